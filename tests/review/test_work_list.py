@@ -12,7 +12,7 @@ from phiscan.errors import ConflictError, InputError
 from phiscan.model import EntityType, Outcome, Referral, Verdict
 from phiscan.review.decisions.suppressions import SuppressionKind, SuppressionScope
 from phiscan.review.store import Store
-from phiscan.review.worklist import filtering, reading
+from phiscan.review.worklist import filtering, list_place
 from phiscan.review.worklist.model import WorkFilter, WorkOrder, WorkState
 from phiscan.store.tables import work_item
 from tests.review.desk import ANY, agrees_with_the_truth, line, listed, rows, scanned, share
@@ -268,7 +268,7 @@ def test_the_place_of_an_item_is_the_one_that_it_has_in_the_list(
         assert place.following[:2] == tuple(one.file_id for one in items[at : at + 2])
     gone = store.desk.place(store.find(names[3]), wanted, viewer="ana", now=later(1), order=order)
     assert (gone.position, gone.total) == (None, len(items))
-    monkeypatch.setattr(reading, "MAX_COUNTED", 2)
+    monkeypatch.setattr(list_place, "MAX_COUNTED", 2)
     last = store.desk.place(items[-1].file_id, wanted, viewer="ana", now=later(1), order=order)
     is_whole = wanted == WorkFilter()
     assert last.is_exact is not is_whole

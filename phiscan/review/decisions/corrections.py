@@ -100,14 +100,28 @@ def correct(
     seen: int,
     reviewer: str,
     now: datetime,
-    position: int | None,
-    span: Span | None,
-    entity_type: EntityType | None,
+    position: int | None = None,
+    span: Span | None = None,
+    entity_type: EntityType | None = None,
 ) -> Correction:
-    """Append what a reviewer says of one span; see ``Desk.correct``.
+    """Append a reviewer's correction of one span; omitted parts are those of the finding.
+
+    Args:
+        connection: connection in a writing transaction.
+        file_id: the file.
+        mark: ``wrong_type`` needs the correct ``entity_type``, ``wrong_extent`` the correct ``span``,
+            ``missed`` both and no ``position``; ``withdrawn`` removes the correction of a position, or of
+            the missed ``span``.
+        seen: the examination whose findings were shown.
+        reviewer: who corrects.
+        now: when.
+        position: index of the finding in ``ItemDetail.findings``.
+        span: code points of the extracted text.
+        entity_type: type of the identifier.
 
     Raises:
-        ConflictError, InputError: nothing is written.
+        ConflictError: the file was examined again since it was shown.
+        InputError: no such finding, a part is missing, or the span exceeds the text.
     """
     mark, reviewer = Mark(mark), _person(reviewer)
     row = _shown(connection, file_id, seen)
@@ -150,12 +164,13 @@ def correct(
 
 
 def complete_spans(
-    connection: sa.Connection, file_id: int, *, seen: int, reviewer: str, now: datetime, complete: bool
+    connection: sa.Connection, file_id: int, *, seen: int, reviewer: str, now: datetime, complete: bool = True
 ) -> None:
-    """Append whether every span was gone through; see ``Desk.complete_spans``.
+    """Append that all spans of a file were checked (it becomes gold standard), or that they were not.
 
     Raises:
-        ConflictError, InputError: nothing is written.
+        ConflictError: the file was examined again since it was shown.
+        InputError: there is no such file.
     """
     reviewer = _person(reviewer)
     row = _shown(connection, file_id, seen)
@@ -174,10 +189,11 @@ def correct_topics(
     reviewer: str,
     now: datetime,
 ) -> None:
-    """Append what a file is about; see ``Desk.correct_topics``.
+    """Append the ICD chapters and blocks of a file; no labels = it has no topic.
 
     Raises:
-        ConflictError, InputError: nothing is written.
+        ConflictError: the file was examined again since it was shown.
+        InputError: a label is empty, too long, or there are too many.
     """
     reviewer = _person(reviewer)
     tidy = list(dict.fromkeys(checked_text("label", label, MAX_LABEL_CHARS) for label in labels))
@@ -194,10 +210,10 @@ def correct_topics(
     audit.append(connection, [entry], actor=reviewer, at=now)
 
 
-def corrections(connection: sa.Connection, file_id: int, *, viewer: str | None) -> ItemCorrections:
-    """Return what stands about the present result of a file, as far as ``viewer`` may see it.
+def corrections(connection: sa.Connection, file_id: int, *, viewer: str | None = None) -> ItemCorrections:
+    """Return the corrections of a file's present result: all, or those that ``viewer`` may see.
 
-    Who is asked for a second verdict sees only what they said themselves.
+    A reviewer who is to give a blind second verdict sees only their own.
 
     Raises:
         InputError: there is no such file.

@@ -50,15 +50,15 @@ def secret_policy(connection: sa.Connection) -> DeskPolicy | None:
 
 
 def set_policy(
-    connection: sa.Connection, *, share: float, hide_limit: int, by: str, now: datetime
+    connection: sa.Connection, *, second_review: float, hide_limit: int, by: str, now: datetime
 ) -> DeskPolicy:
     """Append a policy, unless the same one stands; the seed of the first one is kept.
 
     Raises:
         InputError: a number out of range, or nobody sets it.
     """
-    if not (math.isfinite(share) and 0 <= share <= 1):
-        message = _("second_review: expected a share from 0 to 1, got {share}", share=share)
+    if not (math.isfinite(second_review) and 0 <= second_review <= 1):
+        message = _("second_review: expected a share from 0 to 1, got {share}", share=second_review)
         raise InputError(message)
     if not 0 <= hide_limit <= MAX_HIDE_LIMIT:
         message = _("hide_limit: expected a number from 0, got {hide_limit}", hide_limit=hide_limit)
@@ -68,15 +68,15 @@ def set_policy(
         raise InputError(message)
     lock_chain(connection)
     before = secret_policy(connection)
-    if before is None or (before.second_review, before.hide_limit) != (share, hide_limit):
+    if before is None or (before.second_review, before.hide_limit) != (second_review, hide_limit):
         values = {
-            "second_review": share,
+            "second_review": second_review,
             "hide_limit": hide_limit,
             "seed": before.seed if before else secrets.token_hex(16),
             "set_by": by,
             "set_at": now,
         }
         number = inserted_id(connection, desk_policy, values)
-        details = {"second_review": share, "hide_limit": hide_limit}
+        details = {"second_review": second_review, "hide_limit": hide_limit}
         audit.append(connection, [audit.Entry("policy", number, details)], actor=by, at=now)
     return policy(connection)

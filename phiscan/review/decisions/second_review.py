@@ -133,13 +133,13 @@ def adjudicate(
     *,
     lead: str,
     now: datetime,
-    reason: str,
-    note: str,
+    reason: str = "",
+    note: str = "",
 ) -> Decided:
-    """Settle a disagreement; see ``Desk.adjudicate``.
+    """Settle a disagreement by the lead's verdict.
 
     Raises:
-        ConflictError: there is nothing to settle (any more).
+        ConflictError: it is settled already, or the reviewers no longer disagree.
         InputError: no such second review, or the lead is one of the two.
     """
     lock_chain(connection)

@@ -85,7 +85,7 @@ class Suppression:
 
 
 def preview(connection: sa.Connection, scope: SuppressionScope, *, now: datetime) -> SuppressionPreview:
-    """Say what a suppression would hide now; see ``Desk.preview_suppression``.
+    """Count the items that a suppression would hide now, and check whether it needs a lead's approval.
 
     Raises:
         InputError: the scope names nothing.
@@ -96,7 +96,7 @@ def preview(connection: sa.Connection, scope: SuppressionScope, *, now: datetime
 def preview_together(
     connection: sa.Connection, scopes: Sequence[SuppressionScope], *, now: datetime
 ) -> SuppressionPreview:
-    """Say what several suppressions would hide together; see ``Desk.preview_suppressions``.
+    """Count the items that several suppressions would hide together.
 
     Two values of one item may hide it together, and neither alone.
 
@@ -138,10 +138,10 @@ def suppress(
     by: str,
     now: datetime,
 ) -> Suppression:
-    """Make a suppression; see ``Desk.suppress``.
+    """Create a suppression; a broad one takes effect after ``approve``.
 
     Raises:
-        InputError: nothing is written.
+        InputError: the scope is invalid, no reason, or the end is not in the future.
     """
     (made,) = suppress_together(connection, [scope], reason=reason, until=until, by=by, now=now)
     return made
@@ -156,10 +156,10 @@ def suppress_together(
     by: str,
     now: datetime,
 ) -> tuple[Suppression, ...]:
-    """Make several suppressions; all need approval if they do together; see ``Desk.suppress_all``.
+    """Create several suppressions; if they are broad together, each needs approval.
 
     Raises:
-        InputError: nothing is written.
+        InputError: a scope is invalid, no reason, or the end is not in the future.
     """
     by, reason = checked_text("by", by), checked_text("reason", reason, MAX_REASON_CHARS)
     require_name("by", by)
@@ -227,10 +227,11 @@ def entity_types(connection: sa.Connection, scope: SuppressionScope) -> tuple[st
 
 
 def approve(connection: sa.Connection, suppression_id: int, *, lead: str, now: datetime) -> None:
-    """Let a broad suppression hold; see ``Desk.approve_suppression``.
+    """Approve a broad suppression, which then takes effect.
 
     Raises:
-        ConflictError, InputError: nothing is written.
+        ConflictError: it is in effect already, was lifted or has ended.
+        InputError: there is none, or the lead created it.
     """
     lead = checked_text("lead", lead)
     require_name("lead", lead)
@@ -249,11 +250,12 @@ def approve(connection: sa.Connection, suppression_id: int, *, lead: str, now: d
     _hide_anew(connection, one.scope)
 
 
-def lift(connection: sa.Connection, suppression_id: int, *, by: str, now: datetime, reason: str) -> None:
-    """Take a suppression back; see ``Desk.lift_suppression``.
+def lift(connection: sa.Connection, suppression_id: int, *, by: str, now: datetime, reason: str = "") -> None:
+    """Lift a suppression; the items that it hid are in the list again.
 
     Raises:
-        ConflictError, InputError: nothing is written.
+        ConflictError: it was lifted before.
+        InputError: there is none.
     """
     by, reason = checked_text("by", by), checked_text("reason", reason, MAX_REASON_CHARS)
     require_name("by", by)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any
 
@@ -30,6 +30,7 @@ from phiscan.store.tables import (
     work_item,
 )
 
+SKIP_FOR = timedelta(hours=4)  # a skipped item returns to the list of its reviewer
 MAX_REASON_CHARS = 200
 MAX_TOKEN_CHARS = 200
 
@@ -53,16 +54,32 @@ def decide(
     *,
     reviewer: str,
     now: datetime,
-    token: str,
-    seen: int | None,
-    override: bool,
-    reason: str,
-    note: str,
+    token: str = "",
+    seen: int | None = None,
+    override: bool = False,
+    reason: str = "",
+    note: str = "",
 ) -> Decided:
-    """Record a verdict once per form; see ``Desk.decide``.
+    """Record a verdict, once per form.
+
+    If the item awaits a blind second verdict by another reviewer, this is that verdict; neither argument nor
+    result shows which of the two it is.
+
+    Args:
+        connection: connection in a writing transaction.
+        file_id: the file.
+        verdict: phi, not_phi or unsure.
+        reviewer: who decides.
+        now: when.
+        token: random text of the form; the same token again records nothing and returns the same.
+        seen: ``WorkItem.examination_id`` of the item that the reviewer saw.
+        override: also if another reviewer has decided it since.
+        reason: a name of ``REASONS``, or other words; at most 200 characters.
+        note: free text, at most ``MAX_NOTE_CHARS`` characters.
 
     Raises:
-        ConflictError, InputError: nothing is written.
+        ConflictError: the content has changed since it was seen, or another reviewer has decided it.
+        InputError: unknown or never read file, no reviewer, a text too long, a token of another form.
     """
     verdict = Verdict(verdict)
     reviewer = checked_text("reviewer", reviewer)
@@ -117,22 +134,25 @@ def decide(
 
 def decide_all(
     connection: sa.Connection,
-    given: Sequence[tuple[int, Verdict]],
+    verdicts: Sequence[tuple[int, Verdict]],
     *,
     reviewer: str,
     now: datetime,
-    reason: str,
-    note: str,
+    reason: str = "",
+    note: str = "",
 ) -> int:
-    """Record a verdict for each of some files over those of others, all or none; see ``Desk.decide_all``.
+    """Record one verdict per file, all or none, over those of other reviewers, and return how many.
+
+    As ``decide`` with ``override``: a file that awaits a blind second verdict gets it, and the result does
+    not show which files these were.
 
     Raises:
-        InputError: nothing is written.
+        InputError: unknown or never read file, no reviewer, or two others disagree about one.
     """
     lock_chain(connection)
     reviewer = checked_text("reviewer", reviewer)
     firsts = []
-    for file_id, verdict in given:
+    for file_id, verdict in verdicts:
         row = _current(connection, file_id)
         review = second_verdicts.drawn_for(connection, file_id, row.content_hash)
         if review is None or not _is_second(connection, review, row, reviewer):
@@ -140,27 +160,18 @@ def decide_all(
             _require_no_dispute(connection, review, row, reviewer)
             firsts.append((file_id, verdict))
             continue
-        decide(
-            connection,
-            file_id,
-            verdict,
-            reviewer=reviewer,
-            now=now,
-            token="",
-            seen=None,
-            override=False,
-            reason=reason,
-            note=note,
-        )
+        decide(connection, file_id, verdict, reviewer=reviewer, now=now, reason=reason, note=note)
     deciding.decide(connection, firsts, reviewer=reviewer, reason=reason, note=note, now=now)
-    return len(given)
+    return len(verdicts)
 
 
-def undo(connection: sa.Connection, file_id: int, *, by: str, now: datetime, lead: bool) -> None:
-    """Take back a verdict about a file's present content; see ``Desk.undo``.
+def undo(connection: sa.Connection, file_id: int, *, by: str, now: datetime, lead: bool = False) -> None:
+    """Undo the last verdict of ``by`` about a file's present content; the one before applies again.
+
+    With ``lead``, also a verdict of another reviewer.
 
     Raises:
-        ConflictError: nothing of theirs stands.
+        ConflictError: there is no such verdict, or a lead has settled it.
     """
     lock_chain(connection)
     row = _current(connection, file_id)
@@ -184,8 +195,10 @@ def undo(connection: sa.Connection, file_id: int, *, by: str, now: datetime, lea
     work_rows.refresh(connection, [file_id])
 
 
-def skip_item(connection: sa.Connection, file_id: int, *, reviewer: str, until: datetime) -> None:
-    """Pass over an item until a moment, for one reviewer.
+def skip_item(
+    connection: sa.Connection, file_id: int, *, reviewer: str, now: datetime, until: datetime | None = None
+) -> None:
+    """Skip an item for one reviewer, for ``SKIP_FOR`` or until a moment.
 
     Raises:
         InputError: no such file, or no reviewer.
@@ -193,7 +206,12 @@ def skip_item(connection: sa.Connection, file_id: int, *, reviewer: str, until: 
     reviewer = checked_text("reviewer", reviewer)
     require_name("reviewer", reviewer)
     row = _current(connection, file_id)
-    values = {"file_id": file_id, "content_hash": row.content_hash, "reviewer": reviewer, "until": until}
+    values = {
+        "file_id": file_id,
+        "content_hash": row.content_hash,
+        "reviewer": reviewer,
+        "until": until or now + SKIP_FOR,
+    }
     inserted_id(connection, skip, values)
 
 

@@ -49,7 +49,7 @@ class FolderLevel:
 
 
 def level(
-    connection: sa.Connection, root_id: int | None, folder: str, *, viewer: str, now: datetime
+    connection: sa.Connection, root_id: int | None, folder: str = "", *, viewer: str, now: datetime
 ) -> FolderLevel:
     """Return the totals of a folder; of all roots without a root's number.
 
@@ -95,9 +95,11 @@ def _query(connection: sa.Connection, root_id: int | None, folder: str, now: dat
     rest = sa.func.substr(work_item.c.path_folded, len(inside) + 1)
     first, after = _parted(place, rest)
     second, _ = _parted(place, after)
+    # Not the bare column: SQLite would read all rows in the order of the folder's index, to group by it.
+    root_number = sa.func.coalesce(work_item.c.root_id, work_item.c.root_id).label("root_id")
     found = (
         sa.select(
-            work_item.c.root_id,
+            root_number,
             first.label("first"),
             second.label("second"),
             work_item.c.awaits,

@@ -37,9 +37,9 @@ from phiscan.store.sql_batches import listed
 from phiscan.store.tables import access, examination, file, near_group, root, skip, work_item
 
 MAX_PAGE = 500
+UNDECIDED = WorkFilter()
 _VERDICTS = {WorkState.PHI, WorkState.NOT_PHI, WorkState.UNSURE}
 N_TRIED = 2000  # items in which a text is sought first
-MAX_COUNTED = 2000  # items before one, of a whole state, that its place is counted by
 
 _OTHER = work_item.alias()
 _COUNT = sa.select(sa.func.count()).select_from(work_item)
@@ -69,27 +69,27 @@ _LINES = (
 
 def page(
     connection: sa.Connection,
-    wanted: WorkFilter,
+    wanted: WorkFilter = UNDECIDED,
     *,
     viewer: str,
     now: datetime,
-    order: WorkOrder,
-    limit: int,
-    cursor: str,
+    order: WorkOrder = WorkOrder.RISK,
+    limit: int = 50,
+    cursor: str = "",
 ) -> WorkPage:
-    """Return a part of the list, from a cursor on.
+    """Return a page of the list as ``viewer`` may see it, from the cursor of another page on.
 
     Raises:
-        InputError: the cursor is none of this order.
+        InputError: the cursor is invalid for this order.
     """
     backward, start = read_cursor(cursor, order)
     limit = max(1, min(limit, MAX_PAGE))
     place = Place(order, start, backward=backward)
-    found = _found(connection, wanted, place, viewer=viewer, now=now, n=limit + 1)
+    found = rows_from(connection, wanted, place, viewer=viewer, now=now, n=limit + 1)
     more, found = len(found) > limit, found[:limit]
     if backward:
         found = found[::-1]
-    items = _items(connection, [row[0] for row in found], viewer=viewer, now=now)
+    items = lines(connection, [row[0] for row in found], viewer=viewer, now=now)
     if not found:
         return WorkPage((), "", "")
     first, last = found[0], found[-1]
@@ -100,8 +100,8 @@ def page(
     )
 
 
-def size(connection: sa.Connection, wanted: WorkFilter, *, viewer: str, now: datetime) -> int:
-    """Count the items that pass a filter; the whole of a state is counted already."""
+def size(connection: sa.Connection, wanted: WorkFilter = UNDECIDED, *, viewer: str, now: datetime) -> int:
+    """Count the items that pass a filter; for a whole state, from the stored counts."""
     if wanted == WorkFilter(state=wanted.state):
         return counts(connection, viewer=viewer, now=now).by_state[wanted.state]
     return _size(connection, wanted, viewer=viewer, now=now)
@@ -109,7 +109,7 @@ def size(connection: sa.Connection, wanted: WorkFilter, *, viewer: str, now: dat
 
 def _size(connection: sa.Connection, wanted: WorkFilter, *, viewer: str, now: datetime) -> int:
     # Of what is skipped there is little, and that is looked up.
-    scanned, by_folder = wanted.state is not WorkState.SKIPPED, _by_folder(connection, wanted)
+    scanned, by_folder = wanted.state is not WorkState.SKIPPED, by_folder_index(connection, wanted)
     query = narrowed(_COUNT, wanted, viewer, now, scanned=scanned, by_folder=by_folder)
     return int(connection.execute(query).scalar_one())
 
@@ -119,7 +119,7 @@ def numbers(
 ) -> list[int]:
     """Return the numbers of the files that pass a filter, at most ``limit``."""
     query = narrowed(
-        sa.select(work_item.c.file_id), wanted, viewer, now, by_folder=_by_folder(connection, wanted)
+        sa.select(work_item.c.file_id), wanted, viewer, now, by_folder=by_folder_index(connection, wanted)
     ).order_by(work_item.c.file_id)
     return list(connection.execute(query.limit(limit)).scalars())
 
@@ -130,7 +130,7 @@ def item(connection: sa.Connection, file_id: int, *, viewer: str, now: datetime)
     Raises:
         InputError: the file is not in the list.
     """
-    found = _items(connection, [file_id], viewer=viewer, now=now)
+    found = lines(connection, [file_id], viewer=viewer, now=now)
     if not found:
         message = gettext("file {file_id}: not in the review list (any more)", file_id=file_id)
         raise InputError(message)
@@ -183,20 +183,45 @@ def detail(
 def next_after(
     connection: sa.Connection,
     file_id: int,
-    wanted: WorkFilter,
+    wanted: WorkFilter = UNDECIDED,
     *,
     viewer: str,
     now: datetime,
-    order: WorkOrder,
-    backward: bool = False,
+    order: WorkOrder = WorkOrder.RISK,
 ) -> int | None:
-    """Return the item that follows a file in a list, or the one before; the file may have left it."""
+    """Return the item after a file in a list, which the file may have left; None = it was the last."""
+    return _adjacent(connection, file_id, wanted, order, viewer=viewer, now=now, backward=False)
+
+
+def before(
+    connection: sa.Connection,
+    file_id: int,
+    wanted: WorkFilter = UNDECIDED,
+    *,
+    viewer: str,
+    now: datetime,
+    order: WorkOrder = WorkOrder.RISK,
+) -> int | None:
+    """Return the item before a file in a list; None = it was the first, or has no position in the list."""
+    return _adjacent(connection, file_id, wanted, order, viewer=viewer, now=now, backward=True)
+
+
+def _adjacent(
+    connection: sa.Connection,
+    file_id: int,
+    wanted: WorkFilter,
+    order: WorkOrder,
+    *,
+    viewer: str,
+    now: datetime,
+    backward: bool,
+) -> int | None:
     key = connection.execute(sa.select(order_key(order)).where(work_item.c.file_id == file_id)).scalar()
     if key is None and backward:
         return None
     start = None if key is None else (key, file_id)
     # Two: without a key the list begins at its first item, which may be this one.
-    found = _found(connection, wanted, Place(order, start, backward=backward), viewer=viewer, now=now, n=2)
+    found = rows_from(connection, wanted, Place(order, start, backward=backward), viewer=viewer, now=now, n=2)
     return next((row[0] for row in found if row[0] != file_id), None)
 
 
@@ -247,12 +272,12 @@ def state_seen(awaits: str, state: str, reviewer: str, viewer: str) -> WorkState
     return WorkState.UNDECIDED if awaits == SECOND and reviewer != viewer else WorkState(state)
 
 
-def _found(
+def rows_from(
     connection: sa.Connection, wanted: WorkFilter, place: Place, *, viewer: str, now: datetime, n: int
 ) -> Sequence[sa.Row[Any]]:
     """Return number and key of the next items, at most ``n``."""
     columns: tuple[sa.ColumnElement[Any], ...] = (work_item.c.file_id, order_key(place.order).label("key"))
-    by_folder = _by_folder(connection, wanted)
+    by_folder = by_folder_index(connection, wanted)
     if wanted.text:
         # A text of many paths is soon found in the order of the list; one of few costs a look at all paths.
         with_path = sa.select(*columns, work_item.c.path_folded)
@@ -271,68 +296,12 @@ def _found(
     return [*connection.execute(place.ordered(all_paths).limit(n))]
 
 
-def _by_folder(connection: sa.Connection, wanted: WorkFilter) -> bool:
+def by_folder_index(connection: sa.Connection, wanted: WorkFilter) -> bool:
+    """Return whether the rows of a filter are best found by the index of its folder."""
     return is_small_folder(connection, wanted.root_id, wanted.folder)
 
 
-def neighbours(
-    connection: sa.Connection,
-    wanted: WorkFilter,
-    order: WorkOrder,
-    start: tuple[float, int] | None,
-    *,
-    viewer: str,
-    now: datetime,
-    n: int,
-    backward: bool,
-) -> list[int]:
-    """Return the numbers of the next files of a list from a key on, the nearest first."""
-    place = Place(order, start, backward=backward)
-    return [row[0] for row in _found(connection, wanted, place, viewer=viewer, now=now, n=n)]
-
-
-def is_in(connection: sa.Connection, file_id: int, wanted: WorkFilter, *, viewer: str, now: datetime) -> bool:
-    """Tell whether a file passes a filter."""
-    query = sa.select(work_item.c.file_id).where(work_item.c.file_id == file_id)
-    return connection.execute(narrowed(query, wanted, viewer, now)).first() is not None
-
-
-def n_with_before(
-    connection: sa.Connection,
-    wanted: WorkFilter,
-    order: WorkOrder,
-    start: tuple[float, int] | None,
-    *,
-    viewer: str,
-    now: datetime,
-) -> tuple[int, int]:
-    """Count the items of a list, and those before a key: of a whole state at most ``MAX_COUNTED + 1``.
-
-    A whole state is counted along its index, which ends early; for a filter that picks some, every row is
-    read once.
-    """
-    place = Place(order, start, backward=True)
-    if wanted == WorkFilter(state=wanted.state):
-        near = place.ordered(narrowed(sa.select(work_item.c.file_id), wanted, viewer, now))
-        query = sa.select(sa.func.count()).select_from(near.limit(MAX_COUNTED + 1).subquery())
-        before = 0 if start is None else int(connection.execute(query).scalar_one())
-        return size(connection, wanted, viewer=viewer, now=now), before
-    columns: tuple[Any, ...] = (sa.func.count(), sa.func.sum(sa.case((place.beyond(), 1), else_=0)))
-    both: sa.Select[Any] = sa.select(*columns).select_from(work_item)
-    by_folder = _by_folder(connection, wanted)
-    query = narrowed(both, wanted, viewer, now, scanned=True, by_folder=by_folder)
-    total, before = connection.execute(query).one()
-    return total, 0 if start is None else before or 0
-
-
 def lines(
-    connection: sa.Connection, file_ids: Sequence[int], *, viewer: str, now: datetime
-) -> tuple[WorkItem, ...]:
-    """Return the lines of these files, in this order."""
-    return _items(connection, file_ids, viewer=viewer, now=now)
-
-
-def _items(
     connection: sa.Connection, file_ids: Sequence[int], *, viewer: str, now: datetime
 ) -> tuple[WorkItem, ...]:
     """Return the lines of these files, in this order."""

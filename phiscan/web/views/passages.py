@@ -19,6 +19,7 @@ from phiscan.web.views.reveal import Stretch, shown
 
 N_OPEN = 3  # passages shown; the others are collapsed
 INLINE_BYTES = 1024 * 1024
+INLINE_FINDINGS = 1_000  # masking takes 0.1 s for 5,000; the page of such a file does not wait for it
 _ROLE = "role"  # kind of reason: the person is named as staff, author or the like
 # Reading these again may take seconds: OCR of pages, opening of containers.
 _SLOW_TYPES = ("application/pdf", "image/", "application/zip", "application/x-", "application/vnd.ms-outlook")
@@ -70,7 +71,8 @@ class ProseView:
 def is_quick(detail: WorkDetail) -> bool:
     """Return whether a file can be read again during the request of its page."""
     item = detail.item
-    return item.size <= INLINE_BYTES and not item.media_type.startswith(_SLOW_TYPES)
+    is_small = item.size <= INLINE_BYTES and (item.n_findings or 0) <= INLINE_FINDINGS
+    return is_small and not item.media_type.startswith(_SLOW_TYPES)
 
 
 def prose_view(desk: Desk, detail: WorkDetail) -> ProseView:
