@@ -17,7 +17,9 @@ R = TypeVar("R")
 class OverDatabase(Protocol):
     """An object with a database."""
 
-    database: Database
+    @property
+    def database(self) -> Database:
+        """The database."""
 
 
 @dataclass(frozen=True)

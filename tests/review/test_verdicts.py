@@ -73,7 +73,7 @@ def test_undo_lets_what_stood_before_stand_again(store: Store) -> None:
     with pytest.raises(ConflictError, match="nothing to undo: no verdict by ana stands"):
         desk.undo(number, by="ana", now=later(4))
     assert decisions(store, number) == [("ana", "phi"), ("ana", "not_phi")]
-    told = [(one.what, one.stands) for one in desk.history(number, viewer="ana")]
+    told = [(one.what, one.is_current) for one in desk.history(number, viewer="ana")]
     assert told == [("decide", False), ("decide", False), ("undo", False), ("undo", False)]
     assert store.verify_audit().ok
     assert agrees_with_the_truth(store)

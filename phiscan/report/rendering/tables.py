@@ -1,4 +1,4 @@
-"""Every table of the report, once, in the order of the page."""
+"""All tables of the report in the order of the page."""
 
 from __future__ import annotations
 

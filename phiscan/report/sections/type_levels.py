@@ -1,6 +1,6 @@
-"""The findings of the referred files as a hierarchy: fine types below the HIPAA identifiers that they are.
+"""The findings of the referred files as a hierarchy: fine types below their HIPAA identifiers.
 
-Which type is which identifier is in dictionaries/span_types.txt.
+The mapping of types is in dictionaries/span_types.txt.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One verdict for several files: a group of near-duplicates, or the files of a folder; undone as one act."""
+"""One verdict for several files: a group of near-duplicates, or files of a folder; undone as a whole."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from phiscan.review.worklist.model import GroupDecision, WorkState
 from phiscan.store.column_types import iso
 from phiscan.store.tables import work_item
 
-MAX_AT_ONCE = 200  # files of a folder that one verdict is recorded for
+MAX_AT_ONCE = 200  # files of a folder that one verdict may cover
 
 
 def decide_group(
@@ -118,7 +118,7 @@ def _decide_rows(
     reason: str,
     note: str,
 ) -> GroupDecision:
-    """Record one verdict for those of the rows that are undecided for this reviewer."""
+    """Record one verdict for the rows that are undecided for this reviewer."""
     decided, left_out = [], []
     for row in rows:
         own = f"{token}:{row.file_id}" if token else ""

@@ -65,10 +65,6 @@ class Desk:
         with self.database.read() as connection:
             return file_history.progress(connection, since=since, floors=self._floors)
 
-    def group_near_duplicates(self) -> int:
-        """Find the groups of near-duplicates again, and return how many there are (also after each scan)."""
-        return near_duplicates.regroup_all(self.database)
-
     def forget(self) -> None:
         """Clear the cache of findings."""
         self._findings.clear()
@@ -82,7 +78,7 @@ class Desk:
     undo = Writing(verdicts.undo)
     undo_last = Writing(acts.undo_last)
     redo_last = Writing(acts.redo_last)
-    last_act = Reading(acts.last_given)
+    last_act = Reading(acts.last_action)
     last_undone = Reading(acts.last_undone)
     skip = Writing(verdicts.skip_item, durable=False)
     history = Reading(file_history.history)

@@ -1,4 +1,4 @@
-"""Filters of the review list: a ``WorkFilter`` to the conditions of a query, by what a viewer sees."""
+"""Filters of the review list: a ``WorkFilter`` to conditions of a query, for a viewer."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _STILL = sa.select(skip.c.file_id).join(
 
 
 def matching(wanted: WorkFilter, states: Collection[WorkState] | None) -> sa.Select[Any]:
-    """Select the referred files that pass a filter and whose verdict is one of these, whoever looks.
+    """Select the referred files that pass a filter and have one of these verdicts, for any viewer.
 
-    What is suppressed or passed over is among them: this is for programs and for counts.
+    Suppressed and skipped files are included: this is for exports and counts.
     """
     query = sa.select(work_item.c.file_id).where(work_item.c.referred, *_conditions(wanted))
     if states is not None:
@@ -75,9 +75,9 @@ def narrowed(
     scanned: bool = False,
     by_folder: bool = False,
 ) -> sa.Select[Any]:
-    """Narrow a query of the review list to a filter, as a viewer sees it: hidden items apart.
+    """Restrict a query of the review list to a filter, as a viewer sees it: without hidden items.
 
-    ``scanned``: keep the database from an index of the state, which most items share: reading every row once
+    ``scanned``: prevent the use of an index of the state, which most items share: reading every row once
     is six times as fast as fetching most of them in the order of an index. ``by_folder``: find the rows by
     the index of the folder, for a folder that ``is_small_folder``.
     """
@@ -107,8 +107,8 @@ def _conditions(wanted: WorkFilter, *, by_folder: bool = False) -> list[sa.Colum
         newest = sa.select(root.c.complete_scan_id).where(root.c.id == work_item.c.root_id).scalar_subquery()
         conditions.append(work_item.c.arrived >= sa.func.coalesce(newest, 0))
     if wanted.text:
-        # In a query of its own: SQLite reads the table once from its beginning to its end, where it would
-        # otherwise fetch every row in the order of an index. Five times as fast.
+        # In a subquery: SQLite scans the table sequentially, where it would otherwise fetch every row in the
+        # order of an index. Five times as fast.
         named = _OTHER.c.path_folded.contains(wanted.text.casefold(), autoescape=True)
         conditions.append(work_item.c.file_id.in_(sa.select(_OTHER.c.file_id).where(named)))
     return conditions
@@ -117,7 +117,7 @@ def _conditions(wanted: WorkFilter, *, by_folder: bool = False) -> list[sa.Colum
 def in_state(
     state: WorkState, viewer: str, now: datetime, *, scanned: bool = False
 ) -> tuple[sa.ColumnElement[bool], ...]:
-    """Return the conditions of the items that are in a state for this viewer; ``scanned`` as ``narrowed``."""
+    """Return the conditions of a state for this viewer; ``scanned`` as in ``narrowed``."""
     is_open: sa.ColumnElement[Any] = work_item.c.is_open
     its_state: sa.ColumnElement[Any] = work_item.c.state
     if scanned:
@@ -129,7 +129,7 @@ def in_state(
     if state is WorkState.UNDECIDED:
         return (*undecided, work_item.c.file_id.not_in(skipped_by(viewer, now)))
     if state is WorkState.SKIPPED:
-        # Said by `awaits`, which has no index: the few skips are looked up, not all that is open.
+        # By `awaits`, which has no index: the few skips are looked up, not all open items.
         still_open = work_item.c.awaits.in_([FIRST, SECOND]) & ~work_item.c.is_open.is_(False)
         return (still_open, undecided[1], work_item.c.file_id.in_(skipped_by(viewer, now)))
     if state in _VERDICTS:
@@ -141,5 +141,5 @@ def in_state(
 
 
 def skipped_by(viewer: str, now: datetime) -> sa.Select[Any]:
-    """Select the files that a reviewer passed over and that are still what they were."""
+    """Select the files that a reviewer skipped and whose content is unchanged."""
     return _STILL.where(skip.c.reviewer == viewer, skip.c.until > now)

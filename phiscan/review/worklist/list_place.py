@@ -1,4 +1,4 @@
-"""The place of an item in a list: how many come before it, and its neighbours, for the page of the item."""
+"""The position of an item in a list, and the items around it, for the page of the item."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from phiscan.review.worklist.model import WorkFilter, WorkItem, WorkOrder
 from phiscan.review.worklist.paging import Place, order_key
 from phiscan.store.tables import work_item
 
-MAX_COUNTED = 2000  # items before one that are counted for its position in the list of a whole state
+MAX_COUNTED = 2000  # items that are counted before an item for its position in the list of a whole state
 
 
 @dataclass(frozen=True, slots=True)
 class ListPlace:
-    """An item among the items of a list."""
+    """The position of an item in a list, with the items around it."""
 
-    position: int | None  # from 1; None = it is not in the list, or not any more
-    is_exact: bool  # False: at least so many items come before it; the others were not counted
+    position: int | None  # from 1; None = it is not in the list
+    is_exact: bool  # False: at least so many items precede it; the others were not counted
     total: int
-    items: tuple[WorkItem, ...]  # neighbours in the order of the list; the item among them if it is in it
+    items: tuple[WorkItem, ...]  # in the order of the list; including the item itself if it is in it
     following: tuple[int, ...]  # numbers of the next items of the list
 
 

@@ -1,4 +1,4 @@
-"""Reading the review list: a page of it, one line, its counts and choices."""
+"""Reading of the review list: a page of it, one row, its counts and filter values."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from phiscan.store.tables import access, examination, file, near_group, root, sk
 MAX_PAGE = 500
 UNDECIDED = WorkFilter()
 _VERDICTS = {WorkState.PHI, WorkState.NOT_PHI, WorkState.UNSURE}
-N_TRIED = 2000  # items in which a text is sought first
+N_TRIED = 2000  # items of the list that are searched for a text before all paths are
 
 _OTHER = work_item.alias()
 _COUNT = sa.select(sa.func.count()).select_from(work_item)
@@ -108,7 +108,7 @@ def size(connection: sa.Connection, wanted: WorkFilter = UNDECIDED, *, viewer: s
 
 
 def _size(connection: sa.Connection, wanted: WorkFilter, *, viewer: str, now: datetime) -> int:
-    # Of what is skipped there is little, and that is looked up.
+    # Skipped items are few and looked up by their index.
     scanned, by_folder = wanted.state is not WorkState.SKIPPED, by_folder_index(connection, wanted)
     query = narrowed(_COUNT, wanted, viewer, now, scanned=scanned, by_folder=by_folder)
     return int(connection.execute(query).scalar_one())
@@ -125,7 +125,7 @@ def numbers(
 
 
 def item(connection: sa.Connection, file_id: int, *, viewer: str, now: datetime) -> WorkItem:
-    """Return one line.
+    """Return one row.
 
     Raises:
         InputError: the file is not in the list.
@@ -145,9 +145,9 @@ def detail(
     now: datetime,
     read: queue.FindingReader | None = None,
 ) -> WorkDetail:
-    """Return one item with what explains it, as far as the one who looks may see it.
+    """Return one item with its evidence, as far as the viewer may see it.
 
-    ``read``: where the findings come from, instead of the database.
+    ``read``: source of the findings, instead of the database.
 
     Raises:
         InputError: the file is not in the list.
@@ -220,13 +220,13 @@ def _adjacent(
     if key is None and backward:
         return None
     start = None if key is None else (key, file_id)
-    # Two: without a key the list begins at its first item, which may be this one.
+    # Two rows: without a key the list begins at its first item, which may be this one.
     found = rows_from(connection, wanted, Place(order, start, backward=backward), viewer=viewer, now=now, n=2)
     return next((row[0] for row in found if row[0] != file_id), None)
 
 
 def counts(connection: sa.Connection, *, viewer: str, now: datetime) -> WorkCounts:
-    """Count the items by state, as the one who looks sees them; suppressed ones only by themselves."""
+    """Count the items by state, as the viewer sees them; suppressed ones separately."""
     by_state: Counter[WorkState] = Counter(dict.fromkeys(WorkState, 0))
     hidden = mine = 0
     moment = iso(now)
@@ -234,7 +234,7 @@ def counts(connection: sa.Connection, *, viewer: str, now: datetime) -> WorkCoun
         seen = state_seen(awaits, state, reviewer, viewer)
         if (
             awaits == work_tallies.DUPLICATE and reviewer != viewer
-        ):  # there is nothing to decide, and nothing to see
+        ):  # hidden from this viewer, with nothing to decide
             by_state[WorkState.ANY] += n if hidden_until <= moment else 0
             continue
         if hidden_until > moment:
@@ -251,7 +251,7 @@ def counts(connection: sa.Connection, *, viewer: str, now: datetime) -> WorkCoun
 
 
 def choices(connection: sa.Connection) -> Choices:
-    """Return the values that occur in the list, the most frequent first."""
+    """Return the values of the filters that occur in the list, most frequent first."""
     names = {str(row.id): row for row in connection.execute(sa.select(root.c.id, root.c.display))}
     assignees: Counter[str] = Counter()
     for _, _, _, assignee, _, _, n in work_tallies.statuses(connection):
@@ -268,18 +268,18 @@ def choices(connection: sa.Connection) -> Choices:
 
 
 def state_seen(awaits: str, state: str, reviewer: str, viewer: str) -> WorkState:
-    """Return an item's state for the one who looks: whoever is asked for a second verdict sees no first."""
+    """Return an item's state for the viewer: a blind second reviewer does not see the first verdict."""
     return WorkState.UNDECIDED if awaits == SECOND and reviewer != viewer else WorkState(state)
 
 
 def rows_from(
     connection: sa.Connection, wanted: WorkFilter, place: Place, *, viewer: str, now: datetime, n: int
 ) -> Sequence[sa.Row[Any]]:
-    """Return number and key of the next items, at most ``n``."""
+    """Return file number and sort key of the next items, at most ``n``."""
     columns: tuple[sa.ColumnElement[Any], ...] = (work_item.c.file_id, order_key(place.order).label("key"))
     by_folder = by_folder_index(connection, wanted)
     if wanted.text:
-        # A text of many paths is soon found in the order of the list; one of few costs a look at all paths.
+        # A frequent text is soon found in the order of the list; a rare one requires a scan of all paths.
         with_path = sa.select(*columns, work_item.c.path_folded)
         every = narrowed(with_path, replace(wanted, text=""), viewer, now, by_folder=by_folder)
         near = place.ordered(every).limit(N_TRIED).subquery()
@@ -304,7 +304,7 @@ def by_folder_index(connection: sa.Connection, wanted: WorkFilter) -> bool:
 def lines(
     connection: sa.Connection, file_ids: Sequence[int], *, viewer: str, now: datetime
 ) -> tuple[WorkItem, ...]:
-    """Return the lines of these files, in this order."""
+    """Return the rows of these files, in this order."""
     rows = {row.file_id: row for row in connection.execute(_LINES, {"files": file_ids})}
     groups = {row.group_id for row in rows.values() if row.group_id is not None}
     sizes = _group_sizes(connection, sorted(groups))
@@ -343,7 +343,7 @@ def _item(row: sa.Row[Any], viewer: str, now: datetime, sizes: dict[int, int], *
         assignee=row.assignee,
         skipped=skipped,
         new=row.arrived >= (row.complete_scan_id or 0),
-        # Only referred files are compared with others: a group would tell which of the blind items they are.
+        # Only referred files are compared with others: a group would reveal which blind items they are.
         group_id=None if row.blind else row.group_id,
         n_group=1 if row.blind else sizes.get(row.group_id, 1),
         suppressed=row.hidden_until > iso(now),

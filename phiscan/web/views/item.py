@@ -138,8 +138,8 @@ class ItemView:
     @property
     def chosen_topics(self) -> frozenset[str]:
         """The valid topics: those of a reviewer, else the machine's."""
-        said = self.corrections.topics
-        return frozenset(said) if said is not None else frozenset(name for name, _n in self.topics)
+        corrected = self.corrections.topics
+        return frozenset(corrected) if corrected is not None else frozenset(name for name, _n in self.topics)
 
     @property
     def other_topics(self) -> tuple[str, ...]:
@@ -356,6 +356,6 @@ def _done(history: Sequence[HistoryEntry]) -> Iterator[DoneView]:
         yield DoneView(
             entry=entry,
             what=what,
-            verdict=verdict.value if verdict and entry.stands else "",
+            verdict=verdict.value if verdict and entry.is_current else "",
             reason=labels.get(entry.reason, visible(entry.reason)),
         )
