@@ -82,7 +82,7 @@ def _input(request: Request, error: Exception) -> Response:
 def _store(request: Request, error: Exception) -> Response:
     log.error("store failed", error=str(error))
     return failure(
-        request, 503, _("Nothing was changed. Try again; if it stays so, the server's log says why.")
+        request, 503, _("Nothing was changed. Try again; if it fails again, the server's log has the reason.")
     )
 
 

@@ -108,7 +108,7 @@ def _change(data: ReportData) -> Table:
         (_("newly referred: new"), change.newly_referred_new, _("new, or not read before")),
         (_("newly referred: changed"), change.newly_referred_changed, _("because the content changed")),
         (
-            _("newly referred: judged anew"),
+            _("newly referred: judged again"),
             change.newly_referred_same,
             _("same content, other rules or models"),
         ),

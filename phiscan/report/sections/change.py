@@ -104,7 +104,7 @@ _WHY = {
     NEW: _("a new file"),
     MOVED: _("a moved file"),
     CHANGED: _("its content changed"),
-    SAME: _("the same content judged anew"),
+    SAME: _("the same content judged again"),
     NOW_READ: _("it could not be read before"),
     NO_LONGER_READ: _("its content changed"),
     NEVER_READ: _("its content changed"),

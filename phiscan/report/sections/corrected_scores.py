@@ -21,7 +21,7 @@ from phiscan.report.words import ENTITY_TYPES
 from phiscan.review.decisions.corrections import GoldFile, TopicGold
 
 ANY_TOPIC = _("any health topic")
-NO_SPANS = _("no file of this scan has had all its spans gone through by a reviewer")
+NO_SPANS = _("no file of this scan has had all its spans checked by a reviewer")
 NO_TOPICS = _("no reviewer has labelled the topic of a file of this scan")
 SPAN_ASSUMPTION = _(
     "The reviewer saw the machine's spans, corrected them and marked every missed one. "

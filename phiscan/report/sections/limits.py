@@ -74,8 +74,7 @@ def _of_this_scan(coverage: Coverage, funnel: Funnel, overall: Characteristic, e
     if coverage.not_read:
         sentences.append(
             _(
-                "{not_read} could not be read. They may hold anything; no number on this page says "
-                "anything about them.",
+                "{not_read} could not be read. They may hold anything; no number on this page covers them.",
                 not_read=counted(coverage.not_read, "file"),
             )
         )
@@ -167,7 +166,7 @@ _METHOD = (
     ),
     _(
         "A characteristic is counted where the screener saw it. Where it was overlooked, the file "
-        "stands in the column without it."
+        "is counted in the column without it."
     ),
     _(
         "Capture-recapture takes the detectors' overlap as evidence for what none of them saw. "
@@ -175,7 +174,7 @@ _METHOD = (
         "without dictionary) make it too low, and the data cannot show that."
     ),
     _(
-        "People at risk is an estimate from identifiers that stand near each other. Copies of one "
+        "People at risk is an estimate from identifiers that are near each other. Copies of one "
         "content count once; one person in two different files counts twice."
     ),
     _(

@@ -155,7 +155,7 @@ def _warnings(n_found: int, n_open: int, outside: int, models: missed.MissedFile
         warnings.append(
             _(
                 "People confirmed PHI in files that no detector marked. These are known misses; they "
-                "stand outside the histories, and of the estimated missed files they are already "
+                "are outside of the histories, and of the estimated missed files they are already "
                 "found."
             )
         )

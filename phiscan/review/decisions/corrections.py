@@ -304,7 +304,7 @@ def _shown(connection: sa.Connection, file_id: int, seen: int) -> sa.Row[Any]:
     """
     row = _file(connection, file_id)
     if row.id != seen:
-        message = _("{path}: the file was examined anew since it was shown; look at it again", path=row.path)
+        message = _("{path}: the file was examined again since it was shown; check it again", path=row.path)
         raise ConflictError(message)
     return row
 

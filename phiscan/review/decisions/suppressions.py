@@ -112,9 +112,9 @@ def preview_together(
     limit = desk_policy.policy(connection).hide_limit
     why = ""
     if any(scope.root_id is None for scope in scopes):
-        why = _("it would hold on every share")
+        why = _("it would apply to every share")
     elif not all(scope.folder for scope in scopes):
-        why = _("it would hold on a whole share, not in one folder")
+        why = _("it would apply to a whole share, not to one folder")
     elif len(hidden) > limit:
         n = len(hidden)
         why = _("it would hide {n} items; more than {limit} need a lead's approval", n=n, limit=limit)

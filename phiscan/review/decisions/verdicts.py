@@ -184,7 +184,7 @@ def undo(connection: sa.Connection, file_id: int, *, by: str, now: datetime, lea
     elif row.verdict is not None and (row.reviewer == by or lead):
         undone = {"decision_id": _current_id(connection, row)}
     else:
-        message = _("{path}: nothing to undo: no verdict by {by} stands", path=row.path, by=by)
+        message = _("{path}: nothing to undo: no verdict by {by} is current", path=row.path, by=by)
         raise ConflictError(message)
     number = inserted_id(
         connection, decision_undo, {"file_id": file_id, **undone, "undone_by": by, "undone": now}
@@ -247,7 +247,7 @@ def _require_shown(connection: sa.Connection, row: sa.Row[Any], reviewer: str) -
     """
     if row.reviewer != reviewer and connection.execute(_HIDDEN, {"file": row.file_id}).first() is not None:
         message = _(
-            "{path}: it is judged; what was said is shown when its near-duplicates are judged too",
+            "{path}: it is judged; the verdict is shown when its near-duplicates are judged too",
             path=row.path,
         )
         raise ConflictError(message)
