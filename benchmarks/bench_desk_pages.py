@@ -22,7 +22,7 @@ import httpx
 import pytest
 import uvicorn
 
-from benchmarks.bench_desk import N_ITEMS, NOW, PASSWORD, Times, build, cpu_of, said
+from benchmarks.bench_desk import N_ITEMS, NOW, PASSWORD, Times, build, cpu_of, print_times
 from phiscan.config import Config
 from phiscan.review.accounts.users import Role
 from phiscan.review.decisions.reveals import PURPOSES
@@ -132,7 +132,7 @@ def measured(what: str, asked: Sequence[Callable[[], httpx.Response]], server: i
         seconds.append(time.perf_counter() - started)
         assert answer.status_code == 200, answer.text[:200]
     seconds.cpu = cpu_of(server) - before
-    said(f"{what} ({len(seconds)})", seconds)
+    print_times(f"{what} ({len(seconds)})", seconds)
 
 
 @pytest.mark.bench
@@ -164,6 +164,9 @@ def test_bench_pages_of_the_desk(home: Path) -> None:
             shown = [f"/items/{one.file_id}?prose=1" for one in quick[1:]]
             measure("item, passages read again", pages(shown))
             measure("item, passages in memory", pages(shown))
+            slow = [one for one in real if one not in quick and "notes/" in one.path]
+            fetched = pages([f"/items/{one.file_id}/passages" for one in slow])
+            measure("passages of a file of 5,000 findings, fetched after its page", fetched)
             measure("item at the top of the list", pages([f"/items/{one.file_id}" for one in top]))
             lot = random.Random(7)
             anywhere = [f"/items/{lot.randrange(1, N_ITEMS)}" for _ in range(N_LIST)]
@@ -172,7 +175,7 @@ def test_bench_pages_of_the_desk(home: Path) -> None:
             measure("item in the list of a folder", pages(inside))
             measure("folders, the whole share", pages(["/folders?root=1"] * 5))
             measure("folders, one of 97", pages(["/folders?root=1&folder=unit+42"] * 10))
-            tables = [one.file_id for one in quick if "tables/" in one.path]
+            tables = [one.file_id for one in real if "tables/" in one.path]
             form = {"purpose": PURPOSES[0]}
             measure(
                 f"reveal of a table of {N_ROWS:,} rows",

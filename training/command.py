@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from phiscan.cli.output import print_json, say
+from phiscan.cli.output import print_json, print_message
 from phiscan.errors import InputError
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def names(
         texts=texts,
         out=Path(out),
         last=Path(last) if last is not None else SHIPPED,
-        tell=say,
+        tell=print_message,
         measure_only=measure_only,
     )
     if as_json:
@@ -108,7 +108,7 @@ def names(
         click.echo(f"{Path(out) / CARD}")
     if trained.refused:
         more = f" and {len(trained.refused) - 1} more" if len(trained.refused) > 1 else ""
-        say(f"phiscan: refused: {trained.refused[0]}{more}", level="error")
+        print_message(f"phiscan: refused: {trained.refused[0]}{more}", level="error")
         return EXIT_REFUSED
     return 0
 
@@ -152,7 +152,7 @@ def second_names(
 
     texts = _texts(data, marked)
     settings = replace(NetworkSettings(), **_given(seed=seed, n_documents=n_documents, n_epochs=epochs))
-    card = train_second_names(settings, texts=texts, out=Path(out), tell=say)
+    card = train_second_names(settings, texts=texts, out=Path(out), tell=print_message)
     if as_json:
         print_json({"figures": card["figures"]})
     else:
@@ -179,7 +179,7 @@ def numbers(out: str, marked: tuple[str, ...], as_json: bool) -> None:
     """
     from training.numbers.train import CARD, NumberSettings, train_numbers  # noqa: PLC0415 (few commands pay for loading it)
 
-    card = train_numbers(NumberSettings(), marked=tuple(map(Path, marked)), out=Path(out), tell=say)
+    card = train_numbers(NumberSettings(), marked=tuple(map(Path, marked)), out=Path(out), tell=print_message)
     if as_json:
         print_json({"figures": card["figures"]})
     else:

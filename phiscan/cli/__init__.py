@@ -1,4 +1,4 @@
-"""The commands: one file per group, loaded when called, so that each starts fast."""
+"""The commands: one file per group, imported when called, so that each starts fast."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import traceback
 import click
 
 from phiscan import __version__
-from phiscan.cli.output import say, set_log_format
+from phiscan.cli.output import print_message, set_log_format
 from phiscan.errors import PhiscanError, origin
 from phiscan.sandbox.scratch_folder import remove_stale_folders
 from phiscan.stopping import EXIT_STOPPED, as_interrupt, importing, mark_reported
@@ -19,8 +19,8 @@ from phiscan.threads import use_one_thread
 
 EXIT_USAGE = 2
 
-# The explicit list of commands: where each one lives, and what it is for. That is said here too because
-# `phiscan --help` would otherwise import every command, with all libraries, for one line of each.
+# The explicit list of commands: module and one-line description. The description is repeated here because
+# `phiscan --help` would otherwise import every command with all libraries.
 COMMANDS: dict[str, tuple[str, str]] = {
     "init": (
         "phiscan.cli.init:init",
@@ -28,7 +28,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "scan": (
         "phiscan.cli.scan.command:scan",
-        "Scan the folders ROOTS and put what looks like leaked PHI into the review queue.",
+        "Scan the folders ROOTS and put files with probable PHI into the review queue.",
     ),
     "cluster": (
         "phiscan.cli.cluster:cluster",
@@ -36,7 +36,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "schedule": (
         "phiscan.cli.schedule:schedule",
-        "Scan by the clock: named scans with cron times and windows, in the foreground or by systemd.",
+        "Run named scans with cron times and windows, in the foreground or by systemd.",
     ),
     "extract": ("phiscan.cli.extract:extract", "Print the text of FILES, read in confined worker processes."),
     "screen": ("phiscan.cli.screen:screen", "Screen texts given as JSON lines."),
@@ -52,13 +52,13 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "audit": ("phiscan.cli.audit:audit", "Check the log of every decision and assignment."),
     "db": (
         "phiscan.cli.db.command:db",
-        "Look after the review database: migrate, back up, restore, move, purge, rotate its key.",
+        "Maintain the review database: migrate, back up, restore, move, purge, rotate its key.",
     ),
     "serve": (
         "phiscan.cli.serve:serve",
         "Serve the review pages and the REST API, until stopped with Ctrl-C.",
     ),
-    "users": ("phiscan.cli.users:users", "Make and change the accounts of the people who review."),
+    "users": ("phiscan.cli.users:users", "Create and change the accounts of the desk's users."),
     "report": (
         "phiscan.cli.report:report",
         "Write the audit pack of a scan: report.html, the same as PDF, report.json, CSV tables, plots.",
@@ -66,7 +66,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "learn": ("phiscan.cli.learn.command:learn", "Learn a new version from reviewed decisions."),
     "estimate": (
         "phiscan.cli.estimate.command:estimate",
-        "Estimate how good the screen is and how much PHI it missed.",
+        "Estimate the accuracy of the screen and the PHI that it missed.",
     ),
     "score": (
         "phiscan.cli.score.command:score",
@@ -92,7 +92,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
 
 
 class LazyGroup(click.Group):
-    """A group whose commands are imported only when they are run or described in full."""
+    """A command group whose commands are imported only when they are run or described in full."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's signature)
         """Return the command names in the order of the pipeline."""
@@ -114,8 +114,8 @@ class LazyGroup(click.Group):
         return command
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run the command; an interrupt is said in ``_run`` alone: click would print an empty line."""
-        remove_stale_folders()  # of a scan that was killed
+        """Run the command; only ``_run`` reports an interrupt, because click would print an empty line."""
+        remove_stale_folders()  # left by a scan that was killed
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
@@ -147,7 +147,7 @@ class LazyGroup(click.Group):
 )
 @click.pass_context
 def app(ctx: click.Context, config_path: str | None) -> None:
-    """Find personal health information on file shares, and say how much was missed."""
+    """Find personal health information on file shares, and estimate how much was missed."""
     ctx.obj = config_path
 
 
@@ -159,7 +159,7 @@ def main() -> None:
     """
     use_one_thread()
     for stream in (sys.stdout, sys.stderr):
-        # File names hold anything, and JSON is UTF-8 whatever the locale says.
+        # File names contain arbitrary characters, and JSON is UTF-8 in any locale.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
@@ -167,7 +167,7 @@ def main() -> None:
         if sys.stdout is not None:
             sys.stdout.flush()
     except BrokenPipeError:
-        # The reader of our output went away (`phiscan queue list | head`): nothing to say, to nobody.
+        # The reader of the output closed the pipe (`phiscan queue list | head`): nothing to report.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         status = EXIT_STOPPED
     except OSError as error:
@@ -183,21 +183,21 @@ def _run() -> int:
         with as_interrupt():
             status = app.main(standalone_mode=False)
     except (click.exceptions.Abort, KeyboardInterrupt):
-        mark_reported()  # a further signal says it no second time
+        mark_reported()  # a further signal is not reported again
         _complain("stopped")
         return EXIT_STOPPED
     except click.exceptions.NoArgsIsHelpError as error:
-        click.echo(error.format_message(), err=True)  # the help, not a complaint
+        click.echo(error.format_message(), err=True)  # the help, not an error
         return EXIT_USAGE
     except click.ClickException as error:
-        # A missing choice is told over several lines, and a value may hold line ends of its own.
+        # The message of a missing choice has several lines, and a value may contain line ends.
         _complain(" ".join(error.format_message().split()))
         return EXIT_USAGE
     except PhiscanError as error:
         _complain(str(error))
         return EXIT_USAGE
     except OSError:
-        raise  # said by main
+        raise  # reported by main
     except Exception as error:  # noqa: BLE001 (a message that we did not write may quote a document)
         if os.environ.get("PHISCAN_TRACEBACK"):
             traceback.print_exc()
@@ -207,6 +207,6 @@ def _run() -> int:
 
 
 def _complain(message: str) -> None:
-    """Print one line on standard error, whatever a file name in it holds."""
+    """Print one line on standard error, with control characters of file names escaped."""
     if sys.stderr is not None:
-        say(f"phiscan: {message}", level="error")
+        print_message(f"phiscan: {message}", level="error")

@@ -1,4 +1,4 @@
-"""``phiscan audit``: prove that the record of decisions is whole."""
+"""``phiscan audit``: verify the record of decisions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import click
 
-from phiscan.cli.output import print_json, say
+from phiscan.cli.output import print_json, print_message
 from phiscan.cli.queue.command import open_store
 from phiscan.errors import StoreError
 from phiscan.store import signed_head
@@ -20,18 +20,18 @@ def audit() -> None:
 @audit.command(epilog="Example: phiscan audit sign, after audit.key was lost with a disk")
 @click.pass_context
 def sign(ctx: click.Context) -> None:
-    """Sign the log as it is now with the key in home, after the key that had signed it was lost.
+    """Sign the current log with the key in home, after the previous signing key was lost.
 
-    Whatever was cut off before does not show after that: first compare the log with a head noted elsewhere
-    (`phiscan audit verify --head HASH`). Second factors and recovery codes were sealed with the lost key and
-    must be set up again.
+    Entries that were removed before are not detected afterwards: first compare the log with a hash noted
+    elsewhere (`phiscan audit verify --head HASH`). Second factors and recovery codes were encrypted with the
+    lost key and must be set up again.
     """
     with open_store(ctx.obj) as store:
         store.database.write(lambda connection: signed_head.sign_last(connection, now=datetime.now(UTC)))
         check = store.verify_audit()
     click.echo(f"signed; head {check.head}")
     if not check.ok:
-        say(f"phiscan: still different: {check.problem}; `phiscan audit verify` names everything")
+        print_message(f"phiscan: still different: {check.problem}; `phiscan audit verify` names everything")
         ctx.exit(2)
 
 
@@ -40,15 +40,15 @@ def sign(ctx: click.Context) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_context
 def verify(ctx: click.Context, head: str, as_json: bool) -> None:
-    """Verify that nothing was changed outside phiscan, and name what was.
+    """Verify that nothing was changed outside of phiscan, and name what was.
 
-    The chain of hashes and its signed end; every decision, account, token and session against its entry; the
-    results of every scan against their digests; the list of the desk against what it is made from; tables,
-    indexes and triggers against those of this phiscan. Each difference is named with its row and since when
-    it is at the latest. Takes minutes on a database of millions of files.
+    Checked are the chain of hashes and its signed end; every decision, account, token and session against its
+    log entry; the results of every scan against their digests; the review list against its source tables;
+    tables, indexes and triggers against the current schema. Each difference is reported with its row and the
+    time of its last successful check. Takes minutes on a database of millions of files.
 
     Prints the hash of the last entry. Noted where the database's owner cannot change it, it proves later that
-    no entry before it was changed or cut off. Exit status: 0 whole, 2 not.
+    no earlier entry was changed or removed. Exit status: 0 intact, 2 not.
     """
     with open_store(ctx.obj) as store:
         check = store.verify_audit(head=head.strip().lower())
@@ -76,7 +76,7 @@ def verify(ctx: click.Context, head: str, as_json: bool) -> None:
         ctx.exit(0 if check.ok else 2)
     if not check.ok:
         for one in check.found[1:]:
-            say(f"phiscan: {name}: {one}")
+            print_message(f"phiscan: {name}: {one}")
         where = f"audit log is not whole: entry {check.first_bad}: " if check.first_bad else "was changed: "
         message = f"{name}: {where}{check.problem}"
         raise StoreError(message)

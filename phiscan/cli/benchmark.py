@@ -1,4 +1,4 @@
-"""``phiscan benchmark``: the papers' own experiments, repeated."""
+"""``phiscan benchmark``: the experiments of the papers, repeated."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from phiscan.cli.output import print_json, say
+from phiscan.cli.output import print_json, print_message
 from phiscan.errors import InputError
 
 JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -50,7 +50,7 @@ def i2b2(short: bool, shuffles: int, seed: int, folder: Path | None, as_json: bo
 
     sizes = (20, 10) if short else (N_TRAIN, N_TEST)
     corpus = make_corpus(seed=2006 + seed, n_train=sizes[0], n_test=sizes[1])
-    scores = rank_systems(corpus, recognizers(short=short), tell=say)
+    scores = rank_systems(corpus, recognizers(short=short), tell=print_message)
     shape = payload(corpus, scores, shuffles=shuffles, seed=seed)
     if folder is not None:
         prepare(folder)
@@ -101,7 +101,7 @@ def thresholdless(
 @OUT
 @JSON
 def false_negatives(spambase_path: Path | None, seed: int, folder: Path | None, as_json: bool) -> None:
-    """Estimate what pairs of classifiers on disjoint features both missed, beside what they really missed.
+    """Estimate what pairs of classifiers on disjoint features both missed, compared with the true number.
 
     Example: phiscan benchmark false-negatives --spambase spambase.data --out papers/mane
     """
@@ -150,7 +150,7 @@ def screened_positives(
     pool = made.read_pool(text_paths) if text_paths else made.made_pool(seed, n_other=20 if short else 300)
     shares = made.make_shares(pool, seed=seed, scale=0.06 if short else 1.0)
     wanted = list(dict.fromkeys(name for share in shares for name in share.texts))
-    marks = experiment.screen_texts(pool, wanted, config, tell=say)
+    marks = experiment.screen_texts(pool, wanted, config, tell=print_message)
     shape = experiment.payload(pool, experiment.screened_shares(pool, shares, marks))
     finish(shape, experiment.markdown(shape), folder, as_json=as_json)
 
@@ -169,13 +169,13 @@ def prepare(folder: Path) -> None:
 
 
 def finish(shape: dict[str, Any], lines: Sequence[str], folder: Path | None, *, as_json: bool) -> None:
-    """Print the results, and write them into the folder, if there is one, as JSON and as Markdown."""
+    """Print the results, and write them into the folder, if one is given, as JSON and as Markdown."""
     if folder is not None:
         prepare(folder)
         text = json.dumps(shape, indent=2, ensure_ascii=False, allow_nan=False)
         (folder / "results.json").write_text(text + "\n", encoding="utf-8")
         (folder / "results.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
-        say(f"results written to {folder}")
+        print_message(f"results written to {folder}")
     if as_json:
         print_json(shape)
     else:

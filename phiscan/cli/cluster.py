@@ -8,7 +8,7 @@ from types import ModuleType
 
 import click
 
-from phiscan.cli.output import print_json, say
+from phiscan.cli.output import print_json, print_message
 from phiscan.config import MAX_WORKERS, load_config
 from phiscan.crawl import check_roots
 from phiscan.errors import ConfigError, InputError
@@ -30,11 +30,13 @@ def cluster() -> None:
 def scheduler(obj: str | None, host: str, port: int, tls: bool, address_file: str | None) -> None:
     """Run the scheduler that passes batches of files to the workers; Ctrl-C or SIGTERM ends it.
 
-    Whoever reaches a scheduler without TLS can run programs on its workers: keep it on a network of its own.
+    Anyone who can connect to a scheduler without TLS can run programs on its workers: use a separate network.
     """
     serving = _serving()
     if not tls and host not in LOOPBACK:
-        say("phiscan: without --tls, whoever reaches this address can run programs on the workers")
+        print_message(
+            "phiscan: without --tls, anyone who can connect to this address can run programs on the workers"
+        )
     serving.serve_scheduler(
         load_config(Path(obj) if obj else None),
         host=host,
@@ -59,8 +61,8 @@ def scheduler(obj: str | None, host: str, port: int, tls: bool, address_file: st
 def worker(obj: str | None, address: str, workers: int | None, host: str, give_up_s: float) -> None:
     """Run workers for the scheduler at ADDRESS (tcp://HOST:PORT or tls://HOST:PORT).
 
-    They read with this machine's phiscan.toml, rules and key, which must be those of the scan: else the scan
-    refuses them by name. The shares must be mounted at the same paths as where the scan runs.
+    They read with this machine's phiscan.toml, rules and key, which must be those of the scan: otherwise the
+    scan refuses them by name. The shares must be mounted at the same paths as where the scan runs.
     """
     serving = _serving()
     config = load_config(Path(obj) if obj else None)
@@ -85,7 +87,7 @@ def worker(obj: str | None, address: str, workers: int | None, host: str, give_u
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_obj
 def check(obj: str | None, address: str, roots: tuple[str, ...], as_json: bool) -> None:
-    """Ask every worker at ADDRESS whether it would do for a scan of ROOTS: same versions, same folders.
+    """Check whether every worker at ADDRESS is fit for a scan of ROOTS: same versions, same folders.
 
     Exit status 2 when one would be refused (it is named), or when there is none.
     """

@@ -1,4 +1,4 @@
-"""``phiscan completion``: the shell completes commands and options."""
+"""``phiscan completion``: shell completion of commands and options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``phiscan doctor``: which readers work on this machine, and what is lost without the others."""
+"""``phiscan doctor``: which readers work on this machine, and what the missing ones cost."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from phiscan.cli.output import print_json, say
+from phiscan.cli.output import print_json, print_message
 from phiscan.config import Config, Limits, load_config
 from phiscan.errors import ExtractError, InputError
 from phiscan.extract import extract as read_document
@@ -31,7 +31,7 @@ EXIT_UNREAD = 3
 
 
 class _Worker:
-    """What a worker process needs; set by its initializer."""
+    """The state of a worker process; set by its initializer."""
 
     limits = Limits()
     passwords: tuple[str, ...] = ()
@@ -62,7 +62,7 @@ def extract(ctx: click.Context, files: tuple[str, ...], as_json: bool) -> None:
 
 @contextmanager
 def reading_workers(config: Config, sources: Sequence[SourceFile]) -> Iterator[Sandbox]:
-    """Yield workers that are handed these files, and in which ``read`` reads them."""
+    """Yield workers that are given these files, and in which ``read`` reads them."""
     with FileHandoff([program_service(config.limits)]) as handoff:
         for source in sources:
             handoff.put_local(source)
@@ -73,7 +73,7 @@ def reading_workers(config: Config, sources: Sequence[SourceFile]) -> Iterator[S
 
 
 def source_file(name: str) -> SourceFile:
-    """Return what the file system says of ``name``, links not followed.
+    """Return the metadata of ``name``, symbolic links not followed.
 
     Raises:
         InputError: there is no such file.
@@ -85,7 +85,7 @@ def source_file(name: str) -> SourceFile:
         message = f"{name}: expected a file: {error.strerror}"
         raise InputError(message) from None
     folder, _, base = raw.rpartition(b"/")
-    # With its kind, which a crawl has looked at by then.
+    # With its type, which a crawl has already determined.
     return replace(SourceFile.of(folder or b"/", base, status), mode=status.st_mode)
 
 
@@ -152,17 +152,17 @@ def _line(name: str, answer: tuple[Document | SkipReason | Fault, float] | Fault
 
 
 def _for_terminal(text: str) -> str:
-    """Return a document's text with what a terminal obeys as escapes; a file or a pipe gets it as it is."""
+    """Return a document's text without terminal escape sequences; for a file or a pipe unchanged."""
     return "\n".join("\t".join(map(visible, row.split("\t"))) for row in text.split("\n"))
 
 
 def _print_text(line: dict[str, Any]) -> None:
     if line["reason"]:
         detail = f" ({line['detail']})" if line["detail"] else ""
-        say(f"{line['path']}: {line['outcome']}: {line['reason']}{detail}")
+        print_message(f"{line['path']}: {line['outcome']}: {line['reason']}{detail}")
     if line["declared_type"]:
-        say(f"{line['path']}: is {line['media_type']}, the name promises {line['declared_type']}")
+        print_message(f"{line['path']}: is {line['media_type']}, the name promises {line['declared_type']}")
     click.echo(_for_terminal(line["text"]) if sys.stdout.isatty() else line["text"], nl=False)
     for part in line["unread"]:
         detail = f" ({part['detail']})" if part["detail"] else ""
-        say(f"{line['path']}: {part['locator']}: {part['reason']}{detail}")
+        print_message(f"{line['path']}: {part['locator']}: {part['reason']}{detail}")

@@ -1,4 +1,4 @@
-"""``phiscan init``: configuration, key and empty database, whatever of them is not there yet."""
+"""``phiscan init``: create the missing ones of configuration, key and empty database."""
 
 from __future__ import annotations
 
@@ -101,9 +101,9 @@ home = ".phiscan"
 def init(obj: str | None, folder: str | None, as_json: bool) -> None:
     """Write phiscan.toml, the secret key and an empty database into DIR (default: here).
 
-    Nothing is ever overwritten: what is there already is left as it is, and said so. An older database is
-    brought up to date. Whoever has the key can test guesses against the stored hashes: it is readable by its
-    owner only; keep a copy apart from the database's.
+    Nothing is ever overwritten: existing files are kept, and reported as such. An older database is migrated.
+    Anyone who has the key can test guesses against the stored hashes: it is readable by its owner only; keep
+    a copy apart from the database's.
     """
     if obj and folder:
         message = "expected either --config FILE or DIR, not both"
@@ -112,7 +112,7 @@ def init(obj: str | None, folder: str | None, as_json: bool) -> None:
     made = [("configuration", str(path), _write_config(path))]
     config = load_config(path)
     made.append(("key", str(config.key_file), create_key(config.key_file)))
-    load_key(config.key_file)  # an old key that is unusable is said now, not at the first scan
+    load_key(config.key_file)  # an unusable existing key is reported now, not at the first scan
     with Store.open(config.database_url, create=True, audit_key=config.audit_key_file) as store:
         made.append(("database", store.name, store.is_new))
     if as_json:
@@ -123,7 +123,7 @@ def init(obj: str | None, folder: str | None, as_json: bool) -> None:
 
 
 def _write_config(path: Path) -> bool:
-    """Write the commented configuration unless there is one; it may come to hold a password: mode 0600."""
+    """Write the commented configuration unless there is one; it may contain a password: mode 0600."""
     if path.exists():
         return False
     try:

@@ -20,13 +20,13 @@ def print_json(value: Any) -> None:
 
 
 class _Log:
-    """In what form messages are printed."""
+    """The output format of messages."""
 
     form = "console"
 
 
 def set_log_format(form: str) -> None:
-    """Print messages as lines for people (``console``), or as JSON objects (``json``) through structlog."""
+    """Print messages as lines for users (``console``), or as JSON objects (``json``) through structlog."""
     _Log.form = form
     if form == "json":
         from phiscan.monitoring import logs  # noqa: PLC0415 (few commands pay for loading it)
@@ -35,8 +35,8 @@ def set_log_format(form: str) -> None:
         say_as_json()
 
 
-def say(message: str, *, level: str = "info") -> None:
-    """Print a message on standard error: one line, whatever a file name in it holds."""
+def print_message(message: str, *, level: str = "info") -> None:
+    """Print a message on standard error: one line, with control characters of file names escaped."""
     if _Log.form == "json":
         _record(message, level)
     else:
@@ -44,7 +44,7 @@ def say(message: str, *, level: str = "info") -> None:
 
 
 def log(message: str, **fields: Any) -> None:
-    """Write what only a machine wants to read: into the JSON log, and else nowhere."""
+    """Write a message for machines only: into the JSON log, otherwise nowhere."""
     if _Log.form == "json":
         _record(message, "info", **fields)
 

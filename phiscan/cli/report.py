@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from phiscan.cli.output import say
+from phiscan.cli.output import print_message
 from phiscan.cli.unblind import unblind_option
 from phiscan.config import load_config
 from phiscan.language import LANGUAGES
@@ -114,10 +114,10 @@ def report(
     if out is not None:
         write_pack(made, out, language=language or config.language)
         for answer in made.data.summary.answers:
-            say(_answer(answer))
+            print_message(_answer(answer))
         for headline in made.data.headlines[:-1]:
-            say(_line(headline))
-        say(f"report of scan {made.data.scope.scan}: {out / 'report.html'}")
+            print_message(_line(headline))
+        print_message(f"report of scan {made.data.scope.scan}: {out / 'report.html'}")
     if as_json:
         click.echo(report_json(made.data), nl=False)
 
@@ -125,7 +125,7 @@ def report(
 def _private(
     config: Config, scan_id: int | None, out: Path | None, *, as_json: bool, epsilon: float, delta: float
 ) -> None:
-    """Release figures with differential privacy; the true ones are neither written nor printed."""
+    """Release figures with differential privacy; the exact ones are neither written nor printed."""
     from phiscan.report.export import private_json  # noqa: PLC0415 (as above)
     from phiscan.report.private.pack import check_folder, write_private_pack  # noqa: PLC0415
     from phiscan.report.private.release import private_report  # noqa: PLC0415
@@ -146,8 +146,8 @@ def _private(
             value = (
                 f"not known: {figure.reason}" if figure.value is None else f"{figure.value:.3f}, with noise"
             )
-            say(f"{figure.label}: {value}")
-        say(
+            print_message(f"{figure.label}: {value}")
+        print_message(
             f"spent epsilon {epsilon:g} and delta {delta:g}; in all {made.spent_epsilon:g} and"
             f" {made.spent_delta:g}: {out / 'report.html'}"
         )
@@ -156,7 +156,7 @@ def _private(
 
 
 def _answer(answer: Answer) -> str:
-    """Write one answer of the first page for a terminal."""
+    """Format one answer of the first page for a terminal."""
     given = moment(answer.due) if answer.due else None
     given = count(answer.n) if answer.n is not None else given
     caution = f" {answer.caution}" if answer.caution else ""
@@ -164,7 +164,7 @@ def _answer(answer: Answer) -> str:
 
 
 def _line(headline: Headline) -> str:
-    """Write a figure of the statistics for a terminal."""
+    """Format a figure of the statistics for a terminal."""
     if headline.value is None:
         return f"{headline.name}: not known: {headline.reason}"
     if headline.ci95 is None:

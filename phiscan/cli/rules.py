@@ -1,4 +1,4 @@
-"""``phiscan rules``: list the patterns, and prove that they work."""
+"""``phiscan rules``: list and verify the patterns."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from phiscan.cli.output import print_json, say
+from phiscan.cli.output import print_json, print_message
 from phiscan.config import load_config
 from phiscan.errors import RuleError
 from phiscan.screen.rules.definitions import RuleSet
@@ -16,9 +16,9 @@ from phiscan.screen.rules.self_check import check_rules
 
 @click.group(short_help="List the patterns and prove that they work.")
 def rules() -> None:
-    """List the patterns and prove that they work.
+    """List and verify the patterns.
 
-    Our own rules and those of the site (extra_patterns in phiscan.toml).
+    Includes the shipped rules and those of the site (extra_patterns in phiscan.toml).
 
     Example: phiscan rules check
     """
@@ -27,16 +27,16 @@ def rules() -> None:
 @rules.command("check", short_help="Prove ids, examples, counterexamples and linear time of every rule.")
 @click.pass_obj
 def check(config_path: str | None) -> None:
-    """Prove ids, examples, counterexamples and linear time of every rule.
+    """Verify ids, examples, counterexamples and linear time of every rule.
 
-    Every example goes the way of a document. Prints one line per defect, and exits 2 if there is one.
+    Every example is processed like a document. Prints one line per defect, and exits 2 if there is one.
 
     Example: phiscan rules check
     """
     ruleset = _load(config_path)
     defects = list(check_rules(ruleset))
     for defect in defects[:-1]:
-        say(f"phiscan: {defect}")
+        print_message(f"phiscan: {defect}")
     if defects:
         raise RuleError(defects[-1])
     n_texts = sum(len(rule.examples) + len(rule.counterexamples) for rule in ruleset.rules)
@@ -47,7 +47,7 @@ def check(config_path: str | None) -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 @click.pass_obj
 def list_rules(config_path: str | None, *, as_json: bool) -> None:
-    """List the rules: id, type, score and what they find.
+    """List the rules: id, type, score and summary.
 
     Example: phiscan rules list --json
     """

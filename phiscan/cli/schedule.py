@@ -1,4 +1,4 @@
-"""``phiscan schedule``: named scans by the clock."""
+"""``phiscan schedule``: named scans at given times."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from types import FrameType
 
 import click
 
-from phiscan.cli.output import print_json, say
+from phiscan.cli.output import print_json, print_message
 from phiscan.config import CONFIG_NAME, Config, load_config
 from phiscan.errors import ConfigError, InputError
 from phiscan.schedule import Schedule, State, next_start, read_schedules
@@ -30,7 +30,7 @@ from phiscan.visible import visible
 
 @click.group()
 def schedule() -> None:
-    """Scan by the clock: named scans with cron times and windows, in the foreground or by systemd."""
+    """Run named scans with cron times and windows, in the foreground or by systemd."""
 
 
 @schedule.command(
@@ -75,7 +75,7 @@ def add(
         "windows": list(windows),
         "options": words,
     }
-    # A JSON text or list of texts is one in TOML as well.
+    # A JSON string or list of strings is valid TOML as well.
     lines = [f"{key} = {json.dumps(value)}" for key, value in fields.items() if value]
     _rewrite(path, before, before.rstrip("\n") + "\n\n" + "\n".join([f"[schedule.{name}]", *lines]) + "\n")
     State.read(state_path(load_config(path), name), datetime.now(UTC))
@@ -86,7 +86,7 @@ def add(
 @click.argument("name")
 @click.pass_obj
 def remove(obj: str | None, name: str) -> None:
-    """Take the scan NAME out of phiscan.toml; what it found stays."""
+    """Remove the scan NAME from phiscan.toml; its results remain."""
     path = _config_path(obj)
     config = load_config(path)
     before = path.read_text(encoding="utf-8")
@@ -112,7 +112,7 @@ def list_schedules(obj: str | None, as_json: bool) -> None:
     for row in rows:
         click.echo(f"{row['name']:<20} {row['cron']:<18} next {row['next']}   {row['standing']}")
     if not rows:
-        say("No schedule; `phiscan schedule add` writes one.")
+        print_message("No schedule; `phiscan schedule add` writes one.")
 
 
 @schedule.command("next", epilog="Example: phiscan schedule next nightly --count 5")
@@ -120,7 +120,7 @@ def list_schedules(obj: str | None, as_json: bool) -> None:
 @click.option("--count", type=click.IntRange(1, 1000), default=5, show_default=True, help="How many starts.")
 @click.pass_obj
 def next_starts(obj: str | None, name: str, count: int) -> None:
-    """Print when NAME starts next, if each scan ends before the next is due; in its own time zone."""
+    """Print when NAME starts next, if each scan ends before the next start; in its own time zone."""
     config = _load(obj)
     one = _named(config, name)
     now = datetime.now(UTC)
@@ -139,11 +139,11 @@ def next_starts(obj: str | None, name: str, count: int) -> None:
 def run(ctx: click.Context, name: str | None, only_due: bool) -> None:
     """Run every named scan when it is due, in the foreground; or NAME at once, if a window is open.
 
-    A scan is stopped when its window closes (exit status 4) and continues in the next one. Starts that
-    were missed are made up for by one. Ctrl-C or SIGTERM stops the scan that runs cleanly, then ends.
+    A scan is stopped when its window closes (exit status 4) and continues in the next one. Several missed
+    starts are made up for by one scan. Ctrl-C or SIGTERM stops the running scan cleanly, then ends.
     """
     config = _load(ctx.obj)
-    runner = Runner(config, say=lambda message: say(f"phiscan: {message}"))
+    runner = Runner(config, say=lambda message: print_message(f"phiscan: {message}"))
     _stop_on_signals(runner.stop)
     if name is None:
         if only_due:
@@ -153,7 +153,7 @@ def run(ctx: click.Context, name: str | None, only_due: bool) -> None:
             message = f"{config.source}: no schedule; `phiscan schedule add` writes one"
             raise ConfigError(message)
         runner.serve()
-        say("phiscan: stopped")
+        print_message("phiscan: stopped")
         ctx.exit(EXIT_STOPPED)
     one = _named(config, name)
     status = runner.run_scheduled(one) if only_due else runner.run(one)
@@ -179,7 +179,7 @@ def systemd(obj: str | None, name: str, user: str | None, out: str | None) -> No
         home=config.home.resolve(),
     )
     for variable in sorted(set(os.environ) & {"PHISCAN_DATABASE", "PHISCAN_DATABASE_FILE"}):
-        say(f"{variable}: is not known to the service; write it into {visible(str(path))}")
+        print_message(f"{variable}: is not known to the service; write it into {visible(str(path))}")
     for file_name, text in made.items():
         if out is None:
             click.echo(f"# {file_name}\n{text}")
@@ -196,7 +196,7 @@ def systemd(obj: str | None, name: str, user: str | None, out: str | None) -> No
 
 
 def _scan_options(text: str) -> list[str]:
-    """Return the options of a scan as the list that runs it, once `phiscan scan` has agreed to them."""
+    """Return the options of a scan as an argument list, checked by `phiscan scan` itself."""
     try:
         words = shlex.split(text)
     except ValueError as error:
@@ -226,7 +226,7 @@ def _config_path(obj: str | None) -> Path:
 
 
 def _rewrite(path: Path, before: str, after: str) -> None:
-    """Replace phiscan.toml, keeping its mode; back to what it was when the new one is not sound."""
+    """Replace phiscan.toml, keeping its mode; restore the old content if the new one is invalid."""
     partial = path.with_name(path.name + ".part")
     try:
         partial.touch(mode=path.stat().st_mode & 0o777)
@@ -287,5 +287,5 @@ def _stop_on_signals(stop: threading.Event) -> None:
         stop.set()
 
     for number in SIGNALS:
-        if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup wants it
+        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup sets SIG_IGN
             signal.signal(number, set_stop)

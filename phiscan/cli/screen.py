@@ -29,9 +29,9 @@ from phiscan.screen import build_screener
 def screen(config_path: str | None, file: str, *, as_json: bool) -> None:
     """Screen texts given as JSON lines {"id","text"} in FILE, or on standard input.
 
-    For each text: the identifiers found, the PII characteristics they show, how many of them lack to
-    satisfy the concept of identifying information, the health score and terms, and the decision. A long text
-    is read in windows, as a scan reads it: "unread" says how much of it was not.
+    For each text: the identifiers found, their PII characteristics, how many of them lack to satisfy the
+    concept of identifying information, the health score and terms, and the decision. A long text is read in
+    windows, as by a scan: "unread" is the number of characters that were not read.
 
     Example: echo '{"id": "1", "text": "Patient: Ann Roy"}' | phiscan screen - --json
     """
@@ -69,7 +69,7 @@ def _texts(file: str) -> Iterator[tuple[Any, str]]:
             continue
         try:
             record = json.loads(line, parse_constant=_refuse_constant)
-            # The id goes out again as it came in.
+            # The id is written exactly as it was read.
             name = record.get("id") if isinstance(record, dict) else None
             json.dumps(name, ensure_ascii=False, allow_nan=False).encode()
         except (ValueError, RecursionError):

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import click
 
-from phiscan.cli.output import say
+from phiscan.cli.output import print_message
 from phiscan.config import load_config
 from phiscan.errors import InputError
 
-MOST_AT_ONCE = 1_000  # connections and requests; beyond, the answer is 503
+MOST_AT_ONCE = 1_000  # concurrent connections and requests; beyond, the response is 503
 
 
 @click.command(epilog="Example: phiscan serve --port 8470")
@@ -51,9 +51,9 @@ def serve(
 ) -> None:
     """Serve the review pages and the REST API, until stopped with Ctrl-C.
 
-    Listens on this machine only. To let others in, put a TLS proxy before it, or give it a certificate:
-    docs/how-to/run-the-desk.md. The first account is made by `phiscan users add`; there is none to begin
-    with, and no default password. A scan may run meanwhile.
+    Listens on this machine only. To allow other machines, put a TLS proxy in front of it, or give it a
+    certificate: docs/how-to/run-the-desk.md. The first account is made by `phiscan users add`; there is no
+    default account and no default password. A scan may run meanwhile.
     """
     # FastAPI and SQLAlchemy take most of a second to load: not for every --help.
     import uvicorn  # noqa: PLC0415
@@ -93,10 +93,12 @@ def serve(
     with Store.open(config.database_url, audit_key=config.audit_key_file) as store:
         store.users = replace(store.users, lifetime=lifetime)
         if not store.users.everybody():
-            say("no account yet: `phiscan users add NAME --role admin` makes one")
+            print_message("no account yet: `phiscan users add NAME --role admin` makes one")
         app = create_app(store, config, settings)
         scheme = "https" if tls_cert else "http"
-        say(f"phiscan: {listening.public_url or f'{scheme}://{_shown(host)}:{port}'}  (Ctrl-C stops it)")
+        print_message(
+            f"phiscan: {listening.public_url or f'{scheme}://{_shown(host)}:{port}'}  (Ctrl-C stops it)"
+        )
         uvicorn.run(
             app,
             host=host,
@@ -105,18 +107,18 @@ def serve(
             limit_concurrency=MOST_AT_ONCE,
             ssl_certfile=tls_cert,
             ssl_keyfile=tls_key,
-            access_log=False,  # addresses of pages hold what people searched for
+            access_log=False,  # addresses of pages contain search texts
             log_level="warning",
             server_header=False,
-            proxy_headers=False,  # phiscan.web.protection believes only the proxies that were named
+            proxy_headers=False,  # phiscan.web.protection trusts only the configured proxies
             timeout_graceful_shutdown=5,
         )
     sys.stdout.flush()
 
 
 def _quiet_forms() -> None:
-    """Print nothing of a library that quotes what it was sent."""
-    forms = logging.getLogger("python_multipart")  # names the bytes that do not fit
+    """Silence libraries that quote received data."""
+    forms = logging.getLogger("python_multipart")  # quotes invalid bytes
     forms.addHandler(logging.NullHandler())
     forms.propagate = False
 

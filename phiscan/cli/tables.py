@@ -1,7 +1,6 @@
-"""Reading the small CSV tables that the estimate and score commands take.
+"""Reading of the small CSV tables of the estimate and score commands.
 
-Messages name file, line and field, never what is there: the table given may be the wrong one, with
-patients in it.
+Messages name file, line and field, never the content: the table may be the wrong one, with patients in it.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ class Table:
     lines: tuple[int, ...]
 
     def where(self, row: int, column: str) -> str:
-        """Name a cell for a message: file, line, field."""
+        """Return the position of a cell for a message: file, line, field."""
         return f"{self.path}: line {self.lines[row]}, field {column}"
 
     def column(self, name: str) -> tuple[str, ...]:
@@ -61,7 +60,7 @@ class Table:
 
 
 def read_table(path: str | Path, required: Sequence[str] = ()) -> Table:
-    """Read a UTF-8 CSV file with a header row; blank lines are passed over.
+    """Read a UTF-8 CSV file with a header row; blank lines are skipped.
 
     Raises:
         InputError: names the file and the line, and says what was expected.

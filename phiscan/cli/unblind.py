@@ -7,6 +7,6 @@ import click
 unblind_option = click.option(
     "--unblind",
     metavar="NAME",
-    help="Also show first verdicts that await a blind second one; who asks stands in the audit log."
+    help="Also show first verdicts that await a blind second one; NAME is recorded in the audit log."
     " Show it to nobody who reviews.",
 )

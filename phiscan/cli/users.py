@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from phiscan.cli.output import print_json, say
+from phiscan.cli.output import print_json, print_message
 from phiscan.cli.queue.command import open_store
 from phiscan.errors import InputError
 from phiscan.review.accounts.second_factors import SecondFactors
@@ -31,7 +31,7 @@ _json_option = click.option("--json", "as_json", is_flag=True, help="Print one J
 
 @click.group()
 def users() -> None:
-    """Make and change the accounts of the people who review.
+    """Create and change the accounts of the desk's users.
 
     Roles: reader (sees the queue), reviewer (decides, reveals), lead (assigns, settles disagreements),
     auditor (reads logs and reports), admin (accounts only). There is no default account or password.
@@ -61,9 +61,9 @@ def add(
     by: str,
     as_json: bool,
 ) -> None:
-    """Make an account for NAME, who will stand under this name beside every decision.
+    """Create an account for NAME, which is shown with every decision of this user.
 
-    The password (12 characters or more) is asked for, or read from a file; never given as an argument,
+    The password (12 characters or more) is prompted for, or read from a file; never given as an argument,
     where the list of processes would show it.
     """
     if no_password and (password_file or not subject):
@@ -79,7 +79,7 @@ def add(
             by=_actor(by),
             now=datetime.now(UTC),
         )
-    _tell(user, as_json=as_json)
+    _print_user(user, as_json=as_json)
 
 
 @users.command("list", epilog="Example: phiscan users list")
@@ -103,11 +103,11 @@ def list_users(obj: str | None, as_json: bool) -> None:
 @_json_option
 @click.pass_obj
 def role(obj: str | None, name: str, role: str, by: str, as_json: bool) -> None:
-    """Give NAME another ROLE, at once, also in sessions that are open."""
+    """Change the ROLE of NAME, at once, also in open sessions."""
     with open_store(obj) as store:
         user = store.users.named(name)
         user = store.users.set_role(user.id, Role(role), by=_actor(by), now=datetime.now(UTC))
-    _tell(user, as_json=as_json)
+    _print_user(user, as_json=as_json)
 
 
 @users.command(epilog='Example: phiscan users password "A. Officer"')
@@ -122,7 +122,7 @@ def password(obj: str | None, name: str, password_file: str | None, by: str, as_
         user = store.users.named(name)
         chosen = _password(password_file)
         user = store.users.set_password(user.id, chosen, by=_actor(by), now=datetime.now(UTC))
-    _tell(user, as_json=as_json)
+    _print_user(user, as_json=as_json)
 
 
 @users.command(epilog='Example: phiscan users disable "A. Officer"')
@@ -132,12 +132,12 @@ def password(obj: str | None, name: str, password_file: str | None, by: str, as_
 @_json_option
 @click.pass_obj
 def disable(obj: str | None, name: str, undo: bool, by: str, as_json: bool) -> None:
-    """Let NAME do nothing any more: sessions end, tokens stop. What the person decided stays."""
+    """Disable the account of NAME: sessions end, tokens are revoked. The user's decisions remain."""
     with open_store(obj) as store:
         user = store.users.named(name)
         change = store.users.enable if undo else store.users.disable
         user = change(user.id, by=_actor(by), now=datetime.now(UTC))
-    _tell(user, as_json=as_json)
+    _print_user(user, as_json=as_json)
 
 
 @users.command(epilog='Example: phiscan users unlock "A. Officer"')
@@ -146,11 +146,11 @@ def disable(obj: str | None, name: str, undo: bool, by: str, as_json: bool) -> N
 @_json_option
 @click.pass_obj
 def unlock(obj: str | None, name: str, by: str, as_json: bool) -> None:
-    """Let NAME sign in again after too many wrong passwords."""
+    """Unlock the account of NAME after too many wrong passwords."""
     with open_store(obj) as store:
         user = store.users.named(name)
         user = store.users.unlock(user.id, by=_actor(by), now=datetime.now(UTC))
-    _tell(user, as_json=as_json)
+    _print_user(user, as_json=as_json)
 
 
 @users.command("reset-second-factor", epilog='Example: phiscan users reset-second-factor "A. Officer"')
@@ -159,12 +159,12 @@ def unlock(obj: str | None, name: str, by: str, as_json: bool) -> None:
 @_json_option
 @click.pass_obj
 def reset_second_factor(obj: str | None, name: str, by: str, as_json: bool) -> None:
-    """Forget the second factor of NAME, who lost it, and end every session of the account."""
+    """Remove the second factor of NAME, who has lost it, and end every session of the account."""
     with open_store(obj) as store:
         user = store.users.named(name)
         SecondFactors.of(store.users).reset(user.id, by=_actor(by), now=datetime.now(UTC))
         user = store.users.get(user.id)
-    _tell(user, as_json=as_json)
+    _print_user(user, as_json=as_json)
 
 
 @users.command(epilog='Example: phiscan users token "A. Officer" --label "nightly export" --days 90')
@@ -198,10 +198,10 @@ def token(
     by: str,
     as_json: bool,
 ) -> None:
-    """Make a token with which a program uses the REST API in the place of NAME, with NAME's rights.
+    """Create a token for a program that uses the REST API with the rights of NAME.
 
-    It is printed this once; only its hash is kept. It is taken back when the password or the role of NAME
-    changes, and when all sessions of NAME are ended.
+    It is printed once; only its hash is stored. It is revoked when the password or the role of NAME changes,
+    and when all sessions of NAME are ended.
     """
     now = datetime.now(UTC)
     with open_store(obj) as store:
@@ -228,12 +228,12 @@ def token(
     if as_json:
         print_json({"token": secret, "days": days})
     else:
-        say(f"token of {user.name}, good for {days} days; it is not shown again")
+        print_message(f"token of {user.name}, good for {days} days; it is not shown again")
         click.echo(secret)
 
 
 def _actor(by: str) -> str:
-    """Return who acts: whoever can run this command has the database in hand anyway."""
+    """Return who acts: anyone who can run this command has access to the database anyway."""
     if by.strip():
         return by.strip()
     try:
@@ -266,7 +266,7 @@ def _state(user: User) -> str:
     return "disabled" if user.disabled else "locked" if user.locked else "active"
 
 
-def _tell(user: User, *, as_json: bool) -> None:
+def _print_user(user: User, *, as_json: bool) -> None:
     if as_json:
         print_json(_user_json(user))
     else:

@@ -16,8 +16,8 @@ from phiscan.language import lazy_gettext as _
 from phiscan.metrics.intervals import Z95, Figure, check_count, proportion
 
 ASSUMPTION = _(
-    "The screened files are a random sample of the files that the figures are said "
-    "about, and every screened positive got its right verdict."
+    "The screened files are a random sample of the files that the figures "
+    "describe, and every screened positive got its right verdict."
 )
 SOURCE = _("Sokolova & El Emam (2008), eq. 10-13; Clopper & Pearson (1934)")
 

@@ -1,1 +1,1 @@
-"""The audit pack of a scan: one HTML page that stands alone, JSON, CSV tables and SVG plots."""
+"""The audit pack of a scan: one self-contained HTML page, PDF, JSON, CSV tables and SVG plots."""

@@ -1,6 +1,6 @@
-"""Words of codes: names of states, roles, permissions and log actions, to be shown in the language of a page.
+"""Displayed words of codes: states, roles, permissions and log actions, in the language of a page.
 
-The codes themselves are data and never change; ``phiscan.report.words.plain`` writes them for people.
+The codes themselves are data and never change; ``phiscan.report.words.plain`` converts them for display.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CODES: Final = frozenset(
         mark_context("code", "symlink"),
         mark_context("code", "not regular"),
         mark_context("code", "empty"),
-        # reasons of failing
+        # reasons of failures
         mark_context("code", "encrypted"),
         mark_context("code", "corrupt"),
         mark_context("code", "too large"),
@@ -142,7 +142,7 @@ CODES: Final = frozenset(
         mark_context("code", "text"),
         mark_context("code", "second names"),
         mark_context("code", "second names near"),
-        # cases of the decision table
+        # rows of the decision table
         mark_context("code", "concept"),
         mark_context("code", "patient identifier"),
         mark_context("code", "birth date"),
@@ -204,7 +204,7 @@ CODES: Final = frozenset(
         mark_context("code", "(O) IP addresses"),
         mark_context("code", "(P) Biometric identifiers"),
         mark_context("code", "(R) Other unique identifiers"),
-        # what is wrong with a field of a form, and the fields
+        # errors in fields of a form, and the fields
         mark_context("code", "missing"),
         mark_context("code", "greater than equal"),
         mark_context("code", "less than equal"),

@@ -1,4 +1,4 @@
-"""Each detector's FN, TN and accuracy from the estimate, and how far the features of two detectors depend."""
+"""Each detector's FN, TN and accuracy from the estimate, and the dependence of the detectors' features."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _PATTERN_BITS = (
     PiiBit.MRN,
     PiiBit.HEALTH_PLAN,
 )
-MIN_COMPARED = 10  # below it the mutual information is bias and little else
+MIN_COMPARED = 10  # with fewer files the mutual information is mostly bias
 
 
 def detector_rows(
@@ -38,10 +38,10 @@ def detector_rows(
     models: MissedFiles | None,
     pairs: Sequence[PairEstimate],
 ) -> tuple[DetectorRow, ...]:
-    """Return every detector with the confusion matrix that the estimated number of PHI files gives it.
+    """Return the confusion matrix of each detector under the estimated number of PHI files.
 
-    The estimate is the model average, or Chapman's of the one pair of detectors; where people confirmed PHI
-    that no detector marked, the total is at least what is known.
+    The estimate is the model average, or Chapman's of the one pair of detectors; if reviewers confirmed PHI
+    that no detector marked, the total is at least the known number.
 
     Source: Mane et al. (2004), section 2, last step.
     """
@@ -54,7 +54,7 @@ def detector_rows(
         marked = [history for history in histories if history.detectors[name]]
         tp, fp = sum(history.phi for history in marked), sum(history.not_phi for history in marked)
         open_ = sum(history.unverified for history in marked)
-        # Files that nobody verified are neither true nor false positives yet: TN would swallow them.
+        # Files without a verdict are neither true nor false positives: they must not count as TN.
         found = detector_accuracy(tp, total, fp=None if open_ else fp, files=n_files)
         reason = found.reason
         if open_ and total is not None:
@@ -76,10 +76,10 @@ def _total(models: MissedFiles | None, pairs: Sequence[PairEstimate]) -> tuple[f
 
 
 def feature_dependence(files: Sequence[FileEntry], names: Sequence[str]) -> tuple[FeatureDependence, ...]:
-    """Measure the mutual information of the stored features of each two detectors over confirmed PHI files.
+    """Estimate the mutual information of the features of each pair of detectors over confirmed PHI files.
 
     Patterns: one bit per identifier. Names: the bits of names, the number of people, the health score. How a
-    text is written is judged from hashed sums that no scan stores, so that detector has no feature here.
+    The text detector uses hashed sums that no scan stores, so that it has no feature here.
 
     Source: Mane et al. (2004), section 3 and figure 2.
     """

@@ -1,4 +1,4 @@
-"""The report as JSON and CSV: numbers unrounded, nothing left out."""
+"""The report as JSON and CSV: numbers unrounded, complete."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FILE_COLUMNS = tuple(item.name for item in fields(FileEntry))
 
 
 def as_json(value: Any) -> Any:
-    """Return what ``json`` can write: dataclasses as objects, tuples as lists, times as UTC ISO 8601.
+    """Convert a value to JSON types: dataclasses to objects, tuples to lists, times to UTC ISO 8601.
 
     >>> as_json(Figure(0.5, (0.25, 0.75)))
     {'value': 0.5, 'ci95': [0.25, 0.75], 'reason': None}
@@ -74,7 +74,7 @@ def files_csv(files: tuple[FileEntry, ...]) -> str:
         for name in FILE_COLUMNS:
             value = getattr(entry, name)
             if isinstance(value, Mapping):
-                cells.append(" ".join(key for key, said in value.items() if said))
+                cells.append(" ".join(key for key, is_phi in value.items() if is_phi))
             elif isinstance(value, tuple):
                 cells.append(" ".join(value))
             else:

@@ -59,19 +59,19 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """How files are named: by their path, or by their number where paths must not be shown."""
+    """Names of files in the report: the path, or the number if paths must not be shown."""
 
     many_roots: bool
     hidden: bool = False
 
     def file(self, file_id: int, root: str, path: str) -> str:
-        """Return a file's name."""
+        """Return the displayed name of a file."""
         if self.hidden:
             return f"file {file_id}"
         return visible(f"{root.rstrip('/')}/{path}" if self.many_roots else path)
 
     def folder(self, root: str, path: str) -> str:
-        """Return the name of a file's folder; "" where paths must not be shown."""
+        """Return the name of a file's folder; "" if paths must not be shown."""
         return "" if self.hidden else visible(folder_of(root, path, many_roots=self.many_roots))
 
     def part(self, locator: str) -> str:
@@ -94,18 +94,18 @@ def gather(
     home: Path | None = None,
     patient_index: Path | None = None,
 ) -> Report:
-    """Read one scan (the latest by default) and compute everything that its report says.
+    """Read one scan (the latest by default) and compute the whole report.
 
     Args:
         database: the review database.
         scan_id: number of the scan.
-        now: the time that the report is dated with.
-        seed: of the random order of the files that were not referred.
+        now: date of the report.
+        seed: seed of the random order of the files that were not referred.
         hide_paths: name files by number, because a path may name a person.
-        conceal: show what awaits a blind second verdict as undecided, for whoever reads it may be the one who
-            is asked.
-        home: where scans remember which layers of isolation their workers lacked; None = that is not said.
-        patient_index: folder of the index of the organization's patients, which knows states and provinces.
+        conceal: show files that await a blind second verdict as undecided, because a reader of the report
+            may be the second reviewer.
+        home: folder where scans store the isolation layers that their workers lacked; None = not reported.
+        patient_index: folder of the index of the organization's patients, with states and provinces.
 
     Raises:
         StoreError: there is no (such) scan, or the database cannot be read.
@@ -226,7 +226,7 @@ def _scope(stored: StoredScan, names: Names, now: datetime) -> Scope:
 
 
 def file_entry(row: FileRow, names: Names) -> FileEntry:
-    """Return a stored file as the report shows it."""
+    """Convert a stored file to its row of the report."""
     return FileEntry(
         file=row.file_id,
         root=names.root(row.root),
@@ -242,7 +242,7 @@ def file_entry(row: FileRow, names: Names) -> FileEntry:
         health_score=row.health_score,
         people=row.n_people,
         findings=row.n_findings,
-        detectors={name: said for name, said in row.detectors if name not in SECOND_LISTS},
+        detectors={name: is_phi for name, is_phi in row.detectors if name not in SECOND_LISTS},
         second_drawn=dict(row.detectors).get(SECOND_NAMES),
         second_near=dict(row.detectors).get(SECOND_NAMES_NEAR),
         unread_parts=len(row.unread),
@@ -343,7 +343,7 @@ def _top_files(stored: StoredScan, names: Names) -> list[TopFile]:
             hamming=item.hamming,
             health_score=item.health_score,
             case=item.case,
-            detectors=tuple(name for name, said in item.detectors if said),
+            detectors=tuple(name for name, is_phi in item.detectors if is_phi),
             verdict=item.verdict,
             reviewer=visible(item.reviewer),
         )

@@ -1,4 +1,4 @@
-"""Writing the audit pack into a folder."""
+"""Writing of the audit pack into a folder."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PDF = "report.pdf"
 
 
 def pack(report: Report, *, language: str = SOURCE) -> Mapping[str, str]:
-    """Return the text of every file of the pack, all but the PDF, by its name in the folder.
+    """Return the text of every file of the pack except the PDF, by its name in the folder.
 
     Pages and pictures are in the language; JSON and CSV are English, for programs.
     """
@@ -53,28 +53,28 @@ def _contents(texts: Mapping[str, str], page: str) -> dict[str, bytes]:
     try:
         contents[PDF] = render_pdf(page)
     except ConfigError as error:
-        _say_no_pdf(str(error))
+        _warn_no_pdf(str(error))
     except Exception as error:  # noqa: BLE001 (the PDF is a copy of the page; nothing else may be lost with it)
-        _say_no_pdf(origin(error))
+        _warn_no_pdf(origin(error))
     return contents
 
 
-def _say_no_pdf(why: str) -> None:
+def _warn_no_pdf(why: str) -> None:
     sys.stderr.write(f"{PDF} cannot be made, everything else is: {why}\n")
 
 
 def _remove_old_worksheets(folder: Path, contents: Mapping[str, str]) -> None:
-    """Remove the worksheets of files that are no longer confirmed."""
+    """Remove the worksheets of files that are not confirmed any more."""
     for path in (folder / FOLDER).glob("file-*.html"):
         if PAGE.fullmatch(path.name) and f"{FOLDER}/{path.name}" not in contents:
             path.unlink(missing_ok=True)
 
 
 def write_pack(report: Report, folder: Path, *, language: str = SOURCE) -> tuple[Path, ...]:
-    """Write the pack; a report that is there already is replaced, other files stay.
+    """Write the pack; an existing report is replaced, other files remain.
 
-    A PDF that cannot be made is said on standard error, and none is left from an earlier report. Worksheets
-    of files that are no longer confirmed are removed.
+    If the PDF cannot be made, this is reported on standard error and an earlier PDF is removed. Worksheets
+    of files that are not confirmed any more are removed.
 
     Raises:
         InputError: the folder cannot be written.
@@ -86,7 +86,7 @@ def write_pack(report: Report, folder: Path, *, language: str = SOURCE) -> tuple
 
 
 def write_files(texts: Mapping[str, str], folder: Path, *, language: str = SOURCE) -> tuple[Path, ...]:
-    """Write texts by their name in a folder, and ``report.html`` among them as PDF too.
+    """Write texts by their name into a folder, and ``report.html`` also as PDF.
 
     Raises:
         InputError: the folder cannot be written.
@@ -100,7 +100,7 @@ def write_files(texts: Mapping[str, str], folder: Path, *, language: str = SOURC
         for name, content in contents.items():
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            # Written beside and moved over, so that a reader never sees half a page.
+            # Written to a temporary file and renamed, so that a reader never sees an incomplete page.
             draft = path.with_name(f".{path.name}.new")
             descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _PRIVATE)
             with os.fdopen(descriptor, "wb") as stream:

@@ -1,9 +1,9 @@
-"""How much PHI the rest of the review list probably holds, and whether it is safe to stop.
+"""Estimates of the PHI in the rest of the review list, and whether it is safe to stop.
 
-Two answers, each with its assumption. From the random sample: what was drawn at random from the undecided
-items and reviewed blind bounds all PHI among them, without any assumption about scores. From the scores: in
-each range of scores, the share of PHI among the decided items is taken for the undecided ones; that is right
-when, within a range, what was decided first is like the rest.
+Two estimates, each with its assumption. By the random sample: items drawn at random from the undecided ones
+and reviewed blind bound all PHI among them, without any assumption about scores. By the scores: in each range
+of scores, the share of PHI among the decided items is assumed for the undecided ones; that is correct if,
+within a range, the items decided first are like the others.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from phiscan.language import lazy_gettext as _
 from phiscan.metrics import elusion
 from phiscan.review.worklist.sampling import LeftCounts, SampleReview
 
-TARGET_RECALL = 0.95  # of the PHI in the list, found before it is called safe to stop
+TARGET_RECALL = 0.95  # share of the PHI in the list that must be found before it is safe to stop
 
 BY_SAMPLE = _(
     "The sample was drawn at random from the items then undecided, and every verdict is "
@@ -33,27 +33,27 @@ BY_SCORE = _(
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """PHI among the undecided items: expected, and at most (95%, one-sided); None where it does not exist."""
+    """PHI among the undecided items: expected number, and upper limit (95%, one-sided); None if unknown."""
 
     expected: float | None
     upper: int | None
-    reason: str | None  # why not
+    reason: str | None  # why it is unknown
     assumption: str
     source: str
 
 
 @dataclass(frozen=True, slots=True)
 class Remaining:
-    """What the rest of the list holds, by the sample and by the scores."""
+    """PHI in the rest of the list, by the sample and by the scores."""
 
     undecided: int
     found: int
     by_sample: Left
     by_score: Left
-    recall_lower: float | None  # of the PHI in the list, at least so much is found; by the sample only
+    recall_lower: float | None  # lower limit of the share of PHI that was found; by the sample only
     target_recall: float
     safe: bool  # recall_lower reaches the target
-    why: str  # in plain words
+    why: str  # in words
 
 
 def remaining(counts: LeftCounts, *, target_recall: float = TARGET_RECALL) -> Remaining:
@@ -106,8 +106,8 @@ def _by_sample(counts: LeftCounts) -> Left:
 def sample_upper(sample: SampleReview, undecided: int) -> int:
     """Bound the PHI among the undecided items by the reviewed items of the sample (95%, at every look).
 
-    Every reviewed item of the beginning that is chosen counts, also after one without a verdict, as in the
-    report: see :func:`phiscan.metrics.elusion.best_prefix`. Without a reviewed item the bound is all of them.
+    Every reviewed item of the chosen beginning counts, also after one without a verdict, as in the report:
+    see :func:`phiscan.metrics.elusion.best_prefix`. Without a reviewed item the bound is their number.
     """
     prefix = elusion.best_prefix(sample.population, sample.verdicts)
     if prefix is None:
@@ -117,7 +117,7 @@ def sample_upper(sample: SampleReview, undecided: int) -> int:
 
 
 def _without_found(total: float, sample: SampleReview, counts: LeftCounts) -> float:
-    """Take what was found since the draw from the PHI that was there at the draw."""
+    """Subtract the PHI found since the draw from the PHI at the draw."""
     return min(max(total - sample.found, 0.0), float(counts.undecided))
 
 

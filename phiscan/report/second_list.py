@@ -1,4 +1,4 @@
-"""Files that a detector marked and P(PHI) did not refer, with their verdicts: size and yield of the list."""
+"""The second list: files that a detector marked and P(PHI) did not refer; its size and yield by verdicts."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ NOT_KNOWN = _(
 
 
 def second_list(files: Sequence[FileEntry]) -> SecondList:
-    """Count the second list of the files that were read, and what reviewers said of it."""
+    """Count the second list of the files that were read, and its verdicts."""
     verdicts = [entry.verdict for entry in files if entry.second_look]
     phi, not_phi = verdicts.count(Verdict.PHI), verdicts.count(Verdict.NOT_PHI)
     return made_of(len(verdicts), phi + not_phi, phi)
 
 
 def made_of(files: int, reviewed: int, phi: int | None) -> SecondList:
-    """Return what a list of so many files, reviewed and confirmed ones among them, amounts to.
+    """Return size and yield of a list from the numbers of its files, reviewed and confirmed ones.
 
-    ``phi``: None where it is not known how many of the reviewed ones hold PHI.
+    ``phi``: None if it is not known how many of the reviewed files are PHI.
     """
     return SecondList(
         files=files,

@@ -1,4 +1,4 @@
-"""The first page of the report: how much PHI, about how many people, who can read it, what is unknown."""
+"""The first page of the report: amount of PHI, people concerned, access, and what is unknown."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from phiscan.review.worklist.risk import Exposure, exposure_of
 
 N_PLACES = 5
 _NO_CLOCK = _("no file is confirmed as PHI, so no clock runs")
-# The clocks with a fixed length that run from the discovery; the others run to a day of the calendar.
+# Time limits of fixed length from the discovery; the others end on a calendar day.
 _CLOCKS = {"gdpr_authority": _("GDPR, 72 hours"), "hipaa_individuals": _("HIPAA, 60 days")}
 
 
@@ -37,10 +37,10 @@ def summary(
     files: Sequence[FileEntry],
     now: datetime,
 ) -> Summary:
-    """Return the first page from what the other sections counted; ``files`` are the rows as they are shown.
+    """Build the first page from the other sections; ``files`` are the rows as displayed.
 
-    Who can read the files, and where they are, is counted over the files that are PHI or may be: confirmed,
-    or referred and not decided as not PHI. Where folders are hidden, formats stand in for them.
+    Access and location are counted over the files that are PHI or may be: confirmed, or referred and not
+    decided as not PHI. If folders are hidden, formats are counted instead.
     """
     suspects = [
         row
@@ -168,7 +168,7 @@ def _unread(coverage: Coverage) -> Answer:
 
 
 def _clock(worksheets: Sequence[Worksheet], now: datetime) -> Answer:
-    """Name the clock that ends next, and how many files have one that has ended."""
+    """Return the time limit that ends next, and how many files have one that has ended."""
     question = _("Which clock ends when?")
     if not worksheets:
         return Answer(
@@ -204,7 +204,7 @@ def _outcomes(coverage: Coverage, funnel: Funnel, confirmed: int) -> tuple[Bar, 
     """Count every crawled file once."""
     unsettled = funnel.undecided + funnel.unsure
     not_referred = funnel.read - funnel.phi - funnel.not_phi - unsettled
-    by_sample = confirmed - funnel.phi  # found among the files that were not referred
+    by_sample = confirmed - funnel.phi  # confirmed among the files that were not referred
     bars = (
         Bar(_("confirmed as PHI"), "phi", confirmed),
         Bar(_("referred, no final verdict"), "failed", unsettled),
@@ -217,6 +217,6 @@ def _outcomes(coverage: Coverage, funnel: Funnel, confirmed: int) -> tuple[Bar, 
 
 
 def _places(groups: Sequence[Group]) -> tuple[Bar, ...]:
-    """Return the groups of most files."""
+    """Return the groups with the most files."""
     most = sorted(groups, key=lambda group: (-group.crawled, group.name))
     return tuple(Bar(group.name, "phi", group.crawled) for group in most[:N_PLACES])

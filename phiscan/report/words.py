@@ -1,4 +1,4 @@
-"""What the names of phiscan mean in plain words, and how text and numbers are shown to people."""
+"""Displayed names of phiscan's codes, and formatting of text and numbers for display."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ CASES: dict[str, str] = {
     "names_not_searched": _("no health information; the cascade therefore searched no names in it"),
 }
 
-# Each reason with what it means for the reader, and what can be done about it.
+# Each failure reason with its consequence for the reader, and the remedy.
 REASONS: dict[str, str] = {
     SkipReason.IGNORED: _("named in the operator's ignore file"),
     SkipReason.HARD_LINK: _("a second name of a file that was read"),
@@ -157,7 +157,7 @@ FORMATS: dict[str, str] = {
 
 
 def plain(name: str) -> str:
-    """Return an identifier of ours as words.
+    """Return an identifier as words.
 
     >>> plain("no_permission"), plain("io_error")
     ('no permission', 'I/O error')
@@ -179,7 +179,7 @@ _THINGS = {
 
 
 def counted(value: int, thing: str) -> str:
-    """Write a count and what is counted, in the plural unless it is one.
+    """Format a count with its noun, in the plural unless it is one.
 
     >>> counted(1, "file"), counted(2, "file")
     ('1 file', '2 files')
@@ -188,7 +188,7 @@ def counted(value: int, thing: str) -> str:
 
 
 def waiting_for_ocr(n_files: int, n_parts: int) -> str:
-    """Write how many files wait for the second pass of a scan, and how much there is to read in them.
+    """Format the number of files that wait for OCR, and of their pages.
 
     >>> waiting_for_ocr(2, 30), waiting_for_ocr(1, 1)
     ('2 files with 30 pages and pictures wait for OCR', '1 file with 1 page or picture waits for OCR')
@@ -200,7 +200,7 @@ def waiting_for_ocr(n_files: int, n_parts: int) -> str:
 
 
 def share(value: float) -> str:
-    """Write a share in [0, 1] as a percentage that never rounds to a false 0% or 100%.
+    """Format a share in [0, 1] as a percentage, never rounded to a false 0% or 100%.
 
     >>> share(0.5772), share(0.0), share(0.00002), share(0.99999)
     ('57.7%', '0%', '<0.1%', '>99.9%')
@@ -215,7 +215,7 @@ def share(value: float) -> str:
 
 
 def number(value: float) -> str:
-    """Write an estimated number with the digits that mean something.
+    """Format an estimated number with its significant digits.
 
     >>> number(3.14159), number(484.7619).replace("\u202f", " "), number(12345.6).replace("\u202f", " ")
     ('3.14', '484.8', '12 346')
@@ -230,7 +230,7 @@ def number(value: float) -> str:
 
 
 def ratio(value: float) -> str:
-    """Write a ratio or an area with three decimals, which is what small samples can tell apart.
+    """Format a ratio or an area with three decimals, the resolution of small samples.
 
     >>> ratio(0.98765), ratio(-0.0321)
     ('0.988', '-0.032')
@@ -242,7 +242,7 @@ _SIGNS = {" - ": " \N{MINUS SIGN} ", "(-": "(\N{MINUS SIGN}", " / ": " \N{DIVISI
 
 
 def formula(text: str) -> str:
-    """Write a formula with the signs of print.
+    """Format a formula with typographic signs.
 
     >>> formula("1 - a / b").isascii()
     False
@@ -253,7 +253,7 @@ def formula(text: str) -> str:
 
 
 def moment(value: datetime) -> str:
-    """Write a time in UTC, to the minute.
+    """Format a time in UTC, to the minute.
 
     >>> moment(datetime(2026, 3, 1, 9, 5, tzinfo=UTC))
     '2026-03-01 09:05 UTC'
@@ -272,7 +272,7 @@ _UNITS = ((10**12, _("TB")), (10**9, _("GB")), (10**6, _("MB")), (10**3, _("kB")
 
 
 def size(n_bytes: int) -> str:
-    """Write a number of bytes in the unit that fits.
+    """Format a number of bytes with a suitable unit.
 
     >>> size(999), size(12_345_678)
     ('999 bytes', '12.3 MB')
@@ -284,7 +284,7 @@ def size(n_bytes: int) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Write a duration in the units that fit.
+    """Format a duration with suitable units.
 
     >>> duration(4.26), duration(61), duration(7322)
     ('4.3 s', '1 min 1 s', '2 h 2 min')

@@ -1,1 +1,1 @@
-"""The review room."""
+"""The review store, its desk, accounts, audit log, integrity checks and retention."""

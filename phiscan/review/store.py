@@ -1,7 +1,7 @@
-"""The review store: what scans found, what reviewers decided, and the log of both.
+"""The review store: results of scans, decisions of reviewers, and the audit log of both.
 
-One object over one database. Every method is one short transaction, so a scan may write while people
-review; a failure is a ``StoreError`` of one line, and a wrong argument of the user an ``InputError``.
+One object over one database. Every method is one short transaction, so a scan may write during review;
+a failure is a ``StoreError`` of one line, and an invalid argument an ``InputError``.
 """
 
 from __future__ import annotations
@@ -11,12 +11,14 @@ from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 from phiscan.model import FileResult, Verdict
 from phiscan.review.decisions import writing as deciding
 from phiscan.review.integrity import scan_digests, verification
-from phiscan.review.records import early_results, folders, recording, reuse, slowest, summaries
+from phiscan.review.records import early_results as early_records
+from phiscan.review.records import folders as folder_states
+from phiscan.review.records import recording, reuse, slowest, summaries
 from phiscan.review.records import scans as scanning
 from phiscan.review.records.early_results import Early
 from phiscan.review.records.folders import FolderState
@@ -32,13 +34,15 @@ from phiscan.review.records.items import (
     ScanState,
     ScanSummary,
 )
-from phiscan.review.worklist import filtering, near_duplicates, queue
+from phiscan.review.transactions import Reading, Writing
+from phiscan.review.worklist import filtering, near_duplicates
+from phiscan.review.worklist import queue as work_queue
 from phiscan.review.worklist.model import WorkFilter
 from phiscan.review.worklist.rows import rebuild
 from phiscan.store.database import Database, open_database
 from phiscan.store.sql_batches import Run
 
-if TYPE_CHECKING:  # a scan asks for neither
+if TYPE_CHECKING:  # not needed by a scan
     from phiscan.review.accounts.users import Users
     from phiscan.review.desk.desk import Desk
 
@@ -65,9 +69,9 @@ class Store:
 
     @classmethod
     def open(cls, url: str, *, create: bool = False, audit_key: Path | None = None) -> Self:
-        """Open the database at an SQLAlchemy URL; with ``create`` make it, or bring it up to date.
+        """Open the database at an SQLAlchemy URL; with ``create``, create or migrate it.
 
-        ``audit_key``: the file of the key that signs the end of the audit log; it is made if it is missing.
+        ``audit_key``: the file of the key that signs the end of the audit log; created if it is missing.
 
         Raises:
             StoreError: names the URL (password hidden): missing, foreign, corrupt, read-only, locked, or
@@ -94,75 +98,36 @@ class Store:
 
     @property
     def database(self) -> Database:
-        """The database underneath, for the modules of this room that a screen or command calls itself."""
+        """The database, for commands that call modules of this package directly."""
         return self._database
 
     @cached_property
     def desk(self) -> Desk:
-        """The officer's desk over this database."""
+        """The review desk over this database."""
         from phiscan.review.desk.desk import Desk  # noqa: PLC0415 (a scan need not load it)
 
         return Desk(self._database)
 
     @cached_property
     def users(self) -> Users:
-        """The people who review."""
+        """The accounts of the desk."""
         from phiscan.review.accounts.users import Users  # noqa: PLC0415 (a scan need not load it)
 
         return Users(self._database)
 
     @property
     def is_new(self) -> bool:
-        """Whether opening it made the database."""
+        """Whether opening created the database."""
         return self._database.is_new
 
     # Scanning
 
-    def begin_scan(
-        self,
-        roots: Sequence[bytes],
-        *,
-        versions: Mapping[str, str],
-        options: Mapping[str, Any],
-        now: datetime,
-    ) -> ScanState:
-        """Go on with the unfinished scan of exactly these roots, versions and options, else begin one."""
-        return self._database.write(
-            lambda connection: scanning.begin_scan(
-                connection, roots, versions=versions, options=options, now=now
-            )
-        )
-
-    def has_scanned_with(self, versions: Mapping[str, str]) -> bool:
-        """Tell whether a scan by exactly these versions came to its end."""
-        with self._database.read() as connection:
-            return scanning.has_scanned_with(connection, versions)
-
-    def known(self, root: bytes, paths: Sequence[bytes], *, after: int = 0) -> dict[bytes, KnownFile]:
-        """Return the latest examination of each of these paths that was crawled before.
-
-        Asking for paths in the order of the crawl is cheapest, each time ``after`` the highest number that
-        the time before gave.
-        """
-        with self._database.read() as connection:
-            return scanning.known(connection, root, paths, after=after)
-
-    def folders(self, root: bytes, place: bytes, *, limit: int) -> list[FolderState]:
-        """Return what is noted of folders of a root from a place on, in the order of the crawl."""
-        with self._database.read() as connection:
-            return folders.following(connection, root, place, limit=limit)
-
-    def duplicates(
-        self, sizes: Sequence[int], versions_key: str, *, scan_id: int | None = None
-    ) -> dict[int, tuple[str, ...]]:
-        """Return by size the contents that these versions screened, of all scans or of one."""
-        with self._database.read() as connection:
-            return reuse.duplicates(connection, sizes, versions_key, scan_id=scan_id)
-
-    def present_below(self, root: bytes, folder: bytes) -> list[int]:
-        """Return the numbers of the files present in a folder of a root (b"" = the root itself), in order."""
-        with self._database.read() as connection:
-            return recording.present_below(connection, root, folder)
+    begin_scan = Writing(scanning.begin_scan, durable=False)
+    has_scanned_with = Reading(scanning.has_scanned_with)
+    known = Reading(scanning.known)
+    folders = Reading(folder_states.following)
+    duplicates = Reading(reuse.duplicates)
+    present_below = Reading(recording.present_below)
 
     def record(
         self,
@@ -177,7 +142,7 @@ class Store:
     ) -> None:
         """Record results, files seen again by number and by runs, and folders by root, all or nothing.
 
-        ``early``: results that cannot be recorded yet, kept for a resumed scan. Recording the same file in
+        ``early``: results that cannot be recorded yet, stored for a resumed scan. Recording the same file in
         the same scan twice replaces the first.
         """
         self._database.write(
@@ -195,10 +160,7 @@ class Store:
             turn="beside",
         )
 
-    def early_results(self, scan_id: int) -> dict[tuple[bytes, bytes], FileResult]:
-        """Return by root and path the results of a scan that it could not record before it was stopped."""
-        with self._database.read() as connection:
-            return early_results.kept(connection, scan_id)
+    early_results = Reading(early_records.stored_results)
 
     def finish_scan(
         self,
@@ -209,9 +171,9 @@ class Store:
         now: datetime,
         whole: bool = True,
     ) -> None:
-        """Close a scan; a stopped one stays resumable. The seconds of its parts add up.
+        """Close a scan; a stopped one can be resumed. The durations of its parts are added up.
 
-        ``whole``: it looked at all of its roots, so that what it did not find is gone.
+        ``whole``: it crawled all of its roots, so that files that it did not find are missing.
         """
         self._database.write(
             lambda connection: scanning.finish_scan(
@@ -222,7 +184,7 @@ class Store:
             near_duplicates.regroup_all(self._database)
 
     def digest_scan(self, scan_id: int, *, whole: bool, now: datetime) -> None:
-        """Write the digests of a complete scan, by which a later change of its results is found."""
+        """Write the digests of a complete scan, by which a later manipulation of its results is found."""
         self._database.write(
             lambda connection: scan_digests.make(connection, scan_id, whole=whole, actor="phiscan", now=now),
             durable=True,
@@ -239,10 +201,7 @@ class Store:
         with self._database.read() as connection:
             return summaries.summary(connection, summaries.chosen_scan(connection, scan_id))
 
-    def scans(self) -> list[ScanHead]:
-        """Return one line per scan, oldest first."""
-        with self._database.read() as connection:
-            return summaries.scans(connection)
+    scans = Reading(summaries.scans)
 
     def queue(
         self,
@@ -256,15 +215,15 @@ class Store:
         second_look: bool = False,
         by_probability: bool = False,
     ) -> list[QueueItem]:
-        """Return referred files by falling risk, then by path.
+        """Return referred files by descending risk, then by path.
 
-        ``second_look``: the second list instead: not referred, but marked by a detector or the table of
-        cases. ``by_probability``: the most probable first.
+        ``second_look``: the second list instead: not referred, but marked by a detector or the decision
+        table. ``by_probability``: most probable first.
 
         ``scan_id`` None = the files present now on every root ever scanned, so that a scan of one share
-        does not hide what is undecided on another. ``verdicts`` keeps items with one of these verdicts,
-        None standing for undecided. ``wanted`` narrows to files that pass a filter now, whatever its state.
-        ``conceal``: what awaits a blind second verdict is undecided, as for anybody who could give it.
+        does not hide undecided files of another. ``verdicts`` selects items with one of these verdicts; None
+        stands for undecided. ``wanted`` selects files that pass a filter now, in any state. ``conceal``:
+        items that await a blind second verdict count as undecided.
 
         Raises:
             StoreError: there is no such scan.
@@ -272,7 +231,7 @@ class Store:
         with self._database.read() as connection:
             number = None if scan_id is None else summaries.chosen_scan(connection, scan_id)
             within = None if wanted is None else filtering.matching(wanted, None)
-            return queue.queue(
+            return work_queue.queue(
                 connection,
                 number,
                 verdicts=verdicts,
@@ -300,27 +259,10 @@ class Store:
             )
             return len(found)
         with self._database.read() as connection:
-            return queue.count(connection, scan_id, verdicts, conceal=conceal)
+            return work_queue.count(connection, scan_id, verdicts, conceal=conceal)
 
-    def item(self, file_id: int, *, conceal: bool = False) -> ItemDetail:
-        """Return one file with everything that explains its referral.
-
-        ``conceal``: without what somebody who is to judge it blind must not see.
-
-        Raises:
-            InputError: there is no such file.
-        """
-        with self._database.read() as connection:
-            return queue.item(connection, file_id, conceal=conceal)
-
-    def find(self, path_display: str) -> int:
-        """Return the number of the file with this path (relative to its root, or absolute) or number.
-
-        Raises:
-            InputError: no file or several files answer to it.
-        """
-        with self._database.read() as connection:
-            return queue.find(connection, path_display)
+    item = Reading(work_queue.item)
+    find = Reading(work_queue.find)
 
     def rows(self, scan_id: int | None = None, *, conceal: bool = False) -> Iterator[FileRow]:
         """Yield one row per file that the scan (None = the latest) crawled, by root and path; see ``queue``.
@@ -330,17 +272,16 @@ class Store:
         """
         with self._database.read() as connection:
             number = summaries.chosen_scan(connection, scan_id)
-            yield from queue.rows(connection, summaries.require_rows(connection, number), conceal=conceal)
+            yield from work_queue.rows(
+                connection, summaries.require_rows(connection, number), conceal=conceal
+            )
 
-    def slowest_files(self, scan_id: int) -> list[slowest.SlowFile]:
-        """Return the ten files that took a worker longest in a scan, the slowest first."""
-        with self._database.read() as connection:
-            return slowest.slowest_files(connection, scan_id)
+    slowest_files = Reading(slowest.slowest_files)
 
     def present_rows(self, *, conceal: bool = False) -> Iterator[FileRow]:
-        """Yield one row per file present now on every root, whichever scan saw it last; see ``queue``."""
+        """Yield one row per file present now on every root, with its last scan; see ``queue``."""
         with self._database.read() as connection:
-            yield from queue.rows(connection, None, conceal=conceal)
+            yield from work_queue.rows(connection, None, conceal=conceal)
 
     # Reviewing
 
@@ -362,36 +303,14 @@ class Store:
         (made,) = self.decide_all([(file_id, verdict)], reviewer=reviewer, reason=reason, note=note, now=now)
         return made
 
-    def decide_all(
-        self,
-        verdicts: Sequence[tuple[int, Verdict]],
-        *,
-        reviewer: str,
-        reason: str = "",
-        note: str = "",
-        now: datetime,
-    ) -> list[Decision]:
-        """Append many decisions in one transaction, all or none; see ``decide``."""
-        return self._database.write(
-            lambda connection: deciding.decide(
-                connection, verdicts, reviewer=reviewer, reason=reason, note=note, now=now
-            ),
-            durable=True,
-        )
+    decide_all = Writing(deciding.decide)
 
     def assign(self, file_id: int, assignee: str, *, by: str, now: datetime) -> None:
-        """Append who shall decide about a file ("" = no person any more); ``InputError``: unknown file."""
+        """Append the assignee of a file ("" = none); ``InputError``: unknown file."""
         self.assign_all([file_id], assignee, by=by, now=now)
 
-    def assign_all(self, file_ids: Sequence[int], assignee: str, *, by: str, now: datetime) -> None:
-        """Append many assignments in one transaction, all or none; see ``assign``."""
-        self._database.write(
-            lambda connection: deciding.assign(connection, file_ids, assignee, by=by, now=now), durable=True
-        )
+    assign_all = Writing(deciding.assign)
 
-    # Proving
+    # Verification
 
-    def verify_audit(self, *, head: str = "") -> AuditCheck:
-        """Check the audit log and everything against it; ``head``: a hash noted earlier."""
-        with self._database.read() as connection:
-            return verification.verify_to(connection, head)
+    verify_audit = Reading(verification.verify_to)

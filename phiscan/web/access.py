@@ -1,6 +1,6 @@
-"""Who may do what: the permissions, the roles that carry them, and routes that demand one each.
+"""Access control: permissions, the roles that have them, and routes that each require one.
 
-Everything is denied unless a line here allows it. A route without a permission cannot be made.
+Everything is denied unless a line here allows it. A route without a permission cannot be declared.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from starlette.responses import Response
 
 from phiscan.review.accounts.users import Role, Scope, Token, User
 
-PERMISSION = "x-permission"  # where a route, and the OpenAPI document, say what they need
+PERMISSION = "x-permission"  # key of the required permission in a route and the OpenAPI document
 
 
 class Permission(StrEnum):
-    """What a route needs. PUBLIC and SIGNED_IN are no rights of a role."""
+    """What a route requires. PUBLIC and SIGNED_IN are not rights of a role."""
 
-    PUBLIC = "public"  # sign-in, static files, health: nothing of the store is shown
-    SIGNED_IN = "signed_in"  # one's own account
+    PUBLIC = "public"  # sign-in, static files, health check: no data of the store
+    SIGNED_IN = "signed_in"  # the user's own account
     SEE_QUEUE = "see_queue"  # the list and masked items
-    SEE_SCANS = "see_scans"  # what was scanned, and what could not be read
-    DECIDE = "decide"  # verdicts, their undoing, notes, second reviews, one's own saved views
-    CORRECT = "correct"  # spans: right, wrong, missed
-    PROPOSE_SUPPRESSION = "propose_suppression"  # narrow ones take effect, broad ones wait; lift any
+    SEE_SCANS = "see_scans"  # the scans, and the files that could not be read
+    DECIDE = "decide"  # verdicts, undo, notes, second reviews, the user's own saved views
+    CORRECT = "correct"  # spans: correct, wrong, missed
+    PROPOSE_SUPPRESSION = "propose_suppression"  # narrow ones take effect, broad ones need approval; lift any
     REVEAL = "reveal"  # the real text of one item
-    FIND_PERSON = "find_person"  # which files hold a person
+    FIND_PERSON = "find_person"  # search for the files of a person
     ASSIGN = "assign"
     ADJUDICATE = "adjudicate"  # settle a disagreement of two reviewers
     APPROVE_SUPPRESSION = "approve_suppression"  # broad ones
@@ -38,7 +38,7 @@ class Permission(StrEnum):
     READ_REPORT = "read_report"  # the audit pack
     READ_LOG = "read_log"  # the audit log and its verification
     SIGN_LOG = "sign_log"  # "I have reviewed this log"
-    UNLOCK = "unlock"  # accounts that are locked after wrong passwords
+    UNLOCK = "unlock"  # accounts that are locked after failed sign-ins
     MANAGE_USERS = "manage_users"
 
 
@@ -71,7 +71,7 @@ RIGHTS: Mapping[Role, frozenset[Permission]] = {
 
 
 def may(user: User | None, permission: Permission) -> bool:
-    """Tell whether a person (None = nobody signed in) has a permission."""
+    """Return whether a user (None = not signed in) has a permission."""
     if permission is Permission.PUBLIC:
         return True
     if user is None:
@@ -96,11 +96,11 @@ SCOPES: Mapping[Permission, Scope] = {
     Permission.UNLOCK: Scope.ADMIN,
     Permission.MANAGE_USERS: Scope.ADMIN,
 }
-"""The scope that a token needs for a permission, besides the role of its person."""
+"""The scope that a token needs for a permission, in addition to the role of its user."""
 
 
 def token_may(token: Token, permission: Permission) -> bool:
-    """Tell whether a token was made for what a permission allows."""
+    """Return whether the scope of a token includes a permission."""
     return permission not in SCOPES or SCOPES[permission] in token.scopes
 
 
@@ -108,10 +108,10 @@ Admit = Callable[[Request, Permission], Coroutine[Any, Any, None]]
 
 
 class GuardedRoute(APIRoute):
-    """A route that asks who is there before anything of the request is read.
+    """A route that checks the user before it reads anything of the request.
 
     Raises:
-        ValueError: it was made without a permission.
+        ValueError: it has no permission.
     """
 
     def __init__(
@@ -126,7 +126,7 @@ class GuardedRoute(APIRoute):
         super().__init__(path, endpoint, openapi_extra=openapi_extra, **rest)
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Return the handler after its guard."""
+        """Return the handler, preceded by the permission check."""
         handle = super().get_route_handler()
 
         async def guarded(request: Request) -> Response:
@@ -150,7 +150,7 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class Routes:
-    """The routes of one module, in the order in which they are tried.
+    """The routes of one module, in matching order.
 
     ``page`` declares HTML routes, which are not in the OpenAPI document; ``api`` those that are.
     """
@@ -160,7 +160,7 @@ class Routes:
     def page(
         self, method: str, path: str, *, needs: Permission
     ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """Declare a page, or what a form of a page is sent to."""
+        """Declare a page, or the target of a form."""
         return self._declare(method, path, needs, {"include_in_schema": False, "response_model": None})
 
     def api(
@@ -168,7 +168,7 @@ class Routes:
     ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         """Declare a route of the REST API; options as FastAPI's ``add_api_route`` takes them.
 
-        ``extra``: more of the operation's OpenAPI object.
+        ``extra``: further fields of the operation's OpenAPI object.
         """
         return self._declare(method, "/api/v1" + path, needs, options)
 

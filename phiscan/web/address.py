@@ -1,4 +1,4 @@
-"""Where the server listens and what browsers call it: loopback unless somebody says how it is protected."""
+"""Listening address and public URL of the server: loopback unless TLS or a proxy protects it."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from phiscan.web.request_context import Settings
 class DeskTable:
     """The table ``[desk]`` of phiscan.toml."""
 
-    public_url: str = ""  # what browsers call this server, after a TLS proxy
-    proxies: tuple[str, ...] = ()  # addresses or networks of that proxy; no other may connect
-    idle_minutes: int = 15  # a session without a request ends
-    session_hours: int = 10  # a session ends
-    max_body_kb: int = 1024  # a larger request is refused
-    second_factor: tuple[str, ...] = ()  # roles that need a second factor
+    public_url: str = ""  # address of this server in browsers, if a TLS proxy is in front of it
+    proxies: tuple[str, ...] = ()  # addresses or networks of that proxy; all others are refused
+    idle_minutes: int = 15  # a session without requests ends after this time
+    session_hours: int = 10  # every session ends after this time
+    max_body_kb: int = 1024  # larger requests are refused
+    second_factor: tuple[str, ...] = ()  # roles that require a second factor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listening:
-    """How ``phiscan serve`` was told to listen."""
+    """The listening options of ``phiscan serve``."""
 
     host: str
     port: int
@@ -57,10 +57,10 @@ def desk_table(config: Config) -> DeskTable:
 
 
 def settings_of(listening: Listening, *, max_body_kb: int = 1024) -> Settings:
-    """Return the settings of a server that may listen so.
+    """Return the settings of a server with these listening options.
 
     Raises:
-        InputError: it would speak without TLS to a network, or the parts do not fit together.
+        InputError: it would serve a network without TLS, or the options contradict each other.
     """
     is_loopback = _is_loopback(listening.host)
     has_tls = listening.tls_cert is not None
@@ -132,11 +132,11 @@ def _public(url: str) -> SplitResult | None:
         return None
     try:
         parts = urlsplit(url)
-        good = parts.scheme in {"http", "https"} and parts.hostname and parts.path in {"", "/"}
+        is_valid = parts.scheme in {"http", "https"} and parts.hostname and parts.path in {"", "/"}
         _ = parts.port
     except ValueError:
-        good = False
-    if not good or parts.query or parts.fragment or parts.username:
+        is_valid = False
+    if not is_valid or parts.query or parts.fragment or parts.username:
         message = f"--public-url {url}: expected https://NAME or https://NAME:PORT"
         raise InputError(message)
     return parts

@@ -1,4 +1,4 @@
-"""The web application: its routes in one explicit list, each after a permission.
+"""The web application: its routes in one explicit list, each with a permission.
 
 How to add a page. Write ``web/routes_<subject>.py``:
 
@@ -13,12 +13,12 @@ How to add a page. Write ``web/routes_<subject>.py``:
     def decide(file_id: int, body: DecisionBody, user: SignedIn, desk: DeskNow) -> DecisionAnswer: ...
 
 then name its ``routes`` in ``ROUTES`` below. Endpoints are plain ``def`` (they run in a thread, the store
-blocks); forms are read by ``Annotated[str, Form()]``; raise ``InputError`` for what a person got wrong (400).
-A form posts to its own address and answers with a 303 redirect. Time is ``desk.now()``.
+blocks); forms are read by ``Annotated[str, Form()]``; raise ``InputError`` for invalid input (400).
+A form posts to its own address and redirects with 303. Time is ``desk.now()``.
 
-Templates extend ``base.html`` (blocks: title, content, script). Everything is escaped; put every name that
-came from a share through ``|visible``. No inline script or style, unless with ``nonce="{{ nonce }}"``; no
-``style=`` attributes. ``static("desk.css")`` gives a file's address, ``can("decide")`` asks for a permission.
+Templates extend ``base.html`` (blocks: title, content, script). Everything is escaped; filter every name
+from a share with ``|visible``. No inline script or style, unless with ``nonce="{{ nonce }}"``; no
+``style=`` attributes. ``static("desk.css")`` is the address of a file, ``can("decide")`` checks a permission.
 Cross-site requests are refused before a route sees them, so forms need no hidden token.
 """
 
@@ -61,7 +61,7 @@ from phiscan.web.routes import log as routes_log
 from phiscan.web.routes import passages as routes_passages
 from phiscan.web.routes import person as routes_person
 from phiscan.web.routes import queue as routes_queue
-from phiscan.web.routes import remaining as routes_left
+from phiscan.web.routes import remaining as routes_remaining
 from phiscan.web.routes import reports as routes_reports
 from phiscan.web.routes import reveal as routes_reveal
 from phiscan.web.routes import scans as routes_scans
@@ -97,7 +97,7 @@ ROUTES: tuple[Routes, ...] = (
     routes_correct.routes,
     routes_passages.routes,
     routes_reveal.routes,
-    routes_left.routes,
+    routes_remaining.routes,
     routes_person.routes,
     routes_suppress.routes,
     routes_second.routes,
@@ -114,7 +114,7 @@ _NO_TELEMETRY: TelemetryConfig = {
     "metrics": False,
     "logs": False,
     "operation_spans": False,
-    "auto_configure": False,  # whatever the environment says: addresses of pages name files
+    "auto_configure": False,  # ignore the environment: addresses of pages contain file names
 }
 
 
@@ -135,7 +135,7 @@ def create_app(
     app = FastAPI(
         title="phiscan",
         version=__version__,
-        openapi_url=None,  # served by routes_service, to signed-in people only
+        openapi_url=None,  # served by routes/service.py, to signed-in users only
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
@@ -174,12 +174,12 @@ def create_app(
 
 @asynccontextmanager
 async def _life(app: FastAPI) -> AsyncIterator[None]:
-    """Serve, then end the process that reads files again and forget what was looked at."""
+    """Serve, then end the process that reads files again and clear the caches of file contents."""
     desk: Desk = app.state.desk
     preparing = Thread(target=_prepare, args=(desk,), name="prepare")
     if desk.settings.prepares:
         preparing.start()
-        # What lives as long as the server is not looked at again: a full collection took 90 ms of a request.
+        # Objects that live as long as the server are frozen: a full collection took 90 ms of a request.
         gc.collect()
         gc.freeze()
     yield
@@ -191,7 +191,7 @@ async def _life(app: FastAPI) -> AsyncIterator[None]:
 
 
 def _prepare(desk: Desk) -> None:
-    """Make ready to read files again; a failure is shown by the page that needs a file, and logged here."""
+    """Start the process that reads files again; a failure is logged, and shown by the page that needs it."""
     try:
         desk.rereader.prepare()
     except Exception as error:  # noqa: BLE001 (a thread of its own: nothing may end the server)
@@ -199,7 +199,7 @@ def _prepare(desk: Desk) -> None:
 
 
 def check_routes(app: FastAPI) -> None:
-    """Refuse an application with a route that has no guard, or with one that hides another."""
+    """Refuse an application with a route without permission, or with a route that shadows another."""
     seen: set[tuple[str, str]] = set()
     for route in app.routes:
         if not isinstance(route, GuardedRoute):
@@ -213,7 +213,7 @@ def check_routes(app: FastAPI) -> None:
 
 
 def _openapi(app: FastAPI) -> dict[str, object]:
-    """Return the OpenAPI document: the routes below /api, with two ways to prove who asks."""
+    """Return the OpenAPI document: the routes below /api, with two ways of authentication."""
     if app.openapi_schema is None:
         routes = [route for route in app.routes if isinstance(route, APIRoute) and route.include_in_schema]
         made = get_openapi(title=app.title, version=app.version, routes=routes)

@@ -1,8 +1,8 @@
 """Connections to the desk: deadlines for the head and the body of a request, and a cap for each address.
 
-A request that trickles in holds a connection, and many such requests hold all of them. So the head and the
-body each have a deadline as a whole, however many bytes arrive meanwhile, and one address has so many
-connections at most. The proxies that were named are exempt from the cap: after one of them are all browsers.
+Slow requests hold connections, and many of them use up the server. So the head and the body of a request
+each have a total deadline, and one address has a limited number of connections. The configured proxies
+are exempt from the limit, because they carry the connections of all browsers.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ Part = Literal["head", "body"] | None
 
 @dataclass(frozen=True, slots=True)
 class ConnectionLimits:
-    """How long a request may take to arrive, and how many connections an address may have."""
+    """Time limits of a request, and the maximum number of connections of an address."""
 
     head_s: float = 10.0
     body_s: float = 60.0  # a megabyte at 17 kB/s
     per_address: int = 64  # a browser opens six
-    proxies: tuple[str, ...] = ()  # addresses or networks without a cap
+    proxies: tuple[str, ...] = ()  # addresses or networks without a limit
 
 
 class LimitedProtocol(H11Protocol):
@@ -37,11 +37,11 @@ class LimitedProtocol(H11Protocol):
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
-        self._part: Part = None  # what is being received
+        self._part: Part = None  # the part that is being received
         self._deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to wait for the head of a request, unless the address has too many connections."""
+        """Start the deadline of a request's head, unless the address has too many connections."""
         super().connection_made(transport)
         if self._is_one_too_many():
             self._end(_TOO_MANY)
@@ -49,14 +49,14 @@ class LimitedProtocol(H11Protocol):
         self._watch()
 
     def data_received(self, data: bytes) -> None:
-        """Take bytes, and see which part of a request they leave open."""
+        """Parse received bytes, and set the deadline of the part that is still incomplete."""
         if self.transport.is_closing():
-            return  # what arrives after the end
+            return  # data after the end of the connection
         super().data_received(data)
         self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the deadline."""
+        """Cancel the deadline."""
         self._receive(None)
         super().connection_lost(exc)
 
@@ -76,7 +76,7 @@ class LimitedProtocol(H11Protocol):
             self._deadline = self.loop.call_later(seconds, self._end, _TOO_SLOW)
 
     def _end(self, answer: bytes) -> None:
-        """Close the connection; an answer that has begun is not written into."""
+        """Close the connection; if a response has begun, without an error response."""
         if self.conn.our_state in {h11.IDLE, h11.SEND_RESPONSE}:
             self.transport.write(answer)
         self.transport.close()

@@ -1,4 +1,4 @@
-"""What a request that fails is answered: a page for a browser, JSON for a program; never a value."""
+"""Responses of failed requests: a page for a browser, JSON for a program; never a value of the input."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ log = structlog.get_logger("phiscan.web")
 
 
 def add_error_handlers(app: FastAPI) -> None:
-    """Register an answer for every kind of expected failure."""
+    """Register a handler for every expected type of error."""
     app.add_exception_handler(NotSignedInError, _not_signed_in)
     app.add_exception_handler(NotAllowedError, _not_allowed)
     app.add_exception_handler(NoSecondFactorError, _no_second_factor)
@@ -45,7 +45,7 @@ def add_error_handlers(app: FastAPI) -> None:
 
 
 def failure(request: Request, status_code: int, message: str) -> Response:
-    """Return the answer of one failure."""
+    """Return the response of one error."""
     message = visible(message)
     if request.url.path.startswith(API):
         return JSONResponse({"detail": message}, status_code)
@@ -82,12 +82,12 @@ def _input(request: Request, error: Exception) -> Response:
 def _store(request: Request, error: Exception) -> Response:
     log.error("store failed", error=str(error))
     return failure(
-        request, 503, _("Nothing was changed. Try again; if it stays so, the server's log says why.")
+        request, 503, _("Nothing was changed. Try again; if it fails again, the server's log has the reason.")
     )
 
 
 def _validation(request: Request, error: Exception) -> Response:
-    """Name the fields and what was wrong; FastAPI's own answer would repeat what was sent."""
+    """List the invalid fields and the errors; FastAPI's default would repeat the submitted values."""
     found = error.errors() if isinstance(error, RequestValidationError) else []
     problems = [
         ("".join(f".{part}" for part in one["loc"][1:])[1:] or "body", str(one["type"])) for one in found[:20]
@@ -98,7 +98,7 @@ def _validation(request: Request, error: Exception) -> Response:
 
 
 def _overflow(request: Request, _error: Exception) -> Response:
-    """RevealResult a number that no row can have."""
+    """Respond to a row number outside the range of the database's column."""
     return failure(request, 404, "")
 
 

@@ -1,4 +1,4 @@
-"""The language of a request: the browser's own choice, else what it accepts, else that of phiscan.toml."""
+"""The language of a request: the browser's cookie, else Accept-Language, else that of phiscan.toml."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Languages:
     default: str = SOURCE
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand the request on in its language."""
+        """Handle the request in its language."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -46,7 +46,7 @@ def language_of(headers: Headers, path: str, default: str = SOURCE) -> str:
 
 
 def inside(place: str) -> str:
-    r"""Return a place of ours to go on to; anything that a browser could take for another site becomes "/".
+    r"""Return an address of this server to redirect to; "/" for any that a browser could resolve elsewhere.
 
     >>> inside("/queue?type=MRN"), inside("//evil.example/"), inside("/\\evil.example"), inside("https:x")
     ('/queue?type=MRN', '/', '/', '/')

@@ -1,4 +1,4 @@
-"""What was just done, said on the page that follows; chosen by a word in the address, never by its text."""
+"""Notices: short messages after a redirect, selected by a name in the address, never by their text."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from phiscan.language import lazy_gettext
 class Notice:
     """One message."""
 
-    kind: str  # good, warn or info: its colour
+    kind: str  # good, warn or info: the colour
     words: str
-    file_id: int | None = None  # the decision about this file can be taken back from here
-    suppress_url: str = ""  # where others like it can be hidden
-    undoes: bool = False  # the reviewer's last act can be undone from here
-    redoes: bool = False  # what was just undone can be redone from here
+    file_id: int | None = None  # offers to undo the decision about this file
+    suppress_url: str = ""  # offers to suppress similar findings
+    undoes: bool = False  # offers to undo the reviewer's last action
+    redoes: bool = False  # offers to redo the action that was just undone
 
 
-FLASHES: Mapping[str, Notice] = {
+NOTICES: Mapping[str, Notice] = {
     "assigned": Notice("good", lazy_gettext("Assigned.")),
     "none": Notice("warn", lazy_gettext("Nothing was chosen.")),
     "kept": Notice("good", lazy_gettext("The view is saved.")),
@@ -100,5 +100,5 @@ FLASHES: Mapping[str, Notice] = {
 
 
 def notice(word: str) -> Notice | None:
-    """Return the message of a word in the address; None for any other word."""
-    return FLASHES.get(word)
+    """Return the notice of a name; None if there is none."""
+    return NOTICES.get(word)

@@ -1,4 +1,4 @@
-"""Audit packs: made in a process of their own so that nobody waits, kept as zip files in the home folder."""
+"""Audit packs: built in a separate process, so that no request waits; zip files in the home folder."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ log = structlog.get_logger("phiscan.web")
 
 @dataclass(frozen=True, slots=True)
 class Pack:
-    """One pack that lies there."""
+    """One stored pack."""
 
     name: str
     scan: int
-    made: str  # UTC, as in its name
+    made: str  # UTC, as in its file name
     hides_paths: bool
     size: int
     digest: str  # sha256 of the zip file
@@ -45,7 +45,7 @@ class Pack:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What is to be made: a pack of this scan of this database, into this folder."""
+    """A pack to be built: scan, database, and target folder."""
 
     folder: str
     database_url: str = field(repr=False)  # may hold a password
@@ -58,39 +58,39 @@ class Order:
 
 @dataclass(slots=True)
 class Packs:
-    """The packs of one home folder; one is made at a time."""
+    """The packs of one home folder; one is built at a time."""
 
     folder: Path
-    patient_index: Path | None = None  # folder of the index that knows states and provinces
+    patient_index: Path | None = None  # folder of the index with states and provinces
     _making: threading.Lock = field(default_factory=threading.Lock)
     _problem: str = ""
 
     @property
     def is_making(self) -> bool:
-        """Whether one is being made now."""
+        """Whether a pack is being built."""
         return self._making.locked()
 
     @property
     def problem(self) -> str:
-        """Why the last one could not be made, "" when it could."""
+        """The error of the last build, "" if it succeeded."""
         return self._problem
 
     def listed(self) -> tuple[Pack, ...]:
-        """Return the packs, the newest first."""
+        """Return the packs, newest first."""
         if not self.folder.is_dir():
             return ()
         found = [path for path in self.folder.iterdir() if NAME.fullmatch(path.name) and path.is_file()]
         return tuple(_described(path) for path in sorted(found, reverse=True))
 
     def path(self, name: str) -> Path | None:
-        """Return where a listed pack lies; None for any other name."""
+        """Return the path of a listed pack; None for any other name."""
         path = self.folder / name
         return path if NAME.fullmatch(name) and path.is_file() and not path.is_symlink() else None
 
     def begin(
         self, database_url: str, scan_id: int, *, hide_paths: bool, now: datetime, language: str = SOURCE
     ) -> bool:
-        """Begin to make the pack of a scan; False when one is being made already."""
+        """Start building the pack of a scan; False if one is being built already."""
         if not self._making.acquire(blocking=False):
             return False
         order = Order(str(self.folder), database_url, scan_id, hide_paths, now, self.patient_index, language)
@@ -98,15 +98,15 @@ class Packs:
         return True
 
     def _run(self, order: Order) -> None:
-        """Wait for the process that makes it: numbers and pictures take the interpreter to themselves."""
+        """Wait for the process that builds it; a thread would hold the interpreter's lock."""
         try:
             context = multiprocessing.get_context("spawn")
-            told, tells = context.Pipe(duplex=False)
-            process = context.Process(target=_make, args=(tells, order))
+            receiver, sender = context.Pipe(duplex=False)
+            process = context.Process(target=_build, args=(sender, order))
             process.start()
-            tells.close()
+            sender.close()
             try:
-                self._problem = told.recv()
+                self._problem = receiver.recv()
             except EOFError:
                 self._problem = lazy_gettext("the process that makes it ended early")
             process.join()
@@ -154,8 +154,8 @@ def make_zip(order: Order) -> Path:
     return folder / name
 
 
-def _make(tells: Connection, order: Order) -> None:
-    """Make a pack in a process of its own, and tell what went wrong: only errors of ours by their message."""
+def _build(sender: Connection, order: Order) -> None:
+    """Build a pack in a separate process, and send the error message; unexpected errors without text."""
     problem = ""
     try:
         make_zip(order)
@@ -163,12 +163,12 @@ def _make(tells: Connection, order: Order) -> None:
         problem = str(error)
     except Exception as error:  # noqa: BLE001 (a message that we did not write may quote a document)
         problem = origin(error)
-    tells.send(problem)
+    sender.send(problem)
 
 
 @contextmanager
 def _draft(folder: Path) -> Iterator[Path]:
-    """Give a private folder on the same file system, and remove it."""
+    """Yield a private temporary folder on the same file system, then remove it."""
     draft = Path(tempfile.mkdtemp(prefix=".making-", dir=folder))
     try:
         yield draft

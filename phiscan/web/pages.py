@@ -1,4 +1,4 @@
-"""Rendering pages: everything escaped, names of files visible, one nonce per response."""
+"""Rendering of pages: escaping, visible file names, one nonce per response."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from phiscan.web.static import Static
 from phiscan.web.status_line import StatusLine, status_line
 from phiscan.web.views import plain_words
 
-FRAGMENTS = "passage"  # templates that begin so are parts of a page, without its status line
+FRAGMENTS = "passage"  # prefix of templates that are parts of a page, without its status line
 
 
 class Pages:
-    """The templates and what they may use.
+    """The templates and their environment.
 
     In every template: ``user`` (None before sign-in), ``can("decide")``, ``static("desk.css")``, ``nonce``,
     ``path`` (of the request); filters ``visible`` (for every name that came from a share), ``moment``, and
@@ -47,7 +47,7 @@ class Pages:
             moment=words.moment,
             type_name=_type_name,
             source=source,
-            known=_known,
+            known=_stored_message,
             size=words.size,
             share=words.share,
             number=words.number,
@@ -87,6 +87,6 @@ def _type_name(kind: EntityType) -> str:
     return words.ENTITY_TYPES[kind]
 
 
-def _known(text: str) -> str:
-    """Return a stored text that is one of our messages, such as a purpose, in the language of the page."""
+def _stored_message(text: str) -> str:
+    """Return a stored message, such as a purpose, in the language of the page."""
     return gettext(text) if text else text

@@ -1,8 +1,8 @@
-"""Masked passages of files that were looked at, in the memory of this process only.
+"""Cache of masked passages of opened files, in the memory of this process only.
 
-A masked passage holds no value. It is never written anywhere, and everything is dropped when somebody signs
-out and when the server ends. An entry counts only for the content that it was made from: the digest of the
-content and the examination are its key, and a file of this machine must lie there as it did when it was read.
+A masked passage contains no value. It is never written to disk, and the cache is cleared when a user signs
+out and when the server ends. The key is the digest of the content and the examination; an entry is valid only
+while size and times of a local file are the same as before it was read.
 """
 
 from __future__ import annotations
@@ -23,38 +23,38 @@ Key = tuple[str, int, int]
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    source: SourceFile  # as the file lay there when it was read
+    source: SourceFile  # state of the file when it was read
     prose: MaskedProse
 
 
 class PassageCache:
-    """Masked passages by content and examination, those used last; several threads may ask."""
+    """Masked passages by content and examination, least recently used removed first; thread-safe."""
 
     def __init__(self, *, max_files: int = MAX_FILES, max_pieces: int = MAX_PIECES) -> None:
-        self._kept = BoundedCache[Key, _Entry](max_pieces, max_files)
+        self._cache = BoundedCache[Key, _Entry](max_pieces, max_files)
 
     def get(self, key: Key, source: SourceFile) -> MaskedProse | None:
-        """Return what is kept of a file; None = nothing, or the file has been touched since."""
-        entry = self._kept.get(key)
+        """Return the cached passages of a file; None = not cached, or the file has changed since."""
+        entry = self._cache.get(key)
         if entry is None:
             return None
         return entry.prose if present(source) == entry.source else None
 
     def has(self, key: Key) -> bool:
-        """Tell whether something is kept under a key."""
-        return key in self._kept
+        """Return whether a key is cached."""
+        return key in self._cache
 
     def put(self, key: Key, source: SourceFile | None, prose: MaskedProse) -> None:
-        """Keep the passages of a file that lay there as ``source`` before it was read; None = it was gone."""
+        """Cache the passages of a file whose state before reading was ``source``; None = it was missing."""
         if source is None:
             return
         n_pieces = sum(len(passage.pieces) for passage in prose.passages)
-        self._kept.put(key, _Entry(source, prose), n_pieces)
+        self._cache.put(key, _Entry(source, prose), n_pieces)
 
     def clear(self) -> None:
-        """Forget everything."""
-        self._kept.clear()
+        """Clear the cache."""
+        self._cache.clear()
 
     def __len__(self) -> int:
-        """Return of how many files passages are kept."""
-        return len(self._kept)
+        """Return the number of files in the cache."""
+        return len(self._cache)

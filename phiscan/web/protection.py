@@ -1,6 +1,6 @@
-"""What is before every route: host names, cross-site requests, headers, and errors that say nothing.
+"""Checks before every route: host names, cross-site requests, security headers, errors without details.
 
-One ASGI middleware, so that no response goes round it, not even that of an error.
+One ASGI middleware, so that every response passes it, including error responses.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ class Protection:
     settings: Settings
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse, or hand on; add the headers; answer an unexpected error without its message."""
+        """Refuse or forward a request; add the headers; answer an unexpected error without its message."""
         if scope["type"] != "http":
             if scope["type"] == "lifespan":
                 await self.app(scope, receive, send)
-            return  # no route speaks anything else; the server closes the connection
+            return  # no route supports another protocol; the server closes the connection
         nonce = secrets.token_urlsafe(16)
         if self.settings.proxies and not _through_proxy(scope, self.settings.proxies):
             await PlainTextResponse("refused: not through the proxy", 403)(scope, receive, send)
@@ -71,11 +71,11 @@ class Protection:
 
 
 def refused(method: str, headers: Headers, settings: Settings) -> str:
-    """Say why a request is not taken; "" when it is.
+    """Return why a request is refused; "" if it is allowed.
 
-    An unsafe method is taken only from our own pages (Sec-Fetch-Site, else Origin), or from a program that
-    brings a token and no cookie: no other site can make a browser send that. Another site's page may lead
-    a browser here, but not load anything from here.
+    An unsafe method is allowed only from pages of this server (Sec-Fetch-Site, else Origin), or with a token
+    and no cookie, which another site cannot make a browser send. A page of another site may link to this
+    server, but not load anything from it.
     """
     if "content-length" in headers and "transfer-encoding" in headers:
         return "refused: two lengths of one body"
@@ -97,21 +97,21 @@ def refused(method: str, headers: Headers, settings: Settings) -> str:
 
 
 def _unknown_format(scope: Scope) -> str:
-    """Say that a format was asked for in which nothing is sent; "" when none was, or the one there is."""
-    asked = QueryParams(scope.get("query_string", b"")).getlist("format")
+    """Return why the requested ``format`` is not available; "" if it is."""
+    formats = QueryParams(scope.get("query_string", b"")).getlist("format")
     sent = "json" if scope["path"].startswith("/api/") else "html"
-    return "" if all(one == sent for one in asked) else f"format: expected {sent}"
+    return "" if all(name == sent for name in formats) else f"format: expected {sent}"
 
 
 def _through_proxy(scope: Scope, proxies: tuple[str, ...]) -> bool:
-    """Put the browser's address in place of the proxy's; tell whether a proxy of ours brought the request.
+    """Replace the proxy's address by the browser's; return whether a configured proxy forwarded the request.
 
-    Of X-Forwarded-For only what our own proxies wrote is believed: the last address that is none of them.
+    Of X-Forwarded-For only entries of configured proxies are trusted: the last address that is no proxy.
     """
     networks = [ip_network(proxy) for proxy in proxies]
     if not _is_in((scope.get("client") or ("", 0))[0], networks):
         return False
-    # Some proxies add a header line of their own after the browser's: all lines are one list.
+    # Some proxies append a header line of their own: all lines are one list.
     lines = Headers(scope=scope).getlist("x-forwarded-for")
     forwarded = [part.strip() for line in lines for part in line.split(",")]
     outside = next((part for part in reversed(forwarded) if part and not _is_in(part, networks)), None)
@@ -136,7 +136,7 @@ def _name(host: str) -> str:
 def _add_headers(
     headers: MutableHeaders, nonce: str, *, is_https: bool, shows_pictures: bool = False
 ) -> None:
-    """Add the headers; a page that ``shows_pictures`` holds them itself, as no file may keep them."""
+    """Add the headers; a page that ``shows_pictures`` embeds them, because no file may contain them."""
     images = "'self' data:" if shows_pictures else "'self'"
     policy = (
         f"default-src 'none'; script-src 'self' 'nonce-{nonce}'; style-src 'self' 'nonce-{nonce}'; "
@@ -146,7 +146,7 @@ def _add_headers(
     headers["Content-Security-Policy"] = policy
     headers.setdefault("Cache-Control", "no-store")
     headers["X-Content-Type-Options"] = "nosniff"
-    # Not no-referrer: with it, browsers send `Origin: null` with our own forms.
+    # Not no-referrer: with it, browsers send `Origin: null` with forms of this server.
     headers["Referrer-Policy"] = "same-origin"
     headers["Cross-Origin-Opener-Policy"] = "same-origin"
     headers["Cross-Origin-Resource-Policy"] = "same-origin"

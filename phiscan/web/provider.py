@@ -1,7 +1,7 @@
-"""OpenID Connect: sending a browser to the identity provider, and believing only what it has signed.
+"""OpenID Connect: redirect to the identity provider, and verification of its signed ID token.
 
-Authorization code with PKCE, state bound to the browser, nonce bound to the sign-in. The provider's answers
-are never logged: they name people.
+Authorization code with PKCE, state bound to the browser, nonce bound to the sign-in. The provider's responses
+are never logged, because they identify people.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ ALGORITHMS = (
     "ES512",
 )  # none with a shared key
 LEEWAY_S = 60
-FRESH_S = 3600.0  # the provider's keys are asked for anew then, or when an unknown one is used
+FRESH_S = 3600.0  # the provider's keys are fetched again after this time, or when an unknown key is used
 TIMEOUT_S = 10.0
 
 
 class ProviderError(PhiscanError):
-    """The identity provider did not answer as it must; nobody is signed in."""
+    """The identity provider did not respond as specified; the sign-in fails."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class OidcTable:
     issuer: str = ""
     client_id: str = ""
     client_secret_file: str = ""
-    label: str = lazy_gettext("Sign in with your organisation's account")  # on the link
+    label: str = lazy_gettext("Sign in with your organisation's account")  # text of the link
     name_claim: str = "preferred_username"
     role_claim: str = "groups"
     scope: str = "openid profile"
@@ -61,14 +61,14 @@ class Provider:
 
     table: OidcTable
     secret: str = field(repr=False)
-    roles: Mapping[str, Role]  # value of the claim -> role; of several, the first here
+    roles: Mapping[str, Role]  # value of the claim -> role; of several, the first one here
     redirect_uri: str
-    transport: Any = None  # another way than the network, for tests
+    transport: Any = None  # replacement of the network, for tests
     _found: dict[str, Any] = field(default_factory=dict, repr=False)
     _fetched: float = 0.0
 
     def authorization_url(self, flow: Flow) -> str:
-        """Return where to send the browser.
+        """Return the provider's address to redirect the browser to.
 
         Raises:
             ProviderError: the provider cannot be reached.
@@ -84,10 +84,10 @@ class Provider:
         return str(url)
 
     def identity(self, flow: Flow, code: str) -> Identity:
-        """Return who has signed in, from the code that the browser brought back.
+        """Return the signed-in user from the authorization code.
 
         Raises:
-            ProviderError: the code is not good, or the token is not signed, for us, now, for this sign-in.
+            ProviderError: the code is invalid, or the token is unsigned, expired or not for this sign-in.
         """
         from authlib.oidc.core import CodeIDToken  # noqa: PLC0415 (optional)
         from joserfc import jwt  # noqa: PLC0415 (optional)
@@ -157,7 +157,7 @@ class Provider:
         self._found, self._fetched = found, time.monotonic()
 
     def _keys(self, client: OAuth2Client) -> Any:
-        """Return what finds the key that a token names; keys that are not known are asked for, once."""
+        """Return the key lookup of a token; for an unknown key id the key set is fetched once more."""
         from joserfc.jwk import KeySet  # noqa: PLC0415 (optional)
 
         def key(token: Any) -> Any:
@@ -175,7 +175,7 @@ class Provider:
             response = client.request("GET", url, withhold_token=True)
             response.raise_for_status()
             found = response.json()
-        except Exception as error:  # noqa: BLE001 (whatever the client raises; its message may hold an answer)
+        except Exception as error:  # noqa: BLE001 (any error of the client; the message may quote data)
             message = f"the identity provider does not answer: {origin(error)}"
             raise ProviderError(message) from None
         if not isinstance(found, dict):
@@ -203,7 +203,7 @@ def load_provider(config: Config, own_url: str) -> Provider | None:
         message = f"{config.source}: oidc.issuer: expected an https:// address"
         raise ConfigError(message)
     try:
-        import authlib.integrations.httpx_client  # noqa: F401, PLC0415 (optional; said at the start, not at a sign-in)
+        import authlib.integrations.httpx_client  # noqa: F401, PLC0415 (optional; checked at the start)
     except ImportError:
         message = f"{config.source}: oidc: needs Authlib: pip install 'phiscan[oidc]'"
         raise ConfigError(message) from None
@@ -211,7 +211,7 @@ def load_provider(config: Config, own_url: str) -> Provider | None:
 
 
 def is_protected(url: str) -> bool:
-    """Tell whether what is sent there can be read on the way: https, or this machine itself."""
+    """Return whether a URL is protected in transit: https, or this machine."""
     try:
         parts = urlsplit(url)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What every request works with: the store, the settings of this server, the clock, the pages."""
+"""The context of every request: store, settings of this server, clock, pages."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from phiscan.web.provider import Provider
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How this server is reached."""
+    """Addresses, limits and proxies of this server."""
 
-    hosts: tuple[str, ...] = ("127.0.0.1", "localhost", "[::1]")  # names that a browser may ask for
-    own_url: str = "http://127.0.0.1:8470"  # the address by which browsers know it
-    prepares: bool = False  # make ready to read files again as soon as the server runs
-    is_https: bool = False  # browsers reach it by TLS: cookies are Secure
+    hosts: tuple[str, ...] = ("127.0.0.1", "localhost", "[::1]")  # allowed Host headers
+    own_url: str = "http://127.0.0.1:8470"  # address of this server in browsers
+    prepares: bool = False  # start the process that reads files again with the server
+    is_https: bool = False  # browsers use TLS: cookies are Secure
     max_body_bytes: int = 1024 * 1024
-    proxies: tuple[str, ...] = ()  # the only addresses or networks that may connect; they name the browser's
-    second_factor_roles: frozenset[Role] = frozenset()  # whose password alone does not do
+    proxies: tuple[str, ...] = ()  # if set, only these addresses or networks may connect
+    second_factor_roles: frozenset[Role] = frozenset()  # roles that require a second factor
 
 
 def utc_now() -> datetime:
-    """Return the time."""
+    """Return the current time."""
     return datetime.now(UTC)
 
 
@@ -50,11 +50,11 @@ class Desk:
     rereader: Rereader
     passages: PassageCache = field(default_factory=PassageCache)
     reports: LiveReports = field(default_factory=LiveReports)
-    provider: Provider | None = None  # who else may say who somebody is
+    provider: Provider | None = None  # identity provider
     now: Callable[[], datetime] = field(default=utc_now)
 
     def forget(self) -> None:
-        """Drop what is kept in memory of the files that were looked at."""
+        """Clear the caches of file contents."""
         self.passages.clear()
         self.reports.clear()
         self.store.desk.forget()

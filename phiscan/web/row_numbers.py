@@ -1,4 +1,4 @@
-"""Numbers of rows in an address: no more than the database can hold."""
+"""Row numbers in an address: limited to the range of the database's column."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who sends a request: a signed-in browser by its cookie, or a program by its token."""
+"""The user of a request: a signed-in browser by its cookie, or a program by its token."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from phiscan.web.request_context import Desk, Settings, desk_of
 
 API = "/api/"
 SECOND_FACTOR = "/account/second-factor"
-_WITHOUT_SECOND_FACTOR = ("/sign-out", "/account/sessions/end")  # what else may be done without it
+_WITHOUT_SECOND_FACTOR = ("/sign-out", "/account/sessions/end")  # allowed without the second factor
 
 
 class NotSignedInError(Exception):
-    """The request comes from nobody; a browser is sent to the sign-in page."""
+    """The request has no valid session; a browser is redirected to the sign-in page."""
 
 
 class NoSecondFactorError(Exception):
-    """The person's role needs a second factor, and the account has none yet."""
+    """The user's role needs a second factor, and the account has none yet."""
 
 
 class NotAllowedError(Exception):
-    """The person's role does not carry the permission that the route needs."""
+    """The user's role does not have the permission of the route."""
 
 
 async def admit(request: Request, permission: Permission) -> None:
-    """Let a request pass, and note its person; the guard of every route.
+    """Check the user of a request against the route's permission, and store the user in the request.
 
     Raises:
-        NotSignedInError: nobody is signed in.
-        NotAllowedError: somebody is, without the permission.
-        NoSecondFactorError: somebody is, without the second factor that the role needs.
+        NotSignedInError: there is no valid session or token.
+        NotAllowedError: the user does not have the permission.
+        NoSecondFactorError: the user does not have the second factor that the role requires.
     """
     request.state.user = request.state.session = request.state.token = None
     if permission is Permission.PUBLIC:
@@ -53,7 +53,7 @@ async def admit(request: Request, permission: Permission) -> None:
 
 
 def may_lack_second_factor(user: User, settings: Settings) -> bool:
-    """Tell whether an account is complete without a second factor: the provider asks for its own."""
+    """Return whether an account needs no second factor here, because the identity provider checks its own."""
     return user.role not in settings.second_factor_roles or not user.has_password
 
 
@@ -72,7 +72,7 @@ def _identify(request: Request) -> None:
     desk = desk_of(request)
     token = bearer_of(request)
     if token is not None:
-        # A request that brings a token stands for the token alone, whatever cookie it has.
+        # A request with a token is authenticated by the token alone, whatever cookie it has.
         found = desk.store.users.bearer(token, now=desk.now())
         request.state.token, request.state.user = found, found.user if found else None
         return
@@ -82,35 +82,35 @@ def _identify(request: Request) -> None:
 
 
 def bearer_of(request: Request) -> str | None:
-    """Return the token of a request to the API, or None when it brings none."""
+    """Return the token of a request to the API, or None if it has none."""
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     return token.strip() if request.url.path.startswith(API) and scheme.lower() == "bearer" else None
 
 
 def address_of(request: Request) -> str:
-    """Return the network address that a request came from."""
+    """Return the network address of the client."""
     return request.client.host if request.client else ""
 
 
 def cookie_name(desk: Desk) -> str:
-    """Return the cookie's name; with __Host- no other host of the domain can set it."""
+    """Return the cookie's name; the prefix __Host- prevents other hosts of the domain from setting it."""
     return "__Host-phiscan" if desk.settings.is_https else "phiscan"
 
 
 def set_cookie(response: Response, desk: Desk, secret: str) -> None:
-    """Give the browser the cookie of its session, for as long as the browser is open."""
+    """Set the session cookie, which lasts until the browser is closed."""
     response.set_cookie(
         cookie_name(desk), secret, path="/", secure=desk.settings.is_https, httponly=True, samesite="strict"
     )
 
 
 def browser_cookie_name(desk: Desk) -> str:
-    """Return the name of the cookie by which a browser is known at the next sign-in."""
+    """Return the name of the cookie that identifies a known browser at the next sign-in."""
     return f"{cookie_name(desk)}-browser"
 
 
 def set_browser_cookie(response: Response, desk: Desk, known: str) -> None:
-    """Let the browser be known at its next sign-in; the cookie signs nobody in."""
+    """Mark the browser as known at its next sign-in; the cookie authenticates no user."""
     response.set_cookie(
         browser_cookie_name(desk),
         known,
@@ -123,12 +123,12 @@ def set_browser_cookie(response: Response, desk: Desk, known: str) -> None:
 
 
 def code_cookie_name(desk: Desk) -> str:
-    """Return the name of the cookie of a sign-in that waits for its code."""
+    """Return the name of the cookie of a sign-in that waits for its second factor."""
     return f"{cookie_name(desk)}-code"
 
 
 def set_code_cookie(response: Response, desk: Desk, secret: str) -> None:
-    """Bind a sign-in that waits for its code to the browser that sent the password."""
+    """Bind a sign-in that waits for its second factor to the browser that sent the password."""
     response.set_cookie(
         code_cookie_name(desk),
         secret,
@@ -141,14 +141,14 @@ def set_code_cookie(response: Response, desk: Desk, secret: str) -> None:
 
 
 def clear_cookie(response: Response, desk: Desk, name: str = "") -> None:
-    """Take the session's cookie back, or another."""
+    """Delete the session cookie, or another."""
     response.delete_cookie(
         name or cookie_name(desk), path="/", secure=desk.settings.is_https, httponly=True, samesite="strict"
     )
 
 
 def signed_in(request: Request) -> User:
-    """Return who is signed in; the route's guard has already seen to it that somebody is."""
+    """Return the signed-in user, whom the permission check of the route has set."""
     user: User | None = request.state.user
     if user is None:
         raise NotSignedInError
@@ -156,7 +156,7 @@ def signed_in(request: Request) -> User:
 
 
 def session_of(request: Request) -> Session:
-    """Return the browser's session; a program with a token has none."""
+    """Return the browser's session; None for a request with a token."""
     session: Session | None = request.state.session
     if session is None:
         raise NotAllowedError

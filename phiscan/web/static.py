@@ -1,4 +1,4 @@
-"""Style sheets and scripts, read once; the address holds the hash, so that they may be cached for good."""
+"""Style sheets and scripts, read once; an address contains the hash, so that it can be cached forever."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MESSAGE = re.compile(r'\b_\("([^"\\]+)"')  # a marked message of a script
 
 @dataclass(frozen=True, slots=True)
 class StaticFile:
-    """One file as it is sent."""
+    """One static file."""
 
     content: bytes
     media_type: str
@@ -25,14 +25,14 @@ class StaticFile:
 
 @dataclass(frozen=True, slots=True)
 class Static:
-    """The files of ``phiscan/web/static`` by name and the report's styles; nothing else can be asked for."""
+    """The files of ``phiscan/web/static`` by name and the report's styles; no other file is served."""
 
     files: dict[str, StaticFile]
     script_messages: tuple[str, ...] = ()
 
     @classmethod
     def load(cls) -> Static:
-        """Read them."""
+        """Read the files."""
         files = {}
         for entry in resources.files("phiscan.web").joinpath("static").iterdir():
             if entry.is_file() and not entry.name.startswith("."):
@@ -45,7 +45,7 @@ class Static:
         return cls(files, tuple(dict.fromkeys(_MESSAGE.findall(scripts.decode()))))
 
     def messages(self) -> dict[str, str]:
-        """Return what the scripts say, ``_("...")``, in the language of the context; nothing for English."""
+        """Return the messages of the scripts, ``_("...")``, in the current language; empty for English."""
         if current() == SOURCE:
             return {}
         return {message: gettext(message) for message in self.script_messages}
@@ -54,6 +54,6 @@ class Static:
         """Return the address of a file.
 
         Raises:
-            KeyError: there is no such file; a template is wrong.
+            KeyError: there is no such file.
         """
         return f"/static/{self.files[name].digest}/{name}"

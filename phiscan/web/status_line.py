@@ -1,7 +1,7 @@
-"""The status line of every page: what is open, decided and awaited, today's pace, when it is safe to stop.
+"""The status line of every page: open, decided and awaited items, today's rate, when it is safe to stop.
 
-All pages show these figures, so that no two pages disagree. They are the reader's own: what this person
-skipped, or must not see before a second reviewer has decided, is not among the open items.
+All pages show the same figures, from the view of the user: items that the user skipped, or must not see
+before a second reviewer has decided, are not counted as open.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class StatusLine:
     open: int
     skipped: int
     decided: int
-    waiting: int  # decided, and not shown before a second reviewer has decided
+    waiting: int  # decided, and hidden until a second reviewer has decided
     total: int
     today: int
     mine_today: int
@@ -40,7 +40,7 @@ class StatusLine:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The line in parts; what is none is left out."""
+        """The parts of the line; parts that are zero are omitted."""
         parts = [
             ngettext("{n} open", "{n} open", self.open),
             ngettext("{n} decided", "{n} decided", self.decided),
@@ -52,14 +52,14 @@ class StatusLine:
                 ngettext("{n} waiting for second review", "{n} waiting for second review", self.waiting)
             )
         parts.append(_("{total} in all", total=count(self.total)))
-        pace = ngettext("{n} decided today", "{n} decided today", self.today)
+        decided_today = ngettext("{n} decided today", "{n} decided today", self.today)
         if self.mine_today and self.mine_today != self.today:
-            pace += _(", {mine_today} by you", mine_today=count(self.mine_today))
-        return (*parts, pace, self.stop)
+            decided_today += _(", {mine_today} by you", mine_today=count(self.mine_today))
+        return (*parts, decided_today, self.stop)
 
 
 def status_line(desk: Desk, viewer: str) -> StatusLine:
-    """Count what the line shows for one person."""
+    """Count the figures of the line for one user."""
     now, work = desk.now(), desk.store.desk
     midnight = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     return _line(work.counts(viewer=viewer, now=now), _today(desk, midnight), work.left(), viewer)
@@ -87,7 +87,7 @@ def _line(counts: WorkCounts, today: dict[str, int], left: LeftCounts, viewer: s
 
 
 def stop_words(left: LeftCounts) -> str:
-    """Say whether it is safe to stop, or how many blind items of the random sample it takes at least."""
+    """Return whether it is safe to stop, or how many blind items of the random sample are needed at least."""
     if remaining(left).safe:
         return _("safe to stop")
     if left.queued is None:
@@ -106,8 +106,8 @@ def stop_words(left: LeftCounts) -> str:
 def blind_needed(sample: SampleReview, found: int, undecided: int) -> int | None:
     """Return how many more sampled items, none of them PHI, make it safe to stop; None = too few are drawn.
 
-    They are taken in the random order, so that gaps in what was reviewed are filled first. Source: the
-    any-time-valid bound of :mod:`phiscan.metrics.elusion`, found by halving.
+    They are judged in random order, so that gaps are filled first. Source: the
+    any-time-valid bound of :mod:`phiscan.metrics.elusion`, solved by bisection.
     """
     order = (*sample.verdicts, *(None,) * (sample.drawn - len(sample.verdicts)))
     is_open = [place for place, verdict in enumerate(order) if verdict is None]

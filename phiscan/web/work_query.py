@@ -1,4 +1,4 @@
-"""The review list's filters in the address of a page, so that a view can be kept, shared and gone back to."""
+"""The review list's filters in the address of a page, so that a view can be saved, shared and restored."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from phiscan.model import EntityType
 from phiscan.review.worklist.model import WorkFilter, WorkOrder, WorkState
 from phiscan.visible import visible
 
-MAX_CHARS = 1000  # of one value
+MAX_CHARS = 1000  # of one field
 MAX_NUMBER = 2**62
-ANYBODY = "-"  # in the address: assigned to nobody; an empty field asks for whoever
+ANYBODY = "-"  # in the address: not assigned; an empty field means any assignee
 
 _Words = TypeVar("_Words", bound=StrEnum)
 
 
 @dataclass(frozen=True, slots=True)
 class ListQuery:
-    """Which part of the list is looked at."""
+    """Filter, order and page of the review list."""
 
     filter: WorkFilter = field(default_factory=WorkFilter)
     order: WorkOrder = WorkOrder.RISK
-    cursor: str = ""  # from WorkPage: which part of the list
+    cursor: str = ""  # from WorkPage: the page of the list
 
     @property
     def is_narrowed(self) -> bool:
-        """Whether anything but the state is asked for."""
+        """Whether any filter other than the state is set."""
         return replace(self.filter, state=WorkState.UNDECIDED) != WorkFilter()
 
     def to_string(self) -> str:
-        """Return it as it is in an address, without the place in the list."""
+        """Return the filter and order as a query string, without the cursor."""
         given = self.filter
         values: dict[str, Any] = {
             "state": "" if given.state is WorkState.UNDECIDED else given.state.value,
@@ -57,13 +57,13 @@ class ListQuery:
         return urlencode({name: value for name, value in values.items() if value not in {"", None}})
 
     def url(self, path: str, **place: str) -> str:
-        """Return the address of a page that shows it; ``at`` names the part of the list."""
+        """Return the address of a page of this list; ``at`` is the cursor."""
         query = "&".join(part for part in (self.to_string(), urlencode(place)) if part)
         return f"{path}?{query}" if query else path
 
 
 def read_query(values: Mapping[str, str]) -> ListQuery:
-    """Read what an address or a form asks for; fields that are not ours are passed over.
+    """Read filter, order and cursor from the fields of an address or form; unknown fields are ignored.
 
     Raises:
         InputError: names the field and what was expected.
@@ -74,7 +74,7 @@ def read_query(values: Mapping[str, str]) -> ListQuery:
             "filter {long}: expected at most {max_chars} characters", long=long[0][:40], max_chars=MAX_CHARS
         )
         raise InputError(message)
-    # PostgreSQL takes no NUL, and SQLite takes one for the end of the pattern: it would match every path.
+    # PostgreSQL rejects NUL, and SQLite ends the pattern at it: it would match every path.
     cut = [name for name, value in values.items() if "\0" in value]
     if cut:
         message = _("filter {cut}: expected a text without NUL characters", cut=visible(cut[0][:40]))
@@ -103,7 +103,7 @@ def read_query(values: Mapping[str, str]) -> ListQuery:
 
 
 def read_string(query: str) -> ListQuery:
-    """Read what ``ListQuery.to_string`` wrote.
+    """Parse the output of ``ListQuery.to_string``.
 
     >>> read_string("state=phi&min=0.5").to_string()
     'state=phi&min=0.5'

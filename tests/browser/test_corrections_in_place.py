@@ -101,11 +101,11 @@ def test_the_extent_of_a_finding_is_moved_by_arrows_and_by_a_handle(server: Serv
     assert seat.complaints == []
 
 
-def until(read: Callable[[], Correction], fits: Callable[[Correction], bool]) -> Correction:
+def until(read: Callable[[], Correction], is_reason_of: Callable[[Correction], bool]) -> Correction:
     """Return what is recorded once it fits: the words of the page may be those of the act before."""
     for _ in range(10_000):
         one = read()
-        if fits(one):
+        if is_reason_of(one):
             return one
     return read()
 

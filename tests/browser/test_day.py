@@ -363,7 +363,7 @@ def test_near_duplicates_are_decided_once(server: Server, sit: Sit) -> None:
     assert ann.complaints == []
 
 
-def fits(page: Page) -> bool:
+def is_reason_of(page: Page) -> bool:
     """Tell whether nothing is wider than the phone: else a browser would zoom out."""
     return bool(page.evaluate("() => window.innerWidth") == PHONE_WIDTH)
 
@@ -373,7 +373,7 @@ def test_on_a_phone(server: Server, sit: Sit) -> None:
     page = ann.page
     ann.click("text=Start reviewing")
     for verdict in ("phi", "not_phi", "unsure"):
-        assert fits(page)
+        assert is_reason_of(page)
         button = page.locator(verdict_button(verdict))
         box = button.bounding_box()
         assert box
@@ -384,9 +384,9 @@ def test_on_a_phone(server: Server, sit: Sit) -> None:
         assert "is recorded as" in ann.said()
     for path in ("/queue", "/scans", "/suppressions", "/second-review", "/search", "/left"):
         ann.go(path)
-        assert fits(page), path
+        assert is_reason_of(page), path
     page = ann.go(f"/items/{referral_letter(server)}")
     page.select_option("[name=purpose]", PURPOSES[0])
     ann.click("text=Reveal for")
-    assert fits(page)
+    assert is_reason_of(page)
     assert ann.complaints == []

@@ -74,7 +74,7 @@ def test_shows_a_live_line_on_a_terminal_and_nothing_of_it_on_standard_output(tm
 @pytest.fixture
 def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     lines: list[str] = []
-    monkeypatch.setattr("phiscan.cli.scan.progress.say", lines.append)
+    monkeypatch.setattr("phiscan.cli.scan.progress.print_message", lines.append)
     return lines
 
 

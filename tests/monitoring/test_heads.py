@@ -48,8 +48,8 @@ def test_a_head_in_a_file_is_one_line_and_verifies_later(store: Store, tmp_path:
     first, second = (json.loads(line) for line in place.read_text().splitlines())
     assert first == second == {"event": "audit.head", "scan": 1, **(read_head(store) or {})}
     with store.database.read() as connection:
-        assert verify_to(connection, first["hash"]).ok
-        assert not verify_to(connection, "0" * 63 + "1").ok
+        assert verify_to(connection, head=first["hash"]).ok
+        assert not verify_to(connection, head="0" * 63 + "1").ok
 
 
 def test_syslog_by_socket_datagram_and_stream(store: Store, tmp_path: Path) -> None:

@@ -60,8 +60,8 @@ def test_command_wins_over_configuration(tmp_path: Path) -> None:
     path.write_text('[pace]\nmax_files_per_s = 5\nmax_mb_per_s = 2\nnice = 3\nionice = "idle"\n')
     config = load_config(path, environ={})
     assert load_settings_of(config, None, None, None, None).pace == RateLimit(5, 2e6)
-    manners = load_settings_of(config, 50, None, 0, "best-effort")
-    assert (manners.pace.files_per_s, manners.nice, manners.ionice) == (50, 0, "best-effort")
+    load = load_settings_of(config, 50, None, 0, "best-effort")
+    assert (load.pace.files_per_s, load.nice, load.ionice) == (50, 0, "best-effort")
     assert load_settings_of(Config(), None, None, None, None).pace == RateLimit()
 
 

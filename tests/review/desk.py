@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from phiscan.model import EntityType, FileResult
 from phiscan.review.store import Store
 from phiscan.review.worklist.model import WorkFilter, WorkItem, WorkOrder, WorkState
+from phiscan.review.worklist.reading import UNDECIDED
 from phiscan.store.tables import work_item, work_tally
 from tests.review.results import NOW, finding, referred, scan
 
@@ -38,7 +39,7 @@ def scanned(store: Store, n: int = 12) -> list[int]:
 
 
 def listed(
-    store: Store, wanted: WorkFilter | None = None, *, viewer: str = "ana", now: datetime = NOW
+    store: Store, wanted: WorkFilter = UNDECIDED, *, viewer: str = "ana", now: datetime = NOW
 ) -> list[int]:
     """Return the numbers of the items in a list, by number."""
     return sorted(item.file_id for item in store.desk.items(wanted, viewer=viewer, now=now, limit=500).items)

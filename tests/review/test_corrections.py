@@ -110,7 +110,7 @@ def test_positions_belong_to_what_was_seen(store: Store, seen: int) -> None:
         lambda: store.desk.complete_spans(1, seen=seen, reviewer="ana", now=NOW),
         lambda: store.desk.correct_topics(1, [], seen=seen, reviewer="ana", now=NOW),
     ):
-        with pytest.raises(ConflictError, match="examined anew since it was shown"):
+        with pytest.raises(ConflictError, match="examined again since it was shown"):
             call()
 
 

@@ -112,7 +112,7 @@ def test_a_settlement_and_a_second_verdict_can_be_taken_back(store: Store, item:
     desk = store.desk
     desk.decide(item, Verdict.NOT_PHI, reviewer="bob", now=later(1))
     desk.adjudicate(1, Verdict.NOT_PHI, lead="eve", now=later(2))
-    with pytest.raises(ConflictError, match="no verdict by bob stands"):
+    with pytest.raises(ConflictError, match="no verdict by bob is current"):
         desk.undo(item, by="bob", now=later(3))
     desk.undo(item, by="eve", now=later(3))
     assert len(desk.disagreements(lead="eve")) == 1

@@ -27,7 +27,7 @@ def database(tmp_path: Path) -> Path:
 @pytest.fixture
 def store(database: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     monkeypatch.setattr(passwords, "_HASHER", QUICK)
-    passwords._nobody.cache_clear()
+    passwords._unmatched_hash.cache_clear()
     with Store.open(url_of(database), create=True) as opened:
         opened.users.add(name="Ana Ex", role=Role.LEAD, password=PASSWORD, by="test", now=NOW)
         yield opened

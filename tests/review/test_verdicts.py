@@ -70,10 +70,10 @@ def test_undo_lets_what_stood_before_stand_again(store: Store) -> None:
     desk.undo(number, by="ana", now=later(3))
     assert line(store, number).state is WorkState.UNDECIDED
     assert (store.queue_size(verdicts=[None]), store.item(number).item.reviewer) == (1, "")
-    with pytest.raises(ConflictError, match="nothing to undo: no verdict by ana stands"):
+    with pytest.raises(ConflictError, match="nothing to undo: no verdict by ana is current"):
         desk.undo(number, by="ana", now=later(4))
     assert decisions(store, number) == [("ana", "phi"), ("ana", "not_phi")]
-    told = [(one.what, one.stands) for one in desk.history(number, viewer="ana")]
+    told = [(one.what, one.is_current) for one in desk.history(number, viewer="ana")]
     assert told == [("decide", False), ("decide", False), ("undo", False), ("undo", False)]
     assert store.verify_audit().ok
     assert agrees_with_the_truth(store)
@@ -82,7 +82,7 @@ def test_undo_lets_what_stood_before_stand_again(store: Store) -> None:
 def test_undo_is_for_ones_own_verdict_or_a_lead(store: Store) -> None:
     number = scanned(store, 1)[0]
     store.desk.decide(number, Verdict.PHI, reviewer="ana", now=NOW)
-    with pytest.raises(ConflictError, match="no verdict by bob stands"):
+    with pytest.raises(ConflictError, match="no verdict by bob is current"):
         store.desk.undo(number, by="bob", now=NOW)
     store.desk.undo(number, by="bob", now=NOW, lead=True)
     assert line(store, number).state is WorkState.UNDECIDED

@@ -6,13 +6,15 @@ from datetime import timedelta
 from itertools import pairwise
 
 import pytest
+import sqlalchemy as sa
 
 from phiscan.errors import ConflictError, InputError
 from phiscan.model import EntityType, Outcome, Referral, Verdict
 from phiscan.review.decisions.suppressions import SuppressionKind, SuppressionScope
 from phiscan.review.store import Store
-from phiscan.review.worklist import reading
+from phiscan.review.worklist import filtering, list_place
 from phiscan.review.worklist.model import WorkFilter, WorkOrder, WorkState
+from phiscan.store.tables import work_item
 from tests.review.desk import ANY, agrees_with_the_truth, line, listed, rows, scanned, share
 from tests.review.results import NOW, ROOT, SHARE, clear, failed, later, pii_only, referred, scan
 
@@ -266,8 +268,56 @@ def test_the_place_of_an_item_is_the_one_that_it_has_in_the_list(
         assert place.following[:2] == tuple(one.file_id for one in items[at : at + 2])
     gone = store.desk.place(store.find(names[3]), wanted, viewer="ana", now=later(1), order=order)
     assert (gone.position, gone.total) == (None, len(items))
-    monkeypatch.setattr(reading, "MAX_COUNTED", 2)
+    monkeypatch.setattr(list_place, "MAX_COUNTED", 2)
     last = store.desk.place(items[-1].file_id, wanted, viewer="ana", now=later(1), order=order)
     is_whole = wanted == WorkFilter()
     assert last.is_exact is not is_whole
     assert last.position == (3 if is_whole else len(items))
+
+
+FOLDER_NAMES = [
+    "letters/a.txt",
+    "Letters/b.txt",
+    "letters/new/c.txt",
+    "letters/é.txt",
+    "letters/\U0001f600",
+    "letters",
+    "letters0/d.txt",
+    "letters!/e.txt",
+    "letters.old/f.txt",
+    "letter/g.txt",
+    "x/letters/h.txt",
+]
+
+
+@pytest.mark.parametrize("max_rows", [0, 4, 10_000], ids=["never by the index", "too many", "by the index"])
+@pytest.mark.parametrize("folder", ["letters", "/LETTERS/", "letters/new", "x"])
+def test_the_items_of_a_folder_are_the_same_with_and_without_its_index(
+    store: Store, monkeypatch: pytest.MonkeyPatch, folder: str, max_rows: int
+) -> None:
+    monkeypatch.setattr(filtering, "MAX_FOLDER_ROWS", max_rows)
+    scan(store, [referred(name) for name in FOLDER_NAMES])
+    wanted = WorkFilter(root_id=1, folder=folder)
+    expected = {
+        name for name in FOLDER_NAMES if name.casefold().startswith(folder.strip("/").casefold() + "/")
+    }
+    items = store.desk.items(wanted, viewer="ana", now=NOW).items
+    assert {item.path for item in items} == expected
+    assert store.desk.size(wanted, viewer="ana", now=NOW) == len(expected)
+    assert len(store.desk.numbers(wanted, viewer="ana", now=NOW, limit=50)) == len(expected)
+    assert store.desk.folder(1, folder, viewer="ana", now=NOW).total.n_files == len(expected)
+    placed = [store.desk.place(item.file_id, wanted, viewer="ana", now=NOW) for item in items]
+    assert [place.position for place in placed] == list(range(1, len(expected) + 1))
+    assert {place.total for place in placed} == {len(expected)}
+
+
+def test_a_small_folder_is_read_by_its_index_alone(store: Store) -> None:
+    scan(store)
+    if store._database._engine.dialect.name != "sqlite":
+        pytest.skip("the plan of the other database depends on its statistics")
+    wanted = WorkFilter(root_id=1, folder="a")
+    query = filtering.narrowed(sa.select(work_item.c.file_id), wanted, "ana", NOW, by_folder=True)
+    with store._database.read() as connection:
+        text = query.compile(connection, compile_kwargs={"literal_binds": True})
+        plan = " ".join(row[3] for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {text}"))
+    assert "SEARCH work_item USING INDEX ix_work_item_folder (root_id=? AND path_folded>?" in plan

@@ -83,7 +83,7 @@ def store(made_once: Path, tmp_path: Path) -> Iterator[Store]:
 def _quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hash passwords with the least memory that Argon2 takes: the tests sign in hundreds of times."""
     monkeypatch.setattr(passwords, "_HASHER", QUICK)
-    passwords._nobody.cache_clear()
+    passwords._unmatched_hash.cache_clear()
 
 
 @pytest.fixture(scope="session")

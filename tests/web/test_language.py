@@ -15,7 +15,7 @@ from phiscan.review.decisions.reveals import PURPOSES
 from phiscan.review.decisions.suppressions import SuppressionKind, SuppressionScope
 from phiscan.review.store import Store
 from phiscan.web.app import ROUTES, create_app
-from phiscan.web.notices import FLASHES
+from phiscan.web.notices import NOTICES
 from phiscan.web.routes.person import PURPOSES as PERSON_PURPOSES
 from tests import pseudo
 from tests.review.results import NOW, SHARE
@@ -129,7 +129,7 @@ def test_no_answer_to_a_form_has_text_that_is_not_marked(
 def test_every_notice_is_marked(browser: Callable[[str], Browser], monkeypatch: pytest.MonkeyPatch) -> None:
     visitor = browser("lead")
     pseudo.use(monkeypatch)
-    for said in FLASHES:
+    for said in NOTICES:
         page = visitor.client.get(f"/left?said={said}", headers=FRENCH).text
         assert pseudo.unmarked(page, DATA) == set(), said
 

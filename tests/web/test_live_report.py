@@ -14,7 +14,7 @@ from phiscan.report.gather import gather
 from phiscan.report.pack import pack
 from phiscan.review.store import Store
 from phiscan.web import live_report
-from phiscan.web.live_report import MAX_AGE, MOST_MADE, MOST_WAITING, LiveReports, Wanted
+from phiscan.web.live_report import MAX_AGE, MAX_CONCURRENT, MAX_WAITING, LiveReports, ReportRequest
 from phiscan.web.request_context import Desk
 from tests.review.results import NOW, url_of
 from tests.waiting import wait_until
@@ -62,18 +62,18 @@ def test_who_may_read_the_report(browser: Callable[[str], Browser]) -> None:
 def test_a_report_is_made_anew_after_a_minute_and_forgotten_on_demand(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    made: list[Wanted] = []
+    made: list[ReportRequest] = []
 
-    def process(wanted: Wanted) -> tuple[str, str]:
-        made.append(wanted)
+    def process(requested: ReportRequest) -> tuple[str, str]:
+        made.append(requested)
         return "", f"report {len(made)}"
 
     monkeypatch.setattr(live_report, "_from_process", process)
-    reports, first = LiveReports(), Wanted("sqlite:///secret.db", 1, NOW)
+    reports, first = LiveReports(), ReportRequest("sqlite:///secret.db", 1, NOW)
     assert "secret" not in repr(first)
 
-    def html(wanted: Wanted) -> str:
-        found = reports.get(wanted)
+    def html(requested: ReportRequest) -> str:
+        found = reports.get(requested)
         assert found is not None
         return found.html
 
@@ -86,7 +86,7 @@ def test_a_report_is_made_anew_after_a_minute_and_forgotten_on_demand(
 
 
 def test_a_report_that_cannot_be_made_says_why(tmp_path: Path) -> None:
-    missing = Wanted(url_of(tmp_path / "none.db"), 1, NOW)
+    missing = ReportRequest(url_of(tmp_path / "none.db"), 1, NOW)
     found = LiveReports().get(missing, wait_s=120)
     assert found is not None
     assert "no such database" in found.problem
@@ -108,20 +108,20 @@ def test_neither_many_reports_nor_many_readers_hold_up_the_desk(monkeypatch: pyt
     made: list[int] = []
     release = threading.Event()
 
-    def process(wanted: Wanted) -> tuple[str, str]:
-        made.append(wanted.scan_id)
+    def process(requested: ReportRequest) -> tuple[str, str]:
+        made.append(requested.scan_id)
         release.wait()
         return "", "report"
 
     monkeypatch.setattr(live_report, "_from_process", process)
-    reports, first = LiveReports(), Wanted("sqlite://", 1, NOW)
+    reports, first = LiveReports(), ReportRequest("sqlite://", 1, NOW)
     for scan in range(1, 20):
         assert reports.get(replace(first, scan_id=scan), wait_s=0.0) is None
-    assert len(reports._making) == MOST_MADE
-    readers = [threading.Thread(target=reports.get, args=(first,), daemon=True) for _ in range(MOST_WAITING)]
+    assert len(reports._making) == MAX_CONCURRENT
+    readers = [threading.Thread(target=reports.get, args=(first,), daemon=True) for _ in range(MAX_WAITING)]
     for reader in readers:
         reader.start()
-    wait_until(lambda: reports._n_waiting == MOST_WAITING, "as many readers wait as may")
+    wait_until(lambda: reports._n_waiting == MAX_WAITING, "as many readers wait as may")
     assert reports.get(first) is None  # at once: the server's other threads stay free
     release.set()
     for reader in readers:
@@ -133,16 +133,16 @@ def test_neither_many_reports_nor_many_readers_hold_up_the_desk(monkeypatch: pyt
 def test_a_report_whose_process_cannot_be_started_can_be_asked_for_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def fail(_wanted: Wanted) -> tuple[str, str]:
+    def fail(_wanted: ReportRequest) -> tuple[str, str]:
         message = "can't start new thread"
         raise RuntimeError(message)
 
-    reports, wanted = LiveReports(), Wanted("sqlite://", 1, NOW)
+    reports, requested = LiveReports(), ReportRequest("sqlite://", 1, NOW)
     monkeypatch.setattr(live_report, "_from_process", fail)
-    found = reports.get(wanted)
+    found = reports.get(requested)
     assert found is not None
     assert "RuntimeError" in found.problem
     monkeypatch.setattr(live_report, "_from_process", lambda _wanted: ("", "report"))
-    found = reports.get(wanted)
+    found = reports.get(requested)
     assert found is not None
     assert found.html == "report"

@@ -139,7 +139,7 @@ def test_every_message_that_a_route_names_exists() -> None:
         for word in re.findall(r"said=(?:f?\")?([a-z_]+)\"", path.read_text(encoding="utf-8"))
     }
     assert len(named) > 15
-    assert named <= set(notice.FLASHES)
+    assert named <= set(notice.NOTICES)
 
 
 def test_nothing_is_known_about_the_rest_without_a_sample_or_a_decision() -> None:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,11 @@ from fastapi import FastAPI
 from phiscan.model import SourceFile
 from phiscan.pipeline.learning.file_lookup import present
 from phiscan.pipeline.rereading.masked_passages import Kind, MaskedPassage, MaskedPiece, MaskedProse
+from phiscan.review.store import Store
 from phiscan.web.passage_cache import PassageCache
 from phiscan.web.request_context import Desk
+from phiscan.web.views.passages import INLINE_BYTES, INLINE_FINDINGS, is_quick
+from tests.review.results import NOW
 from tests.web.conftest import OWN, Browser
 
 
@@ -71,3 +75,21 @@ def test_signing_out_forgets_what_was_looked_at(
     desk.passages.put(("d", 7, 0), lying, prose())
     assert someone.client.post("/sign-out", headers=OWN).status_code == 303
     assert len(desk.passages) == 0
+
+
+@pytest.mark.parametrize(
+    ("size", "n_findings", "expected"),
+    [
+        (INLINE_BYTES, INLINE_FINDINGS, True),
+        (INLINE_BYTES + 1, 1, False),
+        (1_000, INLINE_FINDINGS + 1, False),
+        (1_000, None, True),  # of a blind item the number is not known
+    ],
+)
+def test_a_page_waits_for_the_passages_of_a_small_file_only(
+    store: Store, size: int, n_findings: int | None, expected: bool
+) -> None:
+    first = store.desk.items(viewer="ana", now=NOW).items[0]
+    detail = store.desk.detail(first.file_id, viewer="ana", now=NOW)
+    item = replace(detail.item, size=size, n_findings=n_findings, media_type="text/plain")
+    assert is_quick(replace(detail, item=item)) is expected

@@ -1,4 +1,4 @@
-"""``phiscan db``: the review database itself: its schema, copies of it, what is purged, its key."""
+"""``phiscan db``: schema, copies, purges and key of the review database."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import click
 
 from phiscan.cli.db.key import rotate_key
 from phiscan.cli.db.retention import certificate, hold, purge
-from phiscan.cli.output import print_json, say
+from phiscan.cli.output import print_json, print_message
 from phiscan.config import load_config
 from phiscan.errors import InputError, StoreError
 from phiscan.review.maintenance import backup as backups
@@ -24,7 +24,7 @@ from phiscan.store.tables import SCHEMA_VERSION
 
 @click.group()
 def db() -> None:
-    """Look after the review database: migrate, back up, restore, move, purge, rotate its key."""
+    """Maintain the review database: migrate, back up, restore, move, purge, rotate its key."""
 
 
 for _command in (purge, hold, certificate, rotate_key):
@@ -77,7 +77,7 @@ def migrate(obj: str | None, plan: bool, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_obj
 def status(obj: str | None, as_json: bool) -> None:
-    """Say what database this is, how large, of which schema and key, and how long its log is."""
+    """Print type, size, schema and key of the database, and the length of its log."""
     found = condition.status(url_of(obj))
     if as_json:
         print_json(found)
@@ -92,9 +92,9 @@ def status(obj: str | None, as_json: bool) -> None:
 @db.command(epilog="Example: phiscan db grants phiscan_app | psql phiscan")
 @click.argument("role")
 def grants(role: str) -> None:
-    """Print the SQL that gives a PostgreSQL ROLE what scans and reviewers need, and no more.
+    """Print the SQL that grants a PostgreSQL ROLE the rights for scans and reviews, and no more.
 
-    It may add to append-only tables but neither change nor remove their rows, cannot drop what guards them,
+    It may add to append-only tables but neither change nor remove their rows, cannot drop their triggers,
     and cannot purge. Run it as the owner of the database, again after each migration.
     """
     for statement in postgresql.grants(role):
@@ -106,13 +106,13 @@ def grants(role: str) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print the manifest as one JSON object.")
 @click.pass_obj
 def backup(obj: str | None, file: Path, as_json: bool) -> None:
-    """Write one state of the database into the new FILE, while everybody continues to work.
+    """Write one state of the database into the new FILE, while work continues.
 
     The file restores into SQLite and into PostgreSQL. It has mode 0600 and is never overwritten. The key of
     the hashes is not in it: keep a copy of that elsewhere.
     """
     made = backups.back_up(url_of(obj), file, now=datetime.now(UTC))
-    _say_manifest("written", file, made, as_json=as_json)
+    _print_manifest("written", file, made, as_json=as_json)
 
 
 @db.command(epilog="Example: phiscan db restore /backup/phiscan-2026-11-20.phiscan")
@@ -120,13 +120,13 @@ def backup(obj: str | None, file: Path, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print the manifest as one JSON object.")
 @click.pass_obj
 def restore(obj: str | None, file: Path, as_json: bool) -> None:
-    """Write the backup FILE into the configured database, which must be empty; all or nothing.
+    """Restore the backup FILE into the configured database, which must be empty; all or nothing.
 
-    Every table is compared with the manifest and the audit log is verified before anything counts. A backup
-    of an older schema is brought up to date.
+    Every table is compared with the manifest and the audit log is verified before the commit. A backup
+    of an older schema is migrated.
     """
     made = backups.restore(file, url_of(obj))
-    _say_manifest("restored", file, made, as_json=as_json)
+    _print_manifest("restored", file, made, as_json=as_json)
 
 
 @db.command(epilog="Example: phiscan db verify /backup/phiscan-2026-11-20.phiscan --restore")
@@ -142,12 +142,12 @@ def restore(obj: str | None, file: Path, as_json: bool) -> None:
 def verify(ctx: click.Context, file: Path | None, try_restore: bool, as_json: bool) -> None:
     """Verify the backup FILE against its manifest; without FILE, the database itself.
 
-    The database: its integrity, its foreign keys, the triggers that guard append-only tables, the key, and
-    the audit log. Exit status: 0 whole, 2 not.
+    The database: its integrity, its foreign keys, the triggers of append-only tables, the key, and
+    the audit log. Exit status: 0 intact, 2 not.
     """
     if file is not None:
         made = backups.try_out(file) if try_restore else backups.check(file)
-        _say_manifest("whole", file, made, as_json=as_json)
+        _print_manifest("whole", file, made, as_json=as_json)
         return
     config = load_config(Path(ctx.obj) if ctx.obj else None)
     checks = condition.verify(config.database_url, config.key_file)
@@ -168,16 +168,16 @@ def verify(ctx: click.Context, file: Path | None, try_restore: bool, as_json: bo
 def move(obj: str | None, url: str, as_json: bool) -> None:
     """Copy the configured database into the empty one at URL, of the same kind or another.
 
-    Nobody can write to the first meanwhile. Every row is compared before the copy counts; killed at any
-    point, the new database is as empty as before. The first is left as it is: set the new URL in
-    phiscan.toml, then remove it. Give a password in ~/.pgpass or PGPASSWORD, or write @FILE instead of URL to
-    read the URL from a file.
+    Writers to the old database wait until it is done. Every row is compared before the commit; after an
+    interruption the new database is still empty. The old one is unchanged: set the new URL in phiscan.toml,
+    then remove it. Give a password in ~/.pgpass or PGPASSWORD, or write @FILE instead of URL to read the URL
+    from a file.
     """
     target = _url_in(Path(url[1:])) if url.startswith("@") else url
 
     def progress(table: str, n_rows: int) -> None:
         if n_rows:
-            say(f"{table}: {n_rows:,}")
+            print_message(f"{table}: {n_rows:,}")
 
     sums = moving.move(url_of(obj), target, on_table=progress)
     if as_json:
@@ -195,7 +195,7 @@ def _url_in(path: Path) -> str:
         raise InputError(message) from None
 
 
-def _say_manifest(done: str, file: Path, made: backups.Manifest, *, as_json: bool) -> None:
+def _print_manifest(done: str, file: Path, made: backups.Manifest, *, as_json: bool) -> None:
     if as_json:
         print_json(made.to_json())
         return

@@ -16,17 +16,17 @@ from phiscan.review.maintenance import key_rotation
 
 
 @click.command("rotate-key", epilog="Example: phiscan db rotate-key --seal /safe/phiscan-key-2026")
-@click.option("--seal", type=click.Path(path_type=Path), help="Keep the old key in this new file.")
-@click.option("--destroy", is_flag=True, help="Keep the old key nowhere.")
+@click.option("--seal", type=click.Path(path_type=Path), help="Archive the old key in this new file.")
+@click.option("--destroy", is_flag=True, help="Do not archive the old key.")
 @click.option("--by", default=getpass.getuser, show_default="you", help="Who is recorded as doing it.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_obj
 def rotate_key(obj: str | None, seal: Path | None, destroy: bool, by: str, as_json: bool) -> None:
-    """Make a new key for the hashes that stand for identifiers; the next scan reads every file again.
+    """Make a new key for the hashes of identifiers; the next scan reads every file again.
 
-    Hashes cannot be carried over: they are made of values that phiscan does not keep. Until a file was read
-    again its hashes are of the old key and are not linked with new ones. Stop all scans first. A rotation
-    that was interrupted is brought to its end by the same command.
+    Hashes cannot be converted: they are made of values that phiscan does not store. Until a file is read
+    again its hashes are of the old key and are not linked with new ones. Stop all scans first. An
+    interrupted rotation is completed by the same command.
     """
     if (seal is None) != destroy:
         message = "expected either --seal FILE or --destroy, for the old key"

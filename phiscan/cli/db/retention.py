@@ -1,4 +1,4 @@
-"""``phiscan db purge|hold|certificate``: what is let go, what may not be, and the proof of it."""
+"""``phiscan db purge|hold|certificate``: purges by policy, legal holds, and certificates."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ _json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @_json
 @click.pass_obj
 def purge(obj: str | None, dry_run: bool, yes: bool, by: str, as_json: bool) -> None:
-    """Remove what the policy of [retention] in phiscan.toml no longer keeps, and certify it.
+    """Remove the rows whose retention time in [retention] of phiscan.toml is over, and certify it.
 
-    What stands for a file that is still on the share is never removed, nor anything under a legal hold. What
-    is removed cannot be brought back except from a backup. While a scan runs nothing is purged (exit status
+    Current results of files that are still on the share are never removed, nor anything under a legal hold.
+    Removed rows cannot be restored except from a backup. While a scan runs nothing is purged (exit status
     2), and a scan that is started meanwhile waits.
     """
     if dry_run == yes:
@@ -88,9 +88,9 @@ def hold(
     by: str,
     as_json: bool,
 ) -> None:
-    """Place a legal hold on files or roots, or lift it; without either, list the holds that stand.
+    """Place a legal hold on files or roots, or lift it; without either, list the active holds.
 
-    Nothing about a held file is purged, and while any hold stands nothing of the audit log is.
+    Nothing about a held file is purged, and while any hold is active nothing of the audit log is.
     """
     if (lift or reason) and not (files or roots):
         message = "--lift and --reason: expected --file or --root with them"

@@ -1,4 +1,4 @@
-"""``phiscan estimate``: how good the screen is, and how much it missed, from counts."""
+"""``phiscan estimate``: accuracy of the screen, and missed PHI, from counts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from phiscan.cli.estimate import json_shapes as shapes
 from phiscan.cli.estimate import scan as scans
 from phiscan.cli.estimate.detectors import with_detector_options, with_detectors
 from phiscan.cli.estimate.tables import LARGEST, read_captures, read_ratings, read_strata
-from phiscan.cli.output import print_json, say
+from phiscan.cli.output import print_json, print_message
 from phiscan.cli.tables import Table, read_table
 from phiscan.errors import InputError
 from phiscan.metrics import agreement as agreements
@@ -38,7 +38,7 @@ class Counts(click.ParamType[tuple[int, ...]]):
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[int, ...]:
-        """Read the numbers, or fail with what was expected."""
+        """Parse the numbers, or fail with the expected format."""
         parts = [part.strip() for part in str(value).split(",")]
         numbers = tuple(int(part) for part in parts if part.isascii() and part.isdigit())
         wanted = self.name.count(",") + 1
@@ -49,7 +49,7 @@ class Counts(click.ParamType[tuple[int, ...]]):
 
 @click.group()
 def estimate() -> None:
-    """Estimate how good the screen is and how much PHI it missed.
+    """Estimate the accuracy of the screen and the PHI that it missed.
 
     Example: phiscan estimate screening --phi 71 --not-phi 4 --not-screened 48 --json
     """
@@ -115,11 +115,11 @@ def missed(
     listed: tuple[int, int] | None,
     as_json: bool,
 ) -> None:
-    """Estimate how many PHI files no detector found, from who found what.
+    """Estimate how many PHI files no detector found, from capture histories.
 
     COUNTS is a CSV file: one column per detector (0 or 1), then count; one row per capture history. Without
-    COUNTS the confirmed PHI files of the database are counted (--scan: those of one scan). Says whether the
-    second list (queue list --second-look) was reviewed: where it was not, the estimate is too low.
+    COUNTS the confirmed PHI files of the database are counted (--scan: those of one scan). Reports whether
+    the second list (queue list --second-look) was reviewed: if it was not, the estimate is too low.
 
     Example: phiscan estimate missed counts.csv --json
     """
@@ -130,7 +130,7 @@ def missed(
     if captures.n_lists == 2:  # noqa: PLR2004 (the contract's own form for two lists)
         if model_text is not None:
             with _refusing():
-                parse_model(model_text, captures.n_lists)  # [1,2] is the only one, and is Lincoln-Petersen
+                parse_model(model_text, captures.n_lists)  # only [1,2], which is Lincoln-Petersen
         cells = (captures.counts[3], captures.counts[1], captures.counts[2])
         pair = {
             "lincoln_petersen": shapes.total(two_list.lincoln_petersen(*cells)),
@@ -155,7 +155,7 @@ def _counted(
     scan_id: int | None,
     listed: tuple[int, int] | None,
 ) -> tuple[shapes.Shape, CaptureTable | None]:
-    """Return what is known of the second list, and the capture histories; None: they lie in strata."""
+    """Return the known numbers of the second list, and the capture histories; None: they are stratified."""
     if counts is None:
         if by is not None or listed is not None:
             message = "--by and --second-list: expected with COUNTS"
@@ -200,7 +200,7 @@ def elusion(as_json: bool, **given: Any) -> None:
 @click.argument("ratings", type=click.Path())
 @JSON
 def agreement(ratings: str, as_json: bool) -> None:
-    """Measure how far reviewers agree.
+    """Measure the agreement of reviewers.
 
     RATINGS is a CSV file: item, then one column per reviewer; an empty field is a file not judged.
 
@@ -257,7 +257,7 @@ def prevalence(found: int, sample: int, sensitivity: float, specificity: float, 
     with _refusing():
         result = verification.rogan_gladen(found, sample, sensitivity, specificity)
     if result.warning:
-        say(f"phiscan: warning: {result.warning}")
+        print_message(f"phiscan: warning: {result.warning}")
     _show(
         shapes.prevalence(result),
         verification.PREVALENCE_ASSUMPTION,
@@ -268,7 +268,7 @@ def prevalence(found: int, sample: int, sensitivity: float, specificity: float, 
 
 @contextmanager
 def _refusing() -> Iterator[None]:
-    """Turn what a pure function refuses into the one line that a user reads."""
+    """Convert the ValueError of a pure function to a one-line error for the user."""
     try:
         yield
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""``phiscan estimate missed``: FN, TN and accuracy of each detector, and the one model of two lists."""
+"""``phiscan estimate missed``: FN, TN and accuracy of each detector, and the single model of two lists."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from phiscan.errors import InputError
 from phiscan.metrics.capture_recapture.captures import CaptureTable
 from phiscan.metrics.detector_accuracy import detector_accuracy
 
-TWO_LISTS = "[1,2]"
 TWO_LIST_NOTE = (
     "for two detectors [1,2] is Lincoln-Petersen, n1 n2 / m; [12] would leave nothing to tell it by"
 )
@@ -28,7 +27,7 @@ class _NamedCount(click.ParamType[tuple[str, int]]):
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[str, int]:
-        """Split the name from the count, or fail with what was expected."""
+        """Split the name from the count, or fail with the expected format."""
         if isinstance(value, tuple):
             return value
         name, _, count = str(value).rpartition("=")

@@ -1,4 +1,4 @@
-"""The JSON objects of ``phiscan estimate``: one function per dataclass, shapes as the contract says."""
+"""The JSON objects of ``phiscan estimate``: one function per dataclass, as in the contract."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ def prevalence(found: Prevalence) -> Shape:
 
 
 def lines(shape: Shape, prefix: str = "") -> Iterable[str]:
-    """Write an object as ``name: value`` lines for people; models one per line."""
+    """Format an object as ``name: value`` lines for users; models one per line."""
     for name, value in shape.items():
         if isinstance(value, dict):
             yield from lines(value, f"{prefix}{name}.")
@@ -239,8 +239,8 @@ def _pair(ends: tuple[float, float] | None) -> list[float] | None:
 
 
 def _with_reason(shape: Shape, reasons: Iterable[str | None]) -> Shape:
-    """Add the reasons when there are any; equal ones once."""
-    said = list(dict.fromkeys(reason for reason in reasons if reason))
-    if said:
-        shape["reason"] = "; ".join(said)
+    """Add the reasons if there are any, each once."""
+    distinct = list(dict.fromkeys(reason for reason in reasons if reason))
+    if distinct:
+        shape["reason"] = "; ".join(distinct)
     return shape

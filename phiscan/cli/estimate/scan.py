@@ -1,4 +1,4 @@
-"""The capture histories of a scan's confirmed PHI files, and what is known of its second list."""
+"""The capture histories of a scan's confirmed PHI files, and the numbers of its second list."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def captures_of_scan(config_path: str | None, scan_id: int | None) -> ScanCaptur
 
 
 def second_list_shape(found: SecondList | None) -> Shape:
-    """Return what is known of the second list; None: nothing."""
+    """Return the known numbers of the second list; None: none are known."""
     if found is None:
         unknown: Shape = dict.fromkeys(("files", "reviewed", "phi", "phi_share", "too_low"))
         return unknown | {"reason": NOT_KNOWN}
@@ -67,10 +67,10 @@ def second_list_shape(found: SecondList | None) -> Shape:
 
 
 def stated_second_list(reviewed: int, files: int) -> SecondList:
-    """Return the second list of which only these two numbers are known.
+    """Return the second list from these two numbers.
 
     Raises:
-        InputError: more were reviewed than there are.
+        InputError: more were reviewed than it contains.
     """
     if reviewed > files:
         message = f"--second-list: expected at most {files} reviewed, got {reviewed}"

@@ -10,7 +10,7 @@ from phiscan.errors import InputError
 from phiscan.metrics.capture_recapture.captures import MAX_LISTS, CaptureTable
 from phiscan.metrics.elusion import Stratum
 
-# Far above any share's number of files, and low enough for exact arithmetic to stay quick.
+# Far above any share's number of files, and low enough for fast exact arithmetic.
 LARGEST = 10**12
 
 

@@ -1,4 +1,4 @@
-"""``phiscan learn``: a new version of the models from reviewed decisions; activate, list, go back."""
+"""``phiscan learn``: new model versions from reviewed decisions; activate, list, go back."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ from phiscan.store.column_types import iso
 def learn(
     config_path: str | None, activate: str | None, as_list: bool, by: str, no_read: bool, as_json: bool
 ) -> None:
-    """Learn prototypes, thresholds and detector C from the decisions that stand, as a new version.
+    """Learn prototypes, thresholds and detector C from the current decisions, as a new version.
 
     Nothing changes until --activate VERSION: the next scan then uses that version, and reads every file
     again. --activate with an older version, or with "shipped", goes back. Before and after are measured on
-    reviewed files that were held out, and what speaks against the labels is said.
+    held-out reviewed files, and doubtful labels are reported.
     """
     if activate is not None and (as_list or no_read):
         message = "--activate: expected alone, or with --by and --json"
@@ -75,7 +75,8 @@ def _learn(config: Config, store: Store, *, by: str, read_files: bool, as_json: 
 def random_sample(rows: list[FileRow]) -> RandomSample:
     """Return the reviewed beginnings of the random order, of the referred files and of the others.
 
-    Only these may say how many files of a kind are PHI: what was reviewed because of its rank may not.
+    Only these allow an estimate of how many files of a kind are PHI: the others were reviewed because of
+    rank.
     """
     weights: dict[int, float] = {}
     referred = [row for row in rows if row.referral is Referral.REFERRED]

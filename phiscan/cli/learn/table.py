@@ -1,4 +1,4 @@
-"""How ``phiscan learn`` tells people what was learned."""
+"""The output of ``phiscan learn`` on a terminal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from phiscan.visible import visible
 
 
 def print_learned(number: int, summary: Mapping[str, Any]) -> None:
-    """Print before and after on held-out files, what was learned, and every warning."""
+    """Print before and after on held-out files, the learned parts, and every warning."""
     reviewed, change, prototypes = summary["reviewed"], summary["change"], summary["prototypes"]
     lines = [
         f"Version {number}, learned from {reviewed['files']} reviewed files:",

@@ -1,1 +1,1 @@
-"""``phiscan patients``: the keyed index of the organization's own patients, and questions to it."""
+"""``phiscan patients``: the keyed index of the organization's own patients, and searches in it."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from phiscan.cli.output import say
+from phiscan.cli.output import print_message
 from phiscan.patients.manifest import read_manifest
 from phiscan.patients.settings import PatientSettings
 
 
 def warn_of_age(settings: PatientSettings) -> None:
-    """Say on standard error that an index is older than its limit."""
+    """Warn on standard error that an index is older than its limit."""
     if settings.is_built and (age := read_manifest(settings.folder).age_days) > settings.max_age_days:
-        say(
+        print_message(
             f"the patient index is {age} days old (limit {settings.max_age_days}); `phiscan patients update`",
             level="warning",
         )

@@ -1,4 +1,4 @@
-"""``phiscan patients``: the index of the organization's own patients, and the questions it answers."""
+"""``phiscan patients``: the index of the organization's own patients, and searches in it."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ _numbers_option = click.option(
 def patients() -> None:
     """Match files with the organization's own patients, by keyed hashes of their list.
 
-    The list is read once and never copied. What is kept of it says nothing without its key, a file of its
-    own: keep it on another disk than the index ([patients] key_file).
+    The list is read once and never copied. The index reveals nothing without its key, a separate file: store
+    it on another disk than the index ([patients] key_file).
     """
 
 
@@ -115,7 +115,7 @@ def update(
 ) -> None:
     """Add the patients of FILES to the index, or change those that it has; remove those of --remove.
 
-    A patient is known by the record number, else by the health card number. New and changed files are
+    Patients are identified by the record number, else by the health card number. New and changed files are
     compared with the index as it is then; `phiscan scan --full` compares all files again.
     """
     if not files and not removed:
@@ -143,7 +143,7 @@ def update(
 @_json_option
 @click.pass_obj
 def status(obj: str | None, as_json: bool) -> None:
-    """Say how many patients the index has, how old it is, how large, and which key it was made with."""
+    """Print the number of patients in the index, its age, its size, and the id of its key."""
     _, settings = _settings(obj)
     manifest = read_manifest(settings.folder)
     lifecycle.load_hasher(settings, manifest)
@@ -171,7 +171,7 @@ def rotate(
     by: str,
     as_json: bool,
 ) -> None:
-    """Make a new key, and the index anew from the patient list FILES; the old key is destroyed.
+    """Make a new key, and build the index again from the patient list FILES; the old key is destroyed.
 
     The list is needed because the index holds no values. Patients keep their opaque numbers.
     """
@@ -198,8 +198,8 @@ def rotate(
 def destroy(obj: str | None, certificate_file: Path | None, by: str, as_json: bool) -> None:
     """Overwrite and remove index and key; print a certificate, and record it in the audit log.
 
-    Stored matches keep their opaque numbers. On disks that do not overwrite in place (flash, snapshots), it
-    is the destruction of the key that counts.
+    Stored matches keep their opaque numbers. On disks that do not overwrite in place (flash, snapshots), the
+    destruction of the key is what makes the index unusable.
     """
     config, settings = _settings(obj)
     if certificate_file is not None and certificate_file.exists():

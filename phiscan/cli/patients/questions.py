@@ -1,4 +1,4 @@
-"""``phiscan patients find`` and ``affected``: where a person is, and who is affected."""
+"""``phiscan patients find`` and ``affected``: the files of a person, and the patients affected."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from phiscan.cli.output import print_json, say
+from phiscan.cli.output import print_json, print_message
 from phiscan.cli.queue.command import MAX_SCAN, open_store
 from phiscan.cli.users import _actor
 from phiscan.config import load_config
@@ -46,15 +46,15 @@ _ANY = "any"
 def find(
     obj: str | None, name: str, birth_date: str, number: str, purpose: str, by: str, as_json: bool
 ) -> None:
-    """Say which files hold a person: by name and birth date, or by a number.
+    """List the files of a person: by name and birth date, or by a number.
 
-    Answers from the keyed hashes of the last scans, with or without a patient index. Who asks and what for
-    is recorded in the audit log, what was asked is not. An account of the desk must be a reviewer's or a
-    lead's. With - for a value it is asked for, so that it stands neither in the list of processes nor in a
-    shell's history.
+    Searches the keyed hashes of the last scans, with or without a patient index. User and purpose are
+    recorded in the audit log, the searched values are not. An account of the desk must be a reviewer's or a
+    lead's. With - for a value it is prompted for, so that it appears neither in the list of processes nor in
+    a shell's history.
     """
     config = load_config(Path(obj) if obj else None)
-    person = Person(_asked("Name", name), _asked("Birth date", birth_date), _asked("Number", number))
+    person = Person(_prompted("Name", name), _prompted("Birth date", birth_date), _prompted("Number", number))
     actor = Actor(_actor(by), datetime.now(UTC))
     with open_store(obj) as store:
         _check_role(store, actor.name)
@@ -95,8 +95,8 @@ def find(
 def affected(obj: str | None, decided: str, scan_id: int | None, out: Path, by: str, as_json: bool) -> None:
     """Write the opaque numbers of the patients in the files decided, and count them by state or province.
 
-    Each patient counts once, however many files or copies hold them. Join the numbers with your own list:
-    they are its column `number`, or the numbers of its rows.
+    Each patient counts once, however many files or copies contain the patient. Join the numbers with your own
+    list: they are its column `number`, or the numbers of its rows.
     """
     config = load_config(Path(obj) if obj else None)
     settings = load_settings(config)
@@ -117,13 +117,13 @@ def affected(obj: str | None, decided: str, scan_id: int | None, out: Path, by: 
         notice = f"   {NOTICE_AT} or more" if n_patients >= NOTICE_AT else ""
         click.echo(f"  {visible(region):<20}{n_patients:>10,}{notice}")
     if found.n_files_without_match:
-        say(
+        print_message(
             f"{found.n_files_without_match:,} of these files match no patient of the index: whom they are "
             "about is not in the list"
         )
 
 
-def _asked(label: str, value: str) -> str:
+def _prompted(label: str, value: str) -> str:
     if value != "-":
         return value
     answer: str = click.prompt(label, hide_input=True)
@@ -131,7 +131,7 @@ def _asked(label: str, value: str) -> str:
 
 
 def _check_role(store: Store, name: str) -> None:
-    """Refuse an account of the desk whose role may not search; the system's own users are no accounts."""
+    """Refuse an account of the desk whose role may not search; users of the system are no accounts."""
     account = next((user for user in store.users.everybody() if user.name == name), None)
     if account is not None and (account.role not in _MAY_FIND or account.disabled):
         message = f"--by {name}: the account's role ({account.role.value}) may not search for a person"

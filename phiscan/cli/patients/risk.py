@@ -1,4 +1,4 @@
-"""``phiscan patients risk``: how easily the people of a table are distinguished."""
+"""``phiscan patients risk``: the re-identification risk of the people in a table."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from phiscan.cli.extract import EXIT_UNREAD, read, reading_workers, source_file
-from phiscan.cli.output import print_json, say
+from phiscan.cli.output import print_json, print_message
 from phiscan.config import load_config
 from phiscan.model import SourceFile
 from phiscan.patients.risk import TableRisk, table_risks
@@ -22,9 +22,9 @@ from phiscan.visible import visible
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON line per file.")
 @click.pass_context
 def risk(ctx: click.Context, files: tuple[str, ...], as_json: bool) -> None:
-    """Say how many rows of the tables in FILES are unique by birth date, postal code, sex and age.
+    """Count the rows of the tables in FILES that are unique by birth date, postal code, sex and age.
 
-    k is the size of the smallest group of rows that these do not tell apart, l the fewest different
+    k is the size of the smallest group of rows that are equal in these, l the smallest number of different
     diagnoses, drugs or results in such a group. Counts only; the files are read in confined processes. Exit
     status 3: some file could not be read.
     """
@@ -36,7 +36,7 @@ def risk(ctx: click.Context, files: tuple[str, ...], as_json: bool) -> None:
             name = visible(source.absolute.decode("utf-8", "backslashreplace"))
             if isinstance(answer, Fault):
                 n_failed += 1
-                say(f"{name}: could not be read: {answer.reason}")
+                print_message(f"{name}: could not be read: {answer.reason}")
                 continue
             if as_json:
                 print_json({"path": name, "tables": [_json(table) for table in answer]})

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from phiscan.cli.output import print_json, say
+from phiscan.cli.output import print_json, print_message
 from phiscan.cli.queue.desk import DESK_COMMANDS
 from phiscan.cli.queue.explain import detail_json, explain
 from phiscan.cli.queue.export import EVENTS, FORMATS
@@ -24,7 +24,7 @@ from phiscan.model import Referral, Verdict
 from phiscan.review.store import Store
 from phiscan.visible import visible
 
-MAX_SCAN = 2**63 - 1  # what the database takes
+MAX_SCAN = 2**63 - 1  # range of the database's column
 VERDICT_NAMES = [verdict.value for verdict in Verdict]
 _WANTED: dict[str, Collection[Verdict | None] | None] = {
     "any": None,
@@ -90,7 +90,7 @@ def list_items(
     as_json: bool,
     **filters: Any,
 ) -> None:
-    """List the referred files, the greatest risk first.
+    """List the referred files, highest risk first.
 
     Risk is the number of people at risk times the kinds of identifiers times who may read the file times the
     health score. No value is shown, only types, counts and scores.
@@ -134,11 +134,11 @@ def list_items(
 def show(obj: str | None, file: str, limit: int, unblind: str | None, as_json: bool) -> None:
     """Explain why FILE (a path or its number in the list) was referred.
 
-    Says which identifiers and health terms were found and where, what equation 4 makes of them, and which
-    stored example is nearest. Values are masked: letters as X and x, digits as 9.
+    Shows the identifiers and health terms with their locations, the result of equation 4, and the
+    nearest stored example. Values are masked: letters as X and x, digits as 9.
 
-    A file that somebody is to judge blind is shown as the desk shows it: one of the random sample without
-    what was found, one that awaits a second verdict without the first.
+    A file that awaits a blind verdict is shown as at the desk: one of the random sample without its
+    findings, one that awaits a second verdict without the first.
     """
     with open_store(obj) as store:
         number = store.find(file)
@@ -184,16 +184,16 @@ def decide(
     scan_id: int | None,
     as_json: bool,
 ) -> None:
-    """Decide about FILES (paths or numbers), or about many files from a file of verdicts.
+    """Record verdicts on FILES (paths or numbers), or on many files from a file of verdicts.
 
-    A decision is appended, never changed; a later one undoes it. It holds for the content that was
-    examined: when the file changes, it comes back undecided. What awaits a blind second verdict gets it,
-    unless the reviewer gave the first; what two people disagree about is for a lead at the desk.
+    A decision is appended, never changed; a later one replaces it. It applies to the content that was
+    examined: when the file changes, it is undecided again. A file that awaits a blind second verdict gets it,
+    unless the reviewer gave the first; disagreements of two reviewers are settled by a lead at the desk.
 
     With --from, each line is {"path": ..., "verdict": "phi|not_phi|unsure"} or {"path": ..., "label":
     "phi|pii_only|health_only|neither"}. Only files in the queue are decided; the others are counted.
-    With --sample N the first N files of the report's elusion-sample.csv are decided too: their review is
-    what bounds how much was missed.
+    With --sample N the first N files of the report's elusion-sample.csv are decided too: their review
+    bounds the missed PHI.
     """
     if bool(files) == bool(verdict_file) or bool(files) != bool(verdict):
         message = "expected either FILE... with --verdict, or --from FILE"
@@ -215,7 +215,9 @@ def decide(
             for number in numbers:
                 item = store.item(number, conceal=True).item
                 if item.referral not in {None, Referral.REFERRED}:
-                    say(f"{visible(item.path)}: decided, although it is not in the queue ({item.referral})")
+                    print_message(
+                        f"{visible(item.path)}: decided, although it is not in the queue ({item.referral})"
+                    )
         n_open = store.queue_size(scan_id, verdicts=[None], conceal=True)
     if as_json:
         print_json({"decided": made, **counts, "undecided": n_open})
@@ -233,7 +235,7 @@ def decide(
 @click.option("--json", "as_json", is_flag=True, help="Print the count as one JSON object.")
 @click.pass_obj
 def assign(obj: str | None, files: tuple[str, ...], assignee: str, by: str, as_json: bool) -> None:
-    """Say who shall decide about FILES (paths or numbers)."""
+    """Assign FILES (paths or numbers) to a reviewer."""
     with open_store(obj) as store:
         numbers = list(dict.fromkeys(store.find(file) for file in files))
         store.assign_all(numbers, assignee, by=by, now=datetime.now(UTC))

@@ -1,4 +1,4 @@
-"""Commands of the desk without a browser: undo, gold, the blind sample, what is left, the policy."""
+"""Commands of the desk without a browser: undo, gold standard, blind sample, estimates, policy."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def _open(config_path: str | None) -> Store:
 
 @click.command(epilog='Example: phiscan queue undo 17 --reviewer "A. Officer"')
 @click.argument("files", nargs=-1, required=True)
-@click.option("--reviewer", required=True, help="Whose verdict it is, and who takes it back.")
+@click.option("--reviewer", required=True, help="Whose verdict is undone, and who undoes it.")
 @_json_option
 @click.pass_obj
 def undo(obj: str | None, files: tuple[str, ...], reviewer: str, as_json: bool) -> None:
-    """Take back your last verdict on FILES (paths or numbers); what stood before stands again.
+    """Undo your last verdict on FILES (paths or numbers); the verdict before it applies again.
 
-    Nothing is removed: the undoing is added to the record and the log.
+    Nothing is removed: the undo is added to the record and the log.
     """
     now = datetime.now(UTC)
     with _open(obj) as store:
@@ -51,10 +51,10 @@ def undo(obj: str | None, files: tuple[str, ...], reviewer: str, as_json: bool) 
 @click.option("--topics", is_flag=True, help="Topics instead of spans: a CSV for `phiscan score hierarchy`.")
 @click.pass_obj
 def gold(obj: str | None, of_system: bool, topics: bool) -> None:
-    """Write what reviewers say is right, for `phiscan score`: positions and types only, never text.
+    """Write the corrections of reviewers for `phiscan score`: positions and types only, never text.
 
-    Spans: one JSON line per file whose spans were all gone through; the id is the number of the file. Only
-    the instance scores can be computed from it, because the tokens stand in the text.
+    Spans: one JSON line per file whose spans were all checked; the id is the number of the file. Only
+    the instance scores can be computed from it, because tokens need the text.
     """
     with _open(obj) as store:
         if topics:
@@ -80,8 +80,8 @@ def gold(obj: str | None, of_system: bool, topics: bool) -> None:
 def draw(obj: str | None, queued: int, unreferred: int, by: str, as_json: bool) -> None:
     """Draw files at random to be judged blind, mixed into the list of the desk.
 
-    Nobody at the desk can tell which of the blind items were referred. A draw takes the place of the one
-    before. The report counts it when it is given the seed, which only `--json` shows: keep it from reviewers.
+    The desk does not show which of the blind items were referred. A draw replaces the previous one. The
+    report counts it when it is given the seed, which only `--json` shows: keep it from reviewers.
     """
     with _open(obj) as store:
         made = store.desk.draw_sample(n_queued=queued, n_unreferred=unreferred, by=by, now=datetime.now(UTC))
@@ -103,16 +103,16 @@ def draw(obj: str | None, queued: int, unreferred: int, by: str, as_json: bool) 
 @_json_option
 @click.pass_obj
 def left(obj: str | None, target_recall: float, as_json: bool) -> None:
-    """Estimate how much PHI the undecided rest of the queue holds, and whether it is safe to stop."""
+    """Estimate the PHI in the undecided rest of the queue, and whether it is safe to stop."""
     from phiscan.report.remaining import remaining  # noqa: PLC0415 (imports scipy: a third of a second)
 
     with _open(obj) as store:
-        told = remaining(store.desk.left(), target_recall=target_recall)
+        rest = remaining(store.desk.left(), target_recall=target_recall)
     if as_json:
-        print_json(asdict(told))
+        print_json(asdict(rest))
         return
-    click.echo(f"{told.undecided:,} undecided, {told.found:,} found to be PHI. {told.why}")
-    for name, part in (("By the random sample", told.by_sample), ("By the scores", told.by_score)):
+    click.echo(f"{rest.undecided:,} undecided, {rest.found:,} found to be PHI. {rest.why}")
+    for name, part in (("By the random sample", rest.by_sample), ("By the scores", rest.by_score)):
         if part.expected is None:
             upper = "" if part.upper is None else f"; at most {part.upper:,}"
             click.echo(f"{name}: no estimate, {part.reason}{upper}")
@@ -131,24 +131,24 @@ def left(obj: str | None, target_recall: float, as_json: bool) -> None:
 def policy(
     obj: str | None, second_review: float | None, hide_limit: int | None, by: str, as_json: bool
 ) -> None:
-    """Show how the desk works, or say how it works from now on."""
+    """Show the review policy, or change it."""
     with _open(obj) as store:
-        stands = store.desk.policy()
+        policy = store.desk.policy()
         if second_review is not None or hide_limit is not None:
             if not by.strip():
                 message = "expected --by with the name of the user"
                 raise InputError(message)
-            stands = store.desk.set_policy(
-                second_review=stands.second_review if second_review is None else second_review,
-                hide_limit=stands.hide_limit if hide_limit is None else hide_limit,
+            policy = store.desk.set_policy(
+                second_review=policy.second_review if second_review is None else second_review,
+                hide_limit=policy.hide_limit if hide_limit is None else hide_limit,
                 by=by,
                 now=datetime.now(UTC),
             )
     if as_json:
-        print_json({"second_review": stands.second_review, "hide_limit": stands.hide_limit})
+        print_json({"second_review": policy.second_review, "hide_limit": policy.hide_limit})
         return
-    click.echo(f"{stands.second_review:.0%} of the verdicts go blind to a second person")
-    click.echo(f"a suppression that hides more than {stands.hide_limit:,} items needs a lead's approval")
+    click.echo(f"{policy.second_review:.0%} of the verdicts go blind to a second person")
+    click.echo(f"a suppression that hides more than {policy.hide_limit:,} items needs a lead's approval")
 
 
 DESK_COMMANDS = (undo, gold, draw, left, policy)

@@ -1,4 +1,4 @@
-"""Why a file was referred, in plain words and as JSON; never a value."""
+"""The explanation of a referral, in words and as JSON; never a value."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from phiscan.review.store import ItemDetail, QueueItem
 from phiscan.visible import visible
 from phiscan.web.views.plain_words import SHORT, kinds_of
 
-N_READERS = 12  # named; a list of a domain has hundreds
-N_TERMS = 12  # health terms named; a long document has a hundred
+N_READERS = 12  # readers listed; a domain's list has hundreds
+N_TERMS = 12  # health terms listed; a long document has a hundred
 _DETECTOR_WORDS = {True: "PHI", False: "not PHI"}
 
 
@@ -60,7 +60,7 @@ def explain(detail: ItemDetail, *, limit: int, probability: str = "") -> Iterato
 
 
 def _access(detail: ItemDetail) -> Iterator[str]:
-    """Say whose the file is and who may read it; a share that is not mounted has no mode."""
+    """Yield owner and readers of the file; a share that is not mounted has no mode."""
     source = detail.source
     is_remote = "://" in detail.item.root
     owner = visible(source.owner) or ("unknown" if is_remote else str(source.uid))
@@ -155,7 +155,7 @@ def _decisions(detail: ItemDetail) -> Iterator[str]:
 
 
 def detail_json(detail: ItemDetail) -> dict[str, Any]:
-    """Return everything about one file for programs; what is judged blind has no number of the machine's."""
+    """Return everything about one file for programs; the machine's results of a blind item are null."""
     source = detail.source
     return {
         **item_json(detail.item),

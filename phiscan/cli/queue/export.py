@@ -25,7 +25,7 @@ _COLUMNS = (
 
 
 def row_json(row: FileRow) -> dict[str, Any]:
-    """Return the contract's object for one file; what only a screened file has is else null."""
+    """Return the contract's object for one file; fields of screened files are null for others."""
     screened = row.referral is not None
     verdicts, alone = dict(row.detectors), dict(row.detector_probabilities)
     return {
@@ -89,4 +89,4 @@ FORMATS: dict[str, Callable[[Iterable[FileRow]], None]] = {
     "ocsf": _print_ocsf,
     "cef": _print_cef,
 }
-EVENTS = frozenset({"ocsf", "cef"})  # findings: only of files that were referred
+EVENTS = frozenset({"ocsf", "cef"})  # only findings of referred files

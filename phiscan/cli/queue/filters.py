@@ -28,14 +28,14 @@ _OPTIONS = (
 
 
 def filter_options(function: F) -> F:
-    """Give a command the options of the filters."""
+    """Add the filter options to a command."""
     for option in reversed(_OPTIONS):
         function = option(function)
     return function
 
 
 def read_filter(given: Mapping[str, str | None]) -> WorkFilter | None:
-    """Return the filter that the options say; None = everything."""
+    """Return the filter of the options; None = no filter."""
     entity_type = given["entity_type"]
     wanted = WorkFilter(
         folder=given["folder"] or "",

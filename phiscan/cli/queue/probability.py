@@ -1,4 +1,4 @@
-"""P(PHI) of one file for people and programs, as it was computed when the file was examined."""
+"""P(PHI) of one file for display and JSON, as computed when the file was examined."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def probability(detail: ItemDetail) -> dict[str, Any]:
 
 
 def probability_line(found: dict[str, Any]) -> str:
-    """Say it for people."""
+    """Format it for display."""
     if found["value"] is None:
         return f"  Probability of PHI: not known: {found['reason']}"
     return f"  Probability of PHI: {found['value']:.3f}"

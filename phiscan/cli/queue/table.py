@@ -17,12 +17,12 @@ from phiscan.review.store import QueueItem
 from phiscan.visible import visible
 from phiscan.web.views.plain_words import kinds_of
 
-_MIN_WIDTH = 60  # of a terminal; below, numbers would be cut off
-_NO_TERMINAL_WIDTH = 10_000  # one line per file for grep and its like
+_MIN_WIDTH = 60  # of a terminal; on narrower ones numbers would be truncated
+_NO_TERMINAL_WIDTH = 10_000  # one line per file for grep and other programs
 
 
 def print_items(items: Sequence[QueueItem], *, n_all: int, n_open: int, offset: int) -> None:
-    """Print the items, and how many there are beyond them."""
+    """Print the items, and the number of further ones."""
     if not items:
         click.echo("Nothing to show." if offset or n_open else "Nothing to decide.")
         return
@@ -46,7 +46,7 @@ def print_items(items: Sequence[QueueItem], *, n_all: int, n_open: int, offset: 
             "" if item.probability is None else f"{item.probability:.2f}",
             "" if item.health_score is None else f"{item.health_score:.2f}",
             item.verdict or (f"for {visible(item.assignee)}" if item.assignee else "-"),
-            Text(visible(item.path)),  # as text: [bold] in a file name is no markup
+            Text(visible(item.path)),  # as text: [bold] in a file name is not markup
             ", ".join(kinds_of(item.vector)),
         )
     _print_table(table)
@@ -69,7 +69,7 @@ def _print_table(table: Table) -> None:
 
 
 def item_json(item: QueueItem) -> dict[str, Any]:
-    """Return one item for programs."""
+    """Return one item as JSON."""
     return {
         "file": item.file_id,
         "root": item.root,

@@ -1,4 +1,4 @@
-"""Many verdicts at once: the file of ``phiscan queue decide --from``, and to which files it applies."""
+"""Verdicts from a file: parsing of ``phiscan queue decide --from``, and matching with the queue."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from phiscan.errors import InputError
 from phiscan.model import Verdict
 from phiscan.review.store import FileRow, QueueItem, Store
 
-# Labels of a truth file; only the first means that personal health information is there.
+# Labels of a truth file; only the first one means PHI.
 LABELS = {
     "phi": Verdict.PHI,
     "pii_only": Verdict.NOT_PHI,
@@ -25,8 +25,8 @@ _VERDICTS = {verdict.value: verdict for verdict in Verdict}
 
 
 @dataclass(frozen=True, slots=True)
-class GivenVerdict:
-    """One line of the file, and where it stood, for messages."""
+class FileVerdict:
+    """One line of the file, with its position for messages."""
 
     where: str
     path: str
@@ -35,19 +35,19 @@ class GivenVerdict:
 
 @dataclass(frozen=True, slots=True)
 class SortedOut:
-    """What is to be decided, and how many lines are not, by why."""
+    """The verdicts to record, and the numbers of skipped lines by reason."""
 
     to_decide: list[tuple[int, Verdict]]
     counts: Mapping[str, int]
 
 
-def read_verdicts(name: str) -> list[GivenVerdict]:
-    """Read JSON lines with a path and a verdict or label each; other fields and blank lines are passed over.
+def read_verdicts(name: str) -> list[FileVerdict]:
+    """Read JSON lines with a path and a verdict or label each; other fields and blank lines are skipped.
 
     Raises:
         InputError: names the file, the line and the field, and says what was expected.
     """
-    given: dict[str, GivenVerdict] = {}
+    given: dict[str, FileVerdict] = {}
     for number, line in enumerate(_lines(name), start=1):
         if not line.strip():
             continue
@@ -61,17 +61,17 @@ def read_verdicts(name: str) -> list[GivenVerdict]:
 
 
 def sort_out(
-    given: list[GivenVerdict], store: Store, scan_id: int | None, reviewer: str, *, n_sampled: int = 0
+    given: list[FileVerdict], store: Store, scan_id: int | None, reviewer: str, *, n_sampled: int = 0
 ) -> SortedOut:
-    """Match verdicts to the queue; what the same reviewer has decided just so is not decided again.
+    """Match verdicts to the queue; a verdict that the same reviewer has already recorded is skipped.
 
-    What two others disagree about is left to a lead.
+    Disagreements of two other reviewers are left to a lead.
 
-    ``n_sampled`` adds to the queue that many files of the random sample of those not referred, from the top
-    of its order: the elusion sample of the report.
+    ``n_sampled`` adds the first files of the random sample of unreferred files to the queue, in its order:
+    the elusion sample of the report.
 
     Raises:
-        InputError: a relative path stands for files under several roots.
+        InputError: a relative path names files under several roots.
     """
     by_path: defaultdict[str, list[QueueItem | FileRow]] = defaultdict(list)
     items: list[QueueItem | FileRow] = [*store.queue(scan_id)]
@@ -121,7 +121,7 @@ def _lines(name: str) -> Iterator[str]:
     yield from text.split("\n")
 
 
-def _parse(where: str, line: str) -> GivenVerdict:
+def _parse(where: str, line: str) -> FileVerdict:
     try:
         value = json.loads(line)
     except (ValueError, RecursionError):
@@ -134,7 +134,7 @@ def _parse(where: str, line: str) -> GivenVerdict:
         message = f"{where}: field path: expected the path of a file"
         raise InputError(message)
     field, known = ("verdict", _VERDICTS) if value.get("verdict") is not None else ("label", LABELS)
-    return GivenVerdict(where, path, _lookup(where, field, known, value.get(field)))
+    return FileVerdict(where, path, _lookup(where, field, known, value.get(field)))
 
 
 def _lookup(where: str, field: str, known: Mapping[str, Verdict], value: Any) -> Verdict:

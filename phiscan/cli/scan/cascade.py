@@ -1,4 +1,4 @@
-"""The summary of a scan on its cascade (files left out, what that missed) and on its slowest files."""
+"""The summary of a scan about its cascade (skipped files, estimated misses) and its slowest files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from phiscan.metrics.cascade import CascadeLoss, Missed, cascade_loss
 from phiscan.review.records.slowest import SlowFile
 from phiscan.visible import visible
 
-# What a stage is called for people, and what of a file makes it long.
+# Displayed names of the stages, and the property of a file that makes each long.
 _STAGES = {
     "extract": "reading it",
     "screen_cheap": "screening it by rules",
@@ -27,7 +27,7 @@ def cascade_json(searches: Mapping[str, int]) -> dict[str, Any]:
 
 
 def cascade_lines(searches: Mapping[str, int]) -> list[str]:
-    """Return the lines of the summary; none where every file was searched."""
+    """Return the lines of the summary; none if every file was searched."""
     loss = cascade_loss(**searches)
     if not (loss.n_left_out or loss.n_audit):
         return []
@@ -52,7 +52,7 @@ def _line(label: str, missed: Missed) -> str:
 
 
 def slowest_lines(files: Sequence[SlowFile]) -> list[str]:
-    """Return a line for each of the slowest files: how long it took, and which stage took most of it."""
+    """Return a line for each of the slowest files: duration, and the stage that took most of it."""
     if not files:
         return []
     lines = ["", "slowest files"]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from phiscan.cli.output import log, print_json, say
+from phiscan.cli.output import log, print_json, print_message
 from phiscan.cli.patients.age import warn_of_age
 from phiscan.cli.root_user import check_root
 from phiscan.cli.scan.load_settings import IO_CLASSES, load_settings_of
@@ -35,7 +35,7 @@ from phiscan.store.identity import create_key
 
 EXIT_REFERRED = 1
 EXIT_UNREAD = 3
-CLEANING_S = 10.0  # after a stop: then the process ends, whatever is not cleaned up
+CLEANING_S = 10.0  # time for cleaning up after a stop; then the process ends
 
 
 @click.command(
@@ -92,7 +92,7 @@ CLEANING_S = 10.0  # after a stop: then the process ends, whatever is not cleane
     "--allow-root",
     is_flag=True,
     envvar="PHISCAN_ALLOW_ROOT",
-    help="Say nothing when root scans, and do not refuse where workers could open what root can.",
+    help="Do not warn when root scans, and do not refuse where workers could open all files of root.",
 )
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 instead of 1 or 3, for schedulers.")
 @click.pass_context
@@ -117,10 +117,10 @@ def scan(
     allow_root: bool,
     exit_zero: bool,
 ) -> None:
-    """Scan the folders ROOTS and put what looks like leaked PHI into the review queue.
+    """Scan the folders ROOTS and put files with probable PHI into the review queue.
 
     Only new and changed files are read. An interrupted scan continues where it stopped when it is started
-    again with the same folders. The folders are only ever read, never written.
+    again with the same folders. The folders are only read, never written.
 
     Exit status: 0 nothing referred, 1 something referred to review, 2 wrong usage or configuration,
     3 some files could not be read, 4 stopped before its end.
@@ -132,41 +132,41 @@ def scan(
         if folder == home or folder.startswith(home.rstrip(b"/") + b"/"):
             message = f"{folder.decode(errors='backslashreplace')}: is phiscan's own folder; set another home"
             raise InputError(message)
-    only_rules(only)  # a pattern that is none is said before anything is opened
+    only_rules(only)  # an invalid pattern is reported before anything is opened
     ignore = load_ignore(config, folders)
     if ignore.refused:
-        say(f"{ignore.refused}: lies on the share and is not used; keep it beside phiscan.toml")
+        print_message(f"{ignore.refused}: lies on the share and is not used; keep it beside phiscan.toml")
     output_format = "json" if as_json else output_format
     if dry_run:
         _count_only(config, folders, ignore, as_json=output_format == "json")
         return
     check_root(allowed=allow_root)
     options = ScanOptions(full, retry_failed, only, ocr, ocr_budget)
-    manners = load_settings_of(config, max_files_per_s, max_mb_per_s, nice, ionice)
+    load = load_settings_of(config, max_files_per_s, max_mb_per_s, nice, ionice)
     notices = read_notices(config)
     warn_of_age(load_settings(config))
-    manners.take_on()
+    load.take_on()
     with (
         _open_store(config) as store,
         lock_roots(config.home, folders),
-        _workers(config, address, folders, store, manners.pace) as crew,
+        _workers(config, address, folders, store, load.pace) as clients,
     ):
         begun: list[int] = []
         try:
             with as_interrupt():
-                run = _run(config, folders, store, ignore, options, crew, manners.pace, begun.append)
+                run = _run(config, folders, store, ignore, options, clients, load.pace, begun.append)
         except KeyboardInterrupt:
             if not begun:
-                raise  # the summary in the store, if there is one, is that of an earlier scan
+                raise  # a summary in the store would be that of an earlier scan
             mark_reported()
-            say("phiscan: stopped; the same command goes on from here")
+            print_message("phiscan: stopped; the same command goes on from here")
             with deferred():
                 _notify(notices, store, store.summary(begun[0]))
             end_within(CLEANING_S, EXIT_STOPPED)
             ctx.exit(EXIT_STOPPED)
         except (StoreError, ClusterError) as error:
-            say(f"phiscan: {error}; the scan is stopped, the same command goes on from here")
-            # With a cluster lost, the store is well, and says how far the scan came.
+            print_message(f"phiscan: {error}; the scan is stopped, the same command goes on from here")
+            # The cluster failed, but the store has recorded the progress of the scan.
             if isinstance(error, ClusterError) and begun:
                 _notify(notices, store, store.summary(begun[0]))
             ctx.exit(EXIT_STOPPED)
@@ -177,7 +177,7 @@ def scan(
 
 
 def _config(ctx: click.Context, workers: int | None, *, everything: bool) -> Config:
-    """Load the configuration, and change in it what the command line says otherwise."""
+    """Load the configuration, overridden by the options of the command line."""
     config = load_config(Path(ctx.obj) if ctx.obj else None)
     if workers is not None:
         config = config.with_workers(workers)
@@ -185,15 +185,15 @@ def _config(ctx: click.Context, workers: int | None, *, everything: bool) -> Con
 
 
 def _notify(notices: Notices, store: Store, summary: ScanSummary) -> None:
-    """Send the notices; counts go to the log as well, where it is one for machines."""
+    """Send the notices; counts are logged as well, if the log is for machines."""
     counts = counts_of(summary, notices.link)
     log(counts.pop("event"), **counts)
     for trouble in notices.send(store, summary):
-        say(f"phiscan: {trouble}", level="warning")
+        print_message(f"phiscan: {trouble}", level="warning")
 
 
 def _open_store(config: Config) -> Store:
-    """Open the review store; the first scan makes home, key and database, as `phiscan init` does."""
+    """Open the review store; the first scan creates home, key and database, as `phiscan init` does."""
     store = Store.open(config.database_url, create=True, audit_key=config.audit_key_file)
     try:
         require_sound(store.database)
@@ -239,7 +239,7 @@ def _run(
 def _workers(
     config: Config, address: str | None, folders: Sequence[bytes], store: Store, pace: RateLimit
 ) -> AbstractContextManager[Workers | None]:
-    """Join the cluster that was named, before the scan begins; None = this machine's own processes."""
+    """Connect to the given cluster before the scan begins; None = the processes of this machine."""
     if not address:
         return nullcontext(None)
     try:
@@ -254,7 +254,7 @@ def _workers(
 
 
 def _countable(folders: tuple[bytes, ...]) -> tuple[bytes, ...]:
-    """Return the folders if all are of this machine: no server is listed twice for a number on the screen."""
+    """Return the folders if all are local: a server is not listed twice for a progress display."""
     return () if any(map(is_remote, folders)) else folders
 
 

@@ -1,8 +1,8 @@
-"""How far the detectors' verdicts depend on each other, said after every scan.
+"""Dependence of the detectors' results, printed after every scan.
 
-Over a whole share any two detectors agree, because most files are plainly nothing. What the missed-PHI
-estimate needs is independence among PHI files; before anybody has reviewed one, the files that the third
-detector holds for PHI stand for them.
+Over a whole share any two detectors agree, because most files are clearly not PHI. The missed-PHI estimate
+assumes independence among PHI files; before any are reviewed, the files that the third detector classifies
+as PHI are used instead.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from phiscan.review.records.items import Detectors
 def independence(histories: Mapping[Detectors, int]) -> list[dict[str, Any]]:
     """Return for every pair its mutual information in nats and the exact permutation p-value.
 
-    ``files`` is the number compared: those that a detector outside the pair holds for PHI. Files on which the
-    cascade left a detector out are not compared. The second family of name recognizers, which saw a sample
-    only, is the report's business.
+    ``files`` is the number compared: those that a detector outside the pair classifies as PHI. Files for
+    which the cascade skipped a detector are not compared. The second family of name recognizers, which read a
+    sample only, is part of the report.
     """
     of_all: Counter[Detectors] = Counter()
     for history, n_files in histories.items():
-        of_all[tuple(said for said in history if said[0] not in SECOND_LISTS)] += n_files
+        of_all[tuple(result for result in history if result[0] not in SECOND_LISTS)] += n_files
     names = max(([name for name, _ in history] for history in of_all), key=len, default=[])
     whole = {history: n_files for history, n_files in of_all.items() if len(history) == len(names)}
     found = []
     for first, second in combinations(names, 2):
         counts = [0, 0, 0, 0]
         for history, n_files in whole.items():
-            said = dict(history)
+            results = dict(history)
             if any(is_phi for name, is_phi in history if name not in {first, second}):
-                counts[2 * (not said[first]) + (not said[second])] += n_files
+                counts[2 * (not results[first]) + (not results[second])] += n_files
         pair: dict[str, Any] = {"first": first, "second": second, "files": sum(counts)}
         if not pair["files"]:
             reason = "no other detector holds a file for PHI"
@@ -47,7 +47,7 @@ def independence(histories: Mapping[Detectors, int]) -> list[dict[str, Any]]:
 
 
 def independence_lines(pairs: list[dict[str, Any]]) -> list[str]:
-    """Return one line for people per pair."""
+    """Return one line of text per pair."""
     lines = []
     for pair in pairs:
         names = f"  {pair['first']}, {pair['second']}"

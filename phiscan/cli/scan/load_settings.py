@@ -1,4 +1,4 @@
-"""How a scan behaves towards the file server and the other programs of its machine."""
+"""Limits of a scan's load on the file server and on its machine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from phiscan.pipeline.rate_limit import RateLimit
 
 MB = 1e6
 MAX_NICE = 19
-# ioprio_set(2): the class is above bit 13, the level within the class below it.
+# ioprio_set(2): the class is in the bits from 13 up, the level within the class below.
 _IO_CLASS_SHIFT = 13
 _IO_PRIORITIES = {"best-effort": (2, 7), "idle": (3, 0)}
 IO_CLASSES = tuple(_IO_PRIORITIES)
@@ -34,17 +34,17 @@ class RateLimitTable:
 
 @dataclass(frozen=True, slots=True)
 class LoadSettings:
-    """The pace of the reading, and the priority of the process; its workers inherit it."""
+    """The rate limit of reading, and the priority of the process; its workers inherit it."""
 
     pace: RateLimit
     nice: int
     ionice: str
 
     def take_on(self) -> None:
-        """Lower the priority of this process and of all that it starts.
+        """Lower the priority of this process and of its children.
 
         Raises:
-            ConfigError: this machine cannot.
+            ConfigError: this machine does not support it.
         """
         if self.nice:
             os.nice(self.nice)
@@ -59,11 +59,11 @@ def load_settings_of(
     nice: int | None,
     ionice: str | None,
 ) -> LoadSettings:
-    """Return what the command says, else what ``[pace]`` says.
+    """Return the settings of the command line, else of ``[pace]``.
 
     Raises:
-        ConfigError: a field of ``[pace]`` is not what was expected.
-        InputError: an option is no number.
+        ConfigError: a field of ``[pace]`` is invalid.
+        InputError: an option is not a number.
     """
     for option, value in (("--max-files-per-s", max_files_per_s), ("--max-mb-per-s", max_mb_per_s)):
         if value is not None and not math.isfinite(value):

@@ -1,7 +1,7 @@
-"""One scan of a share at a time, and none beside what must be alone with the database.
+"""Locks: one scan of a share at a time, and none during operations that need the database exclusively.
 
-A second scan would take the first for an interrupted one and go on with it. A purge holds the database for
-as long as it takes, and a new key makes other hashes: a scan beside them would be stopped, or be wrong.
+A second scan would resume the first as if it were interrupted. A purge needs the database exclusively, and a
+new key makes other hashes: a concurrent scan would fail or be wrong.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from typing import IO
 
 from blake3 import blake3
 
-from phiscan.cli.output import say
+from phiscan.cli.output import print_message
 from phiscan.errors import InputError
 from phiscan.review.records.running_scans import LastScan, last_scans
 from phiscan.store.database import open_database
 
-_EVERY_SCAN = "scans"  # shared by all scans, held alone by what keeps them out
+_EVERY_SCAN = "scans"  # shared by all scans, exclusive for operations that exclude them
 
 
 @contextmanager
 def lock_roots(home: Path, roots: Sequence[bytes]) -> Iterator[None]:
-    """Hold a lock for each root while its scan runs; the system frees it however the process ends.
+    """Hold a lock for each root during its scan; the system releases it however the process ends.
 
     Raises:
         InputError: another process scans one of these roots with the same home.
@@ -32,7 +32,7 @@ def lock_roots(home: Path, roots: Sequence[bytes]) -> Iterator[None]:
     with ExitStack() as stack:
         scans = stack.enter_context(_opened(home, _EVERY_SCAN))
         if not _is_free(scans, fcntl.LOCK_SH):
-            say("phiscan: waits for a purge or a new key; the scan begins when that is done")
+            print_message("phiscan: waits for a purge or a new key; the scan begins when that is done")
             fcntl.flock(scans, fcntl.LOCK_SH)
         for root in sorted(roots):
             if not _is_free(stack.enter_context(_opened(home, _name(root))), fcntl.LOCK_EX):
@@ -44,7 +44,7 @@ def lock_roots(home: Path, roots: Sequence[bytes]) -> Iterator[None]:
 
 @contextmanager
 def keep_scans_out(home: Path, database_url: str) -> Iterator[None]:
-    """Let no scan with this home begin meanwhile.
+    """Prevent scans with this home from starting.
 
     Raises:
         InputError: a scan runs; names it.
@@ -76,7 +76,7 @@ def _opened(home: Path, name: str) -> IO[bytes]:
 
 
 def _name(root: bytes) -> str:
-    """Return the name of a root's lock: a hash, as a path may hold bytes and lengths that a name cannot."""
+    """Return the name of a root's lock file: a hash, because a path may be too long or no valid name."""
     return blake3(root).hexdigest()[:32]
 
 

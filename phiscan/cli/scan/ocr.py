@@ -1,4 +1,4 @@
-"""What a scan says about its second pass, the OCR of pictures and scanned pages."""
+"""Output of a scan about its second pass, the OCR of pictures and scanned pages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def ocr_json(counts: OcrCounts) -> dict[str, Any]:
 
 
 def ocr_lines(counts: OcrCounts) -> list[str]:
-    """Return the lines of the table; none where OCR read nothing and nothing waits for it.
+    """Return the lines of the table; none if OCR read nothing and nothing waits for it.
 
     >>> ocr_lines(OcrCounts(n_waiting=2, n_waiting_parts=30))
     ['waiting for OCR                2   files with 30 pages and pictures; the next scan reads them']

@@ -1,4 +1,4 @@
-"""The forms of a scan's result: a table for people, JSON, CSV, SARIF, OCSF and CEF for programs."""
+"""Output formats of a scan's result: table, JSON, CSV, SARIF, OCSF and CEF."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from urllib.parse import quote
 import click
 
 from phiscan import __version__
-from phiscan.cli.output import print_json, say
+from phiscan.cli.output import print_json, print_message
 from phiscan.cli.scan.cascade import cascade_json, cascade_lines, slowest_lines
 from phiscan.cli.scan.independence import independence, independence_lines
 from phiscan.cli.scan.ocr import ocr_json, ocr_lines
@@ -22,7 +22,7 @@ from phiscan.pipeline.scan import ScanRun
 from phiscan.review.store import FileRow, Store
 from phiscan.visible import safe_cell, visible
 
-N_UNREAD_NAMED = 10  # in the summary of a scan; `queue export --all` names all
+N_UNREAD_NAMED = 10  # listed in the summary of a scan; `queue export --all` lists all
 CSV_COLUMNS = (
     "path",
     "root",
@@ -49,7 +49,7 @@ def _print_json(run: ScanRun, store: Store) -> None:
             "ocr": ocr_json(run.ocr),
             "resumed": run.resumed,
             "stage_seconds": dict(run.stage_seconds),
-            # Layers that the workers lacked; null where no worker of this machine was started.
+            # Isolation layers that the workers lacked; null if no local worker was started.
             "missing_isolation": None if run.missing_isolation is None else list(run.missing_isolation),
         }
     )
@@ -90,11 +90,13 @@ def _print_table(run: ScanRun, store: Store) -> None:
     ]
     click.echo("\n".join(lines))
     for line in run.missing_isolation or ():
-        if not line.startswith("user:"):  # that workers stay root was said, or allowed, before the scan
-            say(f"isolation of workers: {line}")
+        if not line.startswith("user:"):  # workers as root were reported, or allowed, before the scan
+            print_message(f"isolation of workers: {line}")
     if failed or summary.n_unread_parts:
         click.echo("\n".join(_unread_lines(store, summary.scan)))
-        say("A file that could not be read is not clean: `phiscan queue export --json --all` names each one.")
+        print_message(
+            "A file that could not be read is not clean: `phiscan queue export --json --all` names each one."
+        )
 
 
 def _patients_json(store: Store, scan_id: int) -> dict[str, Any]:
@@ -109,7 +111,7 @@ def _patient_lines(store: Store, scan_id: int) -> list[str]:
         found = scan_matches(connection, scan_id)
         planted = canary_files(connection, scan_id) if found and found.n_canary_files else []
     for root, path in planted:
-        say(f"ALARM: a planted record was found in {path} of {root}", level="warning")
+        print_message(f"ALARM: a planted record was found in {path} of {root}", level="warning")
     if found is None:
         return []
     chance = f"in {found.n_files:,} files; {found.expected_by_chance:.2g} matches expected by chance"
@@ -120,7 +122,7 @@ def _patient_lines(store: Store, scan_id: int) -> list[str]:
 
 
 def _unread_lines(store: Store, scan_id: int) -> list[str]:
-    """Name the first files and parts that could not be read, each with its reason."""
+    """List the first files and parts that could not be read, each with its reason."""
     unread = [
         line
         for row in store.rows(scan_id)
@@ -210,12 +212,13 @@ def _sarif_result(row: FileRow) -> dict[str, Any]:
 
 
 def _sarif_unread(row: FileRow) -> list[dict[str, Any]]:
-    """Name a file that could not be read, and each part of one that was read without it."""
-    said = [f"Could not be read: {row.reason}"] if row.outcome == Outcome.FAILED else []
-    # Where a part lies may be a member's name: visible, as every name from a share.
-    said += [f"Part not read: {visible(part.locator)}: {part.reason}" for part in row.unread]
+    """Return a file that could not be read, and each unread part of a file, as SARIF notifications."""
+    messages = [f"Could not be read: {row.reason}"] if row.outcome == Outcome.FAILED else []
+    # The locator of a part may contain a member's name: escaped, as every name from a share.
+    messages += [f"Part not read: {visible(part.locator)}: {part.reason}" for part in row.unread]
     return [
-        {"level": "warning", "message": {"text": text}, "locations": _sarif_location(row)} for text in said
+        {"level": "warning", "message": {"text": text}, "locations": _sarif_location(row)}
+        for text in messages
     ]
 
 

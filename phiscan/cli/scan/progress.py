@@ -1,4 +1,4 @@
-"""How far a scan is: a live line with rate and time left on a terminal, else a plain line now and then."""
+"""Progress of a scan: a live line with rate and remaining time on a terminal, else occasional plain lines."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from phiscan.cli.output import say
+from phiscan.cli.output import print_message
 from phiscan.pipeline.result_recorder import Progress
 
 PLAIN_EVERY_S = 15.0
@@ -17,7 +17,7 @@ LOADING = "loading models"
 
 
 class _Total:
-    """The size of the share, counted in the background while the scan already runs."""
+    """The size of the share, counted in the background while the scan is running."""
 
     def __init__(self, count: Callable[[], Iterator[tuple[int, int]]]) -> None:
         self.n_files = 0
@@ -38,7 +38,7 @@ class _Total:
 def show_progress(
     count: Callable[[], Iterator[tuple[int, int]]],
 ) -> Iterator[Callable[[Progress], None]]:
-    """Give a function that shows a scan's progress on standard error; never on standard output."""
+    """Yield a function that shows a scan's progress on standard error; never on standard output."""
     if sys.stderr is not None and sys.stderr.isatty():
         with _live(count) as on_progress:
             yield on_progress
@@ -49,29 +49,31 @@ def show_progress(
 
 @contextmanager
 def _plain() -> Iterator[Callable[[Progress], None]]:
-    """Say a line now and then; a thread says it while models are loaded, as nothing is reported meanwhile."""
+    """Print a line from time to time; from a thread, because nothing is reported while models are loaded."""
     last = time.monotonic()
-    is_loading = has_said_ocr = False
+    is_loading = has_printed_ocr = False
     over = threading.Event()
     loading: list[threading.Thread] = []
 
-    def say_loading() -> None:
+    def print_loading() -> None:
         while not over.wait(PLAIN_EVERY_S) and is_loading:
-            say(LOADING)
+            print_message(LOADING)
 
     def on_progress(progress: Progress) -> None:
-        nonlocal last, is_loading, has_said_ocr
+        nonlocal last, is_loading, has_printed_ocr
         is_loading = progress.is_loading
         if is_loading and not loading:
-            loading.append(threading.Thread(target=say_loading, daemon=True))
+            loading.append(threading.Thread(target=print_loading, daemon=True))
             loading[0].start()
         now = time.monotonic()
-        if progress.n_ocr and not progress.n_ocr_read and not has_said_ocr:
-            has_said_ocr = True
-            say(f"all text is read: {progress.n_referred:,} referred; {progress.n_ocr:,} files wait for OCR")
+        if progress.n_ocr and not progress.n_ocr_read and not has_printed_ocr:
+            has_printed_ocr = True
+            print_message(
+                f"all text is read: {progress.n_referred:,} referred; {progress.n_ocr:,} files wait for OCR"
+            )
         if now - last >= PLAIN_EVERY_S and not is_loading:
             last = now
-            say(describe(progress, now - progress.started))
+            print_message(describe(progress, now - progress.started))
 
     try:
         yield on_progress
@@ -111,7 +113,7 @@ def _live(count: Callable[[], Iterator[tuple[int, int]]]) -> Iterator[Callable[[
 
 
 def describe(progress: Progress, seconds: float, n_total: int = 0, *, total_known: bool = False) -> str:
-    """Put progress into one line: done, rate, time left, what was found and what could not be read.
+    """Format progress as one line: done, rate, remaining time, findings and unread files.
 
     >>> describe(Progress(n_crawled=10, n_read=8, n_unchanged=2, n_bytes=2_000_000), 4.0)
     '10 files · 2 files/s · 0.5 MB/s · 0 referred · 0 not read'
@@ -136,16 +138,18 @@ def describe(progress: Progress, seconds: float, n_total: int = 0, *, total_know
 
 
 def _ocr(progress: Progress) -> list[str]:
-    """Put the second pass into words: files read of those that wait, and the time left."""
-    said = [f"OCR {progress.n_ocr_read:,} of {progress.n_ocr:,} files"]
+    """Format the second pass: files read of those that wait, and the remaining time."""
+    parts = [f"OCR {progress.n_ocr_read:,} of {progress.n_ocr:,} files"]
     if progress.n_ocr_read:
         spent = time.monotonic() - progress.ocr_started
-        said.append(f"{_duration((progress.n_ocr - progress.n_ocr_read) * spent / progress.n_ocr_read)} left")
-    return said
+        parts.append(
+            f"{_duration((progress.n_ocr - progress.n_ocr_read) * spent / progress.n_ocr_read)} left"
+        )
+    return parts
 
 
 def _duration(seconds: float) -> str:
-    """Write seconds as a person says them.
+    """Format a number of seconds.
 
     >>> _duration(75), _duration(7300)
     ('1 min 15 s', '2 h 1 min')

@@ -1,4 +1,4 @@
-"""``phiscan score``: how good a system's spans, ranking or labels are against a gold standard."""
+"""``phiscan score``: accuracy of a system's spans, ranking or labels against a gold standard."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from phiscan.cli.output import say
+from phiscan.cli.output import print_message
 from phiscan.cli.score.json_shapes import emit, with_rates
 from phiscan.cli.tables import Table, read_table
 from phiscan.errors import InputError
@@ -45,10 +45,12 @@ def hierarchy(
     system = _read_labels(system_path, tree, known=known, gold_path=gold_path)
     unlisted = [document for document in system if document not in gold]
     for document in unlisted:
-        say(f"{gold_path}: the document '{document}' is not listed; it counts as one without labels")
+        print_message(
+            f"{gold_path}: the document '{document}' is not listed; it counts as one without labels"
+        )
     missing = [document for document in gold if document not in system]
     for document in missing:
-        say(f"{system_path}: the document '{document}' is missing; all its labels count as missed")
+        print_message(f"{system_path}: the document '{document}' is missing; all its labels count as missed")
     levels, overall = score_hierarchy(tree, gold, system)
     payload: dict[str, Any] = {
         "representation": REPRESENTATION,

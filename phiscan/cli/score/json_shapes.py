@@ -1,4 +1,4 @@
-"""The JSON shapes of the score commands, and the same figures as lines for people."""
+"""The JSON objects of the score commands, and the same figures as lines of text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from phiscan.metrics.rates import Rates
 
 
 def with_rates(counts: Mapping[str, Any], rates: Rates) -> dict[str, Any]:
-    """Join counts with their precision, recall and F1, and the reason for what does not exist."""
+    """Combine counts with their precision, recall and F1, and the reasons of missing values."""
     shape = {**counts, "precision": rates.precision, "recall": rates.recall, "f1": rates.f1}
     if rates.reason:
         shape["reason"] = rates.reason

@@ -9,7 +9,7 @@ from typing import Any
 import click
 import numpy as np
 
-from phiscan.cli.output import say
+from phiscan.cli.output import print_message
 from phiscan.cli.score.json_shapes import emit
 from phiscan.cli.score.table import read_scores
 from phiscan.config import load_config
@@ -77,7 +77,7 @@ def private(
     charged_delta = delta if noise == "laplace" and metric != "accuracy" else 0.0
     try:
         noise_needed = noise_scale(metric, n, m, epsilon=epsilon, delta=delta, noise=noise)
-        # The least noise that any data set of this size needs: public, as the size is.
+        # The least noise of any data set of this size: public, as the size is.
         public = min(
             (
                 noise_scale(metric, size, n + m - size, epsilon=epsilon, delta=delta, noise=noise)
@@ -101,15 +101,17 @@ def private(
         "spent": {"epsilon": spent.epsilon, "delta": spent.delta},
     }
     if public.drowns:
-        # Decided from public numbers alone: a warning that depends on the data would itself say something.
+        # Decided from public numbers alone: a warning that depends on the data would leak.
         payload["warning"] = "the noise drowns the figure: too few examples for this epsilon"
     if noise_needed.drowns:
-        say("warning, for the owner only: the noise drowns the figure; see --show-scale")
+        print_message("warning, for the owner only: the noise drowns the figure; see --show-scale")
     if show_scale:
         payload["sensitivity"] = noise_needed.sensitivity
         payload["scale"] = noise_needed.scale
         payload["notice"] = "sensitivity and scale depend on the data and must not be published"
-        say("for the owner only: sensitivity and scale depend on the data and must not be published")
+        print_message(
+            "for the owner only: sensitivity and scale depend on the data and must not be published"
+        )
     emit(payload, as_json=as_json)
 
 

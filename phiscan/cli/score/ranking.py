@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from phiscan.cli.output import say
+from phiscan.cli.output import print_message
 from phiscan.cli.score.json_shapes import emit
 from phiscan.cli.score.table import read_scores
 from phiscan.errors import InputError
@@ -55,7 +55,7 @@ def ranking(
     curves_path: Path | None,
     as_json: bool,
 ) -> None:
-    """Score a ranking: AUCROC, every estimate of the area under the PR curve, and what cannot be achieved.
+    """Score a ranking: AUCROC, every estimate of the area under the PR curve, and the unachievable region.
 
     SCORES.csv has the columns score (higher = more likely positive) and label (1 or 0).
 
@@ -69,12 +69,12 @@ def ranking(
         from phiscan.benchmark.curves import plot_curves  # noqa: PLC0415 (matplotlib is slow to load)
 
         plot_curves(scores, labels, curves_path)
-        say(f"plot written to {curves_path}")
+        print_message(f"plot written to {curves_path}")
     if plot_path:
         from phiscan.report.rendering.plots import plot_precision_recall  # noqa: PLC0415 (matplotlib is slow to load)
 
         plot_precision_recall(ranked, plot_path)
-        say(f"plot written to {plot_path}")
+        print_message(f"plot written to {plot_path}")
     payload = ranking_payload(ranked, bootstrap=bootstrap, seed=seed)
     payload["brier_score"] = None
     try:
@@ -198,12 +198,12 @@ def simulate(
                 message = f"--examples {size} --skew {skew}: {error}"
                 raise InputError(message) from None
             runs.append(run)
-            say(f"{distribution}, {size} examples: done")
+            print_message(f"{distribution}, {size} examples: done")
     if plot_path:
         from phiscan.report.rendering.plots import plot_simulations  # noqa: PLC0415 (matplotlib is slow to load)
 
         plot_simulations(runs, plot_path)
-        say(f"plot written to {plot_path}")
+        print_message(f"plot written to {plot_path}")
     if as_json:
         emit({"simulations": [asdict(run) for run in runs]}, as_json=True)
     else:

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from phiscan.cli.output import say
+from phiscan.cli.output import print_message
 from phiscan.cli.score.json_shapes import emit, with_rates
 from phiscan.errors import InputError
 from phiscan.metrics.deidentification.randomization import (
@@ -89,7 +89,7 @@ def spans(
     except ValueError as error:
         message = f"{system_path}: {error}"
         raise InputError(message) from None
-    # Corrections of reviewers are kept without text: their instances can be scored, tokens there are none.
+    # Corrections of reviewers are stored without text: instances can be scored, tokens cannot.
     has_text = all(document.text is not None for document in gold.values())
     token_pairs = pairs if has_text else ()
     tokens = token_scores(token_pairs, vocabulary, normalise=str.casefold if ignore_case else str)
@@ -105,12 +105,12 @@ def spans(
         "schemes": {name: _scheme(counts) for name, counts in schemes.items()},
         "missing_documents": list(pairing.missing),
     }
-    _tell_missing(pairing, system_path)
+    _warn_missing(pairing, system_path)
     if versus_paths:
         scored = [_Scored(str(system_path), per_record, token_counts(token_pairs))]
         others = [pair_documents(gold, _read(path, kind, mapping), gold_path, path) for path in versus_paths]
         for path, other in zip(versus_paths, others, strict=True):
-            _tell_missing(other, path)
+            _warn_missing(other, path)
             scored.append(_score(other.pairs, path, has_text=has_text))
         first = randomization_test(per_record, scored[1].instances, shuffles=shuffles, seed=seed)
         payload["versus"] = {name: _difference(item) for name, item in first.items()}
@@ -147,12 +147,12 @@ def convert(
         documents = {
             gold.name: AnnotatedText(gold.name, gold.text, found.spans) for gold, found in pairing.pairs
         }
-    say(f"{write_documents(documents.values(), target, write_as)} documents written to {target}")
+    print_message(f"{write_documents(documents.values(), target, write_as)} documents written to {target}")
 
 
 @dataclass(frozen=True, slots=True)
 class _Scored:
-    """Counts of one system, one per document; no token counts where the gold documents have no text."""
+    """Counts of one system, one per document; no token counts if the gold documents have no text."""
 
     name: str
     instances: tuple[InstanceCounts, ...]
@@ -194,9 +194,9 @@ def _read(path: Path, kind: str, mapping: Mapping[str, str] | None) -> dict[str,
     return documents if mapping is None else map_types(documents, mapping, path)
 
 
-def _tell_missing(pairing: Pairing, path: Path) -> None:
+def _warn_missing(pairing: Pairing, path: Path) -> None:
     for name in pairing.missing:
-        say(f"{path}: the document '{name}' is missing; all its spans count as missed")
+        print_message(f"{path}: the document '{name}' is missing; all its spans count as missed")
 
 
 def _instance(counts: InstanceCounts) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Reading the scores file: columns score and label."""
+"""Reading of the scores file: columns score and label."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The frozen values of a report, and the rows that they are made from."""
+"""The frozen values of a report, and the rows from which they are computed."""

@@ -1,4 +1,4 @@
-"""What a report says of owners, of change since the last scan, of reveals, suppressions and corrections."""
+"""Values of the report about owners, changes since the last scan, reveals, suppressions and corrections."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class Revealer:
 
 @dataclass(frozen=True, slots=True)
 class SuppressionRow:
-    """One suppression; ``rule`` is empty when it is about a value, of which nothing is said.
+    """One suppression; ``rule`` is empty when it is about a value, which is not shown.
 
     ``status`` is active, waiting (for approval), ended or lifted. ``hid_when_made`` counts the items it hid
     when it was made; ``hides_now`` the undecided items hidden now with a finding that it passes over, alone

@@ -1,6 +1,6 @@
-"""What the report reads of the officer's desk, of places and of the scan before; in the same transaction.
+"""Reading of the desk's records, file locations and the previous scan; in the transaction of the report.
 
-Free text of people (purposes, reasons, notes) and shapes of values are not selected: what is not read cannot
+Free text of users (purposes, reasons, notes) and shapes of values are not selected, so that they cannot
 be shown.
 """
 
@@ -41,7 +41,7 @@ from phiscan.store.tables import second_review as second_review_table
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a file stood at this scan: its result, and what the share said of it."""
+    """A file at this scan: its result, and the metadata from the share."""
 
     examination_id: int
     content_hash: str
@@ -78,7 +78,7 @@ class PreviousScan:
 
 @dataclass(frozen=True, slots=True)
 class Revealed:
-    """A reveal; ``purpose`` is one of the desk's list, or says that it was a person's own words."""
+    """A reveal; ``purpose`` is one of the desk's list, or a note that it was free text."""
 
     id: int
     file_id: int
@@ -97,20 +97,20 @@ class Contents:
 
 @dataclass(frozen=True, slots=True)
 class StoredDesk:
-    """What the desk has recorded; mappings are by file number, of the files of one scan."""
+    """The records of the desk; mappings are by file number, of the files of one scan."""
 
     places: Mapping[int, Place]
-    undone: frozenset[int]  # decisions that were taken back
+    undone: frozenset[int]  # undone decisions
     previous: PreviousScan | None
     reveals: tuple[Revealed, ...]
-    suppressions: tuple[tuple[Suppression, int | None], ...]  # each with what it hides now
+    suppressions: tuple[tuple[Suppression, int | None], ...]  # each with the number of items it hides now
     hidden_now: int
     sign_offs: tuple[log_pages.LogReview, ...]
     last_entry: int  # of the log
     log_heads: Mapping[int, str]  # hash by number, of the entries that were signed off
     gold: tuple[corrections.GoldFile, ...]
     topic_gold: tuple[corrections.TopicGold, ...]
-    n_concealed: int  # files whose verdict is held back until the blind second one is given
+    n_concealed: int  # files whose verdict is hidden until the blind second one is recorded
     drawn: int
     ratings: tuple[second_review.Rating, ...]
     confirmed: Mapping[int, Contents]
@@ -124,14 +124,14 @@ def read_desk(
     concealed: Collection[tuple[int, str]],
     now: datetime,
 ) -> StoredDesk:
-    """Read what belongs to the files of one scan.
+    """Read the records of the files of one scan.
 
     Args:
-        connection: to the database, in the transaction that reads the rest.
+        connection: connection in the transaction that reads the rest.
         scan_id: number of the scan.
-        confirmed: files that people confirmed as PHI.
-        concealed: files and contents of which nothing that people said is to be read.
-        now: when the report is made; suppressions end by it.
+        confirmed: files that reviewers confirmed as PHI.
+        concealed: files and contents whose verdicts and corrections must not be read.
+        now: date of the report; it decides which suppressions have ended.
     """
     places = _places(connection, scan_id)
     contents = {(number, place.content_hash) for number, place in places.items()}
@@ -269,7 +269,7 @@ def _suppressions(
 
 
 def _hidden(scan_id: int, now: datetime) -> sa.Select[Any]:
-    """Select the items of the review list that are files of this scan, undecided and hidden now."""
+    """Select the items of the review list that are undecided files of this scan and hidden now."""
     return (
         sa.select(work_item.c.root_id, file.c.display.label("path"))
         .join(file, file.c.id == work_item.c.file_id)
@@ -284,7 +284,7 @@ def _hidden_now(connection: sa.Connection, scan_id: int, now: datetime) -> int:
 
 
 def _hides_now(connection: sa.Connection, scan_id: int, one: Suppression, now: datetime) -> int:
-    """Count the hidden items with a finding that a suppression passes over."""
+    """Count the hidden items with a finding that a suppression matches."""
     scope = one.scope
     has_one = sa.exists().where(
         finding.c.examination_id == work_item.c.examination_id, suppressions.is_covered(scope)
@@ -295,7 +295,7 @@ def _hides_now(connection: sa.Connection, scan_id: int, one: Suppression, now: d
 
 
 def _confirmed(connection: sa.Connection, examinations: Mapping[int, int]) -> dict[int, Contents]:
-    """Read what was found in the confirmed files, referred or not."""
+    """Read the findings in the confirmed files, referred or not."""
     types: dict[int, dict[str, tuple[int, int]]] = defaultdict(dict)
     concepts: dict[int, dict[str, int]] = defaultdict(dict)
     for some in chunks(dict.fromkeys(examinations.values())):

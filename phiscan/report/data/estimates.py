@@ -1,4 +1,4 @@
-"""The estimates of a report that are shown one by one, each with what it is made of."""
+"""The estimates of a report that are shown individually, each with its inputs."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ class TypeLevels:
 
 @dataclass(frozen=True, slots=True)
 class SecondList:
-    """The second list: files that a detector marked and that were not referred, and what people said of them.
+    """The second list: files that a detector marked and that were not referred, with their verdicts.
 
     ``phi_share`` is its yield: the share of PHI among those reviewed. ``too_low``: some were not reviewed, so
     that capture histories lack their PHI and the estimate of what was missed is too low. ``phi``, ``not_phi``

@@ -1,4 +1,4 @@
-"""What a report says of missed PHI: the random sample of unreferred files, and the capture lists."""
+"""Values of the report about missed PHI: the random sample of unreferred files, and the capture histories."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from phiscan.report.data.estimates import (
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """One capture history: which detectors said PHI, and what became of the files for which they did."""
+    """One capture history: the detectors that classified files as PHI, and the verdicts on these files."""
 
     detectors: dict[str, bool]
     files: int

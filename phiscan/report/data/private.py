@@ -1,4 +1,4 @@
-"""What a report with differential privacy says: noisy figures and public sizes, and nothing else."""
+"""Values of a report with differential privacy: noisy figures and public sizes, and nothing else."""
 
 from __future__ import annotations
 

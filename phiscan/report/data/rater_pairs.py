@@ -1,4 +1,4 @@
-"""Two people, or several, on the same files: the figures that blind and ordinary double review share."""
+"""Agreement figures of pairs or groups of reviewers, for both blind and ordinary double review."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from phiscan.metrics.agreement import POSITIVE, agreement, krippendorff_alpha
 from phiscan.report.data.estimates import Estimate, ReviewerPair
 from phiscan.visible import visible
 
-Row = tuple[str | None, str | None]  # what each of two people said of one file; None = nothing
+Row = tuple[str | None, str | None]  # the verdicts of two reviewers on one file; None = none
 
 
 def reviewer_pair(names: tuple[str, str], rows: Sequence[Row]) -> ReviewerPair:
-    """Count and compare what two people said."""
+    """Count the pairs of verdicts and compute their agreement."""
     found = agreement([row[0] for row in rows], [row[1] for row in rows])
     both = [row for row in rows if None not in row]
     return ReviewerPair(
@@ -32,12 +32,12 @@ def reviewer_pair(names: tuple[str, str], rows: Sequence[Row]) -> ReviewerPair:
 
 
 def alpha(units: Sequence[Sequence[str]], *, name: str, over: str, assumption: str) -> Estimate:
-    """Return Krippendorff's alpha over the verdicts that each file got.
+    """Return Krippendorff's alpha over the verdicts on each file.
 
     Args:
         units: verdicts by file.
-        name: which alpha it is.
-        over: which verdicts are compared, to go on "observed / expected disagreement, over ...".
+        name: name of the estimate.
+        over: which verdicts are compared, to complete "observed / expected disagreement, over ...".
         assumption: what it assumes.
     """
     found = krippendorff_alpha(list(units))

@@ -1,8 +1,8 @@
-"""What a report says, as one frozen value: ``gather`` makes it, HTML, PDF, CSV and JSON show it.
+"""The content of a report as one frozen value: made by ``gather``, shown as HTML, PDF, CSV and JSON.
 
-report.json is exactly this value (docs/reference/schemas/report.json is made from these classes), so that
-every number that a person reads on the page can be read by a program too. A number that does not exist is
-None, and the object that lacks it says why in its ``reason``.
+report.json is exactly this value (docs/reference/schemas/report.json is generated from these classes), so
+that every number on the page can be read by a program too. A number that does not exist is None, and its
+object has a ``reason``.
 """
 
 from __future__ import annotations
@@ -85,13 +85,13 @@ class Coverage:
     unread_parts: int
     files_with_unread_parts: int
     unread: tuple[Unread, ...]
-    ocr_files: int = 0  # that wait for OCR: the next scan reads them
+    ocr_files: int = 0  # waiting for OCR: the next scan reads them
     ocr_parts: int = 0  # pages and pictures in them
 
 
 @dataclass(frozen=True, slots=True)
 class Funnel:
-    """How many files are left after each step, and what reviewers said of the last ones."""
+    """The number of files after each step, and the verdicts on the last ones."""
 
     crawled: int
     read: int
@@ -265,7 +265,7 @@ class FileEntry:
     findings: int
     detectors: dict[str, bool]
     second_drawn: bool | None  # the second family's verdict on a file of its random sample
-    second_near: bool | None  # and on a near miss that was not drawn
+    second_near: bool | None  # the same for a near miss that was not drawn
     unread_parts: int
     verdict: Verdict | None
     reviewer: str

@@ -1,7 +1,7 @@
-"""What the report reads from the review store: one scan, all of it in one transaction.
+"""Reading of one scan from the review store, all of it in one transaction.
 
-People may decide and a scan may run meanwhile; the report shows one state of the database, so that its
-numbers fit together.
+The transaction sees one state of the database, so that the numbers are consistent while users decide or a
+scan runs.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from phiscan.store.tables import decision, examination, finding, health_term, ro
 
 @dataclass(frozen=True, slots=True)
 class StoredScan:
-    """One scan as the store has it; mappings are by file number."""
+    """One stored scan; mappings are by file number."""
 
     summary: ScanSummary
     audit: AuditCheck
     rows: tuple[FileRow, ...]
     top: tuple[QueueItem, ...]
     content_hashes: dict[int, str]
-    same_people: dict[int, str]  # of referred files: equal where they put the same people at risk
+    same_people: dict[int, str]  # of referred files: equal if they put the same people at risk
     findings: dict[int, Counter[str]]  # of referred files: number by entity type
     distinct: dict[str, int]  # distinct keyed hashes in referred files, by entity type
     terms: dict[int, Counter[str]]  # of referred files: occurrences by health concept
@@ -46,7 +46,7 @@ def read_scan(
 ) -> StoredScan:
     """Read one scan, the latest by default.
 
-    ``conceal``: files that await a blind second verdict are undecided, and nothing that people said of their
+    ``conceal``: files that await a blind second verdict are undecided, and no verdict or correction of their
     present content is read, so that nothing in the report can depend on it.
 
     Raises:
@@ -119,7 +119,7 @@ def _same_people(connection: sa.Connection, scan_id: int) -> dict[int, str]:
 
 
 def _referred(scan_id: int, table: sa.Table) -> sa.Select[tuple[int]]:
-    """Select the rows of a table that belong to the standing results of the referred files."""
+    """Select the rows of a table that belong to the current results of the referred files."""
     return (
         sa.select(sighting.c.file_id)
         .join(examination, examination.c.id == sighting.c.examination_id)
@@ -171,8 +171,8 @@ def _decisions(connection: sa.Connection, scan_id: int) -> tuple[Decision, ...]:
             file_id=row.file_id,
             verdict=row.verdict,
             reviewer=row.reviewer,
-            reason="",  # both are free text that a person wrote, and may name a patient:
-            note="",  # the report never shows them, so it does not read them
+            reason="",  # both are free text of users, and may name a patient:
+            note="",  # never shown in the report, so not read
             decided=row.decided,
             content_hash=row.content_hash,
         )

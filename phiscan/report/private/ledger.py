@@ -1,8 +1,7 @@
-"""The ledger of private releases: what was released from a data set adds up, and a spent budget refuses.
+"""The ledger of private releases: the budget spent on each data set; a release beyond it is refused.
 
 One small JSON file per data set in the folder ``privacy`` of the phiscan home: budget, and per release its
-time,
-metric, noise, epsilon and delta. No figure, no score, no label.
+time, metric, noise, epsilon and delta. No figure, no score, no label.
 """
 
 from __future__ import annotations
@@ -24,12 +23,12 @@ from phiscan.metrics.ranking.differential_privacy import Spent, compose
 
 DEFAULT_EPSILON = 10.0
 DEFAULT_DELTA = 0.05
-_ROUNDING = 1 + 1e-12  # so that ten releases of 0.1 fit into a budget of 1
+_ROUNDING = 1 + 1e-12  # tolerance, so that ten releases of 0.1 fit into a budget of 1
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The most that all releases from one data set may add up to."""
+    """The total budget of all releases from one data set."""
 
     epsilon: float
     delta: float
@@ -46,7 +45,7 @@ class Charge:
 
 
 def data_set_id(home: Path, examples: Iterable[tuple[float, bool]]) -> str:
-    """Identify a data set by its examples, in any order: a keyed hash, with a key of the ledger's own.
+    """Identify a data set by its examples, in any order, by a hash with a key of the ledger.
 
     Raises:
         InputError: the home cannot be written.
@@ -56,9 +55,9 @@ def data_set_id(home: Path, examples: Iterable[tuple[float, bool]]) -> str:
 
 
 def roots_id(home: Path, roots: Iterable[bytes]) -> str:
-    """Identify the data set of a report by the folders that were scanned, whatever is decided since.
+    """Identify the data set of a report by the scanned folders, independent of the verdicts.
 
-    A hash of the verdicts would give each new verdict a budget of its own.
+    A hash of the verdicts would start a new budget with each new verdict.
 
     Raises:
         InputError: the home cannot be written.
@@ -91,11 +90,10 @@ def _folder(home: Path) -> Path:
 
 
 def charge(home: Path, data_set: str, release: Charge, budget: Budget | None) -> Spent:
-    """Record a release and return what is spent with it; call it before the figure is drawn.
+    """Record a release and return the spent budget; call it before the noise is drawn.
 
-    ``budget`` None keeps the ledger's (at first the default); another one replaces it. A release that would
-    go past
-    the budget is not recorded.
+    ``budget`` None keeps the ledger's (initially the default); another one replaces it. A release beyond the
+    budget is not recorded.
 
     Raises:
         InputError: the budget does not allow the release, or the ledger is damaged.
@@ -107,7 +105,7 @@ def charge(home: Path, data_set: str, release: Charge, budget: Budget | None) ->
         message = f"{path}: cannot be written: {error.strerror}"
         raise InputError(message) from None
     with stream:
-        fcntl.flock(stream, fcntl.LOCK_EX)  # two releases at once must not both see the old sum
+        fcntl.flock(stream, fcntl.LOCK_EX)  # concurrent releases must not both read the old sum
         ledger = _parse(path, stream.read())
         if budget is not None:
             ledger["budget"] = {"epsilon": budget.epsilon, "delta": budget.delta}

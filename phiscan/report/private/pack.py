@@ -21,7 +21,7 @@ _NAMES = frozenset({"report.html", "report.json", PDF, "tables", _TABLE})
 
 
 def private_pack(data: PrivateData) -> Mapping[str, str]:
-    """Return the text of every file of the pack, all but the PDF, by its name in the folder."""
+    """Return the text of every file of the pack except the PDF, by its name in the folder."""
     return {
         "report.html": render_private(data),
         "report.json": private_json(data),
@@ -40,12 +40,12 @@ def render_private(data: PrivateData) -> str:
 
 
 def check_folder(folder: Path) -> None:
-    """Refuse a folder that holds anything but an earlier private pack, whose files will all be replaced.
+    """Refuse a folder with anything but an earlier private pack, whose files will all be replaced.
 
-    Call it before anything is released: a full report left beside the noisy figures would undo them.
+    Call it before the release: a full report next to the noisy figures would defeat them.
 
     Raises:
-        InputError: there is something else in the folder, or it cannot be read.
+        InputError: the folder contains other files, or cannot be read.
     """
     try:
         found = {path.relative_to(folder).as_posix() for path in folder.rglob("*")}

@@ -1,4 +1,4 @@
-"""The performance figures of a scan with differential privacy; the true ones do not leave this module."""
+"""The performance figures of a scan with differential privacy; the exact ones do not leave this module."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def private_report(
     delta: float,
     now: datetime,
 ) -> PrivateData:
-    """Release the figures of a scan, the latest by default; what is spent is recorded before noise is drawn.
+    """Release the figures of a scan, the latest by default; the budget is recorded before noise is drawn.
 
     True and false referral probability and the two figures of the order get a quarter of epsilon each; the
     predictive value follows from the first two and costs nothing. With a delta, the figures of the order get
@@ -68,7 +68,7 @@ def private_report(
         home: where the ledger is.
         epsilon: privacy loss of the whole release.
         delta: probability with which it may be larger.
-        now: the time that the report is dated with.
+        now: date of the report.
 
     Raises:
         InputError: epsilon or delta is not usable, or the budget of these folders does not allow the release.
@@ -126,7 +126,7 @@ def _share(name: str, label: str, read: Sequence[FileRow], verdict: Verdict, eps
 
 
 def _predictive_value(tdp: PrivateFigure, frp: PrivateFigure) -> PrivateFigure:
-    """Compute PPV = TDP / (TDP + FRP) from what is released already, which costs nothing more."""
+    """Compute PPV = TDP / (TDP + FRP) from released figures, which costs no budget."""
     label = _("Positive predictive value")
     of = _("from the two above")
     if tdp.value is None or frp.value is None:
@@ -141,9 +141,9 @@ def _predictive_value(tdp: PrivateFigure, frp: PrivateFigure) -> PrivateFigure:
 def _ranked(  # noqa: PLR0917 (one release is all of these)
     name: str, label: str, decided: Sequence[FileRow], epsilon: float, delta: float, noise: str
 ) -> PrivateFigure:
-    """Release how well the order works; without both kinds of files the figure is set, not left out.
+    """Release the ranking figures; if all files are of one kind, a constant is released instead.
 
-    That there is only one kind of file would otherwise show in a missing figure.
+    A missing figure would reveal that all files are of one kind.
     """
     if not decided:
         return PrivateFigure(name, label, None, None, noise, epsilon, delta, "", _NONE_DECIDED)
@@ -155,7 +155,7 @@ def _ranked(  # noqa: PLR0917 (one release is all of these)
     else:
         true = 0.5 if name == "auc_roc" else float(n > 0)
     needed = noise_scale(name, n, m, epsilon=epsilon, delta=delta, noise=noise)
-    # The least noise that any data set of this size needs: public, as the size is.
+    # The least noise of any data set of this size: public, as the size is.
     total = n + m
     least = min(
         noise_scale(name, size, total - size, epsilon=epsilon, delta=delta, noise=noise).half_width

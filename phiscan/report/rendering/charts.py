@@ -1,6 +1,6 @@
-"""The report's pictures as SVG: drawn with the page's own colours, so that they follow light, dark and paper.
+"""The report's charts as SVG: in the page's own colours, so that they follow light, dark and print styles.
 
-Each is also written as a file of its own, with the colours for light paper inside.
+Each is also written as a separate file, which contains the colours for print.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ _STYLE = (
     ".c-skipped{fill:#c9ced6}.c-failed{fill:#b4540a}.c-phi{fill:#a3262a}.c-unread{fill:#5b6b7d}</style>"
 )
 
-MAX_DRAWN = 16  # screens in one picture; the table below it has all
+MAX_DRAWN = 16  # screens in one chart; the table below it lists all
 _WIDTH = 760
 _LABEL = 210
 _ROW = 30
 
 
 def alone(svg: Markup) -> str:
-    """Return a picture as a file of its own: with a name space and with its colours."""
+    """Return a chart as a separate file: with namespace and colours."""
     start, _, rest = str(svg).partition(">")
     return f'{start} xmlns="http://www.w3.org/2000/svg">{_STYLE}{rest}\n'
 
 
 def bar(value: int, largest: int) -> Markup:
-    """Draw a count as a bar for a table cell; it repeats the number beside it and is hidden from readers."""
+    """Draw a count as a bar in a table cell; it repeats the number and is hidden from screen readers."""
     width = 100 * value / largest if largest else 0
     return Markup(
         '<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
@@ -43,7 +43,7 @@ def bar(value: int, largest: int) -> Markup:
 
 
 def coverage_bar(coverage: Coverage) -> Markup:
-    """Draw what became of the crawled files as one stacked bar."""
+    """Draw the outcomes of the crawled files as one stacked bar."""
     parts = (
         ("screened", coverage.screened),
         ("unchanged", coverage.unchanged),
@@ -54,7 +54,7 @@ def coverage_bar(coverage: Coverage) -> Markup:
     drawn, x = Markup(), 0.0
     for name, n in parts:
         width = 1000 * n / coverage.crawled if coverage.crawled else 0.0
-        # What exists stays visible, however small its share.
+        # A category with files remains visible, however small its share.
         shown = max(width, 3.0) if n else 0.0
         drawn += Markup('<rect class="c-{}" x="{}" width="{}" height="24"/>').format(
             name, f"{min(x, 1000 - shown):.2f}", f"{shown:.2f}"
@@ -69,7 +69,7 @@ def coverage_bar(coverage: Coverage) -> Markup:
 def interval_plot(found: Sequence[Characteristic], title: str) -> Markup:
     """Draw TDP and FRP of several screens with their 95% intervals.
 
-    A pale line reaches as far as the figure can still move while files are not verified.
+    A pale line shows the range of the figure while files are not verified.
     """
     shown = [c for c in found if c.tdp.value is not None][:MAX_DRAWN]
     top = _axis_end(shown)
@@ -108,7 +108,7 @@ def interval_plot(found: Sequence[Characteristic], title: str) -> Markup:
 
 
 def _axis_end(shown: Sequence[Characteristic]) -> float:
-    """Return a round end of the axis after everything that is drawn."""
+    """Return a round end of the axis beyond all drawn values."""
     ends = [
         end
         for entry in shown
@@ -139,7 +139,7 @@ def _axis(top: float, height: int) -> Markup:
 
 
 def sample_bar(elusion: Elusion) -> Markup:
-    """Draw how much of the planned random sample has been reviewed."""
+    """Draw the reviewed share of the planned random sample."""
     reviewed = elusion.sample - elusion.open
     words = _(
         "{reviewed} of {planned} planned files reviewed",

@@ -1,4 +1,4 @@
-"""The report as one HTML page that stands alone: styles and pictures inside, no script, nothing loaded."""
+"""The report as one self-contained HTML page: styles and charts inline, no script, nothing loaded."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ PARTS = (
     ("agreement", _("Agreement")),
     ("spans", _("Spans and topics")),
 )
-"""The parts of the page in their order: place and heading, for a list of contents."""
+"""The parts of the page in their order: anchor and heading, for the table of contents."""
 _MAIN_BEGINS, _MAIN_ENDS = '<main id="main">', "</main>"
-# What a page around the report may style otherwise, since it has classes of the same names.
+# Class names that a page around the report may style differently.
 _IN_ANOTHER_PAGE = """
 .bar { position: static; display: block; padding: 0; border: 0; background: none; box-shadow: none; }
 .bar { min-height: 0; } .head, h2 { display: block; } .stack { gap: 0; }
@@ -98,7 +98,7 @@ def render(data: ReportData) -> str:
 
 
 def render_main(data: ReportData) -> str:
-    """Return the content of the page without head, title and contents, for a page that has its own."""
+    """Return the content of the page without head, title and contents, to embed in another page."""
     _, _, rest = render(data).partition(_MAIN_BEGINS)
     content, _, _ = rest.rpartition(_MAIN_ENDS)
     return content
@@ -146,38 +146,38 @@ def _none() -> Markup:
     return _NONE.format(_("does not exist"))
 
 
-def _not_known(reason: str | None) -> Markup:
+def _unknown(reason: str | None) -> Markup:
     return Markup('<span class="none">{}</span>').format(_("not known: {reason}", reason=reason or ""))
 
 
 def count(value: int) -> Markup:
-    """Write a count as an element that carries its value."""
+    """Format a count as an element with its value."""
     return Markup('<data value="{}">{}</data>').format(value, words.count(value))
 
 
 def share(value: float | None) -> Markup:
-    """Write a share in [0, 1] as a percentage that carries its value."""
+    """Format a share in [0, 1] as a percentage with its value."""
     if value is None:
         return _none()
     return Markup('<data value="{!r}">{}</data>').format(value, words.share(value))
 
 
 def number(value: float | None) -> Markup:
-    """Write an estimated number as an element that carries its value."""
+    """Format an estimated number as an element with its value."""
     if value is None:
         return _none()
     return Markup('<data value="{!r}">{}</data>').format(value, words.number(value))
 
 
 def ratio(value: float) -> Markup:
-    """Write a ratio as an element that carries its value."""
+    """Format a ratio as an element with its value."""
     return Markup('<data value="{!r}">{}</data>').format(value, words.ratio(value))
 
 
 def estimated(value: Estimate) -> Markup:
-    """Write an estimate with its interval; why one of them does not exist, if so."""
+    """Format an estimate with its interval, or the reason why it does not exist."""
     if value.value is None:
-        return _not_known(value.reason)
+        return _unknown(value.reason)
     write = {"share": share, "number": number, "ratio": ratio}[value.unit]
     why = (
         Markup(' <span class="ci">({})</span>').format(_("no interval: {reason}", reason=value.reason))
@@ -188,26 +188,26 @@ def estimated(value: Estimate) -> Markup:
 
 
 def moment(value: datetime) -> Markup:
-    """Write a time in UTC."""
+    """Format a time in UTC."""
     return Markup('<time datetime="{}">{}</time>').format(value.isoformat(), words.moment(value))
 
 
 def figure(value: Figure) -> Markup:
-    """Write a share with its interval; why it does not exist, if so."""
+    """Format a share with its interval, or the reason why it does not exist."""
     if value.value is None:
         return Markup('<span class="none" title="{}">&ndash;</span>').format(value.reason or "")
     return share(value.value) + _interval(value.ci95, share)
 
 
 def ratio_figure(value: Figure) -> Markup:
-    """Write a ratio with its interval; why it does not exist, if so."""
+    """Format a ratio with its interval, or the reason why it does not exist."""
     if value.value is None:
-        return _not_known(value.reason)
+        return _unknown(value.reason)
     return ratio(value.value) + _interval(value.ci95, ratio)
 
 
 def cell(value: Cell, column: Column) -> Markup:  # noqa: PLR0911 (one line per kind)
-    """Write one cell of a table."""
+    """Format one cell of a table."""
     if value is None:
         return (
             Markup('<span class="none">{}</span>').format(_("open")) if column.kind == "verdict" else _none()

@@ -1,7 +1,7 @@
-"""The report as PDF for filing: the very page, read back as XML and set on paper, so that both say the same.
+"""The report as PDF: the same HTML page, parsed as XML and laid out on paper.
 
-It is tagged: headings, lists, tables with their header cells, pictures with what they show. Fonts are those
-that matplotlib ships (DejaVu).
+It is tagged: headings, lists, tables with their header cells, pictures with alternative text. The fonts are
+those of matplotlib (DejaVu).
 """
 
 from __future__ import annotations
@@ -49,19 +49,19 @@ _MARGIN = 14 * mm
 _WIDTH = A4[0] - 2 * _MARGIN
 _INK, _SOFT, _LINE = HexColor("#14181c"), HexColor("#4a525b"), HexColor("#c4c9cf")
 _WARN = HexColor("#7a4206")
-# Points that must be left below a heading or caption: it stays with the first rows of what follows.
+# Points that must remain below a heading or caption, to keep it with the first rows after it.
 _ROOM_BELOW = {"h1": 200, "h2": 150, "h3": 110, "caption": 75}
 _UNSPLIT = {"figure", "svg"}
 _BLOCKS = {"p", "li", "dt", "dd", "figcaption"}
 _KEYS = {"key tdp": "#a1252b", "key frp": "#5b6b7d"}
 _ROLES = {"figcaption": "Caption"}
 _INLINE = {"b": "b", "strong": "b", "i": "i", "sup": "super", "sub": "sub"}
-_WIDEST_COLUMN = 0.34  # of the width there is; longer cells wrap
-_TALLEST = 300.0  # points of solid text; twice that with badly broken lines still fits a page
+_WIDEST_COLUMN = 0.34  # of the available width; longer cells wrap
+_TALLEST = 300.0  # points of continuous text; twice that, with unfavourable line breaks, still fits a page
 _CELL_PADDING = 5
-_CELL_ROOM = 8  # the padding, and what rounding takes
+_CELL_ROOM = 8  # padding and rounding
 _SWATCH = "\N{BLACK SQUARE}"
-_UNDATED = b"D:20000101000000+00'00'"  # what reportlab writes where the same page must give the same bytes
+_UNDATED = b"D:20000101000000+00'00'"  # the date that reportlab writes in its reproducible mode
 _LEFT_OUT = " [\N{HORIZONTAL ELLIPSIS}] "
 _GRIDS = {
     "heads": 4,
@@ -71,11 +71,11 @@ _GRIDS = {
     "t1s": 4,
     "facts": 3,
     "result": 4,
-}  # parts that stand side by side
+}  # parts that are placed side by side
 
 
 def render_pdf(page: str) -> bytes:
-    """Return the PDF of a page that ``html.render`` made; the same page gives the same bytes.
+    """Return the PDF of a page that ``html.render`` made; deterministic.
 
     Raises:
         ConfigError: the fonts are not installed.
@@ -111,7 +111,7 @@ def render_pdf(page: str) -> bytes:
 
 
 def _pdf_date(moment: str) -> bytes:
-    """Return a moment as a PDF date in UTC, as long as the one it replaces: a PDF counts its bytes."""
+    """Return a moment as a PDF date in UTC, of constant length, because a PDF contains byte offsets."""
     return f"D:{datetime.fromisoformat(moment).astimezone(UTC):%Y%m%d%H%M%S}+00'00'".encode()
 
 
@@ -161,7 +161,7 @@ _STYLES = {
 
 
 def _flow(element: Any, tree: Node, width: float = _WIDTH) -> Iterator[Any]:
-    """Yield what an element becomes on paper, in reading order; its tags are added to ``tree``."""
+    """Yield the flowables of an element in reading order; its tags are added to ``tree``."""
     tag = element.tag
     if element.get("aria-hidden") == "true":
         return
@@ -196,7 +196,7 @@ def _tagged(paragraph: TaggedParagraph, node: Node, *, once: bool = False) -> Ta
 
 
 def _heading(element: Any, tree: Node, width: float) -> Iterator[Any]:
-    """Yield a heading that never ends a page: what follows begins below it, a picture is there whole."""
+    """Yield a heading kept together with the beginning of what follows, or a whole picture."""
     in_card = element.getparent().get("class") == "head"
     style = _STYLES["name" if in_card else element.tag]
     heading = _tagged(_paragraph(element, style, width), tree.add(element.tag.upper()))
@@ -208,7 +208,7 @@ def _heading(element: Any, tree: Node, width: float) -> Iterator[Any]:
 
 
 def _legend(element: Any) -> str:
-    """Return a legend as one line, each entry with a square in its colour."""
+    """Return a legend as one line, each entry with a coloured square."""
     entries = []
     for entry in element:
         words = _markup(entry).strip().replace(" ", "\N{NO-BREAK SPACE}")
@@ -280,9 +280,9 @@ def _cell_style(cell: Any, *, in_head: bool) -> ParagraphStyle:
 
 
 def _widths(lines: list[list[Any]], width: float) -> list[float]:
-    """Share a width among the columns: each gets its longest word, the rest goes by how much text there is.
+    """Distribute a width over the columns: each gets its longest word, the rest by the amount of text.
 
-    Where even the words do not fit, all columns shrink alike and the longest words are broken.
+    If even the words do not fit, all columns shrink alike and the longest words are broken.
     """
     texts = [[" ".join("".join(cell.itertext()).split()) for cell in line] for line in lines]
     least, wanted, amount = [], [], []
@@ -301,7 +301,7 @@ def _widths(lines: list[list[Any]], width: float) -> list[float]:
 def _shared(
     least: Sequence[float], wanted: Sequence[float], amount: Sequence[float], width: float
 ) -> list[float]:
-    """Return widths between least and wanted; the rest is shared by amount until no column wants more."""
+    """Return widths between minimum and desired width; the rest is distributed by the amount of text."""
     widths = list(least)
     while (over := width - sum(widths)) > 1:
         narrow = [at for at, full in enumerate(wanted) if full - widths[at] > 0.1]  # noqa: PLR2004 (points)
@@ -314,16 +314,16 @@ def _shared(
 
 
 def _drawn_width(text: str) -> float:
-    """Return the width of a text in the widest font that a cell may use."""
+    """Return the width of a text in the widest font of a cell."""
     size = _STYLES["cell"].fontSize
     return float(max(pdfmetrics.stringWidth(text, font, size) for font in (MONO, BOLD)))
 
 
 def _paragraph(element: Any, style: ParagraphStyle, width: float, **options: Any) -> TaggedParagraph:
-    """Return an element's text as a paragraph of which no part of a table outgrows a page.
+    """Return an element's text as a paragraph whose table cells fit on a page.
 
-    A path may be thousands of characters long; the middle of such a text is left out and shown to be.
-    files.csv has it whole.
+    A path may have thousands of characters; the middle of such a text is replaced by a mark. files.csv
+    contains the whole path.
     """
     text = _drawable("".join(element.itertext()))
     room = _TALLEST / style.leading * width
@@ -335,7 +335,7 @@ def _paragraph(element: Any, style: ParagraphStyle, width: float, **options: Any
 
 
 def _markup(element: Any) -> str:
-    """Return an element's text in reportlab's own markup."""
+    """Return an element's text in reportlab's markup."""
     parts = [_text(element.text)]
     for child in element:
         inner = _markup(child)
@@ -355,12 +355,12 @@ def _markup(element: Any) -> str:
 
 
 def _text(text: str | None) -> str:
-    """Return text for paper in reportlab's own markup."""
+    """Return text escaped for reportlab's markup."""
     return escape(_drawable(text)) if text else ""
 
 
 def _drawable(text: str) -> str:
-    """Spell out what the font cannot draw, so that no name changes silently."""
+    """Replace characters that the font lacks by their code, so that no name changes silently."""
     glyphs = pdfmetrics.getFont(BODY).face.charToGlyph
     drawn = "".join(c if ord(c) in glyphs or c.isspace() else f"<U+{ord(c):04X}>" for c in text)
     return drawn.replace("\n", " ")

@@ -1,4 +1,4 @@
-"""The page's own SVG pictures on paper: rectangles, lines, circles and text; they hold nothing else."""
+"""The page's SVG charts as PDF drawings: rectangles, lines, circles and text, which is all they contain."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Tags of a PDF: the tree of headings, paragraphs, lists, tables and pictures that a screen reader walks.
+"""Tags of a PDF: the tree of headings, paragraphs, lists, tables and pictures for screen readers.
 
-reportlab writes no tags. Each piece of content is put between marks with a number of its own on its page; the
-tree names these numbers, and is written into the catalog before the document is saved (ISO 32000-1, 14.7).
+reportlab writes no tags. Each piece of content is enclosed in numbered marks of its page; the tree refers to
+these numbers, and is written into the catalog before the document is saved (ISO 32000-1, 14.7).
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from reportlab.platypus import Flowable, Paragraph, Table
 
 @dataclass(eq=False, slots=True)
 class Node:
-    """One element of the tree: its role, what is in it, and where its own content is."""
+    """One element of the tree: its role, its children, and the marks of its own content."""
 
     role: str
-    alternative: str = ""  # of a picture: what it shows
+    alternative: str = ""  # alternative text of a picture
     scope: str = ""  # of a header cell: Column or Row
     children: list[Node] = field(default_factory=list)
     content: list[tuple[int, int]] = field(default_factory=list)  # page from 1, number of the mark
 
     def add(self, role: str, *, alternative: str = "", scope: str = "") -> Node:
-        """Add an element within this one, and return it."""
+        """Add a child element, and return it."""
         made = Node(role, alternative, scope)
         self.children.append(made)
         return made
@@ -44,7 +44,7 @@ class TaggedCanvas(Canvas):  # type: ignore[misc]
 
     @contextmanager
     def marked(self, node: Node | None) -> Iterator[None]:
-        """Put what is drawn within between marks; None = decoration, which is not read aloud."""
+        """Enclose drawing operations in marks; None = decoration, ignored by screen readers."""
         if node is None:
             self._code.append("/Artifact BMC")
         else:
@@ -96,9 +96,9 @@ class TaggedCanvas(Canvas):  # type: ignore[misc]
 
 
 class TaggedParagraph(Paragraph):  # type: ignore[misc]
-    """A paragraph whose text belongs to an element of the tree, on however many pages it is.
+    """A paragraph whose text belongs to an element of the tree, on one or several pages.
 
-    ``once``: drawn again, as the head of a table on its next page, it is decoration.
+    ``once``: repeated as the head of a table on its next page, it is decoration.
     """
 
     node: Node | None = None

@@ -1,4 +1,4 @@
-"""Plots of scores as SVG or PNG files; the same numbers always give the same bytes."""
+"""Plots of scores as SVG or PNG files, deterministic."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from phiscan.metrics.ranking.simulation import Simulation
 from phiscan.metrics.ranking.unachievable import minimum_aucpr
 
 FORMATS = (".svg", ".png")
-_MAX_POINTS = 4_000  # drawn of a curve; more cannot be distinguished on paper
+_MAX_POINTS = 4_000  # of a curve; more cannot be distinguished on paper
 _DPI = 150
 
 
@@ -102,14 +102,14 @@ def plot_simulations(simulations: Sequence[Simulation], path: Path) -> None:
 
 def _figure(width: float, height: float) -> Figure:
 
-    # A bare Figure: no window system, no state shared between plots.
+    # A bare Figure: no window system, no global state.
     return Figure(figsize=(width, height), layout=None)
 
 
 def _save(figure: Figure, path: Path, kind: str) -> None:
 
     metadata = {"Date": None, "Creator": None} if kind == "svg" else {"Software": None}
-    # Fixed ids and no dates: the same numbers give the same bytes.
+    # Fixed ids and no dates: reproducible output.
     with mpl.rc_context({"svg.hashsalt": "phiscan", "svg.fonttype": "none"}):
         try:
             figure.savefig(path, format=kind, dpi=_DPI, metadata=metadata, bbox_inches="tight")

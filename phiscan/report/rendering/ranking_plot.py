@@ -1,4 +1,4 @@
-"""The precision-recall curve of the report, with the region that no order can reach shaded."""
+"""The precision-recall curve of the report, with the unachievable region shaded."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from phiscan.report.words import count, ratio, share
 
 _LEFT, _TOP, _SIDE = 66, 12, 330
 _WIDTH, _HEIGHT = 760, 394
-_STRIPS = 110  # that the shaded region is made of: rectangles are drawn alike on the page and in the PDF
+_RECTANGLES = 110  # rectangles of the shaded region: the PDF draws no paths
 _LEGEND = _LEFT + _SIDE + 30
 
 
 def precision_recall_plot(ranked: ScoreRanking) -> Markup:
-    """Draw the curve of a score over its unachievable region, with the skew beside it.
+    """Draw the curve of a score over its unachievable region, with the skew in the legend.
 
     Source: Boyd (2014), recommendations of chapter 3.
     """
@@ -51,14 +51,14 @@ def precision_recall_plot(ranked: ScoreRanking) -> Markup:
 
 def _region(skew: float) -> Markup:
     drawn = Markup()
-    width = _SIDE / _STRIPS
-    for strip in range(_STRIPS):
-        tall = _SIDE * minimum_precision((strip + 0.5) / _STRIPS, skew)
-        # A little wider than its place, so that no seam shows between strips.
+    width = _SIDE / _RECTANGLES
+    for strip in range(_RECTANGLES):
+        tall = _SIDE * minimum_precision((strip + 0.5) / _RECTANGLES, skew)
+        # A little wider than a strip, so that no gap shows between strips.
         drawn += Markup(
             '<rect class="c-skipped" x="{:.2f}" y="{:.2f}" width="{:.2f}" height="{:.2f}"/>'
         ).format(
-            _LEFT + strip * width, _TOP + _SIDE - tall, width + (0.3 if strip < _STRIPS - 1 else 0), tall
+            _LEFT + strip * width, _TOP + _SIDE - tall, width + (0.3 if strip < _RECTANGLES - 1 else 0), tall
         )
     return drawn
 
@@ -67,7 +67,7 @@ def _axes() -> Markup:
     drawn = Markup()
     for step in range(6):
         value = step / 5
-        x, y = _place(value, value)
+        x, y = _x_position(value, value)
         drawn += _line("axis", (value, 0.0), (value, 1.0), 1) + _line("axis", (0.0, value), (1.0, value), 1)
         drawn += _words(x, _TOP + _SIDE + 18, share(value), "middle")
         drawn += _words(_LEFT - 8, y + 4, share(value), "end")
@@ -87,12 +87,12 @@ def _legend(entries: tuple[tuple[str, str], ...]) -> Markup:
     return drawn
 
 
-def _place(recall: float, precision: float) -> tuple[float, float]:
+def _x_position(recall: float, precision: float) -> tuple[float, float]:
     return _LEFT + _SIDE * recall, _TOP + _SIDE * (1 - precision)
 
 
 def _line(name: str, start: tuple[float, float], end: tuple[float, float], thick: float) -> Markup:
-    (x1, y1), (x2, y2) = _place(*start), _place(*end)
+    (x1, y1), (x2, y2) = _x_position(*start), _x_position(*end)
     return Markup(
         '<line class="{}" x1="{:.2f}" y1="{:.2f}" x2="{:.2f}" y2="{:.2f}" stroke-width="{}"/>'
     ).format(name, x1, y1, x2, y2, thick)

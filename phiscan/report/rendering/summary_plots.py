@@ -1,4 +1,4 @@
-"""The pictures of the first page: a stacked bar of all files, and bars with their names above them."""
+"""The charts of the first page: a stacked bar of all files, and bars with their names above them."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from phiscan.report.words import count
 
 _WIDTH = 380
 _ROW = 36
-_LONGEST = 44  # characters of a name; the middle of a longer one is left out, the table has it whole
-_LEAST = 3.0  # what exists stays visible, however small its share
+_LONGEST = 44  # characters of a name; the middle of a longer one is omitted, the table contains it whole
+_LEAST = 3.0  # minimum width of a bar with files
 
 
 def stacked(bars: Sequence[Bar], title: str) -> Markup:
-    """Draw counts as one stacked bar; the legend beside it says which colour is which."""
+    """Draw counts as one stacked bar; its legend names the colours."""
     total = sum(bar.n for bar in bars)
-    said = ", ".join(f"{count(bar.n)} {bar.name}" for bar in bars) or _("none")
+    alternative = ", ".join(f"{count(bar.n)} {bar.name}" for bar in bars) or _("none")
     drawn, start = Markup(), 0.0
     for bar in bars:
         width = 1000 * bar.n / total
@@ -31,13 +31,13 @@ def stacked(bars: Sequence[Bar], title: str) -> Markup:
     return Markup(
         '<svg class="stack" viewBox="0 0 1000 24" preserveAspectRatio="none" role="img"'
         ' aria-label="{}: {}">{}</svg>'
-    ).format(title, said, drawn)
+    ).format(title, alternative, drawn)
 
 
 def named_bars(bars: Sequence[Bar], title: str) -> Markup:
     """Draw each count as a bar under its name, with the number at the right."""
     largest = max((bar.n for bar in bars), default=1)
-    said = ", ".join(f"{bar.name} {count(bar.n)}" for bar in bars) or _("none")
+    alternative = ", ".join(f"{bar.name} {count(bar.n)}" for bar in bars) or _("none")
     drawn = Markup()
     for row, bar in enumerate(bars):
         y = row * _ROW
@@ -59,12 +59,12 @@ def named_bars(bars: Sequence[Bar], title: str) -> Markup:
         )
     height = max(_ROW * len(bars), _ROW)
     return Markup('<svg class="bars" viewBox="0 0 {} {}" role="img" aria-label="{}: {}">{}</svg>').format(
-        _WIDTH, height, title, said, drawn
+        _WIDTH, height, title, alternative, drawn
     )
 
 
 def shortened(name: str) -> str:
-    """Leave out the middle of a long name.
+    """Omit the middle of a long name.
 
     >>> len(shortened("a" * 200))
     44

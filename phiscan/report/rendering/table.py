@@ -1,4 +1,4 @@
-"""What a table of the report is: HTML shows its beginning, CSV and PDF are made from the same rows."""
+"""A table of the report: HTML shows its beginning, CSV and PDF are made from the same rows."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Kind = Literal[
 ]
 Cell = str | int | float | datetime | Figure | Total | tuple[float, float] | None
 
-CAP = 100  # rows shown in HTML and PDF; CSV has all
+CAP = 100  # rows shown in HTML and PDF; CSV contains all
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: its key in CSV, its heading, and how its cells are written; ``shown`` on the page too."""
+    """A column: its key in CSV, its heading, and the format of its cells; ``shown``: also on the page."""
 
     key: str
     label: str

@@ -1,4 +1,4 @@
-"""Every table of the report, once, in the order of the page."""
+"""All tables of the report in the order of the page."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def tables(data: ReportData) -> dict[str, Table]:
         _funnel(data),
         tables_estimated.screening("screening", _("The whole screen: referred to review"), [data.overall]),
         tables_estimated.screening(
-            "characteristics", _("Each characteristic as a screen of its own"), data.characteristics
+            "characteristics", _("Each characteristic as a separate screen"), data.characteristics
         ),
         tables_estimated.relative(data),
-        tables_estimated.screening("detectors", _("Each detector as a screen of its own"), data.detectors),
+        tables_estimated.screening("detectors", _("Each detector as a separate screen"), data.detectors),
         tables_estimated.histories(data),
         tables_estimated.sample(data),
         tables_estimated.pairs(data),

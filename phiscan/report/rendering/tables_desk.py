@@ -108,7 +108,7 @@ def _change(data: ReportData) -> Table:
         (_("newly referred: new"), change.newly_referred_new, _("new, or not read before")),
         (_("newly referred: changed"), change.newly_referred_changed, _("because the content changed")),
         (
-            _("newly referred: judged anew"),
+            _("newly referred: judged again"),
             change.newly_referred_same,
             _("same content, other rules or models"),
         ),
@@ -290,8 +290,10 @@ def _sign_offs(data: ReportData) -> Table:
         Column("holds", _("That entry")),
         Column("head", _("Hash that was signed"), "path"),
     )
-    said = {True: _("has that hash"), False: _("has another hash"), None: _("was purged by policy")}
-    rows = [(s.reviewer, s.at, s.entries, s.since, said[s.holds], s.head) for s in data.oversight.sign_offs]
+    hash_status = {True: _("has that hash"), False: _("has another hash"), None: _("was purged by policy")}
+    rows = [
+        (s.reviewer, s.at, s.entries, s.since, hash_status[s.holds], s.head) for s in data.oversight.sign_offs
+    ]
     return Table("sign_offs", _("Who has reviewed the audit log"), columns, tuple(rows), cap=30)
 
 

@@ -1,4 +1,4 @@
-"""The tables of estimates: how good the screen is, and how much was missed."""
+"""The tables of estimates: quality of the screen, and missed PHI."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def second_histories(data: ReportData) -> Table:
 
 def _histories(name: str, caption: str, names: Sequence[str], found: Sequence[History]) -> Table:
     columns = (
-        *(Column(said, plain(said).capitalize(), "flag") for said in names),
+        *(Column(name, plain(name).capitalize(), "flag") for name in names),
         Column("files", _("Files"), "count"),
         Column("referred", _("Referred"), "count"),
         Column("phi", _("PHI"), "count"),
@@ -92,7 +92,7 @@ def _histories(name: str, caption: str, names: Sequence[str], found: Sequence[Hi
     )
     rows = [
         (
-            *("yes" if h.detectors[said] else "no" for said in names),
+            *("yes" if h.detectors[name] else "no" for name in names),
             h.files,
             h.referred,
             h.phi,
@@ -181,7 +181,7 @@ def accuracy(data: ReportData) -> Table:
 
 
 def features(data: ReportData) -> Table:
-    """Return how far the stored features of each two detectors depend on each other."""
+    """Return the mutual information of the stored features of each pair of detectors."""
     columns = (
         Column("first", _("First")),
         Column("second", _("Second")),
@@ -272,7 +272,7 @@ def formats(data: ReportData) -> Table:
 
 
 def agreement(data: ReportData) -> Table:
-    """Return how far every two people agree who decided the same files."""
+    """Return the agreement of each pair of reviewers with common files."""
     columns = (
         Column("first", _("First")),
         Column("second", _("Second")),
@@ -304,7 +304,7 @@ def agreement(data: ReportData) -> Table:
 
 
 def estimates(data: ReportData) -> Table:
-    """Return every estimate that the page shows in a box of its own."""
+    """Return all estimates that the page shows individually."""
     columns = (
         Column("section", _("Section")),
         Column("name", _("Estimate")),

@@ -1,4 +1,4 @@
-"""The breach worksheets as pages to print, each standing alone, and their index."""
+"""The breach worksheets as self-contained pages to print, and their index."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PAGE = re.compile(r"file-[0-9]{1,19}\.html")
 
 
 def day(value: datetime) -> str:
-    """Write a day in UTC.
+    """Format a day in UTC.
 
     >>> day(datetime(2026, 3, 1, 9, 5, tzinfo=UTC))
     '2026-03-01'

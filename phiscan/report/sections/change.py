@@ -1,4 +1,4 @@
-"""What changed since the previous complete scan of the same folders."""
+"""Changes since the previous complete scan of the same folders."""
 
 from __future__ import annotations
 
@@ -31,33 +31,33 @@ def change(
     paths: Mapping[int, str],
     name_of: NameOf,
 ) -> Change:
-    """Compare the files of a scan with those of the scan before.
+    """Compare the files of a scan with those of the previous scan.
 
     Args:
         previous: the previous complete scan of the same folders.
         places: the files of this scan.
-        complete: this scan reached its end, so that what it did not meet is gone.
-        versions: of everything that decides, at this scan.
-        n_copies: files that this scan took over from an equal content.
+        complete: this scan was completed, so that files that it did not find are missing.
+        versions: versions of rules and models at this scan.
+        n_copies: files whose result this scan reused from an equal content.
         paths: names of the files of this scan.
-        name_of: how files are named that this scan did not meet.
+        name_of: displayed name of a file that this scan did not find.
     """
     if previous is None:
         return _nothing(n_copies)
     before = previous.files
-    gone = sorted(before.keys() - places.keys())
-    moved_to = _moves(previous, places, gone)
+    missing = sorted(before.keys() - places.keys())
+    moved_to = _moves(previous, places, missing)
     arrived = set(moved_to.values())
     kinds = {number: _kind(number, places, previous, arrived) for number in places}
     counts = Counter(kinds.values())
     is_now = {number for number, place in places.items() if place.referral == Referral.REFERRED}
     was = {number for number, old in before.items() if old.referral == Referral.REFERRED}
-    # A moved file is the same file at another place: it was referred before if it was so where it lay.
+    # A moved file is the same file at another path: it was referred before if it was at its old path.
     origin = {new: old for old, new in moved_to.items()}
     newly = {number for number in is_now if origin.get(number, number) not in was}
     why = Counter(kinds[number] for number in newly)
     dropped = sorted(number for number in was & places.keys() if number not in is_now)
-    deleted = [number for number in gone if number not in moved_to]
+    deleted = [number for number in missing if number not in moved_to]
     rows = [
         *(
             ChangedFile(_("newly referred, {why}", why=_WHY[kinds[n]]), n, paths[n], "")
@@ -104,21 +104,21 @@ _WHY = {
     NEW: _("a new file"),
     MOVED: _("a moved file"),
     CHANGED: _("its content changed"),
-    SAME: _("the same content judged anew"),
+    SAME: _("the same content judged again"),
     NOW_READ: _("it could not be read before"),
     NO_LONGER_READ: _("its content changed"),
     NEVER_READ: _("its content changed"),
 }
 
 
-def _moves(previous: PreviousScan, places: Mapping[int, Place], gone: list[int]) -> dict[int, int]:
-    """Pair each file that is gone with a new one of its content, each new one once."""
+def _moves(previous: PreviousScan, places: Mapping[int, Place], missing: list[int]) -> dict[int, int]:
+    """Pair each missing file with a new one of the same content, each new one once."""
     arrived: dict[str, list[int]] = defaultdict(list)
     for number in sorted(places.keys() - previous.files.keys(), reverse=True):
         if places[number].content_hash:
             arrived[places[number].content_hash].append(number)
     moves = {}
-    for number in gone:
+    for number in missing:
         waiting = arrived.get(previous.files[number].content_hash)
         if waiting:
             moves[number] = waiting.pop()

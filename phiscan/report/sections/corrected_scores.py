@@ -1,4 +1,4 @@
-"""Scores of the machine's spans and topics against what reviewers corrected; positions and types only."""
+"""Scores of the machine's spans and topics against reviewers' corrections; positions and types only."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from phiscan.report.words import ENTITY_TYPES
 from phiscan.review.decisions.corrections import GoldFile, TopicGold
 
 ANY_TOPIC = _("any health topic")
-NO_SPANS = _("no file of this scan has had all its spans gone through by a reviewer")
+NO_SPANS = _("no file of this scan has had all its spans checked by a reviewer")
 NO_TOPICS = _("no reviewer has labelled the topic of a file of this scan")
 SPAN_ASSUMPTION = _(
     "The reviewer saw the machine's spans, corrected them and marked every missed one. "
@@ -48,7 +48,7 @@ ALL = _("all types")
 
 
 def span_scores(gold: Sequence[GoldFile]) -> SpanScores:
-    """Score the spans of the files whose spans were all gone through."""
+    """Score the spans of the files whose spans were all checked."""
     pairs = [(_text(one.file_id, one.gold), _text(one.file_id, one.system)) for one in gold]
     total = sum(instance_counts(pairs), InstanceCounts())
     return SpanScores(
@@ -107,7 +107,7 @@ def _schemes(found: dict[str, SchemeCounts]) -> tuple[SchemeScore, ...]:
 
 
 def topic_scores(gold: Sequence[TopicGold]) -> TopicScores:
-    """Score the topics of the files that a reviewer gave topics; the last word on each file counts."""
+    """Score the topics of the files with topics of a reviewer; the latest correction of each file applies."""
     chapters = {name for _, _, name in CHAPTERS}
     tree = Hierarchy({name: [ANY_TOPIC] for name in chapters})
     last = {one.file_id: one for one in gold}
@@ -115,11 +115,11 @@ def topic_scores(gold: Sequence[TopicGold]) -> TopicScores:
         str(number): dict.fromkeys([label for label in one.labels if label in chapters], 1)
         for number, one in last.items()
     }
-    said = {
+    predicted = {
         str(number): dict.fromkeys([topic for concept in one.concepts if (topic := topic_of(concept))], 1)
         for number, one in last.items()
     }
-    levels, overall = score_hierarchy(tree, right, said)
+    levels, overall = score_hierarchy(tree, right, predicted)
     rows = [
         _topic_score(level.level, view, counts)
         for level in (*levels, overall)

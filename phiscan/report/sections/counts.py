@@ -14,7 +14,7 @@ from phiscan.review.records.items import Decision
 from phiscan.visible import visible
 
 FOLDER_DEPTH = 2
-# Name of a band, and the fewest people in it; the largest first.
+# Name of a band, and its minimum number of people; the largest first.
 PEOPLE_BANDS = ((_("100 or more"), 100), (_("10 to 99"), 10), (_("2 to 9"), 2), ("1", 1), (_("none"), 0))
 
 
@@ -44,18 +44,18 @@ def by_type(
 
 
 def by_format(files: Sequence[FileEntry]) -> tuple[Group, ...]:
-    """Count files by media type as found in their content."""
+    """Count files by media type of their content."""
     rows = ((entry.media_type or _("not known"), entry) for entry in files)
     return _groups((name, entry) for name, entry in rows if entry.outcome != "skipped")
 
 
 def by_folder(files: Sequence[FileEntry]) -> tuple[Group, ...]:
-    """Count files by the first folders of their path; nothing where paths must not be shown."""
+    """Count files by the first folders of their path; no rows if paths must not be shown."""
     return _groups((entry.folder, entry) for entry in files if entry.folder and entry.outcome != "skipped")
 
 
 def folder_of(root: str, path: str, *, many_roots: bool) -> str:
-    """Return the first folders of a path, as deep as they help to find a leak.
+    """Return the first folders of a path, to the depth at which they help to locate PHI.
 
     >>> folder_of("/srv", "wards/a/b/c.txt", many_roots=False), folder_of("/srv", "c.txt", many_roots=False)
     ('wards/a', './')
@@ -106,7 +106,7 @@ def topics(terms: Mapping[int, Counter[str]], confirmed: frozenset[int]) -> tupl
 
 
 def people(stored: StoredScan) -> People:
-    """Estimate the people at risk; copies of one content put the same people at risk, if named alike.
+    """Estimate the people at risk; copies of one content count once, unless their names differ in people.
 
     The people of different contents are added up: one person in two files counts twice, so both sums are
     upper estimates of the number of distinct people.
@@ -130,7 +130,7 @@ def _band(n_people: int) -> str:
 
 
 def decisions_made(stored: StoredScan, paths: Mapping[int, str]) -> tuple[DecisionRow, ...]:
-    """List every decision about the scan's files, the newest first; one per file stands."""
+    """List every decision about the scan's files, newest first; one per file is current."""
     standing = _standing(stored)
     return tuple(
         DecisionRow(
@@ -148,7 +148,7 @@ def decisions_made(stored: StoredScan, paths: Mapping[int, str]) -> tuple[Decisi
 
 
 def reviewers(stored: StoredScan) -> tuple[Reviewer, ...]:
-    """Sum up the decisions of each person, by name."""
+    """Count the decisions of each reviewer, by name."""
     standing = _standing(stored)
     by_name: dict[str, list[Decision]] = defaultdict(list)
     for made in stored.decisions:
@@ -171,7 +171,7 @@ def reviewers(stored: StoredScan) -> tuple[Reviewer, ...]:
 
 
 def _standing(stored: StoredScan) -> frozenset[int]:
-    """Return the decisions that count: the last about each present content that was not taken back."""
+    """Return the current decisions: the last one about each present content that was not undone."""
     last = {
         made.file_id: made.id
         for made in stored.decisions

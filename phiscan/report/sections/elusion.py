@@ -1,10 +1,10 @@
-"""The random sample of files that were not referred: which files are in it, and what its review proves.
+"""The random sample of files that were not referred: its files, and the bounds from its review.
 
-Every file has a place in a random order that depends only on the seed and on its root and path, so the
-sample is the same in every report, a new file finds its place in it, and nobody can choose what is looked
-at. The sample reviewed so far is a beginning of the order that holds every PHI file found in the planned
-sample; a file without a verdict before its end counts as PHI. Files decided beyond it, for whatever reason,
-do not count as sampled: their verdicts only set the least and the most that the bound can be.
+Every file has a position in a random order that depends only on the seed and on its root and path, so the
+sample is the same in every report, a new file has its position in it, and nobody can choose the files. The
+sample reviewed so far is a beginning of the order that contains every PHI file found in the planned sample; a
+file without a verdict in it counts as PHI. Files decided beyond it, for any reason, do not count as sampled:
+their verdicts only set the minimum and the maximum of the bound.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from phiscan.report.data.missed import Elusion
 from phiscan.review.records.items import FileRow
 
 SEED = "1"
-TARGET_RATE = 0.01  # the planned sample shows, if nothing is found in it, that at most 1% are missed
+TARGET_RATE = 0.01  # if the planned sample contains no PHI, at most 1% are missed
 
 
 def unreferred(rows: Iterable[FileRow]) -> list[FileRow]:
-    """Return the files that were read and not referred: the population that the sample stands for."""
+    """Return the files that were read and not referred: the population of the sample."""
     return [row for row in rows if row.referral not in {None, Referral.REFERRED}]
 
 
@@ -41,7 +41,7 @@ def sample_order(files: Sequence[FileRow], seed: str) -> tuple[FileRow, ...]:
 
 
 def planned_size(population: int) -> int:
-    """Return how many files to review so that finding none bounds the missed rate by ``TARGET_RATE``.
+    """Return the sample size for which finding no PHI bounds the missed rate by ``TARGET_RATE``.
 
     >>> planned_size(1000), planned_size(3)
     (238, 3)
@@ -53,7 +53,7 @@ def estimate(population_files: Sequence[FileRow], n_found: int, seed: str, *, n_
     """Bound the PHI files among those not referred from the reviewed beginning of the random order.
 
     A verdict of unsure counts as PHI, and so does a file of the beginning without a verdict, so that neither
-    doubt nor a gap can make the bound smaller. The estimates (rate, missed) take the reviewed files alone.
+    can make the bound too small. The estimates (rate, missed) use the reviewed files alone.
 
     Args:
         population_files: every file that was read and not referred, see ``unreferred``.
@@ -65,7 +65,7 @@ def estimate(population_files: Sequence[FileRow], n_found: int, seed: str, *, n_
     """
     population, planned = len(population_files), planned_size(len(population_files))
     verdicts = [row.verdict for row in sample_order(population_files, seed)]
-    # Beyond the planned sample only what follows without a gap was reviewed because of its place.
+    # Beyond the planned sample only files in sequence were reviewed because of their position.
     drawn = max(planned, next((place for place, v in enumerate(verdicts) if v is None), population))
     prefix = bounds.best_prefix(population, [_is_phi(verdict) for verdict in verdicts[:drawn]])
     sample, found, n_open = (prefix.size, prefix.found, prefix.open) if prefix else (0, 0, 0)

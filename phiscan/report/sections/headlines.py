@@ -1,4 +1,4 @@
-"""The four figures at the head of the statistics, each with a sentence that says exactly what it claims."""
+"""The four figures at the head of the statistics, each with one exact sentence about it."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _ppv(overall: Characteristic) -> Headline:
 
 
 def _missed(coverage: Coverage, overall: Characteristic, elusion: Elusion, capture: Capture) -> Headline:
-    """The design-based bound where there is one; without it the number is unknown, whatever a model says."""
+    """Return the design-based bound; without it the number is unknown, whatever a model estimates."""
     name = _("Missed PHI files, at most")
     caution = ""
     if coverage.not_read == 1:
@@ -130,13 +130,13 @@ def _missed(coverage: Coverage, overall: Characteristic, elusion: Elusion, captu
 
 
 def _sampled(elusion: Elusion) -> str:
-    """Say what the random sample held, and how its files without a verdict count."""
+    """Return a sentence on the result of the random sample, and on its files without a verdict."""
     reviewed = elusion.sample - elusion.open
-    said = _(
+    sentence = _(
         "{found} of a random sample of {reviewed} did", found=count(elusion.found), reviewed=count(reviewed)
     )
     if elusion.open:
-        said = lazy_ngettext(
+        sentence = lazy_ngettext(
             "{found} of the {reviewed} reviewed files of a random sample of {sample} did, and "
             "the {n} without a verdict counts as PHI",
             "{found} of the {reviewed} reviewed files of a random sample of {sample} did, and "
@@ -147,8 +147,8 @@ def _sampled(elusion: Elusion) -> str:
             sample=count(elusion.sample),
         )
     if elusion.known > elusion.found:
-        said += _("; {known} are known in all", known=count(elusion.known))
-    return said
+        sentence += _("; {known} are known in all", known=count(elusion.known))
+    return sentence
 
 
 def _open(overall: Characteristic, low: float | None, high: float | None) -> str:

@@ -1,4 +1,4 @@
-"""What the report cannot say, in sentences; the ones that depend on the scan say its numbers."""
+"""The limitations of the report, in sentences, with the numbers of the scan."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def limits(
     searches: Mapping[str, int] | None = None,
     missing_isolation: Sequence[str] = (),
 ) -> tuple[str, ...]:
-    """Return the limits of this report, those of this scan first.
+    """Return the limitations of this report, those of this scan first.
 
     ``held_back``: files that are shown as undecided until a second person has judged them blind.
-    ``searches``: what the cascade left out, and what its audit sample held. ``missing_isolation``: layers
-    that the workers of the scan lacked, one line each.
+    ``searches``: files that the cascade skipped, and the results of its audit sample. ``missing_isolation``:
+    isolation layers that the workers of the scan lacked, one line each.
     """
     return (
         *_of_this_scan(coverage, funnel, overall, elusion),
@@ -40,24 +40,24 @@ def limits(
 
 
 def _of_the_cascade(loss: CascadeLoss) -> list[str]:
-    """Say how many files were not searched for names, and what the audit sample says of them."""
+    """Return how many files were not searched for names, and the estimate from the audit sample."""
     if not loss.n_left_out:
         return []
-    said = _(
+    sentence = _(
         "The names in {n_left_out} were not searched, because none could bring the "
         "probability of PHI to the threshold. Identifiers that rules find were counted "
         "there, names not.",
         n_left_out=counted(loss.n_left_out, "file"),
     )
     if loss.referrals.high is None:
-        return [_("{said} No file was drawn at random to estimate what that missed.", said=said)]
+        return [_("{sentence} No file was drawn at random to estimate what that missed.", sentence=sentence)]
     missed, identified = loss.referrals, loss.identified
     sample = _(
-        "{said} Of {n_audit} drawn at random and searched all the same, {n_audit_referred} "
+        "{sentence} Of {n_audit} drawn at random and searched all the same, {n_audit_referred} "
         "were referred; {n_audit_identified} held identifiers. Missed were between {value} "
         "and {value2} referrals, and between {value3} and {value4} files with identifiers "
         "(95% intervals).",
-        said=said,
+        sentence=sentence,
         n_audit=counted(loss.n_audit, "such file"),
         n_audit_referred=count(loss.n_audit_referred),
         n_audit_identified=count(loss.n_audit_identified),
@@ -70,17 +70,16 @@ def _of_the_cascade(loss: CascadeLoss) -> list[str]:
 
 
 def _of_this_scan(coverage: Coverage, funnel: Funnel, overall: Characteristic, elusion: Elusion) -> list[str]:
-    said = []
+    sentences = []
     if coverage.not_read:
-        said.append(
+        sentences.append(
             _(
-                "{not_read} could not be read. They may hold anything; no number on this page says "
-                "anything about them.",
+                "{not_read} could not be read. They may hold anything; no number on this page covers them.",
                 not_read=counted(coverage.not_read, "file"),
             )
         )
     if coverage.unread_parts:
-        said.append(
+        sentences.append(
             _(
                 "{unread_parts} of {files_with_unread_parts} could not be read. Those files were "
                 "judged by what was left of them.",
@@ -89,7 +88,7 @@ def _of_this_scan(coverage: Coverage, funnel: Funnel, overall: Characteristic, e
             )
         )
     if coverage.ocr_files:
-        said.append(
+        sentences.append(
             _(
                 "{ocr_files}. What they show is not known yet; the next scan reads them, and may "
                 "refer more files.",
@@ -97,14 +96,14 @@ def _of_this_scan(coverage: Coverage, funnel: Funnel, overall: Characteristic, e
             )
         )
     if coverage.unchanged:
-        said.append(
+        sentences.append(
             _(
                 "{unchanged} unchanged files were not opened again: earlier results are kept.",
                 unchanged=count(coverage.unchanged),
             )
         )
     if funnel.undecided or funnel.unsure:
-        said.append(
+        sentences.append(
             _(
                 "{undecided} referred files have no verdict and {unsure} are marked unsure. They "
                 "count as neither PHI nor not PHI. Riskier files are shown to reviewers first: the "
@@ -115,7 +114,7 @@ def _of_this_scan(coverage: Coverage, funnel: Funnel, overall: Characteristic, e
             )
         )
     if overall.n and elusion.sample == 0 and elusion.population:
-        said.append(
+        sentences.append(
             _(
                 "Nobody has looked at a random sample of the {population} files that were not "
                 "referred. Sensitivity (recall) is therefore unknown, not good.",
@@ -123,32 +122,32 @@ def _of_this_scan(coverage: Coverage, funnel: Funnel, overall: Characteristic, e
             )
         )
     if coverage.crawled and overall.n == 0:
-        said.append(_("No file was read. This report makes no statement about what the share holds."))
+        sentences.append(_("No file was read. This report makes no statement about what the share holds."))
     elif overall.coverage.value is not None and overall.n:
-        said.append(
+        sentences.append(
             _(
                 "{value} of the files that were read were referred; the rest were opened by the "
                 "program only, never by a person.",
                 value=share(overall.coverage.value),
             )
         )
-    return said
+    return sentences
 
 
 def _blind(held_back: int) -> list[str]:
     if not held_back:
         return []
-    said = _(
+    sentence = _(
         "{held_back} files have a verdict that this report holds back, because a second "
         "person is still to judge them blind. They count as undecided in every number, have "
         "no worksheet yet, and nothing that was said of them is in here. Make the report "
         "again when the second review is done.",
         held_back=count(held_back),
     )
-    return [said]
+    return [sentence]
 
 
-# One paragraph each, with an empty line between.
+# One paragraph each, separated by empty lines.
 _METHOD = (
     _(
         "TDP and FRP are joint probabilities over all files that were read. They rise and fall with "
@@ -167,7 +166,7 @@ _METHOD = (
     ),
     _(
         "A characteristic is counted where the screener saw it. Where it was overlooked, the file "
-        "stands in the column without it."
+        "is counted in the column without it."
     ),
     _(
         "Capture-recapture takes the detectors' overlap as evidence for what none of them saw. "
@@ -175,7 +174,7 @@ _METHOD = (
         "without dictionary) make it too low, and the data cannot show that."
     ),
     _(
-        "People at risk is an estimate from identifiers that stand near each other. Copies of one "
+        "People at risk is an estimate from identifiers that are near each other. Copies of one "
         "content count once; one person in two different files counts twice."
     ),
     _(

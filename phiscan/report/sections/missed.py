@@ -1,4 +1,4 @@
-"""How much the detectors missed together, from how their verdicts overlap on the confirmed PHI files."""
+"""PHI files missed by all detectors, estimated from the overlap of their results on confirmed PHI files."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _NOT_COVERED = _(
     "the 95% intervals of these models held the truth far less often than 95%: take the "
     "bound of the random sample instead."
 )
-FEW_FILES = 30  # below it the intervals of every model are too wide to act upon
+FEW_FILES = 30  # with fewer, the intervals of every model are too wide to be useful
 
 
 def detector_names(files: Sequence[FileEntry]) -> tuple[str, ...]:
-    """Return the names of the detectors in their own order; without files that were read there are none.
+    """Return the names of the detectors in their order; empty if no file was read.
 
-    A file that the cascade cut has no verdict of every detector; the first one with most of them counts.
+    A file that the cascade skipped has no result of some detectors; the first one with most of them counts.
     """
     return max((tuple(entry.detectors) for entry in files), key=len, default=())
 
@@ -44,14 +44,14 @@ def histories(files: Sequence[FileEntry]) -> tuple[History, ...]:
     groups: dict[tuple[bool, ...], Counter[str]] = {}
     for entry in files:
         if len(entry.detectors) < len(names):
-            continue  # the cascade left a detector out: its history is not known
+            continue  # the cascade skipped a detector: its history is incomplete
         key = tuple(entry.detectors[name] for name in names)
         group = groups.setdefault(key, Counter())
         group["files"] += 1
         group["referred"] += entry.decision == Referral.REFERRED
         if entry.verdict in {Verdict.PHI, Verdict.NOT_PHI}:
             group[str(entry.verdict)] += 1
-    ordered = sorted(groups.items(), key=lambda item: (-sum(item[0]), [not said for said in item[0]]))
+    ordered = sorted(groups.items(), key=lambda item: (-sum(item[0]), [not flag for flag in item[0]]))
     return tuple(
         History(
             detectors=dict(zip(names, key, strict=True)),
@@ -75,7 +75,7 @@ def capture_recapture(files: Sequence[FileEntry], *, every_total: bool = True) -
     names = detector_names(files)
     found = histories(files)
     counts = {
-        tuple(int(said) for said in history.detectors.values()): history.phi
+        tuple(int(flag) for flag in history.detectors.values()): history.phi
         for history in found
         if any(history.detectors.values())
     }
@@ -116,7 +116,7 @@ def capture_recapture(files: Sequence[FileEntry], *, every_total: bool = True) -
 def _confirmed_histories(files: Sequence[FileEntry]) -> list[tuple[str, tuple[int, ...]]]:
     n_detectors = len(detector_names(files))
     return [
-        (entry.media_type, tuple(int(said) for said in entry.detectors.values()))
+        (entry.media_type, tuple(int(flag) for flag in entry.detectors.values()))
         for entry in files
         if entry.verdict is Verdict.PHI
         and any(entry.detectors.values())
@@ -155,7 +155,7 @@ def _warnings(n_found: int, n_open: int, outside: int, models: missed.MissedFile
         warnings.append(
             _(
                 "People confirmed PHI in files that no detector marked. These are known misses; they "
-                "stand outside the histories, and of the estimated missed files they are already "
+                "are outside of the histories, and of the estimated missed files they are already "
                 "found."
             )
         )
@@ -171,20 +171,20 @@ def _warnings(n_found: int, n_open: int, outside: int, models: missed.MissedFile
 
 
 def _incomplete(n_files: int) -> tuple[str, ...]:
-    """Warn of files without a history: the cascade left the expensive recognizers out."""
+    """Warn of files without a history, for which the cascade skipped the expensive recognizers."""
     if not n_files:
         return ()
-    said = _(
+    warning = _(
         "The names of {n_files} files were not searched, so that not every detector judged "
         "them. These totals say nothing of them; what they hold is estimated from the audit "
         "sample of the scan (see the limits).",
         n_files=words.count(n_files),
     )
-    return (said,)
+    return (warning,)
 
 
 def coverage_warnings(pairs: Sequence[PairEstimate]) -> tuple[str, ...]:
-    """Warn where simulations with known truth showed that the intervals do not hold it at their rate.
+    """Warn if simulations with known truth showed that the intervals have less than nominal coverage.
 
     Measured by benchmarks/bench_capture_coverage.py; the table is in docs/explanation/capture-recapture.md.
     """
@@ -193,7 +193,7 @@ def coverage_warnings(pairs: Sequence[PairEstimate]) -> tuple[str, ...]:
 
 
 def _dependent(pairs: Sequence[PairEstimate]) -> tuple[str, ...]:
-    """Warn of every pair whose independence the data contradict."""
+    """Warn of every pair of detectors whose independence the data contradict."""
     return tuple(
         _(
             "{first} and {second} are not independent (p = {p_value}): do not use their "
@@ -208,7 +208,7 @@ def _dependent(pairs: Sequence[PairEstimate]) -> tuple[str, ...]:
 
 
 def pair_estimates(table: CaptureTable, names: Sequence[str]) -> tuple[PairEstimate, ...]:
-    """Return the two-list estimates of every pair, and how far the two depend on each other."""
+    """Return the two-list estimates of every pair of detectors, and the dependence of the pair."""
     estimates = []
     for first, second in combinations(range(len(names)), 2):
         both = table.margin(1 << first | 1 << second)
@@ -230,26 +230,26 @@ def pair_estimates(table: CaptureTable, names: Sequence[str]) -> tuple[PairEstim
 
 
 def _dependence(table: CaptureTable, first: int, second: int) -> dict[str, Any]:
-    """Measure the dependence of two detectors' verdicts where a third one found the file.
+    """Estimate the dependence of two detectors' results on the files that a third one found.
 
-    Over all confirmed files the two would look opposed: those that neither found are missing.
+    Over all confirmed files the two would look negatively dependent: those that neither found are missing.
 
     Source: Mane et al. (2004), section 3.
     """
     others = ~(1 << first | 1 << second)
-    said = [0, 0, 0, 0]
+    cells = [0, 0, 0, 0]
     for history, count in enumerate(table.counts):
         if history & others:
-            said[2 * (not history >> first & 1) + (not history >> second & 1)] += count
-    if not sum(said):
+            cells[2 * (not history >> first & 1) + (not history >> second & 1)] += count
+    if not sum(cells):
         reason = _("no confirmed file was found by a third detector")
         return {"compared": 0, "dependence": None, "p_value": None, "reason": reason}
-    found = independence.verdict_dependence(*said)
-    return {"compared": sum(said), "dependence": found.nats, "p_value": found.p_value, "reason": None}
+    found = independence.verdict_dependence(*cells)
+    return {"compared": sum(cells), "dependence": found.nats, "p_value": found.p_value, "reason": None}
 
 
 def meaning(model: str, names: Sequence[str]) -> str:
-    """Say in words which detectors a model lets depend on each other.
+    """Return in words which detectors are dependent in a model.
 
     >>> meaning("[12,3]", ("patterns", "names", "text"))
     'patterns and names go together'

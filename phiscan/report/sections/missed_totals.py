@@ -1,7 +1,7 @@
-"""The totals that stand beside the log-linear models: bounds, coverage, kinds of files, and formats.
+"""The totals next to the log-linear models: bounds, coverage, kinds of files, and formats.
 
-Every one of them starts from the same capture histories and assumes something else; together they show how
-much of the answer is the assumption.
+All start from the same capture histories with different assumptions; together they show how much of the
+result depends on the assumption.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _SAMPLE_COVERAGE = _("Chao & Tsay (1998), eq. 2.3 to 2.7; Chao et al. (2001), eq
 
 
 def totals(table: CaptureTable, names: Sequence[str], models: MissedFiles) -> tuple[Estimate, ...]:
-    """Return every total that three detectors or more allow, each with what it is made of."""
+    """Return every total for three detectors or more, each with its inputs."""
     return (
         *_selected(models),
         *_over_models(models),
@@ -198,7 +198,7 @@ def _coverage(table: CaptureTable, names: Sequence[str], models: MissedFiles) ->
 
 
 def _kinds(table: CaptureTable) -> Estimate:
-    """Return the total of the latent-class model, where the cells are enough to tell two kinds apart."""
+    """Return the total of the latent-class model, if there are enough cells to identify two classes."""
     n_terms, n_cells = N_KINDS * table.n_lists + N_KINDS - 1, (1 << table.n_lists) - 2
     inputs: dict[str, float] = {_("kinds"): N_KINDS, _("terms"): n_terms, _("free cells"): n_cells}
     value, reason = None, None
@@ -225,7 +225,7 @@ def _kinds(table: CaptureTable) -> Estimate:
 
 
 def by_format(confirmed: Sequence[tuple[str, tuple[int, ...]]]) -> tuple[tuple[StratumTotal, ...], Estimate]:
-    """Estimate within every format that holds confirmed files, and add up.
+    """Estimate within every format with confirmed files, and add the estimates.
 
     Args:
         confirmed: media type and capture history of each confirmed file that a detector found.

@@ -1,4 +1,4 @@
-"""Who looked at texts, what is hidden from review, and who has reviewed the log."""
+"""Reveals of texts, suppressions, and reviews of the log."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from phiscan.visible import visible
 
 
 def oversight(desk: StoredDesk, paths: Mapping[int, str], *, hidden: bool) -> Oversight:
-    """Sum up reveals, suppressions and the sign-offs of the log.
+    """Summarize reveals, suppressions and the reviews of the log.
 
     Args:
-        desk: what the store has.
+        desk: the records of the desk.
         paths: names of the files of the scan.
-        hidden: paths must not be shown.
+        hidden: whether paths must not be shown.
     """
     by_person: dict[str, list[Revealed]] = defaultdict(list)
     for one in desk.reveals:
@@ -63,7 +63,7 @@ def _suppression(one: Suppression, hides_now: int | None, *, hidden: bool) -> Su
     return SuppressionRow(
         suppression=one.id,
         kind=one.scope.kind.value,
-        # The target of a value is its keyed hash, and its shape says how long it is: neither is shown.
+        # The target of a value is its keyed hash, and its shape reveals the length: neither is shown.
         rule=visible(one.scope.target) if by_rule else "",
         where=_where(one, hidden=hidden),
         status=one.status,

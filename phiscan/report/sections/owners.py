@@ -1,4 +1,4 @@
-"""Whose files hold what was found, and who may read them."""
+"""Owners of the files with findings, and who may read them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EXPOSURES: dict[Exposure, str] = {
 
 
 def owner_of(place: Place) -> str:
-    """Return the owner's name as the share gave it, else the number."""
+    """Return the owner's name from the share, else the user id."""
     return visible(place.owner) or _("no. {number}", number=place.uid)
 
 
@@ -34,13 +34,13 @@ def owners(
     findings: Mapping[int, Counter[str]],
     same_people: Mapping[int, str],
 ) -> tuple[Owner, ...]:
-    """Count files, findings and people by owner; those with most confirmed files first.
+    """Count files, findings and people by owner; most confirmed files first.
 
     Args:
         rows: the files of the scan.
-        places: where each stood.
+        places: root, path and metadata of each.
         findings: of referred files, number by type.
-        same_people: of referred files, equal where they put the same people at risk.
+        same_people: of referred files, equal if they put the same people at risk.
     """
     by_owner: dict[str, list[FileRow]] = defaultdict(list)
     for row in rows:
@@ -85,7 +85,7 @@ def _owner(
 
 
 def readers(rows: Sequence[FileRow], places: Mapping[int, Place]) -> tuple[Readers, ...]:
-    """Count the referred files that each named reader may read, most first; mode bits alone name nobody."""
+    """Count the referred files that each named reader may read, most first; mode bits contain no names."""
     referred: Counter[str] = Counter()
     phi: Counter[str] = Counter()
     for row in rows:

@@ -1,4 +1,4 @@
-"""Stored matches to counts of the patients affected: for each confirmed file and for all together."""
+"""Numbers of patients affected, from stored matches: for each confirmed file and in total."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from phiscan.visible import visible
 def affected_patients(
     database: Database, examinations: Mapping[int, int], folder: Path | None
 ) -> tuple[dict[int, AffectedPatients], AffectedPatients | None]:
-    """Return the patients of each confirmed file, and of all; files compared with no index are left out.
+    """Return the patients of each confirmed file, and of all; files without comparison are excluded.
 
     Args:
         database: the review database.
-        examinations: by file, its result.
-        folder: of the patient index, which alone knows states and provinces.
+        examinations: current examination by file.
+        folder: folder of the patient index, which contains states and provinces.
     """
     with database.read() as connection:
         matched = matched_patients(connection, list(examinations.values()))

@@ -1,7 +1,7 @@
-"""How well the scores order the files that people have decided: the order of the queue, judged by verdicts.
+"""Quality of the scores' ranking over decided files: the order of the queue, evaluated by verdicts.
 
-Only decided files can be ranked against the truth, and the screen chose most of them. What is computed here
-therefore speaks about the order among such files and never about the files that nobody opened.
+Only decided files can be evaluated, and the screen chose most of them. The figures therefore describe the
+ranking of such files and not of the files that nobody opened.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ SCORES = (
 
 
 def rankings(rows: Sequence[FileRow]) -> tuple[ScoreRanking, ...]:
-    """Judge the order that each score gives to the decided files.
+    """Evaluate the ranking of the decided files by each score.
 
     Args:
         rows: the files that were read.

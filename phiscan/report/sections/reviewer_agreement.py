@@ -1,6 +1,6 @@
-"""How far people agree: on files that several of them decided, and in blind second verdicts.
+"""Agreement of reviewers: on files that several of them decided, and in blind second verdicts.
 
-In a blind second review the second person could not copy the first verdict.
+In a blind second review the second reviewer could not see the first verdict.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ BLIND_ASSUMPTION = _(
     "lead's settlement as neither."
 )
 
-Subject = tuple[int, str]  # a file and its content: a changed file is another one to judge
+Subject = tuple[int, str]  # a file and its content: a changed file is another subject
 
 
 def double_review(decisions: Sequence[Decision]) -> DoubleReview:
-    """Compare the latest verdict of each person on each file and content.
+    """Compare the latest verdict of each reviewer on each file and content.
 
     Args:
         decisions: about the files of a scan, oldest first.
     """
-    said = _latest(decisions)
-    shared = {subject: verdicts for subject, verdicts in said.items() if len(verdicts) > 1}
+    latest = _latest(decisions)
+    shared = {subject: verdicts for subject, verdicts in latest.items() if len(verdicts) > 1}
     together = Counter(pair for verdicts in shared.values() for pair in combinations(sorted(verdicts), 2))
     return DoubleReview(
         files=len(shared),
         pairs=tuple(
             reviewer_pair(
-                (first, second), [(verdicts.get(first), verdicts.get(second)) for verdicts in said.values()]
+                (first, second), [(verdicts.get(first), verdicts.get(second)) for verdicts in latest.values()]
             )
             for first, second in sorted(together)
         ),
@@ -60,27 +60,27 @@ def double_review(decisions: Sequence[Decision]) -> DoubleReview:
 
 
 def _latest(decisions: Sequence[Decision]) -> Mapping[Subject, Mapping[str, str]]:
-    """Return the last verdict of each person by file and content."""
-    said: dict[Subject, dict[str, str]] = {}
+    """Return the last verdict of each reviewer by file and content."""
+    latest: dict[Subject, dict[str, str]] = {}
     for made in decisions:
-        said.setdefault((made.file_id, made.content_hash), {})[made.reviewer] = str(made.verdict)
-    return said
+        latest.setdefault((made.file_id, made.content_hash), {})[made.reviewer] = str(made.verdict)
+    return latest
 
 
 def blind_review(drawn: int, ratings: Sequence[Rating], *, held_back: int) -> BlindReview:
     """Compare first and second verdicts.
 
     Args:
-        drawn: decisions that went to a second person.
-        ratings: those of them that have both verdicts.
+        drawn: decisions that were drawn for a second review.
+        ratings: of them, those with both verdicts.
         held_back: files whose first verdict this report does not show yet.
     """
-    said = [_said(one) for one in ratings]
-    found = agreement([first for first, _ in said], [second for _, second in said])
+    pairs = [_verdicts(one) for one in ratings]
+    found = agreement([first for first, _ in pairs], [second for _, second in pairs])
     by_pair: dict[tuple[str, str], list[Rating]] = defaultdict(list)
     for one in ratings:
         by_pair[one.first_reviewer, one.second_reviewer].append(one)
-    agreed = sum(first == second for first, second in said)
+    agreed = sum(first == second for first, second in pairs)
     return BlindReview(
         drawn=drawn,
         held_back=held_back,
@@ -92,13 +92,13 @@ def blind_review(drawn: int, ratings: Sequence[Rating], *, held_back: int) -> Bl
         positive_agreement=found.positive_agreement,
         pabak=found.pabak,
         alpha=alpha(
-            said,
+            pairs,
             name=_("first and blind second verdict"),
             over=_("the two verdicts on the same file"),
             assumption=BLIND_ASSUMPTION,
         ),
         pairs=tuple(
-            reviewer_pair(names, [_said(one) for one in some]) for names, some in sorted(by_pair.items())
+            reviewer_pair(names, [_verdicts(one) for one in some]) for names, some in sorted(by_pair.items())
         ),
         reason=None if ratings else NONE_GIVEN if drawn else NONE_DRAWN,
         assumption=BLIND_ASSUMPTION,
@@ -106,5 +106,5 @@ def blind_review(drawn: int, ratings: Sequence[Rating], *, held_back: int) -> Bl
     )
 
 
-def _said(one: Rating) -> tuple[str, str]:
+def _verdicts(one: Rating) -> tuple[str, str]:
     return str(one.first), str(one.second)

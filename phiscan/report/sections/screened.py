@@ -1,4 +1,4 @@
-"""TDP, FRP and PPV of each screen, from counts of verified files; what stays open is said, not guessed."""
+"""TDP, FRP and PPV of each screen, from counts of verified files, with the range due to unverified ones."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NOTHING_READ = _("no file was read")
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """One yes-or-no screen over the files that were read: its name and the files that it marks."""
+    """One binary screen over the files that were read: its name and the files that it marks."""
 
     name: str
     label: str
@@ -38,8 +38,7 @@ class _Decided:
 def characteristics(screens: Sequence[Screen], files: Sequence[FileEntry]) -> tuple[Characteristic, ...]:
     """Evaluate screens over the same files; the one with the most confirmed PHI is the reference.
 
-    Screens that mark nothing are left out: nothing can be said of them. The result is ordered by confirmed
-    PHI files, most first.
+    Screens that mark no file are omitted. The result is ordered by confirmed PHI files, most first.
 
     Args:
         screens: which of the files each screen marks, by file number.
@@ -59,9 +58,9 @@ def _evaluate(screen: Screen, reference: Screen, decided: _Decided) -> Character
     marked, phi, not_phi, n = screen.marked, decided.phi, decided.not_phi, decided.n
     n_phi, n_not_phi = len(marked & phi), len(marked & not_phi)
     n_open = len(marked) - n_phi - n_not_phi
-    # n of equation 12 and 13 is n+ + n-: the open files are part of n+, in no cell yet.
+    # n of equations 12 and 13 is n+ + n-: the unverified files are part of n+, in no cell yet.
     found = tdp_frp(n_phi, n_not_phi, n - n_phi - n_not_phi)
-    nothing_known = n == 0 or (bool(marked) and n_phi + n_not_phi == 0)
+    is_unknown = n == 0 or (bool(marked) and n_phi + n_not_phi == 0)
     unknown = Figure(None, None, NO_PERSON if n else NOTHING_READ)
     ratio = relative(
         (n_phi, n_not_phi),
@@ -80,19 +79,19 @@ def _evaluate(screen: Screen, reference: Screen, decided: _Decided) -> Character
         unverified=n_open,
         unsure=len(marked & decided.unsure),
         coverage=coverage(n_phi, n_not_phi + n_open, n - len(marked)),
-        tdp=unknown if nothing_known else found.tdp,
-        frp=unknown if nothing_known else found.frp,
-        ppv=unknown if nothing_known else found.ppv,
+        tdp=unknown if is_unknown else found.tdp,
+        frp=unknown if is_unknown else found.frp,
+        ppv=unknown if is_unknown else found.ppv,
         final_tdp=_final(n_phi, n_open, n),
         final_frp=_final(n_not_phi, n_open, n),
         reference=reference.name,
-        relative_tdp=unknown if nothing_known else ratio.rtdp,
-        relative_frp=unknown if nothing_known else ratio.rfrp,
+        relative_tdp=unknown if is_unknown else ratio.rtdp,
+        relative_frp=unknown if is_unknown else ratio.rfrp,
     )
 
 
 def _final(n_sure: int, n_open: int, n: int) -> Final:
-    """Bound a figure over every way in which the open files can turn out."""
+    """Return the bounds of a figure over all possible verdicts on the unverified files."""
     least = tdp_frp(n_sure, 0, n - n_sure).tdp
     most = tdp_frp(n_sure + n_open, 0, n - n_sure - n_open).tdp
     if least.ci95 is None or most.ci95 is None:
@@ -101,6 +100,6 @@ def _final(n_sure: int, n_open: int, n: int) -> Final:
 
 
 def overall(files: Sequence[FileEntry], referred: frozenset[int]) -> Characteristic:
-    """Evaluate the whole screen: the file was referred to review; it may have marked nothing."""
+    """Evaluate the whole screen: the file was referred to review; it may have marked no file."""
     screen = Screen("referred", _("Referred to review"), "", referred)
     return _evaluate(screen, screen, _Decided(files))

@@ -1,4 +1,4 @@
-"""What a second family of name recognizers saw: a fourth capture list on a random sample, and near misses."""
+"""A second family of name recognizers: a fourth capture list on a random sample, and near misses."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ ASSUMPTION = _(
 
 
 def second_family(files: Sequence[FileEntry]) -> SecondFamily:
-    """Estimate with the fourth list on the sample, and count what the near misses hold.
+    """Estimate with the fourth list on the sample, and count the PHI of the near misses.
 
     Args:
-        files: those that were read, with the verdicts of the three detectors and of the second family.
+        files: those that were read, with the results of the three detectors and of the second family.
     """
     drawn = tuple(
         replace(entry, detectors={**entry.detectors, SECOND_NAMES: entry.second_drawn})

@@ -1,7 +1,7 @@
-"""The duties and time limits that follow from the discovery of a breach, each with its source.
+"""Duties and time limits after the discovery of a breach, each with its source.
 
-They are computed from the day on which a person first confirmed the file, which the store knows. A law may
-count from an earlier day, and whether it applies is for the officer to say.
+They are computed from the day on which a reviewer first confirmed the file, which is stored. A law may count
+from an earlier day, and whether it applies is the officer's decision.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ DUTIES: tuple[Duty, ...] = (
 
 
 def deadlines(discovered: datetime) -> dict[str, datetime]:
-    """Return when each duty with a number of days or hours is due, by its id.
+    """Return the deadline of each duty with a number of days or hours, by its id.
 
     Source: 45 CFR 164.404(b), 164.406(b), 164.408, 164.410(b); O. Reg. 329/04, s. 6.4; SOR/2018-64, s. 6(1);
     Regulation (EU) 2016/679, art. 33(1).
@@ -162,7 +162,7 @@ def deadlines(discovered: datetime) -> dict[str, datetime]:
 
 
 def _months_after(moment: datetime, months: int) -> datetime:
-    """Return the same day some months later, the last of the month where there is no such day."""
+    """Return the same day some months later, or the last day of that month."""
     years, month = divmod(moment.month - 1 + months, 12)
     year = moment.year + years
     day = min(moment.day, monthrange(year, month + 1)[1])

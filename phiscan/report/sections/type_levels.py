@@ -1,6 +1,6 @@
-"""The findings of the referred files as a hierarchy: fine types below the HIPAA identifiers that they are.
+"""The findings of the referred files as a hierarchy: fine types below their HIPAA identifiers.
 
-Which type is which identifier is in dictionaries/span_types.txt.
+The mapping of types is in dictionaries/span_types.txt.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ ROOT = _("any identifier")
 SOURCE = _("45 CFR 164.514(b)(2)(i); counts in the hierarchy: Falis et al. (2021), CoPHE")
 NO_SCORES = _(
     "These are counts, not scores. Precision and recall need files whose identifiers and "
-    "health topics people have gone through one by one; a verdict says only whether a "
+    "health topics people have checked one by one; a verdict says only whether a "
     "file is PHI. Where reviewers have done so, the scores stand under “How well spans "
     "and topics are found”."
 )

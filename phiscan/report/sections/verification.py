@@ -1,7 +1,7 @@
-"""Sensitivity and specificity corrected for who was verified, and whether the review may stop.
+"""Sensitivity and specificity corrected for verification bias, and whether the review may stop.
 
-Referred files are verified because the screen referred them; of the rest only a random sample is. Taken
-together as they are, they make the screen look better than it is.
+Referred files are verified because the screen referred them; of the others only a random sample is. Pooled
+without correction, they overestimate the screen.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def _estimate(
 
 
 def stopping(overall: Characteristic, elusion: Elusion) -> Stopping:
-    """Say whether the review of the random sample has shown the recall target.
+    """Return whether the review of the random sample has shown the recall target.
 
     Source: Waudby-Smith & Ramdas (2020), section 3.
     """

@@ -1,7 +1,7 @@
-"""A breach worksheet for each file that a person confirmed: what the store can say for the four factors.
+"""A breach worksheet for each confirmed file: the stored data for the four factors.
 
-What it cannot say (who else had the file, whether anybody took it, what was done since) stays for the
-officer's hand.
+What is not stored (who else had the file, whether it was taken, what was done since) is left to the
+officer.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from phiscan.review.records.items import Decision, FileRow
 from phiscan.review.worklist.risk import exposure_of
 from phiscan.visible import visible
 
-# By themselves, or with one look into a register, these say who somebody is.
+# Identifying by themselves, or with one look into a register.
 _DIRECT = frozenset(
     {
         EntityType.PERSON,
@@ -54,12 +54,12 @@ def worksheets(
     paths: Mapping[int, str],
     affected: Mapping[int, AffectedPatients],
 ) -> tuple[Worksheet, ...]:
-    """Fill in the worksheet of each confirmed file, those first discovered first.
+    """Fill in the worksheet of each confirmed file, in the order of discovery.
 
     Args:
         rows: the files of the scan.
         decisions: about them, oldest first.
-        desk: what the desk has recorded.
+        desk: the records of the desk.
         paths: names of the files.
         affected: the organization's own patients in them, by file.
 
@@ -83,12 +83,12 @@ def worksheets(
         if row.verdict is not Verdict.PHI:
             continue
         place = desk.places[row.file_id]
-        said = phi[row.file_id, place.content_hash]
+        verdicts = phi[row.file_id, place.content_hash]
         made_sheets.append(
             _worksheet(
                 row,
                 place,
-                said,
+                verdicts,
                 contents=desk.confirmed.get(row.file_id, Contents({}, {})),
                 path=paths[row.file_id],
                 copies=tuple(n for n in sorted(by_content[place.content_hash]) if n != row.file_id),
@@ -103,7 +103,7 @@ def worksheets(
 def _worksheet(
     row: FileRow,
     place: Place,
-    said: Sequence[Decision],
+    verdicts: Sequence[Decision],
     *,
     contents: Contents,
     path: str,
@@ -112,7 +112,7 @@ def _worksheet(
     hipaa: Mapping[str, str],
     affected: AffectedPatients | None,
 ) -> Worksheet:
-    discovered = min(made.decided for made in said)
+    discovered = min(made.decided for made in verdicts)
     return Worksheet(
         file=row.file_id,
         page=f"worksheets/file-{row.file_id}.html",
@@ -121,8 +121,8 @@ def _worksheet(
         size=place.size,
         modified=_moment(place.mtime_ns),
         discovered=discovered,
-        decided=said[-1].decided,
-        reviewer=visible(said[-1].reviewer),
+        decided=verdicts[-1].decided,
+        reviewer=visible(verdicts[-1].reviewer),
         referred=row.referral is Referral.REFERRED,
         people=row.n_people,
         identifiers=tuple(
@@ -145,7 +145,7 @@ def _worksheet(
 
 
 def reidentification(types: Sequence[EntityType]) -> str:
-    """Say how likely the people in a file can be told, as far as the types of identifiers tell.
+    """Return how identifiable the people in a file are, by the types of identifiers.
 
     >>> reidentification([EntityType.DATE])[:18]
     'No direct identifi'
@@ -173,7 +173,7 @@ def _topics(concepts: Mapping[str, int]) -> dict[str, int]:
 
 
 def _moment(ns: int) -> datetime:
-    """Return a time of the file system; one beyond the calendar becomes its nearest end."""
+    """Convert a time of the file system; one beyond the calendar is clamped."""
     try:
         return _EPOCH + timedelta(microseconds=ns // 1000)
     except OverflowError:

@@ -1,1 +1,1 @@
-"""Annotated documents as files: JSON lines, brat, i2b2 XML."""
+"""Reading and writing of annotated documents: JSON lines, brat, i2b2 XML."""

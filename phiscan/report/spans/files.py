@@ -29,7 +29,7 @@ TYPE_SETS = ("hipaa", "i2b2-2006", "i2b2-2014")
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """Gold and system documents side by side, in gold order; ``missing`` names those without."""
+    """Pairs of gold and system documents, in gold order; ``missing``: those without a system document."""
 
     pairs: tuple[tuple[AnnotatedText, AnnotatedText], ...]
     missing: tuple[str, ...]
@@ -38,8 +38,8 @@ class Pairing:
 def read_documents(path: Path, kind: str) -> dict[str, AnnotatedText]:
     """Read a file, or every file of a folder, in one of ``READ_FORMATS``.
 
-    brat reads each .ann file and the .txt file beside it, if there is one; a folder is read without its
-    subfolders. The result is in the order of names and lines.
+    brat reads each .ann file and its .txt file, if there is one; a folder is read without subfolders. The
+    result is in the order of names and lines.
 
     Raises:
         InputError: names the file and the line; also for an empty folder and for a document that comes twice.
@@ -70,14 +70,14 @@ def _read_file(file: Path, kind: str) -> list[AnnotatedText]:
         return parse_jsonl(str(file), _read_text(file))
     if kind == "i2b2":
         return parse_i2b2(str(file), file.stem, _read_text(file))
-    beside = file.with_suffix(".txt")
-    text = _read_text(beside) if beside.is_file() else None
+    text_file = file.with_suffix(".txt")
+    text = _read_text(text_file) if text_file.is_file() else None
     return [parse_brat(str(file), file.stem, _read_text(file), text)]
 
 
 def _read_text(file: Path) -> str:
     try:
-        # newline="": offsets count every character that is in the file.
+        # newline="": offsets count every character of the file.
         with file.open(encoding="utf-8-sig", newline="") as stream:
             return stream.read()
     except OSError as error:
@@ -94,14 +94,14 @@ def pair_documents(
     gold_path: Path,
     system_path: Path,
 ) -> Pairing:
-    """Pair documents by name; a document that the system lacks counts as one without spans, and is named.
+    """Pair documents by name; a document that the system lacks counts as one without spans, and is reported.
 
-    Sorted by name: a shuffle with a given seed then gives the same p-value whatever format the documents
-    came in, and in whatever order.
+    Sorted by name: a shuffle with a given seed then gives the same p-value for every format and order of the
+    documents.
 
     Raises:
-        InputError: the gold standard lacks a text, the system has a document that the gold standard has not,
-            its text differs, or a span reaches beyond the gold text.
+        InputError: a gold document lacks its text, the system has a document that the gold standard lacks,
+        its text differs, or a span exceeds the gold text.
     """
     unknown = [name for name in system if name not in gold]
     if unknown:
@@ -140,9 +140,8 @@ def _first_difference(one: str, other: str) -> int:
 def read_vocabulary(path: Path) -> frozenset[str]:
     """Read the words of a vocabulary: one entry per line, or a dictionary file of phiscan.
 
-    Lines that start with "#" are passed over, only the first tab-separated column counts, and an entry of
-    several words
-    gives each of them, because scores compare single tokens.
+    Lines that start with "#" are skipped, only the first tab-separated column counts, and an entry of several
+    words is split, because scores compare single tokens.
 
     Raises:
         InputError: the file cannot be read or holds no word.
@@ -160,7 +159,7 @@ def read_vocabulary(path: Path) -> frozenset[str]:
 def read_type_map(target: str) -> dict[str, str]:
     """Return the mapping of span types to one of ``TYPE_SETS``, from dictionaries/span_types.txt.
 
-    Names that are already in the target set map to themselves.
+    Names that are in the target set already map to themselves.
     """
     table = load_dictionary(data_dir("dictionaries") / "span_types.txt")
     column = TYPE_SETS.index(target) + 1
@@ -191,8 +190,7 @@ def write_documents(documents: Iterable[AnnotatedText], path: Path, kind: str) -
     """Write documents in one of ``WRITE_FORMATS`` and return their number.
 
     i2b2-2006 and jsonl write one file at ``path``; i2b2-2014 and brat write one file (or two) per document
-    into
-    the folder ``path``. Nothing is overwritten.
+    into the folder ``path``. Nothing is overwritten.
 
     Raises:
         InputError: a file exists, a name cannot be a file name, or the format cannot express a document.

@@ -1,4 +1,4 @@
-"""Annotated documents as i2b2 2006 inline XML and i2b2 2014 stand-off XML: text to values and back."""
+"""Conversion of annotated documents to and from i2b2 2006 inline XML and i2b2 2014 stand-off XML."""
 
 from __future__ import annotations
 
@@ -21,16 +21,14 @@ def parse_i2b2(source: str, name: str, content: str) -> list[AnnotatedText]:
     """Read one file of either i2b2 format, distinguished by their elements.
 
     2006: any number of ``<RECORD ID="..."><TEXT>...<PHI TYPE="...">...</PHI>...</TEXT></RECORD>``; a record
-    is named
-    by its ID. 2014: one document with ``<TEXT>`` and ``<TAGS>``, named ``name``; a span's type is its TYPE
-    attribute, else its element, and TEXT may be absent (a system's output). Offsets count code points of the
-    TEXT element. Entities and document types
-    are refused.
+    is named by its ID. 2014: one document with ``<TEXT>`` and ``<TAGS>``, named ``name``; a span's type is
+    its TYPE attribute, else its element, and TEXT may be absent (a system's output). Offsets count code
+    points of the TEXT element. Entities and document types are refused.
 
     Raises:
         InputError: names the file and the line.
     """
-    # The declaration goes and a root comes, on the same line: several records need no root of their own.
+    # The declaration is replaced by a root on the same line, because several records have no common root.
     body = _DECLARATION.sub(lambda match: "\n" * match.group().count("\n"), content, count=1)
     parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=False, remove_comments=True)
     try:
@@ -65,7 +63,7 @@ def _walk(source: str, element: etree._Element, parts: list[str], spans: list[La
     parts.append(element.text or "")
     for child in element:
         where = f"{source}: line {child.sourceline}"
-        tag: Any = child.tag  # of an entity or a processing instruction, it is a function
+        tag: Any = child.tag  # a function for an entity or a processing instruction
         if not isinstance(tag, str):
             message = f"{where}: expected no entity or processing instruction inside the text"
             raise InputError(message)

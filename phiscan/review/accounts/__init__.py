@@ -1,1 +1,1 @@
-"""Accounts, sessions, sign-in and saved credentials of the people who review."""
+"""Accounts, sessions, sign-in and saved credentials of the users of the desk."""

@@ -1,4 +1,4 @@
-"""Accounts: adding, changing and reading them; every change is logged in the transaction that makes it."""
+"""Accounts: adding, changing and reading them; every change is logged in its own transaction."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from phiscan.store.tables.users import Role, UserEvent, user_account, user_event
 
 MAX_NAME_CHARS = 64
 Changes = Mapping[sa.Table, tuple[Iterable[int], Collection[str] | None]]
-"""Rows that were changed by table, and which of their columns; None = all, of a new row."""
+"""Changed rows by table, and their changed columns; None = all columns, of a new row."""
 _ALSO_IN_NAMES = frozenset(" .,-_'@")
 
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """A person who may sign in; no part of a password is here."""
+    """A user account, without any part of the password."""
 
     id: int
     name: str
@@ -53,10 +53,10 @@ def add(
     by: str,
     now: datetime,
 ) -> User:
-    """Make an account.
+    """Create an account.
 
     Raises:
-        InputError: the name is unfit or taken.
+        InputError: the name is invalid or taken.
     """
     name = checked_name(name)
     if find(connection, name) is not None:
@@ -91,7 +91,7 @@ def change(
     now: datetime,
     also: Changes | None = None,
 ) -> User:
-    """Change columns of an account and log it; ``also``: other rows that changed with it.
+    """Change columns of an account and log it; ``also``: other rows changed by the same action.
 
     Raises:
         InputError: there is no such account.
@@ -114,7 +114,7 @@ def log(
     now: datetime,
     changes: Changes | None = None,
 ) -> None:
-    """Append one event and its entry in the audit log; ``changes``: the rows and columns it changed."""
+    """Append one event and its entry in the audit log; ``changes``: the changed rows and columns."""
     row = {"event": event.value, "user_id": user_id, "value": value, "address": address, "at": now}
     number = inserted_id(connection, user_event, row)
     name = connection.execute(sa.select(user_account.c.name).where(user_account.c.id == user_id)).scalar()
@@ -124,7 +124,7 @@ def log(
 
 
 def find(connection: sa.Connection, name: str) -> sa.Row[Any] | None:
-    """Return the row of the account with this name, however it is written."""
+    """Return the row of the account with this name, compared case-insensitively."""
     query = sa.select(user_account).where(user_account.c.name_key == name_key(name))
     return connection.execute(query).first()
 
@@ -146,7 +146,7 @@ def named(connection: sa.Connection, name: str) -> User:
     """Return the account with this name.
 
     Raises:
-        InputError: there is none.
+        InputError: there is no such account.
     """
     row = find(connection, name)
     if row is None:
@@ -162,7 +162,7 @@ def everybody(connection: sa.Connection) -> list[User]:
 
 
 def user_of(row: sa.Row[Any], prefix: str = "") -> User:
-    """Return what a row says, without its hash; ``prefix``: of its columns' labels, in a join."""
+    """Return the columns of a row without its hash; ``prefix``: of the column labels in a join."""
     columns = {column.name: row._mapping[prefix + column.name] for column in user_account.c}  # noqa: SLF001 (public API)
     return User(
         id=columns["id"],
@@ -178,7 +178,7 @@ def user_of(row: sa.Row[Any], prefix: str = "") -> User:
 
 
 def name_key(name: str) -> str:
-    """Return the name folded: two names that look alike but for case are one.
+    """Return the name folded: names that differ only in case or look are equal.
 
     >>> name_key("A. Officer ") == name_key("a. officer")
     True
@@ -187,10 +187,10 @@ def name_key(name: str) -> str:
 
 
 def checked_name(name: str) -> str:
-    """Return a fit name: letters, digits and a few signs, so that it reads the same everywhere.
+    """Return a valid name: letters, digits and a few signs, so that it is unambiguous everywhere.
 
     Raises:
-        InputError: it is unfit.
+        InputError: it is invalid.
     """
     name = unicodedata.normalize("NFC", name).strip()
     fit = all(char.isalnum() or char in _ALSO_IN_NAMES for char in name)

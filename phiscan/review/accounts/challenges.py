@@ -1,4 +1,4 @@
-"""A sign-in whose password was right and whose code is still missing: kept on the server for minutes."""
+"""Sign-in challenges: the password was correct and the code is still missing; stored for minutes."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ LIFE: Final = timedelta(minutes=5)
 
 @dataclass(frozen=True, slots=True)
 class Challenge:
-    """The password was right; whoever brings this secret may send a code."""
+    """A challenge whose password was correct; its secret authorizes sending a code."""
 
     secret: str = field(repr=False)
 
 
 def begin(connection: sa.Connection, account: sa.Row[Any], *, now: datetime) -> Challenge:
-    """Ask for the code of an account, and forget what was asked too long ago."""
+    """Create a challenge for the code of an account, and delete expired ones."""
     connection.execute(sign_in_challenge.delete().where(sign_in_challenge.c.created <= now - LIFE))
     secret = secrets.token_urlsafe(32)
     values = {
@@ -39,7 +39,7 @@ def begin(connection: sa.Connection, account: sa.Row[Any], *, now: datetime) -> 
 
 
 def account_of(connection: sa.Connection, secret: str, *, now: datetime) -> sa.Row[Any] | None:
-    """Return the account whose code is asked for, unless its password or second factor changed since."""
+    """Return the account of a challenge, unless its password or second factor has changed since."""
     query = (
         sa.select(user_account, sign_in_challenge.c.state.label("challenge_state"))
         .join(sign_in_challenge, sign_in_challenge.c.user_id == user_account.c.id)
@@ -50,7 +50,7 @@ def account_of(connection: sa.Connection, secret: str, *, now: datetime) -> sa.R
 
 
 def end(connection: sa.Connection, user_id: int) -> None:
-    """Forget all that an account was asked."""
+    """Delete all challenges of an account."""
     connection.execute(sign_in_challenge.delete().where(sign_in_challenge.c.user_id == user_id))
 
 

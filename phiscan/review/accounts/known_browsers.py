@@ -1,7 +1,7 @@
-"""Where an account has signed in before: the address of a session, or a browser that shows its cookie.
+"""Known sign-in sources of an account: the address of an earlier session, or a browser with its cookie.
 
-A browser is known by the number of a session that began in it and a digest of that session's secret. The
-digest opens nothing: whoever shows it has attempts at the password of their own, which strangers cannot
+The cookie contains the number of a session that began in the browser and a digest of that session's secret.
+The digest authenticates nobody: it only gives its bearer separate password attempts, which strangers cannot
 use up.
 """
 
@@ -18,19 +18,19 @@ from phiscan.review.accounts.sessions import digest
 from phiscan.store.tables.users import web_session
 
 KNOWN_FOR: Final = timedelta(days=90)
-TRUSTED: Final = "known "  # begins the source of attempts that do not count with those of strangers
+TRUSTED: Final = "known "  # prefix of sources whose attempts are counted separately
 _MOST_CHARS = 100
 
 
 def cookie(session_id: int, secret: str) -> str:
-    """Return what a browser shows later to be known as the one in which this session began."""
+    """Return the cookie value by which the browser of this session is known later."""
     return f"{session_id}.{_mark(digest(secret))}"
 
 
 def source_of(
     connection: sa.Connection, account: sa.Row[Any] | None, address: str, shown: str, *, now: datetime
 ) -> str:
-    """Return the source under which attempts on an account are counted; "" = it does not trust this one."""
+    """Return the source under which attempts on an account are counted; "" = not a trusted source."""
     if account is None:
         return ""
     of_account = (web_session.c.user_id == account.id) & (web_session.c.created > now - KNOWN_FOR)

@@ -1,4 +1,4 @@
-"""E-mails to owners of files, as the log of exports holds them: when, about which file, to which address."""
+"""E-mails to owners of files, read from the log of exports: time, file, address."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _VALUE = re.compile(re.escape(_PREFIX) + r"(\d+): (.+)")
 
 
 def value_of(file_id: int, to: str) -> str:
-    """Return what the log holds of one message.
+    """Return the log value of one message.
 
     >>> value_of(7, "ann@hospital.example")
     'e-mail to the owner of file 7: ann@hospital.example'
@@ -25,7 +25,7 @@ def value_of(file_id: int, to: str) -> str:
 
 
 def sent(connection: sa.Connection) -> Mapping[int, tuple[tuple[datetime, str], ...]]:
-    """Return the messages by file, the oldest first."""
+    """Return the messages by file, oldest first."""
     query = (
         sa.select(user_event.c.at, user_event.c.value)
         .where(user_event.c.event == UserEvent.EXPORT.value, user_event.c.value.startswith(_PREFIX))

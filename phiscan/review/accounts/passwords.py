@@ -1,4 +1,4 @@
-"""Passwords: what is a fit one, and its Argon2id hash. No password is ever stored, logged or shown."""
+"""Passwords: validation, and their Argon2id hash. No password is ever stored, logged or shown."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from phiscan.errors import InputError
 from phiscan.language import gettext as _
 
 MIN_CHARS = 12
-MAX_CHARS = 256  # more would only cost us time
+MAX_CHARS = 256  # longer ones would only cost time
 
 _HASHER = PasswordHash((Argon2Hasher(),))  # RFC 9106, second recommended option: 64 MiB, 3 passes, 4 lanes
 
 
 def hashed(password: str, *, name: str) -> str:
-    """Return the Argon2id hash of a fit password of the person with this name.
+    """Return the Argon2id hash of a valid password of the user with this name.
 
     Raises:
-        InputError: says what a fit password is, never the one given.
+        InputError: names the requirements, never the password.
     """
     folded = normal(password)
     if not MIN_CHARS <= len(folded) <= MAX_CHARS:
@@ -43,20 +43,20 @@ def hashed(password: str, *, name: str) -> str:
 
 
 def is_right(password: str, stored: str) -> bool:
-    """Tell whether the password belongs to the hash; takes as long when there is no hash."""
+    """Return whether a password matches a hash, in the same time if there is no hash."""
     folded = normal(password)[: MAX_CHARS + 1]
     if not stored:
-        _HASHER.verify(folded, _nobody())
+        _HASHER.verify(folded, _unmatched_hash())
         return False
     return _HASHER.verify(folded, stored)
 
 
 def normal(password: str) -> str:
-    """Return one form of what different keyboards may send for the same letters (RFC 8265)."""
+    """Return the normalized form of a password, independent of the keyboard (RFC 8265)."""
     return unicodedata.normalize("NFC", password)
 
 
 @functools.cache
-def _nobody() -> str:
-    """Return a hash that nobody's password has, so that an unknown name takes as long as a known one."""
+def _unmatched_hash() -> str:
+    """Return a hash that no password matches, so that an unknown name takes as long as a known one."""
     return _HASHER.hash("\x00")

@@ -1,4 +1,4 @@
-"""Signing in through the hospital's identity provider: the sign-in under way, and whose account it is."""
+"""Sign-in through the hospital's identity provider: pending sign-ins, and the accounts of identities."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from phiscan.store.tables import audit_log
 from phiscan.store.tables.users import Role, UserEvent, sign_in_flow, user_account, user_event
 
 FLOW_LIFE = timedelta(minutes=10)
-ACTOR = "identity provider"  # of what its claims change
+ACTOR = "identity provider"  # actor of the changes that its claims cause
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -33,7 +33,7 @@ class Flow:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who somebody is, as the provider has signed it; ``role`` None: its claims say nothing of roles."""
+    """An identity signed by the provider; ``role`` None: its claims contain no role."""
 
     subject: str  # issuer and subject
     name: str
@@ -41,7 +41,7 @@ class Identity:
 
 
 def start_flow(connection: sa.Connection, *, now: datetime) -> Flow:
-    """Begin a sign-in, and forget those that were never finished."""
+    """Begin a sign-in, and delete the unfinished ones that have expired."""
     connection.execute(sign_in_flow.delete().where(sign_in_flow.c.created <= now - FLOW_LIFE))
     flow = Flow(*(secrets.token_urlsafe(32) for _ in range(4)))
     values = {
@@ -56,7 +56,7 @@ def start_flow(connection: sa.Connection, *, now: datetime) -> Flow:
 
 
 def take_flow(connection: sa.Connection, *, state: str, browser: str, now: datetime) -> Flow | None:
-    """Return the sign-in that this browser began, once."""
+    """Return the pending sign-in of this browser, and delete it."""
     found = (
         (sign_in_flow.c.state_hash == digest(state))
         & (sign_in_flow.c.browser_hash == digest(browser))
@@ -68,12 +68,12 @@ def take_flow(connection: sa.Connection, *, state: str, browser: str, now: datet
 
 
 def sign_in(connection: sa.Connection, identity: Identity, *, address: str, now: datetime) -> SignedIn | None:
-    """Begin a session for the account of this identity; None when it has none that may sign in.
+    """Begin a session for the account of this identity; None if no account may sign in.
 
-    The role that the claims say is the account's role from now on; a role that they gave and no longer give
-    is taken away, and the account disabled until they give one again. Sessions of the former role end. An
-    account is made for somebody new only when the claims give a role, and never under a name that another
-    account has.
+    The role in the claims becomes the account's role. A role that the claims granted before and no longer
+    contain is removed, and the account is disabled until they grant one again. Sessions of the previous
+    role end. An account is created for a new identity only if the claims contain a role, and never under
+    the name of another account.
     """
     query = sa.select(user_account).where(user_account.c.subject == identity.subject)
     row = connection.execute(query).first()
@@ -98,10 +98,10 @@ def sign_in(connection: sa.Connection, identity: Identity, *, address: str, now:
 
 
 def _as_claimed(connection: sa.Connection, user: User, role: Role | None, *, now: datetime) -> User:
-    """Give an account what the claims say, and take away what they no longer say."""
+    """Apply the role of the claims to an account, and remove a role that they no longer contain."""
     if role is None:
         giver = _actor_of(connection, user, UserEvent.ADD, UserEvent.ROLE)
-        # Access that nobody is known to have given here is the provider's to take.
+        # Access that no administrator is known to have granted here belongs to the provider.
         if user.disabled is None and giver in {None, ACTOR}:
             ended = sessions.end_access(connection, user.id, now=now)
             user = accounts.change(
@@ -126,7 +126,7 @@ def _as_claimed(connection: sa.Connection, user: User, role: Role | None, *, now
 
 
 def _actor_of(connection: sa.Connection, user: User, *events: UserEvent) -> str | None:
-    """Return who did the last of these things to an account; None when the record was purged."""
+    """Return who last performed one of these actions on an account; None if the record was purged."""
     query = (
         sa.select(audit_log.c.actor)
         .join(
@@ -154,5 +154,5 @@ def _newcomer(connection: sa.Connection, identity: Identity, *, now: datetime) -
             by=ACTOR,
             now=now,
         )
-    except InputError:  # an unfit name, or one that another account has
+    except InputError:  # an invalid name, or one of another account
         return None

@@ -1,8 +1,8 @@
-"""Second factor of a local account: its sealed secret, the codes of it, recovery codes, and what is logged.
+"""Second factor of a local account: its encrypted secret, its codes, recovery codes, and its log events.
 
-The secret is sealed with AES-256-GCM under a key derived from the store's signing key, bound to its account;
-whoever has the database alone has no secret. A code is good once: the account keeps the last time step that
-was used. Of recovery codes only keyed hashes are kept, and each is good once.
+The secret is encrypted with AES-256-GCM under a key derived from the store's signing key, bound to its
+account; the database alone does not reveal it. A code is valid once: the account stores the last time step
+that was used. Recovery codes are stored as keyed hashes, and each is valid once.
 """
 
 from __future__ import annotations
@@ -39,20 +39,20 @@ _PURPOSE: Final = b"phiscan second factor v1"
 
 
 class Change(StrEnum):
-    """What happened to the second factor of an account."""
+    """Events of the second factor of an account."""
 
     ON = "on"
     OFF = "off"
-    RESET = "reset"  # by somebody else
+    RESET = "reset"  # by another user
     CODES = "codes"  # new recovery codes
     RECOVERY = "recovery"  # signed in with a recovery code
 
 
 def propose(connection: sa.Connection, user_id: int, session_id: int, *, now: datetime) -> tuple[bytes, str]:
-    """Return a new secret, and the same sealed for this account and session: it comes back with a first code.
+    """Return a new secret, and the same encrypted for this account and session, for the first code.
 
     Raises:
-        StoreError: the store holds no key.
+        StoreError: the store has no key.
     """
     secret = secrets.token_bytes(totp.N_SECRET_BYTES)
     text = json.dumps([b64encode(secret).decode(), now.timestamp()])
@@ -62,7 +62,7 @@ def propose(connection: sa.Connection, user_id: int, session_id: int, *, now: da
 def proposed(
     connection: sa.Connection, sealed: str, user_id: int, session_id: int, *, now: datetime
 ) -> bytes | None:
-    """Return the secret of a proposal; None = it is not of this account and session, or too old."""
+    """Return the secret of a proposal; None = it belongs to another account or session, or is too old."""
     text = _open(connection, sealed, f"proposal {user_id} {session_id}")
     if text is None:
         return None
@@ -82,7 +82,7 @@ def turn_on(
     now: datetime,
     also: Changes,
 ) -> list[str] | None:
-    """Keep a secret whose first code is right; return the recovery codes, None = the code is wrong.
+    """Store a secret whose first code is correct; return the recovery codes, None = the code is wrong.
 
     Raises:
         InputError: the account has a second factor already.
@@ -117,7 +117,7 @@ def turn_off(
     now: datetime,
     also: Changes | None = None,
 ) -> None:
-    """Forget the secret and the recovery codes of an account.
+    """Delete the secret and the recovery codes of an account.
 
     Raises:
         InputError: it has none.
@@ -131,7 +131,7 @@ def turn_off(
 
 
 def new_recovery_codes(connection: sa.Connection, user_id: int) -> list[str]:
-    """Return new recovery codes; those before are good no more."""
+    """Return new recovery codes; the previous ones become invalid."""
     connection.execute(recovery_code.delete().where(recovery_code.c.user_id == user_id))
     codes = [_recovery_code() for _ in range(N_RECOVERY_CODES)]
     rows = [
@@ -163,7 +163,7 @@ def log(
 def accept(
     connection: sa.Connection, account: sa.Row[Any], code: str, *, address: str, now: datetime
 ) -> bool:
-    """Take a code of an account, once: one of its secret, or a recovery code."""
+    """Use a code of an account, once: a code of its secret, or a recovery code."""
     plain = _plain(code)
     secret = _open(connection, account.second_factor, f"account {account.id}")
     if secret is None:
@@ -214,12 +214,12 @@ def _recovery_code() -> str:
 
 
 def _code_hash(connection: sa.Connection, user_id: int, plain: str) -> str:
-    """Return the keyed hash of a recovery code of one account: a row made with SQL or moved fits no code."""
+    """Return the keyed hash of a recovery code, bound to its account, so that a moved row matches no code."""
     return hmac.digest(_key(connection), f"recovery {user_id} {plain}".encode(), "sha256").hex()
 
 
 def _plain(code: str) -> str:
-    """Return a code without the separators and the case with which people type it."""
+    """Return a code without separators, in lower case."""
     return "".join(char for char in code.lower() if char.isalnum())
 
 
@@ -242,7 +242,7 @@ def _seal(connection: sa.Connection, text: bytes, bound_to: str) -> str:
 
 
 def _open(connection: sa.Connection, sealed: str, bound_to: str) -> bytes | None:
-    """Return what was sealed; None = it was not, for something else, or with another key."""
+    """Return the decrypted value; None = it was encrypted for another purpose or with another key."""
     try:
         data = b64decode(sealed, validate=True)
         return _cipher(connection).decrypt(data[:_N_NONCE_BYTES], data[_N_NONCE_BYTES:], bound_to.encode())

@@ -1,4 +1,4 @@
-"""Second factors of the people of the desk, over one database: each method is one transaction and logged."""
+"""Second factors of the users, over one database: each method is one logged transaction."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from phiscan.store.tables.users import web_session
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A new secret, shown once; ``sealed`` comes back with the first code."""
+    """A new secret, shown once; the form returns ``sealed`` with the first code."""
 
     written: str = field(repr=False)  # for typing
     address: str = field(repr=False)  # for a QR code
@@ -36,29 +36,29 @@ class SecondFactors:
 
     @classmethod
     def of(cls, users: Users) -> Self:
-        """Return those of the same accounts, under the same limits."""
+        """Return the second factors of the same accounts, under the same limits."""
         return cls(users.database, users.limits)
 
     def finish_sign_in(
         self, challenge: str, code: str, *, address: str, now: datetime, browser: str = ""
     ) -> SignedIn | Refusal:
-        """Begin the session of a sign-in whose password was right, if the code is."""
+        """Begin the session of a sign-in whose password was correct, if the code is."""
         return finish_sign_in(
             self.database, challenge, code, address=address, limits=self.limits, now=now, browser=browser
         )
 
     def propose(self, session: Session, *, now: datetime) -> Proposal:
-        """Return a new secret for a signed-in person.
+        """Return a new secret for a signed-in user.
 
         Raises:
-            StoreError: the store holds no key.
+            StoreError: the store has no key.
         """
         with self.database.read() as connection:
             secret, sealed = second_factor.propose(connection, session.user.id, session.id, now=now)
         return Proposal(totp.written(secret), totp.address(secret, session.user.name), sealed)
 
     def proposed(self, session: Session, sealed: str, *, now: datetime) -> Proposal | None:
-        """Return a proposal again, after a wrong first code; None = it is too old or not of this session."""
+        """Return a proposal again, after a wrong first code; None = it is too old or of another session."""
         with self.database.read() as connection:
             secret = second_factor.proposed(connection, sealed, session.user.id, session.id, now=now)
         if secret is None:
@@ -68,9 +68,9 @@ class SecondFactors:
     def turn_on(
         self, session: Session, sealed: str, code: str, *, address: str, now: datetime
     ) -> list[str] | None:
-        """Keep a proposed secret whose first code is right; return the recovery codes, None = it is wrong.
+        """Store a proposed secret whose first code is correct; return the recovery codes, None = it is wrong.
 
-        Every other session of the person ends, and all tokens: they began without the second factor.
+        Every other session and all tokens of the user end: they began without the second factor.
 
         Raises:
             InputError: the account has a second factor already.
@@ -89,11 +89,11 @@ class SecondFactors:
         return self.database.write(turn_on, durable=True)
 
     def proves_code(self, user: User, code: str, *, address: str, now: datetime) -> bool:
-        """Tell whether a code of a signed-in person is right; wrong ones count as at the sign-in."""
+        """Return whether a code of a signed-in user is correct; wrong ones count as at the sign-in."""
         return proves_code(self.database, user, code, address=address, limits=self.limits, now=now)
 
     def turn_off(self, user: User, *, address: str, now: datetime) -> None:
-        """Forget the second factor of a person who has shown password and code.
+        """Remove the second factor of a user who has confirmed password and code.
 
         Raises:
             InputError: there is none.
@@ -106,7 +106,7 @@ class SecondFactors:
         )
 
     def new_recovery_codes(self, user: User, *, address: str, now: datetime) -> list[str]:
-        """Return new recovery codes of a person who has shown password and code."""
+        """Return new recovery codes for a user who has confirmed password and code."""
 
         def make(connection: sa.Connection) -> list[str]:
             codes = second_factor.new_recovery_codes(connection, user.id)
@@ -116,12 +116,12 @@ class SecondFactors:
         return self.database.write(make, durable=True)
 
     def n_recovery_codes(self, user: User) -> int:
-        """Return how many recovery codes are left."""
+        """Return how many recovery codes are unused."""
         with self.database.read() as connection:
             return second_factor.n_recovery_codes(connection, user.id)
 
     def reset(self, user_id: int, *, by: str, address: str = "", now: datetime) -> None:
-        """Forget the second factor of somebody who lost it; sessions end, tokens are taken back.
+        """Remove the second factor of another user, who has lost it; sessions end, tokens are revoked.
 
         Raises:
             InputError: there is no such account, or it has none.

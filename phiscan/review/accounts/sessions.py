@@ -1,6 +1,6 @@
-"""Signed-in browsers and the keys of programs, kept on the server so that they can be taken back.
+"""Sessions of browsers and tokens of programs, stored on the server so that they can be revoked.
 
-Only the sha256 of a cookie or token is stored: they are 256 random bits, which nobody can guess from it.
+Only the sha256 of a cookie or token is stored: they are 256 random bits, which cannot be derived from it.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from phiscan.store.tables.users import api_token, user_account, web_session
 
 MAX_TOKEN_DAYS = 90
 
-SEEN_STEP = timedelta(minutes=1)  # a request a second must not be a write a second
+SEEN_STEP = timedelta(minutes=1)  # precision of the last use, so that not every request writes
 _PREFIX = "account_"
 TOKEN_PREFIX = "phiscan_"  # noqa: S105 (lets secret scanners find a token that leaked)
 
 
 class Scope(StrEnum):
-    """What a token may be used for, within the rights of its person."""
+    """The scope of a token, within the rights of its user."""
 
     READ = "read"  # list, items, scans, reports, log
     DECIDE = "decide"  # verdicts, corrections, assignments, suppressions
@@ -39,7 +39,7 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Lifetime:
-    """How long a session is good."""
+    """How long a session is valid."""
 
     idle: timedelta = timedelta(minutes=15)
     absolute: timedelta = timedelta(hours=10)
@@ -55,12 +55,12 @@ class Session:
     address: str
     created: datetime
     seen: datetime
-    purpose: str = ""  # what texts are revealed for; "" = not asked yet
+    purpose: str = ""  # purpose of reveals; "" = not chosen yet
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A key of a program, without its secret."""
+    """A token of a program, without its secret."""
 
     id: int
     user: User
@@ -72,19 +72,19 @@ class Token:
     used: datetime | None = None
 
     def is_good(self, now: datetime) -> bool:
-        """Tell whether it can be used now."""
+        """Return whether it is valid now."""
         return self.revoked is None and self.expires > now
 
 
 def digest(secret: str) -> str:
-    """Return what is stored of a random secret."""
+    """Return the stored hash of a random secret."""
     return sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def begin(
     connection: sa.Connection, user_id: int, *, method: str, address: str, now: datetime
 ) -> tuple[int, str]:
-    """Begin a session; return its number and the value of its cookie, which is new for every sign-in."""
+    """Begin a session; return its number and its cookie value, which is new for every sign-in."""
     secret = secrets.token_urlsafe(32)
     values = {
         "token_hash": digest(secret),
@@ -99,7 +99,7 @@ def begin(
 
 
 def current(connection: sa.Connection, secret: str, *, lifetime: Lifetime, now: datetime) -> Session | None:
-    """Return the session of a cookie while it is good and its person may sign in."""
+    """Return the session of a cookie while it is valid and its user may sign in."""
     query = (
         sa.select(web_session, *_prefixed())
         .join(user_account, user_account.c.id == web_session.c.user_id)
@@ -116,17 +116,17 @@ def current(connection: sa.Connection, secret: str, *, lifetime: Lifetime, now: 
 
 
 def touch(connection: sa.Connection, session_id: int, *, now: datetime) -> None:
-    """Note that a session was used."""
+    """Record the use of a session."""
     connection.execute(web_session.update().where(web_session.c.id == session_id).values(seen=now))
 
 
 def set_purpose(connection: sa.Connection, session_id: int, purpose: str) -> None:
-    """Keep what texts are revealed for until the session ends."""
+    """Store the purpose of reveals until the session ends."""
     connection.execute(web_session.update().where(web_session.c.id == session_id).values(purpose=purpose))
 
 
 def end(connection: sa.Connection, *, user_id: int, session_id: int | None, now: datetime) -> list[int]:
-    """End one session of a person, or (None) all; return their numbers."""
+    """End one session of a user, or (None) all; return their numbers."""
     which = (web_session.c.user_id == user_id) & web_session.c.ended.is_(None)
     if session_id is not None:
         which &= web_session.c.id == session_id
@@ -137,7 +137,7 @@ def end(connection: sa.Connection, *, user_id: int, session_id: int | None, now:
 
 
 def revoke_tokens(connection: sa.Connection, user_id: int, *, now: datetime) -> list[int]:
-    """Take every token of a person back; return their numbers."""
+    """Revoke every token of a user; return their numbers."""
     which = (api_token.c.user_id == user_id) & api_token.c.revoked.is_(None)
     ids = list(connection.execute(sa.select(api_token.c.id).where(which)).scalars())
     if ids:
@@ -146,7 +146,7 @@ def revoke_tokens(connection: sa.Connection, user_id: int, *, now: datetime) -> 
 
 
 def of_user(connection: sa.Connection, user_id: int, *, lifetime: Lifetime, now: datetime) -> list[Session]:
-    """Return the sessions of a person that are good now, the newest first."""
+    """Return the valid sessions of a user, newest first."""
     query = (
         sa.select(web_session, *_prefixed())
         .join(user_account, user_account.c.id == web_session.c.user_id)
@@ -164,7 +164,7 @@ def of_user(connection: sa.Connection, user_id: int, *, lifetime: Lifetime, now:
 def end_access(
     connection: sa.Connection, user_id: int, *, now: datetime
 ) -> dict[sa.Table, tuple[list[int], tuple[str, ...]]]:
-    """End every session and take every token of a person back; return what was changed, for the log."""
+    """End every session and revoke every token of a user; return the changes, for the log."""
     ended = end(connection, user_id=user_id, session_id=None, now=now)
     revoked = revoke_tokens(connection, user_id, now=now)
     return {web_session: (ended, ("ended",)), api_token: (revoked, ("revoked",))}
@@ -173,15 +173,15 @@ def end_access(
 def end_tokens(
     connection: sa.Connection, user_id: int, *, now: datetime
 ) -> dict[sa.Table, tuple[list[int], tuple[str, ...]]]:
-    """Take every token of a person back; return what was changed, for the log."""
+    """Revoke every token of a user; return the changes, for the log."""
     return {api_token: (revoke_tokens(connection, user_id, now=now), ("revoked",))}
 
 
 def checked_label(label: str, *, days: int, scopes: Collection[Scope]) -> str:
-    """Return the label of a new token without blanks around it.
+    """Return the stripped label of a new token.
 
     Raises:
-        InputError: no label, no use, or too long a life.
+        InputError: no label, no scope, or too long a lifetime.
     """
     label = label.strip()
     if not 1 <= len(label) <= MAX_NAME_CHARS:
@@ -208,7 +208,7 @@ def make_token(
     scopes: Collection[Scope],
     now: datetime,
 ) -> tuple[int, str]:
-    """Make a token; return its number, and the token, which is shown this once."""
+    """Create a token; return its number, and the token, which is shown once."""
     secret = TOKEN_PREFIX + secrets.token_urlsafe(32)
     values = {
         "token_hash": digest(secret),
@@ -224,12 +224,12 @@ def make_token(
 
 
 def touch_token(connection: sa.Connection, token_id: int, *, now: datetime) -> None:
-    """Note that a token was used."""
+    """Record the use of a token."""
     connection.execute(api_token.update().where(api_token.c.id == token_id).values(used=now))
 
 
 def bearer(connection: sa.Connection, secret: str, *, now: datetime) -> Token | None:
-    """Return the token while it is good and its person may sign in."""
+    """Return the token while it is valid and its user may sign in."""
     query = (
         sa.select(api_token, *_prefixed())
         .join(user_account, user_account.c.id == api_token.c.user_id)
@@ -244,8 +244,8 @@ def bearer(connection: sa.Connection, secret: str, *, now: datetime) -> Token | 
     return None if row is None else _token_of(row)
 
 
-def tokens(connection: sa.Connection, user_id: int | None) -> list[Token]:
-    """Return the tokens of a person (None = of everybody), the newest first."""
+def tokens(connection: sa.Connection, user_id: int | None = None) -> list[Token]:
+    """Return the tokens of a user (None = of all users), newest first."""
     query = (
         sa.select(api_token, *_prefixed())
         .join(user_account, user_account.c.id == api_token.c.user_id)
@@ -257,7 +257,7 @@ def tokens(connection: sa.Connection, user_id: int | None) -> list[Token]:
 
 
 def revoke_token(connection: sa.Connection, token_id: int, *, user_id: int | None, now: datetime) -> bool:
-    """Take a token back (of this person only, unless None); tell whether there was one to take."""
+    """Revoke a token (of this user only, unless None); return whether it existed."""
     change = api_token.update().where(api_token.c.id == token_id, api_token.c.revoked.is_(None))
     if user_id is not None:
         change = change.where(api_token.c.user_id == user_id)

@@ -1,13 +1,13 @@
-"""Signing in with a name and a password: the limits, and one answer for every way to fail.
+"""Sign-in with name and password: rate limits, and the same response for every failure.
 
-An attempt is counted before the password is looked at, so that a hundred at once are a hundred. Whoever
-fails learns neither whether the name exists nor whether the account rests, is locked or disabled.
+An attempt is counted before the password is checked, so that concurrent attempts are all counted. A failed
+attempt does not reveal whether the name exists or whether the account is suspended, locked or disabled.
 
-Attempts count by account and source together, so that strangers stop no one. A source is trusted for an
-account that has signed in from it before: an address, or a browser that shows its cookie
-(``known_browsers``). From a trusted source an account has attempts of its own; all others share those of the
-account. An address with many failures waits twice as long for each further attempt, except for accounts that
-trust it.
+Attempts are counted by account and source together, so that strangers cannot lock out a user. A source is
+trusted for an account that has signed in from it before: an address, or a browser with its cookie
+(``known_browsers``). Each trusted source has its own attempts on an account; all others share one count. An
+address with many failures waits twice as long for each further attempt, except for accounts that trust
+it.
 """
 
 from __future__ import annotations
@@ -31,30 +31,30 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How often somebody may fail."""
+    """Limits of failed attempts."""
 
     window: timedelta = timedelta(minutes=15)
-    per_account: int = 5  # from one trusted source, or all others together; then the account rests for them
-    per_address: int = 30  # whatever the names; then each further attempt waits
+    per_account: int = 5  # from one trusted source, or all others together; then suspended for that source
+    per_address: int = 30  # for any names; then each further attempt waits
     first_wait: timedelta = timedelta(seconds=2)  # doubled by each further attempt
     longest_wait: timedelta = timedelta(minutes=1)
     until_locked: int = 20  # since the last success; then an administrator unlocks
 
 
 _MOST_DOUBLED = 16
-WITH_CODE = "password and code"  # how the audit log calls a sign-in with a second factor
+WITH_CODE = "password and code"  # how the audit log names a sign-in with a second factor
 
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """Where an attempt comes from."""
+    """The source of an attempt."""
 
     address: str
-    browser: str = field(default="", repr=False)  # the cookie by which a browser is known
+    browser: str = field(default="", repr=False)  # the cookie of a known browser
 
 
 class Refusal(Enum):
-    """Why nobody was signed in; only the address's limit is told to the browser."""
+    """Why a sign-in failed; the response names only the limit of the address."""
 
     WRONG = "name or password is not right, or the account is locked or disabled"
     TOO_MANY = "too many attempts from this address"
@@ -63,7 +63,7 @@ class Refusal(Enum):
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
-    """A person whose session has begun, and the value of its cookie."""
+    """A user whose session has begun, and its cookie value."""
 
     user: User
     secret: str
@@ -80,9 +80,9 @@ def sign_in(
     now: datetime,
     browser: str = "",
 ) -> Outcome:
-    """Begin a session for whoever knows the password; ``browser``: the cookie of a known one.
+    """Begin a session after checking the password; ``browser``: the cookie of a known browser.
 
-    An account with a second factor is asked for its code; a wrong one counts as a wrong password does.
+    An account with a second factor gets a challenge; a wrong code counts as a wrong password does.
 
     Raises:
         StoreError: the database cannot be written.
@@ -111,7 +111,7 @@ def finish_sign_in(
     now: datetime,
     browser: str = "",
 ) -> SignedIn | Refusal:
-    """Begin the session of a sign-in whose password was right, for whoever sends a code that is good once."""
+    """Begin the session of a sign-in whose password was correct, after checking a one-time code."""
     source = _Source(address, browser)
 
     def count(connection: sa.Connection) -> _Counted | Refusal:
@@ -141,7 +141,7 @@ def finish_sign_in(
 def proves_code(
     database: Database, user: User, code: str, *, address: str, limits: Limits, now: datetime
 ) -> bool:
-    """Tell whether a signed-in person has the second factor; wrong codes count as at the sign-in."""
+    """Check the second factor of a signed-in user; wrong codes count as at the sign-in."""
     source = _Source(address)
     counted = database.write(
         lambda connection: _count(connection, user.name, source, limits, now), durable=True
@@ -164,9 +164,9 @@ def proves_code(
 def knows_password(
     database: Database, user: User, password: str, *, address: str, limits: Limits, now: datetime
 ) -> bool:
-    """Tell whether a signed-in person knows the account's password; wrong ones count as at the sign-in.
+    """Check the password of a signed-in user; wrong passwords count as at the sign-in.
 
-    Where there is a second factor, the password alone forgives no wrong code.
+    With a second factor, a correct password alone does not reset the count of wrong codes.
     """
 
     def agree(connection: sa.Connection, proven: User) -> bool:
@@ -188,17 +188,17 @@ def _proven(
     limits: Limits,
     now: datetime,
 ) -> T | Refusal:
-    """Do what comes next for whoever knows the password."""
+    """Continue the sign-in after checking the password: begin a session or create a challenge."""
     counted = database.write(lambda connection: _count(connection, name, source, limits, now), durable=True)
     if counted is None:
         return Refusal.TOO_MANY
-    is_right = passwords.is_right(password, counted.password_hash)  # no transaction waits for this
+    is_right = passwords.is_right(password, counted.password_hash)  # slow: outside of any transaction
 
     def finish(connection: sa.Connection) -> T | Refusal:
         if is_right and not counted.rests:
             query = sa.select(user_account).where(user_account.c.id == counted.user_id)
             row = connection.execute(query).first()
-            # Not, when it was changed while we looked at the password.
+            # Not if the password was changed while it was being checked.
             if row and not row.disabled and not row.locked and row.password_hash == counted.password_hash:
                 connection.execute(sign_in_attempt.delete().where(sign_in_attempt.c.id == counted.attempt))
                 return then(connection, accounts.user_of(row))
@@ -209,10 +209,10 @@ def _proven(
 
 @dataclass(frozen=True, slots=True)
 class _Counted:
-    """An attempt that was counted: whose, and whether a right password would do."""
+    """A counted attempt: its account, and whether a correct password would be accepted."""
 
     user_id: int | None = None
-    name: str = "unknown"  # what was typed is not kept when there is no such account: it may be a password
+    name: str = "unknown"  # the input is not stored if there is no such account: it may be a password
     password_hash: str = ""
     rests: bool = False
     attempt: int = 0  # number of its row
@@ -221,8 +221,8 @@ class _Counted:
 def _count(
     connection: sa.Connection, name: str, source: _Source, limits: Limits, now: datetime
 ) -> _Counted | None:
-    """Count an attempt; None when there were too many from this address."""
-    lock_chain(connection)  # of attempts at the same moment, each sees those before
+    """Count an attempt; None if there were too many from this address."""
+    lock_chain(connection)  # concurrent attempts see each other
     since = now - limits.window
     unknown = sign_in_attempt.c.user_id.is_(None) & (sign_in_attempt.c.at <= since)
     connection.execute(sign_in_attempt.delete().where(unknown))
@@ -231,7 +231,7 @@ def _count(
     if not trusted and _must_wait(connection, source.address, limits, now):
         return None
     counted = _Counted() if row is None else _of_account(connection, row, trusted, limits, since)
-    # While an account rests, nothing is tried on it, and nothing counts towards its lock.
+    # While an account is suspended, no password is checked, and nothing counts towards its lock.
     user_id = None if counted.rests else counted.user_id
     attempt = {"user_id": user_id, "address": trusted or source.address, "at": now}
     return replace(counted, attempt=inserted_id(connection, sign_in_attempt, attempt))
@@ -240,7 +240,7 @@ def _count(
 def _of_account(
     connection: sa.Connection, row: sa.Row[Any], trusted: str, limits: Limits, since: datetime
 ) -> _Counted:
-    """Return whether an account rests: for its trusted source, or for all sources that are not."""
+    """Return whether an account is suspended: for its trusted source, or for all sources that are not."""
     which = sign_in_attempt.c.user_id == row.id
     if trusted:
         which &= sign_in_attempt.c.address == trusted
@@ -251,7 +251,7 @@ def _of_account(
 
 
 def _must_wait(connection: sa.Connection, address: str, limits: Limits, now: datetime) -> bool:
-    """Tell whether an address with many failures tries again before its wait is over."""
+    """Return whether an address with many failures tries again before its wait is over."""
     here = sign_in_attempt.c.address == address
     n_before = _n_attempts(connection, here, now - limits.window)
     if n_before < limits.per_address:
@@ -311,7 +311,7 @@ def _n_attempts(connection: sa.Connection, which: sa.ColumnElement[bool], since:
 def begin(
     connection: sa.Connection, user: User, *, method: str, address: str, now: datetime, log_as: str = ""
 ) -> SignedIn:
-    """Begin a session for a person who has proven who they are."""
+    """Begin a session for an authenticated user."""
     connection.execute(sign_in_attempt.delete().where(sign_in_attempt.c.user_id == user.id))
     number, secret = sessions.begin(connection, user.id, method=method, address=address, now=now)
     accounts.log(

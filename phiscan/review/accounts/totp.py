@@ -12,7 +12,7 @@ from urllib.parse import quote, urlencode
 N_SECRET_BYTES: Final = 20  # as long as SHA-1, which RFC 4226 asks for
 N_DIGITS: Final = 6
 STEP_S: Final = 30
-DRIFT_STEPS: Final = 1  # a phone's clock may be half a minute wrong in either direction
+DRIFT_STEPS: Final = 1  # tolerated clock difference: one step in either direction
 ISSUER: Final = "phiscan"
 
 
@@ -34,7 +34,7 @@ def step_of(now: datetime) -> int:
 
 
 def matching_step(secret: bytes, code: str, *, now: datetime) -> int | None:
-    """Return the time step near now to which a code belongs; None = none. All are compared, whatever fits."""
+    """Return the time step near now that matches a code; None = none. All are compared, in constant time."""
     present = step_of(now)
     found = None
     for step in range(present - DRIFT_STEPS, present + DRIFT_STEPS + 1):
@@ -44,7 +44,7 @@ def matching_step(secret: bytes, code: str, *, now: datetime) -> int | None:
 
 
 def written(secret: bytes) -> str:
-    """Return the secret as people type it into a phone: base 32 in groups of four.
+    """Return the secret for typing into a phone: base 32 in groups of four.
 
     >>> written(b"12345678901234567890")
     'GEZD GNBV GY3T QOJQ GEZD GNBV GY3T QOJQ'
@@ -54,6 +54,6 @@ def written(secret: bytes) -> str:
 
 
 def address(secret: bytes, name: str) -> str:
-    """Return the otpauth address that authenticator programs read from a QR code."""
+    """Return the otpauth address for the QR code of authenticator programs."""
     query = urlencode({"secret": b32encode(secret).decode(), "issuer": ISSUER})
     return f"otpauth://totp/{ISSUER}:{quote(name, safe='')}?{query}"

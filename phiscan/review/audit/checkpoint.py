@@ -1,8 +1,8 @@
-"""Where the audit log begins after a purge, and which removed rows it need not miss.
+"""Checkpoint of the audit log after a purge: its first remaining entry, and the rows removed by purges.
 
-A purge may remove the oldest entries of the log. Its certificate, itself in the log, keeps the number and the
-hash of the last entry removed, so that the chain continues from there; the digests of rows that outlive their
-entry; and the numbers of logged rows that were removed while their entry stayed.
+A purge may remove the oldest entries of the log. Its certificate, itself in the log, stores the number and
+the hash of the last removed entry, from which the chain continues; the digests of rows that outlive their
+entry; and the numbers of logged rows that were removed while their entry remained.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from phiscan.store.tables import purge
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """What all certificates together say of the log."""
+    """The combined content of all certificates."""
 
-    through: int = 0  # last entry that was removed; 0 = none
+    through: int = 0  # last removed entry; 0 = none
     log_hash: str = ""  # its hash
     carried: dict[str, dict[int, str]] = field(default_factory=dict)  # table: {row: digest}
-    ranges: dict[str, list[tuple[int, int]]] = field(default_factory=dict)  # table: rows that were removed
+    ranges: dict[str, list[tuple[int, int]]] = field(default_factory=dict)  # table: removed rows
 
     def was_purged(self, table: str, row_id: int) -> bool:
-        """Tell whether a row was removed by a certified purge."""
+        """Return whether a row was removed by a certified purge."""
         return any(first <= row_id <= last for first, last in self.ranges.get(table, []))
 
 
 def read(connection: sa.Connection) -> Checkpoint:
-    """Return what stands now."""
+    """Return the current checkpoint."""
     ranges: dict[str, list[tuple[int, int]]] = {}
     newest = None
     for row in connection.execute(sa.select(purge).order_by(purge.c.id)):
@@ -47,7 +47,7 @@ def read(connection: sa.Connection) -> Checkpoint:
 
 
 def is_end_of_purged(connection: sa.Connection, head: str) -> bool:
-    """Tell whether a hash is that of an entry from which the log went on after a purge."""
+    """Return whether a hash is that of an entry after which the log continued following a purge."""
     query = (
         sa.select(sa.func.count()).select_from(purge).where(purge.c.log_hash == head, purge.c.log_through > 0)
     )
@@ -55,7 +55,7 @@ def is_end_of_purged(connection: sa.Connection, head: str) -> bool:
 
 
 def as_ranges(numbers: Iterable[int]) -> list[list[int]]:
-    """Return rising numbers as pairs of first and last of each run.
+    """Return ascending numbers as pairs of first and last of each run.
 
     >>> as_ranges([1, 2, 3, 7, 9, 10])
     [[1, 3], [7, 7], [9, 10]]

@@ -1,8 +1,8 @@
-"""The audit log: every change of review state, each entry bound to the one before by its hash.
+"""The audit log: every change of review state, each entry chained to the previous one by its hash.
 
-An entry's hash is sha256 over the canonical JSON of its other columns, the hash before among them: an
-entry that was changed, removed or put in breaks the chain from there on. The details carry the digest
-of the row that was written, so that a decision cannot be changed after the log's back either.
+An entry's hash is sha256 over the canonical JSON of its other columns, including the previous hash: a
+changed, removed or inserted entry breaks the chain from there on. The details contain the digest of the
+written row, so that a later change of the row, past the log, is found too.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ TABLES = {
     "patients": patient_event,
     "digest_scan": scan_digest,
 }
-"""Each action and the append-only table whose row it writes; several actions may share a table."""
+"""Table of the rows that each action writes; several actions may share a table."""
 
 _LAST = sa.select(audit_log.c.id, audit_log.c.hash).order_by(audit_log.c.id.desc()).limit(1)
 _INSERT = audit_log.insert()
@@ -86,7 +86,7 @@ _INSERT = audit_log.insert()
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One change to be logged: what was done, to which row of the action's table."""
+    """One change to be logged: the action, and the row of the action's table."""
 
     action: str  # a key of TABLES
     subject_id: int
@@ -126,9 +126,9 @@ def append(connection: sa.Connection, entries: Sequence[Entry], *, actor: str, a
 
 
 def verify(connection: sa.Connection) -> AuditCheck:
-    """Check the chain entry by entry, and every row that it tells of against its entry.
+    """Check the chain entry by entry, and every logged row against its entry.
 
-    After a purge of old entries the chain begins after the last one removed, as the certificate says.
+    After a purge of old entries the chain begins after the last one removed, as the certificate states.
     """
     start = checkpoint.read(connection)
     n_rows, previous = 0, start.log_hash if start.through else BEFORE_FIRST
@@ -137,7 +137,7 @@ def verify(connection: sa.Connection) -> AuditCheck:
         logged.setdefault(name, {}).update(
             (number, (start.through, digest)) for number, digest in rows.items()
         )
-    # On the statement, not the connection: what runs on it afterwards shall not be read in parts too.
+    # On the statement, not the connection: later statements must not be streamed too.
     result = connection.execute(
         sa.select(audit_log).order_by(audit_log.c.id).execution_options(yield_per=1000)
     )
@@ -174,14 +174,14 @@ def verify(connection: sa.Connection) -> AuditCheck:
 
 
 def contains(connection: sa.Connection, head: str) -> bool:
-    """Tell whether an entry with this hash is in the log (a head that was noted down earlier)."""
+    """Return whether an entry with this hash (noted earlier by the user) is in the log."""
     query = sa.select(sa.func.count()).select_from(audit_log).where(audit_log.c.hash == head)
     known = head == BEFORE_FIRST or checkpoint.is_end_of_purged(connection, head)
     return known or bool(connection.execute(query).scalar_one())
 
 
 def digests(connection: sa.Connection, table: sa.Table) -> dict[int, str]:
-    """Return the digest of every row of a logged table, as its entry in the log has it."""
+    """Return the digest of every row of a logged table, from its entry in the log."""
     return _digests(connection, table, None)
 
 
@@ -200,11 +200,11 @@ def _hash(row: Mapping[str, Any]) -> str:
 
 def _digests(connection: sa.Connection, table: sa.Table, ids: Sequence[int] | None) -> dict[int, str]:
     """Return sha256 over the canonical JSON of each row."""
-    some, every = _in_order(table)
+    batch, every = _in_order(table)
     rows = (
         connection.execute(every)
         if ids is None
-        else connection.execute(some, {"first": min(ids), "last": max(ids)})
+        else connection.execute(batch, {"first": min(ids), "last": max(ids)})
     )
     return {
         row.id: sha256(

@@ -1,4 +1,4 @@
-"""Reading the audit log in pages, and "I have reviewed this log"."""
+"""Pages of the audit log, and the reviews "I have reviewed this log"."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class LogEntry:
     subject_id: int
     details: dict[str, Any]
     hash: str
-    file_id: int | None = None  # the file that it is about; None = it is about none
-    path: str = ""  # of that file, as shown
-    purpose: str = ""  # of a reveal: what the text was looked at for
+    file_id: int | None = None  # the file of the action; None = it concerns no file
+    path: str = ""  # of that file, display form
+    purpose: str = ""  # of a reveal
 
 
 @dataclass(frozen=True, slots=True)
 class LogReview:
-    """Somebody has reviewed the log up to an entry."""
+    """A review of the log up to an entry."""
 
     id: int
     reviewer: str
@@ -50,7 +50,7 @@ class LogReview:
 
 @dataclass(frozen=True, slots=True)
 class LogPage:
-    """Entries, the newest first; ``older``: the number to ask for next, 0 = there is none."""
+    """Entries, newest first; ``older``: the number of the next page, 0 = there is none."""
 
     entries: tuple[LogEntry, ...]
     older: int
@@ -65,7 +65,7 @@ def page(
     day: date | None = None,
     limit: int = 100,
 ) -> LogPage:
-    """Return entries with a lower number than ``before`` (0 = from the newest); ``day`` is a day of UTC."""
+    """Return entries before number ``before`` (0 = from the newest); ``day`` is a day of UTC."""
     query = sa.select(audit_log).order_by(audit_log.c.id.desc()).limit(limit + 1)
     if before:
         query = query.where(audit_log.c.id < before)
@@ -88,7 +88,7 @@ def page(
 
 
 def _with_files(connection: sa.Connection, entries: tuple[LogEntry, ...]) -> tuple[LogEntry, ...]:
-    """Add to each entry the path of the file that it is about, and to a reveal its purpose."""
+    """Add to each entry the path of its file, and to a reveal its purpose."""
     numbers = {one.id: number for one in entries if isinstance(number := one.details.get("file"), int)}
     paths = _values(connection, file.c.id, file.c.display, set(numbers.values()))
     reveals = {one.subject_id for one in entries if one.action == "reveal"}
@@ -113,14 +113,14 @@ def _values(
 
 
 def choices(connection: sa.Connection) -> tuple[list[str], list[str]]:
-    """Return the actions and the actors that occur."""
+    """Return the actions and actors in the log."""
     actions = sa.select(audit_log.c.action).distinct().order_by(audit_log.c.action)
     actors = sa.select(audit_log.c.actor).distinct().order_by(audit_log.c.actor)
     return list(connection.execute(actions).scalars()), list(connection.execute(actors).scalars())
 
 
 def reviews(connection: sa.Connection) -> list[LogReview]:
-    """Return who has reviewed the log, the newest first."""
+    """Return the reviews of the log, newest first."""
     query = sa.select(log_review).order_by(log_review.c.id.desc())
     return [
         LogReview(row.id, row.reviewer, row.n_entries, row.head, row.note, row.at)
@@ -129,10 +129,10 @@ def reviews(connection: sa.Connection) -> list[LogReview]:
 
 
 def sign(connection: sa.Connection, *, head: str, note: str, reviewer: str, now: datetime) -> LogReview:
-    """Record that somebody has reviewed the log up to the entry with this hash.
+    """Record a review of the log up to the entry with this hash.
 
     Raises:
-        ConflictError: the log does not hold what was shown (any more).
+        ConflictError: the log does not contain the hash.
         InputError: the note is too long.
     """
     note = note.strip()

@@ -1,7 +1,7 @@
-"""A reviewer's own last act: the verdicts of one form, named, undone as a whole, and redone.
+"""The last review action of a user: the verdicts of one form, undone and redone as a whole.
 
-Verdicts that one person gave at the same moment are one act: a single verdict, or that on a group. A lead's
-adjudication is no such act: it is undone on its own page, where its effect is seen.
+Verdicts of one user at the same moment are one action: a single verdict, or that on a group. A lead's
+adjudication is no such action: it is undone on its own page, where its effect is shown.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ from phiscan.store.tables import adjudication, decision, decision_undo, file, se
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """Verdicts that a reviewer gave, or took back, at one moment."""
+    """Verdicts that a reviewer recorded, or undid, at one moment."""
 
     file_ids: tuple[int, ...]
-    path: str  # of the first file, as shown
+    path: str  # of the first file, display form
     verdict: Verdict
     at: datetime
 
 
 _NOT_ADJUDICATED = ~sa.exists().where(adjudication.c.decision_id == decision.c.id)
-_GIVEN = (
+_VERDICT_TABLES = (
     (decision, decision_undo.c.decision_id, _NOT_ADJUDICATED),
     (second_verdict, decision_undo.c.second_verdict_id, sa.true()),
 )
 
 
-def last_given(connection: sa.Connection, by: str) -> Act | None:
-    """Return the last act of a person that is not undone; None = there is none."""
+def last_action(connection: sa.Connection, by: str) -> Act | None:
+    """Return the last action of a user that is not undone; None = there is none."""
     latest: list[datetime] = []
-    for table, undone, condition in _GIVEN:
+    for table, undone, condition in _VERDICT_TABLES:
         query = (
             sa.select(table.c.decided)
             .where(table.c.reviewer == by, condition, ~sa.exists().where(undone == table.c.id))
@@ -52,7 +52,7 @@ def last_given(connection: sa.Connection, by: str) -> Act | None:
     at = max(latest)
     rows = [
         row
-        for table, undone, condition in _GIVEN
+        for table, undone, condition in _VERDICT_TABLES
         for row in connection.execute(
             sa.select(table.c.file_id, table.c.verdict)
             .where(table.c.reviewer == by, table.c.decided == at, condition)
@@ -64,23 +64,23 @@ def last_given(connection: sa.Connection, by: str) -> Act | None:
 
 
 def last_undone(connection: sa.Connection, by: str) -> Act | None:
-    """Return the act that a person undid last, unless they have given a verdict since."""
+    """Return the action that a user undid last, unless they have recorded a verdict since."""
     at = connection.execute(
         sa.select(sa.func.max(decision_undo.c.undone)).where(decision_undo.c.undone_by == by)
     ).scalar()
-    given = last_given(connection, by)
+    given = last_action(connection, by)
     if at is None or (given is not None and given.at > at):
         return None
     return _act(connection, _undone_rows(connection, by, at), at)
 
 
 def undo_last(connection: sa.Connection, *, by: str, now: datetime) -> Act:
-    """Undo the last act of a person as a whole, and return it.
+    """Undo the last action of a user as a whole, and return it.
 
     Raises:
-        ConflictError: there is none, or none of its verdicts holds any more.
+        ConflictError: there is none, or none of its verdicts is current any more.
     """
-    act = last_given(connection, by)
+    act = last_action(connection, by)
     if act is None:
         message = _("nothing to undo: {by} has given no verdict", by=by)
         raise ConflictError(message)
@@ -89,7 +89,7 @@ def undo_last(connection: sa.Connection, *, by: str, now: datetime) -> Act:
         try:
             verdicts.undo(connection, file_id, by=by, now=now, lead=False)
         except ConflictError:
-            continue  # somebody decided it anew, or a lead settled it
+            continue  # another user has decided it since, or a lead has settled it
         undone.append(file_id)
     if not undone:
         message = _(
@@ -100,10 +100,10 @@ def undo_last(connection: sa.Connection, *, by: str, now: datetime) -> Act:
 
 
 def redo_last(connection: sa.Connection, *, by: str, now: datetime) -> Act:
-    """Give the verdicts again that a person undid last, with their reasons and notes, and return them.
+    """Record the verdicts again that a user undid last, with their reasons and notes, and return them.
 
     Raises:
-        ConflictError: nothing was undone since their last verdict, or a file was decided by somebody else.
+        ConflictError: nothing was undone since their last verdict, or another user has decided a file.
     """
     act = last_undone(connection, by)
     if act is None:
@@ -128,7 +128,7 @@ def redo_last(connection: sa.Connection, *, by: str, now: datetime) -> Act:
 def _undone_rows(connection: sa.Connection, by: str, at: datetime) -> list[Any]:
     return [
         row
-        for table, undone, _ in _GIVEN
+        for table, undone, _ in _VERDICT_TABLES
         for row in connection.execute(
             sa.select(table.c.file_id, table.c.verdict, table.c.reason, table.c.note)
             .join(decision_undo, undone == table.c.id)

@@ -1,4 +1,4 @@
-"""What reviewers say about single spans and topics: the gold for scores, positions and types only."""
+"""Reviewers' corrections of spans and topics: gold standard for scores; positions and types only."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ from phiscan.store.tables import (
 
 
 class Mark(StrEnum):
-    """What a reviewer says of one span."""
+    """The kinds of corrections of one span."""
 
     RIGHT = "right"
     WRONG_TYPE = "wrong_type"
     WRONG_EXTENT = "wrong_extent"
     SPURIOUS = "spurious"
     MISSED = "missed"
-    WITHDRAWN = "withdrawn"  # takes back what was said of this span
+    WITHDRAWN = "withdrawn"  # removes the correction of this span
 
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """What stands about one span of the present content.
+    """The current correction of one span of the present content.
 
-    ``position`` is the finding's place in its examination (as in ``ItemDetail.findings``), None for a missed
-    one. ``span`` and ``entity_type`` are the right ones; of a spurious finding, its own.
+    ``position`` is the index of the finding in its examination (as in ``ItemDetail.findings``), None for a
+    missed one. ``span`` and ``entity_type`` are the correct ones; of a spurious finding, its own.
     """
 
     id: int
@@ -59,17 +59,17 @@ class Correction:
 
 @dataclass(frozen=True, slots=True)
 class ItemCorrections:
-    """All that was said about the spans and topics of one file's present content."""
+    """All corrections of the spans and topics of one file's present content."""
 
     spans: tuple[Correction, ...]
-    complete: bool  # every span was gone through: what is not marked is right
+    complete: bool  # all spans were checked: those without a correction are correct
     completed_by: str
-    topics: tuple[str, ...] | None  # None = nobody has said
+    topics: tuple[str, ...] | None  # None = no reviewer has chosen any
 
 
 @dataclass(frozen=True, slots=True)
 class GoldFile:
-    """A file whose spans were all gone through: what is there, and what the machine had found."""
+    """A file whose spans were all checked: the correct ones, and those that the machine found."""
 
     file_id: int
     path: str
@@ -80,7 +80,7 @@ class GoldFile:
 
 @dataclass(frozen=True, slots=True)
 class TopicGold:
-    """The labels that reviewers gave a file, and those of the concepts that the machine found."""
+    """The topics that reviewers chose for a file, and the concepts that the machine found."""
 
     file_id: int
     path: str
@@ -100,14 +100,28 @@ def correct(
     seen: int,
     reviewer: str,
     now: datetime,
-    position: int | None,
-    span: Span | None,
-    entity_type: EntityType | None,
+    position: int | None = None,
+    span: Span | None = None,
+    entity_type: EntityType | None = None,
 ) -> Correction:
-    """Append what a reviewer says of one span; see ``Desk.correct``.
+    """Append a reviewer's correction of one span; omitted parts are those of the finding.
+
+    Args:
+        connection: connection in a writing transaction.
+        file_id: the file.
+        mark: ``wrong_type`` needs the correct ``entity_type``, ``wrong_extent`` the correct ``span``,
+            ``missed`` both and no ``position``; ``withdrawn`` removes the correction of a position, or of
+            the missed ``span``.
+        seen: the examination whose findings were shown.
+        reviewer: who corrects.
+        now: when.
+        position: index of the finding in ``ItemDetail.findings``.
+        span: code points of the extracted text.
+        entity_type: type of the identifier.
 
     Raises:
-        ConflictError, InputError: nothing is written.
+        ConflictError: the file was examined again since it was shown.
+        InputError: no such finding, a part is missing, or the span exceeds the text.
     """
     mark, reviewer = Mark(mark), _person(reviewer)
     row = _shown(connection, file_id, seen)
@@ -126,7 +140,7 @@ def correct(
     if entity_type is None and mark in {Mark.MISSED, Mark.WRONG_TYPE}:
         message = _("entity_type: expected what it is, for a mark of {mark}", mark=mark)
         raise InputError(message)
-    # Right and spurious speak of the finding as it is; the others say what it should have been.
+    # RIGHT, SPURIOUS and WITHDRAWN refer to the finding as it is; the others to what it should have been.
     as_found = found is not None and mark in {Mark.RIGHT, Mark.SPURIOUS, Mark.WITHDRAWN}
     right = Span(found.span_start, found.span_end) if found and (as_found or span is None) else span
     kind = found.entity_type if found and (as_found or entity_type is None) else entity_type
@@ -150,12 +164,13 @@ def correct(
 
 
 def complete_spans(
-    connection: sa.Connection, file_id: int, *, seen: int, reviewer: str, now: datetime, complete: bool
+    connection: sa.Connection, file_id: int, *, seen: int, reviewer: str, now: datetime, complete: bool = True
 ) -> None:
-    """Append whether every span was gone through; see ``Desk.complete_spans``.
+    """Append that all spans of a file were checked (it becomes gold standard), or that they were not.
 
     Raises:
-        ConflictError, InputError: nothing is written.
+        ConflictError: the file was examined again since it was shown.
+        InputError: there is no such file.
     """
     reviewer = _person(reviewer)
     row = _shown(connection, file_id, seen)
@@ -174,10 +189,11 @@ def correct_topics(
     reviewer: str,
     now: datetime,
 ) -> None:
-    """Append what a file is about; see ``Desk.correct_topics``.
+    """Append the ICD chapters and blocks of a file; no labels = it has no topic.
 
     Raises:
-        ConflictError, InputError: nothing is written.
+        ConflictError: the file was examined again since it was shown.
+        InputError: a label is empty, too long, or there are too many.
     """
     reviewer = _person(reviewer)
     tidy = list(dict.fromkeys(checked_text("label", label, MAX_LABEL_CHARS) for label in labels))
@@ -194,10 +210,10 @@ def correct_topics(
     audit.append(connection, [entry], actor=reviewer, at=now)
 
 
-def corrections(connection: sa.Connection, file_id: int, *, viewer: str | None) -> ItemCorrections:
-    """Return what stands about the present result of a file, as far as ``viewer`` may see it.
+def corrections(connection: sa.Connection, file_id: int, *, viewer: str | None = None) -> ItemCorrections:
+    """Return the corrections of a file's present result: all, or those that ``viewer`` may see.
 
-    Who is asked for a second verdict sees only what they said themselves.
+    A reviewer who is to give a blind second verdict sees only their own.
 
     Raises:
         InputError: there is no such file.
@@ -206,20 +222,20 @@ def corrections(connection: sa.Connection, file_id: int, *, viewer: str | None) 
     item = connection.execute(sa.select(work_item).where(work_item.c.file_id == file_id)).first()
     is_second = viewer is not None and item is not None and item.awaits == SECOND and item.reviewer != viewer
     by = viewer if is_second else None
-    spans = _standing_spans(connection, row.id, by=by)
-    gone_through = _last(connection, span_review, row.id, by=by)
+    spans = _current_spans(connection, row.id, by=by)
+    checked = _last(connection, span_review, row.id, by=by)
     about = _last(connection, topic_correction, row.id, by=by)
-    complete = bool(gone_through and gone_through.complete)
+    complete = bool(checked and checked.complete)
     return ItemCorrections(
         spans=tuple(spans),
         complete=complete,
-        completed_by=gone_through.reviewer if gone_through and complete else "",
+        completed_by=checked.reviewer if checked and complete else "",
         topics=tuple(about.labels) if about else None,
     )
 
 
 def gold(connection: sa.Connection) -> Iterator[GoldFile]:
-    """Yield the files whose spans were all gone through, by number; the result that was looked at counts."""
+    """Yield the files whose spans were all checked, by number; with the result that was checked."""
     newest = sa.select(sa.func.max(span_review.c.id)).group_by(
         span_review.c.file_id, span_review.c.content_hash
     )
@@ -230,10 +246,10 @@ def gold(connection: sa.Connection) -> Iterator[GoldFile]:
         .order_by(span_review.c.file_id, span_review.c.id)
     )
     for row in connection.execute(query).all():
-        said = _standing_spans(connection, row.examination_id)
+        current = _current_spans(connection, row.examination_id)
         system = _found(connection, row.examination_id)
-        of_finding = {one.position: one for one in said if one.position is not None}
-        right = [_triple(one) for one in said if one.position is None]
+        of_finding = {one.position: one for one in current if one.position is not None}
+        right = [_triple(one) for one in current if one.position is None]
         for position, triple in system.items():
             mark = of_finding.get(position)
             if mark is None:
@@ -246,7 +262,7 @@ def gold(connection: sa.Connection) -> Iterator[GoldFile]:
 
 
 def topic_gold(connection: sa.Connection) -> Iterator[TopicGold]:
-    """Yield the files whose topics a reviewer gave, by number."""
+    """Yield the files with topics of a reviewer, by number."""
     newest = sa.select(sa.func.max(topic_correction.c.id)).group_by(
         topic_correction.c.file_id, topic_correction.c.content_hash
     )
@@ -281,23 +297,23 @@ def _file(connection: sa.Connection, file_id: int) -> sa.Row[Any]:
 
 
 def _shown(connection: sa.Connection, file_id: int, seen: int) -> sa.Row[Any]:
-    """Return the present result, which must be the one that was shown: positions belong to it.
+    """Return the present result, which must be the one that was shown: positions refer to it.
 
     Raises:
-        ConflictError: the file was examined anew.
+        ConflictError: the file was examined again.
     """
     row = _file(connection, file_id)
     if row.id != seen:
-        message = _("{path}: the file was examined anew since it was shown; look at it again", path=row.path)
+        message = _("{path}: the file was examined again since it was shown; check it again", path=row.path)
         raise ConflictError(message)
     return row
 
 
 def _finding(connection: sa.Connection, row: sa.Row[Any], position: int) -> sa.Row[Any]:
-    """Return a finding that is shown: those of a blind item, or of a file that nobody is to look at, are not.
+    """Return a visible finding: not of a blind item, nor of a file outside of the list.
 
     Raises:
-        InputError: none is shown there; that a finding exists would tell a referred file from another.
+        InputError: none is visible there; its existence would distinguish referred files from others.
     """
     query = (
         sa.select(finding)
@@ -322,10 +338,10 @@ def _last(
     return connection.execute(query.limit(1)).first()
 
 
-def _standing_spans(
+def _current_spans(
     connection: sa.Connection, examination_id: int, *, by: str | None = None
 ) -> list[Correction]:
-    """Return the last word (of one person, or of all) on each finding and each missed span, in text order."""
+    """Return the latest correction (of one user, or of all) of each finding and missed span, in order."""
     query = (
         sa.select(span_correction)
         .where(span_correction.c.examination_id == examination_id)

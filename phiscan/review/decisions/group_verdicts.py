@@ -1,4 +1,4 @@
-"""One verdict for several files: a group of near-duplicates, or the files of a folder; undone as one act."""
+"""One verdict for several files: a group of near-duplicates, or files of a folder; undone as a whole."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from phiscan.review.worklist.model import GroupDecision, WorkState
 from phiscan.store.column_types import iso
 from phiscan.store.tables import work_item
 
-MAX_AT_ONCE = 200  # files of a folder that one verdict is recorded for
+MAX_AT_ONCE = 200  # files of a folder that one verdict may cover
 
 
 def decide_group(
@@ -27,15 +27,17 @@ def decide_group(
     *,
     reviewer: str,
     now: datetime,
-    exceptions: Collection[int],
-    token: str,
-    reason: str,
-    note: str,
+    exceptions: Collection[int] = (),
+    token: str = "",
+    reason: str = "",
+    note: str = "",
 ) -> GroupDecision:
-    """Record one verdict for the undecided files of a group; see ``Desk.decide_group``.
+    """Record one verdict for the undecided files of a near-duplicate group, without the exceptions.
+
+    Blind items are excluded: each must be judged individually.
 
     Raises:
-        InputError: there is no such group.
+        InputError: there is no such group; see ``verdicts.decide``.
     """
     rows = _not_blind(connection, work_item.c.group_id == group_id)
     if not rows:
@@ -63,14 +65,16 @@ def decide_chosen(
     *,
     reviewer: str,
     now: datetime,
-    token: str,
-    reason: str,
-    note: str,
+    token: str = "",
+    reason: str = "",
+    note: str = "",
 ) -> GroupDecision:
-    """Record one verdict for chosen files that are undecided and not blind; see ``Desk.decide_chosen``.
+    """Record one verdict for the undecided ones of chosen files; one action, undone as a whole.
+
+    Blind items are excluded: each must be judged individually.
 
     Raises:
-        InputError: too many files, or none of them is in the list.
+        InputError: more than ``MAX_AT_ONCE`` files, none is in the list; see ``verdicts.decide``.
     """
     if len(file_ids) > MAX_AT_ONCE:
         message = _(
@@ -114,7 +118,7 @@ def _decide_rows(
     reason: str,
     note: str,
 ) -> GroupDecision:
-    """Record one verdict for those of the rows that are undecided for this reviewer."""
+    """Record one verdict for the rows that are undecided for this reviewer."""
     decided, left_out = [], []
     for row in rows:
         own = f"{token}:{row.file_id}" if token else ""

@@ -1,4 +1,4 @@
-"""What was done about a file and by whom, and how much was done in a day."""
+"""The history of a file by user and action, and the number of decisions since a moment."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ _WHEN = {"decide": 0, "adjudicate": 0, "second_verdict": 1, "undo": 2}
 
 
 def history(connection: sa.Connection, file_id: int, *, viewer: str) -> tuple[HistoryEntry, ...]:
-    """Return what was done about a file, oldest first.
+    """Return the history of a file, oldest first.
 
-    Who is asked for a second verdict does not see what others said of the present content.
+    A reviewer who is to give a blind second verdict does not see entries of others on the present content.
     """
     current = connection.execute(sa.select(work_item).where(work_item.c.file_id == file_id)).first()
     content = current.content_hash if current else None
@@ -51,10 +51,10 @@ def history(connection: sa.Connection, file_id: int, *, viewer: str) -> tuple[Hi
 def progress(
     connection: sa.Connection, *, since: datetime, floors: dict[str, tuple[datetime, int]]
 ) -> Progress:
-    """Count the verdicts given since a moment and not taken back, and what there is to do.
+    """Count the decisions since a moment that are not undone, and the items of the list.
 
-    ``floors``: by table, the last moment asked for and the number from which its rows count; kept by the
-    caller, because it holds for as long as rows are only added.
+    ``floors``: by table, the last queried moment and the first row to count from; a cache of the caller,
+    valid because rows are only appended.
     """
     by_reviewer: Counter[str] = Counter()
     for table, undone in (
@@ -80,16 +80,16 @@ def progress(
 
 
 def _first_since(connection: sa.Connection, table: sa.Table, since: datetime) -> int:
-    """Return a row number before which nothing was decided since a moment, found by halving.
+    """Return a row number before which nothing was decided since a moment, by bisection.
 
-    Rows are numbered in the order in which they were written, and times rise with them but for clocks that
-    differ a little: the search stops a hundred rows early.
+    Rows are numbered in the order of writing, and their times ascend except for small clock differences: the
+    search stops a hundred rows early.
     """
-    last, from_there = _by_number(table)
+    last, first_decision = _by_number(table)
     low, high = 0, int(connection.execute(last).scalar() or 0) + 1
     while low < high:
         middle = (low + high) // 2
-        when = connection.execute(from_there, {"number": middle}).scalar()
+        when = connection.execute(first_decision, {"number": middle}).scalar()
         if when is not None and when < since:
             low = middle + 1
         else:
@@ -99,9 +99,9 @@ def _first_since(connection: sa.Connection, table: sa.Table, since: datetime) ->
 
 @cache
 def _by_number(table: sa.Table) -> tuple[sa.Select[Any], sa.Select[Any]]:
-    """Select the last number of a table, and when the first row from a number on was decided."""
-    from_there = sa.select(table.c.decided).where(table.c.id >= sa.bindparam("number"))
-    return sa.select(sa.func.max(table.c.id)), from_there.order_by(table.c.id).limit(1)
+    """Select the last number of a table, and the time of the first decision from a row number on."""
+    first_decision = sa.select(table.c.decided).where(table.c.id >= sa.bindparam("number"))
+    return sa.select(sa.func.max(table.c.id)), first_decision.order_by(table.c.id).limit(1)
 
 
 def _verdicts(
@@ -122,7 +122,7 @@ def _verdicts(
             verdict=Verdict(row.verdict),
             reason=row.reason,
             note=row.note,
-            stands=row.id == standing,
+            is_current=row.id == standing,
             same_content=row.content_hash == content,
         )
         for row in connection.execute(sa.select(decision).where(decision.c.file_id == file_id))
@@ -141,7 +141,7 @@ def _verdicts(
             verdict=Verdict(row.verdict),
             reason=row.reason,
             note=row.note,
-            stands=row.undo_id is None and row.content_hash == content,
+            is_current=row.undo_id is None and row.content_hash == content,
             same_content=row.content_hash == content,
         )
         for row in connection.execute(query)
@@ -170,7 +170,7 @@ def _others(connection: sa.Connection, file_id: int, content: str | None) -> lis
             verdict=None,
             reason=row.assignee,
             note="",
-            stands=False,
+            is_current=False,
             same_content=False,
         )
         for row in connection.execute(sa.select(assignment).where(assignment.c.file_id == file_id))
@@ -196,4 +196,4 @@ def _others(connection: sa.Connection, file_id: int, content: str | None) -> lis
 
 
 def _plain(at: datetime, who: str, what: str, *, same_content: bool) -> HistoryEntry:
-    return HistoryEntry(at, who, what, None, "", "", stands=False, same_content=same_content)
+    return HistoryEntry(at, who, what, None, "", "", is_current=False, same_content=same_content)

@@ -1,7 +1,7 @@
-"""Model versions: what they may be learned from, which there are, and which one scans use.
+"""Model versions: their training decisions, their files, and the version that scans use.
 
-Versions and activations are appended and chained into the audit log; the files of a version lie in
-PHISCAN_HOME, and their hashes here tell whether somebody changed them.
+Versions and activations are appended and chained into the audit log; the files of a version are in
+PHISCAN_HOME, and their hashes in the database detect changes.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ from phiscan.store.tables import (
     root,
 )
 
-SHIPPED = "shipped"  # the name of what comes with phiscan
+SHIPPED = "shipped"  # name of the models in the installed package
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewedFile:
-    """One decided content with what its examination keeps; no text, no value."""
+    """One decided content with the stored features of its examination; no text, no value."""
 
     file_id: int
-    source: SourceFile  # as it was examined; only to read the file again and to name folders
+    source: SourceFile  # as it was examined; for reading the file again and for folder names
     content_hash: str
     is_phi: bool
     reviewer: str
     decided: datetime
-    n_verdicts: int  # different verdicts that this content was given, those taken back left out
+    n_verdicts: int  # distinct verdicts on this content, without undone ones
     vector: PiiVector
     health: float
     detectors: tuple[tuple[str, bool], ...]
@@ -65,10 +65,10 @@ class ModelVersion:
 
 
 def reviewed_files(database: Database) -> Iterator[ReviewedFile]:
-    """Yield every content with a verdict of phi or not_phi that stands, in the order of the decisions.
+    """Yield every content with a current verdict of phi or not_phi, in the order of the decisions.
 
-    A copy of a content under another name is a file of its own only if somebody decided it there too; only
-    files with something to learn from (a health window) are given.
+    A copy of a content under another name is a separate example only if it was decided there too; only files
+    with features (a health window) are included.
     """
     latest = (
         sa.select(
@@ -140,7 +140,7 @@ def reviewed_files(database: Database) -> Iterator[ReviewedFile]:
 
 
 def active_version(database: Database) -> ModelVersion | None:
-    """Return the version that scans use; None = what is shipped."""
+    """Return the version that scans use; None = the shipped one."""
     return next((version for version in versions(database) if version.active), None)
 
 
@@ -155,7 +155,7 @@ def versions(database: Database) -> list[ModelVersion]:
 
 
 def next_number(database: Database) -> int:
-    """Return the number that the next version will probably get: its folder's name."""
+    """Return the probable number of the next version, for the name of its folder."""
     with database.read() as connection:
         return int(connection.execute(sa.select(sa.func.max(model_version.c.id))).scalar() or 0) + 1
 
@@ -169,10 +169,10 @@ def add_version(
     by: str,
     now: datetime,
 ) -> None:
-    """Append a version; nothing uses it until it is activated.
+    """Append a version; it is used only after its activation.
 
     Raises:
-        InputError: somebody else made this version meanwhile, or nobody makes it.
+        InputError: another user made this version concurrently, or no user name.
     """
 
     def write(connection: sa.Connection) -> None:
@@ -195,10 +195,10 @@ def add_version(
 
 
 def activate(database: Database, number: int | None, *, by: str, now: datetime) -> int | None:
-    """Append which version scans use from now on; None = what is shipped. Returns what they used before.
+    """Append the version that scans use from now on; None = the shipped one. Returns the previous one.
 
     Raises:
-        InputError: there is no such version, it is active already, or nobody activates it.
+        InputError: there is no such version, it is active already, or no user name.
     """
 
     def write(connection: sa.Connection) -> int | None:

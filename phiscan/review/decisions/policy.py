@@ -1,4 +1,4 @@
-"""How the desk works: which share goes to a second person, and how broad a suppression may be."""
+"""The review policy: the share of second reviews, and the size above which a suppression needs approval."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from phiscan.review.audit import log as audit
 from phiscan.store.database import inserted_id, lock_chain
 from phiscan.store.tables import desk_policy
 
-DEFAULT_SECOND_REVIEW = 0.0  # until somebody says a share, nothing goes to a second person
+DEFAULT_SECOND_REVIEW = 0.0  # no second review until a share is set
 DEFAULT_HIDE_LIMIT = 20
 MAX_HIDE_LIMIT = 2**31 - 1
 
@@ -24,17 +24,17 @@ _LATEST = sa.select(desk_policy).order_by(desk_policy.c.id.desc()).limit(1)
 
 @dataclass(frozen=True, slots=True)
 class DeskPolicy:
-    """The policy that stands."""
+    """The current policy."""
 
-    second_review: float  # share of decisions that go blind to a second person
+    second_review: float  # share of decisions that get a blind second review
     hide_limit: int  # a suppression that hides more items needs a lead's approval
     set_by: str
-    set_at: datetime | None  # None = nobody has set one: the defaults
-    seed: str = field(default="", repr=False)  # of the second review's draws; who knows it can foretell them
+    set_at: datetime | None  # None = the defaults
+    seed: str = field(default="", repr=False)  # of the second review's draws, which it makes predictable
 
 
 def policy(connection: sa.Connection) -> DeskPolicy:
-    """Return the policy that stands, its seed left out."""
+    """Return the current policy without its seed."""
     found = secret_policy(connection)
     if found is None:
         return DeskPolicy(DEFAULT_SECOND_REVIEW, DEFAULT_HIDE_LIMIT, "", None)
@@ -42,7 +42,7 @@ def policy(connection: sa.Connection) -> DeskPolicy:
 
 
 def secret_policy(connection: sa.Connection) -> DeskPolicy | None:
-    """Return the policy that stands with its seed; None = nobody has set one."""
+    """Return the current policy with its seed; None = none was set."""
     row = connection.execute(_LATEST).first()
     if row is None:
         return None
@@ -50,15 +50,15 @@ def secret_policy(connection: sa.Connection) -> DeskPolicy | None:
 
 
 def set_policy(
-    connection: sa.Connection, *, share: float, hide_limit: int, by: str, now: datetime
+    connection: sa.Connection, *, second_review: float, hide_limit: int, by: str, now: datetime
 ) -> DeskPolicy:
-    """Append a policy, unless the same one stands; the seed of the first one is kept.
+    """Append a policy, unless it equals the current one; the seed of the first one is reused.
 
     Raises:
-        InputError: a number out of range, or nobody sets it.
+        InputError: a number out of range, or no user name.
     """
-    if not (math.isfinite(share) and 0 <= share <= 1):
-        message = _("second_review: expected a share from 0 to 1, got {share}", share=share)
+    if not (math.isfinite(second_review) and 0 <= second_review <= 1):
+        message = _("second_review: expected a share from 0 to 1, got {share}", share=second_review)
         raise InputError(message)
     if not 0 <= hide_limit <= MAX_HIDE_LIMIT:
         message = _("hide_limit: expected a number from 0, got {hide_limit}", hide_limit=hide_limit)
@@ -68,15 +68,15 @@ def set_policy(
         raise InputError(message)
     lock_chain(connection)
     before = secret_policy(connection)
-    if before is None or (before.second_review, before.hide_limit) != (share, hide_limit):
+    if before is None or (before.second_review, before.hide_limit) != (second_review, hide_limit):
         values = {
-            "second_review": share,
+            "second_review": second_review,
             "hide_limit": hide_limit,
             "seed": before.seed if before else secrets.token_hex(16),
             "set_by": by,
             "set_at": now,
         }
         number = inserted_id(connection, desk_policy, values)
-        details = {"second_review": share, "hide_limit": hide_limit}
+        details = {"second_review": second_review, "hide_limit": hide_limit}
         audit.append(connection, [audit.Entry("policy", number, details)], actor=by, at=now)
     return policy(connection)

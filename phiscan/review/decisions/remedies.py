@@ -1,7 +1,7 @@
-"""What is to be done about confirmed files: remedy, owner, due day, and the proof by a later scan.
+"""Remediation tasks of confirmed files: remedy, owner, deadline, and the proof by a later scan.
 
 A task follows from the records: a verdict of PHI opens it, and a complete scan closes it when the file is
-gone or fewer people may read it than when it was confirmed. Nothing is written to a share.
+missing or fewer users may read it than when it was confirmed. Nothing is written to a share.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ _BREADTH = {Exposure.OWNER: 0, Exposure.GROUP: 1, Exposure.UNKNOWN: 2, Exposure.
 
 
 class TaskState(StrEnum):
-    """How far a task has come."""
+    """The state of a task."""
 
     OPEN = "open"
     OVERDUE = "overdue"
-    GONE = "gone"  # a complete scan has not seen the file
-    RESTRICTED = "restricted"  # fewer people may read it than when it was confirmed
-    CHANGED = "changed"  # the content is another; it has to be reviewed again
+    GONE = "gone"  # a complete scan did not find the file
+    RESTRICTED = "restricted"  # fewer users may read it than when it was confirmed
+    CHANGED = "changed"  # the content has changed; it must be reviewed again
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One confirmed file, and what is to be done about it."""
+    """The task of one confirmed file."""
 
     file_id: int
     root: str
     path: str
-    owner: str  # as the share names the owner, else the number; "" = not known
+    owner: str  # name from the share, else the user id; "" = not known
     exposure: Exposure  # when it was confirmed
-    exposure_now: Exposure | None  # None = gone
+    exposure_now: Exposure | None  # None = the file is missing
     n_people: int
     confirmed: datetime
     confirmed_by: str
@@ -54,9 +54,9 @@ class Task:
 
 
 def tasks(connection: sa.Connection, *, due_days: int, now: datetime) -> tuple[Task, ...]:
-    """Return a task for each file whose standing verdict is PHI, open ones first, the earliest due day first.
+    """Return a task for each file whose current verdict is PHI, open tasks first, earliest deadline first.
 
-    What awaits a blind second verdict is left out: its verdict must not be seen yet.
+    Files that await a blind second verdict are excluded: their verdict must not be visible yet.
     """
     found = [_task(row, due_days, now) for row in connection.execute(_CONFIRMED)]
     is_done = {TaskState.GONE, TaskState.RESTRICTED, TaskState.CHANGED}
@@ -70,7 +70,7 @@ _standing = (
 )
 _then, _now = examination.alias("then"), examination.alias("now")
 _access_then, _access_now = access.alias("access_then"), access.alias("access_now")
-# The examination that was confirmed: the last one of that content begun before the verdict.
+# The confirmed examination: the last one of that content begun before the verdict.
 _confirmed_id = (
     sa.select(sa.func.max(examination.c.id))
     .join(scan, scan.c.id == examination.c.scan_id)
@@ -156,7 +156,7 @@ def _task(row: Any, due_days: int, now: datetime) -> Task:
 
 
 def suggested_remedy(exposure: Exposure) -> str:
-    """Return what to do first about a confirmed file, by who may read it.
+    """Return the first remedy of a confirmed file, by its exposure.
 
     >>> suggested_remedy(Exposure.OWNER)
     'Ask the owner to delete it or to move it to a protected folder'

@@ -1,4 +1,4 @@
-"""Who asked to see the text of a file, when and what for; recorded before anything is shown."""
+"""Reveals of a file's text: user, time and purpose, recorded before the text is shown."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ PURPOSES = (
     _("To answer a request of the person concerned"),
     _("To check the screening"),
 )
-"""What a text can be revealed for at the desk; a fixed list, so that no patient's name lands in it."""
+"""The purposes of a reveal; a fixed list, so that no patient's name is entered there."""
 OTHER_PURPOSE = _("another purpose, in the reviewer's own words")
 
 
 def purpose_shown(purpose: str) -> str:
-    """Return a purpose as logs and reports may show it: a person's own words stay in the database.
+    """Return a purpose as logs and reports may show it: free text stays in the database.
 
     >>> purpose_shown("To correct the spans"), purpose_shown("Ann Roe asked for it")
     ('To correct the spans', "another purpose, in the reviewer's own words")
@@ -42,16 +42,16 @@ def purpose_shown(purpose: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examined:
-    """A file as it was examined: what ``phiscan.pipeline.rereading.reveal`` needs to read it again."""
+    """A file as it was examined: the input of ``phiscan.pipeline.rereading.reveal``."""
 
-    source: SourceFile  # where it lies, and what the share said of it when it was examined
-    content_hash: str  # what the file must still be
-    n_chars: int  # of the text that the findings' positions belong to
+    source: SourceFile  # location and metadata at the examination
+    content_hash: str  # the required content hash
+    n_chars: int  # length of the text that the findings refer to
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reveal(Examined):
-    """A reveal that was recorded; then the text may be shown."""
+    """A recorded reveal, after which the text may be shown."""
 
     id: int
     file_id: int
@@ -62,10 +62,10 @@ class Reveal(Examined):
 
 
 def reveal(connection: sa.Connection, file_id: int, *, purpose: str, by: str, now: datetime) -> Reveal:
-    """Record that somebody asks to see a file's text; of a blind item, without what was found in it.
+    """Record a reveal of a file's text; for a blind item, without its findings.
 
     Raises:
-        InputError: unknown or never read file, no purpose, or nobody asks.
+        InputError: unknown or never read file, no purpose, or no user name.
     """
     by, purpose = checked_text("by", by), checked_text("purpose", purpose, MAX_PURPOSE_CHARS)
     require_name("by", by)
@@ -82,7 +82,7 @@ def reveal(connection: sa.Connection, file_id: int, *, purpose: str, by: str, no
         "revealed": now,
     }
     number = inserted_id(connection, reveal_table, values)
-    # The purpose is a person's own words: the log holds the digest of the row, not the words.
+    # The purpose may be free text: the log contains the digest of the row, not the words.
     details = {"file": file_id, "content_hash": row.content_hash}
     audit.append(connection, [audit.Entry("reveal", number, details)], actor=by, at=now)
     blind = connection.execute(sa.select(work_item.c.blind).where(work_item.c.file_id == file_id)).scalar()
@@ -93,7 +93,7 @@ def reveal(connection: sa.Connection, file_id: int, *, purpose: str, by: str, no
         file_id=file_id,
         source=_source(connection, row),
         content_hash=row.content_hash,
-        # Names after the text would tell a blind reviewer what the file's name was taken for.
+        # Findings in the file's name, which follow the text, would reveal the referral to a blind reviewer.
         n_chars=0 if blind else row.n_chars,
         spans=tuple((span.span_start, span.span_end, span.entity_type) for span in spans),
         purpose=purpose,
@@ -103,7 +103,7 @@ def reveal(connection: sa.Connection, file_id: int, *, purpose: str, by: str, no
 
 
 def examined(connection: sa.Connection, file_id: int) -> Examined:
-    """Return a file as it was examined, to be read again without showing its text.
+    """Return a file as it was examined, for reading it again without showing its text.
 
     Raises:
         InputError: unknown or never read file.

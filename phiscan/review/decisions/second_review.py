@@ -1,4 +1,4 @@
-"""A random share of decided items goes blind to a second person; who disagree are settled by a lead."""
+"""Second review: a random share of decided items is judged blind by a second user; a lead settles."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from phiscan.store.tables import (
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """Two people who gave one content different verdicts, for the lead who settles it."""
+    """Two different verdicts on one content, for the lead who settles."""
 
     id: int  # number of the second review
     file_id: int
@@ -67,17 +67,17 @@ class Rating:
 
 @dataclass(frozen=True, slots=True)
 class SecondReviewCounts:
-    """How far the second review has come."""
+    """The progress of the second review."""
 
     drawn: int
     waiting: int
     agreed: int
-    disagreed: int  # settled ones included
+    disagreed: int  # including settled ones
     settled: int
 
 
 def disagreements(connection: sa.Connection, *, lead: str) -> tuple[Disagreement, ...]:
-    """Return the open disagreements between two others, oldest first."""
+    """Return the open disagreements between two other users, oldest first."""
     query = (
         sa.select(
             second_review.c.id,
@@ -133,14 +133,14 @@ def adjudicate(
     *,
     lead: str,
     now: datetime,
-    reason: str,
-    note: str,
+    reason: str = "",
+    note: str = "",
 ) -> Decided:
-    """Settle a disagreement; see ``Desk.adjudicate``.
+    """Settle a disagreement by the lead's verdict.
 
     Raises:
-        ConflictError: there is nothing to settle (any more).
-        InputError: no such second review, or the lead is one of the two.
+        ConflictError: it is settled already, or the reviewers no longer disagree.
+        InputError: no such second review, or the lead is one of the two reviewers.
     """
     lock_chain(connection)
     lead = deciding.checked_text("lead", lead)
@@ -181,15 +181,15 @@ def adjudicate(
 
 
 def ratings(connection: sa.Connection) -> tuple[Rating, ...]:
-    """Return the two verdicts of every second review that has both, in the order in which they were drawn.
+    """Return the two verdicts of every completed second review, in the order of the draw.
 
-    The first verdict is the last one that its reviewer let stand; a lead's is none of the two.
+    The first verdict is the last one that its reviewer did not undo; a lead's verdict is neither.
     """
     return tuple(_pairs(connection))
 
 
 def counts(connection: sa.Connection) -> SecondReviewCounts:
-    """Count how far the second review has come."""
+    """Count the second reviews by their state."""
     drawn = connection.execute(sa.select(sa.func.count()).select_from(second_review)).scalar_one()
     pairs = list(_pairs(connection))
     disagreed = sum(pair.first is not pair.second for pair in pairs)
@@ -201,9 +201,9 @@ def counts(connection: sa.Connection) -> SecondReviewCounts:
 
 
 def open_contents(connection: sa.Connection) -> frozenset[tuple[int, str]]:
-    """Return file and content hash of what awaits a blind second verdict, or has a twin that does.
+    """Return file and content hash of items that await a blind second verdict, or have a duplicate that does.
 
-    Nobody may see what another said of it.
+    Their verdicts must not be visible to other users.
     """
     query = sa.select(work_item.c.file_id, work_item.c.content_hash).where(
         work_item.c.awaits == second_verdicts.SECOND
@@ -212,7 +212,7 @@ def open_contents(connection: sa.Connection) -> frozenset[tuple[int, str]]:
 
 
 def verdicts_by(connection: sa.Connection, reviewer: str) -> dict[int, Verdict]:
-    """Return the second verdicts of one person that stand on the present content of items, by file."""
+    """Return the current second verdicts of one user on the present contents, by file."""
     query = (
         sa.select(work_item.c.file_id, second_verdict.c.verdict)
         .join(
@@ -233,15 +233,15 @@ def _pairs(connection: sa.Connection) -> Iterator[Rating]:
     ids = [row.id for row in reviews]
     seconds: dict[int, sa.Row[Any]] = {}
     settled: dict[int, sa.Row[Any]] = {}
-    for some in chunks(ids):
-        seconds |= second_verdicts.current_second_verdicts(connection, some)
-        settled |= second_verdicts.settlements(connection, some)
+    for batch in chunks(ids):
+        seconds |= second_verdicts.current_second_verdicts(connection, batch)
+        settled |= second_verdicts.settlements(connection, batch)
     firsts = _firsts(connection, [row for row in reviews if row.id in seconds])
     ends = {
         row.id: Verdict(row.verdict)
-        for some in chunks([one.decision_id for one in settled.values()])
+        for batch in chunks([one.decision_id for one in settled.values()])
         for row in connection.execute(
-            sa.select(decision.c.id, decision.c.verdict).where(decision.c.id.in_(some))
+            sa.select(decision.c.id, decision.c.verdict).where(decision.c.id.in_(batch))
         )
     }
     for review in reviews:
@@ -261,13 +261,13 @@ def _pairs(connection: sa.Connection) -> Iterator[Rating]:
 
 
 def _firsts(connection: sa.Connection, reviews: list[sa.Row[Any]]) -> dict[tuple[int, str], sa.Row[Any]]:
-    """Return the last first verdict by content: neither taken back nor a lead's."""
+    """Return the last first verdict by content: neither undone nor a lead's."""
     found: dict[tuple[int, str], sa.Row[Any]] = {}
-    for some in chunks([row.file_id for row in reviews]):
+    for batch in chunks([row.file_id for row in reviews]):
         query = (
             sa.select(decision)
             .where(
-                decision.c.file_id.in_(some),
+                decision.c.file_id.in_(batch),
                 ~sa.exists().where(decision_undo.c.decision_id == decision.c.id),
                 ~sa.exists().where(adjudication.c.decision_id == decision.c.id),
             )

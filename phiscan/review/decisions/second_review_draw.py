@@ -1,4 +1,4 @@
-"""Drawing decided contents for a blind second verdict: a random share, copies and the like together."""
+"""Draw of decided contents for a blind second verdict: a random share, duplicates together."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from phiscan.store.tables import second_review
 
 
 def draw(connection: sa.Connection, made: Sequence[Decision], *, now: datetime) -> None:
-    """Send a random share of newly decided contents to a second person; each content is drawn for once.
+    """Draw a random share of newly decided contents for a second review; each content once.
 
-    The first verdict about one of several duplicates draws for all of them. What is decided later goes to a
-    second person too while one of the others is still to be judged, and not at all once a verdict about one
-    of them was to be seen.
+    The first verdict about one of several duplicates draws for all of them. Duplicates decided later are
+    drawn too while the second verdict of one is open, and not at all once a verdict about one of them was
+    visible.
     """
     policy = desk_policy.secret_policy(connection)
     if policy is None or policy.second_review == 0:
@@ -50,9 +50,9 @@ def draw(connection: sa.Connection, made: Sequence[Decision], *, now: datetime) 
 def _is_drawn(
     connection: sa.Connection, seed: str, made: Decision, share: float, together: Collection[int]
 ) -> bool:
-    """Draw by a hash that nobody without the seed can foretell; the same duplicates, the same lot.
+    """Draw by a hash that is unpredictable without the seed; duplicates share one draw.
 
-    ``together``: the files decided in this transaction; nobody has seen their verdicts.
+    ``together``: the files decided in this transaction, whose verdicts nobody has seen yet.
     """
     of_file = duplicate_groups.of_file(connection, made.file_id, made.content_hash)
     if duplicate_groups.is_open(connection, of_file):

@@ -1,4 +1,4 @@
-"""Which contents were drawn for a blind second verdict, what it was, and whom they await now."""
+"""State of second reviews by content: the draw, the second verdict, and who must judge next."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from phiscan.store.tables import (
 )
 
 NOBODY, FIRST, SECOND, LEAD = "nobody", "first", "second", "lead"
-"""Whom an item awaits: the values of ``work_item.awaits``."""
+"""Which verdict an item awaits: the values of ``work_item.awaits``."""
 
 _OF_CONTENT = sa.select(second_review).where(
     second_review.c.file_id == sa.bindparam("file"), second_review.c.content_hash == sa.bindparam("content")
@@ -42,24 +42,24 @@ def drawn_for(connection: sa.Connection, file_id: int, content_hash: str) -> sa.
 
 
 def current_second_verdicts(connection: sa.Connection, review_ids: Sequence[int]) -> dict[int, sa.Row[Any]]:
-    """Return the second verdict that is in each of these second reviews."""
+    """Return the second verdict of each of these second reviews."""
     return {row.second_review_id: row for row in connection.execute(_SECONDS, {"reviews": review_ids})}
 
 
 def settlements(connection: sa.Connection, review_ids: Sequence[int]) -> dict[int, sa.Row[Any]]:
-    """Return the adjudication that is in each of these second reviews."""
+    """Return the adjudication of each of these second reviews."""
     return {row.second_review_id: row for row in connection.execute(_SETTLED, {"reviews": review_ids})}
 
 
 def awaited(
     connection: sa.Connection, contents: Mapping[int, str], verdicts: Mapping[int, sa.Row[Any]]
 ) -> dict[int, str]:
-    """Return whom each decided content awaits, by file.
+    """Return which verdict each decided content awaits, by file.
 
     Args:
-        connection: to the database.
+        connection: connection to the database.
         contents: content hash by file.
-        verdicts: the decision that stands (verdict, reviewer), by file, of those that have one.
+        verdicts: the current decision (verdict, reviewer) by file, of decided files.
     """
     whom = dict.fromkeys(verdicts, NOBODY)
     if not verdicts:
@@ -77,7 +77,7 @@ def awaited(
         if review_id in settled:
             continue
         given, first = seconds.get(review_id), verdicts[file_id]
-        # A person's own verdict is no second one: the first was taken back, and theirs took its place.
+        # A user's own verdict is not a second one: it became the first when the other was undone.
         if given is None or given.reviewer == first.reviewer:
             whom[file_id] = SECOND
         elif given.verdict != first.verdict:

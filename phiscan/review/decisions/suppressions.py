@@ -1,4 +1,4 @@
-"""What need not be looked at for a while: a value, or a rule, in a folder or everywhere."""
+"""Suppressions: findings of a value or a rule that hide items for a time, in a folder or everywhere."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ MAX_REASON_CHARS = 1_000
 
 
 class SuppressionKind(StrEnum):
-    """By what a finding is passed over."""
+    """By which attribute a suppression matches findings."""
 
     VALUE = "value"  # its keyed identity
     RULE = "rule"  # the rule that found it
@@ -47,7 +47,7 @@ class SuppressionKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuppressionScope:
-    """Which findings a suppression passes over, and where."""
+    """The findings that a suppression matches, and the folder where it applies."""
 
     kind: SuppressionKind
     target: str  # the finding's ``identity``, or its ``source``
@@ -58,18 +58,18 @@ class SuppressionScope:
 
 @dataclass(frozen=True, slots=True)
 class SuppressionPreview:
-    """What a suppression would do now."""
+    """The effect of a suppression."""
 
-    n_hidden: int  # items of the list that it would hide, in addition to those hidden already
-    n_matched: int  # items with a matching finding; the rest of them have other reasons to stay
-    examples: tuple[tuple[int, str], ...]  # number and path of some that it would hide
+    n_hidden: int  # items that it would hide in addition to those hidden already
+    n_matched: int  # items with a matching finding; the others have further findings and remain
+    examples: tuple[tuple[int, str], ...]  # number and path of some hidden items
     needs_approval: bool
-    why: str  # why it needs approval, in words; "" when it does not
+    why: str  # why it needs approval; "" if it does not
 
 
 @dataclass(frozen=True, slots=True)
 class Suppression:
-    """A suppression and what became of it."""
+    """A suppression with its status."""
 
     id: int
     scope: SuppressionScope
@@ -86,10 +86,10 @@ class Suppression:
 
 
 def preview(connection: sa.Connection, scope: SuppressionScope, *, now: datetime) -> SuppressionPreview:
-    """Say what a suppression would hide now; see ``Desk.preview_suppression``.
+    """Count the items that a suppression would hide now, and check whether it needs a lead's approval.
 
     Raises:
-        InputError: the scope names nothing.
+        InputError: the scope is empty.
     """
     return preview_together(connection, [scope], now=now)
 
@@ -97,12 +97,10 @@ def preview(connection: sa.Connection, scope: SuppressionScope, *, now: datetime
 def preview_together(
     connection: sa.Connection, scopes: Sequence[SuppressionScope], *, now: datetime
 ) -> SuppressionPreview:
-    """Say what several suppressions would hide together; see ``Desk.preview_suppressions``.
-
-    Two values of one item may hide it together, and neither alone.
+    """Count the items that several suppressions would hide together, which may be more than their sum.
 
     Raises:
-        InputError: a scope names nothing.
+        InputError: a scope is empty.
     """
     scopes = [_checked(connection, scope) for scope in scopes]
     by_file = {row.file_id: row for scope in scopes for row in _matching(connection, scope)}
@@ -115,9 +113,9 @@ def preview_together(
     limit = desk_policy.policy(connection).hide_limit
     why = ""
     if any(scope.root_id is None for scope in scopes):
-        why = _("it would hold on every share")
+        why = _("it would apply to every share")
     elif not all(scope.folder for scope in scopes):
-        why = _("it would hold on a whole share, not in one folder")
+        why = _("it would apply to a whole share, not to one folder")
     elif len(hidden) > limit:
         n = len(hidden)
         why = _("it would hide {n} items; more than {limit} need a lead's approval", n=n, limit=limit)
@@ -139,10 +137,10 @@ def suppress(
     by: str,
     now: datetime,
 ) -> Suppression:
-    """Make a suppression; see ``Desk.suppress``.
+    """Create a suppression; a broad one takes effect after ``approve``.
 
     Raises:
-        InputError: nothing is written.
+        InputError: the scope is invalid, no reason, or the end is not in the future.
     """
     (made,) = suppress_together(connection, [scope], reason=reason, until=until, by=by, now=now)
     return made
@@ -157,10 +155,10 @@ def suppress_together(
     by: str,
     now: datetime,
 ) -> tuple[Suppression, ...]:
-    """Make several suppressions; all need approval if they do together; see ``Desk.suppress_all``.
+    """Create several suppressions; if they are broad together, each needs approval.
 
     Raises:
-        InputError: nothing is written.
+        InputError: a scope is invalid, no reason, or the end is not in the future.
     """
     by, reason = checked_text("by", by), checked_text("reason", reason, MAX_REASON_CHARS)
     require_name("by", by)
@@ -198,7 +196,7 @@ def _insert(
     by: str,
     now: datetime,
 ) -> int:
-    """Write one suppression and hide what it hides; its own count is what it adds to those before it."""
+    """Write one suppression and hide its items; its count excludes items of the previous ones."""
     n_hidden = preview(connection, scope, now=now).n_hidden
     values = {
         "kind": scope.kind.value,
@@ -216,12 +214,12 @@ def _insert(
     number = inserted_id(connection, suppression, values)
     details = {"kind": scope.kind.value, "n_hidden": n_hidden, "needs_approval": needs_approval}
     audit.append(connection, [audit.Entry("suppress", number, details)], actor=by, at=now)
-    _hide_anew(connection, scope)
+    _update_hidden(connection, scope)
     return number
 
 
 def entity_types(connection: sa.Connection, scope: SuppressionScope) -> tuple[str, ...]:
-    """Return the types of the findings that a suppression passes over."""
+    """Return the types of the findings that a suppression matches."""
     query = sa.select(finding.c.entity_type).where(is_covered(scope)).distinct()
     return tuple(sorted(connection.execute(query).scalars()))
 
@@ -234,15 +232,16 @@ def is_covered(scope: SuppressionScope) -> sa.ColumnElement[bool]:
 
 
 def approve(connection: sa.Connection, suppression_id: int, *, lead: str, now: datetime) -> None:
-    """Let a broad suppression hold; see ``Desk.approve_suppression``.
+    """Approve a broad suppression, which then takes effect.
 
     Raises:
-        ConflictError, InputError: nothing is written.
+        ConflictError: it is in effect already, was lifted or has ended.
+        InputError: there is none, or the lead created it.
     """
     lead = checked_text("lead", lead)
     require_name("lead", lead)
     lock_chain(connection)
-    one = _one(connection, suppression_id, now)
+    one = _suppression(connection, suppression_id, now)
     if one.status != "waiting":
         message = f"suppression {suppression_id}: nothing to approve, it is {one.status}"
         raise ConflictError(message)
@@ -253,19 +252,20 @@ def approve(connection: sa.Connection, suppression_id: int, *, lead: str, now: d
     number = inserted_id(connection, suppression_approval, values)
     entry = audit.Entry("approve_suppression", number, {"suppression": suppression_id})
     audit.append(connection, [entry], actor=lead, at=now)
-    _hide_anew(connection, one.scope)
+    _update_hidden(connection, one.scope)
 
 
-def lift(connection: sa.Connection, suppression_id: int, *, by: str, now: datetime, reason: str) -> None:
-    """Take a suppression back; see ``Desk.lift_suppression``.
+def lift(connection: sa.Connection, suppression_id: int, *, by: str, now: datetime, reason: str = "") -> None:
+    """Lift a suppression; the items that it hid are in the list again.
 
     Raises:
-        ConflictError, InputError: nothing is written.
+        ConflictError: it was lifted before.
+        InputError: there is none.
     """
     by, reason = checked_text("by", by), checked_text("reason", reason, MAX_REASON_CHARS)
     require_name("by", by)
     lock_chain(connection)
-    one = _one(connection, suppression_id, now)
+    one = _suppression(connection, suppression_id, now)
     if one.lifted_by:
         message = f"suppression {suppression_id}: it was lifted before, by {one.lifted_by}"
         raise ConflictError(message)
@@ -273,11 +273,11 @@ def lift(connection: sa.Connection, suppression_id: int, *, by: str, now: dateti
     number = inserted_id(connection, suppression_lift, values)
     entry = audit.Entry("lift_suppression", number, {"suppression": suppression_id})
     audit.append(connection, [entry], actor=by, at=now)
-    _hide_anew(connection, one.scope)
+    _update_hidden(connection, one.scope)
 
 
 def suppressions(connection: sa.Connection, *, now: datetime) -> tuple[Suppression, ...]:
-    """Return every suppression ever made, the newest first."""
+    """Return all suppressions, newest first."""
     query = (
         sa.select(
             suppression,
@@ -323,7 +323,7 @@ def _status(row: sa.Row[Any], now: datetime) -> str:
     return "waiting" if row.needs_approval and not row.approved_by else "active"
 
 
-def _one(connection: sa.Connection, suppression_id: int, now: datetime) -> Suppression:
+def _suppression(connection: sa.Connection, suppression_id: int, now: datetime) -> Suppression:
     for one in suppressions(connection, now=now):
         if one.id == suppression_id:
             return one
@@ -355,9 +355,9 @@ def _checked(connection: sa.Connection, scope: SuppressionScope) -> SuppressionS
 
 
 def _matching(connection: sa.Connection, scope: SuppressionScope) -> Sequence[sa.Row[Any]]:
-    """Return the items with a finding that the scope speaks of, the greatest risk first.
+    """Return the items with a matching finding, highest risk first.
 
-    Without a folder this reads every finding: half a second for each million of them.
+    Without a folder this reads every finding: half a second per million.
     """
     has_one = sa.exists().where(finding.c.examination_id == work_item.c.examination_id, is_covered(scope))
     query: sa.Select[Any] = (
@@ -371,7 +371,7 @@ def _matching(connection: sa.Connection, scope: SuppressionScope) -> Sequence[sa
             file.c.display.label("path"),
         )
         .join(file, file.c.id == work_item.c.file_id)
-        .where(has_one)
+        .where(has_finding)
         .order_by(work_item.c.risk.desc(), work_item.c.file_id)
     )
     if scope.root_id is not None:
@@ -387,8 +387,8 @@ def _places(rows: Sequence[sa.Row[Any]]) -> list[Place]:
     return [Place(row.examination_id, row.root_id, row.path) for row in rows]
 
 
-def _hide_anew(connection: sa.Connection, scope: SuppressionScope) -> None:
-    """Say anew until when each item in a scope is hidden."""
+def _update_hidden(connection: sa.Connection, scope: SuppressionScope) -> None:
+    """Update until when each item in a scope is hidden."""
     rows = [row for row in _matching(connection, scope) if not row.blind]
     ends = hidden_until(connection, _places(rows), hiders(connection))
     changed: dict[str, list[int]] = {}
@@ -397,8 +397,8 @@ def _hide_anew(connection: sa.Connection, scope: SuppressionScope) -> None:
         if end != row.hidden_until:
             changed.setdefault(end, []).append(row.file_id)
     for end, file_ids in changed.items():
-        for some in chunks(file_ids):
-            here = work_item.c.file_id.in_(some)
+        for batch in chunks(file_ids):
+            here = work_item.c.file_id.in_(batch)
             before = work_tallies.rows_where(connection, here)
             connection.execute(work_item.update().where(here).values(hidden_until=end))
             work_tallies.note(connection, before, [{**row, "hidden_until": end} for row in before])

@@ -1,9 +1,9 @@
-"""Deciding at the desk: once per form, about the content that was seen, and reversibly."""
+"""Verdicts of the desk: once per form, about the content that was seen, and reversible."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any
 
@@ -16,7 +16,6 @@ from phiscan.review.audit import log as audit
 from phiscan.review.decisions import second_verdicts
 from phiscan.review.decisions import writing as deciding
 from phiscan.review.decisions.writing import checked_text, require_name
-from phiscan.review.records.current_results import last_seen
 from phiscan.review.worklist import rows as work_rows
 from phiscan.review.worklist.model import MAX_NOTE_CHARS, Decided
 from phiscan.store.database import inserted_id, lock_chain
@@ -30,11 +29,12 @@ from phiscan.store.tables import (
     work_item,
 )
 
+SKIP_FOR = timedelta(hours=4)  # a skipped item returns to the list of its reviewer
 MAX_REASON_CHARS = 200
 MAX_TOKEN_CHARS = 200
 
 _FORM = sa.select(decision_form).where(decision_form.c.token == sa.bindparam("digest"))
-_STANDING = (
+_CURRENT = (
     sa.select(sa.func.max(decision.c.id))
     .where(decision.c.file_id == sa.bindparam("file"), decision.c.content_hash == sa.bindparam("content"))
     .where(~sa.exists().where(decision_undo.c.decision_id == decision.c.id))
@@ -53,16 +53,32 @@ def decide(
     *,
     reviewer: str,
     now: datetime,
-    token: str,
-    seen: int | None,
-    override: bool,
-    reason: str,
-    note: str,
+    token: str = "",
+    seen: int | None = None,
+    override: bool = False,
+    reason: str = "",
+    note: str = "",
 ) -> Decided:
-    """Record a verdict once per form; see ``Desk.decide``.
+    """Record a verdict, once per form.
+
+    If the item awaits a blind second verdict by another reviewer, this is that verdict; neither argument nor
+    result shows which of the two it is.
+
+    Args:
+        connection: connection in a writing transaction.
+        file_id: the file.
+        verdict: phi, not_phi or unsure.
+        reviewer: who decides.
+        now: when.
+        token: random text of the form; the same token again records nothing and returns the same.
+        seen: ``WorkItem.examination_id`` of the item that the reviewer saw.
+        override: also if another reviewer has decided it since.
+        reason: a name of ``REASONS``, or other words; at most 200 characters.
+        note: free text, at most ``MAX_NOTE_CHARS`` characters.
 
     Raises:
-        ConflictError, InputError: nothing is written.
+        ConflictError: the content has changed since it was seen, or another reviewer has decided it.
+        InputError: unknown or never read file, no reviewer, a text too long, a token of another form.
     """
     verdict = Verdict(verdict)
     reviewer = checked_text("reviewer", reviewer)
@@ -75,7 +91,7 @@ def decide(
     before = answered(connection, token, file_id, reviewer)
     if before is not None:
         return before
-    row = _current(connection, file_id)
+    row = deciding.read_file(connection, file_id)
     _require_seen(connection, row, seen)
     review = second_verdicts.drawn_for(connection, file_id, row.content_hash)
     if review is not None and _is_second(connection, review, row, reviewer):
@@ -117,53 +133,47 @@ def decide(
 
 def decide_all(
     connection: sa.Connection,
-    given: Sequence[tuple[int, Verdict]],
+    verdicts: Sequence[tuple[int, Verdict]],
     *,
     reviewer: str,
     now: datetime,
-    reason: str,
-    note: str,
+    reason: str = "",
+    note: str = "",
 ) -> int:
-    """Record a verdict for each of some files over those of others, all or none; see ``Desk.decide_all``.
+    """Record one verdict per file, all or none, over those of other reviewers, and return how many.
+
+    As ``decide`` with ``override``: a file that awaits a blind second verdict gets it, and the result does
+    not show which files these were.
 
     Raises:
-        InputError: nothing is written.
+        InputError: unknown or never read file, no reviewer, or two others disagree about one.
     """
     lock_chain(connection)
     reviewer = checked_text("reviewer", reviewer)
     firsts = []
-    for file_id, verdict in given:
-        row = _current(connection, file_id)
+    for file_id, verdict in verdicts:
+        row = deciding.read_file(connection, file_id)
         review = second_verdicts.drawn_for(connection, file_id, row.content_hash)
         if review is None or not _is_second(connection, review, row, reviewer):
             _require_shown(connection, row, reviewer)
             _require_no_dispute(connection, review, row, reviewer)
             firsts.append((file_id, verdict))
             continue
-        decide(
-            connection,
-            file_id,
-            verdict,
-            reviewer=reviewer,
-            now=now,
-            token="",
-            seen=None,
-            override=False,
-            reason=reason,
-            note=note,
-        )
+        decide(connection, file_id, verdict, reviewer=reviewer, now=now, reason=reason, note=note)
     deciding.decide(connection, firsts, reviewer=reviewer, reason=reason, note=note, now=now)
-    return len(given)
+    return len(verdicts)
 
 
-def undo(connection: sa.Connection, file_id: int, *, by: str, now: datetime, lead: bool) -> None:
-    """Take back a verdict about a file's present content; see ``Desk.undo``.
+def undo(connection: sa.Connection, file_id: int, *, by: str, now: datetime, lead: bool = False) -> None:
+    """Undo the last verdict of ``by`` about a file's present content; the one before applies again.
+
+    With ``lead``, also a verdict of another reviewer.
 
     Raises:
-        ConflictError: nothing of theirs stands.
+        ConflictError: there is no such verdict, or a lead has settled it.
     """
     lock_chain(connection)
-    row = _current(connection, file_id)
+    row = deciding.read_file(connection, file_id)
     review = second_verdicts.drawn_for(connection, file_id, row.content_hash)
     second = None
     if review is not None and not second_verdicts.settlements(connection, [review.id]):
@@ -172,9 +182,9 @@ def undo(connection: sa.Connection, file_id: int, *, by: str, now: datetime, lea
     if second is not None and second.reviewer == by != row.reviewer:
         undone = {"second_verdict_id": second.id}
     elif row.verdict is not None and (row.reviewer == by or lead):
-        undone = {"decision_id": _standing_id(connection, row)}
+        undone = {"decision_id": _current_id(connection, row)}
     else:
-        message = _("{path}: nothing to undo: no verdict by {by} stands", path=row.path, by=by)
+        message = _("{path}: nothing to undo: no verdict by {by} is current", path=row.path, by=by)
         raise ConflictError(message)
     number = inserted_id(
         connection, decision_undo, {"file_id": file_id, **undone, "undone_by": by, "undone": now}
@@ -184,37 +194,28 @@ def undo(connection: sa.Connection, file_id: int, *, by: str, now: datetime, lea
     work_rows.refresh(connection, [file_id])
 
 
-def skip_item(connection: sa.Connection, file_id: int, *, reviewer: str, until: datetime) -> None:
-    """Pass over an item until a moment, for one reviewer.
+def skip_item(
+    connection: sa.Connection, file_id: int, *, reviewer: str, now: datetime, until: datetime | None = None
+) -> None:
+    """Skip an item for one reviewer, for ``SKIP_FOR`` or until a moment.
 
     Raises:
         InputError: no such file, or no reviewer.
     """
     reviewer = checked_text("reviewer", reviewer)
     require_name("reviewer", reviewer)
-    row = _current(connection, file_id)
-    values = {"file_id": file_id, "content_hash": row.content_hash, "reviewer": reviewer, "until": until}
+    row = deciding.read_file(connection, file_id)
+    values = {
+        "file_id": file_id,
+        "content_hash": row.content_hash,
+        "reviewer": reviewer,
+        "until": until or now + SKIP_FOR,
+    }
     inserted_id(connection, skip, values)
 
 
-def _current(connection: sa.Connection, file_id: int) -> sa.Row[Any]:
-    row = last_seen(connection, file_id)
-    if row is None:
-        message = _("file {file_id}: there is no such file in the database", file_id=file_id)
-        raise InputError(message)
-    if not row.content_hash:
-        message = _(
-            "{path}: cannot be decided: its content was never read ({outcome}: {reason})",
-            path=row.path,
-            outcome=row.outcome,
-            reason=row.reason,
-        )
-        raise InputError(message)
-    return row
-
-
 def _require_seen(connection: sa.Connection, row: sa.Row[Any], seen: int | None) -> None:
-    """Refuse a verdict on what is not there any more; the same content examined anew is the same."""
+    """Refuse a verdict on a content that has changed; a new examination of the same content is accepted."""
     if seen is None or seen == row.id:
         return
     query = sa.select(examination.c.content_hash, examination.c.file_id).where(examination.c.id == seen)
@@ -228,25 +229,25 @@ def _require_seen(connection: sa.Connection, row: sa.Row[Any], seen: int | None)
 
 
 def _is_second(connection: sa.Connection, review: sa.Row[Any], row: sa.Row[Any], reviewer: str) -> bool:
-    """Tell whether a verdict by this person is the blind second one."""
+    """Return whether a verdict by this user is the blind second one."""
     if row.verdict is None or row.reviewer == reviewer:
         return False
     if second_verdicts.settlements(connection, [review.id]):
         return False
     given = second_verdicts.current_second_verdicts(connection, [review.id]).get(review.id)
-    # One that the first reviewer gave, before the first verdict was taken back and became theirs, is none.
+    # Not a second verdict: the first reviewer gave it before the first verdict was undone.
     return given is None or given.reviewer in {reviewer, row.reviewer}
 
 
 def _require_shown(connection: sa.Connection, row: sa.Row[Any], reviewer: str) -> None:
-    """Refuse a verdict on what is judged, and hidden until its near-duplicates are, without saying how.
+    """Refuse a verdict on an item that is judged, and hidden until its near-duplicates are judged.
 
     Raises:
-        ConflictError: it is so, and the reviewer gave neither verdict.
+        ConflictError: it is hidden, and the reviewer gave neither verdict.
     """
     if row.reviewer != reviewer and connection.execute(_HIDDEN, {"file": row.file_id}).first() is not None:
         message = _(
-            "{path}: it is judged; what was said is shown when its near-duplicates are judged too",
+            "{path}: it is judged; the verdict is shown when its near-duplicates are judged too",
             path=row.path,
         )
         raise ConflictError(message)
@@ -255,10 +256,10 @@ def _require_shown(connection: sa.Connection, row: sa.Row[Any], reviewer: str) -
 def _require_no_dispute(
     connection: sa.Connection, review: sa.Row[Any] | None, row: sa.Row[Any], reviewer: str
 ) -> None:
-    """Refuse a third person who would settle, as if it were theirs, what two people disagree about.
+    """Refuse a third user's verdict on an open disagreement.
 
     Raises:
-        InputError: it waits for a lead.
+        InputError: it must be settled by a lead.
     """
     if review is None or row.verdict is None or row.reviewer == reviewer:
         return
@@ -269,9 +270,9 @@ def _require_no_dispute(
         raise InputError(message)
 
 
-def _standing_id(connection: sa.Connection, row: sa.Row[Any]) -> int:
+def _current_id(connection: sa.Connection, row: sa.Row[Any]) -> int:
     content = {"file": row.file_id, "content": row.content_hash}
-    return int(connection.execute(_STANDING, content).scalar_one())
+    return int(connection.execute(_CURRENT, content).scalar_one())
 
 
 def _digest(token: str) -> str:
@@ -279,10 +280,10 @@ def _digest(token: str) -> str:
 
 
 def answered(connection: sa.Connection, token: str, file_id: int, reviewer: str) -> Decided | None:
-    """Return what was made of a form that was sent before.
+    """Return the result of an earlier submission of the same form.
 
     Raises:
-        InputError: the token is too long, or was used for another file or by somebody else.
+        InputError: the token is too long, or was used for another file or by another user.
     """
     if not token:
         return None

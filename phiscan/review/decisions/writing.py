@@ -1,4 +1,4 @@
-"""Writing review state: decisions and assignments, appended and logged in one transaction."""
+"""Writing of decisions and assignments: appended and logged in one transaction."""
 
 from __future__ import annotations
 
@@ -25,16 +25,37 @@ from phiscan.store.tables import assignment, decision, file
 MAX_TEXT_CHARS = 10_000
 
 
+def read_file(connection: sa.Connection, file_id: int) -> sa.Row[Any]:
+    """Return the last examination of a file whose content was read, so that it can be decided.
+
+    Raises:
+        InputError: there is no such file, or its content was never read.
+    """
+    row = last_seen(connection, file_id)
+    if row is None:
+        message = gettext("file {file_id}: there is no such file in the database", file_id=file_id)
+        raise InputError(message)
+    if not row.content_hash:
+        message = gettext(
+            "{path}: cannot be decided: its content was never read ({outcome}: {reason})",
+            path=row.path,
+            outcome=row.outcome,
+            reason=row.reason,
+        )
+        raise InputError(message)
+    return row
+
+
 def decide(
     connection: sa.Connection,
     verdicts: Sequence[tuple[int, Verdict]],
     *,
     reviewer: str,
-    reason: str,
-    note: str,
+    reason: str = "",
+    note: str = "",
     now: datetime,
 ) -> list[Decision]:
-    """Append one decision per file, bound to the content that was last examined.
+    """Append one decision per file, bound to the content of the last examination.
 
     Raises:
         InputError: no reviewer, an unknown file, or a file that was never screened; nothing is written.
@@ -44,18 +65,7 @@ def decide(
     require_name("reviewer", reviewer)
     made, entries = [], []
     for file_id, verdict in verdicts:
-        row = last_seen(connection, file_id)
-        if row is None:
-            message = gettext("file {file_id}: there is no such file in the database", file_id=file_id)
-            raise InputError(message)
-        if not row.content_hash:
-            message = gettext(
-                "{path}: cannot be decided: its content was never read ({outcome}: {reason})",
-                path=row.path,
-                outcome=row.outcome,
-                reason=row.reason,
-            )
-            raise InputError(message)
+        row = read_file(connection, file_id)
         values = {
             "file_id": file_id,
             "examination_id": row.id,
@@ -80,10 +90,10 @@ def decide(
 def _with_examined(
     connection: sa.Connection, entries: Sequence[tuple[int, int, dict[str, Any]]]
 ) -> list[audit.Entry]:
-    """Add to each entry the digest of the result that was decided upon, with all that belongs to it."""
+    """Add to each entry the digest of the decided result with its child rows."""
     parts: dict[int, digests.Parts] = {}
-    for some in chunks([examination_id for _, examination_id, _ in entries]):
-        parts |= digests.parts_of(connection, some)
+    for batch in chunks([examination_id for _, examination_id, _ in entries]):
+        parts |= digests.parts_of(connection, batch)
     return [
         audit.Entry("decide", number, {**details, "examined": [row_id, digests.combined(parts[row_id])]})
         for number, row_id, details in entries
@@ -93,10 +103,10 @@ def _with_examined(
 def assign(
     connection: sa.Connection, file_ids: Sequence[int], assignee: str, *, by: str, now: datetime
 ) -> None:
-    """Append who shall decide about each file; "" = nobody any more.
+    """Append the assignee of each file; "" removes the assignment.
 
     Raises:
-        InputError: an unknown file, or nobody assigns; nothing is written.
+        InputError: an unknown file, or no user name; nothing is written.
     """
     assignee, by = checked_text("assignee", assignee), checked_text("by", by)
     require_name("by", by)
@@ -113,7 +123,7 @@ def assign(
 
 
 def checked_text(field: str, value: str, limit: int = MAX_TEXT_CHARS) -> str:
-    """Return a text as it is stored, without spaces around it.
+    """Return a text as it is stored, stripped.
 
     Raises:
         InputError: it is too long.
@@ -130,7 +140,7 @@ def checked_text(field: str, value: str, limit: int = MAX_TEXT_CHARS) -> str:
 
 
 def require_name(field: str, value: str) -> None:
-    """Refuse an empty name.
+    """Refuse an empty user name.
 
     Raises:
         InputError: it is empty.

@@ -1,31 +1,147 @@
-"""The officer's desk: review list, verdicts and undo, corrections, second review, suppressions, reveals.
+"""The review desk: review list, verdicts and undo, corrections, second review, suppressions, reveals.
 
-``Store.desk`` is one of these. Like the store's, every method is one short transaction; a wrong argument of
-the user is an ``InputError``, what somebody else did meanwhile a ``ConflictError`` (an ``InputError`` too).
-Names of people are those of their accounts; who may do what is for the caller to check, but that a second
-reviewer is not the first, and a lead neither, is checked here.
+``Store.desk`` is one of these. Every method is one transaction of the function that it names, with the
+function's arguments after the connection; an invalid argument is an ``InputError``, a concurrent change by
+another user a ``ConflictError`` (an ``InputError`` too). Users are named by their accounts; permissions are
+checked by the caller, except that a second reviewer is not the first, and a lead is neither.
 """
 
 from __future__ import annotations
 
-from phiscan.review.desk.corrections import CorrectionDesk
-from phiscan.review.desk.samples import SampleDesk
-from phiscan.review.desk.second_review import SecondReviewDesk
-from phiscan.review.desk.suppressions import SuppressionDesk
-from phiscan.review.desk.verdicts import VerdictDesk
-from phiscan.review.desk.worklist import ListDesk
+from collections.abc import Iterator
+from datetime import datetime
+
+from phiscan.review.accounts import owner_mails as sent_mails
+from phiscan.review.decisions import acts, group_verdicts, remedies, reveals, second_review, verdicts
+from phiscan.review.decisions import corrections as span_corrections
+from phiscan.review.decisions import history as file_history
+from phiscan.review.decisions import policy as desk_policy
+from phiscan.review.decisions import suppressions as list_suppressions
+from phiscan.review.decisions.corrections import GoldFile, TopicGold
+from phiscan.review.transactions import Reading, Writing
+from phiscan.review.worklist import folder_totals, list_place, near_duplicates, sampling
+from phiscan.review.worklist import reading as work_list
+from phiscan.review.worklist import rows as work_rows
 from phiscan.review.worklist.finding_cache import FindingCache
+from phiscan.review.worklist.model import Progress, WorkDetail
+from phiscan.review.worklist.sampling import SampleDraw
 from phiscan.store.database import Database
 
 
-class Desk(ListDesk, VerdictDesk, CorrectionDesk, SecondReviewDesk, SuppressionDesk, SampleDesk):
-    """The officer's desk over one review database; each of its subjects is a class of its own."""
+class Desk:
+    """The review desk over one database."""
 
     def __init__(self, database: Database) -> None:
-        self._database = database
-        self._floors = {}
+        self.database = database
+        self._floors: dict[str, tuple[datetime, int]] = {}  # see ``file_history.progress``
         self._findings = FindingCache()
 
+    # The review list
+
+    items = Reading(work_list.page)
+    size = Reading(work_list.size)
+    numbers = Reading(work_list.numbers)
+    item = Reading(work_list.item)
+    next_after = Reading(work_list.next_after)
+    before = Reading(work_list.before)
+    place = Reading(list_place.place)
+    counts = Reading(work_list.counts)
+    choices = Reading(work_list.choices)
+    folder = Reading(folder_totals.level)
+    group = Reading(near_duplicates.members)
+    rebuild = Writing(work_rows.rebuild, durable=False)
+
+    def detail(self, file_id: int, *, viewer: str, now: datetime) -> WorkDetail:
+        """Return one item with its evidence, long lists of findings from the cache.
+
+        Raises:
+            InputError: the file is not in the list.
+        """
+        with self.database.read() as connection:
+            return work_list.detail(connection, file_id, viewer=viewer, now=now, read=self._findings.read)
+
+    def progress(self, *, since: datetime) -> Progress:
+        """Count the decisions since a moment by reviewer; blind second verdicts are included."""
+        with self.database.read() as connection:
+            return file_history.progress(connection, since=since, floors=self._floors)
+
     def forget(self) -> None:
-        """Drop what is kept in memory of files that were looked at."""
+        """Clear the cache of findings."""
         self._findings.clear()
+
+    # Verdicts
+
+    decide = Writing(verdicts.decide)
+    decide_all = Writing(verdicts.decide_all)
+    decide_group = Writing(group_verdicts.decide_group)
+    decide_chosen = Writing(group_verdicts.decide_chosen)
+    undo = Writing(verdicts.undo)
+    undo_last = Writing(acts.undo_last)
+    redo_last = Writing(acts.redo_last)
+    last_act = Reading(acts.last_action)
+    last_undone = Reading(acts.last_undone)
+    skip = Writing(verdicts.skip_item, durable=False)
+    history = Reading(file_history.history)
+    tasks = Reading(remedies.tasks)
+    owner_mails = Reading(sent_mails.sent)
+
+    # Corrections of spans and topics, the gold standard of the scores
+
+    correct = Writing(span_corrections.correct)
+    complete_spans = Writing(span_corrections.complete_spans)
+    correct_topics = Writing(span_corrections.correct_topics)
+    corrections = Reading(span_corrections.corrections)
+
+    def gold(self) -> Iterator[GoldFile]:
+        """Yield the files whose spans were all checked, with the spans of reviewers and of the machine."""
+        with self.database.read() as connection:
+            yield from span_corrections.gold(connection)
+
+    def topic_gold(self) -> Iterator[TopicGold]:
+        """Yield the files with topics of a reviewer, with the concepts that the machine found."""
+        with self.database.read() as connection:
+            yield from span_corrections.topic_gold(connection)
+
+    # Second review, random sample, policy
+
+    disagreements = Reading(second_review.disagreements)
+    adjudicate = Writing(second_review.adjudicate)
+    ratings = Reading(second_review.ratings)
+    second_verdicts = Reading(second_review.verdicts_by)
+    second_review_counts = Reading(second_review.counts)
+    policy = Reading(desk_policy.policy)
+    set_policy = Writing(desk_policy.set_policy)
+    last_draw = Reading(sampling.last_draw)
+    left = Reading(sampling.left)
+
+    def draw_sample(
+        self, *, n_queued: int, n_unreferred: int, by: str, now: datetime, seed: str = ""
+    ) -> SampleDraw:
+        """Draw undecided referred files and unreferred files at random, for blind judgement in the list.
+
+        A draw replaces the previous one. Without a seed a secret one is generated.
+
+        Raises:
+            InputError: a size is negative.
+        """
+        with self.database.read() as connection:  # reads all files: no writer should wait for that
+            planned = sampling.plan(connection, n_queued=n_queued, n_unreferred=n_unreferred, seed=seed)
+        return self.database.write(
+            lambda connection: sampling.draw(connection, planned, by=by, now=now), durable=True
+        )
+
+    # Suppressions
+
+    preview_suppression = Reading(list_suppressions.preview)
+    preview_suppressions = Reading(list_suppressions.preview_together)
+    suppressed_types = Reading(list_suppressions.entity_types)
+    suppress = Writing(list_suppressions.suppress)
+    suppress_all = Writing(list_suppressions.suppress_together)
+    approve_suppression = Writing(list_suppressions.approve)
+    lift_suppression = Writing(list_suppressions.lift)
+    suppressions = Reading(list_suppressions.suppressions)
+
+    # Reveals
+
+    reveal = Writing(reveals.reveal)
+    examined = Reading(reveals.examined)

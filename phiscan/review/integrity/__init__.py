@@ -1,1 +1,1 @@
-"""How a change of the database after the program's back is found, and what exactly was changed."""
+"""Detection of changes of the database that the program did not make, and their exact location."""

@@ -1,7 +1,7 @@
-"""State of accounts, tokens and sessions as the audit log has it: a short digest per column, at each change.
+"""States of accounts, tokens and sessions in the audit log: a short digest per column, at each change.
 
-The digests are in the details of the log's entries; the newest one of a row must be that of the row now. A
-row without any was written before phiscan kept them: then role, lock and life must follow from its events.
+The digests are in the details of the log's entries; the newest one of a row must match the row. A row
+without a digest is older than this check: then role, lock and lifetime must follow from its events.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ States = dict[str, dict[int, dict[str, str]]]
 
 
 def state_of(table: sa.Table, row: Mapping[str, Any]) -> dict[str, str]:
-    """Return the digest of each column of a row, as the database holds it."""
+    """Return the digest of each column of a row as stored."""
     return {
         name: sha256(canonical_json([table.name, name, row[name]]).encode()).hexdigest()[:N_HEX]
         for name in COLUMNS[table]
@@ -48,7 +48,7 @@ def state_of(table: sa.Table, row: Mapping[str, Any]) -> dict[str, str]:
 def states(
     connection: sa.Connection, table: sa.Table, where: sa.ColumnElement[bool] | None = None
 ) -> dict[int, dict[str, str]]:
-    """Return the states of rows as they are now."""
+    """Return the current states of rows."""
     columns = [
         sa.type_coerce(table.c[name], _plain(table.c[name].type)).label(name) for name in COLUMNS[table]
     ]
@@ -61,10 +61,10 @@ def states(
 def details_of(
     connection: sa.Connection, changes: Mapping[sa.Table, tuple[Iterable[int], Collection[str] | None]]
 ) -> dict[str, Any]:
-    """Return what an entry of the log keeps of changed rows; only of the columns that the change was about.
+    """Return the part of a log entry about changed rows; only the columns that the change concerns.
 
-    ``changes``: by table, the rows and their columns (None = all, of a new row). A column that nobody meant
-    to change keeps the digest that it had, so that a change of it after the log's back is found later.
+    ``changes``: by table, the rows and their columns (None = all, of a new row). Columns outside of the
+    change keep their previous digest, so that a manipulation of them is found later.
     """
     found: dict[str, Any] = {}
     for table, (numbers, columns) in changes.items():
@@ -80,7 +80,7 @@ def details_of(
 
 
 def add(known: States, details: Mapping[str, Any]) -> None:
-    """Take the states of one entry into those known so far; a later entry counts."""
+    """Merge the states of one entry into the known ones; the later entry applies."""
     for name, rows in details.get("states", {}).items():
         of_table = known.setdefault(name, {})
         for number, state in rows.items():
@@ -88,18 +88,20 @@ def add(known: States, details: Mapping[str, Any]) -> None:
 
 
 def carried(connection: sa.Connection, known: States) -> dict[str, dict[str, str]]:
-    """Return the states of rows that are still there, as the certificate of a purge keeps them."""
+    """Return the states of existing rows for the certificate of a purge."""
     kept: dict[str, dict[str, str]] = {}
     for name, rows in known.items():
-        there = set(connection.execute(sa.select(TABLES[name].c.id)).scalars())
-        of_table = {str(number): canonical_json(state) for number, state in rows.items() if number in there}
+        existing = set(connection.execute(sa.select(TABLES[name].c.id)).scalars())
+        of_table = {
+            str(number): canonical_json(state) for number, state in rows.items() if number in existing
+        }
         if of_table:
             kept[name] = of_table
     return kept
 
 
 def from_carried(kept: Mapping[str, Mapping[int, str]]) -> States:
-    """Return the states that the certificate of a purge keeps."""
+    """Return the states stored in the certificate of a purge."""
     return {
         name: {int(number): json.loads(text) for number, text in rows.items()}
         for name, rows in kept.items()
@@ -108,7 +110,7 @@ def from_carried(kept: Mapping[str, Mapping[int, str]]) -> States:
 
 
 def legacy_problem(connection: sa.Connection, table: sa.Table, number: int) -> str:
-    """Say how a row that the log has no state of differs from its events; "" = it does not."""
+    """Return how a row without a state in the log differs from its events; "" = it does not."""
     row = connection.execute(sa.select(table).where(table.c.id == number)).one()
     if table is web_session:
         return "" if row.ended is not None else "it is open, but no sign-in began it"

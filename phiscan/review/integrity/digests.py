@@ -1,4 +1,4 @@
-"""Digests of results: examinations with all that belongs to them, and scans over their examinations."""
+"""Digests of results: of examinations with their child rows, and of scans over their examinations."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from phiscan.store.tables import (
     unread_part,
 )
 
-N_AT_ONCE = 2000  # examinations whose digests are in memory together
+N_AT_ONCE = 2000  # examinations per batch in memory
 N_HEX = 24
 CHILDREN = (finding, health_term, unread_part, access, health_window, reuse)
 _STABLE = ("id", "scan_key", "started", "versions", "options")  # columns of a scan that never change
 
 Parts = dict[str, str]
-"""Digest by table of one examination."""
+"""Digest of one examination by table."""
 
 
 def plain_columns(table: sa.Table) -> list[sa.ColumnElement[Any]]:
-    """Return the columns of a table as the database holds them, before any type reads them."""
+    """Return the columns of a table as stored, without type conversion."""
     return [sa.type_coerce(column, _plain(column.type)).label(column.name) for column in table.columns]
 
 
@@ -44,7 +44,7 @@ def _plain(kind: sa.types.TypeEngine[Any]) -> sa.types.TypeEngine[Any]:
 
 
 def parts_of(connection: sa.Connection, ids: Sequence[int]) -> dict[int, Parts]:
-    """Return the parts of some examinations, by number; one that is not there is left out."""
+    """Return the parts of examinations by number; missing examinations are omitted."""
     hashes: dict[int, dict[str, Any]] = {}
     own = (
         sa.select(examination.c.id, *plain_columns(examination), file.c.root_id, file.c.path, file.c.display)
@@ -60,18 +60,18 @@ def parts_of(connection: sa.Connection, ids: Sequence[int]) -> dict[int, Parts]:
             .order_by(*table.primary_key.columns)
         )
         for row in connection.execute(query):
-            of_one = hashes.get(row[0])
-            if of_one is not None:
+            of_examination = hashes.get(row[0])
+            if of_examination is not None:
                 line = portable.to_line(table.name, row[1:]) + b"\n"
-                of_one.setdefault(table.name, sha256()).update(line)
+                of_examination.setdefault(table.name, sha256()).update(line)
     return {
-        number: {name: made.hexdigest()[:N_HEX] for name, made in of_one.items()}
-        for number, of_one in hashes.items()
+        number: {name: made.hexdigest()[:N_HEX] for name, made in of_examination.items()}
+        for number, of_examination in hashes.items()
     }
 
 
 def of_scan(connection: sa.Connection, scan_id: int) -> Iterator[dict[int, Parts]]:
-    """Yield the parts of the examinations that a scan made, some at a time, in rising order."""
+    """Yield the parts of a scan's examinations, in batches, in ascending order."""
     last = 0
     while True:
         query = (
@@ -89,12 +89,12 @@ def of_scan(connection: sa.Connection, scan_id: int) -> Iterator[dict[int, Parts
 
 
 def line_of(number: int, parts: Parts) -> bytes:
-    """Return what the digest of a scan takes of one examination."""
+    """Return the part of an examination that is included in the digest of its scan."""
     return f"{number}:{canonical_json(parts)}\n".encode()
 
 
 def sightings_of(connection: sa.Connection, scan_id: int) -> tuple[int, str]:
-    """Return the number of files that a scan saw, and sha256 over them and their results."""
+    """Return the number of files of a scan, and sha256 over them and their results."""
     query = (
         sa.select(sighting.c.file_id, sighting.c.examination_id)
         .where(sighting.c.scan_id == scan_id)
@@ -102,14 +102,14 @@ def sightings_of(connection: sa.Connection, scan_id: int) -> tuple[int, str]:
         .execution_options(yield_per=10_000)
     )
     made, n_rows = sha256(), 0
-    for some in connection.execute(query).partitions():
-        made.update("".join(f"{row[0]}:{row[1]}\n" for row in some).encode())
-        n_rows += len(some)
+    for batch in connection.execute(query).partitions():
+        made.update("".join(f"{row[0]}:{row[1]}\n" for row in batch).encode())
+        n_rows += len(batch)
     return n_rows, made.hexdigest()
 
 
 def scan_row_of(connection: sa.Connection, scan_id: int) -> str:
-    """Return sha256 over a scan itself and its roots; "" when there is no such scan."""
+    """Return sha256 over a scan and its roots; "" if there is no such scan."""
     columns = [one for one in plain_columns(scan) if one.name in _STABLE]
     row = connection.execute(sa.select(*columns).where(scan.c.id == scan_id)).first()
     if row is None:
@@ -128,5 +128,5 @@ def scan_row_of(connection: sa.Connection, scan_id: int) -> str:
 
 
 def combined(parts: Parts) -> str:
-    """Return one digest of an examination, as a decision's entry in the log keeps it."""
+    """Return one digest of an examination, as stored in the log entry of a decision."""
     return sha256(canonical_json(parts).encode()).hexdigest()[:N_HEX]

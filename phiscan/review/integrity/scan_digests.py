@@ -1,4 +1,4 @@
-"""Write the digests of a complete scan, and write them anew when a purge has removed rows of it."""
+"""Writing of the digests of a complete scan, and their renewal after a purge has removed rows of it."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ def make(connection: sa.Connection, scan_id: int, *, whole: bool, actor: str, no
 
 
 def newest(connection: sa.Connection) -> dict[int, sa.Row[Any]]:
-    """Return the digest that counts, by scan."""
+    """Return the valid digest by scan."""
     query = sa.select(scan_digest).order_by(scan_digest.c.id)
     return {row.scan_id: row for row in connection.execute(query)}
 
 
-def make_anew(connection: sa.Connection, *, actor: str, now: datetime) -> None:
+def renew(connection: sa.Connection, *, actor: str, now: datetime) -> None:
     """Write the digests of scans again that lost rows by a purge.
 
-    Only from the digests of the examinations that are left: nothing is read of the results themselves, so
-    that a change of them is found afterwards as before.
+    They are computed from the remaining digests of the examinations only, not from the results, so that a
+    change of the results is still found afterwards.
     """
-    there = set(connection.execute(sa.select(scan.c.id)).scalars())
+    existing = set(connection.execute(sa.select(scan.c.id)).scalars())
     for scan_id, row in newest(connection).items():
-        if scan_id not in there:
+        if scan_id not in existing:
             continue
-        of_examinations = kept_digests(connection, scan_id)
+        of_examinations = stored_digests(connection, scan_id)
         n_sightings, _ = seen = digests.sightings_of(connection, scan_id)
         if (of_examinations[0], n_sightings) == (row.n_examinations, row.n_sightings):
             continue
@@ -62,7 +62,7 @@ def make_anew(connection: sa.Connection, *, actor: str, now: datetime) -> None:
         )
 
 
-def kept_digests(connection: sa.Connection, scan_id: int) -> tuple[int, str]:
+def stored_digests(connection: sa.Connection, scan_id: int) -> tuple[int, str]:
     """Return number and sha256 of the stored digests of a scan's examinations."""
     query = (
         sa.select(examination_digest)

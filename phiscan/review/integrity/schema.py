@@ -1,4 +1,4 @@
-"""Compare the tables, indexes and triggers of a database with those that this program would make."""
+"""Comparison of the tables, indexes and triggers of a database with those of the current schema."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LEFT_OUT = ("alembic_version", "sqlite_")
 
 
 def problems(connection: sa.Connection) -> list[tuple[str, str]]:
-    """Return the name of each table, index, view or trigger that differs, and how."""
+    """Return the name of each table, index, view or trigger that differs, and the difference."""
     if connection.dialect.name != "sqlite":
         return _on_server(connection)
     found, expected = _described(connection), _expected()
@@ -27,7 +27,7 @@ def problems(connection: sa.Connection) -> list[tuple[str, str]]:
 
 @cache
 def _expected() -> dict[str, list[str]]:
-    """Return the description of a database that was just made."""
+    """Return the description of a newly created database."""
     engine = sa.create_engine("sqlite://")
     with engine.begin() as connection:
         metadata.create_all(connection)
@@ -58,15 +58,15 @@ def _table(connection: sa.Connection, name: str, sql: str) -> list[str]:
 
 
 def _on_server(connection: sa.Connection) -> list[tuple[str, str]]:
-    """Return triggers that are missing or off, and tables or columns that differ, on PostgreSQL."""
+    """Return triggers that are missing or disabled, and tables or columns that differ, on PostgreSQL."""
     query = (
         "SELECT tgname FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid "
         "WHERE pg_table_is_visible(pg_class.oid) AND tgenabled <> 'D' AND NOT tgisinternal"
     )
-    there = set(connection.exec_driver_sql(query).scalars())
+    existing = set(connection.exec_driver_sql(query).scalars())
     expected = {f"{table}_no_{what}" for table in APPEND_ONLY for what in ("change", "truncate")}
-    found = [(name, "of the schema was removed or switched off") for name in sorted(expected - there)]
-    found += [(name, "of the schema was added") for name in sorted(there - expected)]
+    found = [(name, "of the schema was removed or switched off") for name in sorted(expected - existing)]
+    found += [(name, "of the schema was added") for name in sorted(existing - expected)]
     bodies = connection.exec_driver_sql(
         "SELECT proname, prosrc FROM pg_proc WHERE proname LIKE '%%_refuse' AND pg_function_is_visible(oid)"
     )

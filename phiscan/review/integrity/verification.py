@@ -1,6 +1,6 @@
-"""The whole proof: log, signed head, schema, digests of results, accounts, and the list against its sources.
+"""The whole verification: log, signed head, schema, digests of results, accounts, derived tables.
 
-Everything that differs is named: the table, the row, what was changed, and since when it was known good.
+Every difference is reported: table, row, kind of change, and when it was last verified.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from phiscan.store.tables import (
     sighting,
 )
 
-N_NAMED = 100  # differences named; of more, how many there are is not looked for
+N_NAMED = 100  # differences reported; the check stops after them
 
 
 def verify(connection: sa.Connection, *, with_list: bool = True) -> AuditCheck:
     """Check everything that can be checked from the database itself and the signing key.
 
-    ``with_list``: also the list of the desk, which can be made again from the other tables.
+    ``with_list``: also the review list, which can be rebuilt from the other tables.
     """
     check = audit.verify(connection)
     found: list[Tampering] = []
@@ -71,15 +71,15 @@ def _schema(connection: sa.Connection) -> Iterator[Tampering]:
 
 def _scans(connection: sa.Connection) -> Iterator[Tampering]:
     start = checkpoint.read(connection)
-    there = {row.id: row for row in connection.execute(sa.select(scan))}
+    existing = {row.id: row for row in connection.execute(sa.select(scan))}
     for scan_id, expected in scan_digests.newest(connection).items():
         since = iso(expected.made)
-        if scan_id not in there:
+        if scan_id not in existing:
             if not start.was_purged("scan_digest", expected.id):
                 yield Tampering("scan", scan_id, "was removed", since)
             continue
-        if there[scan_id].status != "complete":
-            yield Tampering("scan", scan_id, f"status became {there[scan_id].status}", since)
+        if existing[scan_id].status != "complete":
+            yield Tampering("scan", scan_id, f"status became {existing[scan_id].status}", since)
         if digests.scan_row_of(connection, scan_id) != expected.scan_row:
             yield Tampering("scan", scan_id, "it or its roots were changed", since)
         yield from _examinations(connection, scan_id, expected, since)
@@ -128,7 +128,7 @@ def _how(table: str, kept: digests.Parts, parts: digests.Parts) -> str:
 
 
 def _files(connection: sa.Connection) -> Iterator[Tampering]:
-    """What was seen last follows from the sightings, and the newest whole scan of a root from the scans."""
+    """Check the derived columns: the last scan that saw a file, and the newest complete scan of a root."""
     last = (
         sa.select(sighting.c.file_id, sa.func.max(sighting.c.scan_id).label("seen"))
         .group_by(sighting.c.file_id)
@@ -153,7 +153,7 @@ def _files(connection: sa.Connection) -> Iterator[Tampering]:
 
 
 def _decided_upon(connection: sa.Connection) -> Iterator[Tampering]:
-    """A result that was decided upon is as it was, where no digest of its scan says so already."""
+    """Check that decided results are unchanged, where no digest of their scan shows it."""
     with_digest = set(scan_digests.newest(connection))
     query = sa.select(audit_log.c.details, audit_log.c.at).where(audit_log.c.action == "decide")
     known: dict[int, tuple[str, str]] = {}
@@ -164,9 +164,9 @@ def _decided_upon(connection: sa.Connection) -> Iterator[Tampering]:
     complete = set(connection.execute(sa.select(scan.c.id).where(scan.c.status == "complete")).scalars())
     numbers = sorted(known)
     for first in range(0, len(numbers), digests.N_AT_ONCE):
-        some = numbers[first : first + digests.N_AT_ONCE]
+        batch = numbers[first : first + digests.N_AT_ONCE]
         rows = connection.execute(
-            sa.select(examination.c.id, examination.c.scan_id).where(examination.c.id.in_(some))
+            sa.select(examination.c.id, examination.c.scan_id).where(examination.c.id.in_(batch))
         ).all()
         wanted = [row.id for row in rows if row.scan_id in complete - with_digest]
         for number, parts in digests.parts_of(connection, wanted).items():
@@ -208,8 +208,8 @@ def _list(connection: sa.Connection) -> Iterator[Tampering]:
         yield Tampering("work_item", number, what)
 
 
-def verify_to(connection: sa.Connection, head: str) -> AuditCheck:
-    """Verify, and that the log still holds a hash that was noted earlier ("" = none was)."""
+def verify_to(connection: sa.Connection, *, head: str = "") -> AuditCheck:
+    """Verify, and check that the log contains a hash that was noted earlier ("" = none)."""
     check = verify(connection)
     if not head or audit.contains(connection, head):
         return check

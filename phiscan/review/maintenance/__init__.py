@@ -1,1 +1,1 @@
-"""Upkeep of the review database: backup, copying, condition, keys."""
+"""Maintenance of the review database: backup, copying, status, keys."""

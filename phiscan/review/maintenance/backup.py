@@ -1,8 +1,8 @@
-"""A backup: every row of one state of the database in one compressed file, with what proves it whole.
+"""Backup: every row of one state of the database in one compressed file, with a manifest to verify it.
 
 The file is a ZIP archive: ``manifest.json``, and for each table ``tables/NAME.jsonl`` with the lines of
-``phiscan.store.portable_rows``. The same file restores into SQLite and into PostgreSQL. It is taken in one
-reading transaction, so people go on working, and it appears under its name only when it is complete.
+``phiscan.store.portable_rows``. The same file restores into SQLite and into PostgreSQL. It is written in one
+reading transaction, so that work can continue, and gets its name only when it is complete.
 """
 
 from __future__ import annotations
@@ -42,18 +42,18 @@ _DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, TypeError, ValueE
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a backup says of itself."""
+    """The metadata of a backup."""
 
     made: str  # UTC, ISO 8601
     phiscan: str
     schema: str
     tables: dict[str, TableSum]
     audit_entries: int
-    audit_head: str  # to be noted elsewhere: it proves later that nothing was cut off
-    key_id: str  # check value of the key of the hashes; "" = none was used yet
+    audit_head: str  # to be noted outside of the database: it proves later that no entry was removed
+    key_id: str  # check value of the key of the hashes; "" = no key was used yet
 
     def to_json(self) -> dict[str, Any]:
-        """Return the object that is in the file."""
+        """Return the object that is stored in the file."""
         return {
             "format": FORMAT,
             "phiscan": self.phiscan,
@@ -72,7 +72,7 @@ def back_up(url: str, path: Path, *, now: datetime) -> Manifest:
     """Write a backup of the database to a new file with mode 0600.
 
     Raises:
-        InputError: the file is there already, or cannot be written; nothing is left of it.
+        InputError: the file exists, or cannot be written; no partial file remains.
         StoreError: the database cannot be read.
     """
     database = open_database(url, create=False)
@@ -87,7 +87,7 @@ def check(path: Path) -> Manifest:
     """Compare every table in a backup with the manifest.
 
     Raises:
-        InputError: names what does not agree.
+        InputError: names the difference.
     """
     with _archive(path) as archive:
         manifest = _manifest(path, archive)
@@ -103,10 +103,10 @@ def check(path: Path) -> Manifest:
 
 
 def restore(path: Path, url: str) -> Manifest:
-    """Write a backup into an empty database, all or nothing, and bring it up to date.
+    """Restore a backup into an empty database, all or nothing, and migrate it to the current schema.
 
     Raises:
-        InputError: it is no backup, damaged, or of a newer phiscan.
+        InputError: it is no backup, damaged, or of a newer version.
         StoreError: the database is not empty, or cannot be written.
     """
     with _archive(path) as archive:
@@ -121,11 +121,11 @@ def restore(path: Path, url: str) -> Manifest:
 
 
 def try_out(path: Path) -> Manifest:
-    """Restore a backup into a database that is removed at once; the audit log is verified in it.
+    """Restore a backup into a temporary database, and verify the audit log there.
 
     Raises:
         InputError: it is no backup, or damaged.
-        StoreError: the restored database is not whole.
+        StoreError: the restored database is not intact.
     """
     trial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.trial")
     try:
@@ -175,7 +175,7 @@ def _write(connection: sa.Connection, stream: IO[bytes], *, now: datetime) -> Ma
 
 @contextmanager
 def _new_file(path: Path) -> Iterator[IO[bytes]]:
-    """Give a stream whose file gets its name when all is on the disk; in trouble nothing is left."""
+    """Yield a stream whose file gets its name after it is synced; on an error the file is removed."""
     if path.exists():
         message = f"{path}: is there already; a backup is never overwritten"
         raise InputError(message)
@@ -187,9 +187,9 @@ def _new_file(path: Path) -> Iterator[IO[bytes]]:
                 yield stream
                 stream.flush()
                 os.fsync(stream.fileno())
-            os.link(draft, path)  # fails when there is one by now, unlike a rename
+            os.link(draft, path)  # unlike a rename, fails if the file exists by now
             folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-            with suppress(OSError):  # not every file system can
+            with suppress(OSError):  # not every file system supports it
                 os.fsync(folder)
             os.close(folder)
         finally:

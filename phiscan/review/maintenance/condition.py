@@ -1,4 +1,4 @@
-"""The condition of a database: what it holds in numbers, and whether it is whole."""
+"""Status of a database: its contents in numbers, and integrity checks."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from phiscan.store.urls import is_sqlite
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was looked at."""
+    """The result of one check."""
 
     name: str
-    problem: str  # "" = whole
+    problem: str  # "" = passed
 
 
 def status(url: str) -> dict[str, Any]:
-    """Return what the database is and holds, also one of another schema.
+    """Return type, schema and contents of a database, also of another schema version.
 
     Raises:
-        StoreError: it cannot be opened, or is not ours.
+        StoreError: it cannot be opened, or is no database of phiscan.
     """
     database = connect(url, create=False)
     try:
@@ -63,7 +63,7 @@ def status(url: str) -> dict[str, Any]:
 
 
 def verify(url: str, key_file: Path) -> list[Check]:
-    """Look at everything that can be wrong with a database, however long it takes.
+    """Run all integrity checks of a database, however long they take.
 
     Raises:
         StoreError: it cannot be opened or read.
@@ -85,7 +85,7 @@ def verify(url: str, key_file: Path) -> list[Check]:
 
 
 def require_sound(database: Database) -> None:
-    """Refuse an SQLite file with damaged pages, and say the way back; a server checks its pages itself.
+    """Refuse an SQLite file with damaged pages, naming the remedy; a server checks its pages itself.
 
     Raises:
         StoreError: the file is damaged.
@@ -107,10 +107,10 @@ def require_sound(database: Database) -> None:
 
 def _integrity(connection: sa.Connection) -> str:
     if connection.dialect.name != "sqlite":
-        return ""  # a server checks its pages itself; pg_amcheck looks at all of them
+        return ""  # a server checks its pages itself; pg_amcheck checks all of them
     try:
         found = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar()
-    except sa.exc.DatabaseError:  # so damaged that it cannot be looked at
+    except sa.exc.DatabaseError:  # too damaged for the check itself
         found = ""
     if found == "ok":
         return ""

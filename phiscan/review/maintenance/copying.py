@@ -1,4 +1,4 @@
-"""A whole database copied into an empty one of any kind, in one transaction, and compared row by row."""
+"""Copying of a whole database into an empty one of any kind, in one transaction, compared row by row."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from phiscan.store.tables import SCHEMA_VERSION
 from phiscan.store.urls import is_sqlite
 
 Lines = Callable[[str], Iterable[bytes]]
-"""Gives the lines of a table by its name."""
+"""Yields the lines of a table by its name."""
 
 
 def move(source_url: str, target_url: str, *, on_table: Callable[[str, int], None]) -> dict[str, TableSum]:
-    """Copy every row of one database into an empty one; nobody writes to the first meanwhile.
+    """Copy every row of one database into an empty one; writers wait until it is done.
 
-    All or nothing: killed at any point, the target is as empty as before.
+    All or nothing: after an interruption the target is still empty.
 
     Raises:
-        StoreError: a database cannot be opened, the target is not empty, or the copy is not equal.
+        StoreError: a database cannot be opened, the target is not empty, or the copy differs.
     """
     source = open_database(source_url, create=False)
     try:
@@ -44,7 +44,7 @@ def move(source_url: str, target_url: str, *, on_table: Callable[[str, int], Non
                     on_table=on_table,
                 )
 
-            # In turn "alone" so that no row is written after the copy's back.
+            # In turn "alone", so that no row is written after its table was copied.
             return source.write(copy, turn="alone")
         finally:
             target.close()
@@ -61,12 +61,12 @@ def fill(
     expected: Mapping[str, TableSum] | None = None,
     on_table: Callable[[str, int], None],
 ) -> dict[str, TableSum]:
-    """Write all rows into an empty database, bring it up to date, and prove the copy before it counts.
+    """Write all rows into an empty database, migrate it, and verify the copy before the commit.
 
-    ``schema`` is that of the rows; ``expected`` what each table must come to, when that was noted earlier.
+    ``schema`` is that of the rows; ``expected``: the expected digest of each table, if known.
 
     Raises:
-        StoreError: the target is not empty, a row is not one, or what was written is not what was expected.
+        StoreError: the target is not empty, a row is invalid, or the written rows differ from the expected.
     """
     refuse_unless_empty(target)
     if is_sqlite(target.url):
@@ -95,7 +95,7 @@ def fill(
 
 
 def refuse_unless_empty(target: Database) -> None:
-    """Raise a StoreError unless the database has no tables, or ours without any row."""
+    """Raise a StoreError unless the database has no tables, or the tables of phiscan without any row."""
     found = schema_of(target)
     if not found:
         return
@@ -115,7 +115,7 @@ def _make_tables(target: Database, connection: sa.Connection, schema: str) -> No
                 f"{target.name}: expected a database without tables: the copy has the older schema {schema}"
             )
             raise StoreError(message)
-        if filled := portable.rows_there(connection):  # somebody was quicker
+        if filled := portable.rows_there(connection):  # written concurrently
             message = f"{target.name}: expected an empty database: {filled} has rows"
             raise StoreError(message)
         return

@@ -1,9 +1,9 @@
-"""A new key for the hashes: made, recorded, put in place, in an order that an interruption cannot spoil.
+"""Rotation of the key of the hashes: created, recorded, activated, in an order that survives interruption.
 
-1. the new key is written beside the old one, 2. the old one is copied to where it is kept, 3. the database
-records the new key, 4. the new key takes the old one's place. Cut off before 3, the old key is still in use
-and the draft is thrown away the next time; cut off after it, the draft is the key that the database names,
-and the next run finishes step 4.
+1. the new key is written to a draft file next to the old one, 2. the old one is archived, 3. the database
+records the new key, 4. the draft replaces the old key file. After an interruption before 3, the old key is
+still in use and the draft is deleted by the next run; after 3, the draft is the key that the database names,
+and the next run completes step 4.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ from phiscan.store.identity import create_key, load_key
 
 @dataclass(frozen=True, slots=True)
 class Rotation:
-    """What a rotation did."""
+    """The result of a rotation."""
 
     old: str  # check values
     new: str
     former: Former
-    finished: bool  # it only ended a rotation that was interrupted
+    finished: bool  # it only completed an interrupted rotation
 
 
 def draft_of(key_file: Path) -> Path:
-    """Return where the new key lies until it takes the old one's place."""
+    """Return the path of the draft of the new key."""
     return key_file.with_name(f"{key_file.name}.next")
 
 
 def rotate(url: str, key_file: Path, *, seal: Path | None, by: str, now: datetime) -> Rotation:
-    """Make a new key the one in use; ``seal``: a new file for the old one, None = it is destroyed.
+    """Create and activate a new key; ``seal``: a new file for the old one, None = it is destroyed.
 
     Raises:
-        ConfigError: the key in use is not there, or a key file cannot be written.
-        InputError: the file to seal it in exists, or nobody rotates.
+        ConfigError: the key in use is missing, or a key file cannot be written.
+        InputError: the archive file exists, or no user name.
         StoreError: the database cannot be written.
     """
     if not by.strip():
@@ -66,7 +66,7 @@ def _rotate(database: Database, key_file: Path, seal: Path | None, *, by: str, n
             return Rotation(old, in_use, former, finished=True)
         message = f"{key_file}: holds key {old}, but the database's hashes are made with key {in_use}"
         raise ConfigError(message)
-    draft.unlink(missing_ok=True)  # of a rotation that was cut off before it counted
+    draft.unlink(missing_ok=True)  # of a rotation that was interrupted before step 3
     create_key(draft)
     new = keys.key_id(load_key(draft))
     if seal is not None:
@@ -81,7 +81,7 @@ def _rotate(database: Database, key_file: Path, seal: Path | None, *, by: str, n
 
 
 def _seal(key_file: Path, seal: Path) -> None:
-    """Copy the old key into a new file, on the disk before anything else happens."""
+    """Copy the old key into a new file, synced before the next step."""
     try:
         descriptor = os.open(seal, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600)
         with os.fdopen(descriptor, "wb") as stream:
@@ -90,22 +90,22 @@ def _seal(key_file: Path, seal: Path) -> None:
             os.fsync(stream.fileno())
     except FileExistsError:
         if keys.key_id(load_key(seal)) == keys.key_id(load_key(key_file)):
-            return  # of a rotation that was cut off
+            return  # of an interrupted rotation
         message = f"{seal}: is there already; a key is never overwritten"
         raise InputError(message) from None
     except OSError as error:
         with suppress(OSError):
-            seal.unlink()  # a part of a key is none
+            seal.unlink()  # an incomplete key is useless
         message = f"{seal}: the old key cannot be written: {error.strerror}"
         raise ConfigError(message) from None
 
 
 def _replace(draft: Path, key_file: Path) -> None:
-    """Let the new key take the old one's name; the old bytes are overwritten, as far as a disk does that."""
+    """Replace the old key file by the draft; the old bytes are overwritten, as far as the disk does that."""
     try:
         size = key_file.stat().st_size
         old = os.open(key_file, os.O_WRONLY | os.O_CLOEXEC)
-        draft.replace(key_file)  # from here on the new key is in place
+        draft.replace(key_file)  # from here on the new key is active
         try:
             os.pwrite(old, bytes(size), 0)
             os.fsync(old)

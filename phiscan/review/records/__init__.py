@@ -1,1 +1,1 @@
-"""What a scan writes and reads back: files, examinations, findings, results taken over."""
+"""The records of scans: files, examinations, findings, reused results."""

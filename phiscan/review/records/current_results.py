@@ -1,4 +1,4 @@
-"""The one query after queue, item and rows: a file that was there, its standing result, its verdict."""
+"""The query common to queue, item and rows: a present file, its current result, its verdict."""
 
 from __future__ import annotations
 
@@ -23,16 +23,17 @@ from phiscan.store.tables import (
 
 
 def current_results(*, scan_id: int | None, conceal: bool = False) -> sa.Select[Any]:
-    """Select the files that a scan saw with the result that stood then; None: all files present now.
+    """Select the files that a scan saw with their result at that time; None: all files present now.
 
-    A file is present until a complete scan of its root has not seen it; while a scan runs, files that it
-    has not reached yet stay. ``conceal``: what awaits a blind second verdict is selected as undecided.
+    A file is present until a complete scan of its root has not seen it; during a scan, files that it has not
+    crawled yet count as present. ``conceal``: items that await a blind second verdict are selected as
+    undecided.
     """
     return _narrowed(_sightings(conceal=conceal), scan_id)
 
 
 def present(query: sa.Select[Any], scan_id: int | None) -> sa.Select[Any]:
-    """Join file, root and examination to a query on sightings, and keep what ``standing`` keeps."""
+    """Join file, root and examination to a query on sightings, and restrict it to the scan."""
     return _narrowed(_joined(query), scan_id)
 
 
@@ -88,9 +89,9 @@ def _sightings(*, conceal: bool = False) -> sa.Select[Any]:
 
 
 def concealed() -> sa.ColumnElement[bool]:
-    """Tell whether ``file``, with this content, has a verdict that a second person must not see.
+    """Return the condition that the verdict on this content is hidden from a second reviewer.
 
-    What awaits nobody now, because the file is gone or has another content, is no secret.
+    Files that are missing or have another content now await nothing, and are not hidden.
     """
     return (
         sa.exists()
@@ -104,7 +105,7 @@ def concealed() -> sa.ColumnElement[bool]:
 
 
 def last_seen(connection: sa.Connection, file_id: int) -> sa.Row[Any] | None:
-    """Return one file as the scan that saw it last left it, present or not."""
+    """Return one file with its result in the last scan that saw it, present or not."""
     return connection.execute(_last_seen(), {"seen_file_id": file_id}).first()
 
 
@@ -116,7 +117,7 @@ def _last_seen() -> sa.Select[Any]:
 
 
 def queue_item(row: sa.Row[Any]) -> QueueItem:
-    """Make a queue item of a row of ``standing``."""
+    """Convert a row of this query to a queue item."""
     return QueueItem(
         file_id=row.file_id,
         root=row.root,
@@ -149,7 +150,7 @@ def queue_item(row: sa.Row[Any]) -> QueueItem:
 
 @lru_cache(maxsize=4096)
 def vector_of(packed: int) -> PiiVector:
-    """Unpack a vector; a share has few different ones."""
+    """Unpack a vector; cached, because a share has few different ones."""
     return PiiVector.from_int(packed)
 
 
@@ -161,22 +162,22 @@ def missing_bits(packed: int) -> tuple[PiiBit, ...]:
 
 
 def detectors_of(stored: list[list[Any]]) -> Detectors:
-    """Read the stored verdicts of the detectors."""
+    """Read the stored results of the detectors."""
     return tuple((str(name), bool(is_phi)) for name, is_phi in stored)
 
 
 def pairs_of(stored: list[list[Any]]) -> tuple[tuple[str, float], ...]:
-    """Read stored names with a number each: the reasons of a decision, the detectors' probabilities."""
+    """Read stored pairs of name and number: the reasons of a decision, the detectors' probabilities."""
     return tuple((str(name), float(number)) for name, number in stored)
 
 
 def interval_of(low: int | None, high: int | None) -> tuple[int, int] | None:
-    """Read a stored interval; None where it has no ends."""
+    """Read a stored interval; None if it has no bounds."""
     return None if low is None or high is None else (low, high)
 
 
 def outcome_in_scan(outcome: str, *, examined_in: int, sighted_in: int) -> Outcome:
-    """Return a file's outcome in the scan that saw it; what stands from an earlier screening is unchanged."""
+    """Return a file's outcome in the scan that saw it: unchanged, if the screening is an earlier one."""
     if outcome == Outcome.SCREENED and examined_in != sighted_in:
         return Outcome.UNCHANGED
     return Outcome(outcome)

@@ -1,7 +1,7 @@
-"""Results that a running scan has, but cannot record yet: written as JSON, read when the scan is resumed.
+"""Results of a running scan that cannot be recorded yet: stored as JSON, read when the scan is resumed.
 
 Results are recorded in crawl order, so that a scan that was killed and resumed has the same rows as an
-undisturbed one. A result that waits for a slow file before it in that order is kept here until its turn, in
+uninterrupted one. A result that waits for a slow file earlier in that order is stored here meanwhile, in
 the same transactions, so that a kill loses none.
 """
 
@@ -25,14 +25,16 @@ RootIds = Mapping[bytes, int]
 
 @dataclass(frozen=True, slots=True)
 class Early:
-    """What one transaction does with results before their turn."""
+    """Early results to store and to remove in one transaction."""
 
-    waiting: Sequence[FileResult] = ()  # to be kept
-    recorded: Sequence[Place] = ()  # kept before, and recorded now
+    waiting: Sequence[FileResult] = ()  # to be stored
+    recorded: Sequence[Place] = ()  # stored before, and recorded now
 
 
-def keep(connection: sa.Connection, scan_id: int, results: Sequence[FileResult], roots: RootIds) -> None:
-    """Write results of a scan; one that was kept before is replaced.
+def store_results(
+    connection: sa.Connection, scan_id: int, results: Sequence[FileResult], roots: RootIds
+) -> None:
+    """Write early results of a scan; a stored one is replaced.
 
     Raises:
         StoreError: a preview is not masked: nothing is written.
@@ -69,12 +71,12 @@ def forget_scan(connection: sa.Connection, scan_id: int) -> None:
 
 
 def forget_roots(connection: sa.Connection, root_ids: Collection[int]) -> None:
-    """Remove the results of scans of these roots that are not resumed any more."""
+    """Remove the early results of scans of these roots, which are not resumed any more."""
     connection.execute(early_result.delete().where(early_result.c.root_id.in_(root_ids)))
 
 
-def kept(connection: sa.Connection, scan_id: int) -> dict[Place, FileResult]:
-    """Return the results of a scan by root and path; a row that is no result is left out and read again."""
+def stored_results(connection: sa.Connection, scan_id: int) -> dict[Place, FileResult]:
+    """Return the early results of a scan by root and path; invalid rows are omitted and read again."""
     query = (
         sa.select(root.c.path, early_result.c.path, early_result.c.result)
         .join(root, root.c.id == early_result.c.root_id)
@@ -103,7 +105,7 @@ def to_json(result: FileResult) -> str:
 
 
 def from_json(text: str) -> FileResult | None:
-    """Return the result that ``to_json`` wrote; None if the text is something else."""
+    """Parse the output of ``to_json``; None if the text is invalid."""
     try:
         result: FileResult = from_plain(FileResult, json.loads(text))
     except (TypeError, ValueError):

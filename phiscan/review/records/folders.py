@@ -1,4 +1,4 @@
-"""What a folder was like when the results of all its entries stood."""
+"""Digests of folders whose entries all have current results, so that a rescan can skip unchanged folders."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from phiscan.store.tables import folder, root
 
 
 def place_of(path: bytes) -> bytes:
-    """Return a folder's path in a form whose order is that of the crawl: depth first, by raw name."""
+    """Return a folder's path in a form that sorts in crawl order: depth first, by raw name."""
     return path.replace(b"/", b"\0")
 
 
@@ -32,12 +32,12 @@ class FolderState:
 
     @property
     def n_files(self) -> int:
-        """How many files lie in it."""
+        """The number of its files."""
         return sum(last - first + 1 for first, last in self.runs)
 
 
 def following(connection: sa.Connection, root_path: bytes, place: bytes, *, limit: int) -> list[FolderState]:
-    """Return what is noted of folders of a root from a place on, in the order of the crawl."""
+    """Return the stored states of folders of a root from a path on, in crawl order."""
     query = (
         sa.select(folder.c.place, folder.c.digest, folder.c.file_runs)
         .join(root, root.c.id == folder.c.root_id)
@@ -52,9 +52,9 @@ def following(connection: sa.Connection, root_path: bytes, place: bytes, *, limi
 
 
 def note(connection: sa.Connection, root_id: int, states: Sequence[FolderState]) -> None:
-    """Note what some folders of a root are like, in place of what was noted before."""
-    for some in chunks(states):
-        here = (folder.c.root_id == root_id) & folder.c.place.in_([state.place for state in some])
+    """Store the states of folders, replacing the previous ones."""
+    for batch in chunks(states):
+        here = (folder.c.root_id == root_id) & folder.c.place.in_([state.place for state in batch])
         connection.execute(folder.delete().where(here))
         rows = [
             {
@@ -63,11 +63,11 @@ def note(connection: sa.Connection, root_id: int, states: Sequence[FolderState])
                 "digest": state.digest,
                 "file_runs": [list(run) for run in state.runs],
             }
-            for state in some
+            for state in batch
         ]
         connection.execute(folder.insert(), rows)
 
 
 def forget(connection: sa.Connection) -> None:
-    """Forget all folders: files may have lost their numbers. The next scan looks at every file."""
+    """Delete the states of all folders, because files may have lost their numbers: a full rescan follows."""
     connection.execute(folder.delete())

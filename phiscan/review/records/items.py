@@ -1,4 +1,4 @@
-"""What the review store gives back: frozen values, made from rows."""
+"""The results of the review store: frozen values, made from rows."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ScanState:
 
 
 class KnownFile(NamedTuple):
-    """What the store knows of a file from its latest examination; a tuple, because a rescan makes so many."""
+    """The latest examination of a file; a tuple, because a rescan makes so many."""
 
     path: bytes
     file_id: int
@@ -64,12 +64,12 @@ class ScanHead:
 class ScanSummary:
     """The numbers of one scan; crawled = screened + unchanged + skipped + failed.
 
-    Unchanged is a file whose earlier screening stands; one that still cannot be read, or is still passed
-    over, counts as failed or skipped again, so that no later scan looks cleaner than it is.
-    ``screened_positive``, ``referred``, ``people_at_risk`` and ``by_detector`` are over all files present,
-    unchanged ones with their standing result. ``bytes`` are those that this scan read, of files that failed
-    too; where a machine does not count them, the size of the files that it screened. They are summed up from
-    rows like all the rest, so that an interruption changes nothing.
+    Unchanged is a file whose earlier screening is current; one that still cannot be read, or is still
+    skipped, counts as failed or skipped again, so that no later scan looks cleaner than it is.
+    ``screened_positive``, ``referred``, ``people_at_risk`` and ``by_detector`` count all files present,
+    unchanged ones with their current result. ``bytes`` are those that this scan read, including failed files;
+    where the system does not count them, the size of the screened files. They are summed from rows like all
+    the rest, so that an interruption changes nothing.
     """
 
     scan: int
@@ -87,25 +87,25 @@ class ScanSummary:
     screened_positive: int  # files with PII: referred or pii_only
     referred: int
     people_at_risk: int  # in referred files, copies of one content counted once; an estimate
-    histories: Mapping[Detectors, int]  # files by what each detector said of them
+    histories: Mapping[Detectors, int]  # files by the results of the detectors
     versions: Mapping[str, str]
     n_unread_parts: int
-    n_ocr_files: int = 0  # that wait for OCR
+    n_ocr_files: int = 0  # waiting for OCR
     n_ocr_parts: int = 0  # pages and pictures in them
-    n_copies: int = 0  # of the screened: taken over from an equal content
-    second_look: int = 0  # not referred, but marked by a detector or by the table of cases
-    n_deleted: int = 0  # there at the last complete scan, gone at this one
-    n_moved: int = 0  # gone from there, and met at a new place
+    n_copies: int = 0  # of the screened: results reused from an equal content
+    second_look: int = 0  # not referred, but marked by a detector or by the decision table
+    n_deleted: int = 0  # present at the last complete scan, missing at this one
+    n_moved: int = 0  # of the missing ones: found at a new path
 
-    # What the cascade left out, and what its audit sample held: the arguments of ``metrics.cascade``.
+    # What the cascade skipped, and the results of its audit sample: the arguments of ``metrics.cascade``.
     searches: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def by_detector(self) -> dict[str, int]:
-        """Count the files that each detector holds for PHI; the second family saw a sample only."""
+        """Count the files that each detector classifies as PHI; the second family read a sample only."""
         found: dict[str, int] = {}
         for history, n_files in self.histories.items():
-            for name, is_phi in (said for said in history if said[0] not in SECOND_LISTS):
+            for name, is_phi in (result for result in history if result[0] not in SECOND_LISTS):
                 found[name] = found.get(name, 0) + n_files * is_phi
         return found
 
@@ -139,7 +139,7 @@ class ScanSummary:
 
 @dataclass(frozen=True, slots=True)
 class QueueItem:
-    """A referred file as it is in the queue; ``verdict`` holds for its present content only."""
+    """A referred file in the queue; ``verdict`` is that on its present content."""
 
     file_id: int
     root: str
@@ -154,12 +154,12 @@ class QueueItem:
     health_score: float | None
     health_prototype: str
     n_people: int
-    people_interval: tuple[int, int] | None  # 95 % of n_people; None where all was counted
+    people_interval: tuple[int, int] | None  # 95 % of n_people; None if all were counted
     n_findings: int
     referral: Referral | None
     case: str
-    probability: float | None  # of PHI; None where it was examined by a version that computed none
-    reasons: tuple[tuple[str, float], ...]  # strongest inputs, and what each adds to the log-odds
+    probability: float | None  # of PHI; None if it was examined by a version that computed none
+    reasons: tuple[tuple[str, float], ...]  # strongest features, and their contribution to the log-odds
     second_look: bool
     detectors: Detectors
     detector_probabilities: tuple[tuple[str, float], ...]  # P(PHI) by each detector alone
@@ -185,7 +185,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class FileState:
-    """What the file system and the reader said of a file when it was examined."""
+    """The metadata of a file when it was examined."""
 
     outcome: Outcome
     reason: str
@@ -197,29 +197,29 @@ class FileState:
     n_chars: int
     health_distance: float | None
     scan_id: int
-    owner: str = ""  # as the share names him; "" = it did not say
+    owner: str = ""  # name from the share; "" = not available
     readers: tuple[str, ...] = ()  # "everyone", "group NAME", "user NAME"
 
 
 @dataclass(frozen=True, slots=True)
 class ItemDetail:
-    """Everything that the store knows of one file, to explain why it was referred."""
+    """Everything stored about one file, to explain its referral."""
 
     item: QueueItem
     source: FileState
     findings: tuple[StoredFinding, ...]
     terms: tuple[StoredTerm, ...]
     unread: tuple[UnreadPart, ...]
-    decisions: tuple[Decision, ...]  # all of them, oldest first; also those about earlier contents
-    blind: bool = False  # to be judged without what the machine found, which is left out
+    decisions: tuple[Decision, ...]  # all of them, oldest first; including those on earlier contents
+    blind: bool = False  # to be judged without the findings, which are omitted
 
 
 @dataclass(frozen=True, slots=True)
 class FileRow:
-    """One crawled file of a scan with its standing result.
+    """One crawled file of a scan with its current result.
 
-    ``standing``: the result is of an earlier scan. The outcome of a standing screening is unchanged; a
-    standing failure or skip keeps its own.
+    ``standing``: the result is of an earlier scan. The outcome is then unchanged for a screening; a failure
+    or skip remains as it is.
     """
 
     file_id: int
@@ -236,33 +236,33 @@ class FileRow:
     missing: tuple[PiiBit, ...]
     health_score: float | None
     n_people: int
-    people_interval: tuple[int, int] | None  # 95 % of n_people; None where all was counted
+    people_interval: tuple[int, int] | None  # 95 % of n_people; None if all were counted
     n_findings: int
     referral: Referral | None
     case: str
-    probability: float | None  # of PHI; None where it was examined by a version that computed none
-    reasons: tuple[tuple[str, float], ...]  # strongest inputs, and what each adds to the log-odds
+    probability: float | None  # of PHI; None if it was examined by a version that computed none
+    reasons: tuple[tuple[str, float], ...]  # strongest features, and their contribution to the log-odds
     second_look: bool
     detectors: Detectors
     detector_probabilities: tuple[tuple[str, float], ...]  # P(PHI) by each detector alone
     verdict: Verdict | None
     reviewer: str
     standing: bool
-    risk: float  # its order in the queue
+    risk: float  # sort key of the queue
 
 
 @dataclass(frozen=True, slots=True)
 class Tampering:
-    """One difference between the database and what was written into it."""
+    """One difference between the database and what the program wrote."""
 
     table: str  # or an index or trigger
-    row: int | None  # number of the row; None = none in particular
+    row: int | None  # number of the row; None = no single row
     what: str
-    since: str = ""  # when it was last known to be right; "" = not known
-    by: str = ""  # whose number ``row`` is, when not the table's own
+    since: str = ""  # when it was last verified; "" = not known
+    by: str = ""  # table whose number ``row`` is, if not its own
 
     def __str__(self) -> str:
-        """Return one line.
+        """Return the difference as one line.
 
         >>> str(Tampering("finding", 7, "rows were changed", "2026-11-20", by="examination"))
         'finding (examination 7): rows were changed; was right at 2026-11-20'
@@ -274,11 +274,11 @@ class Tampering:
 
 @dataclass(frozen=True, slots=True)
 class AuditCheck:
-    """What verifying the audit log found."""
+    """The result of verifying the audit log."""
 
     ok: bool
     n_rows: int
-    first_bad: int | None  # number of the first entry that does not hold
-    problem: str  # in plain words, "" when ok
-    head: str  # hash of the last entry; noted elsewhere, it proves later that nothing was cut off
-    found: tuple[Tampering, ...] = ()  # every difference, when all was looked at
+    first_bad: int | None  # number of the first invalid entry
+    problem: str  # in words, "" when ok
+    head: str  # hash of the last entry; noted elsewhere, it proves later that no entry was removed
+    found: tuple[Tampering, ...] = ()  # all differences, if everything was checked

@@ -1,4 +1,4 @@
-"""Which files of a store wait for OCR: the first pass of a scan read their text and left their pictures."""
+"""Files that wait for OCR: the first pass of a scan reads their text and defers their pictures."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _IS_OPEN = sa.func.coalesce(examination.c.referral, "") != Referral.REFERRED.val
 
 
 def pending_files(connection: sa.Connection) -> frozenset[int]:
-    """Return the numbers of the files whose standing result waits for OCR; referred ones need none."""
+    """Return the numbers of the files whose current result waits for OCR; referred ones need none."""
     query = (
         sa.select(file.c.id)
         .join(sighting, (sighting.c.scan_id == file.c.seen_scan_id) & (sighting.c.file_id == file.c.id))
@@ -28,7 +28,7 @@ def pending_files(connection: sa.Connection) -> frozenset[int]:
 
 
 def count_pending(connection: sa.Connection, scan_id: int) -> tuple[int, int]:
-    """Return how many files of a scan wait for OCR, and how many pages and pictures in them."""
+    """Return how many files of a scan wait for OCR, and the number of their pages and pictures."""
     standing = examination.join(sighting, sighting.c.examination_id == examination.c.id)
     here = (sighting.c.scan_id == scan_id, _IS_OPEN)
     n_files = connection.execute(
@@ -46,7 +46,7 @@ def count_pending(connection: sa.Connection, scan_id: int) -> tuple[int, int]:
 
 
 def referred_folders(connection: sa.Connection, scan_id: int) -> frozenset[tuple[bytes, bytes]]:
-    """Return root and folder of each file that stands as referred in a scan."""
+    """Return root and folder of each file that is referred in a scan."""
     query = (
         sa.select(root.c.path, file.c.path)
         .join(file, file.c.root_id == root.c.id)

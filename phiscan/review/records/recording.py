@@ -1,4 +1,4 @@
-"""Writing what a scan found, file by file, in bulk statements; a file recorded twice is replaced."""
+"""Recording the results of a scan in bulk statements; a file recorded twice is replaced."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ _CHILDREN = (
     patient_check,
     patient_match,
 )
-_OF_PLACE = (access, stage_time)  # what a copy does not take over: it has its own
+_OF_PATH = (access, stage_time)  # tables that a copy does not share, because they describe the path
 
 
 def present_below(connection: sa.Connection, root_path: bytes, folder: bytes) -> list[int]:
-    """Return the files that the last complete scan of a root, or one since, saw in a folder of it."""
+    """Return the files that the last complete scan of a root, or a later one, saw in a folder of it."""
     query = (
         sa.select(file.c.id, file.c.path)
         .join(root, root.c.id == file.c.root_id)
@@ -77,13 +77,13 @@ def record(
     states: Mapping[bytes, Sequence[FolderState]],
     early: Early | None = None,
 ) -> None:
-    """Write results and sightings; a result for a file that this scan recorded before replaces it.
+    """Write results and sightings; a result of a file that this scan recorded before replaces it.
 
     ``unchanged``, ``runs``: the files seen again, by number and by runs of numbers. ``early``: results that
-    wait for their turn in crawl order, and those that were kept and are among ``results`` now.
+    are not yet in crawl order, and stored ones that are among ``results`` now.
 
     Raises:
-        ValueError: a result's outcome is unchanged, which is said by its file's number instead.
+        ValueError: the outcome of a result is unchanged; such files are passed by their number.
         StoreError: a preview is not masked: nothing is written.
     """
     by_file = {(result.source.root, result.source.path): result for result in results}
@@ -101,20 +101,20 @@ def record(
     copies = [(file_ids[place], result) for place, result in by_file.items() if result.is_copy]
     examination_ids |= _write_copies(connection, scan_id, versions_key, copies)
     see_examined(connection, scan_id, examination_ids)
-    stood = merged([*runs, *((number, number) for number in unchanged)], but=examination_ids)
-    back = see_unchanged(connection, scan_id, stood)
+    unchanged_runs = merged([*runs, *((number, number) for number in unchanged)], but=examination_ids)
+    back = see_unchanged(connection, scan_id, unchanged_runs)
     work_rows.take_in(connection, {file_ids[place]: result for place, result in by_file.items()}, back)
-    for root_path, some in states.items():
-        folders.note(connection, root_id_of(connection, root_path), some)
+    for root_path, batch in states.items():
+        folders.note(connection, root_id_of(connection, root_path), batch)
     if early is not None:
         places = [*early.recorded, *((result.source.root, result.source.path) for result in early.waiting)]
         roots = {path: root_id_of(connection, path) for path, _ in places}
         early_results.forget(connection, scan_id, early.recorded, roots)
-        early_results.keep(connection, scan_id, early.waiting, roots)
+        early_results.store_results(connection, scan_id, early.waiting, roots)
 
 
 def root_id_of(connection: sa.Connection, path: bytes) -> int:
-    """Return the number of a root; a new one gets its number now."""
+    """Return the number of a root; a new one is inserted."""
     found = connection.execute(sa.select(root.c.id).where(root.c.path == path)).scalar()
     if found is None:
         display = path.decode("utf-8", "backslashreplace")
@@ -125,19 +125,19 @@ def root_id_of(connection: sa.Connection, path: bytes) -> int:
 def _file_ids(
     connection: sa.Connection, scan_id: int, places: Mapping[tuple[bytes, bytes], FileResult]
 ) -> dict[tuple[bytes, bytes], int]:
-    """Return the number of each file; new files get theirs in the order given."""
+    """Return the number of each file; new files are inserted in the given order."""
     ids: dict[tuple[bytes, bytes], int] = {}
     for root_path in dict.fromkeys(place[0] for place in places):
         root_id = root_id_of(connection, root_path)
         paths = [place[1] for place in places if place[0] == root_path]
 
-        def look_up(some: Sequence[bytes], root_id: int = root_id, root_path: bytes = root_path) -> None:
-            query = sa.select(file.c.path, file.c.id).where(file.c.root_id == root_id, file.c.path.in_(some))
+        def look_up(batch: Sequence[bytes], root_id: int = root_id, root_path: bytes = root_path) -> None:
+            query = sa.select(file.c.path, file.c.id).where(file.c.root_id == root_id, file.c.path.in_(batch))
             ids.update({(root_path, path): file_id for path, file_id in connection.execute(query)})
 
-        for some in chunks(paths):
-            look_up(some)
-            new = [path for path in some if (root_path, path) not in ids]
+        for batch in chunks(paths):
+            look_up(batch)
+            new = [path for path in batch if (root_path, path) not in ids]
             if new:
                 rows = [
                     {
@@ -159,7 +159,7 @@ def _write_copies(
     versions_key: str,
     copies: Sequence[tuple[int, FileResult]],
 ) -> dict[int, int]:
-    """Take over the results of equal contents; place, owner, risk and what its name promises are its own."""
+    """Copy the results of equal contents; path, owner, risk and the findings of the file name are its own."""
     if not copies:
         return {}
     contents = [(result.content_hash, result.media_type) for _, result in copies]
@@ -186,7 +186,7 @@ def _write_copies(
     times = [row for file_id, result in copies for row in _time_rows(ids[file_id], result)]
     if times:
         connection.execute(stage_time.insert(), times)
-    of_content = [table for table in _CHILDREN if table not in _OF_PLACE]
+    of_content = [table for table in _CHILDREN if table not in _OF_PATH]
     copy_children(connection, of_content, pairs)
     return ids
 
@@ -194,7 +194,7 @@ def _write_copies(
 def _write_examinations(
     connection: sa.Connection, scan_id: int, rows: Mapping[int, Mapping[str, Any]]
 ) -> dict[int, int]:
-    """Write one row per file and return its number by file; an earlier row of this scan keeps its own."""
+    """Write one row per file and return its number by file; an earlier row of this scan is updated."""
     ids = _examination_ids(connection, scan_id, list(rows))
     new, again = [], []
     for file_id, row in rows.items():
@@ -206,9 +206,9 @@ def _write_examinations(
         changed: dict[str, Any] = {name: sa.bindparam(name) for name in again[0] if name != "row_id"}
         statement = examination.update().where(examination.c.id == sa.bindparam("row_id")).values(changed)
         connection.execute(statement, again)
-        for some in chunks([row["row_id"] for row in again]):
+        for batch in chunks([row["row_id"] for row in again]):
             for table in (*_CHILDREN, reuse, examination_digest):
-                connection.execute(table.delete().where(table.c.examination_id.in_(some)))
+                connection.execute(table.delete().where(table.c.examination_id.in_(batch)))
     if new:
         connection.execute(examination.insert(), new)
         ids |= _examination_ids(connection, scan_id, [row["file_id"] for row in new])
@@ -217,9 +217,9 @@ def _write_examinations(
 
 def _examination_ids(connection: sa.Connection, scan_id: int, file_ids: Sequence[int]) -> dict[int, int]:
     ids: dict[int, int] = {}
-    for some in chunks(file_ids):
+    for batch in chunks(file_ids):
         query = sa.select(examination.c.file_id, examination.c.id).where(
-            examination.c.scan_id == scan_id, examination.c.file_id.in_(some)
+            examination.c.scan_id == scan_id, examination.c.file_id.in_(batch)
         )
         ids.update((file_id, row_id) for file_id, row_id in connection.execute(query))
     return ids
@@ -285,7 +285,7 @@ def _source_row(source: SourceFile) -> dict[str, Any]:
 
 
 def _access_rows(source: SourceFile) -> list[dict[str, Any]]:
-    """Return owner and readers of a place, when the share gave any."""
+    """Return owner and readers of a file, if the share provides them."""
     if not (source.owner or source.readers):
         return []
     return [{"owner": source.owner, "readers": list(source.readers)}]
@@ -360,7 +360,7 @@ def _child_rows(examination_id: int, result: FileResult) -> tuple[list[dict[str,
 
 
 def _time_rows(examination_id: int, result: FileResult) -> list[dict[str, Any]]:
-    """Return how long each stage of a file took, if it was read by a worker."""
+    """Return the duration of each stage of a file, if a worker read it."""
     if not result.seconds:
         return []
     seconds = [[stage, round(spent, 6)] for stage, spent in result.seconds]
@@ -371,7 +371,7 @@ def _time_rows(examination_id: int, result: FileResult) -> list[dict[str, Any]]:
 def _patient_rows(
     examination_id: int, result: FileResult
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return how the document was compared with the patient index, and the patients matched."""
+    """Return the comparison of the document with the patient index, and the matched patients."""
     check = result.patients
     if check is None:
         return [], []

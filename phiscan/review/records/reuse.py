@@ -1,7 +1,7 @@
-"""Results taken over: equal content is screened once and reported wherever it lies; and what went away.
+"""Reuse of results: equal content is screened once and reported at every path; and detection of moved files.
 
-A copy is a row of its own, with everything that the first examination found, so that each place of a
-content has its own owner, readers, risk and decision.
+A copy has a row of its own, with all findings of the first examination, so that each path of a content has
+its own owner, readers, risk and decision.
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ from phiscan.store.tables import (
 )
 
 _IN_OWN_NAME = (finding.c.examination_id == examination.c.id, finding.c.locator.in_(OWN_NAMES))
-# What a file's own name says of a patient, it does not say of an equal content elsewhere.
+# Patient data in a file's own name does not apply to an equal content elsewhere.
 _IS_OF_CONTENT = ~sa.exists().where(*_IN_OWN_NAME)
-# What waits for OCR stands for no equal content: its result is about to change.
+# A result that waits for OCR is not reused: it is about to change.
 _IS_WHOLE = ~sa.exists().where(
     unread_part.c.examination_id == examination.c.id, unread_part.c.detail == OCR_PENDING
 )
-MAX_DUPLICATES = 200  # contents of one size that a file is compared with; sizes with more are not worth it
+MAX_DUPLICATES = 200  # contents of one size that a file is compared with; sizes with more are skipped
 
 
 def duplicates(
-    connection: sa.Connection, sizes: Sequence[int], versions_key: str, *, scan_id: int | None
+    connection: sa.Connection, sizes: Sequence[int], versions_key: str, *, scan_id: int | None = None
 ) -> dict[int, tuple[str, ...]]:
-    """Return by size the contents, "HASH MEDIA_TYPE", whose result would stand for an equal content.
+    """Return by size the contents, "HASH MEDIA_TYPE", whose result can be reused for an equal content.
 
-    Only examinations by the same versions count, and with ``scan_id`` only those of this scan.
+    Only examinations by the same versions count; with ``scan_id``, only those of this scan.
     """
     found: dict[int, list[str]] = defaultdict(list)
-    for some in chunks(dict.fromkeys(sizes)):
+    for batch in chunks(dict.fromkeys(sizes)):
         ranked = (
             sa.select(
                 examination.c.size,
@@ -56,7 +56,7 @@ def duplicates(
                 .label("place"),
             )
             .where(
-                examination.c.size.in_(some),
+                examination.c.size.in_(batch),
                 examination.c.outcome == Outcome.SCREENED.value,
                 examination.c.versions_key == versions_key,
                 _IS_OF_CONTENT,
@@ -82,11 +82,11 @@ def originals(
     """
     wanted = set(contents)
     found: dict[tuple[str, str], Mapping[str, Any]] = {}
-    for some in chunks(dict.fromkeys(content_hash for content_hash, _ in contents)):
+    for batch in chunks(dict.fromkeys(content_hash for content_hash, _ in contents)):
         newest = (
             sa.select(sa.func.max(examination.c.id))
             .where(
-                examination.c.content_hash.in_(some),
+                examination.c.content_hash.in_(batch),
                 examination.c.outcome == Outcome.SCREENED.value,
                 examination.c.versions_key == versions_key,
                 _IS_OF_CONTENT,
@@ -98,15 +98,15 @@ def originals(
         for row in connection.execute(query).mappings():
             found[row["content_hash"], row["media_type"]] = {str(name): value for name, value in row.items()}
     if not wanted <= found.keys():
-        message = "a file was said to be a copy of a content that was never screened; nothing was recorded"
+        message = "a file was reported as a copy of a content that was never screened; nothing was recorded"
         raise StoreError(message)
     return found
 
 
 def same_people() -> sa.ColumnElement[str]:
-    """Return an expression over examinations: equal where two files put the same people at risk.
+    """Return an expression over examinations: equal for two files that put the same people at risk.
 
-    Copies of one content do, unless their own names say that they are about different people.
+    Copies of one content do, unless their own names contain data of different people.
     """
     named = (
         sa.select(sa.func.min(finding.c.identity))
@@ -120,7 +120,7 @@ def same_people() -> sa.ColumnElement[str]:
 def copy_children(
     connection: sa.Connection, tables: Sequence[sa.Table], pairs: Sequence[tuple[int, int]]
 ) -> None:
-    """Give the second examination of each pair the rows that the first one has in these tables."""
+    """Copy the rows of the first examination of each pair to the second, in these tables."""
     by_original: dict[int, list[int]] = defaultdict(list)
     for original, copy in pairs:
         by_original[original].append(copy)
@@ -129,12 +129,12 @@ def copy_children(
         others = [column for column in table.columns if column.name != "examination_id"]
         names = ["examination_id", *(column.name for column in others)]
         for original in filled:
-            for some in chunks(by_original[original]):
-                every = sa.join(table, examination, sa.true())  # each row of the one for each of the others
+            for batch in chunks(by_original[original]):
+                every = sa.join(table, examination, sa.true())  # each row of one for each of the others
                 rows = (
                     sa.select(examination.c.id, *others)
                     .select_from(every)
-                    .where(table.c.examination_id == original, examination.c.id.in_(some))
+                    .where(table.c.examination_id == original, examination.c.id.in_(batch))
                 )
                 connection.execute(table.insert().from_select(names, rows))
     if pairs:
@@ -142,21 +142,21 @@ def copy_children(
 
 
 def _with_rows(connection: sa.Connection, table: sa.Table, examination_ids: Sequence[int]) -> list[int]:
-    """Return those of these examinations that have rows in a table."""
+    """Return the examinations that have rows in a table."""
     found: list[int] = []
-    for some in chunks(examination_ids):
-        query = sa.select(table.c.examination_id).where(table.c.examination_id.in_(some)).distinct()
+    for batch in chunks(examination_ids):
+        query = sa.select(table.c.examination_id).where(table.c.examination_id.in_(batch)).distinct()
         found.extend(connection.execute(query).scalars())
     return found
 
 
 def note_departures(connection: sa.Connection, scan_id: int) -> None:
-    """Record the files that were there after the last complete scan of these roots and are not there now.
+    """Record the files that were present at the last complete scan of these roots and are missing now.
 
-    A departed file whose content this scan met at a new place has moved there. Called when a scan is
+    A missing file whose content this scan found at a new path has moved there. Called when a scan is
     complete, before its roots are marked with it.
     """
-    gone = connection.execute(
+    missing = connection.execute(
         sa.select(file.c.id, examination.c.content_hash)
         .join(root, root.c.id == file.c.root_id)
         .join(scan_root, (scan_root.c.root_id == root.c.id) & (scan_root.c.scan_id == scan_id))
@@ -165,27 +165,27 @@ def note_departures(connection: sa.Connection, scan_id: int) -> None:
         .where(file.c.seen_scan_id < scan_id, file.c.seen_scan_id >= root.c.complete_scan_id)
         .order_by(file.c.id)
     ).all()
-    arrived = _arrived(connection, scan_id, [row.content_hash for row in gone if row.content_hash])
+    arrived = _arrived(connection, scan_id, [row.content_hash for row in missing if row.content_hash])
     rows = []
-    for row in gone:
+    for row in missing:
         places = arrived.get(row.content_hash)
         rows.append({"scan_id": scan_id, "file_id": row.id, "moved_to": places.pop(0) if places else None})
-    for some in chunks(rows):
-        connection.execute(departure.insert(), some)
+    for batch in chunks(rows):
+        connection.execute(departure.insert(), batch)
 
 
 def _arrived(connection: sa.Connection, scan_id: int, content_hashes: Sequence[str]) -> dict[str, list[int]]:
-    """Return by content hash the files that no scan before this one had seen."""
+    """Return by content hash the files that no earlier scan had seen."""
     found: dict[str, list[int]] = defaultdict(list)
     earlier = sa.select(sighting.c.file_id).where(
         sighting.c.file_id == examination.c.file_id, sighting.c.scan_id < scan_id
     )
-    for some in chunks(dict.fromkeys(content_hashes)):
+    for batch in chunks(dict.fromkeys(content_hashes)):
         query = (
             sa.select(examination.c.content_hash, examination.c.file_id)
             .where(
                 examination.c.scan_id == scan_id,
-                examination.c.content_hash.in_(some),
+                examination.c.content_hash.in_(batch),
                 ~earlier.exists(),
             )
             .order_by(examination.c.file_id)

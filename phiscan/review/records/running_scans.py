@@ -1,4 +1,4 @@
-"""The scan that each root was last scanned by: whose lock is held tells which is under way."""
+"""The last scan of each root: its lock shows whether it is running."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from phiscan.store.tables import root, scan, scan_root
 
 @dataclass(frozen=True, slots=True)
 class LastScan:
-    """A root and the scan that was begun of it last."""
+    """A root and its last scan."""
 
     path: bytes
     display: str
@@ -21,7 +21,7 @@ class LastScan:
 
 
 def last_scans(connection: sa.Connection) -> list[LastScan]:
-    """Return the scan that each root was last scanned by, the newest scan first."""
+    """Return the last scan of each root, newest first."""
     last = (
         sa.select(scan_root.c.root_id, sa.func.max(scan_root.c.scan_id).label("scan_id"))
         .group_by(scan_root.c.root_id)

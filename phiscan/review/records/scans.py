@@ -1,4 +1,4 @@
-"""A scan's beginning and end, and what is known of its files from earlier ones."""
+"""Start and end of a scan, and the known results of its files from earlier scans."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from phiscan.store.database import inserted_id
 from phiscan.store.sql_batches import chunks
 from phiscan.store.tables import examination, file, root, scan, scan_root, sighting
 
-_RECENT = 20  # finished scans whose versions are compared
+_RECENT = 20  # completed scans whose versions are compared
 
 
 def begin_scan(
@@ -34,10 +34,10 @@ def begin_scan(
 ) -> ScanState:
     """Resume the unfinished scan of these roots, versions and options, or begin one.
 
-    Only the last scan of a root is resumed: after a later one its files are known anyway.
+    Only the last scan of a root is resumed: after a later one the results of its files are known anyway.
 
     Raises:
-        ConfigError: the key among the versions is not the one whose hashes the database holds.
+        ConfigError: the key among the versions is not the key of the stored hashes.
     """
     if "key" in versions:
         keys.require(connection, versions["key"], now=now)
@@ -63,7 +63,7 @@ def begin_scan(
         "versions": dict(versions),
         "options": dict(options),
     }
-    early_results.forget_roots(connection, root_ids)  # of scans that are not resumed after this one
+    early_results.forget_roots(connection, root_ids)  # of scans that will not be resumed
     scan_id = inserted_id(connection, scan, values)
     links = [
         {"scan_id": scan_id, "position": position, "root_id": root_id}
@@ -77,9 +77,9 @@ def begin_scan(
 def finish_scan(
     connection: sa.Connection, scan_id: int, *, status: str, seconds: float, now: datetime, whole: bool
 ) -> None:
-    """Close a scan, or mark it as stopped; the seconds of its parts add up.
+    """Close a scan, or mark it as stopped; the durations of its parts are added up.
 
-    ``whole``: it looked at the roots as a whole, so that what it did not find is not there.
+    ``whole``: it crawled all of its roots, so that files that it did not find are missing.
 
     Raises:
         StoreError: there is no such scan.
@@ -102,33 +102,35 @@ def finish_scan(
 
 
 def has_scanned_with(connection: sa.Connection, versions: Mapping[str, str]) -> bool:
-    """Tell whether a scan by exactly these versions came to its end."""
+    """Return whether a scan with exactly these versions was completed."""
     finished = sa.select(scan.c.versions).where(scan.c.status == "complete").order_by(scan.c.id.desc())
     return any(row.versions == dict(versions) for row in connection.execute(finished.limit(_RECENT)))
 
 
 def known(
-    connection: sa.Connection, root_path: bytes, paths: Sequence[bytes], *, after: int
+    connection: sa.Connection, root_path: bytes, paths: Sequence[bytes], *, after: int = 0
 ) -> dict[bytes, KnownFile]:
     """Return the latest examination of each path that was crawled before.
 
     Files are numbered in the order of their first crawl: those that follow the number ``after`` are most
-    likely the ones, and reading them in that order is far cheaper than looking up each path.
+    likely the requested ones, and reading them in that order is far cheaper than looking up each path.
     """
     root_id = connection.execute(sa.select(root.c.id).where(root.c.path == root_path)).scalar()
     if root_id is None:
         return {}
     query = _known_files()
-    # The sum keeps SQLite from the index of the root, by which it would sort all of its files every time.
+    # The sum keeps SQLite from the index of the root, by which it would sort all of its files each time.
     following = query.where(file.c.root_id + 0 == root_id, file.c.id > after).order_by(file.c.id)
     following = following.limit(len(paths))
     query = query.where(file.c.root_id == root_id)
-    asked = frozenset(paths)
-    found = {row[0]: KnownFile._make(row) for row in connection.execute(following).all() if row[0] in asked}
+    requested = frozenset(paths)
+    found = {
+        row[0]: KnownFile._make(row) for row in connection.execute(following).all() if row[0] in requested
+    }
     rest = [path for path in paths if path not in found]
-    for some in chunks(rest):
+    for batch in chunks(rest):
         found |= {
-            row[0]: KnownFile._make(row) for row in connection.execute(query.where(file.c.path.in_(some)))
+            row[0]: KnownFile._make(row) for row in connection.execute(query.where(file.c.path.in_(batch)))
         }
     return found
 

@@ -1,4 +1,4 @@
-"""A scan to its slowest files: how long each stage took, and what was large about the file."""
+"""The slowest files of a scan: duration of each stage, and the size of the file's contents."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class SlowFile:
 
     @property
     def slowest_stage(self) -> tuple[str, float]:
-        """The stage that took longest, and its part of the whole."""
+        """The stage that took longest, and its share of the total."""
         stage, spent = max(self.seconds, key=lambda item: item[1])
         return stage, spent / self.total_s if self.total_s else 0.0
 
@@ -47,7 +47,7 @@ class SlowFile:
 
 
 def slowest_files(connection: sa.Connection, scan_id: int, n_files: int = N_SLOWEST) -> list[SlowFile]:
-    """Return the files that took a worker longest in one scan, the slowest first."""
+    """Return the files that took a worker longest in one scan, slowest first."""
     query = (
         sa.select(
             root.c.display.label("root"),

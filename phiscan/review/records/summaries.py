@@ -1,4 +1,4 @@
-"""The numbers of a scan, counted from its rows each time they are asked for."""
+"""The numbers of a scan, counted from its rows on each request."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ STRETCH = 10_000  # file numbers whose rows are grouped by one statement
 
 
 def latest_scan(connection: sa.Connection) -> int:
-    """Return the scan that began or ended last.
+    """Return the scan that was started or ended last.
 
     Raises:
         StoreError: there is none.
@@ -161,8 +161,8 @@ def summary(connection: sa.Connection, scan_id: int) -> ScanSummary:
         n_ocr_files=n_ocr_files,
         n_ocr_parts=n_ocr_parts,
         n_copies=_count(connection, _of(reuse, scan_id).where(examination.c.scan_id == scan_id)),
-        n_deleted=_count(connection, _gone(scan_id).where(departure.c.moved_to.is_(None))),
-        n_moved=_count(connection, _gone(scan_id).where(departure.c.moved_to.is_not(None))),
+        n_deleted=_count(connection, _missing(scan_id).where(departure.c.moved_to.is_(None))),
+        n_moved=_count(connection, _missing(scan_id).where(departure.c.moved_to.is_not(None))),
     )
 
 
@@ -184,14 +184,14 @@ def _audited(connection: sa.Connection, scan_id: int) -> dict[str, int]:
 
 
 def _bytes_read(scan_id: int) -> sa.ColumnElement[int]:
-    """Return the bytes that a scan read of a file; where nobody counted, the size of what was screened."""
+    """Return the bytes that a scan read of a file; if not counted, the size of screened files."""
     size = sa.case((examination.c.outcome == Outcome.SCREENED.value, examination.c.size), else_=0)
     counted = sa.func.coalesce(examination.c.bytes_read, size)
     return sa.case((examination.c.scan_id == scan_id, counted), else_=0)
 
 
 def cached_totals(connection: sa.Connection, scan_id: int) -> ScanSummary | None:
-    """Return the numbers of a scan that lost rows to a purge, as they were; None = it lost none."""
+    """Return the stored numbers of a scan that lost rows to a purge; None = it lost none."""
     query = sa.select(scan_totals.c.summary).where(scan_totals.c.scan_id == scan_id)
     stored = connection.execute(query).scalar()
     if stored is None:
@@ -201,7 +201,7 @@ def cached_totals(connection: sa.Connection, scan_id: int) -> ScanSummary | None
 
 
 def cache_totals(connection: sa.Connection, scan_id: int) -> None:
-    """Note the numbers of a scan that is about to lose rows, unless they were noted before."""
+    """Store the numbers of a scan that is about to lose rows, unless they are stored already."""
     if cached_totals(connection, scan_id) is not None:
         return
     counted = summary(connection, scan_id)
@@ -214,7 +214,7 @@ def require_rows(connection: sa.Connection, scan_id: int) -> int:
     """Return the scan's number if all its rows are there.
 
     Raises:
-        StoreError: some were purged, and the rest would look like all.
+        StoreError: some were purged, and the rest would look like all of them.
     """
     if cached_totals(connection, scan_id) is not None:
         message = f"scan {scan_id}: its rows were purged by policy; its summary is kept"
@@ -223,9 +223,9 @@ def require_rows(connection: sa.Connection, scan_id: int) -> int:
 
 
 def _in_stretches(connection: sa.Connection, scan_id: int, query: sa.Select[Any]) -> Iterator[Any]:
-    """Yield the rows of a query over a scan's sightings that groups, for one stretch of files after another.
+    """Yield the rows of a grouping query over a scan's sightings, for one range of files after another.
 
-    A database sorts before it groups: over a million files at once, that takes as much memory as they have.
+    A database sorts before it groups: a million files at once would need as much memory as they have rows.
     """
     here = sa.select(sighting.c.file_id).where(sighting.c.scan_id == scan_id).limit(1)
     first = connection.execute(here.order_by(sighting.c.file_id)).scalar()
@@ -241,7 +241,7 @@ def _people(connection: sa.Connection, scan_id: int) -> int:
     referred = examination.c.referral == Referral.REFERRED.value
     per_content = (
         sa.select(sa.func.max(examination.c.n_people).label("n"))
-        .where(referred, _stood_in(scan_id))
+        .where(referred, _is_current_in(scan_id))
         .group_by(same_people())
         .subquery()
     )
@@ -249,15 +249,15 @@ def _people(connection: sa.Connection, scan_id: int) -> int:
 
 
 def _of(child: sa.Table, scan_id: int) -> sa.Select[Any]:
-    """Select the rows of a child of examination whose examination stood in a scan."""
+    """Select the rows of a child table of examination whose examination is current in a scan."""
     joined = child.join(examination, examination.c.id == child.c.examination_id)
-    return sa.select(child.c.examination_id).select_from(joined).where(_stood_in(scan_id))
+    return sa.select(child.c.examination_id).select_from(joined).where(_is_current_in(scan_id))
 
 
-def _stood_in(scan_id: int) -> sa.ColumnElement[bool]:
-    """Tell of an examination whether it stood in a scan.
+def _is_current_in(scan_id: int) -> sa.ColumnElement[bool]:
+    """Return the condition that an examination is current in a scan.
 
-    For what few files have: the condition keeps a database from asking every file of the scan for it.
+    For rare rows: written so that the database does not check every file of the scan.
     """
     return sa.exists().where(
         sighting.c.scan_id == scan_id,
@@ -266,7 +266,7 @@ def _stood_in(scan_id: int) -> sa.ColumnElement[bool]:
     )
 
 
-def _gone(scan_id: int) -> sa.Select[Any]:
+def _missing(scan_id: int) -> sa.Select[Any]:
     return sa.select(departure.c.file_id).where(departure.c.scan_id == scan_id)
 
 

@@ -1,8 +1,8 @@
-"""Which rows a policy lets go: marked in a temporary table, each with all that cannot be without it.
+"""The rows that a policy deletes: marked in a temporary table, each with all rows that depend on it.
 
-Seeds are marked by their own rules (a file that is gone, a verdict about content that was replaced, a result
-that a later scan superseded, a sign-in of long ago). Then whatever refers to a marked row is marked too,
-table by table along the foreign keys, so that a table that is added later takes part without being named.
+Seeds are marked by their own rules (a missing file, a verdict about a replaced content, a result superseded
+by a later scan, an old sign-in). Then all rows that refer to a marked row are marked too, table by table
+along the foreign keys, so that a table that is added later is included automatically.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ from phiscan.store.tables.users import (
 )
 
 _marks = sa.Table(
-    "doomed",
+    "deletion_mark",
     sa.MetaData(),
     sa.Column("kind", sa.Text, primary_key=True),
     sa.Column("id", sa.BigInteger, primary_key=True),
     prefixes=["TEMPORARY"],
 )
-_OLD_SCAN = "scan whose superseded rows go"  # not a table's name: the scan itself stays
+_OLD_SCAN = "scan whose superseded rows go"  # not the name of a table: the scan itself remains
 
-# Rows that stand for a time of their own; the column whose age counts.
+# Tables whose rows have a retention time of their own; the column with their age.
 _LOGS: dict[sa.Table, sa.ColumnElement[Any]] = {
     user_event: user_event.c.at,
     second_factor_event: second_factor_event.c.at,
@@ -63,13 +63,13 @@ _LOGS: dict[sa.Table, sa.ColumnElement[Any]] = {
     api_token: sa.func.coalesce(api_token.c.revoked, api_token.c.expires),
 }
 
-# Made anew by each scan from other tables: it holds on to nothing, but must not lose what stands.
+# Derived again by each scan from other tables: it keeps no row from deletion, but must not lose valid rows.
 _DERIVED = frozenset({"near_group", "near_signature"})
 
 
 @dataclass(frozen=True, slots=True)
 class Cuts:
-    """The moments before which something is let go."""
+    """The dates before which rows are deleted."""
 
     findings: datetime
     decisions: datetime
@@ -88,12 +88,12 @@ def cuts_of(policy: Retention, now: datetime) -> Cuts:
 
 
 def mark(connection: sa.Connection, cuts: Cuts) -> None:
-    """Mark every row that the policy lets go."""
-    if _is_there(connection):  # left by a try that met a lock
+    """Mark every row that the policy deletes."""
+    if _is_marked(connection):  # left by an attempt that met a lock
         _marks.drop(connection, checkfirst=False)
     _marks.create(connection, checkfirst=False)
-    _mark(connection, file.name, _gone_files(cuts))
-    for table, query in _said_of_replaced_content(cuts):
+    _mark(connection, file.name, _missing_files(cuts))
+    for table, query in _decisions_on_replaced_content(cuts):
         _mark(connection, table.name, query)
     for table, moment in _LOGS.items():
         _mark(connection, table.name, sa.select(table.c.id).where(moment < cuts.logs))
@@ -115,7 +115,7 @@ def unmark(connection: sa.Connection) -> None:
 
 
 def condition(table: sa.Table) -> sa.ColumnElement[bool] | None:
-    """Return what is true of the marked rows of a table; None = it never loses any."""
+    """Return the condition of the marked rows of a table; None = it never loses any."""
     parts = [_marked(column, parent) for column, parent in _references(table)]
     if "id" in table.primary_key.columns:
         parts.append(_marked(table.c.id, table.name))
@@ -125,7 +125,7 @@ def condition(table: sa.Table) -> sa.ColumnElement[bool] | None:
 
 
 def scans_that_lose_rows(connection: sa.Connection) -> list[int]:
-    """Return the scans, not marked themselves, whose numbers can no longer be counted afterwards."""
+    """Return the scans, not marked themselves, whose numbers cannot be counted from rows afterwards."""
     lost = condition(sighting)
     query = sa.select(sighting.c.scan_id).distinct().order_by(sighting.c.scan_id)
     if lost is not None:
@@ -134,11 +134,11 @@ def scans_that_lose_rows(connection: sa.Connection) -> list[int]:
     return [number for number in connection.execute(query).scalars() if number not in marked]
 
 
-def _is_there(connection: sa.Connection) -> bool:
+def _is_marked(connection: sa.Connection) -> bool:
     if connection.dialect.name == "sqlite":
-        query = "SELECT count(*) FROM sqlite_temp_master WHERE name = 'doomed'"
+        query = "SELECT count(*) FROM sqlite_temp_master WHERE name = 'deletion_mark'"
     else:
-        query = "SELECT count(*) FROM pg_class WHERE relname = 'doomed' AND relpersistence = 't'"
+        query = "SELECT count(*) FROM pg_class WHERE relname = 'deletion_mark' AND relpersistence = 't'"
         query += " AND pg_table_is_visible(oid)"
     return bool(connection.exec_driver_sql(query).scalar_one())
 
@@ -177,8 +177,8 @@ def _ended() -> sa.ColumnElement[Any]:
     return sa.func.coalesce(scan.c.ended, scan.c.started)
 
 
-def _gone_files(cuts: Cuts) -> sa.Select[Any]:
-    """Files that went away, and about which nobody said or did anything since."""
+def _missing_files(cuts: Cuts) -> sa.Select[Any]:
+    """Files that are missing, without any later decision or action about them."""
     query = (
         sa.select(file.c.id)
         .join(root, root.c.id == file.c.root_id)
@@ -198,8 +198,8 @@ def _unheld(table: sa.Table) -> sa.Select[Any]:
     return sa.select(table.c.id).where(table.c.file_id.not_in(held_files()))
 
 
-def _said_of_replaced_content(cuts: Cuts) -> Iterator[tuple[sa.Table, sa.Select[Any]]]:
-    """What was said of a content that the file no longer has, and assignments that a later one replaced."""
+def _decisions_on_replaced_content(cuts: Cuts) -> Iterator[tuple[sa.Table, sa.Select[Any]]]:
+    """Decisions on a content that the file no longer has, and assignments that a later one replaced."""
     for table in metadata.sorted_tables:
         times = [column for column in table.columns if isinstance(column.type, UtcTime)]
         if not {"id", "file_id", "content_hash"} <= set(table.columns.keys()) or not times or table is reveal:
@@ -231,7 +231,7 @@ def _superseded_scans(cuts: Cuts) -> sa.Select[Any]:
 
 
 def _superseded_sighting() -> sa.ColumnElement[bool]:
-    """A file was seen again later: that it was there in the old scan too is let go."""
+    """Sightings of an old scan whose file was seen again later."""
     return sa.and_(
         _marked(sighting.c.scan_id, _OLD_SCAN),
         sighting.c.file_id.not_in(held_files()),
@@ -242,41 +242,41 @@ def _superseded_sighting() -> sa.ColumnElement[bool]:
 
 
 def _superseded_results(cuts: Cuts) -> sa.Select[Any]:
-    """Results that no sighting left refers to, nor anything that people said of them."""
+    """Results without any remaining sighting or decision that refers to them."""
     lost = condition(sighting)
-    kept_sightings = sa.select(sighting.c.examination_id)
+    remaining_sightings = sa.select(sighting.c.examination_id)
     if lost is not None:
-        kept_sightings = kept_sightings.where(~lost)
+        remaining_sightings = remaining_sightings.where(~lost)
     query = (
         sa.select(examination.c.id)
         .join(scan, scan.c.id == examination.c.scan_id)
         .where(
             _ended() < cuts.superseded,
             examination.c.file_id.not_in(held_files()),
-            examination.c.id.not_in(kept_sightings),
+            examination.c.id.not_in(remaining_sightings),
         )
     )
     for table in metadata.sorted_tables:
         for column, parent in _references(table):
             if parent != examination.name or column.primary_key or table is sighting:
                 continue
-            keeps = sa.select(column).where(column.is_not(None))
+            referring = sa.select(column).where(column.is_not(None))
             if "id" in table.primary_key.columns:
-                keeps = keeps.where(~_marked(table.c.id, table.name))
-            query = query.where(examination.c.id.not_in(keeps))
+                referring = referring.where(~_marked(table.c.id, table.name))
+            query = query.where(examination.c.id.not_in(referring))
     return query
 
 
 def _forgotten_scans(cuts: Cuts) -> sa.Select[Any]:
-    """Scans of which no row is left but the scan itself."""
+    """Scans without any remaining row except the scan itself."""
     query = sa.select(scan.c.id).where(_ended() < cuts.findings)
     for table in metadata.sorted_tables:
         for column, parent in _references(table):
             if parent != scan.name or table.name in {"scan_root", "scan_totals", "scan_digest", *_DERIVED}:
                 continue
-            keeps = sa.select(column).where(column.is_not(None))
+            referring = sa.select(column).where(column.is_not(None))
             lost = condition(table)
             if lost is not None:
-                keeps = keeps.where(~lost)
-            query = query.where(scan.c.id.not_in(keeps))
+                referring = referring.where(~lost)
+            query = query.where(scan.c.id.not_in(referring))
     return query

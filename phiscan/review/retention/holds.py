@@ -1,4 +1,4 @@
-"""Legal holds: while one stands, nothing about its file or root is purged, and nothing of the log."""
+"""Legal holds: while one is active, nothing about its file or root is purged, and nothing of the log."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from phiscan.store.tables import file, legal_hold, root
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """A hold that stands."""
+    """An active hold."""
 
     id: int
     root: str
@@ -28,7 +28,7 @@ class Hold:
 
 
 def held_files() -> sa.Select[Any]:
-    """Select the numbers of all files that are held, alone or with their root."""
+    """Select the numbers of all files under a hold, directly or by their root."""
     return sa.select(file.c.id).where(
         sa.or_(
             file.c.id.in_(_standing(legal_hold.c.file_id)),
@@ -38,7 +38,7 @@ def held_files() -> sa.Select[Any]:
 
 
 def holds(connection: sa.Connection) -> list[Hold]:
-    """Return the holds that stand, oldest first."""
+    """Return the active holds, oldest first."""
     newest = sa.or_(
         legal_hold.c.id.in_(_newest(legal_hold.c.file_id)), legal_hold.c.id.in_(_newest(legal_hold.c.root_id))
     )
@@ -71,10 +71,10 @@ def set_holds(
     by: str,
     now: datetime,
 ) -> None:
-    """Place or lift holds on files, by number, and on roots, by their path as shown.
+    """Place or lift holds on files, by number, and on roots, by their path in display form.
 
     Raises:
-        InputError: no reason or nobody, an unknown file or root, or a hold to lift that does not stand.
+        InputError: no reason or no user name, an unknown file or root, or a hold to lift that is not active.
     """
     for field, value in (("reason", reason), ("by", by)):
         if not value.strip():
@@ -102,7 +102,7 @@ def set_holds(
 def _root_number(connection: sa.Connection, path: str) -> int:
     numbers = {row.display: int(row.id) for row in connection.execute(sa.select(root.c.id, root.c.display))}
     if path not in numbers:
-        path_as_shown = path.rstrip("/")  # a shell completes a folder's name with one
+        path_as_shown = path.rstrip("/")  # a shell completes a folder's name with a slash
         if path_as_shown not in numbers:
             known = ", ".join(sorted(numbers)) or "none yet"
             message = f"{path}: no such root; expected one that was scanned: {known}"

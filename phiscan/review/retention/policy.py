@@ -15,15 +15,15 @@ MAX_YEARS = 200
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """How long what is kept, in years; six is what HIPAA asks for documentation (45 CFR 164.316(b)(2)(i))."""
+    """Retention times in years; HIPAA requires six for documentation (45 CFR 164.316(b)(2)(i))."""
 
-    findings_years: float = 6.0  # what was found in a file, after the file was last there
-    decisions_years: float = 6.0  # what people said of a content, after they said it and it was replaced
+    findings_years: float = 6.0  # findings in a file, after the file was last present
+    decisions_years: float = 6.0  # decisions on a content, after they were made and it was replaced
     logs_years: float = 6.0  # the audit log, sign-ins, reveals
-    superseded_years: float = 1.0  # results of older scans, once a later one has looked again
+    superseded_years: float = 1.0  # results of older scans, once a later one has examined the file again
 
     def to_json(self, now: datetime) -> dict[str, float | str]:
-        """Return the years and the dates before which something is purged."""
+        """Return the years and the dates before which rows are purged."""
         years = {item.name: getattr(self, item.name) for item in fields(self)}
         return {
             **years,
@@ -46,5 +46,5 @@ def policy_of(config: Config) -> Retention:
 
 
 def before(now: datetime, years: float) -> datetime:
-    """Return the moment so many years ago."""
+    """Return the moment this many years ago."""
     return now - timedelta(days=DAYS_PER_YEAR * years)

@@ -1,7 +1,7 @@
-"""The purge: what the policy lets go is removed in one transaction, with a certificate of what it was.
+"""The purge: rows that the policy deletes are removed in one transaction, with a certificate about them.
 
-The certificate is a row of ``purge``, itself in the audit log, and holds no value that was removed: counts,
-dates and one digest over all removed rows. Whoever has a backup from before can recompute that digest.
+The certificate is a row of ``purge``, itself in the audit log, without any removed value: counts, dates and
+one digest over all removed rows, which can be recomputed from an earlier backup.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from phiscan.review.audit import checkpoint
 from phiscan.review.audit import log as audit
 from phiscan.review.integrity import account_states, scan_digests, verification
 from phiscan.review.records import folders, summaries
-from phiscan.review.retention import deletion_plan as doomed
+from phiscan.review.retention import deletion_plan
 from phiscan.review.retention.deletion_plan import Cuts
 from phiscan.review.retention.holds import holds
 from phiscan.review.retention.policy import Retention
@@ -36,7 +36,7 @@ LOGGED = {table.name: table for table in audit.TABLES.values()}
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """What was purged, or would be."""
+    """The result of a purge, or of a dry run."""
 
     id: int | None  # None = nothing was removed (a dry run, or nothing to remove)
     purged: str
@@ -53,7 +53,7 @@ class Certificate:
     audit_hash: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Return the certificate as it is exported."""
+        """Return the certificate for export."""
         return {
             "certificate": self.id,
             "purged": self.purged,
@@ -72,7 +72,7 @@ class Certificate:
 
 @dataclass(slots=True)
 class _Removed:
-    """Adds up what is removed."""
+    """Digest and counts of the removed rows."""
 
     counts: dict[str, int] = field(default_factory=dict)
     ranges: dict[str, list[list[int]]] = field(default_factory=dict)
@@ -81,7 +81,7 @@ class _Removed:
 
 
 class _DryRunOverError(Exception):
-    """Takes the transaction of a dry run back."""
+    """Rolls the transaction of a dry run back."""
 
     def __init__(self, certificate: Certificate) -> None:
         super().__init__()
@@ -89,11 +89,11 @@ class _DryRunOverError(Exception):
 
 
 def run(database: Database, policy: Retention, *, by: str, now: datetime, dry_run: bool) -> Certificate:
-    """Purge what the policy lets go; a dry run does the same and takes it back.
+    """Purge the rows that the policy deletes; a dry run does the same and rolls it back.
 
     Raises:
-        InputError: nobody purges.
-        StoreError: the audit log is not whole, or rows cannot be removed; nothing was.
+        InputError: no user name.
+        StoreError: the audit log is not intact, or rows cannot be removed; nothing was.
     """
     if not by.strip():
         message = "by: expected a name"
@@ -122,7 +122,7 @@ def certificates(connection: sa.Connection) -> list[Certificate]:
     }
     found = []
     for row in connection.execute(sa.select(purge).order_by(purge.c.id)):
-        entry = entries.get(row.id)  # gone when its own entry was purged in its turn
+        entry = entries.get(row.id)  # None if its own entry was purged later
         found.append(
             Certificate(
                 id=row.id,
@@ -150,19 +150,19 @@ def _remove(connection: sa.Connection, policy: Retention, *, by: str, now: datet
         message = f"nothing was purged: the audit log is not whole: {where}{check.problem}"
         raise StoreError(message)
     if connection.dialect.name == "sqlite":
-        connection.exec_driver_sql("PRAGMA secure_delete = ON")  # what is removed is overwritten
-    cuts = doomed.cuts_of(policy, now)
+        connection.exec_driver_sql("PRAGMA secure_delete = ON")  # overwrites removed rows
+    cuts = deletion_plan.cuts_of(policy, now)
     n_holds = len(holds(connection))
-    doomed.mark(connection, cuts)
-    for number in doomed.scans_that_lose_rows(connection):
+    deletion_plan.mark(connection, cuts)
+    for number in deletion_plan.scans_that_lose_rows(connection):
         summaries.cache_totals(connection, number)
     removed = _Removed()
     with append_only.lifted(connection, APPEND_ONLY):
         for table in reversed(metadata.sorted_tables):
-            if (condition := doomed.condition(table)) is not None:
+            if (condition := deletion_plan.condition(table)) is not None:
                 _remove_rows(connection, table, condition, removed)
-        doomed.unmark(connection)
-        folders.forget(connection)  # derived: nothing that the certificate counts
+        deletion_plan.unmark(connection)
+        folders.forget(connection)  # derived data, not counted by the certificate
         through, log_hash = _log_end(connection, cuts, n_holds)
         before = checkpoint.read(connection)
         if through > before.through:
@@ -171,10 +171,10 @@ def _remove(connection: sa.Connection, policy: Retention, *, by: str, now: datet
         certificate = _certify(connection, policy, removed, (through, log_hash), n_holds, by=by, now=now)
         connection.execute(audit_log.delete().where(audit_log.c.id <= through))
     if "work_item" in removed.counts:
-        work_rows.rebuild(connection)  # its counts are kept row by row
-    scan_digests.make_anew(connection, actor=by, now=now)
+        work_rows.rebuild(connection)  # its counts are updated row by row otherwise
+    scan_digests.renew(connection, actor=by, now=now)
     after = audit.verify(connection)
-    if not after.ok:  # our own mistake; better nothing than a log that cannot be proved
+    if not after.ok:  # a fault of the program; rolled back, because the log could not be verified
         message = f"nothing was purged: the audit log would not be whole: {after.problem}"
         raise StoreError(message)
     return certificate
@@ -206,7 +206,7 @@ def _certify(
         "carried": _carried(connection, through),
     }
     if removed.counts:
-        # Not the server's next number: a dry run would use one up, and certificates have no gaps.
+        # Not the server's next number: a dry run would use one up, and certificates must have no gaps.
         number = 1 + connection.execute(sa.select(sa.func.coalesce(sa.func.max(purge.c.id), 0))).scalar_one()
         connection.execute(purge.insert().values(id=number, **values))
         details = {"rows": sum(removed.counts.values()), "log_through": through}
@@ -240,7 +240,7 @@ def _remove_rows(
 def _count_rows(
     connection: sa.Connection, table: sa.Table, condition: sa.ColumnElement[bool], removed: _Removed
 ) -> list[int]:
-    """Add the rows to what is removed; return their numbers when the table is a logged one."""
+    """Add the rows to the removed ones; return their numbers if the table is a logged one."""
     plain = [sa.type_coerce(column, _plain(column.type)).label(column.name) for column in table.columns]
     query = sa.select(*plain).where(condition).order_by(*table.primary_key.columns)
     times = [n for n, column in enumerate(table.columns) if isinstance(column.type, UtcTime)]
@@ -267,38 +267,38 @@ def _plain(kind: sa.types.TypeEngine[Any]) -> sa.types.TypeEngine[Any]:
 
 
 def _log_end(connection: sa.Connection, cuts: Cuts, n_holds: int) -> tuple[int, str]:
-    """Return number and hash of the last entry of the log that goes; (0, "") = none.
+    """Return number and hash of the last entry of the log to be removed; (0, "") = none.
 
-    Only the oldest entries can go, or the chain would break; while a hold stands, none does.
+    Only the oldest entries can be removed, or the chain would break; none while a hold is active.
     """
     if n_holds:
         return 0, ""
-    first_kept = connection.execute(
+    first_remaining = connection.execute(
         sa.select(sa.func.min(audit_log.c.id)).where(audit_log.c.at >= cuts.logs)
     ).scalar()
     query = sa.select(audit_log.c.id, audit_log.c.hash).order_by(audit_log.c.id.desc()).limit(1)
-    if first_kept is not None:
-        query = query.where(audit_log.c.id < first_kept)
+    if first_remaining is not None:
+        query = query.where(audit_log.c.id < first_remaining)
     last = connection.execute(query).first()
     return (last.id, last.hash) if last else (0, "")
 
 
 def _carried(connection: sa.Connection, through: int) -> dict[str, dict[str, str]]:
-    """Return the digests of logged rows that stay although no entry of the log tells of them any more."""
+    """Return the digests of logged rows that remain although their log entry is removed."""
     query = sa.select(audit_log.c.action, audit_log.c.subject_id).where(audit_log.c.id > through)
-    told: Collection[tuple[str, int]] = {
+    logged: Collection[tuple[str, int]] = {
         (audit.TABLES[row.action].name, row.subject_id) for row in connection.execute(query)
     }
     carried: dict[str, dict[str, str]] = {}
     for name, table in LOGGED.items():
         for number, digest in audit.digests(connection, table).items():
-            if (name, number) not in told:
+            if (name, number) not in logged:
                 carried.setdefault(name, {})[str(number)] = digest
     return carried | account_states.carried(connection, _states(connection, through))
 
 
 def _states(connection: sa.Connection, through: int) -> account_states.States:
-    """Return the states of accounts that only entries say which go now, or went before."""
+    """Return the states of accounts whose only log entries are removed now or were before."""
     known = account_states.from_carried(checkpoint.read(connection).carried)
     query = sa.select(audit_log.c.details).where(audit_log.c.id <= through).order_by(audit_log.c.id)
     for details in connection.execute(query).scalars():
@@ -307,7 +307,7 @@ def _states(connection: sa.Connection, through: int) -> account_states.States:
 
 
 def _scrub(database: Database, tables: Collection[str]) -> None:
-    """Let the database forget on the disk too: the log of an SQLite file, dead rows on a server."""
+    """Erase removed rows from the disk: the log of an SQLite file, dead rows on a server."""
     if is_sqlite(database.url):
         database.outside_transactions("PRAGMA wal_checkpoint(TRUNCATE)")
         return

@@ -1,4 +1,4 @@
-"""Counts of the review list, kept in the transactions that change it: no page counts 200,000 rows."""
+"""Counts of the review list, updated in the transactions that change it: no page counts 200,000 rows."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from phiscan.store.sql_batches import listed
 from phiscan.store.tables import work_item, work_tally
 
 STATUS = ("awaits", "state", "reviewer", "assignee", "hidden_until", "referred")
-"""The columns that are counted together."""
+"""The columns that are counted in combination."""
 SINGLE = ("root_id", "media_type", "owner")
-"""The columns that are counted each for itself."""
+"""The columns that are counted separately."""
 COLUMNS = (*STATUS, *SINGLE, "band")
 
 DUPLICATE = "twin"
-"""What a hidden item is counted as that awaits nobody itself: see ``worklist.duplicate_groups``."""
+"""How a hidden item is counted that awaits no verdict itself: see ``worklist.duplicate_groups``."""
 
 _AWAITS = sa.case(
     ((work_item.c.awaits == SECOND) & work_item.c.is_open.is_(False), DUPLICATE), else_=work_item.c.awaits
@@ -42,13 +42,13 @@ _TALLIES = (
 
 
 def note(
-    connection: sa.Connection, gone: Iterable[Mapping[str, Any]], come: Iterable[Mapping[str, Any]]
+    connection: sa.Connection, removed: Iterable[Mapping[str, Any]], added: Iterable[Mapping[str, Any]]
 ) -> None:
-    """Bring the counts up to date with rows of ``work_item`` that went and that came."""
+    """Update the counts by removed and added rows of ``work_item``."""
     change: Counter[tuple[str, Any]] = Counter()
-    for row in come:
+    for row in added:
         change.update(_counted_of_new(row))
-    for row in gone:
+    for row in removed:
         change.subtract(_counted(row))
     for (kind, counted), n in change.items():
         if n:
@@ -59,28 +59,28 @@ def note(
 
 
 def count(counts: Counter[tuple[str, str]], row: Mapping[str, Any]) -> None:
-    """Add a row of the list, as it would be made anew, to counts by kind and value."""
+    """Add a row of the list to counts by kind and value."""
     counts.update((kind, _value(counted)) for kind, counted in _counted_of_new(row))
 
 
 def agree(connection: sa.Connection, counts: Counter[tuple[str, str]]) -> bool:
-    """Tell whether the counts that are kept are these."""
+    """Return whether the stored counts equal these."""
     query = sa.select(work_tally.c.kind, work_tally.c.value, work_tally.c.n).where(work_tally.c.n != 0)
     return {(row.kind, row.value): row.n for row in connection.execute(query)} == dict(counts)
 
 
 def rows_of(connection: sa.Connection, file_ids: Sequence[int]) -> list[Mapping[str, Any]]:
-    """Return what is counted of the rows of these files."""
+    """Return the counts of the rows of these files."""
     return [dict(row) for row in connection.execute(_OF_FILES, {"files": file_ids}).mappings()]
 
 
 def rows_where(connection: sa.Connection, condition: sa.ColumnElement[bool]) -> list[Mapping[str, Any]]:
-    """Return what is counted of some rows of the list."""
+    """Return the counts of some rows of the list."""
     return [dict(row) for row in connection.execute(_COUNTED.where(condition)).mappings()]
 
 
 def clear(connection: sa.Connection) -> None:
-    """Count nothing, before the list is made anew."""
+    """Delete all counts, before the list is rebuilt."""
     connection.execute(work_tally.delete())
 
 
@@ -92,7 +92,7 @@ def statuses(connection: sa.Connection) -> Iterator[tuple[str, str, str, str, st
 
 
 def values(connection: sa.Connection, kind: str) -> list[tuple[str, int]]:
-    """Return the values of one of ``SINGLE`` and how often each occurs, the most frequent first."""
+    """Return the values of one of ``SINGLE`` with their counts, most frequent first."""
     return sorted(_tallies(connection, kind), key=lambda one: (-one[1], one[0]))
 
 
@@ -117,7 +117,7 @@ def _counted_of_new(row: Mapping[str, Any]) -> list[tuple[str, Any]]:
 
 
 def _counted(row: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """Return what one row is counted by; values of one kind are of one type."""
+    """Return the kinds and values that one row is counted under; values of one kind are of one type."""
     counted = [(name, row[name]) for name in SINGLE]
     counted.append(("status", tuple(row[name] for name in STATUS)))
     if row["referred"]:

@@ -1,7 +1,7 @@
-"""Copies and near-duplicates are judged blind together: drawn by one lot, and hidden until all are judged.
+"""Duplicates are judged blind together: they share one draw, and are hidden until all are judged.
 
-What somebody said of a file tells what they said of its copy. So while one of them awaits a second verdict,
-no verdict about any of them is shown to anybody but the one who gave it.
+The verdict on a file reveals that on its copy. So while one of them awaits a second verdict, the verdicts on
+all of them are visible only to the user who gave them.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from phiscan.store.tables import (
     work_item,
 )
 
-N_TRIED = 50  # second reviews looked at together: one that is open decides about all
+N_TRIED = 50  # second reviews per query; one that is open decides for all
 
 _IS_OPEN = work_item.c.is_open.is_(True) & (work_item.c.awaits == SECOND)
 _IS_HIDDEN = work_item.c.is_open.is_(False) & (work_item.c.awaits == SECOND)
 _IS_DECIDED = work_item.c.state != WorkState.UNDECIDED.value
 
-# A second verdict by somebody who did not give a first one too: that review waits for nobody any more.
+# A second verdict by a user who did not give a first one too: that review awaits nothing any more.
 _answered = (
     sa.exists()
     .where(second_verdict.c.second_review_id == second_review.c.id)
@@ -85,12 +85,12 @@ class DuplicateGroup:
 
 
 def of_file(connection: sa.Connection, file_id: int, content_hash: str) -> DuplicateGroup:
-    """Return whom a file is judged with."""
+    """Return the key of the files that a file is judged with."""
     return DuplicateGroup(work_sources.groups(connection, {file_id: content_hash}).get(file_id), content_hash)
 
 
 def draw_key(connection: sa.Connection, group: DuplicateGroup) -> str:
-    """Return what the lot of all of them hangs on: the content of the group's first file, else their own."""
+    """Return the input of their common draw: the content of the group's first file, else their own."""
     if group.group_id is None:
         return group.content_hash
     first = connection.execute(_FIRST_OF_GROUP, {"group": group.group_id}).scalar()
@@ -98,12 +98,12 @@ def draw_key(connection: sa.Connection, group: DuplicateGroup) -> str:
 
 
 def is_open(connection: sa.Connection, group: DuplicateGroup) -> bool:
-    """Tell whether one of them awaits a second verdict, by the list as it is kept."""
+    """Return whether one of them awaits a second verdict, from the stored list."""
     return _exists(connection, group, _IS_OPEN)
 
 
 def is_decided(connection: sa.Connection, group: DuplicateGroup, *, but: Collection[int]) -> bool:
-    """Tell whether one of them has a verdict, apart from some files."""
+    """Return whether one of them, other than the given files, has a verdict."""
     return _exists(connection, group, _IS_DECIDED & work_item.c.file_id.not_in(but))
 
 
@@ -113,15 +113,15 @@ def hidden(
     groups: Mapping[int, int],
     awaits: Mapping[int, str],
 ) -> set[int]:
-    """Return the decided files that await no second verdict themselves, while a twin of theirs does.
+    """Return the decided files that await no second verdict, while a duplicate of theirs does.
 
-    Told from the tables that the list is made of, not from the list.
+    Computed from the source tables, not from the stored list.
 
     Args:
-        connection: to the database.
+        connection: connection to the database.
         contents: content hash by file.
-        groups: near-duplicate group by file, of those that have one.
-        awaits: whom each decided content awaits, by file.
+        groups: near-duplicate group by file, where there is one.
+        awaits: the awaited verdict of each decided content, by file.
     """
     done = [number for number, whom in awaits.items() if whom != SECOND]
     if not done or connection.execute(_ANY).first() is None:
@@ -140,9 +140,9 @@ def hidden(
 def hidden_by(
     connection: sa.Connection, turned: Iterable[DuplicateGroup], *, but: Collection[int]
 ) -> set[int]:
-    """Return the decided files to hide or show when ``but`` began or ceased to await a second verdict.
+    """Return the decided files to hide or show after ``but`` began or ceased to await a second verdict.
 
-    Those of which another twin awaits one stay as they are.
+    Those with another duplicate that awaits one are unchanged.
     """
     found: set[int] = set()
     for query in [one for group in turned for one in _queries(group)]:
@@ -153,36 +153,36 @@ def hidden_by(
 
 
 def to_refresh(connection: sa.Connection) -> list[int]:
-    """Return the files that may have to be hidden or shown after groups were found anew, or files went."""
+    """Return the files that may have to be hidden or shown after the groups changed or files were removed."""
     hidden_now = sa.select(work_item.c.file_id).where(_IS_HIDDEN)
     other = work_item.alias()
     groups = sa.select(other.c.group_id).where(other.c.awaits == SECOND, other.c.is_open.is_(True))
-    beside = sa.select(work_item.c.file_id).where(
+    to_show = sa.select(work_item.c.file_id).where(
         _IS_DECIDED, work_item.c.awaits != SECOND, work_item.c.group_id.in_(groups)
     )
-    return sorted({*connection.execute(hidden_now).scalars(), *connection.execute(beside).scalars()})
+    return sorted({*connection.execute(hidden_now).scalars(), *connection.execute(to_show).scalars()})
 
 
 def _open(
     connection: sa.Connection, query: sa.Select[Any], name: str, sought: set[Any], column: str
 ) -> set[Any]:
-    """Return which of some groups or contents have a file that awaits its second verdict."""
+    """Return the groups or contents with a file that awaits its second verdict."""
     found: set[Any] = set()
     if not sought:
         return found
     rows = connection.execute(query, {name: sorted(sought)}).all()
     for start in range(0, len(rows), N_TRIED):
-        some = [row for row in rows[start : start + N_TRIED] if getattr(row, column) not in found]
-        if some:
-            waiting = _waiting(connection, some)
-            found |= {getattr(row, column) for row in some if (row.file_id, row.content_hash) in waiting}
+        batch = [row for row in rows[start : start + N_TRIED] if getattr(row, column) not in found]
+        if batch:
+            waiting = _waiting(connection, batch)
+            found |= {getattr(row, column) for row in batch if (row.file_id, row.content_hash) in waiting}
         if found == sought:
             break
     return found
 
 
-def _waiting(connection: sa.Connection, some: Sequence[sa.Row[Any]]) -> set[tuple[int, str]]:
-    ids = list({row.file_id for row in some})
+def _waiting(connection: sa.Connection, batch: Sequence[sa.Row[Any]]) -> set[tuple[int, str]]:
+    ids = list({row.file_id for row in batch})
     standing = work_sources.current_in_list(connection, ids, work_sources.members(connection, ids))
     contents = {row.file_id: row.content_hash for row in standing}
     whom = awaited(connection, contents, work_sources.verdicts(connection, contents)) if contents else {}

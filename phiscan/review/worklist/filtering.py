@@ -1,4 +1,4 @@
-"""Filters of the review list: a ``WorkFilter`` to the conditions of a query, by what a viewer sees."""
+"""Filters of the review list: a ``WorkFilter`` to conditions of a query, for a viewer."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from phiscan.review.worklist.rows import types_mask
 from phiscan.store.column_types import iso
 from phiscan.store.tables import root, skip, work_item
 
+MAX_FOLDER_ROWS = 10_000  # rows of a folder that are fetched one by one; for more, a full scan is faster
+
 _VERDICTS = {WorkState.PHI, WorkState.NOT_PHI, WorkState.UNSURE}
 _OTHER = work_item.alias()
 _STILL = sa.select(skip.c.file_id).join(
@@ -26,9 +28,9 @@ _STILL = sa.select(skip.c.file_id).join(
 
 
 def matching(wanted: WorkFilter, states: Collection[WorkState] | None) -> sa.Select[Any]:
-    """Select the referred files that pass a filter and whose verdict is one of these, whoever looks.
+    """Select the referred files that pass a filter and have one of these verdicts, for any viewer.
 
-    What is suppressed or passed over is among them: this is for programs and for counts.
+    Suppressed and skipped files are included: this is for exports and counts.
     """
     query = sa.select(work_item.c.file_id).where(work_item.c.referred, *_conditions(wanted))
     if states is not None:
@@ -36,33 +38,65 @@ def matching(wanted: WorkFilter, states: Collection[WorkState] | None) -> sa.Sel
     return query
 
 
-def narrowed(
-    query: sa.Select[Any], wanted: WorkFilter, viewer: str, now: datetime, *, scanned: bool = False
-) -> sa.Select[Any]:
-    """Narrow a query of the review list to a filter, as a viewer sees it: hidden items apart.
+def is_small_folder(connection: sa.Connection, root_id: int | None, folder: str) -> bool:
+    """Return whether a folder has at most ``MAX_FOLDER_ROWS`` rows of the list, counted in its index."""
+    if root_id is None or not folder.strip("/"):
+        return False
+    rows = sa.select(work_item.c.file_id).where(*in_folder(root_id, folder, by_index=True))
+    counted = sa.select(sa.func.count()).select_from(rows.limit(MAX_FOLDER_ROWS + 1).subquery())
+    return int(connection.execute(counted).scalar_one()) <= MAX_FOLDER_ROWS
 
-    ``scanned``: keep the database from an index of the state, which most items share: reading every row once
-    is six times as fast as fetching most of them in the order of an index.
+
+def in_folder(root_id: int | None, folder: str, *, by_index: bool) -> list[sa.ColumnElement[bool]]:
+    """Return the conditions of the rows below a folder of a root; without a folder, of the root.
+
+    ``by_index``: as a range of ``ix_work_item_folder``. Otherwise in a form that no index serves: a query
+    then reads the rows in the order of the list, or all of them, which is faster for many rows.
     """
-    query = query.where(*in_state(wanted.state, viewer, now, scanned=scanned))
+    conditions: list[sa.ColumnElement[bool]] = []
+    if root_id is not None:
+        column: sa.ColumnElement[int] = work_item.c.root_id
+        conditions.append((column if by_index else sa.func.coalesce(column, column)) == root_id)
+    name = folder.strip("/").casefold()
+    if name and by_index:
+        first, end = f"{name}/", f"{name}{chr(ord('/') + 1)}"
+        conditions += [work_item.c.path_folded >= first, work_item.c.path_folded < end]
+    elif name:
+        conditions.append(sa.func.substr(work_item.c.path_folded, 1, len(name) + 1) == f"{name}/")
+    return conditions
+
+
+def narrowed(
+    query: sa.Select[Any],
+    wanted: WorkFilter,
+    viewer: str,
+    now: datetime,
+    *,
+    scanned: bool = False,
+    by_folder: bool = False,
+) -> sa.Select[Any]:
+    """Restrict a query of the review list to a filter, as a viewer sees it: without hidden items.
+
+    ``scanned``: prevent the use of an index of the state, which most items share: reading every row once
+    is six times as fast as fetching most of them in the order of an index. ``by_folder``: find the rows by
+    the index of the folder, for a folder that ``is_small_folder``.
+    """
+    query = query.where(*in_state(wanted.state, viewer, now, scanned=scanned or by_folder))
     hidden = work_item.c.hidden_until > iso(now)
-    return query.where(hidden if wanted.suppressed else ~hidden, *_conditions(wanted))
+    return query.where(hidden if wanted.suppressed else ~hidden, *_conditions(wanted, by_folder=by_folder))
 
 
-def _conditions(wanted: WorkFilter) -> list[sa.ColumnElement[bool]]:
+def _conditions(wanted: WorkFilter, *, by_folder: bool = False) -> list[sa.ColumnElement[bool]]:
     equal = {
-        work_item.c.root_id: wanted.root_id,
         work_item.c.media_type: wanted.media_type or None,
         work_item.c.owner: wanted.owner or None,
         work_item.c.assignee: wanted.assignee,
         work_item.c.group_id: wanted.group_id,
     }
-    conditions = [column == value for column, value in equal.items() if value is not None]
+    conditions = in_folder(wanted.root_id, wanted.folder, by_index=by_folder)
+    conditions += [column == value for column, value in equal.items() if value is not None]
     if wanted.group_id is not None:
         conditions.append(~work_item.c.blind)
-    if wanted.folder.strip("/"):
-        inside = wanted.folder.strip("/").casefold() + "/"
-        conditions.append(sa.func.substr(work_item.c.path_folded, 1, len(inside)) == inside)
     if wanted.entity_type is not None:
         conditions.append(work_item.c.types.bitwise_and(types_mask([EntityType(wanted.entity_type)])) != 0)
     if wanted.min_score is not None:
@@ -73,8 +107,8 @@ def _conditions(wanted: WorkFilter) -> list[sa.ColumnElement[bool]]:
         newest = sa.select(root.c.complete_scan_id).where(root.c.id == work_item.c.root_id).scalar_subquery()
         conditions.append(work_item.c.arrived >= sa.func.coalesce(newest, 0))
     if wanted.text:
-        # In a query of its own: SQLite reads the table once from its beginning to its end, where it would
-        # otherwise fetch every row in the order of an index. Five times as fast.
+        # In a subquery: SQLite scans the table sequentially, where it would otherwise fetch every row in the
+        # order of an index. Five times as fast.
         named = _OTHER.c.path_folded.contains(wanted.text.casefold(), autoescape=True)
         conditions.append(work_item.c.file_id.in_(sa.select(_OTHER.c.file_id).where(named)))
     return conditions
@@ -83,7 +117,7 @@ def _conditions(wanted: WorkFilter) -> list[sa.ColumnElement[bool]]:
 def in_state(
     state: WorkState, viewer: str, now: datetime, *, scanned: bool = False
 ) -> tuple[sa.ColumnElement[bool], ...]:
-    """Return the conditions of the items that are in a state for this viewer; ``scanned`` as ``narrowed``."""
+    """Return the conditions of a state for this viewer; ``scanned`` as in ``narrowed``."""
     is_open: sa.ColumnElement[Any] = work_item.c.is_open
     its_state: sa.ColumnElement[Any] = work_item.c.state
     if scanned:
@@ -95,7 +129,7 @@ def in_state(
     if state is WorkState.UNDECIDED:
         return (*undecided, work_item.c.file_id.not_in(skipped_by(viewer, now)))
     if state is WorkState.SKIPPED:
-        # Said by `awaits`, which has no index: the few skips are looked up, not all that is open.
+        # By `awaits`, which has no index: the few skips are looked up, not all open items.
         still_open = work_item.c.awaits.in_([FIRST, SECOND]) & ~work_item.c.is_open.is_(False)
         return (still_open, undecided[1], work_item.c.file_id.in_(skipped_by(viewer, now)))
     if state in _VERDICTS:
@@ -107,5 +141,5 @@ def in_state(
 
 
 def skipped_by(viewer: str, now: datetime) -> sa.Select[Any]:
-    """Select the files that a reviewer passed over and that are still what they were."""
+    """Select the files that a reviewer skipped and whose content is unchanged."""
     return _STILL.where(skip.c.reviewer == viewer, skip.c.until > now)

@@ -1,7 +1,7 @@
-"""The review list by folder: a folder to the totals of what lies directly below it, two levels deep.
+"""The review list by folder: totals of the folders directly below a folder, two levels deep.
 
-One query groups the list by the next two parts of each path and by what decides state and exposure; the sums
-are made here, by the same functions as for a single item, so that a folder never says more than its items.
+One query groups the list by the next two parts of each path and by state and exposure; the sums are made
+here, by the same functions as for a single item, so that a folder never reveals more than its items.
 """
 
 from __future__ import annotations
@@ -14,45 +14,46 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from phiscan.review.worklist.filtering import in_folder, is_small_folder
 from phiscan.review.worklist.model import WorkState
 from phiscan.review.worklist.reading import state_seen
 from phiscan.review.worklist.risk import Exposure, exposure_of
 from phiscan.store.column_types import iso
 from phiscan.store.tables import access, examination, file, root, work_item
 
-_TEXT_PLACE = {"sqlite": sa.func.instr, "postgresql": sa.func.strpos}
-"""What finds a text in a text, by the name of the database: from 1, 0 = not in it."""
+_POSITION = {"sqlite": sa.func.instr, "postgresql": sa.func.strpos}
+"""SQL function for the position of a text in a text, by database: from 1, 0 = not found."""
 
 
 @dataclass(slots=True)
 class FolderTotal:
-    """What the list holds of one folder and everything below it, as the one who looks may see it."""
+    """The items of one folder and everything below it, as the viewer may see them."""
 
     root_id: int
-    folder: str = ""  # below the root, as shown; "" = the root itself
-    name: str = ""  # "" = the files that lie directly in the folder above
+    folder: str = ""  # below the root, display form; "" = the root itself
+    name: str = ""  # "" = the files directly in the parent folder
     n_files: int = 0
-    n_open: int = 0  # without a verdict for the one who looks
+    n_open: int = 0  # without a verdict for the viewer
     by_state: dict[WorkState, int] = field(default_factory=lambda: defaultdict(int))
     by_exposure: dict[Exposure, int] = field(default_factory=lambda: defaultdict(int))
-    people: int = 0  # estimates added up over the files that are not decided as not PHI; blind ones left out
+    people: int = 0  # sum of the estimates over files that are not decided as not PHI; without blind ones
     below: tuple[FolderTotal, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class FolderLevel:
-    """One folder, and the totals of what lies directly below it, most people first."""
+    """One folder, and the totals of its subfolders, most people first."""
 
     total: FolderTotal
     children: tuple[FolderTotal, ...]
 
 
 def level(
-    connection: sa.Connection, root_id: int | None, folder: str, *, viewer: str, now: datetime
+    connection: sa.Connection, root_id: int | None, folder: str = "", *, viewer: str, now: datetime
 ) -> FolderLevel:
-    """Return the totals of a folder; of all roots without a root's number.
+    """Return the totals of a folder; of all roots without a root number.
 
-    What a suppression hides is left out, as it is in the list.
+    Suppressed items are excluded, as in the list.
     """
     names: Mapping[int, str] = {
         row.id: row.display for row in connection.execute(sa.select(root.c.id, root.c.display))
@@ -88,15 +89,17 @@ def level(
 
 
 def _query(connection: sa.Connection, root_id: int | None, folder: str, now: datetime) -> sa.Select[Any]:
-    place = _TEXT_PLACE[connection.dialect.name]
+    place = _POSITION[connection.dialect.name]
     inside = folder.strip("/").casefold()
     inside += "/" if inside else ""
     rest = sa.func.substr(work_item.c.path_folded, len(inside) + 1)
     first, after = _parted(place, rest)
     second, _ = _parted(place, after)
+    # Not the bare column: SQLite would read all rows in the order of the folder's index, to group by it.
+    root_number = sa.func.coalesce(work_item.c.root_id, work_item.c.root_id).label("root_id")
     found = (
         sa.select(
-            work_item.c.root_id,
+            root_number,
             first.label("first"),
             second.label("second"),
             work_item.c.awaits,
@@ -115,17 +118,15 @@ def _query(connection: sa.Connection, root_id: int | None, folder: str, now: dat
         .outerjoin(access, access.c.examination_id == examination.c.id)
         .where(work_item.c.hidden_until <= iso(now))
     )
-    if root_id is not None:
-        found = found.where(work_item.c.root_id == root_id)
-    if inside:
-        found = found.where(sa.func.substr(work_item.c.path_folded, 1, len(inside)) == inside)
+    by_index = is_small_folder(connection, root_id, folder)
+    found = found.where(*in_folder(root_id, folder, by_index=by_index))
     n_keys = 10
     groups = found.group_by(*list(found.selected_columns)[:n_keys]).subquery()
     return sa.select(groups, file.c.display).join(file, file.c.id == groups.c.file_id)
 
 
 def _parted(place: Any, text: sa.ColumnElement[str]) -> tuple[sa.ColumnElement[str], sa.ColumnElement[str]]:
-    """Return the first part of a path and the rest; of a file's name, two empty texts."""
+    """Return the first part of a path and the rest; two empty texts for a file name."""
     at = place(text, "/")
     is_file = at == 0
     return (

@@ -1,8 +1,8 @@
-"""What suppressions hide: an item of which nothing would be left that could identify a person.
+"""Items hidden by suppressions: those without any remaining finding that could identify a person.
 
-An item is hidden when every one of its findings that can identify a person is passed over by a suppression
-that holds. Findings of ``NOT_BY_THEMSELVES`` do not keep an item in the list: without a name, an identifier,
-a date of birth or a contact no row of the decision table refers a file. Blind items are never hidden.
+An item is hidden if every finding of it that can identify a person matches an active suppression. Findings of
+``NOT_BY_THEMSELVES`` do not keep an item in the list: without a name, an identifier, a date of birth or a
+contact no row of the decision table refers a file. Blind items are never hidden.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _IN_FORCE = (
 
 @dataclass(frozen=True, slots=True)
 class Hider:
-    """A suppression as it is applied: what it passes over, where, and until when (UTC, ISO 8601)."""
+    """An active suppression: what it matches, where, and until when (UTC, ISO 8601)."""
 
     kind: str
     target: str
@@ -51,7 +51,7 @@ class Hider:
     until: str
 
     def covers(self, root_id: int, path: str) -> bool:
-        """Tell whether a file lies where this holds."""
+        """Return whether a file is inside of the suppression's scope."""
         if self.root_id is not None and self.root_id != root_id:
             return False
         return not self.folder or path.startswith(self.folder + "/")
@@ -59,15 +59,15 @@ class Hider:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A file in the list: its examination and where it lies."""
+    """A file in the list: its examination, root and path."""
 
     examination_id: int
     root_id: int
-    path: str  # as shown
+    path: str  # display form
 
 
 def hiders(connection: sa.Connection) -> list[Hider]:
-    """Return the suppressions in force; ended ones are among them, their end is looked at in reading."""
+    """Return the approved suppressions that are not lifted; the reader checks their end."""
     return [
         Hider(row.kind, row.target, row.root_id, row.folder, iso(row.until))
         for row in connection.execute(_IN_FORCE)
@@ -77,7 +77,7 @@ def hiders(connection: sa.Connection) -> list[Hider]:
 def hidden_until(
     connection: sa.Connection, places: Sequence[Place], applied: Sequence[Hider]
 ) -> dict[int, str]:
-    """Return by examination until when it is hidden (UTC, ISO 8601); those that are not are left out."""
+    """Return by examination until when it is hidden (UTC, ISO 8601); visible ones are omitted."""
     if not applied:
         return {}
     where = {place.examination_id: place for place in places}
@@ -86,18 +86,18 @@ def hidden_until(
         for target in rule_ids(hider.target) if hider.kind == "rule" else (hider.target,):
             by_target.setdefault((hider.kind, target), []).append(hider)
     until: dict[int, str] = {}
-    for some in chunks(where):
+    for batch in chunks(where):
         query = (
             sa.select(finding.c.examination_id, finding.c.identity, finding.c.source)
             .where(
-                finding.c.examination_id.in_(some),
+                finding.c.examination_id.in_(batch),
                 finding.c.entity_type.not_in([kind.value for kind in NOT_BY_THEMSELVES]),
             )
             .distinct()
         )
         for examination_id, identity, source in connection.execute(query):
             ends = _ends(where[examination_id], identity, source, by_target)
-            # It comes back with its first finding that nothing passes over any more.
+            # It returns to the list with the first finding whose suppression ends.
             until[examination_id] = min(until.get(examination_id, ends), ends)
     return {examination_id: ends for examination_id, ends in until.items() if ends}
 
@@ -105,6 +105,6 @@ def hidden_until(
 def _ends(
     place: Place, identity: str, source: str, by_target: Mapping[tuple[str, str], Sequence[Hider]]
 ) -> str:
-    """Return until when a finding is passed over; "" = it is not."""
+    """Return until when a finding is suppressed; "" = it is not."""
     applied = [*by_target.get(("value", identity), ()), *by_target.get(("rule", source), ())]
     return max((one.until for one in applied if one.covers(place.root_id, place.path)), default="")

@@ -1,4 +1,4 @@
-"""The words of the review list: its states, orders, filters, items and counts."""
+"""The types of the review list: its states, orders, filters, items and counts."""
 
 from __future__ import annotations
 
@@ -13,51 +13,51 @@ from phiscan.review.records.items import FileState, QueueItem
 
 
 class WorkState(StrEnum):
-    """Which items a list shows, as the one who looks sees them."""
+    """The states of items that a list shows, from the view of the viewer."""
 
-    UNDECIDED = "undecided"  # without those that this reviewer passed over for now
+    UNDECIDED = "undecided"  # without those that this reviewer skipped for now
     PHI = "phi"
     NOT_PHI = "not_phi"
     UNSURE = "unsure"
-    SKIPPED = "skipped"  # undecided, and passed over by this reviewer
-    DISAGREED = "disagreed"  # two people disagreed: a lead who is neither decides
+    SKIPPED = "skipped"  # undecided, and skipped by this reviewer
+    DISAGREED = "disagreed"  # two reviewers disagreed: a lead who is neither decides
     ANY = "any"
 
 
 class WorkOrder(StrEnum):
-    """In which order a list shows them."""
+    """The order of a list."""
 
-    RISK = "risk"  # the greatest first
+    RISK = "risk"  # highest first
     INFORMATIVE = "informative"  # score nearest to its threshold first; one in ten at random
-    OLDEST = "oldest"  # first found first
+    OLDEST = "oldest"  # in the order of discovery
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkFilter:
-    """What a list is narrowed to; every field that is set must hold."""
+    """The filter of a list; all conditions that are set must hold."""
 
     state: WorkState = WorkState.UNDECIDED
     root_id: int | None = None
-    folder: str = ""  # below this folder of the root, as shown: "letters/2026"
+    folder: str = ""  # below this folder of the root, display form: "letters/2026"
     media_type: str = ""
     entity_type: EntityType | None = None  # has a finding of this type
-    min_score: float | None = None  # health score, both ends included
+    min_score: float | None = None  # health score, inclusive
     max_score: float | None = None
     owner: str = ""
-    assignee: str | None = None  # "" = assigned to nobody, None = whoever
-    new: bool = False  # content that the last scan of its root was the first to see
+    assignee: str | None = None  # "" = not assigned, None = any
+    new: bool = False  # content that was first seen by the last scan of its root
     group_id: int | None = None  # one group of near-duplicates
-    suppressed: bool = False  # show only what suppressions hide; otherwise only what they do not
-    text: str = ""  # anywhere in the path, whatever the case
+    suppressed: bool = False  # show only suppressed items; otherwise only the others
+    text: str = ""  # anywhere in the path, case-insensitive
 
 
 @dataclass(frozen=True, slots=True)
 class WorkItem:
-    """One line of the list.
+    """One row of the list.
 
-    ``blind``: shown without what the machine says of it, so that the verdict is the reviewer's own: vector
-    is empty, and people, findings and score are None. Blind items are drawn at random from the queue and from
-    the files that were not referred; nothing here tells which.
+    ``blind``: shown without the results of the machine, so that the verdict is independent: vector is empty,
+    and people, findings and score are None. Blind items are drawn at random from the queue and from the files
+    that were not referred; nothing here distinguishes the two.
     """
 
     file_id: int
@@ -68,41 +68,39 @@ class WorkItem:
     size: int
     owner: str
     exposure: str  # "everyone", "group" or "owner": who may read it
-    risk: float  # order, not a probability
+    risk: float  # sort key, not a probability
     blind: bool
     vector: PiiVector
     n_people: int | None
-    people_interval: tuple[int, int] | None  # 95 % of n_people; None where all was counted
+    people_interval: tuple[int, int] | None  # 95 % of n_people; None if all were counted
     n_findings: int | None
     score: float | None  # health score
     case: str  # row of the decision table; "" when blind
-    state: WorkState  # undecided, phi, not_phi or unsure, as the one who looks may see it
+    state: WorkState  # undecided, phi, not_phi or unsure, as the viewer may see it
     reviewer: str  # who decided; "" when undecided
     decided: datetime | None
     assignee: str
-    skipped: bool  # passed over by the one who looks
+    skipped: bool  # by the viewer
     new: bool
     group_id: int | None
-    n_group: int  # files in its near-duplicate group, itself included; 1 = alone
+    n_group: int  # files in its near-duplicate group, including itself; 1 = alone
     suppressed: bool
-    examination_id: int  # to be sent back with the verdict
+    examination_id: int  # to be submitted with the verdict
     content_hash: str
 
 
 @dataclass(frozen=True, slots=True)
 class WorkDetail:
-    """One item and what explains it.
+    """One item with its evidence.
 
-    Blind: ``findings``, ``terms`` and ``unread`` are empty, ``explained`` is None, and of ``source`` only
-    what the file system said is filled in.
+    Blind: ``findings``, ``terms`` and ``unread`` are empty, ``explained`` is None, and of ``source`` only the
+    metadata of the file system are set.
     """
 
     item: WorkItem
     source: FileState
-    readers: tuple[
-        str, ...
-    ]  # who may read the file, as the share said: "everyone", "group NAME", "user NAME"
-    explained: QueueItem | None  # bits lacking, prototypes, distances, detectors; None when blind
+    readers: tuple[str, ...]  # who may read the file, from the share: "everyone", "group NAME", "user NAME"
+    explained: QueueItem | None  # missing bits, prototypes, distances, detectors; None when blind
     findings: tuple[StoredFinding, ...]
     terms: tuple[StoredTerm, ...]
     unread: tuple[UnreadPart, ...]
@@ -110,7 +108,7 @@ class WorkDetail:
 
 @dataclass(frozen=True, slots=True)
 class WorkPage:
-    """Part of a list. ``after`` gets the next part, ``before`` the part before; "" = there is none."""
+    """A page of a list. ``after`` is the cursor of the next page, ``before`` of the previous; "" = none."""
 
     items: tuple[WorkItem, ...]
     after: str
@@ -119,26 +117,26 @@ class WorkPage:
 
 @dataclass(frozen=True, slots=True)
 class WorkCounts:
-    """How many items there are in each state for the one who looks, suppressed ones left out."""
+    """Number of items by state for the viewer, without suppressed ones."""
 
     by_state: Mapping[WorkState, int]
-    suppressed: int  # undecided items that suppressions hide
-    mine: int  # undecided and assigned to the one who looks
+    suppressed: int  # undecided and hidden by suppressions
+    mine: int  # undecided and assigned to the viewer
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What was decided since a moment (today's midnight), and by whom."""
+    """The decisions since a moment (today's midnight), by reviewer."""
 
     total: int
     by_reviewer: Mapping[str, int]
-    queued: int  # items in the list, whatever their state
+    queued: int  # items in the list, in any state
     open: int  # of them, those that await a first verdict
 
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What the filters can be set to: the values that occur in the list, with how often."""
+    """The values of the filters: those that occur in the list, with their counts."""
 
     roots: tuple[tuple[int, str, int], ...]  # number, path, items
     media_types: tuple[tuple[str, int], ...]
@@ -148,18 +146,18 @@ class Choices:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """What became of a verdict that was sent."""
+    """The result of a submitted verdict."""
 
     file_id: int
     verdict: Verdict
     reviewer: str
     decided: datetime
-    repeated: bool  # the same form had been sent before: nothing was added
+    repeated: bool  # the same form was submitted before: nothing was added
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryEntry:
-    """One thing that was done about a file, for its page; oldest first."""
+    """One entry of a file's history, for its page."""
 
     at: datetime
     who: str
@@ -167,8 +165,8 @@ class HistoryEntry:
     verdict: Verdict | None
     reason: str
     note: str  # free text: never in a report or a log
-    stands: bool  # a verdict that holds now
-    same_content: bool  # about the present content
+    is_current: bool  # a verdict that is current
+    same_content: bool  # refers to the present content
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,8 +177,8 @@ class GroupMember:
     root: str
     path: str
     similarity: float  # estimated share of word triples in common with the group's first file
-    is_copy: bool  # the very same bytes as the first
-    state: WorkState  # as the one who looks may see it
+    is_copy: bool  # identical bytes
+    state: WorkState  # as the viewer may see it
     reviewer: str
     in_list: bool  # False: not in the list any more
 
@@ -190,7 +188,7 @@ class GroupDecision:
     """A verdict on a whole near-duplicate group."""
 
     decided: tuple[Decided, ...]
-    left_out: tuple[tuple[int, str], ...]  # file and why: "excepted", "decided before", "suppressed"
+    left_out: tuple[tuple[int, str], ...]  # file and reason: "excepted", "decided before", "suppressed"
 
 
 REASONS: Mapping[Verdict, tuple[tuple[str, str], ...]] = {
@@ -221,6 +219,6 @@ REASONS: Mapping[Verdict, tuple[tuple[str, str], ...]] = {
         ("other_unsure", _("Other; see the note")),
     ),
 }
-"""The short list of reasons for each verdict: what is stored, and what is shown."""
+"""The reasons of each verdict: stored name and displayed text."""
 
 MAX_NOTE_CHARS = 2_000

@@ -1,8 +1,8 @@
-"""Groups of files that say nearly the same, from their signatures; a group is decided once.
+"""Groups of files with nearly equal text, by MinHash signatures; a group is decided once.
 
-A signature is a MinHash of 64 values of 32 bits, made at scan time with the secret key. Two files are put
-side by side only when four neighbouring values agree somewhere (16 bands of 4), and grouped when at least
-80% of all values do: every member is that near to the group's first file, so that groups cannot drift.
+A signature is a MinHash of 64 values of 32 bits, made at scan time with the secret key. Two files are
+compared only if four adjacent values agree somewhere (16 bands of 4), and grouped if at least 80% of all
+values do: every member is that similar to the group's first file, so that groups cannot drift.
 
 Source: Broder (1997), "On the resemblance and containment of documents"; bands: Leskovec, Rajaraman & Ullman,
 "Mining of Massive Datasets", section 3.4.
@@ -33,13 +33,13 @@ N_VALUES = 64
 N_BANDS = 16
 N_ROWS = N_VALUES // N_BANDS
 MIN_SIMILARITY = 0.8
-MAX_COMPARED = 20  # first files of one band that a file is compared with: bounds the work on a share of forms
+MAX_COMPARED = 20  # first files of one band that a file is compared with: limits the work on shares of forms
 
 
 _BLIND = work_item.alias()
 IS_BLIND = sa.exists().where(_BLIND.c.file_id == near_group.c.file_id, _BLIND.c.blind)
-"""Blind files are left out of their groups: only referred files are compared, so a group would tell which
-they are. It is asked of each member: a list of all blind files is made from every row of the review list."""
+"""Blind files are excluded from their groups: only referred files are compared, so a group would reveal which
+they are. Checked per member: a list of all blind files would need every row of the review list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +53,14 @@ class Grouped:
 
 
 def regroup_all(database: Database) -> int:
-    """Find the groups anew, write them, and return how many there are."""
-    with database.read() as connection:  # all signatures are compared: nobody waits for that
+    """Find all groups again, write them, and return their number."""
+    with database.read() as connection:  # compares all signatures: no writer should wait for that
         groups = find_groups(connection)
     return database.write(lambda connection: regroup(connection, groups))
 
 
 def find_groups(connection: sa.Connection) -> tuple[Grouped, ...]:
-    """Find the groups of the files in the list; a file alone is in none."""
+    """Find the groups of the files in the list; a file without near-duplicates is in none."""
     query: sa.Select[Any] = (
         sa.select(work_item.c.file_id, work_item.c.content_hash, near_signature.c.signature)
         .outerjoin(near_signature, near_signature.c.examination_id == work_item.c.examination_id)
@@ -81,22 +81,22 @@ def find_groups(connection: sa.Connection) -> tuple[Grouped, ...]:
 
 
 def regroup(connection: sa.Connection, groups: Sequence[Grouped]) -> int:
-    """Write the groups in place of those before, and return how many there are."""
+    """Replace the stored groups, and return their number."""
     before = {
         row.file_id: (row.group_id, row.content_hash, row.similarity)
         for row in connection.execute(sa.select(near_group))
     }
     now = {one.file_id: (one.group_id, one.content_hash, one.similarity) for one in groups}
     changed = [number for number in {*before, *now} if before.get(number) != now.get(number)]
-    for some in chunks(changed):
-        connection.execute(near_group.delete().where(near_group.c.file_id.in_(some)))
+    for batch in chunks(changed):
+        connection.execute(near_group.delete().where(near_group.c.file_id.in_(batch)))
         rows = [
             dict(
                 zip(
                     ("file_id", "group_id", "content_hash", "similarity"), (number, *now[number]), strict=True
                 )
             )
-            for number in some
+            for number in batch
             if number in now
         ]
         if rows:
@@ -104,14 +104,14 @@ def regroup(connection: sa.Connection, groups: Sequence[Grouped]) -> int:
         mine = sa.select(near_group.c.group_id).where(
             near_group.c.file_id == work_item.c.file_id, near_group.c.content_hash == work_item.c.content_hash
         )
-        here = work_item.c.file_id.in_(some)
+        here = work_item.c.file_id.in_(batch)
         connection.execute(work_item.update().where(here).values(group_id=mine.scalar_subquery()))
     work_rows.refresh(connection, duplicate_groups.to_refresh(connection))
     return len({one.group_id for one in groups})
 
 
 def members(connection: sa.Connection, group_id: int, *, viewer: str) -> tuple[GroupMember, ...]:
-    """Return the files of a group, its first file first; who is asked for a second verdict sees no first."""
+    """Return the files of a group, its first file first; a blind second reviewer sees no first verdict."""
     query: sa.Select[Any] = (
         sa.select(
             near_group.c.file_id,
@@ -149,17 +149,17 @@ def _member(row: sa.Row[Any], first: str, viewer: str) -> GroupMember:
 
 
 def _near(rows: Sequence[sa.Row[Any]]) -> dict[int, tuple[int, float]]:
-    """Return for each file the first file that it is near to, and how near; for others, themselves."""
+    """Return for each file the first similar file and the similarity; for others, themselves."""
     if not rows:
         return {}
     import numpy as np  # noqa: PLC0415 (most scans have nothing to compare, and its import takes 0.1 s)
 
     signatures = np.frombuffer(b"".join(row.signature for row in rows), dtype="<u4").reshape(-1, N_VALUES)
     bands = _bands(signatures)
-    beside: list[dict[int, list[int]]] = [{} for _ in range(N_BANDS)]
+    first_files: list[dict[int, list[int]]] = [{} for _ in range(N_BANDS)]
     found: dict[int, tuple[int, float]] = {}
     for place, keys in enumerate(bands):
-        near = sorted({one for band, key in enumerate(keys) for one in beside[band].get(key, ())})
+        near = sorted({one for band, key in enumerate(keys) for one in first_files[band].get(key, ())})
         if near:
             shares = (signatures[near] == signatures[place]).mean(axis=1)
             best = int(shares.argmax())
@@ -168,7 +168,7 @@ def _near(rows: Sequence[sa.Row[Any]]) -> dict[int, tuple[int, float]]:
                 continue
         found[rows[place].file_id] = (rows[place].file_id, 1.0)
         for band, key in enumerate(keys):
-            leaders = beside[band].setdefault(key, [])
+            leaders = first_files[band].setdefault(key, [])
             if len(leaders) < MAX_COMPARED:
                 leaders.append(place)
     return found

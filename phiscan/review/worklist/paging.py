@@ -1,4 +1,4 @@
-"""Pages of the review list: the order of its rows, places in it, and the cursors that name them."""
+"""Pages of the review list: the order of its rows, positions in it, and their cursors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CURSOR = re.compile(r"([ab]):(risk|informative|oldest):([0-9a-fx.p+-]+):(\d{1,1
 
 
 def order_key(order: WorkOrder) -> sa.ColumnElement[Any]:
-    """Return the column by which a list is ordered; the number of the file comes after it."""
+    """Return the sort column of an order; the file number is the second key."""
     columns: dict[WorkOrder, sa.ColumnElement[Any]] = {
         WorkOrder.RISK: work_item.c.risk,
         WorkOrder.INFORMATIVE: work_item.c.doubt,
@@ -30,7 +30,7 @@ def order_key(order: WorkOrder) -> sa.ColumnElement[Any]:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place in an order, to read on from; None = its beginning."""
+    """A position in an order, to read on from; None = the beginning."""
 
     order: WorkOrder
     start: tuple[float, int] | None = None
@@ -38,21 +38,21 @@ class Place:
 
     @property
     def falling(self) -> bool:
-        """Whether keys fall from row to row."""
+        """Whether keys descend from row to row."""
         return (self.order is WorkOrder.RISK) is not self.backward
 
     def ordered(self, query: sa.Select[Any]) -> sa.Select[Any]:
-        """Put a query in order, beginning here; both columns run one way, so that an index serves."""
+        """Sort a query, beginning after this position; both columns run one way, so that an index serves."""
         columns = (order_key(self.order), work_item.c.file_id)
         query = self.bounded(query)
         return query.order_by(*(column.desc() if self.falling else column for column in columns))
 
     def bounded(self, query: sa.Select[Any]) -> sa.Select[Any]:
-        """Narrow a query to what lies beyond this place."""
+        """Restrict a query to the rows beyond this position."""
         return query if self.start is None else query.where(self.beyond())
 
     def beyond(self) -> sa.ColumnElement[bool]:
-        """Tell whether a row lies beyond this place; every row does without one."""
+        """Return the condition of rows beyond this position; true for all rows without one."""
         if self.start is None:
             return sa.true()
         place = sa.tuple_(order_key(self.order), work_item.c.file_id)
@@ -61,7 +61,7 @@ class Place:
 
 
 def cursor_of(direction: str, order: WorkOrder, row: sa.Row[Any]) -> str:
-    """Return the cursor that names a row: direction, order, key and file."""
+    """Return the cursor of a row: direction, order, key and file."""
     file_id, key = tuple(row)
     return f"{direction}:{order.value}:{float(key).hex()}:{file_id}"
 
@@ -70,7 +70,7 @@ def read_cursor(cursor: str, order: WorkOrder) -> tuple[bool, tuple[float, int] 
     """Return whether to go backward, and the key to begin after.
 
     Raises:
-        InputError: it is no cursor of this order.
+        InputError: the cursor is invalid for this order.
     """
     if not cursor:
         return False, None

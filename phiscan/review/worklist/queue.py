@@ -1,4 +1,4 @@
-"""Reading the queue: its order, one item with all that explains it, every file of a scan."""
+"""Reading of the queue: its order, one item with its evidence, every file of a scan."""
 
 from __future__ import annotations
 
@@ -71,11 +71,11 @@ def queue(
     second_look: bool = False,
     by_probability: bool = False,
 ) -> list[QueueItem]:
-    """Return referred files, undecided ones first, the greatest risk first, then by root and path.
+    """Return referred files, undecided ones first, highest risk first, then by root and path.
 
-    ``second_look``: the second list instead, what was not referred but marked by a detector or the table.
-    ``by_probability``: the most probable first. ``within``: selects the numbers of the only files that are
-    wanted. ``conceal``: what awaits a blind second verdict is undecided.
+    ``second_look``: the second list instead: not referred, but marked by a detector or the decision table.
+    ``by_probability``: most probable first. ``within``: a query of the only file numbers to include.
+    ``conceal``: items that await a blind second verdict count as undecided.
     """
     narrowed = _narrowed(current_results(scan_id=scan_id, conceal=conceal), verdicts, second_look=second_look)
     first = sa.func.coalesce(examination.c.probability, 0.0) if by_probability else examination.c.risk
@@ -96,7 +96,7 @@ def count(
     *,
     conceal: bool = False,
 ) -> int:
-    """Count the items that ``queue`` would return without a limit."""
+    """Count the items that ``queue`` returns without a limit."""
     undecided = WorkState.UNDECIDED.value
     if scan_id is None:
         secret = {SECOND, work_tallies.DUPLICATE} if conceal else set()
@@ -109,7 +109,7 @@ def count(
     referred = examination.c.referral == Referral.REFERRED.value
     query = present(sa.select(sa.func.count()).select_from(sighting), scan_id).where(referred)
     if verdicts is not None:
-        stands = (
+        current_verdict = (
             sa.select(decision.c.verdict)
             .where(
                 decision.c.file_id == file.c.id,
@@ -121,12 +121,12 @@ def count(
             .limit(1)
             .scalar_subquery()
         )
-        query = query.where(_wanted(stands, verdicts))
+        query = query.where(_has_verdict(current_verdict, verdicts))
     return int(connection.execute(query).scalar_one())
 
 
 FindingReader = Callable[[sa.Connection, int, str], tuple[StoredFinding, ...]]
-"""Returns the findings of an examination, given its number and the digest of its content."""
+"""Returns the findings of an examination by its number and the digest of its content."""
 
 
 def item(
@@ -134,9 +134,9 @@ def item(
 ) -> ItemDetail:
     """Return one file with findings, terms, unread parts and decisions.
 
-    ``conceal``: without what somebody who judges it blind must not see. Of an item of the random sample that
-    is all that the machine found; of one that awaits a second verdict, what was decided about this content.
-    ``read``: where the findings come from, instead of the database.
+    ``conceal``: without what a blind reviewer must not see. For an item of the random sample that is all
+    that the machine found; for one that awaits a second verdict, the decisions about this content. ``read``:
+    source of the findings, instead of the database.
 
     Raises:
         InputError: there is no such file.
@@ -145,7 +145,7 @@ def item(
     if row is None:
         message = _("file {file_id}: there is no such file in the database", file_id=file_id)
         raise InputError(message)
-    told = connection.execute(
+    access_row = connection.execute(
         sa.select(access.c.owner, access.c.readers).where(access.c.examination_id == row.id)
     ).first()
     state = FileState(
@@ -159,8 +159,8 @@ def item(
         n_chars=row.n_chars,
         health_distance=row.health_distance,
         scan_id=row.scan_id,
-        owner=told.owner if told else "",
-        readers=tuple(told.readers) if told else (),
+        owner=access_row.owner if access_row else "",
+        readers=tuple(access_row.readers) if access_row else (),
     )
     detail = ItemDetail(
         item=queue_item(row),
@@ -210,14 +210,14 @@ def _concealed(connection: sa.Connection, detail: ItemDetail) -> ItemDetail:
 
 
 def find(connection: sa.Connection, path: str) -> int:
-    """Return the number of the file named by a path, relative to its root or absolute, or by its number.
+    """Return the number of the file with a path, relative to its root or absolute, or with a number.
 
-    The path may be the display text or the name itself, as a shell passes it.
+    The path may be the display form or the raw name, as a shell passes it.
 
     Raises:
         InputError: no file or more than one has this path.
     """
-    any_root = file.c.root_id.in_(sa.select(root.c.id))  # lets the index on root and path be used
+    any_root = file.c.root_id.in_(sa.select(root.c.id))  # allows the index on root and path
     found = _matching(connection, (file.c.display == path) | (any_root & (file.c.path == os.fsencode(path))))
     if not found and (path.startswith("/") or "://" in path):
         found = _find_absolute(connection, path)
@@ -241,15 +241,15 @@ def find(connection: sa.Connection, path: str) -> int:
 
 
 def rows(connection: sa.Connection, scan_id: int | None, *, conceal: bool = False) -> Iterator[FileRow]:
-    """Yield the files that a scan saw (None: all present now) by root and path; memory stays small.
+    """Yield the files of a scan (None: all present now) by root and path; with constant memory.
 
-    ``conceal``: what awaits a blind second verdict is undecided.
+    ``conceal``: items that await a blind second verdict count as undecided.
     """
     query = current_results(scan_id=scan_id, conceal=conceal).order_by(root.c.path, file.c.path)
     result = connection.execute(query.execution_options(yield_per=N_ROWS_AT_ONCE))
-    for some in result.partitions():
-        unread = _unread(connection, [row.id for row in some])
-        for row in some:
+    for batch in result.partitions():
+        unread = _unread(connection, [row.id for row in batch])
+        for row in batch:
             yield _file_row(row, tuple(unread[row.id]))
 
 
@@ -262,13 +262,15 @@ def _narrowed(
         else examination.c.referral == Referral.REFERRED.value
     )
     query = query.where(is_listed)
-    return query if verdicts is None else query.where(_wanted(decision.c.verdict, verdicts))
+    return query if verdicts is None else query.where(_has_verdict(decision.c.verdict, verdicts))
 
 
-def _wanted(stands: sa.ColumnElement[str], verdicts: Collection[Verdict | None]) -> sa.ColumnElement[bool]:
-    """Tell whether the verdict that stands is one of these; None = there is none."""
-    wanted = stands.in_([verdict.value for verdict in verdicts if verdict is not None])
-    return wanted | stands.is_(None) if None in verdicts else wanted
+def _has_verdict(
+    current_verdict: sa.ColumnElement[str], verdicts: Collection[Verdict | None]
+) -> sa.ColumnElement[bool]:
+    """Return the condition that the current verdict is one of these; None = undecided."""
+    wanted = current_verdict.in_([verdict.value for verdict in verdicts if verdict is not None])
+    return wanted | current_verdict.is_(None) if None in verdicts else wanted
 
 
 def _matching(connection: sa.Connection, condition: sa.ColumnElement[bool]) -> list[sa.Row[Any]]:
@@ -326,7 +328,7 @@ def _file_row(row: sa.Row[Any], unread: tuple[UnreadPart, ...]) -> FileRow:
 
 
 def stored_findings(connection: sa.Connection, examination_id: int) -> tuple[StoredFinding, ...]:
-    """Return the findings of an examination in the order in which they are stored."""
+    """Return the findings of an examination in stored order."""
     query = sa.select(finding).where(finding.c.examination_id == examination_id).order_by(finding.c.position)
     return tuple(
         StoredFinding(

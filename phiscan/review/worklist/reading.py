@@ -1,4 +1,4 @@
-"""Reading the review list: a page of it, one line, its counts and choices."""
+"""Reading of the review list: a page of it, one row, its counts and filter values."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from phiscan.review.records.current_results import interval_of, vector_of
 from phiscan.review.records.items import FileState
 from phiscan.review.worklist import counts as work_tallies
 from phiscan.review.worklist import queue
-from phiscan.review.worklist.filtering import narrowed, skipped_by
+from phiscan.review.worklist.filtering import is_small_folder, narrowed, skipped_by
 from phiscan.review.worklist.model import (
     Choices,
     WorkCounts,
@@ -37,9 +37,9 @@ from phiscan.store.sql_batches import listed
 from phiscan.store.tables import access, examination, file, near_group, root, skip, work_item
 
 MAX_PAGE = 500
+UNDECIDED = WorkFilter()
 _VERDICTS = {WorkState.PHI, WorkState.NOT_PHI, WorkState.UNSURE}
-N_TRIED = 2000  # items in which a text is sought first
-MAX_COUNTED = 2000  # items before one, of a whole state, that its place is counted by
+N_TRIED = 2000  # items of the list that are searched for a text before all paths are
 
 _OTHER = work_item.alias()
 _COUNT = sa.select(sa.func.count()).select_from(work_item)
@@ -69,27 +69,27 @@ _LINES = (
 
 def page(
     connection: sa.Connection,
-    wanted: WorkFilter,
+    wanted: WorkFilter = UNDECIDED,
     *,
     viewer: str,
     now: datetime,
-    order: WorkOrder,
-    limit: int,
-    cursor: str,
+    order: WorkOrder = WorkOrder.RISK,
+    limit: int = 50,
+    cursor: str = "",
 ) -> WorkPage:
-    """Return a part of the list, from a cursor on.
+    """Return a page of the list as ``viewer`` may see it, from the cursor of another page on.
 
     Raises:
-        InputError: the cursor is none of this order.
+        InputError: the cursor is invalid for this order.
     """
     backward, start = read_cursor(cursor, order)
     limit = max(1, min(limit, MAX_PAGE))
     place = Place(order, start, backward=backward)
-    found = _found(connection, wanted, place, viewer=viewer, now=now, n=limit + 1)
+    found = rows_from(connection, wanted, place, viewer=viewer, now=now, n=limit + 1)
     more, found = len(found) > limit, found[:limit]
     if backward:
         found = found[::-1]
-    items = _items(connection, [row[0] for row in found], viewer=viewer, now=now)
+    items = lines(connection, [row[0] for row in found], viewer=viewer, now=now)
     if not found:
         return WorkPage((), "", "")
     first, last = found[0], found[-1]
@@ -100,16 +100,17 @@ def page(
     )
 
 
-def size(connection: sa.Connection, wanted: WorkFilter, *, viewer: str, now: datetime) -> int:
-    """Count the items that pass a filter; the whole of a state is counted already."""
+def size(connection: sa.Connection, wanted: WorkFilter = UNDECIDED, *, viewer: str, now: datetime) -> int:
+    """Count the items that pass a filter; for a whole state, from the stored counts."""
     if wanted == WorkFilter(state=wanted.state):
         return counts(connection, viewer=viewer, now=now).by_state[wanted.state]
     return _size(connection, wanted, viewer=viewer, now=now)
 
 
 def _size(connection: sa.Connection, wanted: WorkFilter, *, viewer: str, now: datetime) -> int:
-    # Of what is skipped there is little, and that is looked up.
-    query = narrowed(_COUNT, wanted, viewer, now, scanned=wanted.state is not WorkState.SKIPPED)
+    # Skipped items are few and looked up by their index.
+    scanned, by_folder = wanted.state is not WorkState.SKIPPED, by_folder_index(connection, wanted)
+    query = narrowed(_COUNT, wanted, viewer, now, scanned=scanned, by_folder=by_folder)
     return int(connection.execute(query).scalar_one())
 
 
@@ -117,17 +118,19 @@ def numbers(
     connection: sa.Connection, wanted: WorkFilter, *, viewer: str, now: datetime, limit: int
 ) -> list[int]:
     """Return the numbers of the files that pass a filter, at most ``limit``."""
-    query = narrowed(sa.select(work_item.c.file_id), wanted, viewer, now).order_by(work_item.c.file_id)
+    query = narrowed(
+        sa.select(work_item.c.file_id), wanted, viewer, now, by_folder=by_folder_index(connection, wanted)
+    ).order_by(work_item.c.file_id)
     return list(connection.execute(query.limit(limit)).scalars())
 
 
 def item(connection: sa.Connection, file_id: int, *, viewer: str, now: datetime) -> WorkItem:
-    """Return one line.
+    """Return one row.
 
     Raises:
         InputError: the file is not in the list.
     """
-    found = _items(connection, [file_id], viewer=viewer, now=now)
+    found = lines(connection, [file_id], viewer=viewer, now=now)
     if not found:
         message = gettext("file {file_id}: not in the review list (any more)", file_id=file_id)
         raise InputError(message)
@@ -142,9 +145,9 @@ def detail(
     now: datetime,
     read: queue.FindingReader | None = None,
 ) -> WorkDetail:
-    """Return one item with what explains it, as far as the one who looks may see it.
+    """Return one item with its evidence, as far as the viewer may see it.
 
-    ``read``: where the findings come from, instead of the database.
+    ``read``: source of the findings, instead of the database.
 
     Raises:
         InputError: the file is not in the list.
@@ -180,25 +183,50 @@ def detail(
 def next_after(
     connection: sa.Connection,
     file_id: int,
-    wanted: WorkFilter,
+    wanted: WorkFilter = UNDECIDED,
     *,
     viewer: str,
     now: datetime,
-    order: WorkOrder,
-    backward: bool = False,
+    order: WorkOrder = WorkOrder.RISK,
 ) -> int | None:
-    """Return the item that follows a file in a list, or the one before; the file may have left it."""
+    """Return the item after a file in a list, which the file may have left; None = it was the last."""
+    return _adjacent(connection, file_id, wanted, order, viewer=viewer, now=now, backward=False)
+
+
+def before(
+    connection: sa.Connection,
+    file_id: int,
+    wanted: WorkFilter = UNDECIDED,
+    *,
+    viewer: str,
+    now: datetime,
+    order: WorkOrder = WorkOrder.RISK,
+) -> int | None:
+    """Return the item before a file in a list; None = it was the first, or has no position in the list."""
+    return _adjacent(connection, file_id, wanted, order, viewer=viewer, now=now, backward=True)
+
+
+def _adjacent(
+    connection: sa.Connection,
+    file_id: int,
+    wanted: WorkFilter,
+    order: WorkOrder,
+    *,
+    viewer: str,
+    now: datetime,
+    backward: bool,
+) -> int | None:
     key = connection.execute(sa.select(order_key(order)).where(work_item.c.file_id == file_id)).scalar()
     if key is None and backward:
         return None
     start = None if key is None else (key, file_id)
-    # Two: without a key the list begins at its first item, which may be this one.
-    found = _found(connection, wanted, Place(order, start, backward=backward), viewer=viewer, now=now, n=2)
+    # Two rows: without a key the list begins at its first item, which may be this one.
+    found = rows_from(connection, wanted, Place(order, start, backward=backward), viewer=viewer, now=now, n=2)
     return next((row[0] for row in found if row[0] != file_id), None)
 
 
 def counts(connection: sa.Connection, *, viewer: str, now: datetime) -> WorkCounts:
-    """Count the items by state, as the one who looks sees them; suppressed ones only by themselves."""
+    """Count the items by state, as the viewer sees them; suppressed ones separately."""
     by_state: Counter[WorkState] = Counter(dict.fromkeys(WorkState, 0))
     hidden = mine = 0
     moment = iso(now)
@@ -206,7 +234,7 @@ def counts(connection: sa.Connection, *, viewer: str, now: datetime) -> WorkCoun
         seen = state_seen(awaits, state, reviewer, viewer)
         if (
             awaits == work_tallies.DUPLICATE and reviewer != viewer
-        ):  # there is nothing to decide, and nothing to see
+        ):  # hidden from this viewer, with nothing to decide
             by_state[WorkState.ANY] += n if hidden_until <= moment else 0
             continue
         if hidden_until > moment:
@@ -223,7 +251,7 @@ def counts(connection: sa.Connection, *, viewer: str, now: datetime) -> WorkCoun
 
 
 def choices(connection: sa.Connection) -> Choices:
-    """Return the values that occur in the list, the most frequent first."""
+    """Return the values of the filters that occur in the list, most frequent first."""
     names = {str(row.id): row for row in connection.execute(sa.select(root.c.id, root.c.display))}
     assignees: Counter[str] = Counter()
     for _, _, _, assignee, _, _, n in work_tallies.statuses(connection):
@@ -240,18 +268,20 @@ def choices(connection: sa.Connection) -> Choices:
 
 
 def state_seen(awaits: str, state: str, reviewer: str, viewer: str) -> WorkState:
-    """Return an item's state for the one who looks: whoever is asked for a second verdict sees no first."""
+    """Return an item's state for the viewer: a blind second reviewer does not see the first verdict."""
     return WorkState.UNDECIDED if awaits == SECOND and reviewer != viewer else WorkState(state)
 
 
-def _found(
+def rows_from(
     connection: sa.Connection, wanted: WorkFilter, place: Place, *, viewer: str, now: datetime, n: int
 ) -> Sequence[sa.Row[Any]]:
-    """Return number and key of the next items, at most ``n``."""
+    """Return file number and sort key of the next items, at most ``n``."""
     columns: tuple[sa.ColumnElement[Any], ...] = (work_item.c.file_id, order_key(place.order).label("key"))
+    by_folder = by_folder_index(connection, wanted)
     if wanted.text:
-        # A text of many paths is soon found in the order of the list; one of few costs a look at all paths.
-        every = narrowed(sa.select(*columns, work_item.c.path_folded), replace(wanted, text=""), viewer, now)
+        # A frequent text is soon found in the order of the list; a rare one requires a scan of all paths.
+        with_path = sa.select(*columns, work_item.c.path_folded)
+        every = narrowed(with_path, replace(wanted, text=""), viewer, now, by_folder=by_folder)
         near = place.ordered(every).limit(N_TRIED).subquery()
         keys = (near.c.key, near.c.file_id)
         query = (
@@ -262,69 +292,19 @@ def _found(
         found = [*connection.execute(query.limit(n))]
         if len(found) == n:
             return found
-    all_paths = narrowed(sa.select(*columns), wanted, viewer, now)
+    all_paths = narrowed(sa.select(*columns), wanted, viewer, now, by_folder=by_folder)
     return [*connection.execute(place.ordered(all_paths).limit(n))]
 
 
-def neighbours(
-    connection: sa.Connection,
-    wanted: WorkFilter,
-    order: WorkOrder,
-    start: tuple[float, int] | None,
-    *,
-    viewer: str,
-    now: datetime,
-    n: int,
-    backward: bool,
-) -> list[int]:
-    """Return the numbers of the next files of a list from a key on, the nearest first."""
-    place = Place(order, start, backward=backward)
-    return [row[0] for row in _found(connection, wanted, place, viewer=viewer, now=now, n=n)]
-
-
-def is_in(connection: sa.Connection, file_id: int, wanted: WorkFilter, *, viewer: str, now: datetime) -> bool:
-    """Tell whether a file passes a filter."""
-    query = sa.select(work_item.c.file_id).where(work_item.c.file_id == file_id)
-    return connection.execute(narrowed(query, wanted, viewer, now)).first() is not None
-
-
-def n_with_before(
-    connection: sa.Connection,
-    wanted: WorkFilter,
-    order: WorkOrder,
-    start: tuple[float, int] | None,
-    *,
-    viewer: str,
-    now: datetime,
-) -> tuple[int, int]:
-    """Count the items of a list, and those before a key: of a whole state at most ``MAX_COUNTED + 1``.
-
-    A whole state is counted along its index, which ends early; for a filter that picks some, every row is
-    read once.
-    """
-    place = Place(order, start, backward=True)
-    if wanted == WorkFilter(state=wanted.state):
-        near = place.ordered(narrowed(sa.select(work_item.c.file_id), wanted, viewer, now))
-        query = sa.select(sa.func.count()).select_from(near.limit(MAX_COUNTED + 1).subquery())
-        before = 0 if start is None else int(connection.execute(query).scalar_one())
-        return size(connection, wanted, viewer=viewer, now=now), before
-    columns: tuple[Any, ...] = (sa.func.count(), sa.func.sum(sa.case((place.beyond(), 1), else_=0)))
-    both: sa.Select[Any] = sa.select(*columns).select_from(work_item)
-    total, before = connection.execute(narrowed(both, wanted, viewer, now, scanned=True)).one()
-    return total, 0 if start is None else before or 0
+def by_folder_index(connection: sa.Connection, wanted: WorkFilter) -> bool:
+    """Return whether the rows of a filter are best found by the index of its folder."""
+    return is_small_folder(connection, wanted.root_id, wanted.folder)
 
 
 def lines(
     connection: sa.Connection, file_ids: Sequence[int], *, viewer: str, now: datetime
 ) -> tuple[WorkItem, ...]:
-    """Return the lines of these files, in this order."""
-    return _items(connection, file_ids, viewer=viewer, now=now)
-
-
-def _items(
-    connection: sa.Connection, file_ids: Sequence[int], *, viewer: str, now: datetime
-) -> tuple[WorkItem, ...]:
-    """Return the lines of these files, in this order."""
+    """Return the rows of these files, in this order."""
     rows = {row.file_id: row for row in connection.execute(_LINES, {"files": file_ids})}
     groups = {row.group_id for row in rows.values() if row.group_id is not None}
     sizes = _group_sizes(connection, sorted(groups))
@@ -363,7 +343,7 @@ def _item(row: sa.Row[Any], viewer: str, now: datetime, sizes: dict[int, int], *
         assignee=row.assignee,
         skipped=skipped,
         new=row.arrived >= (row.complete_scan_id or 0),
-        # Only referred files are compared with others: a group would tell which of the blind items they are.
+        # Only referred files are compared with others: a group would reveal which blind items they are.
         group_id=None if row.blind else row.group_id,
         n_group=1 if row.blind else sizes.get(row.group_id, 1),
         suppressed=row.hidden_until > iso(now),

@@ -1,4 +1,4 @@
-"""The order of the queue: what could do the most harm is looked at first."""
+"""The order of the queue: files with the highest possible harm first."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from enum import StrEnum
 
 from phiscan.model import PiiVector
 
-MIN_SCORE = 0.01  # a file that health terms alone do not carry still keeps its order among its like
+MIN_SCORE = 0.01  # files without health terms are still ordered among themselves
 
 
 class Exposure(StrEnum):
     """Who may read a file."""
 
     EVERYONE = "everyone"
-    GROUP = "group"  # a group, or several people by name
+    GROUP = "group"  # a group, or several named users
     OWNER = "owner"
-    UNKNOWN = "unknown"  # the share did not say
+    UNKNOWN = "unknown"  # not available from the share
 
 
 FACTORS = {Exposure.EVERYONE: 4.0, Exposure.GROUP: 2.0, Exposure.UNKNOWN: 2.0, Exposure.OWNER: 1.0}
-"""What each exposure multiplies the risk by; docs/explanation/desk.md says why."""
+"""Factor of each exposure in the risk; docs/explanation/desk.md has the reasons."""
 
 
 def exposure_of(mode: int, readers: Sequence[str] = ()) -> Exposure:
-    """Return who may read a file: by the names that the share gives, else by its mode bits.
+    """Return who may read a file: from the share's access list, else from its mode bits.
 
     >>> exposure_of(0o100644), exposure_of(0o100600), exposure_of(0o100600, ["group nurses"])
     (<Exposure.EVERYONE: 'everyone'>, <Exposure.OWNER: 'owner'>, <Exposure.GROUP: 'group'>)
@@ -45,9 +45,9 @@ def exposure_of(mode: int, readers: Sequence[str] = ()) -> Exposure:
 def risk_of(
     vector: PiiVector, n_people: int, health_score: float | None, exposure: Exposure = Exposure.OWNER
 ) -> float:
-    """Return people times kinds of identifiers times exposure times health score; an order, no probability.
+    """Return people times kinds of identifiers times exposure times health score; a sort key, no probability.
 
-    No kind and nobody count as one, so that one zero does not hide the other factors.
+    Zero kinds and zero people count as one, so that one zero does not cancel the other factors.
 
     >>> from phiscan.model import PiiBit
     >>> risk_of(PiiVector(frozenset({PiiBit.SIN, PiiBit.PHONE})), 3, 0.5, Exposure.EVERYONE)

@@ -1,4 +1,4 @@
-"""What the rows of the review list are made of: what is in the other tables about some files."""
+"""Sources of the rows of the review list: the data of some files in the other tables."""
 
 from __future__ import annotations
 
@@ -52,28 +52,28 @@ _TYPES = (
 
 
 def latest_draw(connection: sa.Connection) -> int | None:
-    """Return the number of the sample that stands."""
+    """Return the number of the current sample."""
     number: int | None = connection.execute(_LATEST_DRAW).scalar()
     return number
 
 
 def current_in_list(
-    connection: sa.Connection, some: Sequence[int], members: Mapping[int, sa.Row[Any]]
+    connection: sa.Connection, batch: Sequence[int], members: Mapping[int, sa.Row[Any]]
 ) -> list[sa.Row[Any]]:
-    """Return the results of those of some files that belong into the list: referred, or of the sample."""
+    """Return the results of the files that belong to the list: referred, or of the sample."""
     return [
         row
-        for row in _standing(connection, some)
+        for row in _current(connection, batch)
         if row.referral == Referral.REFERRED or (row.file_id in members and row.outcome == Outcome.SCREENED)
     ]
 
 
-def _standing(connection: sa.Connection, some: Sequence[int]) -> Sequence[sa.Row[Any]]:
-    return connection.execute(_standing_files(), {"files": some}).all()
+def _current(connection: sa.Connection, batch: Sequence[int]) -> Sequence[sa.Row[Any]]:
+    return connection.execute(_current_files(), {"files": batch}).all()
 
 
 @cache
-def _standing_files() -> sa.Select[Any]:
+def _current_files() -> sa.Select[Any]:
     other = examination.alias()
     arrived = (
         sa.select(sa.func.min(other.c.scan_id))
@@ -99,16 +99,16 @@ def _standing_files() -> sa.Select[Any]:
     return query.where(file.c.id.in_(listed("files")), examination.c.content_hash != "")
 
 
-def members(connection: sa.Connection, some: Sequence[int]) -> dict[int, sa.Row[Any]]:
-    """Return the places of some files in the random sample that stands."""
+def members(connection: sa.Connection, batch: Sequence[int]) -> dict[int, sa.Row[Any]]:
+    """Return the rows of files in the current random sample."""
     draw = latest_draw(connection)
     if draw is None:
         return {}
-    return {row.file_id: row for row in connection.execute(_MEMBERS, {"files": some, "draw": draw})}
+    return {row.file_id: row for row in connection.execute(_MEMBERS, {"files": batch, "draw": draw})}
 
 
 def verdicts(connection: sa.Connection, contents: Mapping[int, str]) -> dict[int, sa.Row[Any]]:
-    """Return the decision that stands for each of these contents."""
+    """Return the current decision on each of these contents."""
     return {
         row.file_id: row
         for row in connection.execute(_VERDICTS, {"files": list(contents)})
@@ -116,13 +116,13 @@ def verdicts(connection: sa.Connection, contents: Mapping[int, str]) -> dict[int
     }
 
 
-def assignees(connection: sa.Connection, some: Sequence[int]) -> dict[int, str]:
-    """Return who shall decide about some files."""
-    return {row.file_id: row.assignee for row in connection.execute(_ASSIGNEES, {"files": some})}
+def assignees(connection: sa.Connection, batch: Sequence[int]) -> dict[int, str]:
+    """Return the assignees of files."""
+    return {row.file_id: row.assignee for row in connection.execute(_ASSIGNEES, {"files": batch})}
 
 
 def groups(connection: sa.Connection, contents: Mapping[int, str]) -> dict[int, int]:
-    """Return the near-duplicate groups that these contents were put into, by file."""
+    """Return the near-duplicate groups of these contents, by file."""
     return {
         row.file_id: row.group_id
         for row in connection.execute(_GROUPS, {"files": list(contents)})
@@ -131,9 +131,9 @@ def groups(connection: sa.Connection, contents: Mapping[int, str]) -> dict[int, 
 
 
 def types(connection: sa.Connection, examination_ids: Sequence[int]) -> dict[int, int]:
-    """Return the packed types of findings by file."""
+    """Return the types of findings by file, packed into bits."""
     found: dict[int, int] = {}
-    for some in chunks(examination_ids):
-        for file_id, kind in connection.execute(_TYPES, {"examinations": some}):
+    for batch in chunks(examination_ids):
+        for file_id, kind in connection.execute(_TYPES, {"examinations": batch}):
             found[file_id] = found.get(file_id, 0) | _BIT[kind]
     return found

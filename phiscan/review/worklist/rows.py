@@ -1,7 +1,7 @@
-"""Keeping the review list: the rows of ``work_item``, made from the other tables.
+"""Maintenance of the review list: the rows of ``work_item``, derived from the other tables.
 
-Whatever changes a file's result, verdict, assignment, sample or group calls ``refresh`` for it in the same
-transaction: the row is made anew from the truth, never patched, so that ``rebuild`` gives the same.
+Every change of a file's result, verdict, assignment, sample or group calls ``refresh`` for it in the same
+transaction: the row is derived again from its sources, never patched, so that ``rebuild`` gives the same.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ from phiscan.store.tables import (
     work_item,
 )
 
-N_BANDS = 10  # of scores, for the estimate of what is left
+N_BANDS = 10  # of scores, for the estimate of the remaining PHI
 THRESHOLD = 0.5  # HealthScore: the threshold learned from the prototypes
-RANDOM_SHARE = 0.1  # of the items, at a random place in the order by doubt
+RANDOM_SHARE = 0.1  # of the items, at a random position in the order by doubt
 _BIT = {kind.value: 1 << place for place, kind in enumerate(EntityType)}
 
-# Put together once: a decision executes nearly all of them.
+# Compiled once: nearly every decision executes them.
 _INSERT = work_item.insert()
 _REMOVE = work_item.delete().where(work_item.c.file_id.in_(listed("files")))
 _WAITING = sa.select(work_item.c.file_id, work_item.c.group_id, work_item.c.content_hash).where(
@@ -62,50 +62,53 @@ def types_mask(kinds: Iterable[str]) -> int:
 def refresh(
     connection: sa.Connection, file_ids: Sequence[int], *, types: Mapping[int, int] | None = None
 ) -> None:
-    """Make the rows of these files anew, or remove them when the files are not in the list (any more).
+    """Derive the rows of these files again, or remove them if the files are not in the list any more.
 
-    ``types``: the packed types of findings by file, where they are known; the others are looked up.
+    ``types``: the packed types of findings by file, where they are known; the others are queried.
     """
-    lock_chain(connection)  # one at a time: rows are made from what the others left
-    for some in chunks(dict.fromkeys(file_ids)):
-        before = _waiting(connection, some)
-        rows = _renew(connection, some, types or {})
-        after = {row["file_id"]: _twins(row) for row in rows if row["awaits"] == SECOND and row["is_open"]}
-        # Who began or ceased to await a second verdict hides or shows what was said of its duplicate_groups.
+    lock_chain(connection)  # serialized: a row depends on the rows of its duplicates
+    for batch in chunks(dict.fromkeys(file_ids)):
+        before = _waiting(connection, batch)
+        rows = _renew(connection, batch, types or {})
+        after = {
+            row["file_id"]: _duplicates(row) for row in rows if row["awaits"] == SECOND and row["is_open"]
+        }
+        # A file that begins or ceases to await a second verdict hides or shows its duplicates.
         turned = {(before | after)[number] for number in before.keys() ^ after.keys()}
-        for others in chunks(duplicate_groups.hidden_by(connection, turned, but=some)):
+        for others in chunks(duplicate_groups.hidden_by(connection, turned, but=batch)):
             _renew(connection, others, {})
 
 
-def _renew(connection: sa.Connection, some: Sequence[int], types: Mapping[int, int]) -> list[dict[str, Any]]:
-    gone = work_tallies.rows_of(connection, some)
-    if gone:
-        connection.execute(_REMOVE, {"files": some})
-    rows = _rows(connection, some, types)
+def _renew(connection: sa.Connection, batch: Sequence[int], types: Mapping[int, int]) -> list[dict[str, Any]]:
+    previous = work_tallies.rows_of(connection, batch)
+    if previous:
+        connection.execute(_REMOVE, {"files": batch})
+    rows = _rows(connection, batch, types)
     if rows:
         connection.execute(_INSERT, rows)
-    work_tallies.note(connection, gone, rows)
+    work_tallies.note(connection, previous, rows)
     return rows
 
 
-def _waiting(connection: sa.Connection, some: Sequence[int]) -> dict[int, DuplicateGroup]:
-    """Return those of these files that await a second verdict, each with whom it is judged."""
+def _waiting(connection: sa.Connection, batch: Sequence[int]) -> dict[int, DuplicateGroup]:
+    """Return the files that await a second verdict, each with its duplicate group."""
     return {
-        row["file_id"]: _twins(dict(row)) for row in connection.execute(_WAITING, {"files": some}).mappings()
+        row["file_id"]: _duplicates(dict(row))
+        for row in connection.execute(_WAITING, {"files": batch}).mappings()
     }
 
 
-def _twins(row: Mapping[str, Any]) -> DuplicateGroup:
+def _duplicates(row: Mapping[str, Any]) -> DuplicateGroup:
     return DuplicateGroup(row["group_id"], row["content_hash"])
 
 
 def rebuild(connection: sa.Connection) -> int:
-    """Make the whole list anew and return its length."""
+    """Derive the whole list again and return its length."""
     lock_chain(connection)
     connection.execute(work_item.delete())
     work_tallies.clear(connection)
-    for some in chunks(_candidates(connection)):
-        rows = _rows(connection, some, {})
+    for batch in chunks(_candidates(connection)):
+        rows = _rows(connection, batch, {})
         if rows:
             connection.execute(_INSERT, rows)
             work_tallies.note(connection, (), rows)
@@ -113,17 +116,17 @@ def rebuild(connection: sa.Connection) -> int:
 
 
 def differences(connection: sa.Connection) -> Iterator[tuple[int | None, str]]:
-    """Yield the files whose rows are not what would be made anew now, and how; changes nothing."""
+    """Yield the files whose rows differ from their sources, and how; changes nothing."""
     expected: set[int] = set()
     counts: Counter[tuple[str, str]] = Counter()
-    for some in chunks(_candidates(connection)):
+    for batch in chunks(_candidates(connection)):
         kept = {
             row["file_id"]: dict(row)
             for row in connection.execute(
-                sa.select(work_item).where(work_item.c.file_id.in_(listed("files"))), {"files": some}
+                sa.select(work_item).where(work_item.c.file_id.in_(listed("files"))), {"files": batch}
             ).mappings()
         }
-        for row in _rows(connection, some, {}):
+        for row in _rows(connection, batch, {}):
             number = row["file_id"]
             expected.add(number)
             work_tallies.count(counts, row)
@@ -143,9 +146,9 @@ def differences(connection: sa.Connection) -> Iterator[tuple[int | None, str]]:
 
 
 def take_in(connection: sa.Connection, results: Mapping[int, FileResult], back: Sequence[int]) -> None:
-    """Bring the list up to date with recorded results, by file, and with files that came back unchanged."""
+    """Update the list by recorded results, by file, and by files that came back unchanged."""
     referred = {number: one for number, one in results.items() if one.referral is Referral.REFERRED}
-    # What was in the list may have left it; a copy's result does not say whether it is referred.
+    # Files may leave the list; the result of a copy does not contain whether it is referred.
     others = [number for number in results if number not in referred]
     copies = [number for number in others if results[number].is_copy]
     types = {
@@ -159,18 +162,18 @@ def take_in(connection: sa.Connection, results: Mapping[int, FileResult], back: 
 def in_list(connection: sa.Connection, file_ids: Sequence[int]) -> set[int]:
     """Return which of these files have a row."""
     found: set[int] = set()
-    for some in chunks(dict.fromkeys(file_ids)):
-        found |= set(connection.execute(_IN_LIST, {"files": some}).scalars())
+    for batch in chunks(dict.fromkeys(file_ids)):
+        found |= set(connection.execute(_IN_LIST, {"files": batch}).scalars())
     return found
 
 
 def drop_departed(connection: sa.Connection, scan_id: int) -> None:
-    """Remove the files that a scan, now complete, did not see on its roots."""
+    """Remove the files that a complete scan did not find on its roots."""
     of_scan = sa.select(scan_root.c.root_id).where(scan_root.c.scan_id == scan_id)
-    # Asked of each file in the list, which is short beside the share.
-    gone = sa.exists().where(file.c.id == work_item.c.file_id, file.c.seen_scan_id < scan_id)
+    # Checked for each file in the list, which is short compared with the share.
+    previous = sa.exists().where(file.c.id == work_item.c.file_id, file.c.seen_scan_id < scan_id)
     lock_chain(connection)
-    here = work_item.c.root_id.in_(of_scan) & gone
+    here = work_item.c.root_id.in_(of_scan) & previous
     work_tallies.note(connection, work_tallies.rows_where(connection, here), ())
     connection.execute(work_item.delete().where(here))
 
@@ -184,9 +187,9 @@ def _candidates(connection: sa.Connection) -> list[int]:
     return sorted({*connection.execute(referred).scalars(), *connection.execute(drawn).scalars()})
 
 
-def _rows(connection: sa.Connection, some: Sequence[int], types: Mapping[int, int]) -> list[dict[str, Any]]:
-    members = work_sources.members(connection, some)
-    standing = work_sources.current_in_list(connection, some, members)
+def _rows(connection: sa.Connection, batch: Sequence[int], types: Mapping[int, int]) -> list[dict[str, Any]]:
+    members = work_sources.members(connection, batch)
+    standing = work_sources.current_in_list(connection, batch, members)
     if not standing:
         return []
     contents = {row.file_id: row.content_hash for row in standing}
@@ -195,7 +198,7 @@ def _rows(connection: sa.Connection, some: Sequence[int], types: Mapping[int, in
     assignees = work_sources.assignees(connection, ids)
     groups = work_sources.groups(connection, contents)
     awaits = awaited(connection, contents, verdicts)
-    beside = duplicate_groups.hidden(connection, contents, groups, awaits)
+    concealed = duplicate_groups.hidden(connection, contents, groups, awaits)
     kinds = {
         **work_sources.types(connection, [row.id for row in standing if row.file_id not in types]),
         **types,
@@ -232,8 +235,8 @@ def _rows(connection: sa.Connection, some: Sequence[int], types: Mapping[int, in
                 "decided": verdict.decided if verdict else None,
                 "decision_id": verdict.id if verdict else None,
                 "assignee": assignees.get(number, ""),
-                # Hidden as if it awaited a second verdict, and open to nobody: a twin of it awaits one.
-                "awaits": SECOND if number in beside else waits,
+                # Hidden as if it awaited a second verdict, but closed: a duplicate of it awaits one.
+                "awaits": SECOND if number in concealed else waits,
                 "is_open": waits in {FIRST, SECOND},
                 "hidden_until": "" if blind else hidden.get(row.id, ""),
             }
@@ -242,18 +245,18 @@ def _rows(connection: sa.Connection, some: Sequence[int], types: Mapping[int, in
 
 
 def _is_blind(row: sa.Row[Any], member: sa.Row[Any]) -> bool:
-    """A referred file is blind as long as it is what was drawn; one that was not referred, until it is."""
+    """A referred file is blind while its content is the drawn one; an unreferred one, until it is decided."""
     if row.referral == Referral.REFERRED:
         return bool(member.referred) and member.content_hash == row.content_hash
     return True
 
 
 def _doubt(row: sa.Row[Any]) -> float:
-    """Return how far the score is from its threshold; of a share of the items, a random number instead.
+    """Return the distance of the score from its threshold; for a random share of the items, a random number.
 
-    The random ones spread over the whole order: what is decided of them says something of all the others.
+    The random ones are spread over the whole order: their verdicts are representative of all the others.
     """
-    lot = int.from_bytes(sha256(b"lot\0%d" % row.file_id).digest()[:6]) / 2**48
-    if lot < RANDOM_SHARE:
-        return lot / RANDOM_SHARE * THRESHOLD
+    draw = int.from_bytes(sha256(b"lot\0%d" % row.file_id).digest()[:6]) / 2**48
+    if draw < RANDOM_SHARE:
+        return draw / RANDOM_SHARE * THRESHOLD
     return abs(float(row.health_score or 0.0) - THRESHOLD)

@@ -1,4 +1,4 @@
-"""Random draws: the blind sample of referred and of unreferred files, and what its review says so far."""
+"""Random draws: the blind sample of referred and of unreferred files, and the results of its review."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ from phiscan.store.tables import (
     work_item,
 )
 
-EVERY = 10  # one blind item follows so many others
-_PHI = (Verdict.PHI.value, Verdict.UNSURE.value)  # doubt cannot make an estimate smaller
+EVERY = 10  # one blind item follows this many others
+_PHI = (Verdict.PHI.value, Verdict.UNSURE.value)  # unsure counts as PHI, so that no estimate is too low
 
 
 @dataclass(frozen=True, slots=True)
 class SampleDraw:
-    """A draw as it was made.
+    """A draw.
 
-    Whoever knows the seed can tell which items are of the sample: it is for the report, never for a page.
+    The seed reveals which items are of the sample: it is for the report, never for a page.
     """
 
     id: int
@@ -69,7 +69,7 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class Stratum:
-    """Items of one range of scores: how many there are, were decided, and were PHI (unsure counts as PHI)."""
+    """Items of one range of scores: number, decided, and PHI (unsure counts as PHI)."""
 
     low: float
     high: float
@@ -80,20 +80,20 @@ class Stratum:
 
 @dataclass(frozen=True, slots=True)
 class SampleReview:
-    """How far one kind of the blind sample was reviewed.
+    """The review of one kind of the blind sample.
 
     ``verdicts`` are those of the random order from its start: is it PHI (unsure counts as PHI), or None for
-    an item without a verdict. Whoever sees them could tell which items are of the sample: no page shows them.
+    an item without a verdict. They reveal which items are of the sample: no page shows them.
     """
 
-    population: int  # files that it was drawn from: undecided then, when they are of the queue
+    population: int  # files that it was drawn from; of the queue, those undecided at that time
     drawn: int
-    found: int  # PHI among the whole population decided since; unsure not among them
+    found: int  # PHI among the whole population decided since, without unsure
     verdicts: tuple[bool | None, ...] = field(repr=False)
 
     @property
     def reviewed(self) -> int:
-        """How many were reviewed, wherever they are in the order."""
+        """How many were reviewed, anywhere in the order."""
         return len(self.verdicts) - self.verdicts.count(None)
 
     @property
@@ -104,10 +104,10 @@ class SampleReview:
 
 @dataclass(frozen=True, slots=True)
 class LeftCounts:
-    """All counts that an estimate of what is left needs."""
+    """All counts for the estimates of the remaining PHI."""
 
     undecided: int
-    found: int  # decided as PHI in the queue; unsure not among them
+    found: int  # decided as PHI in the queue, without unsure
     strata: tuple[Stratum, ...]
     queued: SampleReview | None  # None = no sample was drawn
     unreferred: SampleReview | None
@@ -116,8 +116,8 @@ class LeftCounts:
 def plan(connection: sa.Connection, *, n_queued: int, n_unreferred: int, seed: str) -> Planned:
     """Choose the files of a draw: the beginnings of the random orders of both kinds, mixed.
 
-    The order is that of the report's elusion sample: SHA-256 of seed, root and path. The places of blind
-    items in the list are dealt out evenly between the others, to both kinds alike.
+    The order is that of the report's elusion sample: SHA-256 of seed, root and path. The positions of blind
+    items in the list are spread evenly between the others, for both kinds alike.
 
     Raises:
         InputError: a size is negative.
@@ -177,10 +177,10 @@ def plan(connection: sa.Connection, *, n_queued: int, n_unreferred: int, seed: s
 
 
 def draw(connection: sa.Connection, planned: Planned, *, by: str, now: datetime) -> SampleDraw:
-    """Write a draw, which takes the place of the one before.
+    """Write a draw, which replaces the previous one.
 
     Raises:
-        InputError: nobody draws.
+        InputError: no user name.
     """
     by = checked_text("by", by)
     require_name("by", by)
@@ -196,8 +196,8 @@ def draw(connection: sa.Connection, planned: Planned, *, by: str, now: datetime)
         "drawn": now,
     }
     number = inserted_id(connection, sample_draw, values)
-    for some in chunks(planned.members):
-        connection.execute(sample_member.insert(), [{**row, "draw_id": number} for row in some])
+    for batch in chunks(planned.members):
+        connection.execute(sample_member.insert(), [{**row, "draw_id": number} for row in batch])
     details = {"n_sampled": len(planned.members), "n_queued": planned.n_queued}
     details["n_unreferred"] = planned.n_unreferred
     audit.append(connection, [audit.Entry("draw_sample", number, details)], actor=by, at=now)
@@ -210,7 +210,7 @@ def draw(connection: sa.Connection, planned: Planned, *, by: str, now: datetime)
 
 
 def last_draw(connection: sa.Connection) -> SampleDraw | None:
-    """Return the draw that stands."""
+    """Return the current draw."""
     row = connection.execute(sa.select(sample_draw).order_by(sample_draw.c.id.desc()).limit(1)).first()
     if row is None:
         return None
@@ -233,7 +233,7 @@ def last_draw(connection: sa.Connection) -> SampleDraw | None:
 
 
 def left(connection: sa.Connection) -> LeftCounts:
-    """Count what the estimates of what is left need; suppressed items are among the undecided."""
+    """Count the input of the estimates of the remaining PHI; suppressed items count as undecided."""
     strata = _strata(connection)
     by_state: Counter[str] = Counter()
     for _, state, _, _, _, referred, n in work_tallies.statuses(connection):
@@ -256,7 +256,7 @@ def _first(rows: Sequence[sa.Row[Any]], seed: str, n: int) -> list[sa.Row[Any]]:
 
 
 def _dealt(connection: sa.Connection, n: int, *, falling: bool) -> list[float]:
-    """Return n keys of an order, evenly between the keys of the undecided items: one after each ten."""
+    """Return n sort keys, evenly between the keys of the undecided items: one after each ten."""
     column = work_item.c.risk if falling else work_item.c.doubt
     query = (
         sa.select(column)
@@ -275,7 +275,7 @@ def _dealt(connection: sa.Connection, n: int, *, falling: bool) -> list[float]:
 
 
 def _strata(connection: sa.Connection) -> tuple[Stratum, ...]:
-    """Count the referred items by their score, blind ones among them."""
+    """Count the referred items by their score, including blind ones."""
     n = [[0, 0, 0] for _ in range(N_BANDS)]
     for band, state, count in work_tallies.bands(connection):
         n[band][0] += count
@@ -289,9 +289,9 @@ def _strata(connection: sa.Connection) -> tuple[Stratum, ...]:
 
 
 def _review(connection: sa.Connection, made: SampleDraw, *, referred: bool) -> SampleReview:
-    """Return what was decided about a sample, in its random order.
+    """Return the verdicts on a sample, in its random order.
 
-    A file that is not there any more is passed over: it went away whatever its verdict would have been.
+    Files that are missing now are omitted: their absence is independent of their verdict.
     """
     query = (
         sa.select(sample_member.c.place, work_item.c.state)

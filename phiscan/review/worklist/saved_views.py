@@ -1,4 +1,4 @@
-"""Filters of the queue that a person keeps under a name."""
+"""Saved views: filters of the queue that a user stores under a name."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from phiscan.language import gettext as _
 from phiscan.store.database import inserted_id
 from phiscan.store.tables.users import saved_view
 
-MAX_VIEWS = 50  # of one person
+MAX_VIEWS = 50  # per user
 MAX_NAME_CHARS = 60
 MAX_QUERY_CHARS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
 class SavedView:
-    """A view of one person; ``query`` as the address of the queue page writes it, without "?"."""
+    """A view of one user; ``query`` is the query string of the queue page, without "?"."""
 
     id: int
     name: str
@@ -28,7 +28,7 @@ class SavedView:
 
 
 def of_user(connection: sa.Connection, user_id: int) -> list[SavedView]:
-    """Return the views of a person by name."""
+    """Return the views of a user by name."""
     query = (
         sa.select(saved_view)
         .where(saved_view.c.user_id == user_id)
@@ -38,7 +38,7 @@ def of_user(connection: sa.Connection, user_id: int) -> list[SavedView]:
 
 
 def save(connection: sa.Connection, user_id: int, *, name: str, query: str, now: datetime) -> SavedView:
-    """Keep a view; one of the same name is replaced.
+    """Save a view; one of the same name is replaced.
 
     Raises:
         InputError: no name, too long, or too many views.
@@ -63,10 +63,10 @@ def save(connection: sa.Connection, user_id: int, *, name: str, query: str, now:
 
 
 def remove(connection: sa.Connection, user_id: int, view_id: int) -> None:
-    """Forget a view of a person.
+    """Delete a view of a user.
 
     Raises:
-        InputError: the person has no such view.
+        InputError: the user has no such view.
     """
     which = (saved_view.c.user_id == user_id) & (saved_view.c.id == view_id)
     if not connection.execute(saved_view.delete().where(which)).rowcount:

@@ -51,6 +51,7 @@ work_item = sa.Table(
     sa.Index("ix_work_item_open_doubt", "is_open", "doubt", "file_id"),
     sa.Index("ix_work_item_state_risk", "state", "risk", "file_id"),
     sa.Index("ix_work_item_open_oldest", "is_open", "file_id"),
+    sa.Index("ix_work_item_folder", "root_id", "path_folded"),
     sa.Index(None, "group_id"),
     comment="The review list, one row per file in it; made from the other tables as they change.",
 )

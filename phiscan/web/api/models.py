@@ -14,13 +14,13 @@ from phiscan.web.row_numbers import MAX_NUMBER
 
 
 class Body(BaseModel):
-    """What is sent: an unknown field is an error, because a misspelt one would silently not apply."""
+    """A request body: an unknown field is an error, because a misspelt one would silently not apply."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 class Item(BaseModel):
-    """One line of the queue; what the machine says of a blind item is null or empty."""
+    """One row of the queue; results of the machine are null or empty for a blind item."""
 
     file: int
     root: str
@@ -50,7 +50,7 @@ class Item(BaseModel):
 
     @classmethod
     def of(cls, item: WorkItem) -> Item:
-        """Say an item of the list."""
+        """Convert an item of the list."""
         return cls(
             file=item.file_id,
             root=item.root,
@@ -79,7 +79,7 @@ class Item(BaseModel):
 
 
 class Items(BaseModel):
-    """A part of the queue; ``after``: what to give as ``at`` for the next part; null = this was the last."""
+    """A page of the queue; ``after``: the value of ``at`` for the next page; null = this was the last."""
 
     n: int
     items: list[Item]
@@ -95,7 +95,7 @@ class FoundReason(BaseModel):
 
 
 class Found(BaseModel):
-    """One identifier found: where and why, never its value; ``shape``: letters as X and x, digits as 9."""
+    """One identifier: location and reasons, never its value; ``shape``: letters as X and x, digits as 9."""
 
     position: int
     type: EntityType
@@ -126,7 +126,7 @@ class Unread(BaseModel):
 
 
 class SpanMark(BaseModel):
-    """What stands about one span; ``position`` null: a missed one."""
+    """The correction of one span; ``position`` null: a missed one."""
 
     position: int | None
     mark: Mark
@@ -138,7 +138,7 @@ class SpanMark(BaseModel):
 
     @classmethod
     def of(cls, one: Correction) -> SpanMark:
-        """Say a correction."""
+        """Convert a correction."""
         return cls(
             position=one.position,
             mark=one.mark,
@@ -151,7 +151,7 @@ class SpanMark(BaseModel):
 
 
 class Detail(BaseModel):
-    """One item with everything that explains it."""
+    """One item with its evidence."""
 
     item: Item
     mode: int
@@ -173,21 +173,21 @@ class Detail(BaseModel):
 
     @classmethod
     def of(cls, detail: WorkDetail, marks: ItemCorrections) -> Detail:
-        """Say an item; what was said about its spans would give a blind one away."""
-        told, blind = detail.explained, detail.item.blind
+        """Convert an item; a blind item's corrections are omitted, because they would reveal its findings."""
+        explained, blind = detail.explained, detail.item.blind
         return cls(
             item=Item.of(detail.item),
             mode=detail.source.mode,
             uid=detail.source.uid,
             readers=list(detail.readers),
             content_hash=detail.item.content_hash,
-            hamming=told.hamming if told else None,
-            missing=[bit.value for bit in told.missing] if told else [],
-            nearest_prototype=(told.nearest_prototype or None) if told else None,
-            prototype_distance=told.prototype_distance if told else None,
-            health_prototype=(told.health_prototype or None) if told else None,
-            detectors=dict(told.detectors) if told else {},
-            detector_probability=dict(told.detector_probabilities) if told else {},
+            hamming=explained.hamming if explained else None,
+            missing=[bit.value for bit in explained.missing] if explained else [],
+            nearest_prototype=(explained.nearest_prototype or None) if explained else None,
+            prototype_distance=explained.prototype_distance if explained else None,
+            health_prototype=(explained.health_prototype or None) if explained else None,
+            detectors=dict(explained.detectors) if explained else {},
+            detector_probability=dict(explained.detector_probabilities) if explained else {},
             found=[
                 Found(
                     position=position,
@@ -211,7 +211,7 @@ class Detail(BaseModel):
 
 
 class NewVerdict(Body):
-    """A verdict; ``token``: random text, so that the same request sent twice is one verdict."""
+    """A verdict; ``token``: random text, so that a repeated request is recorded once."""
 
     verdict: Verdict
     seen: int = Field(ge=1, le=MAX_NUMBER)
@@ -221,8 +221,8 @@ class NewVerdict(Body):
     override: bool = False
 
 
-class Given(BaseModel):
-    """A verdict as it was recorded; ``repeated``: the same token had been sent before."""
+class RecordedVerdict(BaseModel):
+    """A verdict as it was recorded; ``repeated``: the same token was used before."""
 
     file: int
     verdict: Verdict
@@ -232,7 +232,7 @@ class Given(BaseModel):
 
     @classmethod
     def of(cls, made: Decided) -> Self:
-        """Describe what a verdict became."""
+        """Convert the result of a verdict."""
         return cls(
             file=made.file_id,
             verdict=made.verdict,
@@ -243,7 +243,7 @@ class Given(BaseModel):
 
 
 class NewMark(Body):
-    """What is right of one span: see ``Mark`` for what each needs."""
+    """The correction of one span: see ``Mark`` for the required fields of each."""
 
     mark: Mark
     seen: int = Field(ge=1, le=MAX_NUMBER)
@@ -254,7 +254,7 @@ class NewMark(Body):
 
 
 class Assignment(Body):
-    """Who shall decide; "" = nobody any more."""
+    """The assignee; "" = removes the assignment."""
 
     files: list[int] = Field(min_length=1, max_length=1000)
     assignee: str = Field(max_length=200)

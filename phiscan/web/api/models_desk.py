@@ -16,7 +16,7 @@ from phiscan.web.row_numbers import MAX_NUMBER
 
 
 class Scope(Body):
-    """Which findings a suppression passes over, and where."""
+    """The findings that a suppression hides, and the folders where it applies."""
 
     kind: SuppressionKind
     target: str = Field(max_length=200, description="a finding's identity, or its source")
@@ -25,14 +25,14 @@ class Scope(Body):
 
 
 class NewSuppression(Scope):
-    """A suppression to be made."""
+    """A suppression to be created."""
 
     reason: str = Field(min_length=1, max_length=200)
     until: datetime
 
 
 class Preview(BaseModel):
-    """What a suppression would hide now."""
+    """The items that a suppression would hide now."""
 
     hidden: int
     matched: int
@@ -41,14 +41,14 @@ class Preview(BaseModel):
 
     @classmethod
     def of(cls, one: SuppressionPreview) -> Preview:
-        """Say a preview."""
+        """Convert a preview."""
         return cls(
             hidden=one.n_hidden, matched=one.n_matched, needs_approval=one.needs_approval, why=one.why or None
         )
 
 
 class SuppressionState(BaseModel):
-    """A suppression and what became of it."""
+    """A suppression with its status."""
 
     id: int
     kind: SuppressionKind
@@ -66,7 +66,7 @@ class SuppressionState(BaseModel):
 
     @classmethod
     def of(cls, one: Suppression) -> SuppressionState:
-        """Say a suppression."""
+        """Convert a suppression."""
         return cls(
             id=one.id,
             kind=one.scope.kind,
@@ -95,7 +95,7 @@ class Dispute(BaseModel):
 
     @classmethod
     def of(cls, one: Disagreement) -> Dispute:
-        """Say a disagreement."""
+        """Convert a disagreement."""
         first = {"verdict": one.first, "reviewer": one.first_reviewer, "reason": one.first_reason}
         second = {"verdict": one.second, "reviewer": one.second_reviewer, "reason": one.second_reason}
         return cls(id=one.id, file=one.file_id, root=one.root, path=one.path, verdicts=[first, second])

@@ -1,4 +1,4 @@
-"""The REST API of people and of the log; the same permissions as on the pages."""
+"""The REST API of users and of the audit log; the same permissions as the pages."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ routes = Routes()
 
 
 class Me(BaseModel):
-    """Who asks, and what they may do."""
+    """The authenticated user and the user's permissions."""
 
     name: str
     role: Role
@@ -48,7 +48,7 @@ class Accounts(BaseModel):
 
 
 class NewAccount(Body):
-    """An account to be made."""
+    """An account to be created."""
 
     name: str = Field(max_length=200)
     role: Role
@@ -56,7 +56,7 @@ class NewAccount(Body):
 
 
 class AccountChange(Body):
-    """What to change; a field that is left out stays as it is."""
+    """Changes of an account; an omitted field remains unchanged."""
 
     role: Role | None = None
     disabled: bool | None = None
@@ -76,14 +76,14 @@ class Entry(BaseModel):
 
 
 class Log(BaseModel):
-    """Entries, the newest first; ``older``: what to give as ``before`` for the next; 0 = there is none."""
+    """Entries, newest first; ``older``: the value of ``before`` for the next page; 0 = there is none."""
 
     entries: list[Entry]
     older: int
 
 
 class Verification(BaseModel):
-    """Whether the log is whole; ``head``: the hash of its last entry."""
+    """Whether the log is intact; ``head``: the hash of its last entry."""
 
     ok: bool
     entries: int
@@ -93,7 +93,7 @@ class Verification(BaseModel):
 
 
 class Review(BaseModel):
-    """Somebody has reviewed the log up to an entry."""
+    """A review of the log up to an entry."""
 
     reviewer: str
     entries: int
@@ -103,7 +103,7 @@ class Review(BaseModel):
 
 
 class NewReview(Body):
-    """The hash up to which the log was reviewed, as ``/log/verification`` gave it."""
+    """The hash up to which the log was reviewed, from ``/log/verification``."""
 
     head: str = Field(pattern="^[0-9a-f]{64}$")
     note: str = Field(default="", max_length=2000)
@@ -111,7 +111,7 @@ class NewReview(Body):
 
 @routes.api("GET", "/me", needs=Permission.SIGNED_IN, summary="Who asks")
 def me(user: SignedIn) -> Me:
-    """Return the signed-in person, or whose token it is."""
+    """Return the authenticated user."""
     return Me(name=user.name, role=user.role, permissions=sorted(RIGHTS[user.role]))
 
 
@@ -135,7 +135,7 @@ def users(desk: DeskNow) -> Accounts:
 
 @routes.api("POST", "/users", needs=Permission.MANAGE_USERS, status_code=201, summary="Make an account")
 def add_user(body: NewAccount, user: SignedIn, desk: DeskNow) -> Account:
-    """Make an account."""
+    """Create an account."""
     made = desk.store.users.add(
         name=body.name, role=body.role, password=body.password, by=user.name, now=desk.now()
     )
@@ -144,7 +144,7 @@ def add_user(body: NewAccount, user: SignedIn, desk: DeskNow) -> Account:
 
 @routes.api("PATCH", "/users/{user_id}", needs=Permission.MANAGE_USERS, summary="Change an account")
 def change_user(user_id: RowNumber, body: AccountChange, user: SignedIn, desk: DeskNow) -> Account:
-    """Change role or state of somebody else's account."""
+    """Change role or state of another user's account."""
     not_oneself(user, user_id)
     people, now = desk.store.users, desk.now()
     changed = people.get(user_id)
@@ -166,7 +166,7 @@ def log(
     actor: Annotated[str, Query(max_length=200)] = "",
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> Log:
-    """Return entries, the newest first."""
+    """Return entries, newest first."""
     page = desk.store.users.log(before=before, action=action, actor=actor, limit=limit)
     entries = [
         Entry(
@@ -185,7 +185,7 @@ def log(
 
 @routes.api("GET", "/log/verification", needs=Permission.READ_LOG, summary="Verify the audit log")
 def verification(desk: DeskNow) -> Verification:
-    """Check the whole log, and every row that it speaks of."""
+    """Verify the whole log, and every row that it refers to."""
     check = desk.store.verify_audit()
     return Verification(
         ok=check.ok,

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from phiscan.errors import InputError
 from phiscan.review.decisions.suppressions import SuppressionScope
 from phiscan.web.access import Permission, Routes
-from phiscan.web.api.models import Given
+from phiscan.web.api.models import RecordedVerdict
 from phiscan.web.api.models_desk import (
     Dispute,
     NewSuppression,
@@ -26,20 +26,20 @@ routes = Routes()
 
 
 class Suppressions(BaseModel):
-    """Every suppression ever made, the newest first."""
+    """All suppressions, newest first."""
 
     suppressions: list[SuppressionState]
 
 
 class Disputes(BaseModel):
-    """What this lead may settle, oldest first."""
+    """The disagreements that this lead may settle, oldest first."""
 
     disagreements: list[Dispute]
 
 
 @routes.api("GET", "/suppressions", needs=Permission.SEE_QUEUE, summary="List the suppressions")
 def suppressions(desk: DeskNow) -> Suppressions:
-    """Return every suppression and what became of it."""
+    """Return all suppressions with their status."""
     found = desk.store.desk.suppressions(now=desk.now())
     return Suppressions(suppressions=[SuppressionState.of(one) for one in found])
 
@@ -48,7 +48,7 @@ def suppressions(desk: DeskNow) -> Suppressions:
     "POST", "/suppressions/preview", needs=Permission.PROPOSE_SUPPRESSION, summary="What it would hide"
 )
 def preview(body: Scope, desk: DeskNow) -> Preview:
-    """Count what a suppression would hide, and say whether it needs a lead's approval."""
+    """Count the items that a suppression would hide, and return whether it needs a lead's approval."""
     return Preview.of(desk.store.desk.preview_suppression(_scope(body), now=desk.now()))
 
 
@@ -60,7 +60,7 @@ def preview(body: Scope, desk: DeskNow) -> Preview:
     summary="Suppress a value or a rule",
 )
 def suppress(body: NewSuppression, user: SignedIn, desk: DeskNow) -> SuppressionState:
-    """Make a suppression; a broad one waits for a lead."""
+    """Create a suppression; a broad one needs a lead's approval."""
     try:
         until = (body.until if body.until.tzinfo else body.until.replace(tzinfo=UTC)).astimezone(UTC)
     except OverflowError:
@@ -80,7 +80,7 @@ def suppress(body: NewSuppression, user: SignedIn, desk: DeskNow) -> Suppression
     summary="Approve a broad suppression",
 )
 def approve(suppression_id: RowNumber, user: SignedIn, desk: DeskNow) -> None:
-    """Let a broad suppression of somebody else hold."""
+    """Approve another user's broad suppression."""
     desk.store.desk.approve_suppression(suppression_id, lead=user.name, now=desk.now())
 
 
@@ -92,13 +92,13 @@ def approve(suppression_id: RowNumber, user: SignedIn, desk: DeskNow) -> None:
     summary="Lift a suppression",
 )
 def lift(suppression_id: RowNumber, user: SignedIn, desk: DeskNow) -> None:
-    """Take a suppression back: what it hid is in the queue again."""
+    """Lift a suppression: the items that it hid return to the queue."""
     desk.store.desk.lift_suppression(suppression_id, by=user.name, now=desk.now())
 
 
 @routes.api("GET", "/disagreements", needs=Permission.ADJUDICATE, summary="What is to be settled")
 def disagreements(user: SignedIn, desk: DeskNow) -> Disputes:
-    """Return the disagreements between two others."""
+    """Return the disagreements between two other reviewers."""
     found = desk.store.desk.disagreements(lead=user.name)
     return Disputes(disagreements=[Dispute.of(one) for one in found])
 
@@ -106,12 +106,12 @@ def disagreements(user: SignedIn, desk: DeskNow) -> Disputes:
 @routes.api(
     "POST", "/disagreements/{second_review_id}/verdict", needs=Permission.ADJUDICATE, summary="Settle one"
 )
-def settle(second_review_id: RowNumber, body: Settlement, user: SignedIn, desk: DeskNow) -> Given:
-    """Settle a disagreement: the lead's verdict stands."""
+def settle(second_review_id: RowNumber, body: Settlement, user: SignedIn, desk: DeskNow) -> RecordedVerdict:
+    """Settle a disagreement by the lead's verdict."""
     made = desk.store.desk.adjudicate(
         second_review_id, body.verdict, lead=user.name, now=desk.now(), reason=body.reason, note=body.note
     )
-    return Given.of(made)
+    return RecordedVerdict.of(made)
 
 
 def _scope(body: Scope) -> SuppressionScope:

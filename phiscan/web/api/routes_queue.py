@@ -1,6 +1,6 @@
 """The REST API of the queue: list, item, verdict, undo, corrections, assignment, export.
 
-There is no route that reveals text: that takes a person at a browser, one item at a time.
+No route reveals text: a reveal requires a user in a browser, for one item at a time.
 """
 
 from __future__ import annotations
@@ -18,7 +18,16 @@ from phiscan.review.accounts.users import User
 from phiscan.review.decisions.corrections import Mark
 from phiscan.review.worklist.model import WorkPage
 from phiscan.web.access import Permission, Routes, may
-from phiscan.web.api.models import Assignment, Detail, Given, Item, Items, NewMark, NewVerdict, SpanMark
+from phiscan.web.api.models import (
+    Assignment,
+    Detail,
+    Item,
+    Items,
+    NewMark,
+    NewVerdict,
+    RecordedVerdict,
+    SpanMark,
+)
 from phiscan.web.request_context import Desk, DeskNow
 from phiscan.web.row_numbers import MAX_NUMBER, RowNumber
 from phiscan.web.session import SignedIn, address_of
@@ -55,7 +64,7 @@ routes = Routes()
 def queue(
     request: Request, user: SignedIn, desk: DeskNow, limit: Annotated[int, Query(ge=1, le=500)] = 50
 ) -> Items:
-    """Return a part of the queue, the greatest risk first; filters as in the address of the page."""
+    """Return a page of the queue, highest risk first; filters as in the address of the page."""
     query, now = read_query(request.query_params), desk.now()
     page = desk.store.desk.items(
         query.filter, viewer=user.name, now=now, order=query.order, limit=limit, cursor=query.cursor
@@ -66,9 +75,9 @@ def queue(
 
 @routes.api("GET", "/queue/export", needs=Permission.EXPORT, summary="Export the queue", extra=FILTERS)
 def export(request: Request, user: SignedIn, desk: DeskNow) -> Response:
-    """Send every item of the filter as a JSON line; that it was done is in the audit log."""
+    """Send every item of the filter as a JSON line; the export is recorded in the audit log."""
     query = read_query(request.query_params)
-    first = _part(desk, query, user, query.cursor)  # a wrong filter is said before anything is sent
+    first = _part(desk, query, user, query.cursor)  # an invalid filter is reported before the response begins
     desk.store.users.log_export(what="queue", by=user, address=address_of(request), now=desk.now())
     return StreamingResponse(
         _lines(desk, query, user, first),
@@ -79,16 +88,16 @@ def export(request: Request, user: SignedIn, desk: DeskNow) -> Response:
 
 @routes.api("GET", "/items/{file_id}", needs=Permission.SEE_QUEUE, summary="One item")
 def item(file_id: RowNumber, user: SignedIn, desk: DeskNow) -> Detail:
-    """Return one item with everything that explains it, values masked."""
+    """Return one item with its evidence, values masked."""
     work = desk.store.desk
     detail = work.detail(file_id, viewer=user.name, now=desk.now())
     return Detail.of(detail, work.corrections(file_id, viewer=user.name))
 
 
 @routes.api("POST", "/items/{file_id}/verdict", needs=Permission.DECIDE, summary="Decide")
-def decide(file_id: RowNumber, body: NewVerdict, user: SignedIn, desk: DeskNow) -> Given:
-    """Record a verdict; 409 when the content has changed, or somebody else was faster."""
-    desk.store.desk.item(file_id, viewer=user.name, now=desk.now())  # only what is in the list is decided
+def decide(file_id: RowNumber, body: NewVerdict, user: SignedIn, desk: DeskNow) -> RecordedVerdict:
+    """Record a verdict; 409 if the content has changed, or another user has decided."""
+    desk.store.desk.item(file_id, viewer=user.name, now=desk.now())  # raises unless the item is in the list
     made = desk.store.desk.decide(
         file_id,
         body.verdict,
@@ -100,14 +109,14 @@ def decide(file_id: RowNumber, body: NewVerdict, user: SignedIn, desk: DeskNow) 
         reason=body.reason,
         note=body.note,
     )
-    return Given.of(made)
+    return RecordedVerdict.of(made)
 
 
 @routes.api(
     "DELETE", "/items/{file_id}/verdict", needs=Permission.DECIDE, status_code=204, summary="Undo a verdict"
 )
 def undo(file_id: RowNumber, user: SignedIn, desk: DeskNow) -> None:
-    """Take back one's own verdict; a lead also somebody else's."""
+    """Undo the user's own verdict; a lead may undo any."""
     lead = may(user, Permission.ADJUDICATE)
     desk.store.desk.undo(file_id, by=user.name, now=desk.now(), lead=lead)
 
@@ -116,7 +125,7 @@ def undo(file_id: RowNumber, user: SignedIn, desk: DeskNow) -> None:
     "POST", "/items/{file_id}/spans", needs=Permission.CORRECT, status_code=201, summary="Correct a span"
 )
 def correct(file_id: RowNumber, body: NewMark, user: SignedIn, desk: DeskNow) -> SpanMark:
-    """Say what is right of one span."""
+    """Record the correction of one span."""
     if (body.start is None) != (body.end is None):
         message = "start, end: expected both or none"
         raise InputError(message)
@@ -135,7 +144,7 @@ def correct(file_id: RowNumber, body: NewMark, user: SignedIn, desk: DeskNow) ->
 
 @routes.api("POST", "/assignments", needs=Permission.ASSIGN, status_code=204, summary="Assign items")
 def assign(body: Assignment, user: SignedIn, desk: DeskNow) -> None:
-    """Say who shall decide about some files, all or none."""
+    """Assign files to a reviewer, all or none."""
     if any(not 1 <= number <= MAX_NUMBER for number in body.files):
         message = "files: expected numbers of files"
         raise InputError(message)

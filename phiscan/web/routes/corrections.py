@@ -1,4 +1,4 @@
-"""Corrections of one item: its spans and its topics, the gold of the scores."""
+"""Corrections of one item: its spans and its topics, the gold standard of the scores."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def correct_span(
     both: Annotated[str, Form(max_length=1)] = "",
     listed: Listed = "",
 ) -> Response:
-    """Record what a reviewer says of one span; of a form with all fields, those that the mark asks for.
+    """Record a reviewer's correction of one span; reads only the form fields that the mark requires.
 
-    With ``both`` another extent has the type that is sent, too.
+    With ``both``, a corrected extent also gets the submitted type.
     """
     found = None if not position else _number("position", position)
     missed = mark is Mark.MISSED or (mark is Mark.WITHDRAWN and found is None)
@@ -71,7 +71,7 @@ def complete_spans(
     complete: Annotated[str, Form(max_length=1)] = "",
     listed: Listed = "",
 ) -> Response:
-    """Record that every span of a file was gone through, or that it was not after all."""
+    """Record that all spans of a file were checked, or withdraw that."""
     query, here = read_string(listed), f"/items/{file_id}"
     try:
         desk.store.desk.complete_spans(
@@ -91,7 +91,7 @@ def correct_topics(
     label: Annotated[list[str] | None, Form()] = None,
     listed: Listed = "",
 ) -> Response:
-    """Record what a file is about, as a reviewer says."""
+    """Record the topics that a reviewer chose for a file."""
     query, here = read_string(listed), f"/items/{file_id}"
     try:
         desk.store.desk.correct_topics(file_id, label or (), seen=seen, reviewer=user.name, now=desk.now())

@@ -18,7 +18,7 @@ from phiscan.review.worklist.model import REASONS, WorkFilter
 from phiscan.web.access import Permission, Routes, may
 from phiscan.web.notices import notice
 from phiscan.web.request_context import Desk, DeskNow
-from phiscan.web.routes.item import fits
+from phiscan.web.routes.item import is_reason_of
 from phiscan.web.routes.queue import reviewers
 from phiscan.web.session import SignedIn
 from phiscan.web.views.folders import SIZES, folder_url, folder_view
@@ -26,7 +26,7 @@ from phiscan.web.views.group_samples import drawn_samples
 from phiscan.web.views.queue import place_words, verdict_words
 from phiscan.web.work_query import ListQuery, read_query
 
-N_ITEMS = 8  # the riskiest open files, named on the page
+N_ITEMS = 8  # undecided files of highest risk that the page lists
 MAX_ASSIGNED = 5_000  # files that one form assigns
 
 routes = Routes()
@@ -43,14 +43,14 @@ def folders(request: Request, user: SignedIn, desk: DeskNow, size: str = "people
         raise InputError(message)
     work, now = desk.store.desk, desk.now()
     roots = {number: path for number, path, _n in work.choices().roots}
-    asked = read_query(request.query_params).filter
-    root_id = asked.root_id if asked.root_id is not None or len(roots) != 1 else next(iter(roots))
-    wanted = WorkFilter(root_id=root_id, folder=asked.folder)
-    level = work.folder(root_id, asked.folder if root_id is not None else "", viewer=user.name, now=now)
+    requested = read_query(request.query_params).filter
+    root_id = requested.root_id if requested.root_id is not None or len(roots) != 1 else next(iter(roots))
+    wanted = WorkFilter(root_id=root_id, folder=requested.folder)
+    level = work.folder(root_id, requested.folder if root_id is not None else "", viewer=user.name, now=now)
     view = folder_view(
         level,
         root_id=root_id,
-        folder=asked.folder,
+        folder=requested.folder,
         roots=roots,
         size=size,
         items=work.items(wanted, viewer=user.name, now=now, limit=N_ITEMS).items,
@@ -73,7 +73,7 @@ def assign(
     folder: Folder = "",
     assignee: Annotated[str, Form(max_length=200)] = "",
 ) -> Response:
-    """Give the open files of a folder to a reviewer, or take them from any."""
+    """Assign the undecided files of a folder to a reviewer, or remove their assignment."""
     query = _folder_query(root, folder)
     files = desk.store.desk.numbers(query.filter, viewer=user.name, now=desk.now(), limit=MAX_ASSIGNED + 1)
     if len(files) > MAX_ASSIGNED:
@@ -91,7 +91,7 @@ def assign(
 
 @routes.page("GET", "/folders/decide", needs=Permission.DECIDE)
 def choose(request: Request, user: SignedIn, desk: DeskNow) -> Response:
-    """List the open files of a folder, three of them masked, to be decided at once but for exceptions."""
+    """List the undecided files of a folder, three with masked text, for one verdict with exceptions."""
     return _choice(request, user, desk, ListQuery(read_query(request.query_params).filter))
 
 
@@ -108,9 +108,9 @@ def decide(
     note: Annotated[str, Form(max_length=10_000)] = "",
     file: Annotated[list[int] | None, Form()] = None,
 ) -> Response:
-    """Record one verdict for the chosen files of a folder; those of other folders are left out."""
+    """Record one verdict for the chosen files of a folder; files of other folders are ignored."""
     query = _folder_query(root, folder)
-    if not fits(reason, verdict):
+    if not is_reason_of(reason, verdict):
         return _choice(request, user, desk, query, unsent="reason", note=note)
     work = desk.store.desk
     here = set(work.numbers(query.filter, viewer=user.name, now=desk.now(), limit=MAX_AT_ONCE + 1))
@@ -144,9 +144,9 @@ def _choice(
     unsent: str = "",
     note: str = "",
 ) -> Response:
-    """Return the page on which the files of a folder are chosen and decided.
+    """Return the page for choosing and deciding the files of a folder.
 
-    Blind items are left out: each is to be judged by itself.
+    Blind items are excluded: each must be judged individually.
     """
     work, now = desk.store.desk, desk.now()
     wanted = WorkFilter(root_id=query.filter.root_id, folder=query.filter.folder)

@@ -1,4 +1,4 @@
-"""One item: its page, the verdict on it, skip and undo, who shall decide, and its near-duplicates."""
+"""One item: its page, the verdict on it, skip and undo, its assignment, and its near-duplicates."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from phiscan.web.session import SignedIn
 from phiscan.web.views.group import group_view
 from phiscan.web.views.group_samples import group_samples
 from phiscan.web.views.item import item_view
-from phiscan.web.views.passages import is_kept, is_quick, prose_view
+from phiscan.web.views.passages import is_cached, is_quick, prose_view
 from phiscan.web.views.queue import verdict_words
 from phiscan.web.views.reveal import N_SECONDS
 from phiscan.web.views.vetoes import veto_view
@@ -37,19 +37,19 @@ routes = Routes()
 
 @routes.page("GET", "/items/{file_id}", needs=Permission.SEE_QUEUE)
 def item(file_id: int, request: Request, user: SignedIn, desk: DeskNow) -> Response:
-    """Show one item with everything that explains it; blind, only where it is.
+    """Show one item with its evidence; a blind item without it.
 
-    With ``vetoed`` the file is read again for what the rules matched and rejected; ``prose`` asks for (1) or
-    leaves out (0) the passages, which else come with the page if the file is soon read.
+    ``vetoed`` reads the file again for the matches that the rules rejected; ``prose`` requests (1) or omits
+    (0) the mparameters passages, which by default are included if the file can be read quickly.
     """
     return item_page(file_id, request, user, desk, read_query(request.query_params))
 
 
 @dataclass(frozen=True, slots=True)
 class Unsent:
-    """A verdict that was not recorded: why, and what the reviewer wrote, which must not be lost."""
+    """A verdict that was not recorded: the reason, and the reviewer's input, which must not be lost."""
 
-    said: str  # a word of ``notice.FLASHES``
+    notice: str  # a key of ``notices.NOTICES``
     reason: str
     note: str
 
@@ -62,12 +62,12 @@ def item_page(
     query: ListQuery,
     unsent: Unsent | None = None,
 ) -> Response:
-    """Return the page of one item; with a form that was not recorded, filled in as it was sent."""
-    asked = request.query_params
+    """Return the page of one item; after a rejected form, with the submitted input filled in."""
+    parameters = request.query_params
     now, work = desk.now(), desk.store.desk
     detail = work.detail(file_id, viewer=user.name, now=now)
     group = detail.item.group_id
-    finding = asked.get("finding", "")
+    finding = parameters.get("finding", "")
     view = item_view(
         detail,
         query=query,
@@ -76,10 +76,10 @@ def item_page(
         group=work.group(group, viewer=user.name) if group is not None else (),
         token=secrets.token_urlsafe(16),
         position=int(finding) if is_number(finding) else None,
-        all_places=asked.get("places") == "all",
+        all_places=parameters.get("places") == "all",
     )
-    said = unsent.said if unsent else asked.get("said", "")
-    may_ask = may(user, Permission.DECIDE)
+    notice_name = unsent.notice if unsent else parameters.get("said", "")
+    may_reveal = may(user, Permission.DECIDE)
     session: Session | None = request.state.session
     return desk.pages.render(
         request,
@@ -89,21 +89,23 @@ def item_page(
         file_id=file_id,
         query=query,
         judged=view.judged,
-        notice=just_done(request, desk, user) or said_of_act(desk, user, said),
-        last_act=act_words(act) if may_ask and (act := work.last_act(by=user.name)) else "",
-        override=said == "conflict",
+        notice=recorded_notice(request, desk, user) or action_notice(desk, user, notice_name),
+        last_act=action_words(act) if may_reveal and (act := work.last_act(by=user.name)) else "",
+        override=notice_name == "conflict",
         reason=unsent.reason if unsent else "",
         note=unsent.note if unsent else "",
         people=reviewers(desk) if may(user, Permission.ASSIGN) else (),
         prose=prose_view(desk, detail)
-        if may_ask and shows_prose(desk, detail, asked.get("prose", ""))
+        if may_reveal and shows_prose(desk, detail, parameters.get("prose", ""))
         else None,
         place=work.place(file_id, query.filter, viewer=user.name, now=now, order=query.order),
         purpose=session.purpose if session else "",
-        all_places=asked.get("places") == "all",
-        correcting=said in {"corrected", "complete", "incomplete", "changed"},
-        vetoed=veto_view(desk, file_id) if asked.get("vetoed") and not view.item.blind and may_ask else None,
-        may_ask=may_ask,
+        all_places=parameters.get("places") == "all",
+        correcting=notice_name in {"corrected", "complete", "incomplete", "changed"},
+        vetoed=veto_view(desk, file_id)
+        if parameters.get("vetoed") and not view.item.blind and may_reveal
+        else None,
+        may_reveal=may_reveal,
         purposes=PURPOSES,
         seconds=N_SECONDS,
     )
@@ -123,11 +125,11 @@ def decide(
     override: Annotated[str, Form(max_length=1)] = "",
     listed: Listed = "",
 ) -> Response:
-    """Record a verdict and go on to the next item of the list."""
+    """Record a verdict and redirect to the next item of the list."""
     query = read_string(listed)
-    if not fits(reason, verdict):
+    if not is_reason_of(reason, verdict):
         return item_page(file_id, request, user, desk, query, Unsent("reason", "", note))
-    desk.store.desk.item(file_id, viewer=user.name, now=desk.now())  # only what is in the list is decided
+    desk.store.desk.item(file_id, viewer=user.name, now=desk.now())  # raises unless the item is in the list
     try:
         desk.store.desk.decide(
             file_id,
@@ -142,27 +144,27 @@ def decide(
         )
     except ConflictError:
         return item_page(file_id, request, user, desk, query, Unsent("conflict", reason, note))
-    return going_on(request, next_url(desk, query, file_id, viewer=user.name, done=str(file_id)))
+    return redirect_or_json(request, next_url(desk, query, file_id, viewer=user.name, done=str(file_id)))
 
 
 @routes.page("POST", "/items/{file_id}/skip", needs=Permission.DECIDE)
 def skip(file_id: int, request: Request, user: SignedIn, desk: DeskNow, listed: Listed = "") -> Response:
-    """Pass an item over for now and go on to the next."""
+    """Skip an item for now and redirect to the next."""
     query = read_string(listed)
     desk.store.desk.item(file_id, viewer=user.name, now=desk.now())
     desk.store.desk.skip(file_id, reviewer=user.name, now=desk.now())
-    return going_on(request, next_url(desk, query, file_id, viewer=user.name, said="skipped"))
+    return redirect_or_json(request, next_url(desk, query, file_id, viewer=user.name, said="skipped"))
 
 
 @routes.page("GET", "/items/{file_id}/next", needs=Permission.SEE_QUEUE)
 def next_item(file_id: int, request: Request, user: SignedIn, desk: DeskNow) -> Response:
-    """Go on to the item that follows in the list."""
+    """Redirect to the next item of the list."""
     return RedirectResponse(next_url(desk, read_query(request.query_params), file_id, viewer=user.name), 303)
 
 
 @routes.page("GET", "/items/{file_id}/previous", needs=Permission.SEE_QUEUE)
 def previous_item(file_id: int, request: Request, user: SignedIn, desk: DeskNow) -> Response:
-    """Go back to the item before this one in the list; before the first, to the list."""
+    """Redirect to the previous item of the list; from the first, to the list."""
     query = read_query(request.query_params)
     before = desk.store.desk.before(
         file_id, query.filter, viewer=user.name, now=desk.now(), order=query.order
@@ -172,35 +174,35 @@ def previous_item(file_id: int, request: Request, user: SignedIn, desk: DeskNow)
 
 @routes.page("POST", "/items/{file_id}/undo", needs=Permission.DECIDE)
 def undo(file_id: int, request: Request, user: SignedIn, desk: DeskNow, listed: Listed = "") -> Response:
-    """Take back one's own verdict on an item, and show the item again."""
+    """Undo the user's own verdict on an item, and show the item again."""
     query = read_string(listed)
     try:
         desk.store.desk.undo(file_id, by=user.name, now=desk.now())
     except ConflictError:
-        return going_on(request, query.url(f"/items/{file_id}", said="nothing_to_undo"))
-    return going_on(request, query.url(f"/items/{file_id}", said="undone"))
+        return redirect_or_json(request, query.url(f"/items/{file_id}", said="nothing_to_undo"))
+    return redirect_or_json(request, query.url(f"/items/{file_id}", said="undone"))
 
 
 @routes.page("POST", "/undo", needs=Permission.DECIDE)
 def undo_last(request: Request, user: SignedIn, desk: DeskNow, listed: Listed = "") -> Response:
-    """Undo one's very last act, wherever it was, and show its item or group."""
+    """Undo the user's most recent verdict on any item or group, and show that item or group."""
     query = read_string(listed)
     try:
         act = desk.store.desk.undo_last(by=user.name, now=desk.now())
     except ConflictError:
-        return going_on(request, query.url("/queue", said="nothing_to_undo"))
-    return going_on(request, act_url(desk, act, query, user, said="undone"))
+        return redirect_or_json(request, query.url("/queue", said="nothing_to_undo"))
+    return redirect_or_json(request, action_url(desk, act, query, user, notice_name="undone"))
 
 
 @routes.page("POST", "/redo", needs=Permission.DECIDE)
 def redo_last(request: Request, user: SignedIn, desk: DeskNow, listed: Listed = "") -> Response:
-    """Give the verdicts again that one has just undone, and show their item or group."""
+    """Record the verdicts again that the user has just undone, and show their item or group."""
     query = read_string(listed)
     try:
         act = desk.store.desk.redo_last(by=user.name, now=desk.now())
     except ConflictError:
-        return going_on(request, query.url("/queue", said="nothing_to_redo"))
-    return going_on(request, act_url(desk, act, query, user, said="redone"))
+        return redirect_or_json(request, query.url("/queue", said="nothing_to_redo"))
+    return redirect_or_json(request, action_url(desk, act, query, user, notice_name="redone"))
 
 
 @routes.page("POST", "/items/{file_id}/assign", needs=Permission.ASSIGN)
@@ -211,23 +213,23 @@ def assign(
     assignee: Annotated[str, Form(max_length=200)] = "",
     listed: Listed = "",
 ) -> Response:
-    """Say who shall decide about an item; nobody in particular without a name."""
+    """Assign an item to a reviewer; an empty name removes the assignment."""
     desk.store.assign(file_id, assignee, by=user.name, now=desk.now())
     return RedirectResponse(read_string(listed).url(f"/items/{file_id}", said="assigned"), 303)
 
 
 @routes.page("GET", "/groups/{group_id}", needs=Permission.SEE_QUEUE)
 def group(group_id: int, request: Request, user: SignedIn, desk: DeskNow) -> Response:
-    """Show the files of a near-duplicate group, to decide them at once but for exceptions."""
+    """Show the files of a near-duplicate group, for one verdict with exceptions."""
     members = desk.store.desk.group(group_id, viewer=user.name)
     if not members:
         message = _("group {group_id}: there is no such group of near-duplicates", group_id=group_id)
         raise InputError(message)
     samples = group_samples(desk, group_id, members, viewer=user.name) if may(user, Permission.DECIDE) else ()
     view = group_view(group_id, members, token=secrets.token_urlsafe(16), samples=samples)
-    said = said_of_act(desk, user, request.query_params.get("said", ""))
+    shown = action_notice(desk, user, request.query_params.get("said", ""))
     return desk.pages.render(
-        request, "group.html", v=view, notice=said, query=ListQuery(), reason="", note=""
+        request, "group.html", v=view, notice=shown, query=ListQuery(), reason="", note=""
     )
 
 
@@ -243,20 +245,19 @@ def decide_group(
     note: Annotated[str, Form(max_length=10_000)] = "",
     file: Annotated[list[int] | None, Form()] = None,
 ) -> Response:
-    """Record one verdict for the chosen files of a group, and say which were left out and why."""
+    """Record one verdict for the chosen files of a group, and show which were excluded and why."""
     work = desk.store.desk
     chosen = set(file or ())
     before = work.group(group_id, viewer=user.name)
-    if not fits(reason, verdict):
+    if not is_reason_of(reason, verdict):
         samples = group_samples(desk, group_id, before, viewer=user.name)
         view = group_view(group_id, before, token=secrets.token_urlsafe(16), samples=samples)
-        said = notice("reason")
         return desk.pages.render(
             request,
             "group.html",
             status_code=409,
             v=view,
-            notice=said,
+            notice=notice("reason"),
             query=ListQuery(),
             reason="",
             note=note,
@@ -283,20 +284,20 @@ def decide_group(
     )
 
 
-def act_url(desk: Desk, act: Act, query: ListQuery, user: User, *, said: str) -> str:
-    """Return where an act is shown: on its item, or on its group."""
+def action_url(desk: Desk, act: Act, query: ListQuery, user: User, *, notice_name: str) -> str:
+    """Return the address of the item or group of a review action."""
     if len(act.file_ids) > 1:
         item = desk.store.desk.item(act.file_ids[0], viewer=user.name, now=desk.now())
         if item.group_id is not None:
-            return f"/groups/{item.group_id}?said={said}"
-    return query.url(f"/items/{act.file_ids[0]}", said=said)
+            return f"/groups/{item.group_id}?said={notice_name}"
+    return query.url(f"/items/{act.file_ids[0]}", said=notice_name)
 
 
-def act_words(act: Act) -> str:
-    """Return an act in words.
+def action_words(act: Act) -> str:
+    """Return a review action in words.
 
     >>> from datetime import UTC, datetime
-    >>> act_words(Act((1,), "a/letter.txt", Verdict.NOT_PHI, datetime.now(UTC)))
+    >>> action_words(Act((1,), "a/letter.txt", Verdict.NOT_PHI, datetime.now(UTC)))
     'not PHI for letter.txt'
     """
     n = len(act.file_ids)
@@ -306,54 +307,54 @@ def act_words(act: Act) -> str:
     return _("{verdict} for {name}", verdict=verdict, name=visible(act.path.rpartition("/")[2]))
 
 
-def said_of_act(desk: Desk, user: User, said: str) -> Notice | None:
-    """Return the message of a word in the address; of what was undone, with its name and a way to redo it."""
-    if said == "undone" and (act := desk.store.desk.last_undone(by=user.name)):
-        return Notice("good", _("Undone: {act}.", act=act_words(act)), redoes=True)
-    if said == "redone" and (act := desk.store.desk.last_act(by=user.name)):
-        return Notice("good", _("Recorded again: {act}.", act=act_words(act)), undoes=True)
-    return notice(said)
+def action_notice(desk: Desk, user: User, notice_name: str) -> Notice | None:
+    """Return the notice of a name in the address; after undo or redo, with the action and its reversal."""
+    if notice_name == "undone" and (act := desk.store.desk.last_undone(by=user.name)):
+        return Notice("good", _("Undone: {act}.", act=action_words(act)), redoes=True)
+    if notice_name == "redone" and (act := desk.store.desk.last_act(by=user.name)):
+        return Notice("good", _("Recorded again: {act}.", act=action_words(act)), undoes=True)
+    return notice(notice_name)
 
 
-def shows_prose(desk: Desk, detail: WorkDetail, asked: str) -> bool:
-    """Tell whether the passages come with the page: not of a blind item, and only if they are soon read.
+def shows_prose(desk: Desk, detail: WorkDetail, requested: str) -> bool:
+    """Return whether the page includes the passages: never of a blind item, by default only of a quick file.
 
-    Otherwise the desk's script fetches them, and without a script a link does.
+    Otherwise the page's script fetches them, or without a script a link does.
     """
-    if detail.item.blind or asked == "0":
+    if detail.item.blind or requested == "0":
         return False
-    return asked == "1" or is_kept(desk, detail) or (is_quick(detail) and desk.rereader.is_ready)
+    return requested == "1" or is_cached(desk, detail) or (is_quick(detail) and desk.rereader.is_ready)
 
 
 def is_number(text: str) -> bool:
-    """Tell whether a text of an address is a number that the database can hold."""
+    """Return whether a string of an address is an integer that fits the database's column."""
     return text.isascii() and text.isdecimal() and len(text) < 19  # noqa: PLR2004 (digits of 2**63)
 
 
-def going_on(request: Request, url: str) -> Response:
-    """Lead a browser on by a redirect; give the desk's script the address, which it may have fetched."""
+def redirect_or_json(request: Request, url: str) -> Response:
+    """Redirect a browser; the page's script gets the address as JSON, because it may have prefetched it."""
     if request.headers.get("accept") == "application/json":
         return JSONResponse({"url": url})
     return RedirectResponse(url, 303)
 
 
-def fits(reason: str, verdict: Verdict) -> bool:
-    """Tell whether a reason of the short list belongs to a verdict; none always does."""
+def is_reason_of(reason: str, verdict: Verdict) -> bool:
+    """Return whether a reason belongs to a verdict; an empty reason always does."""
     return not reason or reason in {name for name, _ in REASONS[verdict]}
 
 
-def next_url(desk: Desk, query: ListQuery, file_id: int, *, viewer: str, **said: str) -> str:
-    """Return the address of the item after this one; after the last, of the first; else of the list."""
+def next_url(desk: Desk, query: ListQuery, file_id: int, *, viewer: str, **parameters: str) -> str:
+    """Return the address of the next item; after the last, of the first; of the list if it is empty."""
     following = desk.store.desk.next_after(
         file_id, query.filter, viewer=viewer, now=desk.now(), order=query.order
     )
     if following is None:
-        return first_url(desk, query, viewer=viewer, **said)
-    return query.url(f"/items/{following}", **said)
+        return first_url(desk, query, viewer=viewer, **parameters)
+    return query.url(f"/items/{following}", **parameters)
 
 
-def just_done(request: Request, desk: Desk, user: SignedIn) -> Notice | None:
-    """Say which verdict was recorded on the page before, and offer to take it back."""
+def recorded_notice(request: Request, desk: Desk, user: SignedIn) -> Notice | None:
+    """Return the notice of the verdict that was recorded on the previous page, with an undo button."""
     done = request.query_params.get("done", "")
     if not is_number(done):
         return None
@@ -362,7 +363,7 @@ def just_done(request: Request, desk: Desk, user: SignedIn) -> Notice | None:
     except InputError:
         return None
     name = visible(decided.path.rpartition("/")[2])
-    if decided.state is WorkState.UNDECIDED:  # a blind verdict does not show before both are in
+    if decided.state is WorkState.UNDECIDED:  # a blind verdict stays hidden until both are recorded
         return Notice("good", _("Recorded for {name}.", name=name), file_id=decided.file_id)
     verdict = Verdict(decided.state.value)
     offer = verdict is Verdict.NOT_PHI and not decided.blind and may(user, Permission.PROPOSE_SUPPRESSION)

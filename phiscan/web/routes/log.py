@@ -1,4 +1,4 @@
-"""The audit log: its entries, whether it is whole, and "I have reviewed this log"."""
+"""The audit log: its entries, its verification, and "I have reviewed this log"."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def log(
     actor: Annotated[str, Query(max_length=200)] = "",
     day: Annotated[date | Literal[""], Query()] = "",
 ) -> Response:
-    """Show entries, the newest first."""
+    """Show entries, newest first."""
     users = desk.store.users
     page = users.log(before=before, action=action, actor=actor, day=day or None)
     actions, actors = users.log_choices()
@@ -45,7 +45,7 @@ def log(
 
 @routes.page("GET", "/log/verification", needs=Permission.READ_LOG)
 def verification(request: Request, desk: DeskNow) -> Response:
-    """Verify the whole log now, and offer to sign what was found whole."""
+    """Verify the whole log now, and offer to sign the result if it is intact."""
     check = desk.store.verify_audit()
     return desk.pages.render(
         request, "log_verification.html", check=check, reviews=desk.store.users.log_reviews()

@@ -1,4 +1,4 @@
-"""The passages of one item: masked, for its page, and one of them revealed in its place."""
+"""The passages of one item: masked for its page, and one of them revealed in place."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ routes = Routes()
 
 @routes.page("GET", "/items/{file_id}/passages", needs=Permission.DECIDE)
 def passages(file_id: int, request: Request, user: SignedIn, desk: DeskNow) -> Response:
-    """Return the masked passages of an item, for a page that did not wait for them."""
+    """Return the masked passages of an item, for a page that was rendered without them."""
     detail = desk.store.desk.detail(file_id, viewer=user.name, now=desk.now())
     if detail.item.blind:
         message = _("file {file_id}: it is reviewed blind, so no passage is picked", file_id=file_id)
@@ -49,15 +49,15 @@ def reveal_passage(
     end: Annotated[int, Form(ge=0)],
     purpose: Annotated[str, Form(max_length=200)] = "",
 ) -> Response:
-    """Record who asks and what for, then return the real text of one passage.
+    """Record user and purpose in the log, then return the real text of one passage.
 
-    The purpose is the one of the session; a form that names another changes it.
+    The purpose is that of the session; a form with another purpose changes it.
     """
     work = desk.store.desk
     purpose = purpose or session.purpose
     if purpose not in PURPOSES:
         return PlainTextResponse("purpose: choose what texts are revealed for first", 409)
-    work.item(file_id, viewer=user.name, now=desk.now())  # only what is in the list is shown
+    work.item(file_id, viewer=user.name, now=desk.now())  # raises unless the item is in the list
     desk.store.users.set_purpose(session, purpose)
     recorded = work.reveal(file_id, purpose=purpose, by=user.name, now=desk.now())
     try:

@@ -1,4 +1,4 @@
-"""The page that says which files hold a person, by name and birth date or a number; recorded, not cached."""
+"""Search for the files of a person, by name and birth date or a number; logged, never cached."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ routes = Routes()
 
 @routes.page("GET", "/person", needs=Permission.FIND_PERSON)
 def question(request: Request, desk: DeskNow) -> Response:
-    """Show the form; an address never holds a name."""
+    """Show the form; the name is never part of an address."""
     return _page(request, desk, None, "")
 
 
@@ -47,9 +47,9 @@ def answer(
     birth_date: Annotated[str, Form(max_length=_MOST_CHARS)] = "",
     number: Annotated[str, Form(max_length=_MOST_CHARS)] = "",
 ) -> Response:
-    """Record who asks and what for, then show the files; what was typed is not shown again.
+    """Record user and purpose in the log, then show the files; the submitted values are not shown again.
 
-    The purpose is one of a list, so that no patient's name lands in it.
+    The purpose is chosen from a list, so that no patient's name is entered there.
     """
     if purpose not in PURPOSES:
         message = _("purpose: expected one of the list")

@@ -1,4 +1,4 @@
-"""The review list: its page, where to begin, kept views, assignments."""
+"""The review list: its page, its first item, saved views, assignments."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from phiscan.web.views.remaining import left_view
 from phiscan.web.work_query import ListQuery, read_query, read_string
 
 N_ROWS = 50
-MAX_LIST = 8000  # characters of a filter sent along
+MAX_LIST = 8000  # characters of a serialized filter in a form
 Listed = Annotated[str, Form(alias="list", max_length=MAX_LIST)]
 
 routes = Routes()
@@ -26,7 +26,7 @@ routes = Routes()
 
 @routes.page("GET", "/queue", needs=Permission.SEE_QUEUE)
 def queue(request: Request, user: SignedIn, desk: DeskNow) -> Response:
-    """Show a part of the list, what narrows it, and how much is left."""
+    """Show a page of the list, its filters, and the remaining counts."""
     query = read_query(request.query_params)
     now, work = desk.now(), desk.store.desk
     page = work.items(
@@ -43,13 +43,13 @@ def queue(request: Request, user: SignedIn, desk: DeskNow) -> Response:
         people=reviewers(desk) if may(user, Permission.ASSIGN) else (),
         viewer=user.name,
     )
-    said = notice(request.query_params.get("said", ""))
-    return desk.pages.render(request, "queue.html", v=view, f=query.filter, notice=said)
+    shown = notice(request.query_params.get("said", ""))
+    return desk.pages.render(request, "queue.html", v=view, f=query.filter, notice=shown)
 
 
 @routes.page("GET", "/queue/next", needs=Permission.SEE_QUEUE)
 def begin(request: Request, user: SignedIn, desk: DeskNow) -> Response:
-    """Go to the first item of a list."""
+    """Redirect to the first item of a list."""
     query = read_query(request.query_params)
     return RedirectResponse(first_url(desk, query, viewer=user.name), 303)
 
@@ -62,7 +62,7 @@ def assign(
     file: Annotated[list[int] | None, Form()] = None,
     listed: Listed = "",
 ) -> Response:
-    """Give the chosen items to somebody, or to nobody."""
+    """Assign the chosen items to a reviewer; an empty name removes the assignment."""
     query = read_string(listed)
     if not file:
         return RedirectResponse(query.url("/queue", said="none"), 303)
@@ -77,7 +77,7 @@ def save_view(
     name: Annotated[str, Form(max_length=200)],
     listed: Listed = "",
 ) -> Response:
-    """Keep a filter under a name."""
+    """Save a filter under a name."""
     query = read_string(listed)
     desk.store.users.save_view(user.id, name=name, query=query.to_string(), now=desk.now())
     return RedirectResponse(query.url("/queue", said="kept"), 303)
@@ -85,7 +85,7 @@ def save_view(
 
 @routes.page("POST", "/queue/views/{view_id}/remove", needs=Permission.DECIDE)
 def forget_view(view_id: int, user: SignedIn, desk: DeskNow) -> Response:
-    """Forget a view of one's own."""
+    """Delete one of the user's saved views."""
     desk.store.users.remove_view(user.id, view_id)
     return RedirectResponse("/queue?said=forgotten", 303)
 
@@ -108,18 +108,18 @@ def keys(request: Request, desk: DeskNow) -> Response:
     return desk.pages.render(request, "keys.html")
 
 
-def first_url(desk: Desk, query: ListQuery, *, viewer: str, **said: str) -> str:
-    """Return the address of the first item of a list; that of the list when it is empty."""
+def first_url(desk: Desk, query: ListQuery, *, viewer: str, **parameters: str) -> str:
+    """Return the address of the first item of a list; of the list itself if it is empty."""
     page = desk.store.desk.items(
         query.filter, viewer=viewer, now=desk.now(), order=query.order, limit=1, cursor=query.cursor
     )
     if not page.items:
-        return query.url("/queue", **said)
-    return query.url(f"/items/{page.items[0].file_id}", **said)
+        return query.url("/queue", **parameters)
+    return query.url(f"/items/{page.items[0].file_id}", **parameters)
 
 
 def reviewers(desk: Desk) -> tuple[str, ...]:
-    """Return the people who may decide, by name."""
+    """Return the names of the users who may decide."""
     return tuple(
         person.name
         for person in desk.store.users.everybody()
@@ -128,5 +128,5 @@ def reviewers(desk: Desk) -> tuple[str, ...]:
 
 
 def midnight(now: datetime) -> datetime:
-    """Return when the day began (UTC)."""
+    """Return the start of the day (UTC)."""
     return now.replace(hour=0, minute=0, second=0, microsecond=0)

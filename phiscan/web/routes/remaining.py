@@ -1,4 +1,4 @@
-"""What is left in the queue and how that is known; the draw of the sample and the desk's policy."""
+"""Estimates of the PHI left in the queue; the draw of the random sample and the review policy."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ routes = Routes()
 
 @routes.page("GET", "/left", needs=Permission.SEE_QUEUE)
 def left(request: Request, desk: DeskNow) -> Response:
-    """Show both estimates of what is left with what they assume."""
+    """Show both estimates of the remaining PHI with their assumptions."""
     work = desk.store.desk
     view = left_view(work.left())
     return desk.pages.render(
@@ -43,7 +43,7 @@ def draw(
     n_queued: Annotated[int, Form(ge=0, le=MAX_DRAW)],
     n_unreferred: Annotated[int, Form(ge=0, le=MAX_DRAW)],
 ) -> Response:
-    """Draw the random sample; it takes the place of the one before."""
+    """Draw the random sample; it replaces the previous one."""
     desk.store.desk.draw_sample(n_queued=n_queued, n_unreferred=n_unreferred, by=user.name, now=desk.now())
     return RedirectResponse("/left?said=drawn", 303)
 
@@ -55,7 +55,7 @@ def policy(
     second_review: Annotated[float, Form(ge=0, le=100)],
     hide_limit: Annotated[int, Form(ge=0, le=1_000_000)],
 ) -> Response:
-    """Say which percentage goes to a second person, and how broad a suppression may be."""
+    """Set the share of second reviews, and the size above which a suppression needs approval."""
     desk.store.desk.set_policy(
         second_review=second_review / 100, hide_limit=hide_limit, by=user.name, now=desk.now()
     )

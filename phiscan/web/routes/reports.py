@@ -1,4 +1,4 @@
-"""The report as a page, and audit packs: made, listed and downloaded."""
+"""The report as a page, and audit packs: building, list and download."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from phiscan.language import current
 from phiscan.language import gettext as _
 from phiscan.report.rendering.html import PARTS
 from phiscan.web.access import Permission, Routes
-from phiscan.web.live_report import Wanted
+from phiscan.web.live_report import ReportRequest
 from phiscan.web.notices import notice
 from phiscan.web.request_context import DeskNow
 from phiscan.web.session import SignedIn, address_of
@@ -23,8 +23,8 @@ routes = Routes()
 
 @routes.page("GET", "/reports", needs=Permission.READ_REPORT)
 def reports(request: Request, desk: DeskNow) -> Response:
-    """List the packs, and offer to make one."""
-    said = request.query_params.get("said", "")
+    """List the packs, and offer to build one."""
+    notice_name = request.query_params.get("said", "")
     return desk.pages.render(
         request,
         "reports.html",
@@ -32,7 +32,7 @@ def reports(request: Request, desk: DeskNow) -> Response:
         is_making=desk.packs.is_making,
         problem=desk.packs.problem,
         scans=tuple(reversed(desk.store.scans())),
-        notice=notice(said) if said != "making" or desk.packs.is_making else None,
+        notice=notice(notice_name) if notice_name != "making" or desk.packs.is_making else None,
         query=ListQuery(),
     )
 
@@ -43,7 +43,7 @@ def make(
     scan: Annotated[int, Form()],
     numbers: Annotated[str, Form(max_length=1)] = "",
 ) -> Response:
-    """Begin to make the pack of a scan."""
+    """Start building the pack of a scan."""
     if scan not in {one.id for one in desk.store.scans()}:
         raise HTTPException(404, _("scan {scan}: there is no such scan", scan=scan))
     begun = desk.packs.begin(
@@ -54,17 +54,17 @@ def make(
 
 @routes.page("GET", "/reports/scan/{scan_id}", needs=Permission.READ_REPORT)
 def report(scan_id: int, request: Request, desk: DeskNow) -> Response:
-    """Show the report of a scan: its first page, and everything else below."""
+    """Show the report of a scan on one page."""
     head = next((one for one in desk.store.scans() if one.id == scan_id), None)
     if head is None:
         raise HTTPException(404, _("scan {scan}: there is no such scan", scan=scan_id))
-    made = desk.reports.get(Wanted(desk.config.database_url, scan_id, desk.now(), current()))
+    made = desk.reports.get(ReportRequest(desk.config.database_url, scan_id, desk.now(), current()))
     return desk.pages.render(request, "report.html", head=head, report=made, parts=PARTS)
 
 
 @routes.page("GET", "/reports/{name}", needs=Permission.READ_REPORT)
 def download(name: str, request: Request, user: SignedIn, desk: DeskNow) -> Response:
-    """Send a pack; who took it is logged before."""
+    """Send a pack; the download is logged first."""
     path = desk.packs.path(name)
     if path is None:
         raise HTTPException(404, _("there is no such pack"))

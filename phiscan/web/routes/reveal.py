@@ -1,4 +1,4 @@
-"""The real text of one item, for a limited time, to whoever may see it and says what for."""
+"""The real text of one item, for a limited time, after a permission check and with a purpose."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from phiscan.web.views.revealed_pictures import picture_views
 from phiscan.web.views.revealed_tables import with_tables
 from phiscan.web.work_query import read_query, read_string
 
-GRACE_S = 5  # the script masks first; without one, the browser follows the header
+GRACE_S = 5  # the script masks first; without a script, the browser follows the Refresh header
 
 routes = Routes()
 
@@ -36,9 +36,9 @@ def reveal(
     start: Annotated[int, Form(ge=0)] = 0,
     listed: Listed = "",
 ) -> Response:
-    """Record who asks and what for, then read the file again and show its text.
+    """Record user and purpose in the log, then read the file again and show its text.
 
-    The purpose is one of a list, so that no patient's name lands in it.
+    The purpose is chosen from a list, so that no patient's name is entered there.
     """
     query, work = read_string(listed), desk.store.desk
     if purpose not in PURPOSES:
@@ -51,9 +51,9 @@ def reveal(
         file = desk.rereader.read_shown(recorded, start=start)
     except ConflictError:
         return RedirectResponse(query.url(f"/items/{file_id}", said="gone"), 303)
-    said = () if item.blind else work.corrections(file_id, viewer=user.name).spans
+    corrections = () if item.blind else work.corrections(file_id, viewer=user.name).spans
     document = file.document
-    spans = with_missed(recorded.spans, said)
+    spans = with_missed(recorded.spans, corrections)
     pictures = picture_views([one for one in file.pictures if one.start < start + N_CHARS], spans)
     view = reveal_view(
         item,
@@ -63,9 +63,9 @@ def reveal(
         query=query,
         purpose=purpose,
         start=start,
-        corrections=said,
+        corrections=corrections,
     )
-    request.state.shows_pictures = bool(pictures)  # the policy of this page alone allows images in it
+    request.state.shows_pictures = bool(pictures)  # only this page's content policy allows images
     page = desk.pages.render(
         request,
         "reveal.html",
@@ -82,5 +82,5 @@ def reveal(
 
 @routes.page("GET", "/items/{file_id}/reveal", needs=Permission.REVEAL)
 def masked(file_id: int, request: Request) -> Response:
-    """Go back to the item: a text is shown once, to the form that asked for it."""
+    """Redirect to the item: a text is shown once, in response to the form only."""
     return RedirectResponse(read_query(request.query_params).url(f"/items/{file_id}"), 303)

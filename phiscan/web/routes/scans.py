@@ -1,4 +1,4 @@
-"""What was scanned and what could not be read."""
+"""The scans and the files that could not be read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Second review: how far two people agree, and the disagreements that a lead settles."""
+"""Second review: agreement of the reviewers, and the disagreements that a lead settles."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from phiscan.review.worklist.model import REASONS
 from phiscan.web.access import Permission, Routes
 from phiscan.web.notices import notice
 from phiscan.web.request_context import Desk, DeskNow
-from phiscan.web.routes.item import fits
+from phiscan.web.routes.item import is_reason_of
 from phiscan.web.session import SignedIn
 from phiscan.web.views.queue import verdict_words
 from phiscan.web.views.second_review import disagreement_view, second_view
@@ -26,7 +26,7 @@ routes = Routes()
 
 @routes.page("GET", "/second-review", needs=Permission.SEE_QUEUE)
 def second_review(request: Request, desk: DeskNow) -> Response:
-    """Show how far the second review has come, and how far people agree."""
+    """Show the progress of the second review, and the agreement of the reviewers."""
     work = desk.store.desk
     view = second_view(work.second_review_counts(), work.ratings(), share=work.policy().second_review)
     return desk.pages.render(request, "second_review.html", v=view)
@@ -34,7 +34,7 @@ def second_review(request: Request, desk: DeskNow) -> Response:
 
 @dataclass(frozen=True, slots=True)
 class UnsentNote:
-    """A note that was not recorded with the verdict on a case; kept in the form."""
+    """A note that was not recorded with the verdict on a case; shown again in the form."""
 
     id: int = 0
     note: str = ""
@@ -43,11 +43,11 @@ class UnsentNote:
 @routes.page("GET", "/adjudication", needs=Permission.ADJUDICATE)
 def adjudication(request: Request, user: SignedIn, desk: DeskNow) -> Response:
     """List the disagreements that this lead may adjudicate: both verdicts and the evidence."""
-    return _cases(request, user, desk, said=request.query_params.get("said", ""))
+    return _cases(request, user, desk, notice_name=request.query_params.get("said", ""))
 
 
 def _cases(
-    request: Request, user: User, desk: Desk, *, said: str, unsent: UnsentNote | None = None
+    request: Request, user: User, desk: Desk, *, notice_name: str, unsent: UnsentNote | None = None
 ) -> Response:
     cases = [disagreement_view(case) for case in desk.store.desk.disagreements(lead=user.name)]
     return desk.pages.render(
@@ -57,7 +57,7 @@ def _cases(
         cases=cases,
         unsent=unsent or UnsentNote(),
         reasons=tuple((verdict_words(verdict), chosen) for verdict, chosen in REASONS.items()),
-        notice=notice(said),
+        notice=notice(notice_name),
         query=ListQuery(),
     )
 
@@ -72,13 +72,15 @@ def adjudicate(
     reason: Annotated[str, Form(max_length=200)] = "",
     note: Annotated[str, Form(max_length=10_000)] = "",
 ) -> Response:
-    """Settle a disagreement; the lead's verdict stands."""
-    if not fits(reason, verdict):
-        return _cases(request, user, desk, said="reason", unsent=UnsentNote(second_review_id, note))
+    """Settle a disagreement by the lead's verdict."""
+    if not is_reason_of(reason, verdict):
+        return _cases(request, user, desk, notice_name="reason", unsent=UnsentNote(second_review_id, note))
     try:
         desk.store.desk.adjudicate(
             second_review_id, verdict, lead=user.name, now=desk.now(), reason=reason, note=note
         )
     except ConflictError:
-        return _cases(request, user, desk, said="settled_before", unsent=UnsentNote(second_review_id, note))
+        return _cases(
+            request, user, desk, notice_name="settled_before", unsent=UnsentNote(second_review_id, note)
+        )
     return RedirectResponse("/adjudication?said=settled", 303)

@@ -14,14 +14,14 @@ routes = Routes()
 
 @routes.page("GET", "/healthz", needs=Permission.PUBLIC)
 def health(desk: DeskNow) -> Response:
-    """Say that the server runs and reaches its database; no count, no version."""
+    """Report that the server runs and reaches its database; without counts or version."""
     with desk.store.users.database.read():
         return PlainTextResponse("ok\n")
 
 
 @routes.page("GET", "/static/{digest}/{name}", needs=Permission.PUBLIC)
 def static(digest: str, name: str, request: Request, desk: DeskNow) -> Response:
-    """Send a file of ours; its address changes with its content."""
+    """Send a static file; its address contains the hash of its content."""
     found = desk.pages.static.files.get(name)
     if found is None or found.digest != digest:
         return PlainTextResponse("no such file\n", 404)
@@ -33,12 +33,12 @@ def static(digest: str, name: str, request: Request, desk: DeskNow) -> Response:
 
 @routes.page("GET", "/", needs=Permission.SIGNED_IN)
 def start(user: SignedIn) -> Response:
-    """Go to where a person of this role works."""
+    """Redirect to the start page of the user's role."""
     return RedirectResponse(start_page(user), 303)
 
 
 def start_page(user: SignedIn) -> str:
-    """Return the address where a person of this role begins."""
+    """Return the address of the start page of the user's role."""
     places = (
         (Permission.SEE_QUEUE, "/queue"),
         (Permission.READ_LOG, "/log"),

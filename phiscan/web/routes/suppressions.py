@@ -1,4 +1,4 @@
-"""Suppressions: offered from an item, listed, approved and lifted."""
+"""Suppressions: proposed from an item, listed, approved and lifted."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from phiscan.web.notices import notice
 from phiscan.web.request_context import Desk, DeskNow
 from phiscan.web.session import SignedIn
 from phiscan.web.views.queue import place_words
-from phiscan.web.views.suppressions import PLACES, UNTIL, SuppressView, Target, placed, rows, targets
+from phiscan.web.views.suppressions import SCOPES, UNTIL, SuppressView, Target, in_folder, rows, targets
 from phiscan.web.work_query import ListQuery
 
 routes = Routes()
@@ -35,14 +35,14 @@ def offer(
     where: str = "folder",
     position: int | None = None,
 ) -> Response:
-    """Show what can be hidden, and how many items each choice would hide."""
+    """Show what can be suppressed, and how many items each choice would hide."""
     detail = desk.store.desk.detail(file_id, viewer=user.name, now=desk.now())
     known = targets(detail.findings)
     chosen = _chosen(detail, known, what or (), position)
-    where = where if where in PLACES else "folder"
+    where = where if where in SCOPES else "folder"
     preview = None
     if chosen:
-        scopes = [placed(one.scope, detail.item, where) for one in chosen]
+        scopes = [in_folder(one.scope, detail.item, where) for one in chosen]
         preview = desk.store.desk.preview_suppressions(scopes, now=desk.now())
     folder, _, name = detail.item.path.rpartition("/")
     view = SuppressView(
@@ -68,7 +68,7 @@ def suppress(
     reason: Annotated[str, Form(max_length=200)],
     until: Annotated[date, Form()],
 ) -> Response:
-    """Make a suppression of each chosen value or rule; refused where together they hide nothing."""
+    """Create a suppression of each chosen value or rule; refused if together they hide nothing."""
     scopes = _scopes(desk, file_id, user.name, what, where)
     if not desk.store.desk.preview_suppressions(scopes, now=desk.now()).n_hidden:
         message = _("suppression: it would hide no item; choose every value that refers one")
@@ -80,13 +80,13 @@ def suppress(
         by=user.name,
         now=desk.now(),
     )
-    said = "waiting" if any(one.status == "waiting" for one in made) else "suppressed"
-    return RedirectResponse(f"/suppressions?said={said}", 303)
+    notice_name = "waiting" if any(one.status == "waiting" for one in made) else "suppressed"
+    return RedirectResponse(f"/suppressions?said={notice_name}", 303)
 
 
 @routes.page("GET", "/suppressions", needs=Permission.SEE_QUEUE)
 def suppressions(request: Request, desk: DeskNow) -> Response:
-    """List every suppression with what became of it."""
+    """List every suppression with its status."""
     now = desk.now()
     work = desk.store.desk
     listed = work.suppressions(now=now)
@@ -96,13 +96,13 @@ def suppressions(request: Request, desk: DeskNow) -> Response:
         if one.status == "waiting"
     }
     made = rows(listed, effects, now=now)
-    said = notice(request.query_params.get("said", ""))
-    return desk.pages.render(request, "suppressions.html", rows=made, notice=said, query=ListQuery())
+    shown = notice(request.query_params.get("said", ""))
+    return desk.pages.render(request, "suppressions.html", rows=made, notice=shown, query=ListQuery())
 
 
 @routes.page("POST", "/suppressions/{suppression_id}/approve", needs=Permission.APPROVE_SUPPRESSION)
 def approve(suppression_id: int, user: SignedIn, desk: DeskNow) -> Response:
-    """Let a broad suppression hold."""
+    """Approve a suppression that hides many items."""
     desk.store.desk.approve_suppression(suppression_id, lead=user.name, now=desk.now())
     return RedirectResponse("/suppressions?said=approved", 303)
 
@@ -114,7 +114,7 @@ def lift(
     desk: DeskNow,
     reason: Annotated[str, Form(max_length=200)] = "",
 ) -> Response:
-    """Take a suppression back; showing more is never refused to a reviewer."""
+    """Lift a suppression; every reviewer may, because it only shows more."""
     desk.store.desk.lift_suppression(suppression_id, by=user.name, now=desk.now(), reason=reason)
     return RedirectResponse("/suppressions?said=lifted", 303)
 
@@ -122,16 +122,16 @@ def lift(
 def _scopes(desk: Desk, file_id: int, viewer: str, what: Sequence[str], where: str) -> list[SuppressionScope]:
     detail = desk.store.desk.detail(file_id, viewer=viewer, now=desk.now())
     chosen = _chosen(detail, targets(detail.findings), what, None)
-    if len(chosen) < len(set(what)) or not chosen or where not in PLACES:
+    if len(chosen) < len(set(what)) or not chosen or where not in SCOPES:
         message = _("suppression: expected a value or rule of this file, and where it shall hold")
         raise InputError(message)
-    return [placed(one.scope, detail.item, where) for one in chosen]
+    return [in_folder(one.scope, detail.item, where) for one in chosen]
 
 
 def _chosen(
     detail: WorkDetail, known: tuple[Target, ...], what: Sequence[str], position: int | None
 ) -> tuple[Target, ...]:
-    """Return the targets that the form names, or the one of a finding that was pressed."""
+    """Return the targets named in the form, or the one of the clicked finding."""
     if position is not None and 0 <= position < len(detail.findings):
         identity = detail.findings[position].identity
         return tuple(one for one in known if one.scope.target == identity)

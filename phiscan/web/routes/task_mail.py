@@ -1,4 +1,4 @@
-"""The e-mail to the owner of a confirmed file: shown first, sent on request, recorded in the log."""
+"""The e-mail to the owner of a confirmed file: previewed, sent on request, recorded in the log."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def send(
     desk: DeskNow,
     to: Annotated[str, Form(max_length=MAX_ADDRESS_CHARS)] = "",
 ) -> Response:
-    """Record who writes to whom about which file, then send the message."""
+    """Record sender, recipient and file in the log, then send the message."""
     _task, message = _message(file_id, desk, user.name)
     mail, problem = _mail(desk, to.strip())
     if mail is None:
@@ -113,7 +113,7 @@ def _message(file_id: int, desk: Desk, viewer: str) -> tuple[Task, OwnerMail]:
 
 
 def _mail(desk: Desk, to: str) -> tuple[Mail | None, str]:
-    """Return what sends to an address; None and why not."""
+    """Return the mail settings for an address, or None and the reason."""
     settings = read_owner_mail(desk.config)
     if settings is None:
         return None, _("Not sent: no mail server is set up ([notify] smtp_host of phiscan.toml).")

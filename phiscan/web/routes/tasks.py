@@ -1,4 +1,4 @@
-"""Tasks after the verdict: what is to be done about confirmed files, as a page and as a hand-off list."""
+"""Tasks after the verdict: remediation of confirmed files, as a page and as a CSV hand-off list."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ routes = Routes()
 
 @routes.page("GET", "/tasks", needs=Permission.EXPORT)
 def tasks(request: Request, desk: DeskNow) -> Response:
-    """List the tasks, open ones first."""
+    """List the tasks, open tasks first."""
     found = desk.store.desk.tasks(due_days=HIPAA_DAYS, now=desk.now())
     return desk.pages.render(
         request,
@@ -62,7 +62,7 @@ def tasks(request: Request, desk: DeskNow) -> Response:
 
 @routes.page("GET", "/tasks.csv", needs=Permission.EXPORT)
 def hand_off(request: Request, user: SignedIn, desk: DeskNow) -> Response:
-    """Send the tasks as CSV, without a value of any identifier; who took it is logged before."""
+    """Send the tasks as CSV, without values of identifiers; the download is logged first."""
     found = desk.store.desk.tasks(due_days=HIPAA_DAYS, now=desk.now())
     desk.store.users.log_export(what="tasks", by=user, address=address_of(request), now=desk.now())
     text = io.StringIO()

@@ -117,16 +117,16 @@ function onSubmit(event) {
 }
 
 async function sendAndStay(form, submitter) {
-  const said = document.getElementById(form.dataset.stay);
+  const status = document.getElementById(form.dataset.stay);
   const body = new URLSearchParams(new FormData(form));
   if (submitter && submitter.name) body.set(submitter.name, submitter.value);
   try {
     const answer = await fetch(form.action, { method: "POST", body, redirect: "manual", credentials: "same-origin" });
     const recorded = answer.type === "opaqueredirect" || answer.ok;
-    said.textContent = recorded ? _("Recorded.") : _("Not recorded: the form was refused. Check type and positions.");
+    status.textContent = recorded ? _("Recorded.") : _("Not recorded: the form was refused. Check type and positions.");
     if (recorded) markCorrected(form);
   } catch {
-    said.textContent = _("Not recorded: the server did not answer.");
+    status.textContent = _("Not recorded: the server did not answer.");
   }
 }
 
@@ -143,14 +143,14 @@ function startClock() {
   const mask = () => window.location.replace(revealed.dataset.masked);
   const ends = performance.now() + 1000 * Number(revealed.dataset.seconds);
   const clock = document.getElementById("clock");
-  const said = document.getElementById("clock-said");
+  const status = document.getElementById("clock-said");
   let warned = false;
   const tick = () => {
     const left = Math.max(0, Math.round((ends - performance.now()) / 1000));
     clock.textContent = `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}`;
     if (left <= WARN_S && !warned) {
       warned = true;
-      said.textContent = _("The text is masked again in {n} seconds.", left);
+      status.textContent = _("The text is masked again in {n} seconds.", left);
     }
     if (left === 0) mask();
   };
@@ -212,10 +212,10 @@ function tickAll(event) {
 }
 
 function countTicked() {
-  const said = document.getElementById("ticked");
-  if (!said) return;
+  const status = document.getElementById("ticked");
+  if (!status) return;
   const n = document.querySelectorAll("input[name=file]:checked").length;
-  said.textContent = n ? _("{n} chosen", n) : _("None chosen");
+  status.textContent = n ? _("{n} chosen", n) : _("None chosen");
 }
 
 // What is done once for a window.

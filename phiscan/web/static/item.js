@@ -14,7 +14,7 @@
   const isTyping = (target) => target instanceof Element
     && target.closest("input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable], dialog[open]") !== null;
 
-  // The same item in the same list, whatever is said on top of it.
+  // The same item in the same list, whatever notice is shown above it.
   function addressOf(url) {
     const address = new URL(url, window.location.href);
     for (const name of ["done", "said"]) address.searchParams.delete(name);
@@ -128,14 +128,14 @@
 
   function fail(form, words) {
     delete form.dataset.sent;
-    let said = form.querySelector("[role=alert]");
-    if (!said) {
-      said = document.createElement("p");
-      said.setAttribute("role", "alert");
-      said.className = "note warn small";
-      form.append(said);
+    let alert = form.querySelector("[role=alert]");
+    if (!alert) {
+      alert = document.createElement("p");
+      alert.setAttribute("role", "alert");
+      alert.className = "note warn small";
+      form.append(alert);
     }
-    said.textContent = words;
+    alert.textContent = words;
   }
 
   function onSubmit(event) {

@@ -15,12 +15,12 @@ from phiscan.visible import visible
 from phiscan.web.views.tree_map import Box, squarified
 from phiscan.web.work_query import ListQuery
 
-MAX_BOXES = 30  # of the map; what is smaller is one box
+MAX_BOXES = 30  # of the map; smaller folders are joined in one box
 MAX_INNER = 12  # boxes within a box
 MAX_ROWS = 300  # of the table
 WIDE, TALL = Box(0, 0, 880, 380), Box(0, 0, 340, 460)  # for a screen, and for a phone
 _HEADING, _MARGIN = 40.0, 4.0  # of a box with boxes in it
-_MIN_WIDTH, _MIN_HEIGHT = 84.0, 74.0  # a smaller box shows nothing inside
+_MIN_WIDTH, _MIN_HEIGHT = 84.0, 74.0  # a smaller box has no inner boxes
 _CHAR, _LINE = 7.9, 20.0  # width of a character and height of a line, of the labels
 _BAR = 5.0
 
@@ -29,12 +29,12 @@ SIZES: Mapping[str, tuple[str, Callable[[FolderTotal], int]]] = {
     "files": (lazy_gettext("files"), lambda total: total.n_files),
     "open": (lazy_gettext("files still open"), lambda total: total.n_open),
 }
-"""What the area of a box can stand for: the words, and the number."""
+"""The quantities that the area of a box can represent: label and number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A part of the strip at the bottom of a box: files with one verdict."""
+    """A segment of the bar at the bottom of a box: files with one verdict."""
 
     kind: str
     x: float
@@ -49,8 +49,8 @@ class MapBox:
     exposure: int  # 0 to 3: how many of its files everyone can read
     label: str  # "" = too small
     detail: str
-    words: str  # everything, for who cannot see the map
-    url: str  # "" = leads nowhere
+    words: str  # text alternative of the box
+    url: str  # "" = no link
     bars: tuple[Bar, ...]
     inner: tuple[MapBox, ...] = ()
 
@@ -71,7 +71,7 @@ class FolderRow:
 
 @dataclass(frozen=True, slots=True)
 class FolderView:
-    """Everything that the page shows."""
+    """The content of the page."""
 
     title: str
     crumbs: tuple[tuple[str, str], ...]  # words and address
@@ -85,7 +85,7 @@ class FolderView:
     n_rows: int
     items: tuple[WorkItem, ...]
     query: ListQuery
-    decide_url: str  # where several files are decided at once
+    decide_url: str  # page where several files are decided at once
 
 
 def folder_url(root_id: int | None, folder: str, size: str = "people", path: str = "/folders") -> str:
@@ -109,7 +109,7 @@ def folder_view(
     size: str,
     items: Sequence[WorkItem],
 ) -> FolderView:
-    """Put together what the page shows of one folder."""
+    """Build the view of one folder."""
     weigh = SIZES[size][1]
     children = sorted(level.children, key=lambda one: (-weigh(one), -one.n_files, one.name))
     parts = [part for part in folder.split("/") if part]
@@ -163,7 +163,7 @@ def _name(total: FolderTotal) -> str:
 
 
 def _boxes(totals: Sequence[FolderTotal], area: Box, size: str, *, depth: int) -> tuple[MapBox, ...]:
-    """Lay folders out; those that are too many or weigh nothing become one box at the end."""
+    """Lay folders out; the smallest and those of weight zero become one box at the end."""
     weigh = SIZES[size][1]
     ordered = sorted(totals, key=lambda one: -weigh(one))
     most = MAX_BOXES if depth else MAX_INNER
@@ -173,7 +173,7 @@ def _boxes(totals: Sequence[FolderTotal], area: Box, size: str, *, depth: int) -
     others = sum(weigh(one) for one in rest)
     if others:
         weights.append(others)
-    # The rest is last, whatever it weighs: the method asks for a falling order only to make boxes squarer.
+    # The remainder is last, whatever its weight: the descending order only makes boxes squarer.
     boxes = squarified(weights, area)
     made = [_box(one, box, size, depth=depth) for one, box in zip(shown, boxes, strict=False)]
     if others:
@@ -236,7 +236,7 @@ def _people(n: int) -> str:
 
 
 def exposure_step(n_everyone: int, n_files: int) -> int:
-    """Return how many of some files everyone can read: 0 none, 1 under half, 2 half or more, 3 all.
+    """Return the share of files that everyone can read: 0 none, 1 under half, 2 half or more, 3 all.
 
     >>> [exposure_step(n, 4) for n in (0, 1, 2, 4)]
     [0, 1, 2, 3]
@@ -249,20 +249,20 @@ def exposure_step(n_everyone: int, n_files: int) -> int:
 
 
 def _labels(name: str, detail: str, box: Box) -> tuple[str, str]:
-    """Return the two lines that fit into a box."""
-    fits = int((box.width - 12) / _CHAR)
-    if fits < 4 or box.height < _LINE:  # noqa: PLR2004 (three letters and a mark say nothing)
+    """Return the two lines of text that fit into a box."""
+    max_chars = int((box.width - 12) / _CHAR)
+    if max_chars < 4 or box.height < _LINE:  # noqa: PLR2004 (three letters and a mark say nothing)
         return "", ""
-    label = name if len(name) <= fits else name[: fits - 1] + "…"
+    label = name if len(name) <= max_chars else name[: max_chars - 1] + "…"
     parts = detail.split(" · ")
-    while len(" · ".join(parts)) > fits and len(parts) > 1:
+    while len(" · ".join(parts)) > max_chars and len(parts) > 1:
         parts.pop()
     second = " · ".join(parts)
-    return label, second if len(second) <= fits and box.height >= 2 * _LINE else ""
+    return label, second if len(second) <= max_chars and box.height >= 2 * _LINE else ""
 
 
 def _bars(total: FolderTotal, box: Box) -> tuple[Bar, ...]:
-    """Return the verdicts as parts of a strip as wide as the box."""
+    """Return the verdicts as segments of a bar as wide as the box."""
     if box.height < 2 * _BAR or not total.n_files:
         return ()
     x, bars = box.x + 2, []

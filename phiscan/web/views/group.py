@@ -1,4 +1,4 @@
-"""A near-duplicate group as its page shows it."""
+"""The view of a near-duplicate group."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ class MemberView:
 
 @dataclass(frozen=True, slots=True)
 class GroupView:
-    """Everything that the page of a group shows."""
+    """The content of the page of a group."""
 
     group_id: int
     members: tuple[MemberView, ...]
     n_open: int
     token: str
     reasons: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
-    decided: str  # what was just recorded, "" = nothing was
-    left_out: tuple[tuple[str, str], ...]  # name and why
-    samples: tuple[GroupSample, ...] = ()  # files drawn at random, masked, with what differs between them
+    decided: str  # the verdict that was just recorded, "" = none
+    left_out: tuple[tuple[str, str], ...]  # file name and reason
+    samples: tuple[GroupSample, ...] = ()  # files drawn at random, masked, with their differences
 
 
 def group_view(
@@ -56,7 +56,7 @@ def group_view(
     verdict: Verdict | None = None,
     samples: Sequence[GroupSample] = (),
 ) -> GroupView:
-    """Put together what the page shows; with what a verdict on the group has just done."""
+    """Build the view; with the result of a verdict that was just recorded."""
     shown = tuple(_member(member) for member in members)
     names = {member.file_id: member.name for member in shown}
     decided = ""

@@ -1,4 +1,4 @@
-"""Files drawn at random from a group of near-duplicates, masked, with the words that differ between them."""
+"""Random samples of a group of near-duplicates, masked, with the words that differ between them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from phiscan.visible import visible
 from phiscan.web.request_context import Desk
 from phiscan.web.views.passages import PieceView, masked_of, pieces_of
 
-N_SAMPLES = 3  # seen before a whole group is decided
+N_SAMPLES = 3  # shown before a whole group is decided
 N_CHARS = 2_500  # of each file, from its beginning
 _WORD = re.compile(r"\w+|\W+")
 
@@ -25,7 +25,7 @@ class GroupSample:
     file_id: int
     name: str
     pieces: tuple[PieceView, ...]
-    problem: str = ""  # why it could not be read again
+    problem: str = ""  # error message, if it could not be read again
 
     @property
     def n_differing(self) -> int:
@@ -36,9 +36,9 @@ class GroupSample:
 def group_samples(
     desk: Desk, group_id: int, members: Sequence[GroupMember], *, viewer: str
 ) -> tuple[GroupSample, ...]:
-    """Draw undecided files of a group at random, read them again and compare them; nothing is kept.
+    """Draw undecided files of a group at random, read them again and compare them; nothing is stored.
 
-    The draw hangs on the group and its open members, so that loading the page again shows the same files.
+    The seed is the group and its open members, so that reloading the page shows the same files.
     """
     candidates = [one for one in members if one.in_list and one.state is WorkState.UNDECIDED]
     seed = f"{group_id}:{len(candidates)}"
@@ -48,8 +48,8 @@ def group_samples(
 def drawn_samples(
     desk: Desk, seed: str, candidates: Sequence[tuple[int, str]], viewer: str
 ) -> tuple[GroupSample, ...]:
-    """Draw some of these files (number and path) at random and read their beginnings again, masked."""
-    # No secret is drawn: anybody may know which of the files are shown.
+    """Draw files (number and path) at random and read their beginnings again, masked."""
+    # The seed is no secret: it may be known which of the files are shown.
     drawn = random.Random(seed).sample(candidates, min(N_SAMPLES, len(candidates)))  # noqa: S311
     return tuple(_sample(desk, *one, viewer) for one in sorted(drawn, key=lambda one: one[1]))
 

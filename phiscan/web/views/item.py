@@ -1,4 +1,4 @@
-"""One item as its page shows it: where it lies, why it is here, what stands where, what was done about it."""
+"""The view of one item: location, reasons of the referral, masked context, history."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ N_TERMS = 14  # health terms named; a long document has a hundred
 MAX_MASKED_FINDINGS = 500  # findings shown at first; a page with 5,000 of them takes a second
 MAX_MASKED_LINES = 40  # places shown at first; a list of patients has thousands
 N_READERS = 4
-MOST_SHOWN = 0.99  # a probability above is not told from certainty
-MAX_NS = 2**62  # later is no time of a file
+MAX_SHOWN = 0.99  # above, a probability is shown as "over 99%"
+MAX_NS = 2**62  # larger values are no valid file time
 
 MARKS: Mapping[Mark, str] = {
     Mark.RIGHT: lazy_gettext("confirmed"),
@@ -65,7 +65,7 @@ DONE: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class FindingView:
-    """One finding with the steps that led to it, and what was said of it."""
+    """One finding with the steps of its score, and its correction."""
 
     position: int
     kind: str
@@ -89,13 +89,13 @@ class DoneView:
 
     entry: HistoryEntry
     what: str
-    verdict: str  # for the colour
+    verdict: str  # selects the colour
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class ItemView:
-    """Everything that the page of one item shows."""
+    """The content of the page of one item."""
 
     item: WorkItem
     detail: WorkDetail
@@ -116,15 +116,15 @@ class ItemView:
     n_terms: int
     detectors: tuple[tuple[str, bool, str], ...]
     outweighed: tuple[tuple[str, int], ...]
-    strips: tuple[MaskedLine, ...]
-    n_strips: int
-    is_cut: bool  # not all findings are in the strips
+    masked: tuple[MaskedLine, ...]
+    n_masked: int
+    is_cut: bool  # not all findings are in the masked context
     n_unjudged: int
     finding: FindingView | None
     corrections: ItemCorrections
-    judged: frozenset[int]  # positions of findings that somebody judged
+    judged: frozenset[int]  # positions of findings that reviewers judged
     missed: tuple[Correction, ...]
-    unread: tuple[tuple[str, str, str], ...]  # where, reason, what it means
+    unread: tuple[tuple[str, str, str], ...]  # location, reason, explanation
     topics: tuple[tuple[str, int], ...]
     history: tuple[DoneView, ...]
     group: tuple[GroupMember, ...]
@@ -137,13 +137,13 @@ class ItemView:
 
     @property
     def chosen_topics(self) -> frozenset[str]:
-        """The topics that stand: those that a reviewer gave, else the machine's."""
-        said = self.corrections.topics
-        return frozenset(said) if said is not None else frozenset(name for name, _n in self.topics)
+        """The valid topics: those of a reviewer, else the machine's."""
+        corrected = self.corrections.topics
+        return frozenset(corrected) if corrected is not None else frozenset(name for name, _n in self.topics)
 
     @property
     def other_topics(self) -> tuple[str, ...]:
-        """The topics that a reviewer gave and that are no chapters."""
+        """The topics of a reviewer that are no chapters."""
         return tuple(name for name in self.corrections.topics or () if name not in self.chapters)
 
     @property
@@ -173,17 +173,17 @@ def item_view(
     position: int | None,
     all_places: bool,
 ) -> ItemView:
-    """Put together what the page shows; nothing is read here.
+    """Build the view; nothing is read from the database.
 
     Args:
-        detail: the item, as far as the one who looks may see it.
+        detail: the item, as far as the viewer may see it.
         query: the list that it was opened from.
-        corrections: what was said about its spans and topics.
-        history: what was done about it.
-        group: its near-duplicates, itself among them.
-        token: random text for the form, so that it counts once.
-        position: the finding that is looked at closely.
-        all_places: show every place of the file, not only the first ones.
+        corrections: corrections of its spans and topics.
+        history: its history.
+        group: its near-duplicates, including itself.
+        token: random text for the form, so that it is recorded once.
+        position: the selected finding.
+        all_places: show every location of the file, not only the first ones.
     """
     item, explained = detail.item, detail.explained
     folder, _slash, name = item.path.rpartition("/")
@@ -210,16 +210,17 @@ def item_view(
         terms=tuple((label_of(term.concept), term.count) for term in terms[:N_TERMS]),
         n_terms=len(terms),
         detectors=tuple(
-            (name, says, DETECTORS.get(name, "")) for name, says in (explained.detectors if explained else ())
+            (name, is_phi, DETECTORS.get(name, ""))
+            for name, is_phi in (explained.detectors if explained else ())
         ),
         outweighed=_outweighed(found),
-        strips=masked_lines(
+        masked=masked_lines(
             detail.findings,
             detail.terms,
             most=None if all_places else MAX_MASKED_LINES,
             most_findings=None if all_places else MAX_MASKED_FINDINGS,
         ),
-        n_strips=count_places(detail.findings, detail.terms),
+        n_masked=count_places(detail.findings, detail.terms),
         is_cut=len(found) > MAX_MASKED_FINDINGS and not all_places,
         n_unjudged=len(found) - len(by_position),
         finding=_finding(found[position], position, by_position.get(position))
@@ -245,12 +246,12 @@ def judged_positions(corrections: ItemCorrections) -> frozenset[int]:
 
 
 def moment_of(mtime_ns: int) -> datetime | None:
-    """Return a file's time, None where a file system gave nonsense."""
+    """Return a file's modification time, None if it is out of range."""
     return datetime.fromtimestamp(mtime_ns / 1e9, UTC) if abs(mtime_ns) < MAX_NS else None
 
 
 def why_words(explained: QueueItem | None, case: str) -> str:
-    """Return in one sentence why a file was referred: its probability of PHI and the strongest reasons."""
+    """Return one sentence with the probability of PHI and the strongest reasons of the referral."""
     given = sentences(explained.reasons) if explained is not None else []
     if explained is None or not given:
         return _sentence(str(CASES.get(case, case))) + "."
@@ -272,11 +273,11 @@ def probability_words(probability: float) -> str:
     >>> probability_words(0.931), probability_words(0.9999), probability_words(0.0001)
     ('93%', 'over 99%', 'under 1%')
     """
-    if probability > MOST_SHOWN:
-        return _("over {share}", share=decimal(f"{MOST_SHOWN:.0%}"))
+    if probability > MAX_SHOWN:
+        return _("over {share}", share=decimal(f"{MAX_SHOWN:.0%}"))
     return (
         _("under {share}", share=decimal("1%"))
-        if probability < 1 - MOST_SHOWN
+        if probability < 1 - MAX_SHOWN
         else decimal(f"{probability:.0%}")
     )
 
@@ -286,7 +287,7 @@ def _sentence(words: str) -> str:
 
 
 def _readers(detail: WorkDetail) -> str:
-    """Say who may read a file: as the share said, else by its permission bits."""
+    """Return who may read a file: from the share's access list, else from its permission bits."""
     if not detail.readers:
         return readers_by_mode(detail.source.mode) or _("not known")
     if "everyone" in detail.readers:
@@ -299,7 +300,7 @@ def _readers(detail: WorkDetail) -> str:
 
 
 def _outweighed(found: Sequence[StoredFinding]) -> tuple[tuple[str, int], ...]:
-    """Count what was vetoed: readings that lost a place to a better one, and words that spoke against."""
+    """Count the rejected candidates: by overlap with a better one, and by negative cues."""
     counted = Counter(
         against for finding in found for reason in finding.reasons if (against := _against(reason))
     )
@@ -334,7 +335,7 @@ def _finding(found: StoredFinding, position: int, correction: Correction | None)
 
 
 def mark_words(correction: Correction) -> str:
-    """Return what was said of a span in words."""
+    """Return the correction of a span in words."""
     words = MARKS.get(correction.mark, correction.mark.value)
     if correction.mark is Mark.WRONG_TYPE:
         return f"{words}: {SHORT[correction.entity_type]}"
@@ -355,6 +356,6 @@ def _done(history: Sequence[HistoryEntry]) -> Iterator[DoneView]:
         yield DoneView(
             entry=entry,
             what=what,
-            verdict=verdict.value if verdict and entry.stands else "",
+            verdict=verdict.value if verdict and entry.is_current else "",
             reason=labels.get(entry.reason, visible(entry.reason)),
         )

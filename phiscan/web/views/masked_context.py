@@ -1,7 +1,7 @@
-"""Masked context: what stands where in a file, as shapes in their order; the database holds no text.
+"""Masked context: shapes of findings in text order; the database contains no text.
 
-One strip per place of the document (a line, a page, a cell). In it stand the shapes of the findings, the
-health concepts, and between them how much text lies there that nobody sees without a reveal.
+One line per location of the document (line, page, cell). It contains the shapes of the findings, the health
+concepts, and between them the length of the masked text.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from phiscan.health.topics import label_of
 from phiscan.model import StoredFinding, StoredTerm
 from phiscan.web.views.plain_words import SHORT, colour, locator_words
 
-MIN_GAP = 3  # code points: a shorter one is a space or a comma
+MIN_GAP = 3  # code points: a shorter gap is a space or a comma
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One thing in a strip: a finding's shape, a health concept, or a gap of text."""
+    """One element of a line: a finding's shape, a health concept, or a gap of masked text."""
 
     start: int
     kind: str  # a colour of plain_words, "term" or "gap"
@@ -30,14 +30,14 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class MaskedLine:
-    """The pieces of one place, in text order."""
+    """The elements of one location, in text order."""
 
     where: str
     pieces: tuple[Piece, ...]
 
 
 def count_places(findings: Sequence[StoredFinding], terms: Sequence[StoredTerm]) -> int:
-    """Count the places of a file that hold a finding or a health concept."""
+    """Count the locations of a file with a finding or a health concept."""
     return len({found.locator for found in findings} | {term.locator for term in terms})
 
 
@@ -48,9 +48,9 @@ def masked_lines(
     most: int | None = None,
     most_findings: int | None = None,
 ) -> tuple[MaskedLine, ...]:
-    """Return the strips of a file in text order: the first ``most`` of them, of its first ``most_findings``.
+    """Return the lines of a file in text order: the first ``most`` of them, of its first ``most_findings``.
 
-    Of a health concept only its first place is stored, so it stands once.
+    Only the first occurrence of a health concept is stored, so it is shown once.
     """
     findings = findings[:most_findings]  # stored in text order
     placed = sorted(

@@ -1,4 +1,4 @@
-"""The masked prose of one item as its page shows it, and one passage that is revealed in its place."""
+"""The view of an item's masked passages, and one passage that is revealed in place."""
 
 from __future__ import annotations
 
@@ -17,17 +17,18 @@ from phiscan.web.request_context import Desk
 from phiscan.web.views.plain_words import SHORT, colour, locator_words
 from phiscan.web.views.reveal import Stretch, shown
 
-N_OPEN = 3  # passages in sight; the others are folded
+N_OPEN = 3  # passages shown; the others are collapsed
 INLINE_BYTES = 1024 * 1024
-_ROLE = "role"  # the kind of reason that says that a person is named as staff, an author or the like
-# Reading these again may take seconds: pages to recognize, containers to open.
+INLINE_FINDINGS = 1_000  # masking takes 0.1 s for 5,000; the page of such a file does not wait for it
+_ROLE = "role"  # kind of reason: the person is named as staff, author or the like
+# Reading these again may take seconds: OCR of pages, opening of containers.
 _SLOW_TYPES = ("application/pdf", "image/", "application/zip", "application/x-", "application/vnd.ms-outlook")
 MAX_REVEALED_CHARS = 4_000
 
 
 @dataclass(frozen=True, slots=True)
 class PieceView:
-    """One piece: text, a mask, a finding as its type, or a health term."""
+    """One element: text, a mask, a finding as its type, or a health term."""
 
     kind: str
     text: str
@@ -50,31 +51,32 @@ class PassageView:
 
 @dataclass(frozen=True, slots=True)
 class ProseView:
-    """The passages; ``problem`` says why the file could not be read again."""
+    """The passages; ``problem`` is the error message if the file could not be read again."""
 
     passages: tuple[PassageView, ...] = ()
     problem: str = ""
-    tables: tuple[tuple[str, str], ...] = ()  # where a table is, and how easily its people are distinguished
+    tables: tuple[tuple[str, str], ...] = ()  # location of a table, and how identifiable its people are
 
     @property
     def first(self) -> tuple[PassageView, ...]:
-        """The passages in sight."""
+        """The passages that are shown."""
         return self.passages[:N_OPEN]
 
     @property
     def more(self) -> tuple[PassageView, ...]:
-        """The passages that are folded."""
+        """The passages that are collapsed."""
         return self.passages[N_OPEN:]
 
 
 def is_quick(detail: WorkDetail) -> bool:
-    """Tell whether a file can be read again while its page is made."""
+    """Return whether a file can be read again during the request of its page."""
     item = detail.item
-    return item.size <= INLINE_BYTES and not item.media_type.startswith(_SLOW_TYPES)
+    is_small = item.size <= INLINE_BYTES and (item.n_findings or 0) <= INLINE_FINDINGS
+    return is_small and not item.media_type.startswith(_SLOW_TYPES)
 
 
 def prose_view(desk: Desk, detail: WorkDetail) -> ProseView:
-    """Return the strongest passages of a file without a value; it is read again unless they are in memory."""
+    """Return the strongest passages of a file, masked; the file is read again unless they are cached."""
     try:
         masked = masked_of(desk, detail)
     except ConflictError:
@@ -90,12 +92,12 @@ def prose_view(desk: Desk, detail: WorkDetail) -> ProseView:
 
 
 def masked_of(desk: Desk, detail: WorkDetail, *, beginning: int = 0) -> MaskedProse:
-    """Return the masked passages of a file: those in memory, else read again.
+    """Return the masked passages of a file: from the cache, else by reading it again.
 
     Args:
         desk: the desk.
         detail: the item.
-        beginning: return one passage instead, so many characters from the beginning of the text.
+        beginning: return one passage instead, with so many characters from the beginning of the text.
 
     Raises:
         ConflictError, InputError: as ``Rereader.masked``.
@@ -106,13 +108,13 @@ def masked_of(desk: Desk, detail: WorkDetail, *, beginning: int = 0) -> MaskedPr
     if kept is not None:
         return kept
     here = present(examined.source)
-    masked = desk.rereader.masked(examined, found_of(detail.findings), beginning=beginning)
+    masked = desk.rereader.masked(examined, masking_input(detail.findings), beginning=beginning)
     desk.passages.put(key, here, masked)
     return masked
 
 
-def is_kept(desk: Desk, detail: WorkDetail) -> bool:
-    """Tell whether the strongest passages of an item are in memory."""
+def is_cached(desk: Desk, detail: WorkDetail) -> bool:
+    """Return whether the strongest passages of an item are cached."""
     return desk.passages.has(_key(detail, 0))
 
 
@@ -120,8 +122,8 @@ def _key(detail: WorkDetail, beginning: int) -> Key:
     return detail.source.content_hash, detail.item.examination_id, beginning
 
 
-def found_of(findings: Sequence[StoredFinding]) -> list[Found]:
-    """Return what masking needs to know of the findings."""
+def masking_input(findings: Sequence[StoredFinding]) -> list[Found]:
+    """Return the findings as input of the masking."""
     return [
         (one.span.start, one.span.end, one.entity_type, any(reason.kind == _ROLE for reason in one.reasons))
         for one in findings
@@ -139,7 +141,7 @@ def _passage(passage: MaskedPassage, number: int) -> PassageView:
 
 
 def pieces_of(passage: MaskedPassage) -> tuple[PieceView, ...]:
-    """Return the pieces of a passage as pages show them."""
+    """Return the elements of a passage."""
     return tuple(_piece(piece) for piece in passage.pieces)
 
 

@@ -1,4 +1,4 @@
-"""What findings, modes and locators mean, in the words of a privacy officer."""
+"""Findings, modes and locators in the words of a privacy officer."""
 
 from __future__ import annotations
 
@@ -11,11 +11,9 @@ from phiscan.language import lazy_gettext
 from phiscan.model import EntityType, PiiBit, PiiVector, Reason
 from phiscan.visible import visible
 
-INTO: Final = (
-    " \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} "  # from a folder or container to what lies in it
-)
+INTO: Final = " \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} "  # from a folder or container to its content
 
-# Which colour a type of identifier has on the page; colour is never the only sign, the type is beside it.
+# Colour of each type of identifier; the type is always written next to it, for readers who see no colour.
 COLOURS: Final[dict[EntityType, str]] = {
     EntityType.PERSON: "name",
     EntityType.HEALTH_PROFESSIONAL: "name",
@@ -28,7 +26,7 @@ COLOURS: Final[dict[EntityType, str]] = {
     EntityType.AGE_OVER_89: "when",
 }
 
-# Short labels, for a shape in its place.
+# Short labels of the types, for a masked value.
 SHORT: Final[dict[EntityType, str]] = {
     EntityType.PERSON: lazy_gettext("name"),
     EntityType.HEALTH_PROFESSIONAL: lazy_gettext("professional"),
@@ -60,7 +58,7 @@ SHORT: Final[dict[EntityType, str]] = {
     EntityType.OTHER_ID: lazy_gettext("other number"),
 }
 
-# Short labels of the characteristics for a line of the list, what singles a person out first.
+# Short labels of the characteristics for a row of the list, the most identifying first.
 SHORT_BITS: Final[dict[PiiBit, str]] = {
     PiiBit.FIRST_NAME: lazy_gettext("name"),
     PiiBit.LAST_NAME: lazy_gettext("name"),
@@ -108,7 +106,7 @@ _STEPS: Final[dict[str, str]] = {
     "misread": lazy_gettext("text recognition seems to have misread it ({})"),
     "cap": lazy_gettext("one of many alike, so that only a share was examined: {}"),
 }
-# What the name finder writes where no word of the document's form is meant.
+# Reasons of the name tagger that refer to no cue of the document.
 _NAME_LABELS: Final = {
     "label": lazy_gettext("name"),
     "label_first": lazy_gettext("first name"),
@@ -119,8 +117,8 @@ _READERS = (
     (stat.S_IROTH, lazy_gettext("everyone with access to the share")),
     (stat.S_IRGRP, lazy_gettext("the file's group")),
 )
-_PLACE = re.compile(r"[a-z]+[0-9]*(?:[!/][A-Za-z]+[0-9]*)?")
-_PLACES: Final = {
+_LOCATION = re.compile(r"[a-z]+[0-9]*(?:[!/][A-Za-z]+[0-9]*)?")
+_LOCATIONS: Final = {
     "line": lazy_gettext("line"),
     "row": lazy_gettext("row"),
     "page": lazy_gettext("page"),
@@ -130,7 +128,7 @@ _PLACES: Final = {
     "header": lazy_gettext("page header"),
     "footer": lazy_gettext("page footer"),
 }
-_WHOLE_PLACES: Final = {
+_WHOLE_LOCATIONS: Final = {
     "filename": lazy_gettext("name of the file"),
     "folder": lazy_gettext("name of a folder"),
     "rest": lazy_gettext("rest of the text"),
@@ -167,7 +165,7 @@ def other_kinds() -> tuple[tuple[str, str, str], ...]:
 
 
 def kinds_of(vector: PiiVector) -> tuple[str, ...]:
-    """Return what identifiers a file holds, in a few words each.
+    """Return the kinds of identifiers in a file, in a few words each.
 
     >>> kinds_of(PiiVector(frozenset({PiiBit.FIRST_NAME, PiiBit.LAST_NAME, PiiBit.DATE})))
     ('name', 'date')
@@ -205,7 +203,7 @@ def mode_letters(mode: int) -> str:
 
 
 def readers_by_mode(mode: int) -> str:
-    """Say who may read a file by its permission bits, the widest circle first; "" when they are unknown.
+    """Return who may read a file by its permission bits, the widest circle first; "" when they are unknown.
 
     >>> readers_by_mode(0o100600), readers_by_mode(0o100644)
     ('only its owner', 'everyone with access to the share')
@@ -216,24 +214,24 @@ def readers_by_mode(mode: int) -> str:
 
 
 def locator_words(locator: str) -> str:
-    """Return the way through containers and the place in the document as words.
+    """Return a locator in words: containers, then the location in the document.
 
     >>> locator_words("#p1/form"), locator_words(""), locator_words("#filename")
     ('page 1, form', 'text', 'name of the file')
     >>> locator_words("older.zip!/op note.rtf#line4").split(INTO)
     ['older.zip', 'op note.rtf, line 4']
     """
-    way, _hash, place = locator.rpartition("#")
-    if not _PLACE.fullmatch(place):  # no place, but part of a name
-        way, place = locator, ""
-    shown = INTO.join(visible(part) for part in way.split("!/") if part)
-    where = ", ".join(_place(part) for part in place.replace("!", "/").split("/") if part)
+    containers, _hash, location = locator.rpartition("#")
+    if not _LOCATION.fullmatch(location):  # no locator, but part of a name
+        containers, location = locator, ""
+    shown = INTO.join(visible(part) for part in containers.split("!/") if part)
+    where = ", ".join(_location(part) for part in location.replace("!", "/").split("/") if part)
     return ", ".join(part for part in (shown, where) if part) or _("text")
 
 
-def _place(part: str) -> str:
+def _location(part: str) -> str:
     head = part.rstrip("0123456789")
     number = part[len(head) :]
-    if number and head in _PLACES:
-        return f"{_PLACES[head]} {number}"
-    return str(_WHOLE_PLACES.get(part) or visible(part))
+    if number and head in _LOCATIONS:
+        return f"{_LOCATIONS[head]} {number}"
+    return str(_WHOLE_LOCATIONS.get(part) or visible(part))

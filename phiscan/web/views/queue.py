@@ -1,4 +1,4 @@
-"""The review list as its page shows it."""
+"""The view of the review list."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from phiscan.web.views.plain_words import INTO, kinds_of
 from phiscan.web.views.remaining import LeftView
 from phiscan.web.work_query import ListQuery, read_string
 
-N_KINDS = 8  # identifiers named in a row; the rest is counted
+N_KINDS = 8  # kinds of identifiers listed in a row; the others are counted
 
 STATES: Mapping[WorkState, str] = {
     WorkState.UNDECIDED: lazy_gettext("Undecided"),
@@ -52,7 +52,7 @@ _VERDICTS = {state.value for state in (WorkState.PHI, WorkState.NOT_PHI, WorkSta
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the list."""
+    """One row of the list."""
 
     item: WorkItem
     url: str
@@ -69,23 +69,23 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A way to look at the list: ours or one that a person has kept."""
+    """A preset or saved view of the list."""
 
     name: str
     url: str
     current: bool
     n: int | None = None
-    id: int | None = None  # of a kept view
+    id: int | None = None  # of a saved view
 
 
 @dataclass(frozen=True, slots=True)
 class QueueView:
-    """Everything that the page of the list shows."""
+    """The content of the page of the list."""
 
     title: str
     query: ListQuery
     rows: tuple[Row, ...]
-    start_url: str  # "" = there is nothing to begin with
+    start_url: str  # "" = the list is empty
     before_url: str
     after_url: str
     views: tuple[View, ...]
@@ -97,7 +97,7 @@ class QueueView:
     choices: Choices
     media_types: tuple[tuple[str, str, int], ...]
     kinds: tuple[tuple[str, str], ...]
-    people: tuple[str, ...]  # to whom items can be assigned
+    people: tuple[str, ...]  # possible assignees
 
     @property
     def states(self) -> tuple[tuple[str, str], ...]:
@@ -127,7 +127,7 @@ def queue_view(
     people: Sequence[str],
     viewer: str,
 ) -> QueueView:
-    """Put together what the page shows; nothing is read here."""
+    """Build the view; nothing is read from the database."""
     top = max((item.risk for item in page.items), default=0.0)
     by_state = counts.by_state
     return QueueView(
@@ -168,7 +168,7 @@ def _title(query: ListQuery) -> str:
 
 
 def _views(query: ListQuery, counts: WorkCounts, viewer: str) -> tuple[View, ...]:
-    """Return our own views, with how many items each has."""
+    """Return the preset views, with the number of items of each."""
     ours: list[tuple[str, WorkFilter, int]] = [
         (label, WorkFilter(state=state), counts.by_state.get(state, 0))
         for state, label in STATES.items()
@@ -203,7 +203,7 @@ def _row(item: WorkItem, query: ListQuery, top: float, *, many_roots: bool) -> R
         readers=EXPOSURES.get(item.exposure, item.exposure),
         verdict=item.state.value if item.state.value in _VERDICTS else "",
         risk=_risk_words(item.risk),
-        # By its logarithm: the riskiest file of a share is often a hundred times the next.
+        # Logarithmic: the highest risk of a share is often a hundred times the next.
         risk_width=round(100 * math.log1p(max(0.0, item.risk)) / math.log1p(top), 1) if top > 0 else 0.0,
     )
 
@@ -215,7 +215,7 @@ def _risk_words(risk: float) -> str:
 
 
 def place_words(root: str, folder: str) -> str:
-    """Return root and folder as words, one after the other.
+    """Return root and folder as parts of a path.
 
     >>> place_words("/srv/share", "Clinics/2024").split(INTO)
     ['/srv/share', 'Clinics', '2024']
@@ -224,5 +224,5 @@ def place_words(root: str, folder: str) -> str:
 
 
 def verdict_words(verdict: Verdict) -> str:
-    """Return a verdict as people say it."""
+    """Return a verdict in words."""
     return {Verdict.PHI: _("PHI"), Verdict.NOT_PHI: _("not PHI"), Verdict.UNSURE: _("unsure")}[verdict]

@@ -1,4 +1,4 @@
-"""What is left in the queue, as the pages say it: first in a few words, then with everything it rests on."""
+"""Estimates of the PHI left in the queue: a summary, and the figures with their assumptions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ UNKNOWN = lazy_gettext("not known")
 
 @dataclass(frozen=True, slots=True)
 class LeftView:
-    """How many PHI files the rest of the queue probably holds, and whether it is safe to stop."""
+    """The estimated number of PHI files in the rest of the queue, and whether it is safe to stop."""
 
     number: str
     range: str
@@ -27,7 +27,7 @@ class LeftView:
 
     @property
     def answers(self) -> tuple[tuple[str, Left], ...]:
-        """Both answers, the stronger first."""
+        """Both estimates, the stronger one first."""
         return (
             (_("By design: a random sample, reviewed blind"), self.known.by_sample),
             (_("By the scores: ranges of the health score"), self.known.by_score),
@@ -35,7 +35,7 @@ class LeftView:
 
 
 def left_view(counts: LeftCounts) -> LeftView:
-    """Return the figures of the page; what does not exist says why."""
+    """Return the figures of the page; a missing one has a reason."""
     known = remaining(counts)
     best = known.by_sample if known.by_sample.upper is not None else known.by_score
     return LeftView(
@@ -61,7 +61,7 @@ def _range(known: Remaining, best: Left) -> str:
 
 
 def recall_words(known: Remaining) -> str:
-    """Return how much of the PHI is found at least, in words."""
+    """Return the lower bound of the share of PHI that was found, in words."""
     return (
         UNKNOWN
         if known.recall_lower is None

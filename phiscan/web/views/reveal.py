@@ -1,7 +1,7 @@
-"""The real text of one item as its page shows it: findings marked, one character shown for each code point.
+"""The view of an item's real text: findings marked, one character shown for each code point.
 
-The page counts characters to find the span that a person picks; so nothing may be shown as two characters or
-as none, and nothing may turn the reading direction round.
+The page counts characters to locate the selected span; so no code point may be shown as two characters or
+none, and none may change the reading direction.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from phiscan.web.views.plain_words import SHORT, colour, locator_words
 from phiscan.web.views.queue import place_words
 from phiscan.web.work_query import ListQuery
 
-N_SECONDS = 120  # how long the text stays
-MAX_FINDING_CHARS = 2_000  # of a longer one that began further before a place, nothing is marked there
-N_CHARS = 40_000  # shown at once; a person reads no more in that time
-_KEPT = frozenset("\n\t")
+N_SECONDS = 120  # how long the text is shown
+MAX_FINDING_CHARS = 2_000  # the part of a longer finding beyond this is not marked
+N_CHARS = 40_000  # shown at once; more cannot be read in that time
+_UNCHANGED = frozenset("\n\t")
 _PICTURES = 0x2400  # U+2400 and on: a picture of each control character
 _N_CONTROLS = 0x20
 _DELETE, _DELETE_PICTURE = "\x7f", "\u2421"
@@ -35,7 +35,7 @@ _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Text that is part of a finding, or of none."""
+    """Text inside one finding, or outside of all."""
 
     text: str
     position: int | None = None
@@ -45,7 +45,7 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The text of one place of the document."""
+    """The text of one location of the document."""
 
     where: str
     start: int
@@ -65,7 +65,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class RevealView:
-    """Everything that the page shows."""
+    """The content of the page."""
 
     item: WorkItem
     query: ListQuery
@@ -84,7 +84,7 @@ class RevealView:
 
     @property
     def masked_url(self) -> str:
-        """Where the page goes when its time is over."""
+        """Where the page redirects after the time limit."""
         return self.query.url(f"/items/{self.item.file_id}", said="masked")
 
     @property
@@ -94,12 +94,12 @@ class RevealView:
 
     @property
     def before(self) -> int | None:
-        """Where the part before begins; None = this is the first."""
+        """Offset of the previous part; None = this is the first."""
         return max(0, self.start - N_CHARS) if self.start else None
 
     @property
     def after(self) -> int | None:
-        """Where the next part begins; None = this is the last."""
+        """Offset of the next part; None = this is the last."""
         return self.end if self.end < self.n_chars else None
 
 
@@ -118,17 +118,17 @@ def reveal_view(
     start: int,
     corrections: Sequence[Correction] = (),
 ) -> RevealView:
-    """Put together a part of the text, from a place on.
+    """Build the view of a part of the text, from an offset on.
 
     Args:
         item: the item.
         text: its text, read again.
-        segments: the places of the text.
-        spans: the findings in the order in which they are stored, then what reviewers added.
+        segments: the locations of the text.
+        spans: the findings in stored order, then the spans added by reviewers.
         query: the list that it was opened from.
-        purpose: what it was revealed for.
-        start: where the part begins.
-        corrections: what was said about its spans.
+        purpose: the purpose of the reveal.
+        start: offset of the part.
+        corrections: corrections of its spans.
     """
     n_findings = len(spans)
     spans = with_missed(spans, corrections)
@@ -165,23 +165,23 @@ def reveal_view(
 
 
 def with_missed(spans: Spans, corrections: Sequence[Correction]) -> Spans:
-    """Return the findings and, after them, the spans that reviewers added."""
+    """Return the findings and, after them, the spans added by reviewers."""
     missed = [one for one in corrections if one.position is None]
     return [*spans, *((one.span.start, one.span.end, one.entity_type.value) for one in missed)]
 
 
 def shown(text: str) -> str:
-    r"""Return the text with every character that cannot be seen as one that can, one for one.
+    r"""Return the text with every invisible character replaced by a visible one, one for one.
 
     >>> shown("a\x00b\r\n\u202ec") == "a\u2400b\u240d\n\ufffdc"
     True
     """
     if text.isascii() and text.isprintable():
         return text
-    return "".join(char if char in _KEPT else _one(char) for char in text)
+    return "".join(char if char in _UNCHANGED else _visible_char(char) for char in text)
 
 
-def _one(char: str) -> str:
+def _visible_char(char: str) -> str:
     if char < chr(_N_CONTROLS):
         return chr(_PICTURES + ord(char))
     if char == _DELETE:
@@ -190,7 +190,7 @@ def _one(char: str) -> str:
 
 
 def _blocks(text: str, segments: Sequence[Segment], spans: Spans, first: int, last: int) -> Iterator[Block]:
-    """Cut the part at the segments; what lies in none of them (line breaks) goes with the one before."""
+    """Split the part at the segments; text outside of all (line breaks) belongs to the previous one."""
     marks = marks_of(spans, first, last)
     begins = [segment.start for segment in segments]
     named = {segment.start: locator_words(segment.locator) for segment in segments}
@@ -203,20 +203,20 @@ def _blocks(text: str, segments: Sequence[Segment], spans: Spans, first: int, la
 
 
 def marks_of(spans: Spans, first: int, last: int) -> Marks:
-    """Return the findings that reach into ``[first, last)`` with their positions, in text order."""
+    """Return the findings that overlap ``[first, last)`` with their positions, in text order."""
     marks = [(at, *span) for at, span in enumerate(spans) if span[0] < last and span[1] > first]
     return sorted(marks, key=lambda mark: mark[1:3])
 
 
 def marks_between(marks: Marks, first: int, last: int) -> Marks:
-    """Return those of the marks, in text order, that reach into ``[first, last)``, without a look at all."""
+    """Return the marks, in text order, that overlap ``[first, last)``, by bisection."""
     high = bisect_left(marks, last, key=itemgetter(1))
     low = bisect_left(marks, first - MAX_FINDING_CHARS, key=itemgetter(1), hi=high)
     return [mark for mark in marks[low:high] if mark[2] > first]
 
 
 def stretches_of(text: str, marks: Marks, first: int, last: int) -> Iterator[Stretch]:
-    """Yield the text ``[first, last)`` in stretches, each part of a finding or of none."""
+    """Yield the text ``[first, last)`` in runs, each inside one finding or outside of all."""
     at = first
     for position, begin, end, kind in marks:
         begin, end = max(begin, at), min(end, last)  # noqa: PLW2901 (a finding may reach over a cut)

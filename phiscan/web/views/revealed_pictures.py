@@ -1,4 +1,4 @@
-"""Pictures and scanned pages of a revealed file for its page: the image, and boxes over what was found."""
+"""The view of images and scanned pages of a revealed file: the image, with boxes around the findings."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class FoundBox:
 
 @dataclass(frozen=True, slots=True)
 class PictureView:
-    """One picture; ``source`` is an address that holds the image itself, so that nothing is stored for it."""
+    """One image; ``source`` is a data: URL, so that nothing is stored for it."""
 
     where: str
     width: int
@@ -39,10 +39,10 @@ class PictureView:
 
 
 def picture_views(pictures: Sequence[PagePicture], spans: Spans) -> tuple[PictureView, ...]:
-    """Return the pictures with a box over the words of each finding.
+    """Return the images with a box around the words of each finding.
 
     Args:
-        pictures: with the boxes of their words by position in the text.
+        pictures: images with the boxes of their words by offset in the text.
         spans: the findings, as ``reveal_view`` takes them.
     """
     return tuple(
@@ -77,7 +77,7 @@ def _boxes(picture: PagePicture, spans: Spans) -> Iterator[FoundBox]:
 
 
 def _lines(words: Sequence[WordBox]) -> Iterator[list[WordBox]]:
-    """Group words in text order by line: a word that is wholly below or above the last one begins another."""
+    """Group words in text order by line: a word entirely below or above the previous one begins a line."""
     line: list[WordBox] = []
     for word in words:
         if line and (word.top >= line[-1].bottom or word.bottom <= line[-1].top):

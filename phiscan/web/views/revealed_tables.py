@@ -1,8 +1,8 @@
-"""Rows of a revealed text to tables, one column for each label; the headers of a mail to a list of fields.
+"""Tables of a revealed text: labelled rows to columns; the headers of a message to a list of fields.
 
 Extracted tables repeat the column's header in each cell (``Name: Roy | DOB: 1950-01-02``). Consecutive rows
-of that form become one table; every cell keeps the place of its value in the text, so that what a person
-picks in it is found. Rows of another form, and everything else, stay as they are.
+of that form become one table; every cell has the offset of its value in the text, so that a selection in
+it can be located. Rows of another form, and everything else, remain text.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MIN_ROWS = 2
 MAX_COLUMNS = 60
 _SEPARATOR = " | "
 _LABEL = re.compile(r"([^|\n]{1,60}?): (?=\S)")
-_HEADERS = "headers"  # the place of a mail's head
+_HEADERS = "headers"  # locator of a message's headers
 _FIELD = re.compile(r"(?m)^[A-Za-z][A-Za-z0-9-]{0,60}:")
 _KNOWN = ("from", "to", "cc", "bcc", "date", "subject")
 _ROLE_SHARE = 0.5  # of the filled cells of a column that hold a finding of one type
@@ -38,7 +38,7 @@ _ROLE_SHARE = 0.5  # of the filled cells of a column that hold a finding of one 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One value: where it begins in the text, and its text with findings marked."""
+    """One value: its offset in the text, and its text with findings marked."""
 
     start: int
     stretches: tuple[Stretch, ...]
@@ -55,15 +55,15 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class RevealedTable:
-    """Consecutive rows; a cell that a row leaves empty is None."""
+    """Consecutive rows; an empty cell is None."""
 
     columns: tuple[Column, ...]
-    rows: tuple[tuple[str, tuple[Cell | None, ...]], ...]  # where, cells
+    rows: tuple[tuple[str, tuple[Cell | None, ...]], ...]  # location, cells
 
 
 @dataclass(frozen=True, slots=True)
 class MailHeaders:
-    """The fields of a mail's head: name and value; what a reader knows a mail by, and all others."""
+    """The headers of a message: name and value; the important ones, and all others."""
 
     where: str
     first: tuple[tuple[str, Cell], ...]
@@ -93,7 +93,7 @@ def with_tables(text: str, blocks: Sequence[Block], spans: Spans) -> tuple[Part,
 
 
 def _headers(text: str, block: Block, marks: Marks) -> MailHeaders | None:
-    """Return the head of a mail as fields, None if the block is none; a folded line belongs to its field."""
+    """Return the headers of a message as fields, None if the block has none; folded lines are joined."""
     if block.where.rpartition(", ")[2] != _HEADERS:
         return None
     end = _end(block)
@@ -117,7 +117,7 @@ def _headers(text: str, block: Block, marks: Marks) -> MailHeaders | None:
 
 @cache
 def _row_place(word: str) -> re.Pattern[str]:
-    """Return what a place in a table looks like, by the word for a row in the language of the page."""
+    """Return the pattern of a location in a table, by the word for a row in the language of the page."""
     return re.compile(rf"(?:.*, )?(?:{re.escape(word)} |A)\d+", re.DOTALL)
 
 

@@ -1,4 +1,4 @@
-"""Scans and their coverage as their pages show them."""
+"""The views of scans and their coverage."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from phiscan.visible import visible
 from phiscan.web.views.plain_words import locator_words
 from phiscan.web.views.queue import place_words
 
-N_UNREAD = 500  # files named on the page; the pack's files.csv has them all
+N_UNREAD = 500  # files listed on the page; files.csv of the pack lists all
 
-# What can be done about a file that could not be read.
+# Remedies for files that could not be read.
 REMEDIES: Mapping[FailReason, str] = {
     FailReason.ENCRYPTED: lazy_gettext("Add its password to passwords_file, then retry."),
     FailReason.CORRUPT: lazy_gettext("Ask its owner for a good copy, or look at it by hand."),
@@ -41,7 +41,7 @@ REMEDIES: Mapping[FailReason, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """A file, or a part of one, that nobody has read."""
+    """A file, or a part of one, that was not read."""
 
     name: str
     folder: str
@@ -54,27 +54,27 @@ class Unread:
 
 @dataclass(frozen=True, slots=True)
 class ScanView:
-    """Everything that the page of one scan shows."""
+    """The content of the page of one scan."""
 
     summary: ScanSummary
     started: datetime
     ended: datetime | None
     roots: tuple[str, ...]
-    retry: str  # the command that tries again what could not be read
+    retry: str  # command that retries the failed files
     parts: tuple[tuple[str, int], ...]  # of the coverage bar
     skipped: tuple[tuple[str, int, str], ...]
     failed: tuple[tuple[str, int, str], ...]
     n_failed: int
     unread: tuple[Unread, ...]
     n_unread: int
-    waiting: str  # for OCR, files and pages; "" = none
-    scans: tuple[ScanHead, ...]  # the newest first
+    waiting: str  # for OCR: files and pages; "" = none
+    scans: tuple[ScanHead, ...]  # newest first
 
 
 def scan_view(
     summary: ScanSummary, scans: Sequence[ScanHead], unread: Sequence[Unread], *, n_unread: int
 ) -> ScanView:
-    """Put together what the page shows; nothing is read here."""
+    """Build the view; nothing is read from the database."""
     n_failed = sum(summary.failed.values())
     return ScanView(
         summary=summary,
@@ -99,7 +99,7 @@ def scan_view(
 
 
 def unread_of(row: FileRow) -> tuple[Unread, ...]:
-    """Return what of a file could not be read; nothing of a skipped one, which nobody wants read."""
+    """Return the failed parts of a file; none for a skipped one, which is excluded on purpose."""
     folder, _, name = row.path.rpartition("/")
     places = [("", row.reason)] if row.outcome is Outcome.FAILED else []
     places += [(locator_words(part.locator), part.reason.value) for part in row.unread]

@@ -1,4 +1,4 @@
-"""Second review as its pages show it: how far two people agree, and what a lead has to settle."""
+"""The view of the second review: agreement of the reviewers, and the disagreements to settle."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LABELS = {name: label for chosen in REASONS.values() for name, label in chosen}
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """How often a first and a second verdict met."""
+    """The number of pairs with a given first and second verdict."""
 
     first: str
     second: str
@@ -31,10 +31,10 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class SecondView:
-    """Everything that the page of the second review shows."""
+    """The content of the page of the second review."""
 
     counts: SecondReviewCounts
-    share: float  # of decisions that go to a second person
+    share: float  # of decisions that get a second review
     agreement: Agreement
     alpha: Figure
     pairs: tuple[Pair, ...]
@@ -54,7 +54,7 @@ class SecondView:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Some words of a note, and whether the other note lacks them."""
+    """A run of words of a note, and whether the other note lacks them."""
 
     text: str
     differs: bool
@@ -64,7 +64,7 @@ class Words:
 class Side:
     """One of the two verdicts; of each part, whether it differs from the other's."""
 
-    who: str
+    reviewer: str
     verdict: str
     reason: str
     reason_differs: bool
@@ -82,7 +82,7 @@ class DisagreementView:
 
 
 def second_view(counts: SecondReviewCounts, ratings: Sequence[Rating], *, share: float) -> SecondView:
-    """Put together the figures; nothing is read here."""
+    """Build the figures; nothing is read from the database."""
     first = [rating.first.value for rating in ratings]
     second = [rating.second.value for rating in ratings]
     met = Counter((rating.first, rating.second) for rating in ratings)
@@ -99,7 +99,7 @@ def second_view(counts: SecondReviewCounts, ratings: Sequence[Rating], *, share:
 
 
 def disagreement_view(case: Disagreement) -> DisagreementView:
-    """Return one disagreement as its page shows it."""
+    """Return the view of one disagreement."""
     folder, _slash, name = case.path.rpartition("/")
     return DisagreementView(
         case=case,
@@ -122,11 +122,11 @@ def disagreement_view(case: Disagreement) -> DisagreementView:
     )
 
 
-def _side(who: str, verdict: Verdict, reasons: tuple[str, str], notes: tuple[str, str]) -> Side:
-    """Return one verdict beside the other; of reasons and notes, its own come first."""
+def _side(reviewer: str, verdict: Verdict, reasons: tuple[str, str], notes: tuple[str, str]) -> Side:
+    """Return one verdict compared with the other; reasons and notes begin with its own."""
     own, other = reasons
     return Side(
-        who=visible(who),
+        reviewer=visible(reviewer),
         verdict=verdict.value,
         reason=_LABELS.get(own, visible(own)),
         reason_differs=own != other,

@@ -1,4 +1,4 @@
-"""What can be hidden of one item, and how much that would hide, as the page shows it."""
+"""The view of suppressions: what can be hidden of one item, and how many items that would hide."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from phiscan.visible import visible
 from phiscan.web.views.plain_words import SHORT
 from phiscan.web.views.queue import place_words
 
-UNTIL = timedelta(days=90)  # suggested; what nobody renews comes back
-PLACES: Mapping[str, str] = {
+UNTIL = timedelta(days=90)  # suggested end; a suppression that is not renewed ends
+SCOPES: Mapping[str, str] = {
     "folder": lazy_gettext("in this folder and below"),
     "share": lazy_gettext("on this share"),
     "everywhere": lazy_gettext("everywhere"),
@@ -36,7 +36,7 @@ STATUS: Mapping[str, tuple[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A value or a rule of the item that can be hidden; ``name`` is what the form sends."""
+    """A value or a rule of the item that can be hidden; ``name`` is its value in the form."""
 
     name: str
     words: str
@@ -45,7 +45,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class SuppressView:
-    """Everything that the page shows."""
+    """The content of the page."""
 
     item: WorkItem
     name: str
@@ -58,8 +58,8 @@ class SuppressView:
 
     @property
     def places(self) -> tuple[tuple[str, str], ...]:
-        """Where it can hold."""
-        return tuple(PLACES.items())
+        """The scopes to choose from."""
+        return tuple(SCOPES.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +71,8 @@ class SuppressionRow:
     where: str
     status: tuple[str, str]  # colour and words
     days_left: int
-    types: str  # of a waiting one: what its findings are, in words
-    effect: SuppressionPreview | None  # of a waiting one: what it would hide now
+    types: str  # of one awaiting approval: the types of its findings, in words
+    effect: SuppressionPreview | None  # of one awaiting approval: what it would hide now
 
 
 def targets(findings: Sequence[StoredFinding]) -> tuple[Target, ...]:
@@ -100,8 +100,8 @@ def _rules(findings: Sequence[StoredFinding]) -> Iterator[Target]:
             )
 
 
-def placed(scope: SuppressionScope, item: WorkItem, where: str) -> SuppressionScope:
-    """Return a scope narrowed to a place of ``PLACES``."""
+def in_folder(scope: SuppressionScope, item: WorkItem, where: str) -> SuppressionScope:
+    """Return a scope narrowed to a place of ``SCOPES``."""
     folder = item.path.rpartition("/")[0]
     return SuppressionScope(
         kind=scope.kind,
@@ -118,7 +118,7 @@ def rows(
     *,
     now: datetime,
 ) -> tuple[SuppressionRow, ...]:
-    """Return the list of all suppressions; ``effects`` are types and effect of those that wait, by number."""
+    """Return the list of all suppressions; ``effects``: types and effect, by number, before approval."""
     return tuple(
         SuppressionRow(
             made=one,

@@ -1,7 +1,7 @@
 """Tree map layout: weights to boxes whose areas are proportional to them, by the squarified method.
 
-Rows are filled along the shorter side as long as that makes the worst aspect ratio better (Bruls, Huizing and
-van Wijk, 2000). Pure geometry: what a box means is for the caller.
+Rows are filled along the shorter side as long as that improves the worst aspect ratio (Bruls, Huizing and
+van Wijk, 2000). Pure geometry, independent of the meaning of a box.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Box:
     height: float
 
     def inset(self, margin: float, top: float) -> Box:
-        """Return what is inside a margin on three sides and a heading on top; never less than nothing."""
+        """Return the area inside a margin on three sides and a heading on top; never negative."""
         return Box(
             self.x + margin,
             self.y + top,
@@ -33,8 +33,8 @@ def squarified(weights: Sequence[float], area: Box) -> list[Box]:
     """Return one box per weight, in the same order, that fill the area.
 
     Args:
-        weights: positive, the greatest first.
-        area: what is filled.
+        weights: positive, in descending order.
+        area: the rectangle to fill.
 
     >>> [(round(box.width), round(box.height)) for box in squarified([2, 1, 1], Box(0, 0, 40, 20))]
     [(20, 20), (20, 10), (20, 10)]

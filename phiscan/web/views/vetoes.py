@@ -1,4 +1,4 @@
-"""What the rules matched in one file and refused, as its page shows it: read anew, values masked."""
+"""The view of the candidates that the rules rejected in one file: it is read again, values are masked."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from phiscan.web.views.plain_words import colour, locator_words, step
 
 @dataclass(frozen=True, slots=True)
 class VetoLine:
-    """One match that is no finding."""
+    """One rejected candidate."""
 
     kind: str
     colour: str
@@ -23,12 +23,12 @@ class VetoLine:
     where: str
     start: int
     rule: str
-    why: str  # the last step, or that too little spoke for it
+    why: str  # the last step of its score, or that the score was too low
 
 
 @dataclass(frozen=True, slots=True)
 class VetoView:
-    """The first vetoed matches; ``problem`` says why the file could not be read again."""
+    """The first rejected candidates; ``problem`` is the error message if the file could not be read again."""
 
     lines: tuple[VetoLine, ...] = ()
     n: int = 0
@@ -36,10 +36,10 @@ class VetoView:
 
 
 def veto_view(desk: Desk, file_id: int) -> VetoView:
-    """Read a file again, where it lies, and put together what was vetoed in it."""
+    """Read a file again and build the view of its rejected candidates."""
     try:
         found = desk.rereader.vetoes(desk.store.desk.examined(file_id))
-    except InputError as error:  # it changed, is gone, or cannot be read now
+    except InputError as error:  # it changed, is missing, or cannot be read now
         return VetoView(problem=str(error))
     return VetoView(tuple(_line(one) for one in found.first), found.n)
 

@@ -1,4 +1,4 @@
-"""One's own account: password, sessions, tokens."""
+"""The signed-in user's own account: password, sessions, tokens."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ routes = Routes()
 
 @routes.page("GET", "/account", needs=Permission.SIGNED_IN)
 def account(request: Request, session: BrowserSession, desk: DeskNow) -> Response:
-    """Show the account of whoever asks."""
+    """Show the account of the signed-in user."""
     return _page(request, session, desk)
 
 
@@ -34,7 +34,7 @@ def change_password(
     chosen: Annotated[str, Form(max_length=1000)],
     again: Annotated[str, Form(max_length=1000)],
 ) -> Response:
-    """Set a new password; every session of the person ends, and this browser gets a new one."""
+    """Set a new password, end every session of the user, and begin a new one in this browser."""
     users, user, address = desk.store.users, session.user, address_of(request)
     if chosen != again:
         return _page(request, session, desk, status_code=400, problem=_("The two new passwords differ."))
@@ -50,7 +50,7 @@ def change_password(
     begun = users.sign_in(user.name, chosen, address=address, now=desk.now())
     if isinstance(begun, SignedIn):
         set_cookie(response, desk, begun.secret)
-    if isinstance(begun, Challenge):  # the new session needs the second factor, too
+    if isinstance(begun, Challenge):  # the new session needs the second factor as well
         response = RedirectResponse("/sign-in/code?next=/account", 303)
         set_code_cookie(response, desk, begun.secret)
     return response
@@ -58,14 +58,14 @@ def change_password(
 
 @routes.page("POST", "/account/sessions/end", needs=Permission.SIGNED_IN)
 def end_sessions(session: BrowserSession, desk: DeskNow) -> Response:
-    """End every session of the person, this one too."""
+    """End every session of the user, including this one."""
     desk.store.users.end_sessions(session.user.id, by=session.user.name, now=desk.now())
     return RedirectResponse("/sign-in", 303)
 
 
 @routes.page("POST", "/account/sessions/{session_id}/end", needs=Permission.SIGNED_IN)
 def end_session(session_id: RowNumber, session: BrowserSession, desk: DeskNow) -> Response:
-    """End one session of the person."""
+    """End one session of the user."""
     desk.store.users.end_sessions(session.user.id, session_id, by=session.user.name, now=desk.now())
     return RedirectResponse("/account", 303)
 
@@ -80,7 +80,7 @@ def make_token(
     scope: Annotated[list[Scope] | None, Form()] = None,
     password: Annotated[str, Form(max_length=1000)] = "",
 ) -> Response:
-    """Make a token and show it, this once; whoever has a password gives it again."""
+    """Create an API token and show it once; an account with a password must confirm the password first."""
     users, user, now = desk.store.users, session.user, desk.now()
     if user.has_password and not users.knows_password(user, password, address=address_of(request), now=now):
         return _page(
@@ -92,7 +92,7 @@ def make_token(
 
 @routes.page("POST", "/account/tokens/{token_id}/revoke", needs=Permission.SIGNED_IN)
 def revoke_token(token_id: RowNumber, session: BrowserSession, desk: DeskNow) -> Response:
-    """Take one's own token back."""
+    """Revoke one of the user's own tokens."""
     user = session.user
     desk.store.users.revoke_token(token_id, user_id=user.id, by=user.name, now=desk.now())
     return RedirectResponse("/account", 303)

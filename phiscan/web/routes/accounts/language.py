@@ -1,4 +1,4 @@
-"""The switch at the foot of each page: the language of this browser."""
+"""The language switch in the footer of each page: the language of this browser."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from phiscan.web.access import Permission, Routes
 from phiscan.web.language import COOKIE, inside
 from phiscan.web.request_context import DeskNow
 
-KEPT_FOR: Final = timedelta(days=365)
+COOKIE_AGE: Final = timedelta(days=365)
 
 routes = Routes()
 
@@ -28,7 +28,7 @@ def choose(
     request: Request,
     language: Annotated[str, Form(max_length=8)],
 ) -> Response:
-    """Keep the choice in a cookie of this browser, and go back to the page it was made on."""
+    """Store the chosen language in a cookie of this browser, and redirect to the page of the form."""
     if language not in LANGUAGES:
         message = _("language: expected one of {codes}", codes=", ".join(LANGUAGES))
         raise InputError(message)
@@ -36,7 +36,7 @@ def choose(
     response.set_cookie(
         COOKIE,
         language,
-        max_age=int(KEPT_FOR.total_seconds()),
+        max_age=int(COOKIE_AGE.total_seconds()),
         path="/",
         secure=desk.settings.is_https,
         httponly=True,
@@ -46,11 +46,11 @@ def choose(
 
 
 def _back(request: Request) -> str:
-    """Return the page where the choice was made, as the browser says; the start where it has no address."""
+    """Return the page of the form from the Referer header; the start page if there is none."""
     came = urlsplit(request.headers.get("referer", ""))
     if came.netloc != request.url.netloc:
         return "/"
-    asked = {**request.scope, "method": "GET", "path": came.path, "root_path": ""}
-    if not any(route.matches(asked)[0] is Match.FULL for route in request.app.routes):
+    scope = {**request.scope, "method": "GET", "path": came.path, "root_path": ""}
+    if not any(route.matches(scope)[0] is Match.FULL for route in request.app.routes):
         return "/"
     return inside(came.path + (f"?{came.query}" if came.query else ""))

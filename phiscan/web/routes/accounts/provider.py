@@ -21,7 +21,7 @@ log = structlog.get_logger("phiscan.web")
 
 @routes.page("GET", "/sign-in/provider", needs=Permission.PUBLIC)
 def begin(desk: DeskNow) -> Response:
-    """Send the browser to the provider, with a cookie that ties the answer to this browser."""
+    """Redirect the browser to the provider, with a cookie that ties the response to this browser."""
     provider = _provider(desk)
     flow = desk.store.users.start_flow(now=desk.now())
     try:
@@ -29,7 +29,7 @@ def begin(desk: DeskNow) -> Response:
     except ProviderError as error:
         log.error("sign-in through the provider", problem=str(error))  # noqa: TRY400 (our own words are enough)
         raise HTTPException(503, "The identity provider does not answer.") from None
-    # Lax, not Strict: the browser comes back from another site.
+    # Lax, not Strict: the browser returns from another site.
     response.set_cookie(
         _flow_cookie(desk),
         flow.browser,
@@ -49,7 +49,7 @@ def finish(
     state: Annotated[str, Query(max_length=200)] = "",
     code: Annotated[str, Query(max_length=4000)] = "",
 ) -> Response:
-    """Begin a session for whoever the provider says has signed in."""
+    """Begin a session for the user whom the identity provider has authenticated."""
     provider = _provider(desk)
     users = desk.store.users
     flow = users.take_flow(state=state, browser=request.cookies.get(_flow_cookie(desk), ""), now=desk.now())

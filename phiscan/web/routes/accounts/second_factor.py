@@ -1,4 +1,4 @@
-"""One's own second factor: adding it, new recovery codes, removing it; and the reset by a lead."""
+"""The user's own second factor: adding it, new recovery codes, removing it; and the reset by a lead."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def second_factor(request: Request, session: BrowserSession, desk: DeskNow) -> R
 
 @routes.page("POST", SECOND_FACTOR + "/begin", needs=Permission.SIGNED_IN)
 def begin(request: Request, session: BrowserSession, desk: DeskNow, password: Password) -> Response:
-    """Show a new secret to whoever gives the password again."""
+    """Show a new secret after the password was confirmed."""
     if problem := _refusal(request, session, desk, password):
         return _page(request, session, desk, status_code=400, problem=problem)
     if session.user.has_second_factor:
@@ -51,7 +51,7 @@ def confirm(
     sealed: Annotated[str, Form(max_length=1000)],
     code: Code,
 ) -> Response:
-    """Keep the secret when its first code is right, and show the recovery codes, this once."""
+    """Store the secret when its first code is correct, and show the recovery codes once."""
     factors, now = SecondFactors.of(desk.store.users), desk.now()
     plain = "".join(code.split())
     codes = factors.turn_on(session, sealed, plain, address=address_of(request), now=now)
@@ -66,7 +66,7 @@ def confirm(
 def new_codes(
     request: Request, session: BrowserSession, desk: DeskNow, password: Password, code: Code
 ) -> Response:
-    """Show new recovery codes to whoever gives password and code; those before are good no more."""
+    """Show new recovery codes after password and code were confirmed; the old codes become invalid."""
     if problem := _refusal(request, session, desk, password, code):
         return _page(request, session, desk, status_code=400, problem=problem)
     factors = SecondFactors.of(desk.store.users)
@@ -78,7 +78,7 @@ def new_codes(
 def remove(
     request: Request, session: BrowserSession, desk: DeskNow, password: Password, code: Code
 ) -> Response:
-    """Forget the second factor of whoever gives password and code."""
+    """Remove the user's second factor after password and code were confirmed."""
     if problem := _refusal(request, session, desk, password, code):
         return _page(request, session, desk, status_code=400, problem=problem)
     factors = SecondFactors.of(desk.store.users)
@@ -88,7 +88,7 @@ def remove(
 
 @routes.page("POST", "/users/{user_id}/second-factor/reset", needs=Permission.UNLOCK)
 def reset(request: Request, user_id: RowNumber, user: SignedIn, desk: DeskNow) -> Response:
-    """Forget the second factor of somebody who lost it."""
+    """Remove the second factor of another user, who has lost it."""
     not_oneself(user, user_id)
     factors = SecondFactors.of(desk.store.users)
     factors.reset(user_id, by=user.name, address=address_of(request), now=desk.now())
@@ -98,7 +98,7 @@ def reset(request: Request, user_id: RowNumber, user: SignedIn, desk: DeskNow) -
 def _refusal(
     request: Request, session: BrowserSession, desk: Desk, password: str, code: str | None = None
 ) -> str:
-    """Say what of password and code was wrong; "" = nothing."""
+    """Check password and code, and return the error message; "" = both are correct."""
     users, address, now = desk.store.users, address_of(request), desk.now()
     if not session.user.has_password:
         message = _(
@@ -141,7 +141,7 @@ def _page(
 
 
 def _picture(address: str) -> Markup:
-    """Return a QR code as SVG: black on white in the dark, too, because programs read it so."""
+    """Return a QR code as SVG: black on white in dark mode as well, because scanners expect that."""
     drawn = segno.make(address, micro=False).svg_inline(
         scale=5, border=4, dark="#000", light="#fff", svgclass=None, lineclass=None, omitsize=False
     )

@@ -43,7 +43,7 @@ def sign_in(
     password: Annotated[str, Form(max_length=1000)],
     next: Annotated[str, Form(max_length=2000)] = "/",  # noqa: A002 (the field's name)
 ) -> Response:
-    """Begin a session under a new cookie; the one that the browser had before is ended."""
+    """Begin a session under a new cookie; the previous session of the browser is ended."""
     known = request.cookies.get(browser_cookie_name(desk), "")
     found = desk.store.users.sign_in(
         name, password, address=address_of(request), now=desk.now(), browser=known
@@ -83,7 +83,7 @@ def sign_in_with_code(
     code: Annotated[str, Form(max_length=100)],
     next: Annotated[str, Form(max_length=2000)] = "/",  # noqa: A002 (the field's name)
 ) -> Response:
-    """Begin the session of a sign-in whose password was right."""
+    """Begin the session of a sign-in whose password was correct."""
     challenge = request.cookies.get(code_cookie_name(desk), "")
     found = SecondFactors.of(desk.store.users).finish_sign_in(
         challenge,
@@ -110,7 +110,7 @@ def sign_in_with_code(
 
 
 def _begun(request: Request, desk: Desk, found: SignedIn, place: str) -> Response:
-    """End the session that the browser had before, and give it the cookies of the new one."""
+    """End the previous session of the browser, and set the cookies of the new one."""
     before = request.cookies.get(cookie_name(desk))
     session = desk.store.users.session(before, now=desk.now()) if before else None
     if session is not None:
@@ -123,7 +123,7 @@ def _begun(request: Request, desk: Desk, found: SignedIn, place: str) -> Respons
 
 @routes.page("POST", "/sign-out", needs=Permission.SIGNED_IN)
 def sign_out(session: BrowserSession, desk: DeskNow) -> Response:
-    """End the session on the server, forget the masked passages in memory, and take the cookie back."""
+    """End the session on the server, clear the masked passages in memory, and delete the cookie."""
     desk.store.users.sign_out(session, now=desk.now())
     desk.forget()
     response = RedirectResponse("/sign-in", 303)
@@ -133,5 +133,5 @@ def sign_out(session: BrowserSession, desk: DeskNow) -> Response:
 
 
 def _label(desk: Desk) -> str:
-    """Return what the link to the identity provider says; "" = there is none."""
+    """Return the label of the link to the identity provider; "" = none is configured."""
     return desk.provider.table.label if desk.provider else ""

@@ -34,7 +34,7 @@ def add(
     password: Annotated[str, Form(max_length=1000)] = "",
     subject: Annotated[str, Form(max_length=500)] = "",
 ) -> Response:
-    """Make an account."""
+    """Create an account."""
     subject = " ".join(subject.split())
     if not password and not subject:
         problem = _("password: expected one, or who this is at the identity provider")
@@ -55,7 +55,7 @@ def add(
 
 @routes.page("POST", "/users/{user_id}/role", needs=Permission.MANAGE_USERS)
 def set_role(user_id: RowNumber, user: SignedIn, desk: DeskNow, role: Annotated[Role, Form()]) -> Response:
-    """Give an account another role."""
+    """Change the role of an account."""
     not_oneself(user, user_id)
     desk.store.users.set_role(user_id, role, by=user.name, now=desk.now())
     return RedirectResponse("/users", 303)
@@ -65,7 +65,7 @@ def set_role(user_id: RowNumber, user: SignedIn, desk: DeskNow, role: Annotated[
 def set_password(
     user_id: RowNumber, user: SignedIn, desk: DeskNow, password: Annotated[str, Form(max_length=1000)]
 ) -> Response:
-    """Set a new password for somebody, and end the sessions of the account."""
+    """Set a new password for another user, and end the sessions of the account."""
     not_oneself(user, user_id)
     desk.store.users.set_password(user_id, password, by=user.name, now=desk.now())
     return RedirectResponse("/users", 303)
@@ -73,7 +73,7 @@ def set_password(
 
 @routes.page("POST", "/users/{user_id}/disable", needs=Permission.MANAGE_USERS)
 def disable(user_id: RowNumber, user: SignedIn, desk: DeskNow) -> Response:
-    """Let an account do nothing any more."""
+    """Disable an account."""
     not_oneself(user, user_id)
     desk.store.users.disable(user_id, by=user.name, now=desk.now())
     return RedirectResponse("/users", 303)
@@ -81,14 +81,14 @@ def disable(user_id: RowNumber, user: SignedIn, desk: DeskNow) -> Response:
 
 @routes.page("POST", "/users/{user_id}/enable", needs=Permission.MANAGE_USERS)
 def enable(user_id: RowNumber, user: SignedIn, desk: DeskNow) -> Response:
-    """Let an account sign in again."""
+    """Enable a disabled account."""
     desk.store.users.enable(user_id, by=user.name, now=desk.now())
     return RedirectResponse("/users", 303)
 
 
 @routes.page("GET", "/locked", needs=Permission.UNLOCK)
 def locked(request: Request, user: SignedIn, desk: DeskNow) -> Response:
-    """List the accounts that are locked, and whose second factor can be reset, for leads."""
+    """List the locked accounts and those whose second factor can be reset, for leads."""
     everybody = desk.store.users.everybody()
     accounts = [account for account in everybody if account.locked is not None]
     with_factor = [account for account in everybody if account.has_second_factor and account.id != user.id]
@@ -97,21 +97,21 @@ def locked(request: Request, user: SignedIn, desk: DeskNow) -> Response:
 
 @routes.page("POST", "/users/{user_id}/unlock", needs=Permission.UNLOCK)
 def unlock(user_id: RowNumber, user: SignedIn, desk: DeskNow) -> Response:
-    """Forget the wrong passwords of an account."""
+    """Reset the count of failed sign-ins of an account."""
     desk.store.users.unlock(user_id, by=user.name, now=desk.now())
     return RedirectResponse("/users" if may(user, Permission.MANAGE_USERS) else "/locked", 303)
 
 
 @routes.page("POST", "/users/{user_id}/sessions/end", needs=Permission.MANAGE_USERS)
 def end_sessions(user_id: RowNumber, user: SignedIn, desk: DeskNow) -> Response:
-    """End every session of somebody."""
+    """End every session of a user."""
     desk.store.users.get(user_id)
     desk.store.users.end_sessions(user_id, by=user.name, now=desk.now())
     return RedirectResponse("/users", 303)
 
 
 def not_oneself(user: SignedIn, user_id: int) -> None:
-    """Refuse a change of one's own account: nobody raises their own role, or locks everybody out."""
+    """Refuse a change of the administrator's own account, which could raise a role or lock everyone out."""
     if user.id == user_id:
         message = _(
             "expected the account of somebody else; your own password is changed on your account page"
