@@ -25,6 +25,7 @@ from typing import Any
 from phiscan.sandbox import channel
 from phiscan.sandbox.isolation import restrict
 from phiscan.sandbox.layers import namespaces, privileges, seccomp
+from phiscan.sandbox.ocr import messages, ocr_client
 from phiscan.sandbox.scratch_folder import scratch
 
 NAME = "programs"  # of the socket
@@ -201,7 +202,7 @@ def execute(
     seconds: float,
     limits: ProgramLimits | None = None,
 ) -> Finished:
-    """Build the command of a job and run it in a sandbox of its own.
+    """Build the command of a job and run it in a sandbox of its own; pictures go to the OCR process.
 
     Raises:
         subprocess.TimeoutExpired: it took longer than ``seconds``.
@@ -212,6 +213,11 @@ def execute(
     if wanted is None or not all(_VALUE.fullmatch(value) for value in values.values()):
         message = "no such job, or not one of its values"
         raise ValueError(message)
+    limits = limits or ProgramLimits()
+    if job in messages.JOBS and descriptor is not None and "languages" in values:
+        client = ocr_client.client_of(limits.memory_bytes)
+        if (read := client.read(job, descriptor, seconds, values["languages"])) is not None:
+            return Finished(*read)
     program = shutil.which(wanted.program)
     if program is None:
         raise FileNotFoundError(wanted.program)
@@ -221,7 +227,6 @@ def execute(
         command = [program, *(part.format_map(places) for part in wanted.arguments)]
         writable = [folder] if FOLDER in wanted.arguments else []
         readable = [folder] if held.get("input", "").startswith(folder) else []  # the link lies there
-        limits = limits or ProgramLimits()
         if not writable:  # it writes to its output alone
             limits = replace(limits, file_bytes=min(limits.file_bytes, _MOST_OUTPUT_BYTES))
         sandbox = _Sandbox(program, descriptor, readable, writable, seconds, limits)

@@ -6,6 +6,7 @@ import io
 import os
 import re
 import shutil
+import signal
 import subprocess
 import time
 from collections.abc import Callable, Sequence
@@ -14,6 +15,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from phiscan.errors import ExtractError
 from phiscan.extract.core.content import Sink
 from phiscan.extract.ocr.deskew import line_height, straighten
 from phiscan.extract.ocr.illumination import even_light
@@ -25,7 +27,9 @@ from phiscan.extract.pictures.codes import read_codes
 from phiscan.model import OCR_PENDING, FailReason
 from phiscan.sandbox import programs
 from phiscan.sandbox.channel import in_memory
+from phiscan.sandbox.ocr.messages import NO_MEMORY, NOT_READ
 
+OCR_NO_MEMORY = "OCR needs more memory than its process may have"
 _MIN_SECONDS = 0.5  # less is not worth a start
 # Letters of a screen are too small for the recogniser and are doubled; larger ones would fall apart.
 _SMALL_SIDE, _SMALL_LINE = 1600, 18  # pixels
@@ -90,6 +94,9 @@ def _read(image: Any, place: str, sink: Sink, *, has_time: bool) -> bool:
         text = picture_text(image, sink.ocr_seconds_left()) if has_time else None
     except subprocess.TimeoutExpired:
         text = None
+    except ExtractError as error:
+        sink.fail(place, FailReason(error.reason), error.detail)
+        return False
     except (OSError, ValueError, RuntimeError, SyntaxError) as error:
         sink.fail(place, FailReason.CORRUPT, type(error).__name__)
         return False
@@ -121,6 +128,7 @@ def picture_text(image: Any, seconds: float) -> str:
 
     Raises:
         subprocess.TimeoutExpired: it took longer than ``seconds``.
+        ExtractError: the recogniser failed or crashed; the reason.
     """
     deadline = time.monotonic() + seconds
     image = image.convert("L")
@@ -132,7 +140,7 @@ def picture_text(image: Any, seconds: float) -> str:
         image = image.resize((image.width * 2, image.height * 2))
     best = _recognise(image, deadline)
     if not best.is_certain:
-        with suppress(subprocess.TimeoutExpired):  # what was read so far is kept
+        with suppress(subprocess.TimeoutExpired, ExtractError):  # the first reading remains
             best = _best_turned(image, best, deadline)
     _note(best.image, best.words)
     return best.text
@@ -158,7 +166,7 @@ def _best_turned(image: Any, best: _Reading, deadline: float) -> _Reading:
             continue
         try:
             found = _recognise(_turned(image, quarter_turns), deadline)
-        except subprocess.TimeoutExpired:  # what was read so far is kept
+        except (subprocess.TimeoutExpired, ExtractError):  # the best reading so far remains
             return best
         best = max(best, found, key=lambda reading: reading.n_certain)
         n_seen += found.n_words
@@ -210,20 +218,33 @@ def _looks_written(image: Any) -> bool:
 
 def _recognise(image: Any, deadline: float) -> _Reading:
     # Page segmentation 3: automatic, without the detection of orientation, which takes a fifth of a reading.
-    done = _run("ocr", image, deadline, languages=languages(), segmentation="3")
+    done = _run("ocr", image, deadline, segmentation="3")
     if done.status:
-        message = "tesseract failed"
-        raise RuntimeError(message)
+        raise _failure(done.status)
     return _reading(done.output.decode("utf-8", "replace"), image)
+
+
+def _failure(status: int) -> ExtractError:
+    """Return the reason why a page is unread, by the exit status of the reading that ended without words.
+
+    >>> str(_failure(-11)), str(_failure(1))
+    ('crashed: OCR ended by SIGSEGV', 'corrupt: OCR cannot read the picture')
+    """
+    if status in {NO_MEMORY, -signal.SIGKILL}:
+        return ExtractError(FailReason.OUT_OF_MEMORY, OCR_NO_MEMORY)
+    if status == NOT_READ:
+        return ExtractError(FailReason.CORRUPT, "OCR cannot read the picture")
+    cause = f"by {signal.Signals(-status).name}" if status < 0 else f"with status {status}"
+    return ExtractError(FailReason.CRASHED, f"OCR ended {cause}")
 
 
 def _run(job: str, image: Any, deadline: float, **values: str) -> programs.Finished:
     stream = io.BytesIO()
-    image.save(stream, "PPM")  # costs nothing to write; tesseract reads it from its standard input
+    image.save(stream, "PPM")  # grey pixels with a short head, which costs nothing to write
     seconds = max(deadline - time.monotonic(), 0.01)
     descriptor = in_memory(stream.getvalue())
     try:
-        return programs.run(job, descriptor, seconds, **values)
+        return programs.run(job, descriptor, seconds, languages=languages(), **values)
     finally:
         os.close(descriptor)
 

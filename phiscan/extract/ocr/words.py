@@ -14,6 +14,7 @@ _COLUMNS, _PAGE_LEVEL, _WORD_LEVEL = 12, "1", "5"  # of tesseract's table
 # Shares of the usual gap between words that are none: between figures and what follows, between any words of
 # type whose letters are equally wide, and beside a 1, which is narrow.
 _NO_GAP, _NO_GAP_SET, _NO_GAP_ONE = 0.66, 0.7, 0.9
+_MOST_PIXELS, _MOST_CONFIDENCE = 1_000_000, 100.0
 _MIN_GAPS = 5  # of words of letters, for the usual one to be known
 _EQUAL = 0.07  # of the usual width of a letter, between the quartiles, in type of equal width
 _MIN_LETTERS = 4  # of a word that tells it
@@ -66,22 +67,45 @@ class Row:
 
 
 def page_width(table: str) -> int:
-    """Return the width of the page in pixels, 0 where tesseract's table does not say."""
+    """Return the width of the page in pixels from tesseract's table; 0 where the table does not have it.
+
+    Raises:
+        ValueError: the width is no possible number of pixels.
+    """
     cells = table.partition("\n")[2].partition("\n")[0].split("\t")
-    return int(cells[8]) if len(cells) == _COLUMNS and cells[0] == _PAGE_LEVEL else 0
+    return _pixels(cells[8]) if len(cells) == _COLUMNS and cells[0] == _PAGE_LEVEL else 0
 
 
 def words_of(table: str) -> list[Word]:
-    """Return the words of tesseract's table, in its order."""
+    """Return the words of tesseract's table, in its order.
+
+    The process that wrote the table has read a picture that nobody checked: the table may be a forgery.
+
+    Raises:
+        ValueError: a box, a position or a confidence is no possible number.
+    """
     words = []
     for row in table.split("\n")[1:]:
         cells = row.split("\t")
         if len(cells) != _COLUMNS or cells[0] != _WORD_LEVEL or not cells[-1].strip():
             continue
-        block, paragraph, line, _, left, top, width, height = map(int, cells[2:10])
+        block, paragraph, line, _, left, top, width, height = map(_pixels, cells[2:10])
         place = (block, paragraph, line)
-        words.append(Word(cells[-1], left, top, left + width, top + height, place, float(cells[10])))
+        confidence = float(cells[10])
+        if not -1 <= confidence <= _MOST_CONFIDENCE:
+            message = "no confidence of a word"
+            raise ValueError(message)
+        words.append(Word(cells[-1], left, top, left + width, top + height, place, confidence))
     return words
+
+
+def _pixels(cell: str) -> int:
+    """Return a number of pixels, or of a block or line, from a cell of the table."""
+    number = int(cell)
+    if not -_MOST_PIXELS <= number <= _MOST_PIXELS:
+        message = "no number of pixels"
+        raise ValueError(message)
+    return number
 
 
 @dataclass(frozen=True, slots=True)
