@@ -29,7 +29,13 @@ from phiscan.sandbox.answers import Fault, Unusable, unpack
 from phiscan.sandbox.batches import MAX_BATCH, BatchSize
 from phiscan.sandbox.isolation import Isolation
 from phiscan.sandbox.scratch_folder import make_folder, remove_folder
-from phiscan.sandbox.worker_process import OUT_OF_TIME, run_chunk, start_worker
+from phiscan.sandbox.worker_process import (
+    EXIT_NO_MEMORY,
+    OUT_OF_TIME,
+    run_chunk,
+    start_worker,
+    too_little_memory,
+)
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -42,6 +48,7 @@ WALL_FACTOR = (
     10.0  # the limit of processor time becomes one of wall clock for what hangs and computes nothing
 )
 HASTY_S = 5.0  # a batch of quick items that takes this long is run again item by item
+MOST_FULL = 2  # workers without memory that one item may come to, until all are started again
 MOST_STARTS = 5  # of the pool for one batch, until it is given up
 TASKS_PER_WORKER = 5_000  # batches until a worker is replaced: libraries leak
 _PRELOAD = (
@@ -66,9 +73,10 @@ PAUSE: Final = Pause.PAUSE
 
 @dataclass(frozen=True, slots=True)
 class _Death:
-    """A worker that died over its items: whose fault it was shows when each is run again, alone."""
+    """A worker that died over its items; which one caused it shows when each is run again, alone."""
 
     fault: Fault
+    is_full: bool = False  # of memory, which earlier items may have taken
 
 
 _BROKEN = _Death(Fault(FailReason.CRASHED, "worker died"))
@@ -184,21 +192,34 @@ class Sandbox:
     def _one_by_one(
         self, function: Callable[[T], R], items: list[T], first: Fault | _Death
     ) -> Iterator[tuple[T, R | Fault]]:
-        """Run the items of a lost batch alone; whoever sees its worker die twice alone is guilty.
+        """Run the items of a lost batch alone and yield their results, in order.
 
-        A worker may be killed from outside, or the system may be short of memory for a moment.
+        An item fails when its worker dies twice while it runs alone: a worker may be killed from outside,
+        or the system may be short of memory for a moment.
         """
         alone = len(items) == 1
-        if alone and isinstance(first, Fault):
+        if isinstance(first, Fault):
             yield items[0], first
             return
         for item in items:
+            yield item, self._alone_result(function, item, [first] if alone else [])
+
+    def _alone_result(self, function: Callable[[T], R], item: T, deaths: list[_Death]) -> R | Fault:
+        """Run one item alone until it has a result, or two workers died; ``deaths``: of its workers so far.
+
+        A worker that is out of memory may be so by its earlier items. It is replaced, and when the item comes
+        to such a worker a second time, all are: the third run is the first one of its worker.
+        """
+        while True:
+            if sum(death.is_full for death in deaths) == MOST_FULL:
+                self._restart()
             answer = self._wait(self._submit(function, [item]), function, 1)
-            if isinstance(answer, _Death) and not alone:
-                answer = self._wait(self._submit(function, [item]), function, 1)
-            if isinstance(answer, _Death):
-                answer = answer.fault
-            yield item, answer if isinstance(answer, Fault) else answer[1][0]
+            if not isinstance(answer, _Death):
+                result: R | Fault = answer if isinstance(answer, Fault) else answer[1][0]
+                return result
+            deaths.append(answer)
+            if len(deaths) > MOST_FULL or not (answer.is_full or len(deaths) == 1):
+                return answer.fault
 
     def _submit(self, function: Callable[[T], R], chunk: list[T]) -> Future[Any]:
         seconds = min(self.wall_s, HASTY_S) if len(chunk) > 1 else self.wall_s
@@ -235,7 +256,8 @@ class Sandbox:
             if not self._is_alive():
                 self._restart()
             fault = _death(error.exitcode, self.limits)
-            return fault if fault.reason is FailReason.TIMED_OUT else _Death(fault)
+            is_full = error.exitcode == EXIT_NO_MEMORY
+            return fault if fault.reason is FailReason.TIMED_OUT else _Death(fault, is_full)
         except (BrokenProcessPool, CancelledError):
             # Every promise of a broken pool fails: only the first of them may start the next pool.
             if not self._is_alive():
@@ -343,6 +365,8 @@ def _death(exitcode: int | None, limits: Limits) -> Fault:
     code = exitcode or 0
     if code in {-OUT_OF_TIME, -signal.SIGXCPU}:
         return Fault(FailReason.TIMED_OUT, f"more than {limits.time_s:g} s of processor time")
+    if code == EXIT_NO_MEMORY:
+        return Fault(FailReason.OUT_OF_MEMORY, too_little_memory(limits.memory_bytes))
     if code == -signal.SIGKILL:
         return Fault(FailReason.OUT_OF_MEMORY, "killed by the system")
     if code < 0:

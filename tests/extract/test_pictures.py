@@ -18,6 +18,7 @@ from PIL import Image, ImageDraw, ImageFont, IptcImagePlugin
 from phiscan.config import Limits
 from phiscan.extract.ocr import recognition as ocr
 from phiscan.extract.ocr.deskew import skew_angle
+from phiscan.extract.ocr.failures import OCR_NO_MEMORY
 from phiscan.extract.office.binary_pictures import blips
 from phiscan.model import Document, FailReason
 from phiscan.sandbox import programs
@@ -379,8 +380,8 @@ def test_how_word_cites_is_nobodys_name(read: Read) -> None:
     [
         (-11, FailReason.CRASHED, "OCR ended by SIGSEGV"),
         (70, FailReason.CRASHED, "OCR ended with status 70"),
-        (12, FailReason.OUT_OF_MEMORY, ocr.OCR_NO_MEMORY),
-        (-9, FailReason.OUT_OF_MEMORY, ocr.OCR_NO_MEMORY),
+        (12, FailReason.OUT_OF_MEMORY, OCR_NO_MEMORY),
+        (-9, FailReason.OUT_OF_MEMORY, OCR_NO_MEMORY),
         (1, FailReason.CORRUPT, "OCR cannot read the picture"),
     ],
 )

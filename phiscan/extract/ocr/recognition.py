@@ -6,7 +6,6 @@ import io
 import os
 import re
 import shutil
-import signal
 import subprocess
 import time
 from collections.abc import Callable, Sequence
@@ -18,6 +17,7 @@ from typing import Any
 from phiscan.errors import ExtractError
 from phiscan.extract.core.content import Sink
 from phiscan.extract.ocr.deskew import line_height, straighten
+from phiscan.extract.ocr.failures import failure
 from phiscan.extract.ocr.illumination import even_light
 from phiscan.extract.ocr.layout import laid_out
 from phiscan.extract.ocr.picture_log import current_log
@@ -27,9 +27,7 @@ from phiscan.extract.pictures.codes import read_codes
 from phiscan.model import OCR_PENDING, FailReason
 from phiscan.sandbox import programs
 from phiscan.sandbox.channel import in_memory
-from phiscan.sandbox.ocr.messages import NO_MEMORY, NOT_READ
 
-OCR_NO_MEMORY = "OCR needs more memory than its process may have"
 _MIN_SECONDS = 0.5  # less is not worth a start
 # Letters of a screen are too small for the recogniser and are doubled; larger ones would fall apart.
 _SMALL_SIDE, _SMALL_LINE = 1600, 18  # pixels
@@ -220,22 +218,8 @@ def _recognise(image: Any, deadline: float) -> _Reading:
     # Page segmentation 3: automatic, without the detection of orientation, which takes a fifth of a reading.
     done = _run("ocr", image, deadline, segmentation="3")
     if done.status:
-        raise _failure(done.status)
+        raise failure(done.status)
     return _reading(done.output.decode("utf-8", "replace"), image)
-
-
-def _failure(status: int) -> ExtractError:
-    """Return the reason why a page is unread, by the exit status of the reading that ended without words.
-
-    >>> str(_failure(-11)), str(_failure(1))
-    ('crashed: OCR ended by SIGSEGV', 'corrupt: OCR cannot read the picture')
-    """
-    if status in {NO_MEMORY, -signal.SIGKILL}:
-        return ExtractError(FailReason.OUT_OF_MEMORY, OCR_NO_MEMORY)
-    if status == NOT_READ:
-        return ExtractError(FailReason.CORRUPT, "OCR cannot read the picture")
-    cause = f"by {signal.Signals(-status).name}" if status < 0 else f"with status {status}"
-    return ExtractError(FailReason.CRASHED, f"OCR ended {cause}")
 
 
 def _run(job: str, image: Any, deadline: float, **values: str) -> programs.Finished:
