@@ -1,8 +1,8 @@
 """OCR of drawn pages in four ways: processor seconds of a page and the words found, in one run.
 
 Run: ``.venv/bin/python -m pytest -m bench -s benchmarks/bench_ocr.py``. Needs the development texts beside
-the checkout. Every way reads the same pages through ``picture_text``: the check for text, even light, straight
-lines, recognition and layout count. The program with ``--psm 1`` is how pages were read first.
+the checkout. Every way reads the same pages through ``picture_text``, so the check for text, deskewing
+and layout count as well. The program with ``--psm 1`` is how pages were read first.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 pebble's pool replaces a worker that dies or hangs. Small items go to it in batches, because a round
 through the pool costs far more than an empty task; a batch that fails is run again item by item, so
-that only the guilty item is lost. Functions must therefore be safe to run twice.
+that only the item that caused it is lost. Functions must therefore be safe to run twice.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ R = TypeVar("R")
 BATCHES_PER_WORKER = 8  # in flight
 MOST_AHEAD = 5_000  # items answered before an older one: bounds what the caller keeps
 LOOK_S = 1.0  # how often a wait looks whether the workers are still there
-STALL_S = 120.0  # beyond what all items in flight may take: nobody works on them any more
+STALL_S = 120.0  # beyond what all items in flight may take: no worker has them any more
 WALL_FACTOR = (
     10.0  # the limit of processor time becomes one of wall clock for what hangs and computes nothing
 )
@@ -84,7 +84,7 @@ _BROKEN = _Death(Fault(FailReason.CRASHED, "worker died"))
 
 @dataclass(slots=True, eq=False)
 class _Slot(Generic[T]):
-    """Items in input order, with the pool's promise for all of them."""
+    """Items in input order, with the one future of all their results."""
 
     items: list[T]
     future: Future[Any]
@@ -177,10 +177,10 @@ class Sandbox:
 
     def _answered(self, slots: deque[_Slot[T]]) -> _Slot[T]:
         """Remove and return the oldest slot that is answered; the oldest of all if none will ever be."""
-        patience = time.monotonic() + self._patience_s()
+        deadline = time.monotonic() + self._stall_s()
         while not (done := next((slot for slot in slots if slot.future.done()), None)):
             waited = wait([slot.future for slot in slots], timeout=LOOK_S, return_when=FIRST_COMPLETED)
-            if not waited.done and (not self._is_alive() or time.monotonic() > patience):
+            if not waited.done and (not self._is_alive() or time.monotonic() > deadline):
                 return slots.popleft()
         slots.remove(done)
         return done
@@ -259,7 +259,7 @@ class Sandbox:
             is_full = error.exitcode == EXIT_NO_MEMORY
             return fault if fault.reason is FailReason.TIMED_OUT else _Death(fault, is_full)
         except (BrokenProcessPool, CancelledError):
-            # Every promise of a broken pool fails: only the first of them may start the next pool.
+            # Every future of a broken pool fails: only the first of them may start the next pool.
             if not self._is_alive():
                 self._restart()
             return _BROKEN
@@ -282,21 +282,21 @@ class Sandbox:
         return answer
 
     def _await(self, future: Future[Any]) -> None:
-        """Wait until the pool has kept its promise, or was replaced because it never would have."""
-        patience = time.monotonic() + self._patience_s()
+        """Wait until the future is done, or the pool was replaced because it never would be."""
+        deadline = time.monotonic() + self._stall_s()
         while not future.done():
-            # A pool that breaks forgets what it had not begun: those promises are never kept.
+            # A pool that breaks forgets what it had not begun: those futures are never done.
             if not wait([future], timeout=LOOK_S).done and (
-                not self._is_alive() or time.monotonic() > patience
+                not self._is_alive() or time.monotonic() > deadline
             ):
                 self._restart()
         self._pending.discard(future)
 
-    def _patience_s(self) -> float:
+    def _stall_s(self) -> float:
         return STALL_S + (BATCHES_PER_WORKER + 1) * self.wall_s
 
     def _is_alive(self) -> bool:
-        """Tell whether the pool works and nobody has emptied the folder for temporary files.
+        """Tell whether the pool works and its folder for temporary files still exists.
 
         A pool whose fork server died does not work, even if its workers were replaced: they died with it,
         and one of them may have held the lock for which the new ones wait.
@@ -344,7 +344,7 @@ class Sandbox:
             self._pool.join()
             self._pool = None
         for future in self._pending:
-            future.cancel()  # nobody is left to keep the promise
+            future.cancel()  # no pool is left to complete it
         self._pending.clear()
 
 

@@ -27,18 +27,19 @@ class _Worker:
     counter: ReadCounter | None = None
 
 
-def start(config: Config, hatch: str) -> None:
-    """Build the engine; ``hatch`` is where files are asked for, and beside it keyed hashes and programs.
+def start(config: Config, handoff: str) -> None:
+    """Build the engine of this process.
 
-    The key itself never comes here.
+    ``handoff``: the socket for files; those for keyed hashes and programs are in the same folder. The key of
+    the hashes itself is not available here.
 
     Raises:
         ConfigError, RuleError, DictionaryError, ModelError: the installation or configuration is unusable.
     """
     from phiscan.pipeline.engine import build_engine  # noqa: PLC0415 (the scanning process never calls this)
 
-    ask_at(hatch)
-    _Worker.engine = build_engine(config, hashing.ask_at(hatch.rpartition("/")[0]))
+    ask_at(handoff)
+    _Worker.engine = build_engine(config, hashing.ask_at(handoff.rpartition("/")[0]))
     _Worker.counter = ReadCounter()  # what it reads cannot be opened later
 
 
