@@ -1,5 +1,6 @@
 """OCR in a process of its own: what the program reads, with limits, and no reading that costs another."""
 
+import importlib.util
 import io
 import os
 import signal
@@ -15,11 +16,18 @@ from PIL import Image, ImageDraw, ImageFont
 
 from phiscan.config import Limits
 from phiscan.extract.ocr.recognition import languages
+from phiscan.extract.ocr.words import words_of
 from phiscan.sandbox import channel, programs
 from phiscan.sandbox.ocr import messages, ocr_client
 from phiscan.sandbox.ocr.messages import OcrReply
 from phiscan.sandbox.ocr.ocr_client import OcrClient
-from phiscan.sandbox.ocr.tesseract_library import SYSTEM_LIBRARY, Greymap, Tesseract, data_folder
+from phiscan.sandbox.ocr.tesseract_library import (
+    SYSTEM_LIBRARY,
+    Greymap,
+    Tesseract,
+    data_folder,
+    library_files,
+)
 from phiscan.sandbox.services import program_service
 from tests.waiting import wait_until
 
@@ -266,3 +274,29 @@ def test_worker_reads_through_the_process_that_starts_programs(tmp_path: Path) -
 
 def test_reply_does_not_show_the_text() -> None:
     assert "Okafor" not in repr(OcrReply(0, "Okafor"))
+
+
+def test_library_inside_an_installed_tesserocr_comes_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "tesserocr").mkdir()
+    (tmp_path / "tesserocr" / "__init__.py").touch()
+    (tmp_path / "tesserocr.libs").mkdir()
+    carried = tmp_path / "tesserocr.libs" / "libtesseract-0a1b2c3d.so.5.5.4"
+    carried.touch()
+    spec = importlib.util.spec_from_file_location("tesserocr", tmp_path / "tesserocr" / "__init__.py")
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: spec)
+    assert list(library_files()) == [str(carried), SYSTEM_LIBRARY]
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    assert list(library_files()) == [SYSTEM_LIBRARY]
+
+
+def test_every_library_of_this_machine_reads_a_clear_page_alike() -> None:
+    texts = set()
+    for library in library_files():
+        client = OcrClient(MEMORY, [library])
+        status, table = read(client, picture())
+        client.close()
+        assert status == 0
+        texts.add(" ".join(word.text for word in words_of(table.decode())))
+    assert texts == {" ".join(TEXT.split())}
