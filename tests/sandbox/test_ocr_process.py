@@ -160,8 +160,9 @@ def test_crash_costs_one_reading_and_names_its_signal(client: OcrClient, number:
     assert read(client, picture())[0] == messages.OK
 
 
-def test_page_that_needs_too_much_memory_says_so() -> None:
-    client = OcrClient(24 * 1024**2, [SYSTEM_LIBRARY])
+@pytest.mark.parametrize("n_megabytes", [24, 200])  # too little for the pixels, and for what is made of them
+def test_page_that_needs_too_much_memory_says_so(n_megabytes: int) -> None:
+    client = OcrClient(n_megabytes * 1024**2, [SYSTEM_LIBRARY])
     noise = Image.effect_noise((5000, 5000), 90)
     assert read(client, b"P5\n5000 5000\n255\n" + noise.tobytes()) == (messages.NO_MEMORY, b"")
     assert read(client, picture(size=(300, 100)))[0] == messages.OK

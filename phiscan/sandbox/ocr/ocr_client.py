@@ -26,6 +26,7 @@ MOST_READINGS = 500  # of one process: the library may leak
 _START_S = 30.0
 _MOST_FAILED_STARTS = 3
 _NOT_A_REPLY = 70
+_NO_THREAD_MEMORY = 127  # the exit status of glibc without memory for data of a thread
 _ENVIRONMENT = frozenset({"PATH", "LANG", "LD_LIBRARY_PATH", "TESSDATA_PREFIX"})  # what is passed on
 _OUT_OF_TIME = (-signal.SIGXCPU, -signal.SIGPROF)
 
@@ -151,7 +152,8 @@ class OcrClient:
         self._stop()
         # Without memory the library ends itself by SIGABRT, as it does for other reasons.
         has_filled_it = usage.ru_maxrss * 1024 > self._memory_bytes // 2
-        return messages.NO_MEMORY if status == -signal.SIGABRT and has_filled_it else status
+        is_full = status == _NO_THREAD_MEMORY or (status == -signal.SIGABRT and has_filled_it)
+        return messages.NO_MEMORY if is_full else status
 
     def _stop(self) -> None:
         if self._connection is not None:
