@@ -27,7 +27,7 @@ from PIL import Image
 
 from benchmarks.drawn_pages import STYLES
 from phiscan.extract.ocr import recognition
-from phiscan.extract.ocr.images import _unfaxed
+from phiscan.extract.ocr.images import grey_fax
 from phiscan.sandbox import programs
 from phiscan.sandbox.ocr import ocr_client
 from phiscan.sandbox.ocr.ocr_client import OcrClient
@@ -72,7 +72,7 @@ def _image(data: bytes, name: str) -> Any:
     if name.endswith(".pdf"):
         return pypdfium2.PdfDocument(data)[0].render(scale=200 / 72).to_pil()
     image = Image.open(BytesIO(data))
-    return _unfaxed(image) if image.mode == "1" else image.convert("L")
+    return grey_fax(image) if image.mode == "1" else image.convert("L")
 
 
 def words(text: str) -> Counter[str]:

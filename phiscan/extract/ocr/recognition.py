@@ -1,4 +1,4 @@
-"""Pictures to text through tesseract, within the file's own OCR budget."""
+"""OCR of pictures by tesseract: a PIL image in, text or an unread part out, within the file's OCR budget."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ from phiscan.model import OCR_PENDING, FailReason
 from phiscan.sandbox import programs
 from phiscan.sandbox.channel import in_memory
 
-_MIN_SECONDS = 0.5  # less is not worth a start
-# Letters of a screen are too small for the recogniser and are doubled; larger ones would fall apart.
+_MIN_SECONDS = 0.5  # least budget with which a reading is begun
+# Letters of screen captures are too small for the recogniser and are doubled; larger ones would break up.
 _SMALL_SIDE, _SMALL_LINE = 1600, 18  # pixels
-_SMALL_AREA = 160_000  # pixels of a picture in which codes are looked for without OCR too
-_PAPER = 160  # grey level; half of a written page is lighter
-_CERTAIN = 70.0  # of 100, as tesseract says of each word
-_UPRIGHT = 5  # words
+_SMALL_AREA = 160_000  # pixels of a picture in which bar codes are decoded without OCR too
+_PAPER = 160  # grey level; half of the pixels of a text page are lighter
+_CERTAIN = 70.0  # least word confidence, of 100
+_UPRIGHT = 5  # least number of certain words of an upright page
 _ROTATE = re.compile(rb"^Rotate: (\d+)", re.MULTILINE)
 
 
 @lru_cache(maxsize=1)
 def languages() -> str:
-    """Return the tesseract languages to use, ``eng+fra``; empty without tesseract."""
+    """Return the installed languages of those to use, ``eng+fra``; empty without tesseract."""
     installed = installed_languages()
     return "+".join(name for name in ("eng", "fra") if name in installed)
 
 
 def installed_languages() -> tuple[str, ...]:
-    """Return what tesseract can read; nothing where it is not installed."""
+    """Return the installed models of tesseract; none where it is not installed."""
     if not shutil.which("tesseract"):
         return ()
     try:
@@ -57,10 +57,13 @@ def installed_languages() -> tuple[str, ...]:
 
 
 def read_picture(render: Callable[[], Any], place: str, sink: Sink, *, is_page: bool = False) -> bool:
-    """Read one picture (a PIL image made by ``render``, or None to pass it over); tell whether it was read.
+    """Add the text of one picture to the sink, and return whether it was read.
 
-    Without tesseract, or when the budget is used up, the place is recorded as unread; ``is_page``: a whole
-    page, which is then not even drawn.
+    Args:
+        render: returns a PIL image, or None for a picture to skip.
+        place: its locator; recorded as unread without tesseract, or when the budget is used up.
+        sink: of the file.
+        is_page: a whole page, which is not rendered once the budget is used up.
     """
     seconds = sink.ocr_seconds_left()
     has_time = seconds >= _MIN_SECONDS
@@ -81,8 +84,8 @@ def read_picture(render: Callable[[], Any], place: str, sink: Sink, *, is_page: 
 
 
 def _read(image: Any, place: str, sink: Sink, *, has_time: bool) -> bool:
-    """Add the codes and the text of a PIL image; tell whether it was read."""
-    # Looking for codes in a large picture takes as long as reading a document; without OCR it is unread.
+    """Add the bar codes and the text of a PIL image to the sink; return whether it was read."""
+    # Decoding bar codes in a large picture takes as long as reading a document; without OCR it is unread.
     if has_time or not languages() or image.width * image.height <= _SMALL_AREA:
         read_codes(image, place, sink)
     if not languages():
@@ -107,7 +110,7 @@ def _read(image: Any, place: str, sink: Sink, *, has_time: bool) -> bool:
 
 
 def _without_ocr(place: str, sink: Sink) -> bool:
-    """Record a picture that was not read: no time is left, or this pass reads text alone; return False."""
+    """Record an unread picture: the budget is used up, or this pass is without OCR; return False."""
     if sink.limits.ocr_s <= 0:
         sink.fail(place, FailReason.NEEDS_OCR, OCR_PENDING)
     else:
@@ -116,13 +119,12 @@ def _without_ocr(place: str, sink: Sink) -> bool:
 
 
 def picture_text(image: Any, seconds: float) -> str:
-    """Return the text in a PIL image, however it is turned; nothing touches the disk.
+    """Return the text of a PIL image in any orientation; nothing is written to a disk.
 
-    Uneven light is evened out and slanted pages are straightened first. Where most words are certain, the
-    picture is upright and that is all. Otherwise tesseract's own orientation detection, which needs a few
-    dozen letters, is asked for quarter turns; where the words of a written page are still doubtful, the other
-    turns are tried until most words are certain, and the one with the most certain words is taken. A picture
-    without edges as letters have is not given to the recogniser.
+    Method: illumination correction, deskewing, one reading. If most words are certain the picture is upright.
+    Otherwise tesseract's orientation detection, which needs a few dozen letters, proposes a quarter turn; if
+    the words of a text page are still uncertain, the other turns are read until most words are certain, and
+    the reading with the most certain words is returned. A picture without dense edges is not recognised.
 
     Raises:
         subprocess.TimeoutExpired: it took longer than ``seconds``.
@@ -150,7 +152,7 @@ def _note(image: Any, words: Sequence[Word]) -> None:
 
 
 def _best_turned(image: Any, best: _Reading, deadline: float) -> _Reading:
-    """Return the best of the reading of a picture and those of its quarter turns that are worth a look."""
+    """Return the best reading: the given one, or one of the quarter turns of the picture."""
     detected = _quarter_turns(image, deadline)
     n_seen = best.n_words
     if detected:
@@ -168,7 +170,7 @@ def _best_turned(image: Any, best: _Reading, deadline: float) -> _Reading:
             return best
         best = max(best, found, key=lambda reading: reading.n_certain)
         n_seen += found.n_words
-        # A line gives some words, right or wrong, in one of two turns: without any, there is none.
+        # A line of text has words, right or wrong, in one of two turns: without any there is no text.
         if best.is_upright or not n_seen:
             break
     return best
@@ -179,7 +181,7 @@ def _turned(image: Any, quarter_turns: int) -> Any:
 
 
 def _quarter_turns(image: Any, deadline: float) -> int:
-    """Return the quarter turns against the clock after which a picture is upright; 0: none, or not known."""
+    """Return the counter-clockwise quarter turns that make a picture upright; 0: none, or unknown."""
     found = _run("orientation", image, deadline)
     rotate = _ROTATE.search(found.output) if not found.status else None
     return 0 if rotate is None else -int(rotate[1]) // 90 % 4  # tesseract turns with the clock
@@ -187,7 +189,7 @@ def _quarter_turns(image: Any, deadline: float) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """What the recogniser saw in a picture, and how many words of three letters it is certain of."""
+    """The text and words of one reading; counts are of words of three letters and more."""
 
     text: str
     n_words: int
@@ -197,17 +199,17 @@ class _Reading:
 
     @property
     def is_certain(self) -> bool:
-        """Tell whether most words were certain."""
+        """Whether most words are certain."""
         return 2 * self.n_certain > self.n_words
 
     @property
     def is_upright(self) -> bool:
-        """Tell whether so many words were certain that another turn can only be worse."""
+        """Whether so many words are certain that no other turn needs to be read."""
         return self.is_certain and self.n_certain >= _UPRIGHT
 
 
 def _looks_written(image: Any) -> bool:
-    """Tell dark ink on light paper from a photograph or a drawing."""
+    """Return whether a grey image is dark ink on light paper, by its histogram, and not a photograph."""
     counts = image.histogram()
     lighter = sum(counts[_PAPER:])
     darker = sum(counts[: _PAPER // 2])
