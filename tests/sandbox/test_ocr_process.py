@@ -301,3 +301,16 @@ def test_every_library_of_this_machine_reads_a_clear_page_alike() -> None:
         assert status == 0
         texts.add(" ".join(word.text for word in words_of(table.decode())))
     assert texts == {" ".join(TEXT.split())}
+
+
+def test_copy_of_the_client_made_by_fork_has_a_process_of_its_own(client: OcrClient) -> None:
+    read(client, picture())
+    pid = pid_of(client)
+    child = os.fork()
+    if child == 0:
+        is_right = read(client, picture())[0] == 0 and pid_of(client) != pid
+        client.close()
+        os._exit(0 if is_right else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert read(client, picture())[0] == 0
+    assert pid_of(client) == pid

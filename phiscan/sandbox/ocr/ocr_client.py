@@ -6,6 +6,7 @@ length, and one that is anything else ends it. A reading that kills the process 
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import socket
@@ -86,7 +87,18 @@ class OcrClient:
     def close(self) -> None:
         """End the process."""
         with self._lock:
+            self._forget_if_forked()
             self._stop()
+
+    def _forget_if_forked(self) -> None:
+        """Drop the process of the parent, if this is a copy made by fork: its replies are for the parent."""
+        if self._owner == os.getpid():
+            return
+        if self._connection is not None:
+            self._connection.close()  # of this copy alone
+        if self._process is not None:
+            self._process.returncode = 0  # not a child of this process: there is nothing to wait for
+        self._process, self._connection, self._owner = None, None, os.getpid()
 
     def _ask(self, request: OcrRequest, descriptor: int, seconds: float) -> OcrReply:
         connection = self._connection
@@ -103,8 +115,7 @@ class OcrClient:
         return messages.unpack(OcrReply, data)
 
     def _is_ready(self, languages: str) -> bool:
-        if self._owner != os.getpid():  # a copy made by fork: the process is another's
-            self._process, self._connection, self._owner = None, None, os.getpid()
+        self._forget_if_forked()
         if self._process is not None and (self._n_readings >= MOST_READINGS or languages != self._languages):
             self._stop()
         if self._process is not None and self._process.poll() is None:
@@ -171,4 +182,5 @@ def client_of(memory_bytes: int) -> OcrClient:
     """Return the client of this process for one limit of memory."""
     if memory_bytes not in _CLIENTS:
         _CLIENTS[memory_bytes] = OcrClient(memory_bytes)
+        atexit.register(_CLIENTS[memory_bytes].close)
     return _CLIENTS[memory_bytes]
