@@ -20,7 +20,7 @@ from phiscan.extract.ocr.words import words_of
 from phiscan.sandbox import channel, programs
 from phiscan.sandbox.ocr import messages, ocr_client
 from phiscan.sandbox.ocr.messages import OcrReply
-from phiscan.sandbox.ocr.ocr_client import OcrClient
+from phiscan.sandbox.ocr.ocr_client import OcrClient, loaded_version
 from phiscan.sandbox.ocr.tesseract_library import (
     SYSTEM_LIBRARY,
     Greymap,
@@ -250,6 +250,15 @@ def test_without_a_library_the_program_reads(monkeypatch: pytest.MonkeyPatch) ->
     found = programs.execute("ocr", values, descriptor, SECONDS, limits)
     os.close(descriptor)
     assert (found.status, found.output) == (0, by_program(picture(), "ocr"))
+
+
+def test_version_is_that_of_the_first_library_that_loads() -> None:
+    client = OcrClient(MEMORY, ["libno-such-library.so", "libc.so.6", SYSTEM_LIBRARY])
+    program = subprocess.run(["tesseract", "--version"], capture_output=True, text=True, check=True).stdout
+    assert client.start(languages()) == program.split()[1]
+    client.close()
+    assert OcrClient(MEMORY, ["libno-such-library.so"]).start(languages()) == ""
+    assert loaded_version(languages())[0] in "45"
 
 
 def test_library_of_another_kind_is_refused() -> None:

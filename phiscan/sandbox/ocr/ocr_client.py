@@ -24,6 +24,7 @@ from phiscan.sandbox.ocr.messages import OcrReply, OcrRequest
 from phiscan.sandbox.ocr.tesseract_library import library_files
 
 MOST_READINGS = 500  # of one process: the library may leak
+_TRIAL_BYTES = 1024**3
 _START_S = 30.0
 _MOST_FAILED_STARTS = 3
 _NOT_A_REPLY = 70
@@ -83,6 +84,11 @@ class OcrClient:
                     raise subprocess.TimeoutExpired(job, seconds) from None
                 return status, b""
             return reply.status, reply.output.encode("utf-8", "replace")
+
+    def start(self, languages: str) -> str:
+        """Start the process if it does not run; return the version of its library, empty without one."""
+        with self._lock:
+            return self.version if self._is_ready(languages) else ""
 
     def close(self) -> None:
         """End the process."""
@@ -173,6 +179,14 @@ class OcrClient:
             self._process.kill()  # does nothing to one that was waited for
             self._process.wait()
         self._process = self._connection = None
+
+
+def loaded_version(languages: str) -> str:
+    """Return the version of the library that an OCR process loads here; empty where none can be had."""
+    client = OcrClient(_TRIAL_BYTES)
+    version = client.start(languages)
+    client.close()
+    return version
 
 
 _CLIENTS: dict[int, OcrClient] = {}
