@@ -1,4 +1,4 @@
-"""What a worker process may do: memory, file size, no core dump, no network, and it dies with its parent."""
+"""Limits of a worker process: memory, file size, no core dump, no network, death with its parent."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def fall_silent() -> None:
 
 
 def limit_memory(memory_bytes: int) -> None:
-    """Allow ``memory_bytes`` of address space beyond what the process has now; nobody can raise it again."""
+    """Allow ``memory_bytes`` of address space beyond what the process has now, as a hard limit."""
     with open("/proc/self/statm", encoding="ascii") as stream:  # noqa: PTH123 (not a file on a disk)
         now = int(stream.read().split()[0]) * resource.getpagesize()
     lower_limit(resource.RLIMIT_AS, now + memory_bytes)

@@ -1,4 +1,4 @@
-"""What runs within a worker process of the pool: limits, isolation, the fault boundary of each item."""
+"""Code of the worker processes of the pool: limits, isolation, the fault boundary of each item."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MOST_TIMER_S = 1e8  # what a timer takes
 
 
 class WorkerState:
-    """What a worker process remembers of its start."""
+    """State of a worker process, set at its start."""
 
     unusable: Unusable | None = None
     processor_s = 0.0  # for each item
