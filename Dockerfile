@@ -11,7 +11,7 @@ COPY dictionaries dictionaries
 RUN python -m venv /opt/phiscan \
     && /opt/phiscan/bin/pip install --no-cache-dir --disable-pip-version-check -c constraints.txt pip hatchling \
     && /opt/phiscan/bin/pip install --no-cache-dir --disable-pip-version-check --no-build-isolation \
-        -c constraints.txt ".[postgresql,smb,s3,cluster,schedule,oidc,statistics]"
+        -c constraints.txt ".[postgresql,smb,s3,cluster,schedule,oidc,ocr,statistics]"
 
 FROM ${PYTHON}
 # What scripts/install-optional.sh installs on a machine.

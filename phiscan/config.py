@@ -41,7 +41,7 @@ class Limits:
 
     time_s: float = 60.0  # processor time of one file, then its worker is killed
     processor_s: float = 15.0  # processor time after which no further part of a file is begun
-    memory_bytes: int = 2 * 1024**3  # address space of one worker
+    memory_bytes: int = 2 * 1024**3  # address space of one worker, a hard limit
     file_bytes: int = 512 * 1024**2  # a larger file is read where it lies, or in windows
     text_chars: int = 16_000_000  # text kept of one file; what is left out is recorded
     screen_chars: int = 600_000  # text examined of a long file, in windows; what is left out is recorded

@@ -1,8 +1,8 @@
-"""What a worker sends back: bytes that its parent reads without trusting them, JSON checked by type.
+"""Results of workers as JSON: written by the annotated return type, read back with every field checked.
 
-A worker may have been taken over by a file that it read. Its answer must be what the function was annotated
-to return, one result or fault for each item; anything else is the failure of its items. Never pickled:
-reading a pickle runs what its writer wishes, with the rights of the process that scans.
+A worker may have been taken over by a file that it read. Its reply must hold one result of the annotated
+type, or a fault, for each item; anything else fails its items. Never pickled: reading a pickle can run code
+of its writer with the rights of the scanning process.
 """
 
 from __future__ import annotations

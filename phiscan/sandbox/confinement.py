@@ -1,4 +1,4 @@
-"""What a worker process may do: memory, file size, no core dump, no network, and it dies with its parent."""
+"""Limits of a worker process: memory, file size, no core dump, no network, death with its parent."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def confine(*, memory_bytes: int, file_bytes: int, temp_folder: str, has_network
     if has_network:
         cut_network()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core dump holds document text
-    _lower(resource.RLIMIT_FSIZE, max(file_bytes, _MIN_FILE_BYTES))
+    lower_limit(resource.RLIMIT_FSIZE, max(file_bytes, _MIN_FILE_BYTES))
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # a full quota is an OSError, not a death
     limit_memory(memory_bytes)
     fall_silent()
@@ -52,10 +52,10 @@ def fall_silent() -> None:
 
 
 def limit_memory(memory_bytes: int) -> None:
-    """Allow ``memory_bytes`` of address space beyond what the process has now."""
+    """Allow ``memory_bytes`` of address space beyond what the process has now, as a hard limit."""
     with open("/proc/self/statm", encoding="ascii") as stream:  # noqa: PTH123 (not a file on a disk)
         now = int(stream.read().split()[0]) * resource.getpagesize()
-    _lower(resource.RLIMIT_AS, now + memory_bytes)
+    lower_limit(resource.RLIMIT_AS, now + memory_bytes)
 
 
 def cut_network() -> str:
@@ -100,8 +100,9 @@ def _die_with_parent() -> None:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def _lower(limit: int, value: int) -> None:
+def lower_limit(limit: int, value: int) -> None:
+    """Lower a limit for good: code that took the process over could raise a soft limit alone again."""
     _, hard = resource.getrlimit(limit)
     if hard != resource.RLIM_INFINITY:
         value = min(value, hard)
-    resource.setrlimit(limit, (value, hard))
+    resource.setrlimit(limit, (value, value))

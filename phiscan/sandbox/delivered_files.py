@@ -1,9 +1,8 @@
-"""Files that another process opens for this one: it hands them over as open descriptors.
+"""The worker's side of the file hand-off: requests by name, open descriptors as replies.
 
-Whoever scans opens the files of mounted shares, read-only, and fetches those of others into sealed memory
-(``pipeline.workers.file_handoff`` is the other side). This process needs no path of a share and no network:
-it asks over one connection that it made before it gave up making any. What is not read any more is gone
-with its last descriptor, however the processes end.
+The scanning process opens the files of mounted shares, read-only, and fetches those of others into sealed
+memory (``pipeline.workers.file_handoff``). A worker needs no path of a share and no network: it uses one
+connection, made before it gave up the right to connect. Fetched files are freed with their last descriptor.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _NO_ANSWER = "nobody hands it over"
 
 
 class _Worker:
-    """Where this process asks for files."""
+    """The connection of this process to the file hand-off."""
 
     address = ""
     connection: socket.socket | None = None
@@ -36,9 +35,9 @@ class _Worker:
 
 
 def ask_at(address: str) -> None:
-    """Let this process ask for files, and for helper programs, at sockets of one folder.
+    """Connect this process to the file hand-off, and to the program process in the same folder.
 
-    The connections are made now: an isolated process can make none later.
+    An isolated process can make no connection later.
     """
     _Worker.address = address
     if address:
@@ -48,17 +47,17 @@ def ask_at(address: str) -> None:
 
 
 def is_handed_over() -> bool:
-    """Tell whether files are asked for, not opened by their path."""
+    """Return whether files come through the hand-off, and are not opened by their path."""
     return bool(_Worker.address)
 
 
 def is_delivered(source: SourceFile) -> bool:
-    """Tell whether a file cannot be opened at all on this machine, because its root is a URL."""
+    """Return whether a file is on a remote share (its root is a URL), so that it is fetched."""
     return b"://" in source.root and not source.root.startswith(b"/")
 
 
 def key_of(source: SourceFile) -> bytes:
-    """Return the name by which a file is asked for."""
+    """Return the name of a file in requests: root and path, separated by NUL."""
     return source.root + b"\0" + source.path
 
 
@@ -105,7 +104,7 @@ def _ask(key: bytes) -> tuple[dict[str, str], int | None]:
         if not message:
             raise ConnectionResetError
     except OSError:
-        # A late reply would be taken for that to the next question.
+        # A late reply would be taken for that to the next request.
         connection.close()
         _Worker.connection = None
         raise

@@ -1,6 +1,6 @@
-"""Keyed hashes from another process, which has the key and reads no documents.
+"""Keyed hashes by the key process: types with normalised values, or words, in; digests out.
 
-A worker sends (type, normalised value) and words over a socket and gets digests; the key stays away from it.
+The key is in that process alone, which reads no documents; workers reach it over a socket.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ NAME = "keys"  # of the socket
 
 
 class RemoteHasher:
-    """Hashes by the process that has the key, over one connection."""
+    """Keyed hashes over one connection to the key process."""
 
     def __init__(self, connection: socket.socket) -> None:
         connection.settimeout(_ANSWER_S)
@@ -45,7 +45,7 @@ class RemoteHasher:
         return self._ask(WORDS, words, WORD_BYTES)
 
     def seed(self) -> int:
-        """Return the 32-bit seed of the permutations of signatures; asked for once."""
+        """Return the 32-bit seed of the permutations of signatures; requested once."""
         if self._seed is None:
             self._seed = int.from_bytes(self._ask(SEED, [b""], SEED_BYTES)[0])
         return self._seed
@@ -63,7 +63,7 @@ class RemoteHasher:
 
 
 def ask_at(folder: str) -> RemoteHasher:
-    """Connect to the process that has the key.
+    """Connect to the key process.
 
     Raises:
         OSError: nobody listens in the folder.
@@ -72,7 +72,7 @@ def ask_at(folder: str) -> RemoteHasher:
 
 
 def serve(connection: socket.socket, hasher: Hasher) -> None:
-    """Answer the questions of one worker until it hangs up."""
+    """Serve the requests of one worker until it closes the connection."""
     with connection:
         try:
             while True:
@@ -84,7 +84,7 @@ def serve(connection: socket.socket, hasher: Hasher) -> None:
 
 
 def serve_all(listener: socket.socket, hasher: Hasher) -> None:
-    """Answer every worker that connects, each in a thread."""
+    """Serve every worker that connects, each in a thread."""
     while True:
         connection, _ = listener.accept()
         threading.Thread(target=serve, args=(connection, hasher), daemon=True).start()

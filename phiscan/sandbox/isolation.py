@@ -1,6 +1,6 @@
-"""One process that reads documents, isolated in layers; each says whether it is on, and why not.
+"""Isolation of a process that reads documents, in layers; each reports whether it is on, and why not.
 
-A layer that the kernel or a container does not allow is left out and named; the others stand by themselves.
+A layer that the kernel or a container does not allow is left out and named; the others do not depend on it.
 ``begin`` comes before the process loads its rules and models, ``finish`` before it sees the first document.
 """
 

@@ -1,4 +1,4 @@
-"""The process that has the key of the hashes: it reads no documents, opens no files and has no network.
+"""The key process: it computes keyed hashes, reads no documents, opens no files and has no network.
 
 Started by the scan as ``python -m phiscan.sandbox.key_process DESCRIPTOR``; see ``service``.
 """

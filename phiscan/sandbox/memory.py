@@ -1,4 +1,4 @@
-"""Memory that a process has freed and the C library kept: give it back to the system."""
+"""Returning freed heap memory of the C library to the system."""
 
 from __future__ import annotations
 

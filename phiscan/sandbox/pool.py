@@ -2,7 +2,7 @@
 
 pebble's pool replaces a worker that dies or hangs. Small items go to it in batches, because a round
 through the pool costs far more than an empty task; a batch that fails is run again item by item, so
-that only the guilty item is lost. Functions must therefore be safe to run twice.
+that only the item that caused it is lost. Functions must therefore be safe to run twice.
 """
 
 from __future__ import annotations
@@ -29,7 +29,13 @@ from phiscan.sandbox.answers import Fault, Unusable, unpack
 from phiscan.sandbox.batches import MAX_BATCH, BatchSize
 from phiscan.sandbox.isolation import Isolation
 from phiscan.sandbox.scratch_folder import make_folder, remove_folder
-from phiscan.sandbox.worker_process import OUT_OF_TIME, run_chunk, start_worker
+from phiscan.sandbox.worker_process import (
+    EXIT_NO_MEMORY,
+    OUT_OF_TIME,
+    run_chunk,
+    start_worker,
+    too_little_memory,
+)
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -37,11 +43,12 @@ R = TypeVar("R")
 BATCHES_PER_WORKER = 8  # in flight
 MOST_AHEAD = 5_000  # items answered before an older one: bounds what the caller keeps
 LOOK_S = 1.0  # how often a wait looks whether the workers are still there
-STALL_S = 120.0  # beyond what all items in flight may take: nobody works on them any more
+STALL_S = 120.0  # beyond what all items in flight may take: no worker has them any more
 WALL_FACTOR = (
     10.0  # the limit of processor time becomes one of wall clock for what hangs and computes nothing
 )
 HASTY_S = 5.0  # a batch of quick items that takes this long is run again item by item
+MOST_FULL = 2  # workers without memory that one item may come to, until all are started again
 MOST_STARTS = 5  # of the pool for one batch, until it is given up
 TASKS_PER_WORKER = 5_000  # batches until a worker is replaced: libraries leak
 _PRELOAD = (
@@ -66,9 +73,10 @@ PAUSE: Final = Pause.PAUSE
 
 @dataclass(frozen=True, slots=True)
 class _Death:
-    """A worker that died over its items: whose fault it was shows when each is run again, alone."""
+    """A worker that died over its items; which one caused it shows when each is run again, alone."""
 
     fault: Fault
+    is_full: bool = False  # of memory, which earlier items may have taken
 
 
 _BROKEN = _Death(Fault(FailReason.CRASHED, "worker died"))
@@ -76,7 +84,7 @@ _BROKEN = _Death(Fault(FailReason.CRASHED, "worker died"))
 
 @dataclass(slots=True, eq=False)
 class _Slot(Generic[T]):
-    """Items in input order, with the pool's promise for all of them."""
+    """Items in input order, with the one future of all their results."""
 
     items: list[T]
     future: Future[Any]
@@ -169,10 +177,10 @@ class Sandbox:
 
     def _answered(self, slots: deque[_Slot[T]]) -> _Slot[T]:
         """Remove and return the oldest slot that is answered; the oldest of all if none will ever be."""
-        patience = time.monotonic() + self._patience_s()
+        deadline = time.monotonic() + self._stall_s()
         while not (done := next((slot for slot in slots if slot.future.done()), None)):
             waited = wait([slot.future for slot in slots], timeout=LOOK_S, return_when=FIRST_COMPLETED)
-            if not waited.done and (not self._is_alive() or time.monotonic() > patience):
+            if not waited.done and (not self._is_alive() or time.monotonic() > deadline):
                 return slots.popleft()
         slots.remove(done)
         return done
@@ -184,21 +192,34 @@ class Sandbox:
     def _one_by_one(
         self, function: Callable[[T], R], items: list[T], first: Fault | _Death
     ) -> Iterator[tuple[T, R | Fault]]:
-        """Run the items of a lost batch alone; whoever sees its worker die twice alone is guilty.
+        """Run the items of a lost batch alone and yield their results, in order.
 
-        A worker may be killed from outside, or the system may be short of memory for a moment.
+        An item fails when its worker dies twice while it runs alone: a worker may be killed from outside,
+        or the system may be short of memory for a moment.
         """
         alone = len(items) == 1
-        if alone and isinstance(first, Fault):
+        if isinstance(first, Fault):
             yield items[0], first
             return
         for item in items:
+            yield item, self._alone_result(function, item, [first] if alone else [])
+
+    def _alone_result(self, function: Callable[[T], R], item: T, deaths: list[_Death]) -> R | Fault:
+        """Run one item alone until it has a result, or two workers died; ``deaths``: of its workers so far.
+
+        A worker that is out of memory may be so by its earlier items. It is replaced, and when the item comes
+        to such a worker a second time, all are: the third run is the first one of its worker.
+        """
+        while True:
+            if sum(death.is_full for death in deaths) == MOST_FULL:
+                self._restart()
             answer = self._wait(self._submit(function, [item]), function, 1)
-            if isinstance(answer, _Death) and not alone:
-                answer = self._wait(self._submit(function, [item]), function, 1)
-            if isinstance(answer, _Death):
-                answer = answer.fault
-            yield item, answer if isinstance(answer, Fault) else answer[1][0]
+            if not isinstance(answer, _Death):
+                result: R | Fault = answer if isinstance(answer, Fault) else answer[1][0]
+                return result
+            deaths.append(answer)
+            if len(deaths) > MOST_FULL or not (answer.is_full or len(deaths) == 1):
+                return answer.fault
 
     def _submit(self, function: Callable[[T], R], chunk: list[T]) -> Future[Any]:
         seconds = min(self.wall_s, HASTY_S) if len(chunk) > 1 else self.wall_s
@@ -235,9 +256,10 @@ class Sandbox:
             if not self._is_alive():
                 self._restart()
             fault = _death(error.exitcode, self.limits)
-            return fault if fault.reason is FailReason.TIMED_OUT else _Death(fault)
+            is_full = error.exitcode == EXIT_NO_MEMORY
+            return fault if fault.reason is FailReason.TIMED_OUT else _Death(fault, is_full)
         except (BrokenProcessPool, CancelledError):
-            # Every promise of a broken pool fails: only the first of them may start the next pool.
+            # Every future of a broken pool fails: only the first of them may start the next pool.
             if not self._is_alive():
                 self._restart()
             return _BROKEN
@@ -260,21 +282,21 @@ class Sandbox:
         return answer
 
     def _await(self, future: Future[Any]) -> None:
-        """Wait until the pool has kept its promise, or was replaced because it never would have."""
-        patience = time.monotonic() + self._patience_s()
+        """Wait until the future is done, or the pool was replaced because it never would be."""
+        deadline = time.monotonic() + self._stall_s()
         while not future.done():
-            # A pool that breaks forgets what it had not begun: those promises are never kept.
+            # A pool that breaks forgets what it had not begun: those futures are never done.
             if not wait([future], timeout=LOOK_S).done and (
-                not self._is_alive() or time.monotonic() > patience
+                not self._is_alive() or time.monotonic() > deadline
             ):
                 self._restart()
         self._pending.discard(future)
 
-    def _patience_s(self) -> float:
+    def _stall_s(self) -> float:
         return STALL_S + (BATCHES_PER_WORKER + 1) * self.wall_s
 
     def _is_alive(self) -> bool:
-        """Tell whether the pool works and nobody has emptied the folder for temporary files.
+        """Tell whether the pool works and its folder for temporary files still exists.
 
         A pool whose fork server died does not work, even if its workers were replaced: they died with it,
         and one of them may have held the lock for which the new ones wait.
@@ -322,7 +344,7 @@ class Sandbox:
             self._pool.join()
             self._pool = None
         for future in self._pending:
-            future.cancel()  # nobody is left to keep the promise
+            future.cancel()  # no pool is left to complete it
         self._pending.clear()
 
 
@@ -343,6 +365,8 @@ def _death(exitcode: int | None, limits: Limits) -> Fault:
     code = exitcode or 0
     if code in {-OUT_OF_TIME, -signal.SIGXCPU}:
         return Fault(FailReason.TIMED_OUT, f"more than {limits.time_s:g} s of processor time")
+    if code == EXIT_NO_MEMORY:
+        return Fault(FailReason.OUT_OF_MEMORY, too_little_memory(limits.memory_bytes))
     if code == -signal.SIGKILL:
         return Fault(FailReason.OUT_OF_MEMORY, "killed by the system")
     if code < 0:

@@ -1,7 +1,7 @@
-"""The process that starts helper programs for workers; it reads no documents itself.
+"""The program process: it starts helper programs and OCR processes for workers and reads no documents.
 
-Started by the scan as ``python -m phiscan.sandbox.program_process DESCRIPTOR MEMORY_BYTES FILE_BYTES``. Each
-worker gets a process of its own here, which runs one program after the other.
+Started by the scan as ``python -m phiscan.sandbox.program_process DESCRIPTOR MEMORY_BYTES FILE_BYTES``. It
+forks a child for each worker, which runs one program after the other and has one OCR process.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ _STDIN = 0
 def main(number: int, limits: ProgramLimits) -> None:
     """Serve on an inherited listening socket until the scan ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the process of a worker that is gone
+    signal.signal(
+        signal.SIGCHLD, signal.SIG_IGN
+    )  # the children of workers that have ended are not waited for
     try:
         read_secret(_STDIN)
     except EOFError:
@@ -45,7 +47,7 @@ def _serve(connection: socket.socket, listener: socket.socket, limits: ProgramLi
     parent = os.getppid()
     listener.close()
     os.close(_STDIN)
-    os.open(os.devnull, os.O_RDONLY)  # takes its number: a pipe that is held here keeps nobody alive
+    os.open(os.devnull, os.O_RDONLY)  # takes its number, so that this process does not keep the pipe open
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     with suppress(OSError):
         privileges.die_with_parent(signal.SIGKILL)

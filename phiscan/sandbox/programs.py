@@ -1,8 +1,8 @@
-"""The helper programs (tesseract, catdoc, sleuthkit...): asked for by workers, run elsewhere, isolated.
+"""Helper programs (tesseract, catdoc, sleuthkit...), run for workers in sandboxes of their own.
 
-A worker may start no program. It sends the name of a job, the job's few values and an open file to a process
-of its scan (``program_process``), which builds the command itself and runs it in a sandbox of its own. Where
-there is no such process, the program is started from here.
+A worker may start no program. It sends the name of a job, the job's values and an open file to the program
+process of its scan (``program_process``), which builds the command and runs it; pictures go on to the OCR
+process (``phiscan.sandbox.ocr``). Without a program process, both are started from the calling process.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from typing import Any
 from phiscan.sandbox import channel
 from phiscan.sandbox.isolation import restrict
 from phiscan.sandbox.layers import namespaces, privileges, seccomp
+from phiscan.sandbox.ocr import messages, ocr_client
 from phiscan.sandbox.scratch_folder import scratch
 
 NAME = "programs"  # of the socket
@@ -32,9 +33,9 @@ INPUT, FOLDER = "{input}", "{folder}"
 MOST_QUESTION_BYTES = 64 * 1024
 _MOST_ANSWER_BYTES = 16 * 1024**2
 _VALUE = re.compile(r"[A-Za-z0-9_+]{1,800}")
-_HEX = {"table_hex": "table"}  # a value that is any text, in hexadecimal digits: the name of a table
+_HEX = {"table_hex": "table"}  # values that may be any text, sent in hexadecimal digits: the name of a table
 _MOST_OUTPUT_BYTES = 64 * 1024**2
-_MARGIN_S = 15.0  # beyond the program's own time, until it is given up that anybody answers
+_MARGIN_S = 15.0  # beyond the program's own time, until the request times out
 _MOST_FILES = 100_000
 _SYSTEM = (
     *("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib"),
@@ -48,7 +49,7 @@ _LOADERS = ("lib64/ld-*.so*", "lib/ld-*.so*", "lib/*/ld-*.so*")  # what the kern
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What a worker may ask for: a program, and its arguments with places for values and files."""
+    """A command that workers may request: a program, and its arguments with fields for values and files."""
 
     program: str
     arguments: tuple[str, ...]
@@ -78,7 +79,7 @@ JOBS: Mapping[str, Job] = {
 
 @dataclass(frozen=True, slots=True)
 class ProgramLimits:
-    """What one program may take."""
+    """Limits of one program or OCR process, in bytes."""
 
     memory_bytes: int = 4 * 1024**3
     file_bytes: int = 4 * 1024**3
@@ -86,7 +87,7 @@ class ProgramLimits:
 
 @dataclass(slots=True)
 class Finished:
-    """What a program left: its exit status and output, and the files that it wrote, open and nameless."""
+    """The result of a program: exit status, output, and the files that it wrote, open and unlinked."""
 
     status: int
     output: bytes = field(repr=False)
@@ -99,31 +100,31 @@ class Finished:
 
 
 class _Connection:
-    """Where this process asks for programs; None = it starts them itself."""
+    """The connection to the program process; None = programs are started from this process."""
 
     channel: socket.socket | None = None
 
 
 def is_installed(job: str) -> bool:
-    """Tell whether the program of a job is on this machine."""
+    """Return whether the program of a job is installed."""
     return shutil.which(JOBS[job].program) is not None
 
 
 def ask_at(folder: str) -> None:
-    """Have programs run by the process that listens in ``folder``, if there is one."""
+    """Connect to the program process that listens in ``folder``, if there is one."""
     _Connection.channel = None
     with suppress(OSError):
         _Connection.channel = channel.connect(folder, NAME)
 
 
 def run(job: str, descriptor: int | None, seconds: float, **values: str) -> Finished:
-    """Run a helper program on an open file, which must stand at its beginning, or on nothing.
+    """Run a helper program on an open file, whose position must be its start, or on no file.
 
     Args:
         job: a name in ``JOBS``.
         descriptor: the file; also the program's standard input.
         seconds: of wall clock.
-        values: what the arguments of the job have places for.
+        values: for the fields in the arguments of the job.
 
     Raises:
         subprocess.TimeoutExpired: it took longer.
@@ -138,7 +139,7 @@ def run(job: str, descriptor: int | None, seconds: float, **values: str) -> Fini
         channel.send(connection, head, [] if descriptor is None else [descriptor])
         return _receive(connection, job, seconds)
     except (TimeoutError, EOFError):
-        # What comes later would be taken for the answer to the next question.
+        # A late reply would be taken for that to the next request.
         connection.close()
         raise subprocess.TimeoutExpired(job, seconds) from None
 
@@ -162,7 +163,7 @@ def _receive(connection: socket.socket, job: str, seconds: float) -> Finished:
 
 
 def answer(connection: socket.socket, limits: ProgramLimits) -> None:
-    """Run what one worker asks for until it hangs up; the other side of ``run``."""
+    """Serve the requests of one worker until it closes the connection; the other side of ``run``."""
     while True:
         data, descriptors = channel.receive(connection, MOST_QUESTION_BYTES)
         finished: Finished | None = None
@@ -201,7 +202,7 @@ def execute(
     seconds: float,
     limits: ProgramLimits | None = None,
 ) -> Finished:
-    """Build the command of a job and run it in a sandbox of its own.
+    """Build the command of a job and run it in a sandbox of its own; pictures go to the OCR process.
 
     Raises:
         subprocess.TimeoutExpired: it took longer than ``seconds``.
@@ -212,6 +213,11 @@ def execute(
     if wanted is None or not all(_VALUE.fullmatch(value) for value in values.values()):
         message = "no such job, or not one of its values"
         raise ValueError(message)
+    limits = limits or ProgramLimits()
+    if job in messages.JOBS and descriptor is not None and "languages" in values:
+        client = ocr_client.client_of(limits.memory_bytes)
+        if (read := client.read(job, descriptor, seconds, values["languages"])) is not None:
+            return Finished(*read)
     program = shutil.which(wanted.program)
     if program is None:
         raise FileNotFoundError(wanted.program)
@@ -221,7 +227,6 @@ def execute(
         command = [program, *(part.format_map(places) for part in wanted.arguments)]
         writable = [folder] if FOLDER in wanted.arguments else []
         readable = [folder] if held.get("input", "").startswith(folder) else []  # the link lies there
-        limits = limits or ProgramLimits()
         if not writable:  # it writes to its output alone
             limits = replace(limits, file_bytes=min(limits.file_bytes, _MOST_OUTPUT_BYTES))
         sandbox = _Sandbox(program, descriptor, readable, writable, seconds, limits)
@@ -301,7 +306,7 @@ def open_regular(name: str, folder: int) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class _Sandbox:
-    """What one program may do."""
+    """Limits and access rules of one program."""
 
     program: str
     descriptor: int | None
@@ -311,7 +316,7 @@ class _Sandbox:
     limits: ProgramLimits
 
     def enter(self) -> None:
-        """Isolate the process that is about to become the program, as far as that is allowed here."""
+        """Isolate the calling process, before it executes the program, as far as the kernel allows."""
         parent = os.getppid()
         namespaces.enter()
         _limit(resource.RLIMIT_CORE, 0)

@@ -1,4 +1,4 @@
-"""Which layers of isolation the workers of a scan lacked, kept in the home beside the database."""
+"""The layers of isolation that the workers of each scan lacked, in a JSON file of the home."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MOST_KEPT = 1_000  # scans
 
 
 def write_missing(home: Path, scan: int, missing: Sequence[str] | None) -> None:
-    """Remember what the workers of a scan lacked, None = not known; a read-only home remembers nothing."""
+    """Store the missing layers of a scan; nothing where they are not known or the home is read-only."""
     if missing is None:
         return
     kept = _read(home)
@@ -26,7 +26,7 @@ def write_missing(home: Path, scan: int, missing: Sequence[str] | None) -> None:
 
 
 def read_missing(home: Path, scan: int) -> tuple[str, ...] | None:
-    """Return what the workers of a scan lacked, one line each; None = not known."""
+    """Return the missing layers of a scan, one line each; None = not known."""
     found = _read(home).get(str(scan))
     return None if found is None else tuple(found)
 

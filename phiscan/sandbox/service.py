@@ -1,4 +1,4 @@
-"""A process beside the workers that does for them what they may not: started by the scan, ended with it.
+"""A service process of a scan, which does for workers what they may not: it starts and ends with the scan.
 
 It listens on a socket in a private folder, gets its secret through a pipe, and ends when that pipe is closed,
 so also when the scan is killed. One that dies is started again on the same socket.

@@ -1,4 +1,4 @@
-"""The two processes beside the workers of a scan: who has the key, and who starts helper programs."""
+"""The service processes of a scan: one computes keyed hashes, one runs helper programs and OCR."""
 
 from __future__ import annotations
 

@@ -273,3 +273,15 @@ def test_a_fax_is_read_in_square_pixels(monkeypatch: pytest.MonkeyPatch) -> None
     (((width, height), n_levels),) = seen_sizes
     assert (width, height) == (867, round(539 * 204 / 98))
     assert n_levels > 2  # the stairs of its letters are smoothed
+
+
+@pytest.mark.parametrize(
+    ("column", "cell"),
+    [(6, "x"), (6, "9999999"), (8, "-9999999"), (2, "1e3"), (10, "nan"), (10, "inf"), (10, "101"), (10, "")],
+)
+def test_table_with_an_impossible_number_is_refused(column: int, cell: str) -> None:
+    row = ["5", "1", "1", "1", "1", "1", "10", "20", "90", "30", "91.5", "Okafor"]
+    assert [word.text for word in words_of("head\n" + "\t".join(row))] == ["Okafor"]
+    row[column] = cell
+    with pytest.raises(ValueError, match=r"number|confidence|int|float"):
+        words_of("head\n" + "\t".join(row))

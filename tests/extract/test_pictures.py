@@ -18,6 +18,7 @@ from PIL import Image, ImageDraw, ImageFont, IptcImagePlugin
 from phiscan.config import Limits
 from phiscan.extract.ocr import recognition as ocr
 from phiscan.extract.ocr.deskew import skew_angle
+from phiscan.extract.ocr.failures import OCR_NO_MEMORY
 from phiscan.extract.office.binary_pictures import blips
 from phiscan.model import Document, FailReason
 from phiscan.sandbox import programs
@@ -372,3 +373,37 @@ def test_how_word_cites_is_nobodys_name(read: Read) -> None:
     document = read(stream.getvalue(), "a.docx")
     assert document.locate(document.text.index("Bo Li")) == "customXml/item9.xml"
     assert "APA" not in document.text
+
+
+@pytest.mark.parametrize(
+    ("status", "reason", "detail"),
+    [
+        (-11, FailReason.CRASHED, "OCR ended by SIGSEGV"),
+        (70, FailReason.CRASHED, "OCR ended with status 70"),
+        (12, FailReason.OUT_OF_MEMORY, OCR_NO_MEMORY),
+        (-9, FailReason.OUT_OF_MEMORY, OCR_NO_MEMORY),
+        (1, FailReason.CORRUPT, "OCR cannot read the picture"),
+    ],
+)
+@needs_tesseract
+def test_reading_that_fails_is_one_unread_page_with_its_reason(
+    read: Read, monkeypatch: pytest.MonkeyPatch, status: int, reason: FailReason, detail: str
+) -> None:
+    pages = [Image.open(io.BytesIO(drawn(text=f"Lena Okafor page {number}"))) for number in range(3)]
+    stream = io.BytesIO()
+    pages[0].save(stream, "TIFF", save_all=True, append_images=pages[1:])
+    n_readings = 0
+
+    def fail_once(job: str, *arguments: object, **values: str) -> programs.Finished:
+        nonlocal n_readings
+        n_readings += 1
+        if n_readings == 2:
+            return programs.Finished(status, b"")
+        return run(job, *arguments, **values)  # type: ignore[arg-type]
+
+    run = programs.run
+    monkeypatch.setattr(programs, "run", fail_once)
+    document = read(stream.getvalue(), "a.tif", Limits(ocr_s=300))
+    assert [(part.locator, part.reason, part.detail) for part in document.unread] == [("#p2", reason, detail)]
+    assert "page 0" in document.text
+    assert "page 2" in document.text

@@ -1,11 +1,19 @@
 """A worker gives back the memory of a large document, and keeps no more than its models and automata."""
 
+import sqlite3
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
 import pytest
+from PIL import Image
+
+from phiscan.config import Config, Limits
+from phiscan.crawl import load_ignore
+from phiscan.pipeline.scan import scan
+from phiscan.review.store import Store
+from phiscan.store.identity import create_key
 
 KEPT_MB = 40  # the automata grow by 12; where nothing is given back, 60 stay
 _ROW = (
@@ -81,3 +89,22 @@ def test_a_worker_gives_back_the_memory_of_a_large_document(tmp_path: Path) -> N
     assert outcome == "screened"
     assert int(n_chars) > 4_000_000
     assert int(grown_mb) < KEPT_MB
+
+
+def test_file_that_needs_too_much_memory_fails_with_the_limit_and_the_others_are_read(tmp_path: Path) -> None:
+    share, home = tmp_path / "share", tmp_path / "home"
+    share.mkdir()
+    home.mkdir()
+    for number in range(8):
+        (share / f"{number}.txt").write_text(f"Minutes of the parking committee, number {number}.\n")
+    Image.new("L", (13_000, 13_000), 255).save(share / "large.png")  # 169 MB of pixels
+    config = Config(home=home, workers=1, limits=Limits(memory_bytes=160 * 1024**2))
+    create_key(config.key_file)
+    with Store.open(config.database_url, create=True) as store:
+        scan(config, [bytes(share)], store, ignore=load_ignore(config, []))
+    with sqlite3.connect(home / "phiscan.db") as connection:
+        query = "SELECT file.display, outcome, detail FROM examination JOIN file ON file.id = file_id"
+        found = {name: (outcome, detail) for name, outcome, detail in connection.execute(query)}
+    assert found.pop("large.png") == ("failed", "needs more memory than 160 MB")
+    assert {outcome for outcome, _ in found.values()} == {"screened"}
+    assert len(found) == 8

@@ -14,6 +14,7 @@ from phiscan.extract.core import samples
 from phiscan.extract.ocr import recognition as ocr
 from phiscan.sandbox.confinement import network_isolation
 from phiscan.sandbox.isolation import LOST, probe
+from phiscan.sandbox.ocr.ocr_client import loaded_version
 
 _TIMEOUT_S = 20
 
@@ -59,6 +60,7 @@ def diagnose() -> list[ReaderCheck]:
             "scanned PDF, PNG, JPEG, TIFF, pictures in documents: reported as needs_ocr",
         ),
         _turned_pages(),
+        _ocr_process(),
         _program(
             "catdoc", "-V", "damaged DOC files", samples.reads_by_catdoc, "damaged DOC files: unsupported"
         ),
@@ -127,6 +129,19 @@ def _turned_pages() -> ReaderCheck:
         found,
         "",
         "pages that lie on their side take up to four times as long",
+        optional=True,
+    )
+
+
+def _ocr_process() -> ReaderCheck:
+    version = loaded_version(ocr.languages()) if ocr.languages() else ""
+    return ReaderCheck(
+        "OCR process",
+        "keeps libtesseract loaded between pages, with limits of its own",
+        found=bool(version),
+        works=bool(version),
+        version=version,
+        lost_without="each page starts the program tesseract: up to twice the time",
         optional=True,
     )
 

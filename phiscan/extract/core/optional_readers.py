@@ -11,7 +11,7 @@ OPTIONAL_READERS = (
     *("tesseract", "catdoc", "catppt", "readpst", "mmls", "fls", "icat"),
     *("mdb-tables", "mdb-export", "wpd2text", "wps2text"),
 )
-OPTIONAL_LIBRARIES = ("pyreadstat", "pyarrow")
+OPTIONAL_LIBRARIES = ("pyreadstat", "pyarrow", "tesserocr")
 
 
 def available_readers() -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Straightening a slanted scan: the angle at which the dark pixels fall into the sharpest lines.
+"""Deskewing of scans: the angle at which the projection profile of the dark pixels is sharpest.
 
 Source: the projection profile method, Postl (1986); here over a sample of dark pixels, no image is turned
 but the one that is returned.
@@ -16,7 +16,7 @@ _MAX_POINTS = 60_000
 _MIN_POINTS = 500
 _MOST = 15.0  # degrees looked at on both sides
 _LEAST = 0.4  # degrees; the recogniser copes with less
-_MIN_GAIN = 1.1  # sharper by this much, or the page is left as it is
+_MIN_GAIN = 1.1  # least ratio of sharpness for which a page is turned
 _MIN_BAND = 3  # rows of ink; less is a rule or a speck
 _DARK_SHARE = 0.5  # a page that is darker than this is a photograph, or white on black
 

@@ -1,7 +1,7 @@
-"""Evening out the light on a page: grey, shaded paper becomes white, and ink stays ink.
+"""Illumination correction: a grey page in, the page divided by its background out.
 
-The lightest grey of every patch of the page is its paper. Where the paper is much the same everywhere the
-page is left alone: the recogniser finds its own threshold. Patches much darker than the paper are pictures,
+The background is the lightest grey of every patch of the page. A page with an even background is returned
+unchanged: the recogniser finds its own threshold. Patches much darker than the paper are pictures,
 banners or the table below, and are not lightened.
 
 Source: division by the background, as for shading in microscopy; here over patches, for speed.
@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 _SHRINK, _PATCH = 4, 8  # pixels made one, against noise; of these, the side of a patch
-_UNEVEN = 20.0  # grey levels between the lightest and the darkest twentieth of the paper
-_DARK = 0.5  # of the usual paper; less is none
+_UNEVEN = 20.0  # grey levels between the 5th and 95th percentile of the background
+_DARK = 0.5  # of the median background; darker patches are not paper
 _MIN_PATCHES = 4  # on each side
 _STRIP = 512  # rows lightened together
 

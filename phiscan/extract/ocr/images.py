@@ -1,6 +1,6 @@
 """Pictures: their text through OCR, and the metadata that cameras and scanners write.
 
-A picture within a document or a container is passed over when nobody could read a text in it: an icon, a
+A picture within a document or a container is skipped when it is too small or too even for text: an icon, a
 rule, a patch of one colour. The same picture is read once per file.
 """
 
@@ -25,7 +25,7 @@ _MIN_EMBEDDED_SIDE = 40
 _MIN_EMBEDDED_AREA = 16_000
 _MAX_ASPECT = 20  # longer ones are rules and borders
 _MOST_SQUEEZED = 4.0  # dots across to one down; the coarsest fax has 204 to 98
-_STAIR = 0.8  # pixels
+_BLUR_RADIUS = 0.8  # pixels
 _MIN_CONTRAST = 24  # of 255 grey levels between the darkest and the lightest
 
 
@@ -77,7 +77,7 @@ def _count_pages(image: Any) -> tuple[int, bool]:
 
 
 def _has_readable_size(size: tuple[int, int], *, embedded: bool) -> bool:
-    """Tell a picture in which a text could be read from an icon or a rule.
+    """Return whether a picture is large enough for text, not an icon or a rule.
 
     >>> _has_readable_size((32, 32), embedded=True), _has_readable_size((200, 80), embedded=True)
     (False, True)
@@ -97,14 +97,14 @@ def _page(image: Any, number: int, content: Content, sink: Sink) -> Any:
     # Photographs carry their rotation as a tag.
     from PIL import ImageOps  # noqa: PLC0415
 
-    page = _unfaxed(image) if image.mode == "1" else on_white(ImageOps.exif_transpose(image))
+    page = grey_fax(image) if image.mode == "1" else on_white(ImageOps.exif_transpose(image))
     return page if content.depth == 0 or is_worth_reading(page) else None
 
 
-def _unfaxed(image: Any) -> Any:
-    """Return a page of black and white pixels in grey, square, and without the stairs of its letters.
+def grey_fax(image: Any) -> Any:
+    """Return a bilevel page (fax) in grey, with square pixels and the jagged edges of its letters smoothed.
 
-    A fax has twice as many dots across as down, or as many, as its resolution says.
+    A fax has once or twice as many dots across as down: its resolution says.
     """
     from PIL import Image, ImageFilter, ImageOps  # noqa: PLC0415 (heavy)
 
@@ -112,17 +112,17 @@ def _unfaxed(image: Any) -> Any:
     page = ImageOps.exif_transpose(image).convert("L")
     if 0 < down < across <= _MOST_SQUEEZED * down:
         page = page.resize((page.width, round(page.height * across / down)), Image.Resampling.BICUBIC)
-    return page.filter(ImageFilter.GaussianBlur(_STAIR))
+    return page.filter(ImageFilter.GaussianBlur(_BLUR_RADIUS))
 
 
 def is_worth_reading(image: Any) -> bool:
-    """Tell whether a grey picture within a document could hold a line that a person reads."""
+    """Return whether an embedded grey picture has the size and contrast of readable text."""
     darkest, lightest = image.getextrema()
     return _has_readable_size(image.size, embedded=True) and lightest - darkest >= _MIN_CONTRAST
 
 
 def on_white(image: Any) -> Any:
-    """Return the picture in grey as a reader sees it: what is transparent lies on the opposite of the ink."""
+    """Return the picture in grey; transparent parts become white, or black under light ink."""
     from PIL import Image, ImageStat  # noqa: PLC0415 (heavy)
 
     if image.mode.startswith("I;16") or image.mode in ("I", "F"):

@@ -1,8 +1,8 @@
-"""The words that the recogniser saw on a page, put together as they are there.
+"""Layout reconstruction: words with boxes in, text that keeps columns, rows, blank and wrapped lines out.
 
-Words in columns keep their distance, in spaces, so that what is below each other on the page does so in
-the text. Cells that were seen column by column become rows again. A blank line stands where the page has one,
-and a line that only ended because the paper did continues: the first word of the next one had no room on it.
+Words in columns keep their distance, in spaces, so that cells of a column are aligned in the text too.
+Cells that were recognised column by column become rows again. Blank lines of the page remain. A wrapped line
+is joined to the next one: the first word of the next one had no room on it.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ from statistics import median_low
 
 from phiscan.extract.ocr.words import WIDE, Row, Type, Word
 
-_BLANK = 1.5  # usual distances from line to line, from which on one is blank
-_FEW_WORDS = 4.0  # a line of a column that is no prose
-_SAME_ROW = 0.6  # of a line's height, between the middles of what is in one row
-_MIN_OVERLAP = 0.5  # of the lower of two blocks that stand beside each other
-_FULL_CHARS = 30  # of a line that the paper may have ended
-_FULL_LINES = 3  # that end near the margin, or there is none
-_NEAR = 12  # widths of a letter before the margin
-_INDENTED = 3  # widths of a letter; a line that begins further in or out is one of its own
+_BLANK = 1.5  # median line distances, from which on there is a blank line
+_FEW_WORDS = 4.0  # words per line, up to which a block is a column of cells
+_SAME_ROW = 0.6  # of the line height: most vertical distance of cells in one row
+_MIN_OVERLAP = 0.5  # vertical overlap of neighbouring blocks, of the smaller height
+_FULL_CHARS = 30  # letter widths of a line that may be wrapped
+_FULL_LINES = 3  # least number of lines that end near a right margin
+_NEAR = 12  # letter widths from the margin
+_INDENTED = 3  # letter widths; a line indented by more is not a continuation
 _ADDRESS = re.compile(r"(?<=[\w-]) ?@ ?(?=[\w-]+(?:\.[\w-]+)*\.[a-z]{2,8}\b)")
-# What begins a line of its own: a sign or a number of a list, a label.
+# What begins a new line: a bullet or number of a list, a label.
 _BEGINS = re.compile(r"[-–—•*·>\[□☐☒✓]|\d{1,2}[.)]|[A-Z][.)]|[A-ZÀ-Þ][^\W\d_]{0,19}\s?:")  # noqa: RUF001 (dashes that lists have)
 _DELIMITER = re.compile(r"[;|]|,(?=\S)")
-_DELIMITERS = 3  # of a row of a table whose cells they divide
+_DELIMITERS = 3  # least number in a row of a delimited table
 
 
 def laid_out(words: Sequence[Word], width: int = 0) -> str:
-    """Return the text of a page, line by line, with columns, blank lines and wrapped lines as it has them.
+    """Return the text of a page from its words: columns aligned by spaces, blank lines kept, wraps joined.
 
-    ``width`` is that of the page, in pixels; 0 where it is not known.
+    ``width``: of the page, in pixels; 0 = unknown.
     """
     if not words:
         return ""
@@ -58,13 +58,13 @@ def laid_out(words: Sequence[Word], width: int = 0) -> str:
 
 
 def in_order(words: Sequence[Word]) -> list[Word]:
-    """Return the words in the order in which ``laid_out`` has them."""
+    """Return the words in the reading order of ``laid_out``."""
     rows = [Row(list(line)) for _, line in groupby(words, lambda word: word.place)]
     return [word for row in _rows_across(rows) for word in row.words] if rows else []
 
 
 def _line(row: Row, start: int, type_: Type) -> str:
-    """Return a row as text; what follows a wide gap is set to its column where there is room."""
+    """Return a row as text; a word after a wide gap is aligned to its column where there is room."""
     letter = type_.letter
     parts = [row.words[0].text]
     n_chars = len(parts[0])
@@ -82,7 +82,7 @@ def _has_columns(row: Row, letter: float) -> bool:
 
 
 def _margin(rows: Sequence[Row], letter: float, width: int) -> float | None:
-    """Return where the longest lines of a page end: several, or one as near to the edge as all begin."""
+    """Return the right margin: where several long lines end, or one as near to the edge as all begin."""
     ends = sorted((row.right for row in rows if row.right - row.left > _FULL_CHARS * letter), reverse=True)
     near = [end for end in ends if end > ends[0] - _NEAR * letter]
     if len(near) >= _FULL_LINES:
@@ -92,7 +92,7 @@ def _margin(rows: Sequence[Row], letter: float, width: int) -> float | None:
 
 
 def _goes_on(before: Row, after: Row, margin: float | None, letter: float) -> bool:
-    """Tell whether a line continues in the next: its first word had no room before the margin."""
+    """Return whether a line was wrapped: the first word of the next had no room before the margin."""
     if margin is None or abs(after.left - before.left) > _INDENTED * letter:
         return False
     if _shape(before) == _shape(after) is not None or _has_columns(after, letter):
@@ -108,7 +108,7 @@ def _goes_on(before: Row, after: Row, margin: float | None, letter: float) -> bo
 
 
 def _shape(row: Row) -> str | None:
-    """Return the form of a row's first word where it is no word: rows of a table begin alike."""
+    """Return the shape of a row's first token (letters a, digits 9); None if it begins with a letter."""
     first = row.words[0].text
     return None if first[0].isalpha() else _FIGURES.sub("9", _LETTERS.sub("a", first))
 
@@ -118,7 +118,7 @@ _FIGURES, _LETTERS = re.compile(r"\d+"), re.compile(r"[^\W\d_]+")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _Block:
-    """Rows that the recogniser took for one stretch of text, and the box around them."""
+    """Rows of one block of the page segmentation, with their bounding box."""
 
     rows: Sequence[Row]
 
@@ -135,11 +135,11 @@ class _Block:
 
     @cached_property
     def holds_cells(self) -> bool:
-        """Tell whether its lines are too short for prose."""
+        """Whether its lines are too short for prose."""
         return sum(len(row.words) for row in self.rows) <= _FEW_WORDS * len(self.rows)
 
     def is_row_with(self, other: _Block) -> bool:
-        """Tell whether two blocks stand beside each other and one of them holds cells."""
+        """Return whether two blocks are side by side and one of them is a column of cells."""
         left, top, right, bottom = self.box
         left_2, top_2, right_2, bottom_2 = other.box
         overlap = min(bottom, bottom_2) - max(top, top_2)
@@ -149,7 +149,7 @@ class _Block:
 
 
 def _rows_across(rows: Iterable[Row]) -> list[Row]:
-    """Return the rows with cells beside each other in one, where these were seen as blocks of their own."""
+    """Return the rows of a page; side-by-side blocks of cells are merged into rows across them."""
     groups: list[list[_Block]] = []
     for _, lines in groupby(rows, lambda row: row.block):
         block = _Block(list(lines))
@@ -165,7 +165,7 @@ def _rows_across(rows: Iterable[Row]) -> list[Row]:
 
 
 def _in_rows(blocks: Iterable[_Block]) -> Iterator[Row]:
-    """Yield the rows of blocks beside each other, top down."""
+    """Yield the merged rows of side-by-side blocks, top down."""
     rows = sorted((row for block in blocks for row in block.rows), key=lambda row: row.middle)
     together: list[Row] = []
     for row in rows:

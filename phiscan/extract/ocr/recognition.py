@@ -1,4 +1,4 @@
-"""Pictures to text through tesseract, within the file's own OCR budget."""
+"""OCR of pictures by tesseract: a PIL image in, text or an unread part out, within the file's OCR budget."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from phiscan.errors import ExtractError
 from phiscan.extract.core.content import Sink
 from phiscan.extract.ocr.deskew import line_height, straighten
+from phiscan.extract.ocr.failures import failure
 from phiscan.extract.ocr.illumination import even_light
 from phiscan.extract.ocr.layout import laid_out
 from phiscan.extract.ocr.picture_log import current_log
@@ -26,25 +28,25 @@ from phiscan.model import OCR_PENDING, FailReason
 from phiscan.sandbox import programs
 from phiscan.sandbox.channel import in_memory
 
-_MIN_SECONDS = 0.5  # less is not worth a start
-# Letters of a screen are too small for the recogniser and are doubled; larger ones would fall apart.
+_MIN_SECONDS = 0.5  # least budget with which a reading is begun
+# Letters of screen captures are too small for the recogniser and are doubled; larger ones would break up.
 _SMALL_SIDE, _SMALL_LINE = 1600, 18  # pixels
-_SMALL_AREA = 160_000  # pixels of a picture in which codes are looked for without OCR too
-_PAPER = 160  # grey level; half of a written page is lighter
-_CERTAIN = 70.0  # of 100, as tesseract says of each word
-_UPRIGHT = 5  # words
+_SMALL_AREA = 160_000  # pixels of a picture in which bar codes are decoded without OCR too
+_PAPER = 160  # grey level; half of the pixels of a text page are lighter
+_CERTAIN = 70.0  # least word confidence, of 100
+_UPRIGHT = 5  # least number of certain words of an upright page
 _ROTATE = re.compile(rb"^Rotate: (\d+)", re.MULTILINE)
 
 
 @lru_cache(maxsize=1)
 def languages() -> str:
-    """Return the tesseract languages to use, ``eng+fra``; empty without tesseract."""
+    """Return the installed languages of those to use, ``eng+fra``; empty without tesseract."""
     installed = installed_languages()
     return "+".join(name for name in ("eng", "fra") if name in installed)
 
 
 def installed_languages() -> tuple[str, ...]:
-    """Return what tesseract can read; nothing where it is not installed."""
+    """Return the installed models of tesseract; none where it is not installed."""
     if not shutil.which("tesseract"):
         return ()
     try:
@@ -55,10 +57,13 @@ def installed_languages() -> tuple[str, ...]:
 
 
 def read_picture(render: Callable[[], Any], place: str, sink: Sink, *, is_page: bool = False) -> bool:
-    """Read one picture (a PIL image made by ``render``, or None to pass it over); tell whether it was read.
+    """Add the text of one picture to the sink, and return whether it was read.
 
-    Without tesseract, or when the budget is used up, the place is recorded as unread; ``is_page``: a whole
-    page, which is then not even drawn.
+    Args:
+        render: returns a PIL image, or None for a picture to skip.
+        place: its locator; recorded as unread without tesseract, or when the budget is used up.
+        sink: of the file.
+        is_page: a whole page, which is not rendered once the budget is used up.
     """
     seconds = sink.ocr_seconds_left()
     has_time = seconds >= _MIN_SECONDS
@@ -79,8 +84,8 @@ def read_picture(render: Callable[[], Any], place: str, sink: Sink, *, is_page: 
 
 
 def _read(image: Any, place: str, sink: Sink, *, has_time: bool) -> bool:
-    """Add the codes and the text of a PIL image; tell whether it was read."""
-    # Looking for codes in a large picture takes as long as reading a document; without OCR it is unread.
+    """Add the bar codes and the text of a PIL image to the sink; return whether it was read."""
+    # Decoding bar codes in a large picture takes as long as reading a document; without OCR it is unread.
     if has_time or not languages() or image.width * image.height <= _SMALL_AREA:
         read_codes(image, place, sink)
     if not languages():
@@ -90,6 +95,9 @@ def _read(image: Any, place: str, sink: Sink, *, has_time: bool) -> bool:
         text = picture_text(image, sink.ocr_seconds_left()) if has_time else None
     except subprocess.TimeoutExpired:
         text = None
+    except ExtractError as error:
+        sink.fail(place, FailReason(error.reason), error.detail)
+        return False
     except (OSError, ValueError, RuntimeError, SyntaxError) as error:
         sink.fail(place, FailReason.CORRUPT, type(error).__name__)
         return False
@@ -102,7 +110,7 @@ def _read(image: Any, place: str, sink: Sink, *, has_time: bool) -> bool:
 
 
 def _without_ocr(place: str, sink: Sink) -> bool:
-    """Record a picture that was not read: no time is left, or this pass reads text alone; return False."""
+    """Record an unread picture: the budget is used up, or this pass is without OCR; return False."""
     if sink.limits.ocr_s <= 0:
         sink.fail(place, FailReason.NEEDS_OCR, OCR_PENDING)
     else:
@@ -111,16 +119,16 @@ def _without_ocr(place: str, sink: Sink) -> bool:
 
 
 def picture_text(image: Any, seconds: float) -> str:
-    """Return the text in a PIL image, however it is turned; nothing touches the disk.
+    """Return the text of a PIL image in any orientation; nothing is written to a disk.
 
-    Uneven light is evened out and slanted pages are straightened first. Where most words are certain, the
-    picture is upright and that is all. Otherwise tesseract's own orientation detection, which needs a few
-    dozen letters, is asked for quarter turns; where the words of a written page are still doubtful, the other
-    turns are tried until most words are certain, and the one with the most certain words is taken. A picture
-    without edges as letters have is not given to the recogniser.
+    Method: illumination correction, deskewing, one reading. If most words are certain the picture is upright.
+    Otherwise tesseract's orientation detection, which needs a few dozen letters, proposes a quarter turn; if
+    the words of a text page are still uncertain, the other turns are read until most words are certain, and
+    the reading with the most certain words is returned. A picture without dense edges is not recognised.
 
     Raises:
         subprocess.TimeoutExpired: it took longer than ``seconds``.
+        ExtractError: the recogniser failed or crashed; the reason.
     """
     deadline = time.monotonic() + seconds
     image = image.convert("L")
@@ -132,7 +140,7 @@ def picture_text(image: Any, seconds: float) -> str:
         image = image.resize((image.width * 2, image.height * 2))
     best = _recognise(image, deadline)
     if not best.is_certain:
-        with suppress(subprocess.TimeoutExpired):  # what was read so far is kept
+        with suppress(subprocess.TimeoutExpired, ExtractError):  # the first reading remains
             best = _best_turned(image, best, deadline)
     _note(best.image, best.words)
     return best.text
@@ -144,7 +152,7 @@ def _note(image: Any, words: Sequence[Word]) -> None:
 
 
 def _best_turned(image: Any, best: _Reading, deadline: float) -> _Reading:
-    """Return the best of the reading of a picture and those of its quarter turns that are worth a look."""
+    """Return the best reading: the given one, or one of the quarter turns of the picture."""
     detected = _quarter_turns(image, deadline)
     n_seen = best.n_words
     if detected:
@@ -158,11 +166,11 @@ def _best_turned(image: Any, best: _Reading, deadline: float) -> _Reading:
             continue
         try:
             found = _recognise(_turned(image, quarter_turns), deadline)
-        except subprocess.TimeoutExpired:  # what was read so far is kept
+        except (subprocess.TimeoutExpired, ExtractError):  # the best reading so far remains
             return best
         best = max(best, found, key=lambda reading: reading.n_certain)
         n_seen += found.n_words
-        # A line gives some words, right or wrong, in one of two turns: without any, there is none.
+        # A line of text has words, right or wrong, in one of two turns: without any there is no text.
         if best.is_upright or not n_seen:
             break
     return best
@@ -173,7 +181,7 @@ def _turned(image: Any, quarter_turns: int) -> Any:
 
 
 def _quarter_turns(image: Any, deadline: float) -> int:
-    """Return the quarter turns against the clock after which a picture is upright; 0: none, or not known."""
+    """Return the counter-clockwise quarter turns that make a picture upright; 0: none, or unknown."""
     found = _run("orientation", image, deadline)
     rotate = _ROTATE.search(found.output) if not found.status else None
     return 0 if rotate is None else -int(rotate[1]) // 90 % 4  # tesseract turns with the clock
@@ -181,7 +189,7 @@ def _quarter_turns(image: Any, deadline: float) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """What the recogniser saw in a picture, and how many words of three letters it is certain of."""
+    """The text and words of one reading; counts are of words of three letters and more."""
 
     text: str
     n_words: int
@@ -191,17 +199,17 @@ class _Reading:
 
     @property
     def is_certain(self) -> bool:
-        """Tell whether most words were certain."""
+        """Whether most words are certain."""
         return 2 * self.n_certain > self.n_words
 
     @property
     def is_upright(self) -> bool:
-        """Tell whether so many words were certain that another turn can only be worse."""
+        """Whether so many words are certain that no other turn needs to be read."""
         return self.is_certain and self.n_certain >= _UPRIGHT
 
 
 def _looks_written(image: Any) -> bool:
-    """Tell dark ink on light paper from a photograph or a drawing."""
+    """Return whether a grey image is dark ink on light paper, by its histogram, and not a photograph."""
     counts = image.histogram()
     lighter = sum(counts[_PAPER:])
     darker = sum(counts[: _PAPER // 2])
@@ -210,20 +218,19 @@ def _looks_written(image: Any) -> bool:
 
 def _recognise(image: Any, deadline: float) -> _Reading:
     # Page segmentation 3: automatic, without the detection of orientation, which takes a fifth of a reading.
-    done = _run("ocr", image, deadline, languages=languages(), segmentation="3")
+    done = _run("ocr", image, deadline, segmentation="3")
     if done.status:
-        message = "tesseract failed"
-        raise RuntimeError(message)
+        raise failure(done.status)
     return _reading(done.output.decode("utf-8", "replace"), image)
 
 
 def _run(job: str, image: Any, deadline: float, **values: str) -> programs.Finished:
     stream = io.BytesIO()
-    image.save(stream, "PPM")  # costs nothing to write; tesseract reads it from its standard input
+    image.save(stream, "PPM")  # grey pixels with a short head, which costs nothing to write
     seconds = max(deadline - time.monotonic(), 0.01)
     descriptor = in_memory(stream.getvalue())
     try:
-        return programs.run(job, descriptor, seconds, **values)
+        return programs.run(job, descriptor, seconds, languages=languages(), **values)
     finally:
         os.close(descriptor)
 

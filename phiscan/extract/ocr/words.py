@@ -9,20 +9,21 @@ from functools import cached_property
 from itertools import pairwise
 from statistics import median, quantiles
 
-WIDE = 1.9  # widths of a letter between two words that stand in columns
+WIDE = 1.9  # letter widths between two words that belong to different columns
 _COLUMNS, _PAGE_LEVEL, _WORD_LEVEL = 12, "1", "5"  # of tesseract's table
-# Shares of the usual gap between words that are none: between figures and what follows, between any words of
-# type whose letters are equally wide, and beside a 1, which is narrow.
+# Shares of the median word gap below which a gap separates no words: between digits and what follows, between
+# any words of monospaced type, and next to a 1, which is narrow.
 _NO_GAP, _NO_GAP_SET, _NO_GAP_ONE = 0.66, 0.7, 0.9
-_MIN_GAPS = 5  # of words of letters, for the usual one to be known
-_EQUAL = 0.07  # of the usual width of a letter, between the quartiles, in type of equal width
-_MIN_LETTERS = 4  # of a word that tells it
+_MOST_PIXELS, _MOST_CONFIDENCE = 1_000_000, 100.0
+_MIN_GAPS = 5  # between words of letters, for their median to be used
+_EQUAL = 0.07  # of the median letter width: the interquartile range in monospaced type
+_MIN_LETTERS = 4  # of a word whose letter width is measured
 _FIGURE, _SIGN = re.compile(r"\d"), re.compile(r"[^\W_]")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Word:
-    """A word and its box in pixels; ``place`` is its block, paragraph and line; ``certainty`` of 100."""
+    """A word and its box in pixels; ``place``: block, paragraph and line; ``certainty``: 0 to 100."""
 
     text: str
     left: int
@@ -35,7 +36,7 @@ class Word:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Row:
-    """Words beside each other, from left to right."""
+    """Words of one line, from left to right."""
 
     words: Sequence[Word]
 
@@ -46,55 +47,78 @@ class Row:
 
     @cached_property
     def middle(self) -> float:
-        """How far down the page it stands."""
+        """Median vertical centre of its words, in pixels from the top."""
         return median((word.top + word.bottom) / 2 for word in self.words)
 
     @cached_property
     def height(self) -> float:
-        """The usual height of its words."""
+        """Median height of its words, in pixels."""
         return median(word.bottom - word.top for word in self.words)
 
     @property
     def left(self) -> int:
-        """Where it begins."""
+        """Left edge, in pixels."""
         return self.words[0].left
 
     @property
     def right(self) -> int:
-        """Where it ends."""
+        """Right edge, in pixels."""
         return self.words[-1].right
 
 
 def page_width(table: str) -> int:
-    """Return the width of the page in pixels, 0 where tesseract's table does not say."""
+    """Return the width of the page in pixels from tesseract's table; 0 where the table does not have it.
+
+    Raises:
+        ValueError: the width is no possible number of pixels.
+    """
     cells = table.partition("\n")[2].partition("\n")[0].split("\t")
-    return int(cells[8]) if len(cells) == _COLUMNS and cells[0] == _PAGE_LEVEL else 0
+    return _pixels(cells[8]) if len(cells) == _COLUMNS and cells[0] == _PAGE_LEVEL else 0
 
 
 def words_of(table: str) -> list[Word]:
-    """Return the words of tesseract's table, in its order."""
+    """Return the words of tesseract's table, in its order.
+
+    The process that wrote the table has read a picture that nobody checked: the table may be a forgery.
+
+    Raises:
+        ValueError: a box, a position or a confidence is no possible number.
+    """
     words = []
     for row in table.split("\n")[1:]:
         cells = row.split("\t")
         if len(cells) != _COLUMNS or cells[0] != _WORD_LEVEL or not cells[-1].strip():
             continue
-        block, paragraph, line, _, left, top, width, height = map(int, cells[2:10])
+        block, paragraph, line, _, left, top, width, height = map(_pixels, cells[2:10])
         place = (block, paragraph, line)
-        words.append(Word(cells[-1], left, top, left + width, top + height, place, float(cells[10])))
+        confidence = float(cells[10])
+        if not -1 <= confidence <= _MOST_CONFIDENCE:
+            message = "no confidence of a word"
+            raise ValueError(message)
+        words.append(Word(cells[-1], left, top, left + width, top + height, place, confidence))
     return words
+
+
+def _pixels(cell: str) -> int:
+    """Return a number of pixels, or of a block or line, from a cell of the table."""
+    number = int(cell)
+    if not -_MOST_PIXELS <= number <= _MOST_PIXELS:
+        message = "no number of pixels"
+        raise ValueError(message)
+    return number
 
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """The type of a page: the usual width of a letter, and of a gap between words (0: unknown), in pixels."""
+    """Typographic measures of a page: median letter width and word gap in pixels (gap 0: unknown)."""
 
     letter: float
     gap: float
-    is_equal: bool  # all letters are equally wide
+    is_equal: bool  # monospaced
 
     @classmethod
     def of(cls, rows: Sequence[Row]) -> Type:
-        """Measure the type of a page."""
+        """Return the measures of a page, from the boxes of its words."""
         words = [word for row in rows for word in row.words]
         widths = [(word.right - word.left) / len(word.text) for word in words if len(word.text) > 1]
         letter = max(median(widths), 1.0) if widths else 10.0
@@ -111,7 +135,7 @@ class Type:
         return cls(letter, median(gaps) if len(gaps) >= _MIN_GAPS else 0.0, is_equal)
 
     def is_gap(self, before: Word, after: Word) -> bool:
-        """Tell whether two words beside each other are two."""
+        """Return whether the gap between two neighbouring boxes separates words, or splits a number."""
         gap = after.left - before.right
         sides = before.text[-1] + after.text[0]
         if self.is_equal and gap < _NO_GAP_SET * self.gap:

@@ -1,8 +1,8 @@
-"""Is a result what a worker can have found in the file that it was given? Else it is the failure of the file.
+"""Validation of workers' results: a file and its result in, the result or a failure of the file out.
 
-A worker that a file has taken over may answer with anything that has the right types. Whoever scans puts in
-the file that was asked about, and takes nothing that would be recorded as a value, stand for another file or
-stop the scan. That a result is true cannot be seen from it.
+A worker that was taken over may return any values of the right types. The scanning process puts in the file
+that it sent, and rejects results that would be recorded as a value, count for another file or stop the scan.
+Whether a result is true cannot be checked.
 """
 
 from __future__ import annotations

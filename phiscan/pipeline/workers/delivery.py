@@ -33,34 +33,34 @@ MOST_HELD = 256  # files fetched and not yet examined; each takes a descriptor
 
 @dataclass(slots=True)
 class _Fetch:
-    """A file on its way: the promise is its source, with owner and readers."""
+    """A file that is being fetched; the result of ``future`` is its source, with owner and readers."""
 
     source: SourceFile
-    promise: Future[SourceFile] | None  # None: a file of this machine, opened when its worker asks
+    future: Future[SourceFile] | None  # None: a file of this machine, opened when its worker requests it
 
 
 class Delivery:
-    """Brings the files of all shares before the workers of a sandbox."""
+    """Provides the files of all shares to the workers of a sandbox, remote ones fetched ahead."""
 
-    def __init__(self, config: Config, hatch: FileHandoff) -> None:
+    def __init__(self, config: Config, handoff: FileHandoff) -> None:
         self._config = config
         self._limit = config.limits.file_bytes
-        self._hatch = hatch
+        self._handoff = handoff
         self._settings: ShareSettings | None = None
         self._shares: dict[bytes, RemoteShare] = {}
         self._pool: ThreadPoolExecutor | None = None
         self._held_bytes = 0  # of what is fetched, being fetched or being examined
         self._n_held = 0
-        self._n_out = 0  # files that the sandbox has taken and not answered
+        self._n_out = 0  # files that the sandbox has taken and has no result of
 
     def __enter__(self) -> Self:
-        """Do nothing: connections are made when the first remote file comes."""
+        """Return itself: connections are made when the first remote file comes."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Hang up, and end the fetching."""
+        """Close the connections and end the fetching."""
         for share in self._shares.values():
             share.close()
         if self._pool is not None:
@@ -72,31 +72,31 @@ class Delivery:
         """Yield each file, with owner and readers, and its worker's answer, in the order of the sandbox."""
         for source, answer in sandbox.run(function, self._arriving(iter(sources))):
             self._n_out -= 1
-            self._hatch.take_back(source)
+            self._handoff.take_back(source)
             if is_remote(source.root):
                 self._held_bytes -= self._cost(source)
                 self._n_held -= 1
             yield source, answer
 
     def _arriving(self, sources: Iterator[SourceFile]) -> Iterator[SourceFile | Pause]:
-        """Yield files as they are ready to be read; a pause while the workers have enough to do."""
+        """Yield files that are ready to be read; PAUSE while the next one is fetched and workers are busy."""
         line: deque[_Fetch] = deque()
         upcoming = next(sources, None)
         while line or upcoming is not None:
             while upcoming is not None and len(line) < self._ahead(upcoming) and self._has_room(upcoming):
                 line.append(self._begin(upcoming))
                 upcoming = next(sources, None)
-            ready = bool(line) and (line[0].promise is None or line[0].promise.done())
+            ready = bool(line) and (line[0].future is None or line[0].future.done())
             if not ready and self._n_out:
                 yield PAUSE
                 continue
             fetch = line.popleft()
-            source = fetch.source if fetch.promise is None else fetch.promise.result()
+            source = fetch.source if fetch.future is None else fetch.future.result()
             self._n_out += 1
             yield source
 
     def _ahead(self, source: SourceFile) -> int:
-        """Return how many files are looked at before the workers ask: those of this machine cost no wait."""
+        """Return how many files are begun ahead of the workers; one where nothing has to be fetched."""
         if not is_remote(source.root):
             return 1
         return 2 * self._share_settings().connections
@@ -112,7 +112,7 @@ class Delivery:
 
     def _begin(self, source: SourceFile) -> _Fetch:
         if not is_remote(source.root):
-            self._hatch.put_local(source)
+            self._handoff.put_local(source)
             return _Fetch(with_access(source), None)
         share = self._share(source.root)  # may be refused: nothing is held yet
         self._held_bytes += self._cost(source)
@@ -122,7 +122,7 @@ class Delivery:
         return _Fetch(source, self._pool.submit(self._bring, source, share))
 
     def _bring(self, source: SourceFile, share: RemoteShare) -> SourceFile:
-        """Fetch one file and put it into the hatch, or why it could not be fetched."""
+        """Fetch one file and register it, or the reason why it could not be fetched, for its worker."""
         held: MemoryFile | ExtractError
         try:
             source, held = fetch(source, share, self._limit)
@@ -130,7 +130,7 @@ class Delivery:
             held = error
         except Exception as error:  # noqa: BLE001 (the per-file fault boundary of fetching)
             held = ExtractError(FailReason.IO_ERROR, origin(error))
-        self._hatch.put(source, held)
+        self._handoff.put(source, held)
         return source
 
     def _share(self, root: bytes) -> RemoteShare:

@@ -30,11 +30,12 @@ from phiscan.sandbox.service import Service
 _SEALS = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
 _MAX_KEY = 1024**2
 _CHUNK = 64 * 1024
-LOOK_S = 0.05  # how often the hatch looks whether it is to be closed
+SOCKET = "files"
+LOOK_S = 0.05  # how often the server checks whether it is to be closed
 
 
 class MemoryFile:
-    """Bytes in anonymous memory; they are gone when nobody has the descriptor any more."""
+    """Bytes in anonymous memory, freed by the kernel with the last descriptor."""
 
     def __init__(self) -> None:
         self.descriptor = os.memfd_create("phiscan", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
@@ -55,11 +56,11 @@ class MemoryFile:
         self.size += len(data)
 
     def seal(self) -> None:
-        """Let nobody change it any more, not even who is handed it."""
+        """Forbid all further changes, also through the descriptors that are handed out."""
         fcntl.fcntl(self.descriptor, fcntl.F_ADD_SEALS, _SEALS)
 
     def close(self) -> None:
-        """Give the memory back, once nobody else has the descriptor."""
+        """Close the descriptor; the memory is freed when it is the last one."""
         if self.descriptor >= 0:
             os.close(self.descriptor)
             self.descriptor = -1
@@ -76,7 +77,7 @@ class FileHandoff:
         self._server: _Server | None = None
 
     def __enter__(self) -> Self:
-        """Make its folder; it opens when the first file is there to be handed out."""
+        """Make the folder of the socket; the server starts with the first file."""
         self._folder = make_folder()
         self._entry = os.open(self._folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         return self
@@ -84,7 +85,7 @@ class FileHandoff:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close it, and drop what is left in it."""
+        """Stop the server and close the files that are left."""
         if self._server is not None:
             self._server.shutdown()
             self._server.server_close()
@@ -101,20 +102,20 @@ class FileHandoff:
     @property
     def address(self) -> str:
         """The path of the socket, for processes of this user."""
-        return str(self._folder / "hatch")
+        return str(self._folder / SOCKET)
 
     def put(self, source: SourceFile, held: MemoryFile | ExtractError) -> None:
-        """Hold a fetched file, or the reason why there is none, for whoever asks."""
+        """Register a fetched file, or the reason why there is none, for the worker that requests it."""
         with self._lock:
             if self._server is None:
                 self._server = self._opened()
             self._held[key_of(source)] = held
 
     def put_local(self, source: SourceFile) -> None:
-        """Let a file of this machine be asked for; it is opened when somebody does.
+        """Register a file of this machine; it is opened when a worker requests it.
 
         Raises:
-            PhiscanError: nobody can be answered.
+            PhiscanError: the server cannot be started.
         """
         with self._lock:
             if self._server is None:
@@ -129,13 +130,13 @@ class FileHandoff:
             message = f"{self._folder}: the processes beside the workers cannot be started: {error.strerror}"
             raise PhiscanError(message) from None
         # Through /proc, because the path of a socket may not be longer than 107 bytes.
-        server = _Server(f"/proc/self/fd/{self._entry}/hatch", self)
+        server = _Server(f"/proc/self/fd/{self._entry}/{SOCKET}", self)
         serve = partial(server.serve_forever, poll_interval=LOOK_S)
-        threading.Thread(target=serve, name="hatch", daemon=True).start()
+        threading.Thread(target=serve, name=SOCKET, daemon=True).start()
         return server
 
     def take_back(self, source: SourceFile) -> None:
-        """Drop what is held for a file."""
+        """Forget a file that was examined, and close its memory."""
         with self._lock:
             if local := self._local.get(key_of(source)):
                 local.pop()
@@ -146,7 +147,7 @@ class FileHandoff:
                 held.close()
 
     def serve_request(self, key: bytes) -> tuple[bytes, list[int]]:
-        """Return the reply to a question, with a descriptor of the caller's own if there is a file."""
+        """Return the reply to a request, with a new descriptor, the caller's to close, if there is a file."""
         with self._lock:
             local = self._local.get(key)
             source = local[-1] if local else None
@@ -169,9 +170,9 @@ class _Server(socketserver.ThreadingUnixStreamServer):
     daemon_threads = True
     block_on_close = False
 
-    def __init__(self, path: str, hatch: FileHandoff) -> None:
+    def __init__(self, path: str, handoff: FileHandoff) -> None:
         super().__init__(path, _Question)
-        self.hatch = hatch
+        self.handoff = handoff
         Path(path).chmod(0o600)
 
     def handle_error(self, request: object, client_address: object) -> None:
@@ -179,13 +180,13 @@ class _Server(socketserver.ThreadingUnixStreamServer):
 
 
 class _Question(socketserver.BaseRequestHandler):
-    """One worker asks for one file after the other; only what is held can be had, whatever it asks."""
+    """The requests of one worker, one after the other; only registered files are handed out."""
 
     server: _Server
     request: socket.socket
 
     def handle(self) -> None:
-        """Read names and send replies until the worker is gone."""
+        """Read requests and send replies until the worker has closed the connection."""
         while True:
             # A question comes in one piece, nearly always: asking twice would wake this thread twice.
             data = self.request.recv(_CHUNK)
@@ -195,7 +196,7 @@ class _Question(socketserver.BaseRequestHandler):
             if length > _MAX_KEY or len(data) > LENGTH.size + length:
                 return
             key = data[LENGTH.size :] + _exactly(self.request, LENGTH.size + length - len(data))
-            reply, descriptors = self.server.hatch.serve_request(key)
+            reply, descriptors = self.server.handoff.serve_request(key)
             try:
                 socket.send_fds(self.request, [reply], descriptors)
             finally:

@@ -1,6 +1,6 @@
-"""Who examines the files of a scan: the confined processes of this machine, or a cluster's.
+"""The pools that examine the files of a scan: the confined processes of this machine, or a cluster's.
 
-The scan sees only ``Workers``: files go in, answers come out in the same order, and no more files are
+The scan uses only the protocol ``Workers``: files in, results out as they come, and no more files are
 taken than are being worked on.
 """
 
@@ -26,15 +26,15 @@ _PRELOAD = ("phiscan.pipeline.workers.preload",)
 
 
 class Workers(Protocol):
-    """Whoever examines files."""
+    """A pool that examines files: local processes or a cluster."""
 
     @property
     def missing_isolation(self) -> tuple[str, ...] | None:
-        """What keeps workers apart elsewhere and is missing here, one line each; None = not known."""
+        """Layers of isolation that are missing on this machine, one line each; None = not known."""
         ...  # pragma: no cover
 
     def run(self, sources: Iterable[SourceFile]) -> Iterator[tuple[SourceFile, Processed | Fault]]:
-        """Yield each file with its answer, as they come or in the order of the files."""
+        """Yield each file with its result or fault, as they come or in the order of the files."""
         ...  # pragma: no cover
 
 
@@ -47,11 +47,11 @@ class SandboxWorkers:
 
     @property
     def missing_isolation(self) -> tuple[str, ...] | None:
-        """What keeps workers apart elsewhere and is missing here, one line each; None = none has started."""
+        """Layers of isolation that are missing on this machine, one line each; None = none has started."""
         return self._sandbox.missing
 
     def run(self, sources: Iterable[SourceFile]) -> Iterator[tuple[SourceFile, Processed | Fault]]:
-        """Yield each file, with its owner and readers, and its answer, as they come."""
+        """Yield each file, with its owner and readers, and its result or fault, as they come."""
         return self._delivery.run(self._sandbox, work, sources)
 
 
@@ -62,12 +62,12 @@ def local_workers(config: Config, *, largest_batch: int | None = None) -> Iterat
     ``largest_batch``: so many files at most are given to one process at a time.
     """
     services = [key_service(lambda: load_key(config.key_file)), program_service(config.limits)]
-    with FileHandoff(services) as hatch, Delivery(config, hatch) as delivery:
+    with FileHandoff(services) as handoff, Delivery(config, handoff) as delivery:
         sandbox = Sandbox(
             config.n_workers,
             config.limits,
             start,
-            (config.for_workers(), hatch.address),
+            (config.for_workers(), handoff.address),
             preload=_PRELOAD,
         )
         sandbox.in_order = False  # one slow file must not hold up the others
