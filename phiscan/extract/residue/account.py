@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 
 from phiscan.extract.core import magic_numbers as magic
 from phiscan.extract.core.content import Content, Sink
+from phiscan.extract.core.encoded_documents import is_document
 from phiscan.extract.core.package_parts import PackageParts
 from phiscan.extract.residue.byte_runs import byte_runs
 from phiscan.extract.residue.pdf_strings import pdf_texts
@@ -99,6 +100,7 @@ def _encoded(content: Content, sink: Sink, n_segments: int) -> None:
         text = sink.text_of(index)
         data = text.encode("utf-8", "replace")
         for run in encoded_runs(data):
-            list_undecoded(run, segment.locator, sink)
+            if not is_document(run.data):  # else it was read: text_codes
+                list_undecoded(run, segment.locator, sink)
         if is_quoted_printable(data):
             sink.fail(segment.locator, FailReason.UNSUPPORTED, "quoted-printable text is not decoded")

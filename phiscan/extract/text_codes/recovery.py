@@ -1,0 +1,148 @@
+"""What was given as text of a content is searched for codes; what they stand for is read as well, ``#decoded``.
+
+It works on the text that readers gave, whatever the format: a cell, a field of JSON, a row of a database.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import re2
+
+from phiscan.errors import ExtractError
+from phiscan.extract.core.content import Content, Sink
+from phiscan.extract.core.encoded_documents import is_document
+from phiscan.extract.core.file_type import sniff
+from phiscan.extract.core.magic_numbers import TEXT
+from phiscan.extract.text_codes import digits, escapes, programs
+from phiscan.extract.text_codes.coded_run import CodedRun, Finder, readable
+from phiscan.extract.transport.runs import encoded_runs
+from phiscan.model import FailReason
+
+def encoded_documents(text: bytes) -> Iterator[CodedRun]:
+    """Yield the runs of mail encodings, uuencode and yEnc and long base64, that stand for a document."""
+    for run in encoded_runs(text):
+        if run.is_document and is_document(run.data):
+            yield CodedRun(run.start, run.end, run.kind, run.data)
+
+
+# Finders of solid digits, and of the rest: each looks at texts only in which its hint is found.
+_SOLID: tuple[Finder, ...] = (
+    encoded_documents,
+    digits.hex_runs,
+    digits.base64_runs,
+    digits.base85_runs,
+    digits.uuencoded_runs,
+)
+_OTHERS: tuple[Finder, ...] = (
+    programs.rtf_runs,
+    programs.postscript_runs,
+    digits.dump_runs,
+    digits.ldif_runs,
+    digits.list_runs,
+    escapes.percent_runs,
+    escapes.escape_runs,
+    escapes.reference_runs,
+    escapes.quoted_runs,
+    escapes.utf7_runs,
+)
+# What every code has in it, by a linear engine: most texts have none, and are looked at once.
+_SOLID_HINT = re2.compile(rb"[A-Za-z0-9+/_-]{20}|[!-~]{40}")
+_OTHER_HINT = re2.compile(
+    rb"\{\\rtf|%!PS|%[0-9A-Fa-fu][0-9A-Fa-f]|\\[xuX0-3][0-9A-Fa-f]|&#|&[a-zA-Z]{1,2}(?:acute|"
+    rb"grave|circ|cedil|uml|tilde|lig);|[A-Za-z0-9,.;:)]=(?:[2C][0-9A-F]|0[9AD]|E[0-9A-F]|3[ABDF])|[A-Za-z]\+[A-Za-z]|"
+    rb":: [A-Za-z0-9+/=]{4}|(?:[0-9A-Fa-fx]{2,8}[ ,:;\-\\\r\n\t]{1,4}){8}|\+A[A-Za-z0-9+/]{9}|<~[!-u]"
+)
+_PLACE = "decoded"
+_MOST_RUNS = 5_000  # of one content
+_MOST_CHARS = 1_000_000
+_INLINE_BYTES = 4096  # a longer text is a member of its own, with a reader
+_LABEL_BYTES = 60
+_LABEL_END = re.compile(rb"[|\t\r\n;,{}]")
+_MIN_CHARS = 16
+_ROUNDS = 3  # codes within codes
+
+
+def recover(content: Content, sink: Sink, n_segments: int) -> None:
+    """Read what coded runs stand for in the text that a content itself gave, as text or as members.
+
+    ``n_segments`` counts the segments before it was read.
+    """
+    own = (content.locator, f"{content.locator}#")
+    lines: list[str] = []
+    n_runs = n_chars = 0
+    for index, segment in enumerate(sink.segments_since(n_segments), n_segments):
+        is_own = segment.locator == own[0] or segment.locator.startswith(own[1])
+        if not is_own or segment.end - segment.start < _MIN_CHARS:
+            continue
+        data = sink.text_of(index).encode("utf-8", "replace")
+        for found in _read_runs(data, content, sink):
+            n_runs += 1
+            n_chars += len(found)
+            lines.append(found)
+            if n_runs > _MOST_RUNS or n_chars > _MOST_CHARS:
+                sink.fail(content.place(_PLACE), FailReason.TOO_LARGE, f"more than {_MOST_RUNS} coded runs")
+                break
+        else:
+            continue
+        break
+    sink.add("\n".join(dict.fromkeys(line for line in lines if line)), content.place(_PLACE))
+
+
+def _read_runs(data: bytes, content: Content, sink: Sink, rounds: int = _ROUNDS) -> Iterator[str]:
+    """Yield the text of each run; read the documents among them as members."""
+    for run in coded_runs(data):
+        text = readable(run.data) if len(run.data) <= _INLINE_BYTES and run.code != "RTF" else ""
+        if text and _is_plain(run.data):
+            yield _label(data, run) + text
+            if rounds > 1:
+                yield from _read_runs(run.data, content, sink, rounds - 1)
+        elif is_document(run.data) and (text or _is_solid(run)):
+            _read_member(run, content, sink)
+            yield ""
+
+
+def _is_plain(data: bytes) -> bool:
+    return sniff(data) in (TEXT, "text/csv")
+
+
+def _is_solid(run: CodedRun) -> bool:
+    """Tell a run whose bytes are a known kind of file, or a text that holds words."""
+    kind = sniff(run.data)
+    return not kind.startswith("text/") or bool(readable(run.data))
+
+
+def _read_member(run: CodedRun, content: Content, sink: Sink) -> None:
+    member = content.member(f"decoded{run.start}", run.data)
+    try:
+        sink.take_member()
+        sink.spend(len(run.data))
+    except ExtractError as error:
+        sink.fail(member.locator, FailReason(error.reason), error.detail)
+    else:
+        sink.read_member(member)
+
+
+def _label(data: bytes, run: CodedRun) -> str:
+    """Return what stands before a run in its cell or line: the name of its field."""
+    before = data[max(run.start - _LABEL_BYTES, 0) : run.start]
+    label = _LABEL_END.split(before)[-1].decode("utf-8", "ignore").strip(" \"'(")
+    return f"{label} " if label.endswith((":", "=")) else ""
+
+
+def coded_runs(text: bytes) -> list[CodedRun]:
+    """Return the runs of all codes that can be text or a document, in text order, none within another."""
+    finders = (*(_SOLID if _SOLID_HINT.search(text) else ()), *(_OTHERS if _OTHER_HINT.search(text) else ()))
+    found = [run for finder in finders for run in finder(text) if _may_be_text(run)]
+    kept: list[CodedRun] = []
+    for run in sorted(found, key=lambda run: (run.start, -run.end)):
+        if not kept or run.start >= kept[-1].end:
+            kept.append(run)
+    return kept
+
+
+def _may_be_text(run: CodedRun) -> bool:
+    return run.code in ("RTF", "LDIF") or bool(readable(run.data)) or (
+        len(run.data) > _INLINE_BYTES // 64 and is_document(run.data)
+    )
