@@ -49,6 +49,10 @@ _OLE_STREAMS = (
 _SAMPLE = 8192
 _END_BYTES, _ENTRY_BYTES, _LONGEST_END = 22, 46, 22 + 0xFFFF  # of the directory of a ZIP archive
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+_DUMP = re.compile(
+    r"[0-9a-fA-F]{7,8}:?[ \t]+(?:[0-9a-fA-F]{2,4} {1,2}){7}"
+)  # its right column is set off by bars
+_STRUCK_OVER = re.compile(rb"([^\x08])\x08(?=\1|_|[^\x08])|\x1b\[[0-9;]{0,20}[A-Za-z]")
 _HEADER_LINE = re.compile(r"[A-Za-z][A-Za-z0-9-]{1,40}:[ \t]?[^\r\n]*(?:\r?\n[ \t][^\r\n]*)*(?:\r?\n|$)")
 _MAIL_HEADERS = re.compile(
     r"(?im)^(received|from|to|subject|date|message-id|mime-version|return-path|delivered-to):"
@@ -219,7 +223,7 @@ def _sniff_text(data: bytes, name: str) -> str:  # noqa: PLR0911 (one return per
     text, encoding = decode(head)
     if (
         not encoding.startswith(("utf-16", "utf-32", "cp037"))
-        and len(_CONTROL.findall(head)) > len(head) // 50
+        and len(_CONTROL.findall(_STRUCK_OVER.sub(b"", head))) > len(head) // 50
     ):
         return UNKNOWN
     if encoding.startswith("utf-16") and not _looks_like_text(text):
@@ -287,6 +291,8 @@ def _sniff_json(start: str, by_name: str) -> str:
 def _is_delimited(text: str, *, whole: bool) -> bool:
     """Tell a table: at least three lines, the same number of a delimiter in each."""
     lines = [line for line in text.splitlines() if line.strip()]
+    if lines and _DUMP.match(lines[0]):
+        return False
     if not whole:
         lines = lines[:-1]
     lines = lines[:20]

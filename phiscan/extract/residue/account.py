@@ -90,6 +90,7 @@ def _candidates(
 def _encoded(content: Content, sink: Sink, n_segments: int) -> None:
     """List encoded runs in the text that this content itself gave."""
     own = (content.locator, f"{content.locator}#")
+    was_searched = sink.is_accounted(content.place("decoded"))  # for codes: documents in them are read
     for index, segment in enumerate(sink.segments_since(n_segments), n_segments):
         if segment.locator.endswith("#headers"):
             continue  # keys and signatures of the way through the servers
@@ -100,7 +101,7 @@ def _encoded(content: Content, sink: Sink, n_segments: int) -> None:
         text = sink.text_of(index)
         data = text.encode("utf-8", "replace")
         for run in encoded_runs(data):
-            if not is_document(run.data):  # else it was read: text_codes
+            if not (was_searched and is_document(run.data)):
                 list_undecoded(run, segment.locator, sink)
         if is_quoted_printable(data):
             sink.fail(segment.locator, FailReason.UNSUPPORTED, "quoted-printable text is not decoded")

@@ -17,7 +17,8 @@ import re2
 from phiscan.extract.text_codes.coded_run import CodedRun, is_plain
 
 _DUMP_LINE = re.compile(
-    rb"^[ \t>]*(?:0x)?([0-9A-Fa-f]{4,16})[:|]?[ \t]{1,3}((?:[0-9A-Fa-f]{2}){1,4}(?:[ \t-]{1,3}(?:[0-9A-Fa-f]{2}){1,4}){0,31})"
+    rb"^[ \t>]*(?:0x)?([0-9A-Fa-f]{4,16})[:|]?[ \t]{1,3}"
+    rb"((?:[0-9A-Fa-f]{2}){1,4}(?:[ \t-]{1,3}(?:[0-9A-Fa-f]{2}){1,4}){0,31})"
     rb"(?=[ \t]{2}|[ \t]*\r?$|[ \t]\|)[^\r\n]{0,80}\r?\n?",
     re.MULTILINE,
 )
@@ -45,11 +46,15 @@ _DOTTED = re2.compile(rb"[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}")
 _HEAD_DIGITS = 32
 _LONG = 100  # digits; as many can be a file
 _CAPITALS_WITHIN = re.compile(rb"[a-z0-9][A-Z][A-Z0-9]|[A-Z][a-z][A-Z]")
-_LDIF = re.compile(rb"^([A-Za-z][\w;.-]{0,80}):: ([A-Za-z0-9+/=]{4,}(?:\r?\n [A-Za-z0-9+/=]+){0,4096})", re.MULTILINE)
+_LDIF = re.compile(
+    rb"^([A-Za-z][\w;.-]{0,80}):: ([A-Za-z0-9+/=]{4,}(?:\r?\n [A-Za-z0-9+/=]+){0,4096})", re.MULTILINE
+)
 _BASE32 = re2.compile(rb"[A-Z2-7]{24,}={0,6}(?:\r?\n[A-Z2-7]{2,}={0,6})*")
 _MARKED_85 = re.compile(rb"<~([!-uz\s]{10,}?)~>")
 _SOLID_85 = re2.compile(rb"[!-~]{40,}(?:\r?\n[!-~]{20,})*(?:\r?\n[!-~]{1,19}(?:\n|$))?")
-_NAME_CHARS = bytes({*b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/._-:,=&?%+#~|*<>\"\r\n"})
+_NAME_CHARS = bytes(
+    {*b'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/._-:,=&?%+#~|*<>"\r\n'}
+)
 _OTHER_SHARE = 0.05  # of the characters of base85 that no name, address or rule has; 0.14 on average
 _MIN_DISTINCT = 20  # characters in the first hundred
 _HAS_UU = re2.compile(rb"(?m)^M[!-`]{60}\r?$")
@@ -133,7 +138,7 @@ def base64_runs(text: bytes) -> Iterator[CodedRun]:
     """Yield base64 of any width of line whose first bytes can be text or a file, and base32."""
     for start, end in _solid_lines(text):
         digits = text[start:end]
-        if _is_mixed(digits[:_HEAD_DIGITS]) and (len(digits) > _LONG or is_plain(_from_base64(digits[:_HEAD_DIGITS]))):
+        if len(digits) > _LONG or is_plain(_from_base64(digits[:_HEAD_DIGITS])):
             yield CodedRun(start, end, "base64", _from_base64(digits))
     if b"eyJ" in text:  # a token: two objects of JSON
         for match in _DOTTED.finditer(text):
@@ -155,6 +160,8 @@ def _solid_lines(text: bytes) -> Iterator[tuple[int, int]]:
         if end >= 0:
             yield start, _with_last_line(text, end)
         start, end = match.span()
+        if not _is_mixed(text[start : start + _HEAD_DIGITS]):
+            end = -1
     if end >= 0:
         yield start, _with_last_line(text, end)
 
@@ -165,8 +172,8 @@ def _with_last_line(text: bytes, end: int) -> int:
 
 
 def _is_mixed(head: bytes) -> bool:
-    """Tell digits of base64 from words and names: capitals and small letters, within words too."""
-    return head != head.lower() and head != head.upper() and not head.isalpha() or _CAPITALS_WITHIN.search(head) is not None
+    """Tell digits of base64 from words and names: capitals within words, or next to figures."""
+    return _CAPITALS_WITHIN.search(head) is not None
 
 
 def ldif_runs(text: bytes) -> Iterator[CodedRun]:

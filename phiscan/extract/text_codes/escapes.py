@@ -1,7 +1,7 @@
-r"""Characters written by their codes: percent-encoding, ``\x4c``, ``\u004c``, ``\114``, ``&#76;``, ``=4C``, UTF-7.
+r"""Characters by their codes: percent-encoding, ``\x4c``, ``\u004c``, ``\114``, ``&#76;``, ``=4C``, UTF-7.
 
 Each finder yields the runs of one code, in time linear in the text; a run ends at a blank or a quote.
-Source: RFC 3986 (percent-encoding), RFC 2045 (quoted-printable), RFC 2152 (UTF-7), HL7 v2.5.1 2.7 (hexadecimal).
+Source: RFC 3986 (percent-encoding), RFC 2045 (quoted-printable), RFC 2152 (UTF-7), HL7 v2.5.1 2.7.
 """
 
 from __future__ import annotations
@@ -17,11 +17,14 @@ from urllib.parse import unquote_to_bytes
 import re2
 
 from phiscan.extract.text_codes.coded_run import CodedRun
+from phiscan.extract.transport.decoding import from_quoted_printable
 
 _PERCENT = re2.compile(rb"[^\s\"'<>`|()\[\]{},%]*(?:%[0-9A-Fa-fu][0-9A-Fa-f][^\s\"'<>`|()\[\]{}%]*){2,}")
 _HAS_FORM = re2.compile(rb"=[\w.%-]{0,80}[A-Za-z]\+[A-Za-z]")
 _WIDE_PERCENT = re.compile(rb"%u([0-9A-Fa-f]{4})")
-_FORM = re.compile(rb"(?<![\w&=%.+-])(?:[\w.%-]{1,80}=[\w.%+@:-]{0,400}&){1,200}[\w.%-]{1,80}=[\w.%+@:-]{0,400}")
+_FORM = re.compile(
+    rb"(?<![\w&=%.+-])(?:[\w.%-]{1,80}=[\w.%+@:-]{0,400}&){1,200}[\w.%-]{1,80}=[\w.%+@:-]{0,400}"
+)
 _BLANK_IN_FORM = re.compile(rb"[A-Za-z]\+[A-Za-z]")
 _HAS_ESCAPES = re2.compile(rb"\\(?:x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|[0-3][0-7]{2}\\|X[0-9A-F]{4})")
 _HEX_ESCAPES = re.compile(rb"(?:\\x[0-9A-Fa-f]{2}[\w .,:;/@()-]{0,3}){6,}")
@@ -37,10 +40,10 @@ _MIN_REFERENCES = 2
 _QUOTED = re2.compile(
     rb"[A-Za-z0-9,.;:)]=(?:20|0D|0A|09|2[1-9A-F]|3[ABDF]|C[2-9A-F]=[89AB][0-9A-F]|E[0-9A-F])(?:[^0-9A-Za-z]|[A-Z0-9]|[a-z]{2})"
 )
-_QUOTED_ESCAPE = re.compile(rb"=([0-9A-F]{2})")
 _MIN_QUOTED = 2
 _QUERY = re.compile(rb"[?&][\w.%-]+=")
 _MOST_LINE = 4000
+_MOST_LINES = 200
 _UTF7 = re.compile(rb"\+([A-Za-z0-9+/]{11,})-?")
 _HL7 = re.compile(rb"\\X((?:[0-9A-F]{2}){2,})\\")
 _ROUNDS = 3  # a code within itself: %2520
@@ -107,13 +110,23 @@ def reference_runs(text: bytes) -> Iterator[CodedRun]:
 
 
 def quoted_runs(text: bytes) -> Iterator[CodedRun]:
-    """Yield lines with two escapes or more of quoted-printable."""
+    """Yield lines with two escapes or more of quoted-printable, with the lines that go on after them."""
     if b"=" in text:
         for start, end in _lines_with(_QUOTED, text, _MIN_QUOTED):
             if _QUERY.search(text, start, end):
                 continue  # an address, whose values may begin with two digits
-            plain = _QUOTED_ESCAPE.sub(lambda found: bytes([int(found[1], 16)]), text[start:end])
-            yield CodedRun(start, end, "quoted-printable", plain)
+            whole = _end_of_paragraph(text, start, end)
+            yield CodedRun(start, whole, "quoted-printable", from_quoted_printable(text[start:whole]))
+
+
+def _end_of_paragraph(text: bytes, start: int, end: int) -> int:
+    """Return the end of the line on which a paragraph of quoted-printable ends."""
+    for _ in range(_MOST_LINES):
+        if end >= len(text) or not text[start:end].rstrip().endswith(b"="):
+            break
+        stop = text.find(b"\n", end + 1, end + _MOST_LINE)
+        start, end = end, stop if stop >= 0 else min(end + _MOST_LINE, len(text))
+    return end
 
 
 def _lines_with(pattern: Any, text: bytes, n_least: int) -> Iterator[tuple[int, int]]:
@@ -125,7 +138,11 @@ def _lines_with(pattern: Any, text: bytes, n_least: int) -> Iterator[tuple[int, 
             if n_found >= n_least:
                 yield start, end
             n_found = 0
-            start = max(text.rfind(b"\n", end + 1 if end >= 0 else 0, match.start()) + 1, match.start() - _MOST_LINE, end)
+            start = max(
+                text.rfind(b"\n", end + 1 if end >= 0 else 0, match.start()) + 1,
+                match.start() - _MOST_LINE,
+                end,
+            )
             stop = text.find(b"\n", match.end(), match.end() + _MOST_LINE)
             end = stop if stop >= 0 else min(match.end() + _MOST_LINE, len(text))
         n_found += 1

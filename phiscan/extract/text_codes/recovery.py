@@ -1,4 +1,4 @@
-"""What was given as text of a content is searched for codes; what they stand for is read as well, ``#decoded``.
+"""Reads what coded runs stand for in the text that a content gave, ``#decoded``.
 
 It works on the text that readers gave, whatever the format: a cell, a field of JSON, a row of a database.
 """
@@ -16,9 +16,10 @@ from phiscan.extract.core.encoded_documents import is_document
 from phiscan.extract.core.file_type import sniff
 from phiscan.extract.core.magic_numbers import TEXT
 from phiscan.extract.text_codes import digits, escapes, programs
-from phiscan.extract.text_codes.coded_run import CodedRun, Finder, readable
+from phiscan.extract.text_codes.coded_run import CodedRun, Finder, is_plain, readable
 from phiscan.extract.transport.runs import encoded_runs
 from phiscan.model import FailReason
+
 
 def encoded_documents(text: bytes) -> Iterator[CodedRun]:
     """Yield the runs of mail encodings, uuencode and yEnc and long base64, that stand for a document."""
@@ -69,6 +70,7 @@ def recover(content: Content, sink: Sink, n_segments: int) -> None:
 
     ``n_segments`` counts the segments before it was read.
     """
+    sink.mark_accounted(content.place(_PLACE))
     own = (content.locator, f"{content.locator}#")
     lines: list[str] = []
     n_runs = n_chars = 0
@@ -93,6 +95,9 @@ def recover(content: Content, sink: Sink, n_segments: int) -> None:
 def _read_runs(data: bytes, content: Content, sink: Sink, rounds: int = _ROUNDS) -> Iterator[str]:
     """Yield the text of each run; read the documents among them as members."""
     for run in coded_runs(data):
+        if run.code == "LDIF" and len(run.data) <= _INLINE_BYTES and is_plain(run.data):
+            yield run.data.decode("utf-8", "replace")
+            continue
         text = readable(run.data) if len(run.data) <= _INLINE_BYTES and run.code != "RTF" else ""
         if text and _is_plain(run.data):
             yield _label(data, run) + text
@@ -143,6 +148,8 @@ def coded_runs(text: bytes) -> list[CodedRun]:
 
 
 def _may_be_text(run: CodedRun) -> bool:
-    return run.code in ("RTF", "LDIF") or bool(readable(run.data)) or (
-        len(run.data) > _INLINE_BYTES // 64 and is_document(run.data)
+    return (
+        run.code in ("RTF", "LDIF")
+        or bool(readable(run.data))
+        or (len(run.data) > _INLINE_BYTES // 64 and is_document(run.data))
     )

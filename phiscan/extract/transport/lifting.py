@@ -11,7 +11,7 @@ from phiscan.model import FailReason
 
 _MIN_BYTES = 40  # shorter than the shortest line of any encoding
 _MIN_LISTED = 160  # characters of a run that no decoder takes
-_NAMED = ("uuencode", "yEnc", "PKCS7", "CMS", "PGP MESSAGE")  # a run of these says what it is
+_NAMED = ("uuencode", "yEnc", "BinHex", "PKCS7", "CMS", "PGP MESSAGE")  # a run of these says what it is
 
 
 def lift_encoded(
