@@ -104,7 +104,7 @@ class _opened:  # noqa: N801 (a context, like those of contextlib)
 
 
 def _schema_texts(database: sqlite3.Connection) -> Iterator[str]:
-    """Yield texts in the definitions of tables, views and triggers: literals and comments of several words."""
+    """Yield literals and comments of several words in the definitions of tables, views and triggers."""
     with suppress(sqlite3.Error, UnicodeError):
         for (definition,) in database.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL"):
             for found in _LITERAL.findall(str(definition)[:_MOST_CELL]):

@@ -63,7 +63,8 @@ def _free_regions(data: bytes, size: int) -> Iterator[bytes]:
 
 def _free_pages(data: bytes, size: int) -> dict[int, int]:
     """Return the numbers of free pages with the bytes at their beginning that are no remains."""
-    trunk, pages = int.from_bytes(data[32:36], "big"), {}
+    pages: dict[int, int] = {}
+    trunk = int.from_bytes(data[32:36], "big")
     while trunk and trunk not in pages and len(pages) < _MOST_TRUNKS and trunk * size <= len(data):
         at = (trunk - 1) * size
         following, n_leaves = struct.unpack_from(">II", data, at)

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from email.header import decode_header
+from typing import Any
 
 from phiscan.errors import ExtractError
 from phiscan.extract.core.charset import decode
@@ -152,7 +153,7 @@ def _say_what_lies_elsewhere(part: email.message.Message, kind: str, content: Co
 
 
 def _parts_within(
-    part: email.message.Message, children: list[object], content: Content, sink: Sink
+    part: email.message.Message, children: list[Any], content: Content, sink: Sink
 ) -> list[email.message.Message]:
     """Add the text around the parts of a part; return these, the first one last."""
     sink.take_member()

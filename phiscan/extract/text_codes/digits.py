@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 
 import re2
@@ -25,13 +25,12 @@ _DUMP_LINE = re.compile(
 _MIN_DUMP_LINES = 2
 _HAS_NUMBERS = re2.compile(rb"(?:[0-9A-Fa-fx]{2,8}[ ,:;\-\\\r\n\t]{1,4}){8}")
 _SEPARATOR = rb"(?:[ ,:;-]{1,2}|[ ,]{0,2}\\?\r?\n[ \t]{0,16})"
-_LISTS: tuple[tuple[re.Pattern[bytes], Callable[[bytes], int]], ...] = (
-    (re.compile(rb"0x[0-9A-Fa-f]{2}(?:[ ,;]{0,2}[\r\n\t ]{0,16}0x[0-9A-Fa-f]{2}){11,}"), lambda item: int(item, 16)),
-    (re.compile(rb"(?<![0-9A-Za-z])[0-9A-Fa-f]{2}(?:" + _SEPARATOR + rb"[0-9A-Fa-f]{2}){11,}(?![0-9A-Za-z])"),
-     lambda item: int(item, 16)),
-    (re.compile(rb"(?<![0-9A-Za-z.])[0-9]{2,3}(?:" + _SEPARATOR + rb"[0-9]{2,3}){11,}(?![0-9A-Za-z.])"), int),
-    (re.compile(rb"(?<![0-9])[01]{8}(?:" + _SEPARATOR + rb"?[01]{8}){7,}(?![0-9])"), lambda item: int(item, 2)),
-)  # fmt: skip
+_LISTS: tuple[tuple[re.Pattern[bytes], int], ...] = (  # with the base of their numbers
+    (re.compile(rb"0x[0-9A-Fa-f]{2}(?:[ ,;]{0,2}[\r\n\t ]{0,16}0x[0-9A-Fa-f]{2}){11,}"), 16),
+    (re.compile(rb"(?<![0-9A-Za-z])[0-9A-Fa-f]{2}(?:%b[0-9A-Fa-f]{2}){11,}(?![0-9A-Za-z])" % _SEPARATOR), 16),
+    (re.compile(rb"(?<![0-9A-Za-z.])[0-9]{2,3}(?:%b[0-9]{2,3}){11,}(?![0-9A-Za-z.])" % _SEPARATOR), 10),
+    (re.compile(rb"(?<![0-9])[01]{8}(?:%b?[01]{8}){7,}(?![0-9])" % _SEPARATOR), 2),
+)
 _ITEM = re.compile(rb"0x[0-9A-Fa-f]{2}|[0-9A-Fa-f]+")
 _OCTET = 8
 _HAS_HEX = re2.compile(rb"[0-9A-Fa-f]{24}")
@@ -92,19 +91,19 @@ def _offset(digits: bytes, wanted: int) -> int:
 def list_runs(text: bytes) -> Iterator[CodedRun]:
     """Yield lists of bytes as numbers: ``0x4c, 0x65``, ``4c 65``, ``76, 101``, ``01001100``."""
     if _HAS_NUMBERS.search(text):
-        for pattern, number in _LISTS:
+        for pattern, base in _LISTS:
             for match in pattern.finditer(text):
-                data = _numbers(match.group(), number)
+                data = _numbers(match.group(), base)
                 if data:
-                    yield CodedRun(*match.span(), "list of bytes", data)
+                    yield CodedRun(match.start(), match.end(), "list of bytes", data)
 
 
-def _numbers(listed: bytes, number: Callable[[bytes], int]) -> bytes:
+def _numbers(listed: bytes, base: int) -> bytes:
     items = _ITEM.findall(listed)
     if len(items) == 1 and len(items[0]) % _OCTET == 0:  # binary digits without separators
         items = [items[0][at : at + _OCTET] for at in range(0, len(items[0]), _OCTET)]
     try:
-        return bytes(number(item) for item in items)
+        return bytes(int(item, base) for item in items)
     except ValueError:
         return b""  # numbers over 255
 
@@ -131,7 +130,7 @@ def _record_runs(text: bytes) -> Iterator[CodedRun]:
         pieces = [line[heads.get(line[:2], 9) : -2] for line in match.group().split()]
         with suppress(ValueError):
             data = bytes.fromhex(b"".join(pieces).decode("ascii"))
-            yield CodedRun(*match.span(), "hexadecimal records", data)
+            yield CodedRun(match.start(), match.end(), "hexadecimal records", data)
 
 
 def base64_runs(text: bytes) -> Iterator[CodedRun]:
@@ -143,11 +142,13 @@ def base64_runs(text: bytes) -> Iterator[CodedRun]:
     if b"eyJ" in text:  # a token: two objects of JSON
         for match in _DOTTED.finditer(text):
             pieces = [_from_base64(part) for part in match.group().split(b".")]
-            yield CodedRun(*match.span(), "base64", b"\n".join(pieces))
+            yield CodedRun(match.start(), match.end(), "base64", b"\n".join(pieces))
     for match in _BASE32.finditer(text):
         solid = b"".join(match.group().split()).rstrip(b"=")
         with suppress(binascii.Error, ValueError):
-            yield CodedRun(*match.span(), "base32", base64.b32decode(solid + b"=" * (-len(solid) % 8)))
+            yield CodedRun(
+                match.start(), match.end(), "base32", base64.b32decode(solid + b"=" * (-len(solid) % 8))
+            )
 
 
 def _solid_lines(text: bytes) -> Iterator[tuple[int, int]]:
@@ -180,7 +181,7 @@ def ldif_runs(text: bytes) -> Iterator[CodedRun]:
     """Yield values that LDIF declares as base64 (RFC 2849), after their names, however short."""
     if b":: " in text:
         for match in _LDIF.finditer(text):
-            yield CodedRun(*match.span(), "LDIF", match[1] + b": " + _from_base64(match[2]))
+            yield CodedRun(match.start(), match.end(), "LDIF", match[1] + b": " + _from_base64(match[2]))
 
 
 def _from_base64(digits: bytes) -> bytes:
@@ -202,7 +203,7 @@ def base85_runs(text: bytes) -> Iterator[CodedRun]:
     """Yield ASCII85 between its marks, and solid lines that can be ASCII85 or base85."""
     for match in _MARKED_85.finditer(text) if b"<~" in text else ():
         with suppress(ValueError):
-            yield CodedRun(*match.span(), "ASCII85", base64.a85decode(match[1]))
+            yield CodedRun(match.start(), match.end(), "ASCII85", base64.a85decode(match[1]))
     for match in _SOLID_85.finditer(text):
         found = match.group()
         is_rare = len(found.translate(None, _NAME_CHARS)) < _OTHER_SHARE * len(found)
@@ -211,7 +212,7 @@ def base85_runs(text: bytes) -> Iterator[CodedRun]:
         solid = b"".join(found.split())
         for code, decoder in (("ASCII85", base64.a85decode), ("base85", base64.b85decode)):
             with suppress(ValueError):
-                yield CodedRun(*match.span(), code, decoder(solid))
+                yield CodedRun(match.start(), match.end(), code, decoder(solid))
 
 
 def uuencoded_runs(text: bytes) -> Iterator[CodedRun]:
@@ -220,4 +221,4 @@ def uuencoded_runs(text: bytes) -> Iterator[CodedRun]:
         for match in _UU.finditer(text):
             lines = match.group().splitlines()
             with suppress(binascii.Error):
-                yield CodedRun(*match.span(), "uuencode", b"".join(map(binascii.a2b_uu, lines)))
+                yield CodedRun(match.start(), match.end(), "uuencode", b"".join(map(binascii.a2b_uu, lines)))

@@ -60,11 +60,11 @@ def percent_runs(text: bytes) -> Iterator[CodedRun]:
                 found = unquote_to_bytes(found)
             if b"%u" in found:
                 found = _WIDE_PERCENT.sub(_wide, found)
-            yield CodedRun(*match.span(), "percent-encoding", _fields(found))
+            yield CodedRun(match.start(), match.end(), "percent-encoding", _fields(found))
     if b"&" in text and b"+" in text and _HAS_FORM.search(text):
         for match in _FORM.finditer(text):
             if _BLANK_IN_FORM.search(match.group()) and b"%" not in match.group():
-                yield CodedRun(*match.span(), "form encoding", _fields(match.group()))
+                yield CodedRun(match.start(), match.end(), "form encoding", _fields(match.group()))
 
 
 def _fields(query: bytes) -> bytes:
@@ -85,16 +85,16 @@ def escape_runs(text: bytes) -> Iterator[CodedRun]:
     if b"\\x" in text:
         for match in _HEX_ESCAPES.finditer(text):
             plain = _HEX_ESCAPE.sub(lambda found: bytes([int(found[1], 16)]), match.group())
-            yield CodedRun(*match.span(), "escapes", plain)
+            yield CodedRun(match.start(), match.end(), "escapes", plain)
     if b"\\u" in text:
         for match in _WIDE_ESCAPES.finditer(text):
-            yield CodedRun(*match.span(), "escapes", _WIDE_ESCAPE.sub(_wide, match.group()))
+            yield CodedRun(match.start(), match.end(), "escapes", _WIDE_ESCAPE.sub(_wide, match.group()))
     for match in _OCTAL_ESCAPES.finditer(text):
         plain = _OCTAL_ESCAPE.sub(lambda found: bytes([int(found[1], 8)]), match.group())
-        yield CodedRun(*match.span(), "escapes", plain)
+        yield CodedRun(match.start(), match.end(), "escapes", plain)
     if b"\\X" in text:
         for match in _HL7.finditer(text):
-            yield CodedRun(*match.span(), "HL7 escapes", bytes.fromhex(match[1].decode("ascii")))
+            yield CodedRun(match.start(), match.end(), "HL7 escapes", bytes.fromhex(match[1].decode("ascii")))
 
 
 def _wide(found: re.Match[bytes]) -> bytes:
@@ -160,4 +160,4 @@ def utf7_runs(text: bytes) -> Iterator[CodedRun]:
             wide = base64.b64decode(digits)
             plain = wide[: len(match[1]) * 6 // 16 * 2].decode("utf-16-be", "replace")
             if plain.isprintable():
-                yield CodedRun(*match.span(), "UTF-7", plain.encode())
+                yield CodedRun(match.start(), match.end(), "UTF-7", plain.encode())
