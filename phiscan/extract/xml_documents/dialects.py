@@ -163,10 +163,49 @@ def _drawn(text: Any) -> str:
     return "\n".join(line for line in lines if line)
 
 
+def _read_visio(root: Any, content: Content, sink: Sink) -> None:
+    """Add the texts of the shapes of a page, the pieces of each joined."""
+    texts = (" ".join("".join(text.itertext()).split()) for text in root.iter("{*}Text"))
+    sink.add("\n".join(text for text in texts if text), content.place("drawing"))
+
+
+def _read_fixed_page(root: Any, content: Content, sink: Sink) -> None:
+    """Add the glyphs of a page (XPS), those that follow on one line joined."""
+    lines: list[str] = []
+    height = ""
+    for glyphs in root.iter("{*}Glyphs"):
+        text, at = glyphs.get("UnicodeString", "").removeprefix("{}"), glyphs.get("OriginY", "")
+        if lines and at == height:
+            lines[-1] += text
+        else:
+            lines.append(text)
+        height = at
+    sink.add("\n".join(line for line in lines if line.strip()), content.place("page"))
+
+
+def _read_story(root: Any, content: Content, sink: Sink) -> None:
+    """Add the paragraphs of a story (InDesign), their pieces joined."""
+    pieces = [
+        element.text or "" if local_name(element) == "Content" else "\n"
+        for element in root.iter("{*}Content", "{*}Br", "{*}ParagraphStyleRange")
+    ]
+    sink.add("".join(pieces).strip(), content.place("story"))
+
+
+def _read_paragraphs(root: Any, content: Content, sink: Sink) -> None:
+    """Add the paragraphs of a text (AbiWord), their pieces joined."""
+    texts = ("".join(paragraph.itertext()).strip() for paragraph in root.iter("{*}p"))
+    sink.add("\n".join(text for text in texts if text), content.place("body"))
+
+
 _READERS: dict[str, Callable[[Any, Content, Sink], None]] = {
     "wordDocument": _read_word,
     "package": _read_word,
     "Workbook": _read_excel,
     "document": _read_flat,
     "svg": _read_drawing,
+    "PageContents": _read_visio,
+    "FixedPage": _read_fixed_page,
+    "Story": _read_story,
+    "abiword": _read_paragraphs,
 }
