@@ -14,6 +14,7 @@ from phiscan.extract.core import magic_numbers as magic
 from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.core.encoded_documents import is_document
 from phiscan.extract.core.package_parts import PackageParts
+from phiscan.extract.pictures.hidden_texts import hidden_texts
 from phiscan.extract.residue.byte_runs import byte_runs
 from phiscan.extract.residue.pdf_strings import pdf_texts
 from phiscan.extract.residue.prose import ShownWords
@@ -57,10 +58,14 @@ def account(content: Content, media_type: str, sink: Sink, before: tuple[int, in
             return  # its reader said which part cannot be decoded
         _encoded(content, sink, n_segments)
         return
+    shown = ShownWords(sink.text_since(n_pieces))
+    if media_type.startswith("image/"):
+        texts = dict.fromkeys(text for text in hidden_texts(content.data) if shown.lacks(text))
+        sink.add("\n".join(texts), content.place("strings"))
+        return
     found = _candidates(content, media_type, parts)
     if found is None:
         return
-    shown = ShownWords(sink.text_since(n_pieces))
     missing: dict[str, tuple[int, int]] = {}
     for place, value in found():
         if shown.lacks(value):
