@@ -32,7 +32,8 @@ _SCRIPT = re.compile(rb"\bfunction\b|\bvar\b|\bthis\.|\bapp\.")
 _REMARK = re2.compile(rb"(?m)^%+ ?([A-Za-z][ -~]{19,400})\r?$")
 _PROGRAM = re.compile(rb"ReportLab|[Gg]enerated|[Pp]roduce|pdfTeX|PDF-\d|Created by")
 _END, _LEAST_REST = b"%%EOF", 20
-_LOOKED_AT = 200
+_NO_PROSE = re.compile(rb"begincmap|\bBI\s")  # codes of a font, a picture within the page
+_OTHER_CONTENTS = (b"<", b"%!", b"{")  # the template of a form, a font, a function
 _XMP = (b"<x:xmpmeta", b"<?xpacket")
 _MOST_STREAM_BYTES = 2 * 1024**2
 _MOST_ALL_BYTES = 24 * 1024**2
@@ -123,7 +124,7 @@ def _stream(body: bytes, head: bytes) -> Iterator[PdfString]:
         text = _decoded(body)
         if is_readable(text):
             yield PdfString("script", text)
-    elif b"begincmap" not in body and not body.startswith(b"%!") and b" " in body[:_LOOKED_AT]:
+    elif not body.lstrip()[:2].startswith(_OTHER_CONTENTS) and not _NO_PROSE.search(body):
         text = _decoded(body)
         if is_readable(text):
             yield PdfString("content", text)

@@ -14,8 +14,8 @@ from phiscan.extract.residue.byte_runs import byte_runs
 
 # What programs write: profiles of colours, XMP (which is read as such), marks of encoders.
 _MACHINE = re.compile(
-    r"<\??x(?:packet|:xmpmeta)|<rdf:|rdf:RDF|xmlns:|IEC ?61966|Viewing Condition|Hewlett-Packard|Copyright|ICC|CREATOR:"
-    r"|Adobe|JFIF|sRGB|ns\.adobe\.com|colou?r profile|Lavc|x264|Software|\{\\?\"|8BIM",
+    r"<\??x(?:packet|:xmpmeta)|<rdf:|rdf:RDF|xmlns:|IEC ?61966|Viewing Condition|Hewlett-Packard|Copyright"
+    r"|ICC|CREATOR:|Adobe|JFIF|sRGB|ns\.adobe\.com|colou?r profile|Lavc|x264|Software|\{\\?\"|8BIM",
     re.IGNORECASE,
 )
 _RAW_PROFILE = re.compile(rb"zTXtRaw profile type [a-z0-9]{1,20}\0\0")
