@@ -30,8 +30,9 @@ _ESCAPE = re.compile(rb"\\([0-7]{1,3}|\r?\n|.)", re.DOTALL)
 _NAMED = {b"n": b"\n", b"r": b"\n", b"t": b"\t", b"b": b"", b"f": b""}
 _SCRIPT = re.compile(rb"\bfunction\b|\bvar\b|\bthis\.|\bapp\.")
 _REMARK = re2.compile(rb"(?m)^%+ ?([A-Za-z][ -~]{19,400})\r?$")
-_PROGRAM = re.compile(rb"ReportLab|[Gg]enerated|[Pp]roduce|pdfTeX|PDF-\d|Created by")
+_PROGRAM = re.compile(rb"reportlab|generated|produce|pdftex|pdf-\d|created (?:by|with)", re.IGNORECASE)
 _END, _LEAST_REST = b"%%EOF", 20
+_INLINE_PICTURE = re.compile(rb"\bBI\s.{0,65536}?\sEI\b", re.DOTALL)
 _NO_PROSE = re.compile(rb"begincmap|\bBI\s")  # codes of a font, a picture within the page
 _OTHER_CONTENTS = (b"<", b"%!", b"{")  # the template of a form, a font, a function
 _XMP = (b"<x:xmpmeta", b"<?xpacket")
@@ -117,7 +118,7 @@ def _stream(body: bytes, head: bytes) -> Iterator[PdfString]:
     elif body.lstrip()[:32].startswith(_XMP) or b"<x:xmpmeta" in body[:400]:
         yield PdfString("xmp", body.decode("utf-8", "replace"))
     elif _SHOWS_TEXT.search(body):
-        text = _shown(body)
+        text = _shown(_INLINE_PICTURE.sub(b"", body))
         if text.strip() and is_readable(text):
             yield PdfString("content", text)
     elif b"/JS" in head or _SCRIPT.search(body[:4096]):
