@@ -38,7 +38,7 @@ _REFERENCE = re2.compile(
 )
 _MIN_REFERENCES = 2
 _QUOTED = re2.compile(
-    rb"[A-Za-z0-9,.;:)]=(?:20|0D|0A|09|2[1-9A-F]|3[ABDF]|C[2-9A-F]=[89AB][0-9A-F]|E[0-9A-F])(?:[^0-9A-Za-z]|[A-Z0-9]|[a-z]{2})"
+    rb"[A-Za-z0-9,.;:)]=(?:20|0D|0A|09|2[1-9A-F]|3[ABDF]|C[2-9A-F]=[89AB][0-9A-F]|E[0-9A-F])(?:[A-Za-z=]|\r?\n|$)"
 )
 _MIN_QUOTED = 2
 _QUERY = re.compile(rb"[?&][\w.%-]+=")
