@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from phiscan.extract.residue.byte_runs import byte_runs
+from phiscan.extract.residue.prose import MIN_WORDS
 
 # What programs write: profiles of colours, XMP (which is read as such), marks of encoders.
 _MACHINE = re.compile(
@@ -26,7 +27,7 @@ _HEX = re.compile(rb"[0-9a-fA-F\s]{40,}")
 def hidden_texts(data: bytes) -> Iterator[str]:
     """Yield runs of printable characters that no program writes by itself, from the beginning of the file."""
     for _, text in byte_runs(data):
-        if not _MACHINE.search(text):
+        if len(text.split()) >= MIN_WORDS and not _MACHINE.search(text):
             yield text.strip()
     for match in _RAW_PROFILE.finditer(data):
         with suppress(zlib.error, ValueError):
