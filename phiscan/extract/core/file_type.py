@@ -223,7 +223,7 @@ def _sniff_text(data: bytes, name: str) -> str:  # noqa: PLR0911 (one return per
     text, encoding = decode(head)
     if (
         not encoding.startswith(("utf-16", "utf-32", "cp037"))
-        and len(_CONTROL.findall(_STRUCK_OVER.sub(b"", head))) > len(head) // 50
+        and len(_CONTROL.findall(_without_terminal_codes(head))) > len(head) // 50
     ):
         return UNKNOWN
     if encoding.startswith("utf-16") and not _looks_like_text(text):
@@ -245,6 +245,11 @@ def _sniff_text(data: bytes, name: str) -> str:  # noqa: PLR0911 (one return per
     if by_name in ("text/csv", "application/mbox"):
         return by_name
     return "text/csv" if _is_delimited(text, whole=len(data) <= _SAMPLE) else TEXT
+
+
+def _without_terminal_codes(head: bytes) -> bytes:
+    """Return a text without colours of a terminal and letters that are struck over."""
+    return _STRUCK_OVER.sub(b"", head) if b"\x08" in head or b"\x1b" in head else head
 
 
 def _looks_like_text(text: str) -> bool:

@@ -38,19 +38,27 @@ _SOLID_HEX = re2.compile(rb"[0-9A-Fa-f]{24,}")
 _BEFORE_HEX = re.compile(rb"(?:(?<![0-9A-Za-z])(?:0[xX]|[xX]'|\\{1,2}x))\Z")
 _HAS_RECORDS = re2.compile(rb"(?m)^(?:S[123]|:)[0-9A-F]{10}")
 _RECORDS = re.compile(rb"(?:^(?:S[123][0-9A-F]{10,80}|:[0-9A-F]{10,80})\r?\n?){1,}", re.MULTILINE)
-_SOLID = re2.compile(rb"[A-Za-z0-9+/_-]{20,}={0,2}")
-_NEXT_LINE = re.compile(rb"[ \t]*\r?\n[ \t>]{0,8}")
+# Digits of base64 with capitals within words, or next to figures, near their beginning: no name or address.
+_SOLID = re2.compile(
+    rb"[A-Za-z0-9+/_-]{0,32}(?:[a-z0-9][A-Z][A-Z0-9]|[A-Z][a-z][A-Z])[A-Za-z0-9+/_-]{8,}={0,2}"
+)
+_FURTHER_LINE = re.compile(rb"[ \t]*\r?\n[ \t>]{0,8}[A-Za-z0-9+/_-]{20,}={0,2}(?![A-Za-z0-9+/_-])")
 _LAST_LINE = re.compile(rb"[ \t]*\r?\n[ \t>]{0,8}([A-Za-z0-9+/_-]{2,19}={0,2})(?=\s|[<\"']|\Z)")
 _DOTTED = re2.compile(rb"[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}")
 _HEAD_DIGITS = 32
+_MIN_BASE64 = 20
+_LONGEST_NAME = 56  # digits; a file has longer lines
 _LONG = 100  # digits; as many can be a file
-_CAPITALS_WITHIN = re.compile(rb"[a-z0-9][A-Z][A-Z0-9]|[A-Z][a-z][A-Z]")
 _LDIF = re.compile(
     rb"^([A-Za-z][\w;.-]{0,80}):: ([A-Za-z0-9+/=]{4,}(?:\r?\n [A-Za-z0-9+/=]+){0,4096})", re.MULTILINE
 )
 _BASE32 = re2.compile(rb"[A-Z2-7]{24,}={0,6}(?:\r?\n[A-Z2-7]{2,}={0,6})*")
 _MARKED_85 = re.compile(rb"<~([!-uz\s]{10,}?)~>")
-_SOLID_85 = re2.compile(rb"[!-~]{40,}(?:\r?\n[!-~]{20,})*(?:\r?\n[!-~]{1,19}(?:\n|$))?")
+# Two characters within a hundred that base85 uses as often as any other, and texts hardly ever.
+_SOLID_85 = re2.compile(
+    rb"[!-~]{0,60}[!$^`{|};\\*'\"][!-~]{0,40}[!$^`{|};\\*'\"][!-~]{20,}(?:\r?\n[!-~]{20,})*(?:\r?\n[!-~]{1,19}(?:\n|$))?"
+)
+_ADDRESS = re.compile(rb"://|www\.|@[a-z]")
 _NAME_CHARS = bytes(
     {*b'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/._-:,=&?%+#~|*<>"\r\n'}
 )
@@ -153,28 +161,24 @@ def base64_runs(text: bytes) -> Iterator[CodedRun]:
 
 def _solid_lines(text: bytes) -> Iterator[tuple[int, int]]:
     """Yield the offsets of lines of digits that follow one another, with the short one at their end."""
-    start = end = -1
+    end = 0
     for match in _SOLID.finditer(text):
-        if end >= 0 and (between := _NEXT_LINE.match(text, end)) and between.end() == match.start():
-            end = match.end()
+        start = match.start()
+        if start < end or match.end() - start < _MIN_BASE64:
+            continue  # in lines that were given, or a word
+        is_short = match.end() - start < _LONGEST_NAME
+        if is_short and not is_plain(_from_base64(text[start : start + _HEAD_DIGITS])):
             continue
-        if end >= 0:
-            yield start, _with_last_line(text, end)
-        start, end = match.span()
-        if not _is_mixed(text[start : start + _HEAD_DIGITS]):
-            end = -1
-    if end >= 0:
-        yield start, _with_last_line(text, end)
+        end = match.end()
+        while following := _FURTHER_LINE.match(text, end):
+            end = following.end()
+        end = _with_last_line(text, end)
+        yield start, end
 
 
 def _with_last_line(text: bytes, end: int) -> int:
     last = _LAST_LINE.match(text, end)
     return last.end() if last else end
-
-
-def _is_mixed(head: bytes) -> bool:
-    """Tell digits of base64 from words and names: capitals within words, or next to figures."""
-    return _CAPITALS_WITHIN.search(head) is not None
 
 
 def ldif_runs(text: bytes) -> Iterator[CodedRun]:
@@ -207,6 +211,8 @@ def base85_runs(text: bytes) -> Iterator[CodedRun]:
     for match in _SOLID_85.finditer(text):
         found = match.group()
         is_rare = len(found.translate(None, _NAME_CHARS)) < _OTHER_SHARE * len(found)
+        if len(found) < _LONG and _ADDRESS.search(found):
+            continue
         if is_rare or len(set(found[:100])) < _MIN_DISTINCT:
             continue
         solid = b"".join(found.split())

@@ -51,9 +51,10 @@ _OTHERS: tuple[Finder, ...] = (
 # What every code has in it, by a linear engine: most texts have none, and are looked at once.
 _SOLID_HINT = re2.compile(rb"[A-Za-z0-9+/_-]{20}|[!-~]{40}")
 _OTHER_HINT = re2.compile(
-    rb"\{\\rtf|%!PS|%[0-9A-Fa-fu][0-9A-Fa-f]|\\[xuX0-3][0-9A-Fa-f]|&#|&[a-zA-Z]{1,2}(?:acute|"
-    rb"grave|circ|cedil|uml|tilde|lig);|[A-Za-z0-9,.;:)]=(?:[2C][0-9A-F]|0[9AD]|E[0-9A-F]|3[ABDF])|[A-Za-z]\+[A-Za-z]|"
-    rb":: [A-Za-z0-9+/=]{4}|(?:[0-9A-Fa-fx]{2,8}[ ,:;\-\\\r\n\t]{1,4}){8}|\+A[A-Za-z0-9+/]{9}|<~[!-u]"
+    rb"\{\\rtf|%!PS|%[0-9A-Fa-fu][0-9A-Fa-f]|\\[xuX0-3][0-9A-Fa-f]|&#"
+    rb"|&[a-zA-Z]{1,2}(?:acute|grave|circ|cedil|uml|tilde|lig);|<~[!-u]"
+    rb"|[A-Za-z0-9,.;:)]=(?:[2C][0-9A-F]|0[9AD]|E[0-9A-F]|3[ABDF])|[A-Za-z]\+[A-Za-z]"
+    rb"|:: [A-Za-z0-9+/=]{4}|(?:[0-9A-Fa-fx]{2,8}[ ,:;\-\\\r\n\t]{1,4}){8}|\+A[A-Za-z0-9+/]{9}"
 )
 _PLACE = "decoded"
 _MOST_RUNS = 5_000  # of one content
@@ -79,7 +80,8 @@ def recover(content: Content, sink: Sink, n_segments: int) -> None:
         if not is_own or segment.end - segment.start < _MIN_CHARS:
             continue
         data = sink.text_of(index).encode("utf-8", "replace")
-        for found in _read_runs(data, content, sink):
+        is_lifted = sink.was_accounted(segment.locator)  # its reader took the runs of mail encodings
+        for found in _read_runs(data, content, sink, is_lifted=is_lifted):
             n_runs += 1
             n_chars += len(found)
             lines.append(found)
@@ -92,9 +94,11 @@ def recover(content: Content, sink: Sink, n_segments: int) -> None:
     sink.add("\n".join(dict.fromkeys(line for line in lines if line)), content.place(_PLACE))
 
 
-def _read_runs(data: bytes, content: Content, sink: Sink, rounds: int = _ROUNDS) -> Iterator[str]:
+def _read_runs(
+    data: bytes, content: Content, sink: Sink, rounds: int = _ROUNDS, *, is_lifted: bool = False
+) -> Iterator[str]:
     """Yield the text of each run; read the documents among them as members."""
-    for run in coded_runs(data):
+    for run in coded_runs(data, is_lifted=is_lifted):
         if run.code == "LDIF" and len(run.data) <= _INLINE_BYTES and is_plain(run.data):
             yield run.data.decode("utf-8", "replace")
             continue
@@ -136,9 +140,13 @@ def _label(data: bytes, run: CodedRun) -> str:
     return f"{label} " if label.endswith((":", "=")) else ""
 
 
-def coded_runs(text: bytes) -> list[CodedRun]:
-    """Return the runs of all codes that can be text or a document, in text order, none within another."""
-    finders = (*(_SOLID if _SOLID_HINT.search(text) else ()), *(_OTHERS if _OTHER_HINT.search(text) else ()))
+def coded_runs(text: bytes, *, is_lifted: bool = False) -> list[CodedRun]:
+    """Return the runs of all codes that can be text or a document, in text order, none within another.
+
+    Of a text whose runs of mail encodings were taken out, ``is_lifted``, these are not looked for again.
+    """
+    solid = _SOLID[1:] if is_lifted else _SOLID
+    finders = (*(solid if _SOLID_HINT.search(text) else ()), *(_OTHERS if _OTHER_HINT.search(text) else ()))
     found = [run for finder in finders for run in finder(text) if _may_be_text(run)]
     kept: list[CodedRun] = []
     for run in sorted(found, key=lambda run: (run.start, -run.end)):
