@@ -23,6 +23,7 @@ from phiscan.extract.transport.lifting import lift_encoded, read_lifted
 from phiscan.model import FailReason
 
 _ENRICHED = re.compile(r"<param>[^<]*</param>|</?[a-z][a-z0-9-]{0,59}>", re.IGNORECASE)  # RFC 1896
+_HEAD_BYTES = 16 * 1024
 _NO_TYPE = re.compile(rb"(?im)^(content-type:)[ \t]*;(?=\s*boundary\s*=)")
 _ENCODED_WORD = re.compile(r"=\?[^?\s]+\?[bBqQ]\?[^?]*\?=")
 # Fields that only machines read; everything else may name a person.
@@ -64,6 +65,8 @@ class MailExtractor:
 
 def _with_type(data: bytes) -> bytes:
     """Name the type of parts, ``multipart/mixed``, where a header gives a boundary without a type."""
+    if not _NO_TYPE.search(data, 0, _HEAD_BYTES):
+        return data
     head, blank, body = data.partition(b"\r\n\r\n" if b"\r\n\r\n" in data else b"\n\n")
     return _NO_TYPE.sub(rb"\1 multipart/mixed;", head, count=1) + blank + body
 

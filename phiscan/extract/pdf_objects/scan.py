@@ -118,7 +118,7 @@ def _stream(body: bytes, head: bytes) -> Iterator[PdfString]:
     elif body.lstrip()[:32].startswith(_XMP) or b"<x:xmpmeta" in body[:400]:
         yield PdfString("xmp", body.decode("utf-8", "replace"))
     elif _SHOWS_TEXT.search(body):
-        text = _shown(_INLINE_PICTURE.sub(b"", body))
+        text = _shown(_INLINE_PICTURE.sub(b"", body) if b"BI" in body else body)
         if text.strip() and is_readable(text):
             yield PdfString("content", text)
     elif b"/JS" in head or _SCRIPT.search(body[:4096]):

@@ -223,7 +223,7 @@ def base85_runs(text: bytes) -> Iterator[CodedRun]:
 
 def uuencoded_runs(text: bytes) -> Iterator[CodedRun]:
     """Yield lines of uuencode whose first line, ``begin``, is lost."""
-    if _HAS_UU.search(text):
+    if (b"\nM" in text or text.startswith(b"M")) and _HAS_UU.search(text):
         for match in _UU.finditer(text):
             lines = match.group().splitlines()
             with suppress(binascii.Error):

@@ -28,14 +28,13 @@ def encoded_documents(text: bytes) -> Iterator[CodedRun]:
             yield CodedRun(run.start, run.end, run.kind, run.data)
 
 
-# Finders of solid digits, and of the rest: each looks at texts only in which its hint is found.
+# Finders of solid digits, of dense characters, and of the rest; each group has its hint.
 _SOLID: tuple[Finder, ...] = (
     encoded_documents,
     digits.hex_runs,
     digits.base64_runs,
-    digits.base85_runs,
-    digits.uuencoded_runs,
 )
+_DENSE: tuple[Finder, ...] = (digits.base85_runs, digits.uuencoded_runs)
 _OTHERS: tuple[Finder, ...] = (
     programs.rtf_runs,
     programs.postscript_runs,
@@ -49,7 +48,8 @@ _OTHERS: tuple[Finder, ...] = (
     escapes.utf7_runs,
 )
 # What every code has in it, by a linear engine: most texts have none, and are looked at once.
-_SOLID_HINT = re2.compile(rb"[A-Za-z0-9+/_-]{20}|[!-~]{40}")
+_SOLID_HINT = re2.compile(rb"[A-Za-z0-9+]{16}|-----BEGIN |=ybegin |BinHex 4|(?:^|\n)begin[ -]")
+_DENSE_HINT = re2.compile(rb"[!-~]{40}")
 _OTHER_HINT = re2.compile(
     rb"\{\\rtf|%!PS|%[0-9A-Fa-fu][0-9A-Fa-f]|\\[xuX0-3][0-9A-Fa-f]|&#"
     rb"|&[a-zA-Z]{1,2}(?:acute|grave|circ|cedil|uml|tilde|lig);|<~[!-u]"
@@ -146,7 +146,8 @@ def coded_runs(text: bytes, *, is_lifted: bool = False) -> list[CodedRun]:
     Of a text whose runs of mail encodings were taken out, ``is_lifted``, these are not looked for again.
     """
     solid = _SOLID[1:] if is_lifted else _SOLID
-    finders = (*(solid if _SOLID_HINT.search(text) else ()), *(_OTHERS if _OTHER_HINT.search(text) else ()))
+    hinted = ((_SOLID_HINT, solid), (_DENSE_HINT, _DENSE), (_OTHER_HINT, _OTHERS))
+    finders = (finder for hint, group in hinted if hint.search(text) for finder in group)
     found = [run for finder in finders for run in finder(text) if _may_be_text(run)]
     kept: list[CodedRun] = []
     for run in sorted(found, key=lambda run: (run.start, -run.end)):
