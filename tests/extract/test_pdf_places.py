@@ -7,6 +7,7 @@ import io
 import urllib.parse
 import zlib
 from collections.abc import Callable
+from typing import cast
 
 import pypdf
 import pytest
@@ -122,7 +123,7 @@ CASES["uri_percent.pdf"] = pdf(
 CASES["dest_name.pdf"] = pdf(
     lambda w: w.add_named_destination("Lena Okafor 40718823 congestive heart failure", 0)
 )
-CASES["outline.pdf"] = pdf(lambda w: w.add_outline_item(P, page_number=0))
+CASES["outline.pdf"] = pdf(lambda w: w.add_outline_item(title=P, page_number=0))
 CASES["info_custom.pdf"] = pdf(lambda w: w.add_metadata({"/PatientNote": P}))
 CASES["pagelabels.pdf"] = pdf(
     lambda w: w._root_object.__setitem__(
@@ -321,7 +322,9 @@ def pattern(w: Writer) -> None:
             ),
         }
     )
-    w.pages[0]["/Resources"][N("/Pattern")] = DictionaryObject({N("/P1"): w._add_object(st)})
+    cast("DictionaryObject", w.pages[0]["/Resources"])[N("/Pattern")] = DictionaryObject(
+        {N("/P1"): w._add_object(st)}
+    )
 
 
 CASES["pattern.pdf"] = pdf(pattern)

@@ -17,7 +17,7 @@ _ESCAPE = re.compile(rb"\\([0-7]{1,3}|\r?\n|.)", re.DOTALL)
 def rtf_runs(text: bytes) -> Iterator[CodedRun]:
     """Yield documents in RTF that stand in a longer text, from their first brace to its partner."""
     at = 0
-    while match := _RTF.search(text, at) if b"{\\rtf" in text[at:] else None:
+    while text.find(b"{\\rtf", at) >= 0 and (match := _RTF.search(text, at)):
         end = _partner(text, match.start())
         yield CodedRun(match.start(), end, "RTF", text[match.start() : end])
         at = end

@@ -49,7 +49,7 @@ _OTHERS: tuple[Finder, ...] = (
 )
 # What every code has in it, by a linear engine: most texts have none, and are looked at once.
 _SOLID_HINT = re2.compile(rb"[A-Za-z0-9+]{16}|-----BEGIN |=ybegin |BinHex 4|(?:^|\n)begin[ -]")
-_DENSE_HINT = re2.compile(rb"[!-~]{40}")
+_DENSE_HINT = re2.compile(rb"[!-~]{60}|<~[!-u]")
 _OTHER_HINT = re2.compile(
     rb"\{\\rtf|%!PS|%[0-9A-Fa-fu][0-9A-Fa-f]|\\[xuX0-3][0-9A-Fa-f]|&#"
     rb"|&[a-zA-Z]{1,2}(?:acute|grave|circ|cedil|uml|tilde|lig);|<~[!-u]"
