@@ -63,6 +63,7 @@ _INLINE_BYTES = 4096  # a longer text is a member of its own, with a reader
 _LABEL_BYTES = 60
 _LABEL_END = re.compile(rb"[|\t\r\n;,{}]")
 _MIN_CHARS = 16
+_MARKUP = (b"{", b"[", b"<", b"%", b"")
 _ROUNDS = 3  # codes within codes
 
 
@@ -113,7 +114,8 @@ def _read_runs(
 
 
 def _is_plain(data: bytes) -> bool:
-    return sniff(data) in (TEXT, "text/csv")
+    """Tell a text without markup: it needs no reader of its own."""
+    return data.lstrip()[:1] not in _MARKUP or sniff(data) in (TEXT, "text/csv")
 
 
 def _is_solid(run: CodedRun) -> bool:
