@@ -50,6 +50,6 @@ def joined(series: Sequence[int]) -> BinaryIO:
 
 
 def descriptors_of(stream: BinaryIO) -> tuple[int, ...]:
-    """Return the descriptors behind an open file: one, or those of its segments."""
+    """Return the descriptors of an open file: one, or those of its segments."""
     raw = getattr(stream, "raw", None)
     return raw.descriptors if isinstance(raw, JoinedFiles) else (stream.fileno(),)

@@ -100,7 +100,7 @@ def declared_type(name: str, media_type: str) -> str:
     return declared
 
 
-# Kinds told by several fields of their head.
+# Kinds detected by several fields of their header.
 _BY_STRUCTURE: tuple[tuple[Callable[[bytes], bool], str], ...] = (
     (is_cms, "application/pkcs7-mime"),
     (is_edf, "application/x-edf"),

@@ -1,4 +1,4 @@
-"""One run of coded text: its offsets in the bytes that hold it, and the bytes that it stands for."""
+"""One run of coded text: its offsets in the bytes that hold it, and the decoded bytes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MIN_WORDS = 2  # fewer are a name of a field or letters by chance
 
 @dataclass(frozen=True, slots=True)
 class CodedRun:
-    """Half-open byte offsets of a run, the code that it is written in, and what it stands for."""
+    """Half-open byte offsets of a run, the name of the code, and the decoded bytes."""
 
     start: int
     end: int

@@ -1,4 +1,4 @@
-"""Reads what coded runs stand for in the text that a content gave, ``#decoded``.
+"""Decodes the coded runs in the text that a content gave, and adds them as text, ``#decoded``.
 
 It works on the text that readers gave, whatever the format: a cell, a field of JSON, a row of a database.
 """
@@ -68,7 +68,7 @@ _ROUNDS = 3  # codes within codes
 
 
 def recover(content: Content, sink: Sink, n_segments: int) -> None:
-    """Read what coded runs stand for in the text that a content itself gave, as text or as members.
+    """Decode the coded runs in the text that a content itself gave, and add them as text or as members.
 
     ``n_segments`` counts the segments before it was read.
     """

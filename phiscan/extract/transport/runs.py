@@ -49,7 +49,7 @@ _SIGNED_TEXT = b"PGP SIGNED MESSAGE"  # the text is there, readable
 
 @dataclass(frozen=True, slots=True)
 class EncodedRun:
-    """Where encoded data lies in a text, what kind it is, and the bytes that it stands for."""
+    """Where encoded data lies in a text, its kind, and the decoded bytes."""
 
     start: int
     end: int
