@@ -15,6 +15,7 @@ from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.core.file_type import sniff
 from phiscan.extract.office.compound_file import codec
+from phiscan.extract.office.rich_text_charsets import CHARSETS
 from phiscan.model import FailReason
 
 _TOKEN = re.compile(
@@ -67,22 +68,6 @@ _SYMBOL_TEXTS = {b"~": "\xa0", b"_": "-", b"\\": "\\", b"{": "{", b"}": "}", b"\
 _OLD_CHARSETS = {b"mac": "mac-roman", b"pc": "cp437", b"pca": "cp850"}
 # The shape properties that a reader sees: alternative text, name, WordArt.
 _SHAPE_TEXTS = frozenset({"wzDescription", "gtextUNICODE"})
-_CHARSETS = {
-    77: 10000,
-    128: 932,
-    129: 949,
-    134: 936,
-    136: 950,
-    161: 1253,
-    162: 1254,
-    163: 1258,
-    177: 1255,
-    178: 1256,
-    186: 1257,
-    204: 1251,
-    222: 874,
-    238: 1250,
-}
 _PRINTABLE = bytes({*range(0x20, 0x7F), *b"\t\r\n"})
 _AUTOMATIC_BOOKMARK = re.compile(r"_?(?:Toc|Ref|Hlt|Hlk|GoBack|OLE_LINK)[\w.]*$")
 _HTML_VALUE = re.compile(r"<!--(.*?)-->|\s(?:alt|title|content|value)\s*=\s*\"([^\"]+)\"", re.DOTALL)
@@ -323,7 +308,7 @@ class _Reader:
             if self._state.destination != b"fonttbl" and value in self._fonts:
                 self._state = replace(self._state, encoding=self._fonts[value])
         elif word == b"fcharset":
-            self._fonts[self._font] = codec(_CHARSETS[value]) if value in _CHARSETS else self._state.encoding
+            self._fonts[self._font] = codec(CHARSETS[value]) if value in CHARSETS else self._state.encoding
 
     def _flush(self) -> None:
         """Decode the bytes gathered so far; multi-byte characters come as several escapes."""
