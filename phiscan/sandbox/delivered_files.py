@@ -74,6 +74,26 @@ def receive(source: SourceFile) -> bytes:
         os.close(descriptor)
 
 
+def segment_key(source: SourceFile, number: int) -> bytes:
+    """Return the name by which another segment of the file that a file begins is asked for."""
+    return key_of(source) + b"\0%d" % number
+
+
+def take_segment(source: SourceFile, number: int) -> int:
+    """Return an open descriptor of another segment of the file that a file begins; the caller closes it.
+
+    Raises:
+        ExtractError: there is none, or why it cannot be opened.
+    """
+    try:
+        reply, descriptor = _ask(segment_key(source, number))
+    except OSError:
+        raise ExtractError(FailReason.IO_ERROR, _NO_ANSWER) from None
+    if descriptor is None:
+        raise ExtractError(FailReason(reply.get("reason", "io_error")), reply.get("detail", _GONE))
+    return descriptor
+
+
 def take(source: SourceFile) -> tuple[int, int]:
     """Return an open descriptor of a file and, if it was fetched, its size; the caller closes it.
 

@@ -16,7 +16,7 @@ import signal
 import socket
 import stat
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -117,12 +117,12 @@ def ask_at(folder: str) -> None:
         _Connection.channel = channel.connect(folder, NAME)
 
 
-def run(job: str, descriptor: int | None, seconds: float, **values: str) -> Finished:
+def run(job: str, descriptor: int | tuple[int, ...] | None, seconds: float, **values: str) -> Finished:
     """Run a helper program on an open file, whose position must be its start, or on no file.
 
     Args:
         job: a name in ``JOBS``.
-        descriptor: the file; also the program's standard input.
+        descriptor: the file, also the program's standard input; or the segments of a disk image.
         seconds: of wall clock.
         values: for the fields in the arguments of the job.
 
@@ -130,18 +130,25 @@ def run(job: str, descriptor: int | None, seconds: float, **values: str) -> Fini
         subprocess.TimeoutExpired: it took longer.
         OSError: it cannot be started.
     """
+    opened = _as_tuple(descriptor)
     if _Connection.channel is None:
-        return execute(job, values, descriptor, seconds)
+        return execute(job, values, opened, seconds)
     head = json.dumps({"job": job, "values": values, "seconds": seconds}).encode()
     connection = _Connection.channel
     connection.settimeout(seconds + _MARGIN_S)
     try:
-        channel.send(connection, head, [] if descriptor is None else [descriptor])
+        channel.send(connection, head, opened)
         return _receive(connection, job, seconds)
     except (TimeoutError, EOFError):
         # A late reply would be taken for that to the next request.
         connection.close()
         raise subprocess.TimeoutExpired(job, seconds) from None
+
+
+def _as_tuple(descriptors: int | Sequence[int] | None) -> tuple[int, ...]:
+    if descriptors is None:
+        return ()
+    return (descriptors,) if isinstance(descriptors, int) else tuple(descriptors)
 
 
 def _receive(connection: socket.socket, job: str, seconds: float) -> Finished:
@@ -169,10 +176,8 @@ def answer(connection: socket.socket, limits: ProgramLimits) -> None:
         finished: Finished | None = None
         try:
             question = json.loads(data)
-            descriptor = descriptors[0] if descriptors else None
-            finished = execute(
-                question["job"], question["values"], descriptor, float(question["seconds"]), limits
-            )
+            seconds = float(question["seconds"])
+            finished = execute(question["job"], question["values"], descriptors, seconds, limits)
             _send(connection, finished)
         except subprocess.TimeoutExpired:
             channel.send(connection, json.dumps({"status": None}).encode())
@@ -198,11 +203,13 @@ def _send(connection: socket.socket, finished: Finished) -> None:
 def execute(
     job: str,
     values: Mapping[str, str],
-    descriptor: int | None,
+    descriptors: int | Sequence[int] | None,
     seconds: float,
     limits: ProgramLimits | None = None,
 ) -> Finished:
     """Build the command of a job and run it in a sandbox of its own; pictures go to the OCR process.
+
+    The first of the descriptors, if there is one, is the program's standard input.
 
     Raises:
         subprocess.TimeoutExpired: it took longer than ``seconds``.
@@ -214,31 +221,32 @@ def execute(
         message = "no such job, or not one of its values"
         raise ValueError(message)
     limits = limits or ProgramLimits()
-    if job in messages.JOBS and descriptor is not None and "languages" in values:
+    opened = _as_tuple(descriptors)
+    if job in messages.JOBS and opened and "languages" in values:
         client = ocr_client.client_of(limits.memory_bytes)
-        if (read := client.read(job, descriptor, seconds, values["languages"])) is not None:
+        if (read := client.read(job, opened[0], seconds, values["languages"])) is not None:
             return Finished(*read)
     program = shutil.which(wanted.program)
     if program is None:
         raise FileNotFoundError(wanted.program)
     with scratch() as folder:
-        held = {} if descriptor is None else {"input": _input(descriptor, values.get("kind"), folder)}
+        held = {"input": _input(opened, values.get("kind"), folder)} if opened else {}
         places = {**_plain(values), **held, "folder": folder}
         command = [program, *(part.format_map(places) for part in wanted.arguments)]
         writable = [folder] if FOLDER in wanted.arguments else []
         readable = [folder] if held.get("input", "").startswith(folder) else []  # the link lies there
         if not writable:  # it writes to its output alone
             limits = replace(limits, file_bytes=min(limits.file_bytes, _MOST_OUTPUT_BYTES))
-        sandbox = _Sandbox(program, descriptor, readable, writable, seconds, limits)
+        sandbox = _Sandbox(program, opened, readable, writable, seconds, limits)
         # A file in memory, which the kernel keeps to the limit; a pipe would be read without an end.
         output = os.memfd_create("output", os.MFD_CLOEXEC)
         try:
             done = subprocess.run(
                 command,
-                stdin=subprocess.DEVNULL if descriptor is None else descriptor,
+                stdin=opened[0] if opened else subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.DEVNULL,
-                pass_fds=() if descriptor is None else (descriptor,),
+                pass_fds=opened,
                 timeout=max(seconds, 0.01),
                 check=False,
                 env=_environment(folder),
@@ -259,14 +267,21 @@ def _plain(values: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _input(descriptor: int, kind: str | None, folder: str) -> str:
-    """Return the path of the open file; of an EnCase image a link that ends in .E01, as libewf demands."""
-    path = f"/proc/self/fd/{descriptor}"
-    if kind != "ewf":
+def _input(descriptors: Sequence[int], kind: str | None, folder: str) -> str:
+    """Return the path of the open file, or of the first of several links to segments.
+
+    The links have the names by which the libraries know an EnCase image, and find its further segments.
+    """
+    path = f"/proc/self/fd/{descriptors[0]}"
+    if kind != "ewf" and len(descriptors) == 1:
         return path
-    link = Path(folder, "image.E01")
-    link.symlink_to(path)
-    return str(link)
+    links = [
+        Path(folder, f"image.E{number:02d}" if kind == "ewf" else f"image.{number:03d}")
+        for number in range(1, len(descriptors) + 1)
+    ]
+    for link, descriptor in zip(links, descriptors, strict=True):
+        link.symlink_to(f"/proc/self/fd/{descriptor}")
+    return str(links[0])
 
 
 def _environment(folder: str) -> dict[str, str]:
@@ -309,7 +324,7 @@ class _Sandbox:
     """Limits and access rules of one program."""
 
     program: str
-    descriptor: int | None
+    descriptors: tuple[int, ...]
     readable: list[str]
     writable: list[str]
     seconds: float
@@ -326,7 +341,7 @@ class _Sandbox:
         place = Path(os.path.realpath(self.program))
         beside = [str(place.parent.parent / name) for name in ("lib", "share")]
         data = [path for path in [os.environ.get("TESSDATA_PREFIX", "")] if path]
-        given = [] if self.descriptor is None else [f"/proc/self/fd/{self.descriptor}"]
+        given = [f"/proc/self/fd/{descriptor}" for descriptor in self.descriptors]
         loaders = [str(path) for pattern in _LOADERS for path in Path("/").glob(pattern)]
         executable = (str(place), *loaders)
         restrict(

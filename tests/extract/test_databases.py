@@ -100,6 +100,22 @@ def test_the_header_of_a_recording_is_a_form(read: Read) -> None:
 @pytest.mark.parametrize(
     ("head", "kind"),
     [
+        (bytes(7) + b"**ACE**", "ACE archive"),
+        (b"SIT!\0", "StuffIt archive"),
+        (b"MSWIM\0\0\0", "Windows disk image (WIM)"),
+        (b"conectix\0", "virtual disk image (VHD)"),
+        (b"hsqs", "compressed file system (SquashFS)"),
+    ],
+)
+def test_an_archive_that_nobody_opens_is_named(read: Read, head: bytes, kind: str) -> None:
+    with pytest.raises(ExtractError) as caught:
+        read(head + bytes(600), "a.bin")
+    assert caught.value.detail == kind
+
+
+@pytest.mark.parametrize(
+    ("head", "kind"),
+    [
         (b"\0\1\0\0Standard Jet DB\0", "Access database"),
         (b"\xff\x57\x50\x43", "WordPerfect document"),
         (b"PAR1\x15\0", "Parquet table"),
@@ -108,6 +124,9 @@ def test_the_header_of_a_recording_is_a_form(read: Read) -> None:
         (b"\xe4\x52\x5c\x7b\x8c\xd8\xa7\x4d", "OneNote section"),
         (b"\xcf\xad\x12\xfe", "Outlook Express folder (DBX)"),
         (b"\x00\x00\x1a\x00\x00\x10\x04\x00", "Lotus 1-2-3 workbook"),
+        (b"bplist00", "binary property list"),
+        (b"RDX3\n", "R data file"),
+        (b"CDF\x01\0", "NetCDF file"),
     ],
 )
 def test_a_known_kind_is_named_and_its_words_are_read(read: Read, head: bytes, kind: str) -> None:

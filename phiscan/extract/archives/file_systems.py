@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 from phiscan.errors import ExtractError
 from phiscan.extract.archives.fat_directories import impossible_files
+from phiscan.extract.archives.joined_files import descriptors_of
 from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.databases.named import OPAQUE, strings
 from phiscan.extract.residue.prose import MIN_WORDS, words_of
@@ -37,7 +38,7 @@ _ENCASE = "application/x-ewf"
 _SECTOR = 512
 _MOST_BLOCK_SHIFT = 6
 _SECTION_BYTES = 76  # of an EnCase image: the last section says whether a further segment follows
-_PROTECTIVE = 0xEE  # the partition that stands for those of a GPT
+_PROTECTIVE = 0xEE  # the one entry of the old table on a disk with a GPT
 _EXPORT = "make one raw image of all segments (ewfexport -t disk -f raw IMAGE.E01) and scan that"
 _JOIN = "join the segments of a split image (cat IMAGE.0* > disk.dd) and scan that"
 _NEEDS = "needs the programs of sleuthkit, which are not installed"
@@ -70,12 +71,12 @@ class FileSystemExtractor:
         kind, is_raw = OPAQUE[media_type], media_type != _ENCASE
         if not all(map(programs.is_installed, ("mmls", "fls", "icat"))):
             raise ExtractError(FailReason.UNSUPPORTED, f"{kind}: {_NEEDS}")
-        held = None if content.stream is not None else in_memory(content.data)
-        descriptor = content.stream.fileno() if held is None and content.stream is not None else held
+        held = -1 if content.stream is not None else in_memory(content.data)
+        segments = (held,) if content.stream is None else descriptors_of(content.stream)
         try:
-            image = _Image(descriptor, "raw" if is_raw else "ewf", sink.limits.time_s)
+            image = _Image(segments, "raw" if is_raw else "ewf", sink.limits.time_s)
             failed = []
-            missing = _missing(content, is_raw=is_raw)
+            missing = _missing(content, segments[-1], is_raw=is_raw)
             partitions = image.partitions()
             for number, offset in enumerate(partitions, 1):
                 listed = image.run("fls", offset=offset)
@@ -83,8 +84,8 @@ class FileSystemExtractor:
                     failed.append(number)
                 for file in _files(listed.output, number, offset):
                     _read_file(image, file, content, sink)
-                if is_raw and descriptor is not None:
-                    _list_impossible(descriptor, number, offset, content, sink)
+                if is_raw and len(segments) == 1:
+                    _list_impossible(segments[0], number, offset, content, sink)
             if len(failed) == len(partitions):
                 why = missing or "no FAT, NTFS or ext file system in it"
                 raise ExtractError(FailReason.UNSUPPORTED, f"{kind}: {why}")
@@ -94,12 +95,14 @@ class FileSystemExtractor:
                 place = content.member(f"partition{number}", b"").locator
                 sink.fail(place, FailReason.UNSUPPORTED, "no FAT, NTFS or ext file system that fls can list")
         finally:
-            if held is not None:
+            if held >= 0:
                 os.close(held)
 
 
-def _missing(content: Content, *, is_raw: bool) -> str:
-    """Return what lies in further segments, and how to join them: only one file is read at a time.
+def _missing(content: Content, last: int, *, is_raw: bool) -> str:
+    """Return what lies in further segments that are not beside the first, and how to join them.
+
+    ``last`` is the last segment that is open.
 
     Raises:
         ExtractError: unsupported; this is a later segment.
@@ -109,9 +112,8 @@ def _missing(content: Content, *, is_raw: bool) -> str:
         number = int.from_bytes(head[9:11], "little")
         if number > 1:
             raise ExtractError(FailReason.UNSUPPORTED, f"segment {number} of an EnCase disk image; {_EXPORT}")
-        end = content.open()
-        end.seek(max(content.n_bytes - _SECTION_BYTES, 0))
-        if end.read(_SECTION_BYTES).startswith(b"next\0"):
+        end = max(os.fstat(last).st_size - _SECTION_BYTES, 0)
+        if os.pread(last, _SECTION_BYTES, end).startswith(b"next\0"):
             return f"its further segments are not read; {_EXPORT}"
         return ""
     entries = [head[at : at + 16] for at in range(446, 510, 16)] if head[510:512] == b"\x55\xaa" else []
@@ -125,8 +127,8 @@ def _missing(content: Content, *, is_raw: bool) -> str:
 class _Image:
     """An open image, and the time that all programs share."""
 
-    def __init__(self, descriptor: int | None, kind: str, seconds: float) -> None:
-        self._descriptor = descriptor
+    def __init__(self, segments: tuple[int, ...], kind: str, seconds: float) -> None:
+        self._segments = segments
         self._kind = kind
         self._ends = time.monotonic() + seconds
 
@@ -136,11 +138,10 @@ class _Image:
         Raises:
             ExtractError: timed_out.
         """
-        if self._descriptor is not None:
-            os.lseek(self._descriptor, 0, os.SEEK_SET)
+        os.lseek(self._segments[0], 0, os.SEEK_SET)
         try:
             left = self._ends - time.monotonic()
-            return programs.run(job, self._descriptor, max(left, 0.01), kind=self._kind, **values)
+            return programs.run(job, self._segments, max(left, 0.01), kind=self._kind, **values)
         except subprocess.TimeoutExpired:
             raise ExtractError(FailReason.TIMED_OUT, job) from None
 

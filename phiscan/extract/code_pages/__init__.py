@@ -1,1 +1,1 @@
-"""Code pages of texts that do not say theirs, told by what their letters spell."""
+"""Code pages of texts without a declaration, detected by the words that their letters spell."""

@@ -1,4 +1,4 @@
-"""EBCDIC, the code of mainframes: told by where its blanks, letters and figures lie."""
+"""EBCDIC, the code of mainframes, detected by the byte values of blanks, letters and figures."""
 
 from __future__ import annotations
 

@@ -343,6 +343,10 @@ class Sink:
         """Note that a reader accounted for all bytes of a content, or of a place in it, itself."""
         self._accounted.add(locator)
 
+    def was_accounted(self, locator: str) -> bool:
+        """Tell whether the reader of a content or place accounted for its bytes, without forgetting it."""
+        return locator in self._accounted
+
     def is_accounted(self, locator: str) -> bool:
         """Tell, once, whether the reader of a content or place accounted for its bytes itself."""
         if locator in self._accounted:

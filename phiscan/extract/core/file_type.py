@@ -49,6 +49,10 @@ _OLE_STREAMS = (
 _SAMPLE = 8192
 _END_BYTES, _ENTRY_BYTES, _LONGEST_END = 22, 46, 22 + 0xFFFF  # of the directory of a ZIP archive
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+_DUMP = re.compile(
+    r"[0-9a-fA-F]{7,8}:?[ \t]+(?:[0-9a-fA-F]{2,4} {1,2}){7}"
+)  # its right column is set off by bars
+_STRUCK_OVER = re.compile(rb"([^\x08])\x08(?=\1|_|[^\x08])|\x1b\[[0-9;]{0,20}[A-Za-z]")
 _HEADER_LINE = re.compile(r"[A-Za-z][A-Za-z0-9-]{1,40}:[ \t]?[^\r\n]*(?:\r?\n[ \t][^\r\n]*)*(?:\r?\n|$)")
 _MAIL_HEADERS = re.compile(
     r"(?im)^(received|from|to|subject|date|message-id|mime-version|return-path|delivered-to):"
@@ -96,7 +100,7 @@ def declared_type(name: str, media_type: str) -> str:
     return declared
 
 
-# Kinds told by several fields of their head.
+# Kinds detected by several fields of their header.
 _BY_STRUCTURE: tuple[tuple[Callable[[bytes], bool], str], ...] = (
     (is_cms, "application/pkcs7-mime"),
     (is_edf, "application/x-edf"),
@@ -219,7 +223,7 @@ def _sniff_text(data: bytes, name: str) -> str:  # noqa: PLR0911 (one return per
     text, encoding = decode(head)
     if (
         not encoding.startswith(("utf-16", "utf-32", "cp037"))
-        and len(_CONTROL.findall(head)) > len(head) // 50
+        and len(_CONTROL.findall(_without_terminal_codes(head))) > len(head) // 50
     ):
         return UNKNOWN
     if encoding.startswith("utf-16") and not _looks_like_text(text):
@@ -241,6 +245,11 @@ def _sniff_text(data: bytes, name: str) -> str:  # noqa: PLR0911 (one return per
     if by_name in ("text/csv", "application/mbox"):
         return by_name
     return "text/csv" if _is_delimited(text, whole=len(data) <= _SAMPLE) else TEXT
+
+
+def _without_terminal_codes(head: bytes) -> bytes:
+    """Return a text without colours of a terminal and letters that are struck over."""
+    return _STRUCK_OVER.sub(b"", head) if b"\x08" in head or b"\x1b" in head else head
 
 
 def _looks_like_text(text: str) -> bool:
@@ -287,6 +296,8 @@ def _sniff_json(start: str, by_name: str) -> str:
 def _is_delimited(text: str, *, whole: bool) -> bool:
     """Tell a table: at least three lines, the same number of a delimiter in each."""
     lines = [line for line in text.splitlines() if line.strip()]
+    if lines and _DUMP.match(lines[0]):
+        return False
     if not whole:
         lines = lines[:-1]
     lines = lines[:20]

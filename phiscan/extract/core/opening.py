@@ -13,9 +13,10 @@ from contextlib import contextmanager
 from typing import BinaryIO
 
 from phiscan.errors import ExtractError
+from phiscan.extract.archives.segment_names import MOST_SEGMENTS, segment_of
 from phiscan.long_paths import open_path
 from phiscan.model import FailReason, SourceFile
-from phiscan.sandbox.delivered_files import is_delivered, is_handed_over, receive, take
+from phiscan.sandbox.delivered_files import is_delivered, is_handed_over, receive, take, take_segment
 
 _READ_ONLY = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 _GONE = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ESTALE, errno.ENXIO}
@@ -101,6 +102,47 @@ def open_read_only(source: SourceFile) -> int:
     if not stat.S_ISREG(status.st_mode) or _signature(status) != _crawled(source):
         os.close(descriptor)
         raise ExtractError(FailReason.CHANGED, "not the file that was crawled")
+    return descriptor
+
+
+def open_segment(source: SourceFile, number: int) -> int:
+    """Return the descriptor of another segment of the file that a crawled file begins.
+
+    Raises:
+        ExtractError: there is none, or it may not be opened.
+    """
+    if is_delivered(source):
+        raise ExtractError(FailReason.UNSUPPORTED, "segments of a fetched file")
+    return take_segment(source, number) if is_handed_over() else open_sibling(source, number)
+
+
+def open_sibling(source: SourceFile, number: int) -> int:
+    """Open another segment by its name in the folder in which a crawled file still lies.
+
+    No link is followed, nothing of another file system is opened, and only names of the file's own series.
+
+    Raises:
+        ExtractError: changed (there is none, or the folder is another one), no_permission or io_error.
+    """
+    folder_path, _, own = source.absolute.rpartition(b"/")
+    name = segment_of(own)
+    if name is None or number >= MOST_SEGMENTS or name.name(number) == own:
+        raise ExtractError(FailReason.CHANGED, "not a name of its series")
+    folder = -1
+    try:
+        folder = open_path(folder_path or b"/", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        if _signature(os.stat(own, dir_fd=folder, follow_symlinks=False)) != _crawled(source):
+            raise ExtractError(FailReason.CHANGED, "not the file that was crawled")
+        descriptor = os.open(name.name(number), _READ_ONLY, dir_fd=folder)
+        status = os.fstat(descriptor)
+    except OSError as error:
+        raise refusal(error) from None
+    finally:
+        if folder >= 0:
+            os.close(folder)
+    if not stat.S_ISREG(status.st_mode) or status.st_dev != source.device:
+        os.close(descriptor)
+        raise ExtractError(FailReason.CHANGED, "no regular file of the same file system")
     return descriptor
 
 

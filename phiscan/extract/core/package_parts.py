@@ -1,4 +1,4 @@
-"""The unpacked parts of a zipped document, kept from its reader for the account of its bytes."""
+"""Cache of the unpacked parts of a zipped document, from its reader to the account of its bytes."""
 
 from __future__ import annotations
 

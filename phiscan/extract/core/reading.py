@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import BinaryIO
@@ -10,6 +11,9 @@ from blake3 import blake3
 
 from phiscan.config import Limits
 from phiscan.errors import ExtractError
+from phiscan.extract.archives.joined_files import joined
+from phiscan.extract.archives.segment_names import segment_of
+from phiscan.extract.archives.segments import PART, joined_hash, opened_segments
 from phiscan.extract.core.content import Content, Sink, TextFullError
 from phiscan.extract.core.file_type import declared_type, sniff
 from phiscan.extract.core.large_files import (
@@ -32,7 +36,7 @@ from phiscan.sandbox.delivered_files import is_delivered
 # name could be read has not been read.
 _ABOUT = ("#properties", "#metadata")
 OPENED_BYTES = 8 * 1024**2  # larger files are not read into memory where their format allows it
-_READ_FROM_FILE = frozenset({"application/pdf", XLSX})
+_READ_FROM_FILE = frozenset({"application/pdf", XLSX, "application/x-raw-disk-image", "application/x-ewf"})
 
 
 def extract(source: SourceFile, limits: Limits, passwords: Sequence[str] = ()) -> Document:
@@ -44,6 +48,10 @@ def extract(source: SourceFile, limits: Limits, passwords: Sequence[str] = ()) -
     Raises:
         ExtractError: the file gives nothing at all; ``reason`` says why.
     """
+    if _has_series_name(source):
+        document = _extract_segments(source, limits, passwords)
+        if document is not None:
+            return document
     if _is_opened(source, limits):
         return _extract_opened(source, limits, passwords)
     data = read_source(source, limits.file_bytes)
@@ -66,6 +74,31 @@ def _extract_opened(source: SourceFile, limits: Limits, passwords: Sequence[str]
             content = _content(stream, name, media_type)
             _collect(sink, lambda: _read(content, media_type, sink))
         content_hash = large_hash(stream, size)
+    return _document(sink, media_type, content_hash, name)
+
+
+def _has_series_name(source: SourceFile) -> bool:
+    return not is_delivered(source) and segment_of(source.path.rpartition(b"/")[2]) is not None
+
+
+def _extract_segments(source: SourceFile, limits: Limits, passwords: Sequence[str]) -> Document | None:
+    """Read a file that begins several segments with them; a later one has no text; None: it is neither."""
+    name = _name(source)
+    with open_source(source) as (first, size), opened_segments(source, first.fileno()) as (series, is_later):
+        if not series and not is_later:
+            return None
+        sink = Sink(limits, passwords, _dispatch)
+        content_hash, media_type = large_hash(first, size), PART
+        if series:
+            content_hash = joined_hash(content_hash, series)
+            whole = joined(series)
+            n_bytes = whole.seek(0, os.SEEK_END)
+            media_type = large_type(whole, name)
+            if n_bytes > limits.file_bytes:
+                _collect(sink, lambda: read_large(whole, n_bytes, name, media_type, sink))
+            else:
+                content = _content(whole, name, media_type)
+                _collect(sink, lambda: _read(content, media_type, sink))
     return _document(sink, media_type, content_hash, name)
 
 
@@ -99,6 +132,20 @@ def identify(source: SourceFile, limits: Limits) -> tuple[str, str, str]:
         ExtractError: it cannot be opened, changed, or is too large to be told from another by its hash.
     """
     name = _name(source)
+    if _has_series_name(source):
+        with (
+            open_source(source) as (first, size),
+            opened_segments(source, first.fileno()) as (series, is_later),
+        ):
+            if is_later:
+                return large_hash(first, size), PART, ""
+            if series:
+                media_type = large_type(joined(series), name)
+                return (
+                    joined_hash(large_hash(first, size), series),
+                    media_type,
+                    declared_type(name, media_type),
+                )
     if _is_opened(source, limits):
         with open_source(source) as (stream, size):
             if not is_hashed_whole(size):

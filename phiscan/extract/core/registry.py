@@ -48,6 +48,7 @@ from phiscan.extract.structured.json_records import JsonExtractor, JsonLinesExtr
 from phiscan.extract.structured.messages import Hl7Extractor, X12Extractor
 from phiscan.extract.structured.plain_text import TextExtractor
 from phiscan.extract.structured.xml_markup import MarkupExtractor
+from phiscan.extract.text_codes.recovery import recover
 from phiscan.extract.transport.cms import CmsExtractor
 from phiscan.extract.transport.openpgp import OpenPgpExtractor
 from phiscan.extract.transport.tnef import TnefExtractor
@@ -123,8 +124,10 @@ def read(content: Content, media_type: str, sink: Sink) -> None:
     extractor = _BY_TYPE.get(media_type)
     if extractor is None:
         raise ExtractError(FailReason.UNSUPPORTED, media_type)
+    n_segments = sink.n_segments
     try:
         extractor.extract(content, sink)
+        recover(content, sink, n_segments)
     except (ExtractError, TextFullError):
         raise
     except MemoryError:

@@ -44,6 +44,9 @@ KINDS = {
     "application/x-paradox": "Paradox table",
     "image/vnd.adobe.photoshop": "Photoshop picture",
     "image/nifti": "NIfTI image",
+    "application/x-bplist": "binary property list",
+    "application/x-r-data": "R data file",
+    "application/x-netcdf": "NetCDF file",
 }
 # Those that a library or a program takes apart where it is installed; their readers come here without it.
 WITH_READER = frozenset(
@@ -81,6 +84,7 @@ HELP = {
     "application/vnd.apache.orc": "export it to CSV",
     "application/x-sas-data": "export it to CSV",
     "application/x-sas-transport": "export it to CSV",
+    "application/x-r-data": "export it to CSV",
     "application/x-spss-sav": "export it to CSV",
     "application/x-spss-por": "export it to CSV",
     "application/x-stata-dta": "export it to CSV",
@@ -130,6 +134,12 @@ MAGIC: tuple[tuple[int, bytes, str], ...] = (
     (0, b"8BPS\0\x01", "image/vnd.adobe.photoshop"),
     (344, b"n+1\0", "image/nifti"),
     (344, b"ni1\0", "image/nifti"),
+    (0, b"bplist00", "application/x-bplist"),
+    (0, b"RDX2\n", "application/x-r-data"),
+    (0, b"RDX3\n", "application/x-r-data"),
+    (0, b"X\n\0\0\0", "application/x-r-data"),
+    (0, b"CDF\x01\0", "application/x-netcdf"),
+    (0, b"CDF\x02\0", "application/x-netcdf"),
 )
 # Disk images and media hold no runs of text that are worth reading as such.
 OPAQUE = {
@@ -140,6 +150,11 @@ OPAQUE = {
     "image/heic": "HEIC or AVIF picture",
     "video/x-matroska": "video",
     "audio/flac": "sound",
+    "application/x-ace": "ACE archive",
+    "application/x-stuffit": "StuffIt archive",
+    "application/x-ms-wim": "Windows disk image (WIM)",
+    "application/x-vhd": "virtual disk image (VHD)",
+    "application/x-squashfs": "compressed file system (SquashFS)",
     "application/java-vm": "program",
     "application/wasm": "program",
     "font/sfnt": "font",
@@ -157,6 +172,12 @@ OPAQUE_MAGIC: tuple[tuple[int, bytes, str], ...] = (
     (4, b"ftypmif1", "image/heic"),
     (4, b"ftypheix", "image/heic"),
     (4, b"ftypavif", "image/heic"),
+    (7, b"**ACE**", "application/x-ace"),
+    (0, b"SIT!\0", "application/x-stuffit"),
+    (0, b"StuffIt (c)1997", "application/x-stuffit"),
+    (0, b"MSWIM\0\0\0", "application/x-ms-wim"),
+    (0, b"conectix\0", "application/x-vhd"),
+    (0, b"hsqs", "application/x-squashfs"),
     (0, b"\x1aE\xdf\xa3", "video/x-matroska"),
     (0, b"fLaC\0", "audio/flac"),
     (0, b"\xca\xfe\xba\xbe\0\0", "application/java-vm"),

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import time
+import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 
 from phiscan.errors import ExtractError
-from phiscan.extract.core.content import Content, Sink, TextFullError
+from phiscan.extract.core.content import Content, Inflating, Sink, TextFullError
+from phiscan.extract.core.file_type import sniff
 from phiscan.extract.core.labels import humanise
+from phiscan.extract.core.magic_numbers import EMPTY, UNKNOWN
+from phiscan.extract.databases.sqlite_remains import deleted_texts
+from phiscan.extract.residue.prose import words_of
 from phiscan.extract.spreadsheets.rows import SEPARATOR
 from phiscan.model import FailReason
 
@@ -17,6 +24,11 @@ _MOST_TABLES = 2_000
 _MOST_SECONDS = 60.0
 _STEPS = 100_000  # of the engine between two looks at the clock
 _MOST_CELL = 1_000_000
+_KEY_BYTES = 16  # a shorter blob is a key or a word, no file
+_LITERAL = re.compile(r"'((?:[^']|''){5,4000})'|--([^\n]{5,4000})|/\*(.{5,4000}?)\*/", re.DOTALL)
+_ZLIB_HEADS = (b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")
+_PREFIX_BYTES = 4  # the length of the whole, which some programs write before compressed data
+_SHORT_BYTES = 3
 _JOURNAL_VERSIONS = slice(18, 20)  # 2 says that a journal lies beside the file; 1 that none does
 
 
@@ -43,6 +55,8 @@ class SqliteExtractor:
                 raise ExtractError(FailReason.CORRUPT, "no SQLite tables") from None
             for number, (name,) in enumerate(tables, 1):
                 self._read_table(database, name, content, sink, f"table{number}")
+            sink.add("\n".join(_schema_texts(database)), content.place("schema"))
+        sink.add("\n".join(deleted_texts(content.data)), content.place("deleted"))
 
     def _read_table(
         self, database: sqlite3.Connection, name: str, content: Content, sink: Sink, place: str
@@ -89,21 +103,63 @@ class _opened:  # noqa: N801 (a context, like those of contextlib)
         self._database.close()
 
 
+def _schema_texts(database: sqlite3.Connection) -> Iterator[str]:
+    """Yield literals and comments of several words in the definitions of tables, views and triggers."""
+    with suppress(sqlite3.Error, UnicodeError):
+        for (definition,) in database.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL"):
+            for found in _LITERAL.findall(str(definition)[:_MOST_CELL]):
+                text = " ".join("".join(found).split())
+                if len(words_of(text)) > 1:
+                    yield text
+
+
 def _line(labels: list[str], row: tuple[object, ...]) -> str:
     return SEPARATOR.join(_cells(labels, row))
 
 
 def _cells(labels: list[str], row: tuple[object, ...]) -> Iterator[str]:
     for label, value in zip(labels, row, strict=True):
-        if isinstance(value, bytes) or value is None or value == "":
+        if isinstance(value, bytes):
+            value = _short_text(value)  # noqa: PLW2901 (a blob as its text)
+        if value is None or value == "":
             continue
         text = " ".join(str(value)[:_MOST_CELL].split())
         if text:
             yield f"{label}: {text}"
 
 
+def _short_text(value: bytes) -> str:
+    """Return a blob that is too short for a file as text, where it is printable."""
+    if not _SHORT_BYTES <= len(value) <= _KEY_BYTES:
+        return ""
+    with suppress(UnicodeDecodeError):
+        text = value.decode()
+        return text if text.isprintable() else ""
+    return ""
+
+
 def _read_files(row: tuple[object, ...], content: Content, sink: Sink, place: str) -> None:
     for number, value in enumerate(row, 1):
-        if isinstance(value, bytes) and len(value) > 16:  # noqa: PLR2004 (a key)
+        if isinstance(value, bytes) and len(value) > _KEY_BYTES:
             sink.take_member()
-            sink.read_member(content.member(f"{place}-{number}", value))
+            sink.read_member(content.member(f"{place}-{number}", _inflated(value, sink)))
+
+
+def _inflated(value: bytes, sink: Sink) -> bytes:
+    """Return a blob unpacked where it is compressed with zlib, with or without a head, else as it is.
+
+    Raises:
+        ExtractError: too_large.
+    """
+    if sniff(value) != UNKNOWN:
+        return value
+    for start, window in ((0, zlib.MAX_WBITS), (_PREFIX_BYTES, zlib.MAX_WBITS), (0, -zlib.MAX_WBITS)):
+        if window > 0 and value[start : start + 2] not in _ZLIB_HEADS:
+            continue
+        try:
+            found = sink.unpack(Inflating(value[start:], window), len(value))
+        except zlib.error:
+            continue
+        if sniff(found) not in (EMPTY, UNKNOWN):
+            return found
+    return value

@@ -6,10 +6,12 @@ import email
 import email.errors
 import email.message
 import email.policy
+import email.utils
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from email.header import decode_header
+from typing import Any
 
 from phiscan.errors import ExtractError
 from phiscan.extract.core.charset import decode
@@ -20,6 +22,9 @@ from phiscan.extract.transport.framing import mailbox_messages, message_bytes, u
 from phiscan.extract.transport.lifting import lift_encoded, read_lifted
 from phiscan.model import FailReason
 
+_ENRICHED = re.compile(r"<param>[^<]*</param>|</?[a-z][a-z0-9-]{0,59}>", re.IGNORECASE)  # RFC 1896
+_HEAD_BYTES = 16 * 1024
+_NO_TYPE = re.compile(rb"(?im)^(content-type:)[ \t]*;(?=\s*boundary\s*=)")
 _ENCODED_WORD = re.compile(r"=\?[^?\s]+\?[bBqQ]\?[^?]*\?=")
 # Fields that only machines read; everything else may name a person.
 _MACHINE_FIELDS = frozenset(
@@ -49,13 +54,21 @@ class MailExtractor:
         data, properties = message_bytes(content.data)
         sink.add(decode(properties)[0], content.place("properties"))
         try:
-            message = email.message_from_bytes(data, policy=email.policy.compat32)
+            message = email.message_from_bytes(_with_type(data), policy=email.policy.compat32)
         except RecursionError:
             _as_it_stands(data, content, sink, FailReason.NESTED_TOO_DEEP, "parts within parts")
         except Exception as error:  # noqa: BLE001 (the parser's own mistakes; the text is still there)
             _as_it_stands(data, content, sink, FailReason.CORRUPT, type(error).__name__)
         else:
             read_message(message, content, sink)
+
+
+def _with_type(data: bytes) -> bytes:
+    """Name the type of parts, ``multipart/mixed``, where a header gives a boundary without a type."""
+    if not _NO_TYPE.search(data, 0, _HEAD_BYTES):
+        return data
+    head, blank, body = data.partition(b"\r\n\r\n" if b"\r\n\r\n" in data else b"\n\n")
+    return _NO_TYPE.sub(rb"\1 multipart/mixed;", head, count=1) + blank + body
 
 
 def _as_it_stands(data: bytes, content: Content, sink: Sink, reason: FailReason, detail: str) -> None:
@@ -107,19 +120,9 @@ def _read_part(
         _nested(part, counts.attachments, content, sink)
         return []
     children = part.get_payload()
-    if kind == "message/partial":
-        number, total = part.get_param("number", "?"), part.get_param("total", "?")
-        detail = f"part {number} of {total} of one message; read as far as it goes alone"
-        sink.fail(content.place("part"), FailReason.UNSUPPORTED, detail[:120])
+    _say_what_lies_elsewhere(part, kind, content, sink)
     if part.is_multipart() and isinstance(children, list):
-        sink.take_member()
-        # No mail program shows what is around the parts; whoever opens the file does.
-        around = (part.preamble, part.epilogue)
-        outside = "\n".join(text.strip() for text in around if text and text.strip())
-        outer, members = lift_encoded(outside.encode("utf-8", "surrogateescape"), content, sink, "around")
-        sink.add(decode(outer)[0], content.place("around"))
-        read_lifted(members, sink)
-        return [child for child in reversed(children) if isinstance(child, email.message.Message)]
+        return _parts_within(part, children, content, sink)
     data = _payload(part)
     lost = undecoded(part.get_payload(), str(part.get("content-transfer-encoding", "")), data)
     if lost:
@@ -142,6 +145,34 @@ def _read_part(
     return []
 
 
+def _say_what_lies_elsewhere(part: email.message.Message, kind: str, content: Content, sink: Sink) -> None:
+    """Add the address of a body that is kept elsewhere; record that a message is one part of several."""
+    if kind == "message/external-body":
+        sink.add(_parameters(part), content.place("headers"))
+    if kind == "message/partial":
+        number, total = part.get_param("number", "?"), part.get_param("total", "?")
+        detail = f"part {number} of {total} of one message; read as far as it goes alone"
+        sink.fail(content.place("part"), FailReason.UNSUPPORTED, detail[:120])
+
+
+def _parts_within(
+    part: email.message.Message, children: list[Any], content: Content, sink: Sink
+) -> list[email.message.Message]:
+    """Add the text around the parts of a part; return these, the first one last."""
+    sink.take_member()
+    # No mail program shows what is around the parts; whoever opens the file does.
+    around = (part.preamble, part.epilogue)
+    outside = "\n".join(text.strip() for text in around if text and text.strip())
+    outer, members = lift_encoded(outside.encode("utf-8", "surrogateescape"), content, sink, "around")
+    sink.add(decode(outer)[0], content.place("around"))
+    read_lifted(members, sink)
+    found = [child for child in reversed(children) if isinstance(child, email.message.Message)]
+    if part.get_content_maintype() == "message":
+        declared = str(part.get("content-transfer-encoding", ""))
+        return [_decoded_message(child, declared) for child in found]
+    return found
+
+
 @dataclass(slots=True)
 class _Counts:
     """How many bodies and attachments of one message are read."""
@@ -150,13 +181,33 @@ class _Counts:
     attachments: int = 0
 
 
+def _parameters(part: email.message.Message) -> str:
+    """Return the parameters of a part's type, such as the address of its body, one on a line."""
+    found = part.get_params(failobj=[], unquote=True)
+    return "\n".join(f"{key}: {email.utils.collapse_rfc2231_value(value)}" for key, value in found[1:])
+
+
+def _decoded_message(child: email.message.Message, declared: str) -> email.message.Message:
+    """Decode a message that was encoded as a whole, against the rules of its type."""
+    payload = child.get_payload()
+    raw = (
+        payload.encode("utf-8", "surrogateescape")
+        if isinstance(payload, str) and not child.keys()
+        else child.as_bytes()
+    )
+    found = decode_body(raw, declared) if encoding_name(declared) in ("base64", "quoted-printable") else None
+    return child if found is None else email.message_from_bytes(found, policy=email.policy.compat32)
+
+
 def _nested(part: email.message.Message, number: int, content: Content, sink: Sink) -> None:
     children = part.get_payload()
     name = _file_name(part) or f"message{number}.eml"
     sink.take_member()
+    declared = str(part.get("content-transfer-encoding", ""))
     for child in children if isinstance(children, list) else []:
         if not isinstance(child, email.message.Message):
             continue
+        child = _decoded_message(child, declared)  # noqa: PLW2901 (the same message, readable)
         inner = content.member(name, b"")
         if inner.depth > sink.limits.depth:
             _as_it_stands(
@@ -238,12 +289,19 @@ def _payload(part: email.message.Message) -> bytes:
 
 def _body_text(part: email.message.Message, kind: str, data: bytes) -> str:
     try:
-        text = data.decode(part.get_content_charset() or "utf-8")
+        charset = part.get_content_charset() or "utf-8"
+        text = (
+            data.decode(charset)
+            if b"\0" not in data or "16" in charset or "32" in charset
+            else decode(data)[0]
+        )
     except (LookupError, UnicodeDecodeError, ValueError):
         text, _ = decode(data)
     if kind in ("text/html", "text/xhtml"):
         return html_text(text)
-    if kind in ("text/rtf", "text/richtext"):
+    if kind in ("text/enriched", "text/richtext") and not data.startswith(b"{\\rtf"):
+        text = _ENRICHED.sub("", text.replace("<<", "&lt;")).replace("&lt;", "<")
+    elif kind in ("text/rtf", "text/richtext"):
         from phiscan.extract.office.rich_text import rtf_text  # noqa: PLC0415
 
         return rtf_text(data)

@@ -55,7 +55,7 @@ class OutlookStoreExtractor:
 
 
 def _kind(content: Content) -> str:
-    """Return the name of an OST file, told by the client's magic number, with what would help.
+    """Return the name of an OST file, recognised by the magic number of its client, and advice.
 
     Source: Microsoft, [MS-PST] section 2.2.2.6, wMagicClient.
     """

@@ -18,6 +18,7 @@ from phiscan.extract.archives.zip_salvage import salvage
 from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import Content, Inflating, Sink, mishap
 from phiscan.extract.core.package_parts import PackageParts
+from phiscan.extract.residue.prose import words_of
 from phiscan.model import FailReason
 
 # Characters that the parser leaves out and reads on after.
@@ -48,6 +49,7 @@ _TECHNICAL = re.compile(
 )  # a value of docProps/app.xml that is no evidence about anybody
 _BIBLIOGRAPHY = b"/officeDocument/2006/bibliography"
 _CITED_HOW = re.compile(rb"\s(?:SelectedStyle|StyleName|Version|URI)\s*=\s*(?:\"[^\"<]*\"|'[^'<]*')")
+_TITLE_WORDS = 4
 _LOCAL_HEADER, _LOCAL_HEADER_BYTES = b"PK\x03\x04", 30
 _PACKAGE_ERRORS = (
     zipfile.BadZipFile,
@@ -300,6 +302,12 @@ def local_attributes(element: Any) -> dict[str, str]:
     return {key.rpartition("}")[2]: value for key, value in element.attrib.items()}
 
 
+def _longer_titles(element: Any) -> list[str]:
+    """Return what is more than the name of a font, a theme or a sheet, and addresses with coded words."""
+    texts = (" ".join(text.split()) for text in element.itertext())
+    return [text for text in texts if len(words_of(text)) >= _TITLE_WORDS or text.count("%20") > 1]
+
+
 def properties_text(package: Package) -> str:
     """Return the document properties (author, title, company, custom ones) as ``name: value`` lines.
 
@@ -315,6 +323,7 @@ def properties_text(package: Package) -> str:
         for element in root:
             label = element.get("name") or local_name(element)
             if label in ("TitlesOfParts", "HeadingPairs", "HLinks"):
+                package.values += _longer_titles(element)
                 continue
             value = " ".join(" ".join(element.itertext()).split())
             is_technical = name.lower().endswith("/app.xml") and _TECHNICAL.fullmatch(value)

@@ -15,6 +15,7 @@ from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.core.file_type import sniff
 from phiscan.extract.office.compound_file import codec
+from phiscan.extract.office.rich_text_charsets import CHARSETS
 from phiscan.model import FailReason
 
 _TOKEN = re.compile(
@@ -36,11 +37,11 @@ _SKIPPED = frozenset(
 # Of these, what only a program reads; what is in the others, or in a group that no program knows, is
 # read as hidden text.
 _MACHINE = frozenset(
-    b"""fonttbl colortbl stylesheet listtable listoverridetable revtbl rsidtbl generator filetbl themedata
+    b"""fonttbl colortbl stylesheet listtable listoverridetable rsidtbl generator filetbl themedata
     pict colorschememapping latentstyles datastore xmlnstbl mmathPr pgdsctbl listtext pntext pntxta
-    pntxtb bkmkstart bkmkend blipuid panose falt wgrffmtfilter datafield creatim revtim printim
+    pntxtb bkmkend blipuid panose falt wgrffmtfilter datafield creatim revtim printim
     buptim picprop defchp defpap pnseclvl fontemb fontfile objclass objname objtime oldcprops
-    oldpprops oldsprops oldtprops userprops docvar passwordhash mhtmltag protusertbl""".split()
+    oldpprops oldsprops oldtprops passwordhash protusertbl""".split()
 )
 _SHOWN_IGNORABLE = frozenset(
     b"""shptxt shpinst annotation atnauthor atnid footnote nonshppict fldrslt company manager sp txe
@@ -67,22 +68,10 @@ _SYMBOL_TEXTS = {b"~": "\xa0", b"_": "-", b"\\": "\\", b"{": "{", b"}": "}", b"\
 _OLD_CHARSETS = {b"mac": "mac-roman", b"pc": "cp437", b"pca": "cp850"}
 # The shape properties that a reader sees: alternative text, name, WordArt.
 _SHAPE_TEXTS = frozenset({"wzDescription", "gtextUNICODE"})
-_CHARSETS = {
-    77: 10000,
-    128: 932,
-    129: 949,
-    134: 936,
-    136: 950,
-    161: 1253,
-    162: 1254,
-    163: 1258,
-    177: 1255,
-    178: 1256,
-    186: 1257,
-    204: 1251,
-    222: 874,
-    238: 1250,
-}
+_PRINTABLE = bytes({*range(0x20, 0x7F), *b"\t\r\n"})
+_AUTOMATIC_BOOKMARK = re.compile(r"_?(?:Toc|Ref|Hlt|Hlk|GoBack|OLE_LINK)[\w.]*$")
+_HTML_VALUE = re.compile(r"<!--(.*?)-->|\s(?:alt|title|content|value)\s*=\s*\"([^\"]+)\"", re.DOTALL)
+_HTML_TAG = re.compile(r"<!--.*?(?:-->|$)|<[^>]*(?:>|$)", re.DOTALL)
 _HEX = re.compile(rb"[0-9a-fA-F\s]+")
 _MAX_DEPTH = 10_000
 
@@ -219,7 +208,10 @@ class _Reader:
         # The data of a picture or an object; anywhere else the bytes are text.
         if self._state.destination == b"pict":
             self._object[:] = self.data[at : at + n_bytes].hex().encode()
-        return n_bytes if self._state.hidden or self._state.destination == b"objdata" else 0
+        if self._state.destination == b"objdata" or self._state.destination in _MACHINE:
+            return n_bytes
+        data = self.data[at : at + n_bytes]
+        return n_bytes if self._state.hidden and data.translate(None, _PRINTABLE) else 0
 
     def _give_up(self, at: int, reason: FailReason, detail: str) -> None:
         self.damage = ExtractError(reason, detail)
@@ -316,7 +308,7 @@ class _Reader:
             if self._state.destination != b"fonttbl" and value in self._fonts:
                 self._state = replace(self._state, encoding=self._fonts[value])
         elif word == b"fcharset":
-            self._fonts[self._font] = codec(_CHARSETS[value]) if value in _CHARSETS else self._state.encoding
+            self._fonts[self._font] = codec(CHARSETS[value]) if value in CHARSETS else self._state.encoding
 
     def _flush(self) -> None:
         """Decode the bytes gathered so far; multi-byte characters come as several escapes."""
@@ -327,6 +319,8 @@ class _Reader:
     def _put(self, text: str) -> None:
         destination = self._state.destination
         if self._state.hidden:
+            if destination == b"bkmkstart":
+                text = "" if _AUTOMATIC_BOOKMARK.match(text) else text.replace("_", " ")
             if destination not in _MACHINE and destination:
                 self.hidden.append(text)
             return
@@ -334,8 +328,15 @@ class _Reader:
             return
         if destination in _INFO or destination in (b"sn", b"sv"):
             self._field.append(text)
-        elif destination != b"htmltag" or "<" not in text:
+        elif destination == b"htmltag" and "<" in text:
+            self._html(text)
+        else:
             self._pieces.append(text)
+
+    def _html(self, source: str) -> None:
+        """Take tags of a page within RTF: comments and values are hidden text; the rest is shown."""
+        self.hidden += [f"{''.join(found)}\n" for found in _HTML_VALUE.findall(source)]
+        self._pieces.append(_HTML_TAG.sub("", source))
 
     def _close(self) -> None:
         """End a group: hand over what it gathered."""

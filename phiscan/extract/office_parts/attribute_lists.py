@@ -199,6 +199,22 @@ TYPED_ELEMENTS = frozenset(
         "user-field-decl",
         "database-range",
         "named-range",
+        "filter-condition",
+        "filter-set-item",
+        "label",
+        "bookmarkStart",
+        "definedName",
+        "item",
+        "i",
+    ]
+)
+# Whose names are words with underscores between them.
+UNDERSCORED_ELEMENTS = frozenset(
+    [
+        "bookmarkStart",
+        "definedName",
+        "protectedRange",
+        "named-range",
     ]
 )
 MACHINE_TEXTS = frozenset(

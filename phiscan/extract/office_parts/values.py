@@ -24,7 +24,9 @@ from phiscan.extract.office_parts.attribute_lists import (
     STYLING,
     TYPED_ATTRIBUTES,
     TYPED_ELEMENTS,
+    UNDERSCORED_ELEMENTS,
 )
+from phiscan.extract.residue.prose import words_of
 
 _AUTOMATIC_NAME = re.compile(r"[^\W\d_][^\d]{0,60}\s\d{1,6}")  # Title 1, Picture 3, Рисунок 1
 # Which of these a part holds is found by one pass of a linear engine.
@@ -36,7 +38,20 @@ _TYPED_NAME = re2.compile(
 )
 # A text that is in no element of runs, in any namespace; most parts have none.
 _OTHER_TEXT = re2.compile(rb">[^<]*[^<\s][^<]*<(?:[^/]|/(?:[^wa]|[wa](?:[^:]|:(?:[^t]|t[^>]))))|<!\[CDATA\[")
-_TYPED_VALUES = frozenset({"val", "value", "name", "v", "comment", "user", "displayName", "text"})
+_TYPED_VALUES = frozenset({"val", "value", "name", "v", "comment", "user", "displayName", "text", "n"})
+_AUTOMATIC_RANGE = re.compile(
+    r"_?(?:Toc|Ref|Hlt|Hlk|GoBack|OLE_LINK|heading|xlnm|xlfn|xleta|xlpm|_?FilterDatabase|Print_)[\w.=]*"
+)
+_STYLING_TEXTS = tuple(
+    (re2.compile(pattern), n_least)
+    for pattern, n_least in (
+        (rb"<(?:\w+:)?lvlText [^>]*val=\"([^\"]{12,})\"", 3),
+        (rb"<(?:\w+:)?annotation [^>]*>([^<]{12,})<", 3),
+    )
+)
+_READING = re2.compile(rb"<(?:\w+:)?rPh [^>]*>\s*<(?:\w+:)?t(?: [^>]*)?>([^<]+)<")
+_CODED_ADDRESS = re2.compile(rb"[\s:](?:href|Target|instr|url)=\"([^\"]*%20[^\"]*%20[^\"]*)\"")
+_FORMULA_ATTRIBUTE = re2.compile(rb"[\s:](?:formula|condition|expression)=\"([^\"]*&quot;[^\"]*)\"")
 _NO_PERSON = frozenset(
     {"_GoBack", "Normal", "true", "false", "none", "auto", "General", "Author", "Default", "Center"}
 )
@@ -81,6 +96,10 @@ def part_values(root: Any, data: bytes) -> list[str]:
         found += [shown for value in search(root) if (shown := _parsed_attribute(value))]
     if not is_wide:
         found += _quoted_words(data, _QUOTED_WORDS)
+        if b"%20" in data:
+            found += [html.unescape(raw.decode("utf-8", "replace")) for raw in _CODED_ADDRESS.findall(data)]
+        if b"&quot;" in data:
+            found += [text for raw in _FORMULA_ATTRIBUTE.findall(data) for text in _literals(raw)]
         if b"='" in data:
             found += _quoted_words(data, _APOSTROPHES)
     return list(dict.fromkeys(found))
@@ -108,6 +127,27 @@ def _text_values(value: Any) -> list[str]:
             part.strip() for literal in _QUOTED.findall(text) for part in literal.split(",") if is_said(part)
         ]
     return [text] if is_said(text) else []
+
+
+def _literals(raw: bytes) -> list[str]:
+    """Return the texts in a formula of OpenDocument."""
+    literals = _QUOTED.findall(html.unescape(raw.decode("utf-8", "replace")))
+    return [literal.strip() for literal in literals if is_said(literal)]
+
+
+def styling_texts(data: bytes) -> list[str]:
+    """Return what was typed into parts that say how a document is drawn.
+
+    Words before the numbers of a list, readings of Japanese names, notes on ink.
+    """
+    found = []
+    for pattern, n_least in _STYLING_TEXTS:
+        for raw in pattern.findall(data):
+            text = " ".join(html.unescape(raw.decode("utf-8", "replace")).replace('"', " ").split())
+            if len(words_of(text)) >= n_least:
+                found.append(text)
+    readings = [html.unescape(raw.decode("utf-8", "replace")) for raw in _READING.findall(data)]
+    return list(dict.fromkeys([*found, *readings]))
 
 
 def _quoted_words(data: bytes, pattern: re.Pattern[bytes]) -> Iterator[str]:
@@ -144,6 +184,8 @@ def _attribute_value(name: str, key: str, value: str) -> str:
         return ""
     if key == "name" and name in NAME_ELEMENTS and _AUTOMATIC_NAME.fullmatch(value):
         return ""
+    if name in UNDERSCORED_ELEMENTS:
+        value = "" if _AUTOMATIC_RANGE.match(value) else value.replace("_", " ").strip()
     text = " ".join(value.replace("_x000d_", " ").replace("_x000a_", " ").split())
     if text in _NO_PERSON or not is_said(text):
         return ""

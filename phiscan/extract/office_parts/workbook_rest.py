@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import html
 import re
+import sys
 
 from phiscan.extract.office.package import parse_damaged
 from phiscan.extract.office_parts.values import is_said, part_values
@@ -21,6 +22,8 @@ _ITEM = re.compile(rb"<(?:\w+:)?si(?:\s[^<>]*)?>(.*?)</(?:\w+:)?si>", re.DOTALL)
 _ONE_TEXT = re.compile(rb"<(?:\w+:)?t(?:\s[^<>]*)?>([^<]*)</(?:\w+:)?t>")
 _PHONETIC = re.compile(rb"<(?:\w+:)?rPh\b.*?</(?:\w+:)?rPh>", re.DOTALL)
 _TAG = re.compile(rb"<[^<>]*>")
+_NUMBERED = re.compile(r"&#(?:[xX]([0-9A-Fa-f]{1,6})|([0-9]{1,7}));")
+_NAMES = (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&apos;", "'"), ("&amp;", "&"))  # the last one last
 _MOST_COMPARED = 50_000_000  # characters of text, times strings looked for in it
 
 
@@ -49,6 +52,22 @@ def _literals(cells: bytes) -> list[str]:
     return list(found)
 
 
+def _unescaped(value: str) -> str:
+    """Return a text of XML without its references: its five names, and numbers (many in some workbooks)."""
+    if "&" not in value:
+        return value
+    if "&#" in value:
+        value = _NUMBERED.sub(_character, value)
+    for name, char in _NAMES:
+        value = value.replace(name, char)
+    return value
+
+
+def _character(match: re.Match[str]) -> str:
+    code = int(match[1], 16) if match[1] else int(match[2])
+    return chr(code) if 0 < code <= sys.maxunicode else ""
+
+
 def unused_strings(data: bytes, text: str) -> list[str]:
     """Return the shared strings of a workbook that are in no cell any more, by comparison with its text."""
     parts = text.replace("\n", SEPARATOR).split(SEPARATOR)
@@ -57,7 +76,7 @@ def unused_strings(data: bytes, text: str) -> list[str]:
     for item in _ITEM.findall(data):
         plain = _ONE_TEXT.fullmatch(item)
         raw = plain[1] if plain else _TAG.sub(b"", _PHONETIC.sub(b"", item))
-        value = html.unescape(raw.decode("utf-8", "replace")).strip()
+        value = _unescaped(raw.decode("utf-8", "replace")).strip()
         if value not in shown and is_said(value):
             found[" ".join(value.split())] = None
     budget = _MOST_COMPARED // max(len(text), 1)

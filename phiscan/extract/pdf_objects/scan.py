@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import re
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
+
+import re2
 
 _STREAM = re.compile(rb">>\s{0,4}stream\r?\n")
 _BEGIN = re.compile(rb"\d{1,10}\s+\d{1,5}\s+obj\b")
@@ -25,6 +29,12 @@ _SHOWS_TEXT = re.compile(rb"\bBT\b")
 _ESCAPE = re.compile(rb"\\([0-7]{1,3}|\r?\n|.)", re.DOTALL)
 _NAMED = {b"n": b"\n", b"r": b"\n", b"t": b"\t", b"b": b"", b"f": b""}
 _SCRIPT = re.compile(rb"\bfunction\b|\bvar\b|\bthis\.|\bapp\.")
+_REMARK = re2.compile(rb"(?m)^%+ ?([A-Za-z][ -~]{19,400})\r?$")
+_PROGRAM = re.compile(rb"reportlab|generated|produce|pdftex|pdf-\d|created (?:by|with)", re.IGNORECASE)
+_END, _LEAST_REST = b"%%EOF", 20
+_INLINE_PICTURE = re.compile(rb"\bBI\s.{0,65536}?\sEI\b", re.DOTALL)
+_NO_PROSE = re.compile(rb"begincmap|\bBI\s")  # codes of a font, a picture within the page
+_OTHER_CONTENTS = (b"<", b"%!", b"{")  # the template of a form, a font, a function
 _XMP = (b"<x:xmpmeta", b"<?xpacket")
 _MOST_STREAM_BYTES = 2 * 1024**2
 _MOST_ALL_BYTES = 24 * 1024**2
@@ -65,6 +75,18 @@ def pdf_strings(data: bytes) -> Iterator[PdfString]:
         left -= len(body)
         yield from _stream(body, head)
     yield from _dictionary(data[at:])
+    yield from _remarks(data)
+
+
+def _remarks(data: bytes) -> Iterator[PdfString]:
+    """Yield comments of several words, and the text after the end of the file."""
+    for remark in _REMARK.findall(data[:_MOST_ALL_BYTES]):
+        if not _PROGRAM.search(remark):
+            yield PdfString("content", _decoded(remark))
+    end = data.rfind(_END)
+    rest = data[end + len(_END) :].strip() if end >= 0 else b""
+    if len(rest) >= _LEAST_REST and is_readable(text := _decoded(rest[:_MOST_STREAM_BYTES])):
+        yield PdfString("content", text)
 
 
 def _head(data: bytes, start: int, end: int) -> bytes:
@@ -75,14 +97,19 @@ def _head(data: bytes, start: int, end: int) -> bytes:
 
 
 def _unpacked(body: bytes, head: bytes) -> bytes:
+    """Return the bytes of a stream after the filters of text and deflate; nothing after any other."""
     if b"/Filter" not in head:
         return body[:_MOST_STREAM_BYTES]
-    if b"FlateDecode" not in head and b"/Fl" not in head:
-        return b""
-    try:
-        return zlib.decompressobj().decompress(body, _MOST_STREAM_BYTES)
-    except zlib.error:
-        return b""
+    with suppress(ValueError, zlib.error):
+        if b"/ASCII85Decode" in head or b"/A85" in head:
+            body = base64.a85decode(body.strip().removeprefix(b"<~").partition(b"~")[0])
+        elif b"/ASCIIHexDecode" in head or b"/AHx" in head:
+            digits = b"".join(body.partition(b">")[0].split())
+            body = bytes.fromhex(digits[: len(digits) // 2 * 2].decode("ascii"))
+        elif b"/Fl" not in head:
+            return b""
+        return zlib.decompressobj().decompress(body, _MOST_STREAM_BYTES) if b"/Fl" in head else body
+    return b""
 
 
 def _stream(body: bytes, head: bytes) -> Iterator[PdfString]:
@@ -91,13 +118,17 @@ def _stream(body: bytes, head: bytes) -> Iterator[PdfString]:
     elif body.lstrip()[:32].startswith(_XMP) or b"<x:xmpmeta" in body[:400]:
         yield PdfString("xmp", body.decode("utf-8", "replace"))
     elif _SHOWS_TEXT.search(body):
-        text = _shown(body)
+        text = _shown(_INLINE_PICTURE.sub(b"", body) if b"BI" in body else body)
         if text.strip() and is_readable(text):
             yield PdfString("content", text)
     elif b"/JS" in head or _SCRIPT.search(body[:4096]):
         text = _decoded(body)
         if is_readable(text):
             yield PdfString("script", text)
+    elif not body.lstrip()[:2].startswith(_OTHER_CONTENTS) and not _NO_PROSE.search(body):
+        text = _decoded(body)
+        if is_readable(text):
+            yield PdfString("content", text)
 
 
 def _dictionary(data: bytes) -> Iterator[PdfString]:

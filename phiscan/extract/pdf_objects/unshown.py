@@ -108,6 +108,8 @@ def _is_prose(text: str) -> bool:
 def _lines(item: PdfString) -> Iterator[str]:
     if item.key == "URI" and item.text.startswith(("mailto:", "tel:")):
         yield unquote(item.text.partition(":")[2])
+    elif item.key == "URI" and item.text.count("%20") > 1:
+        yield unquote(item.text)
     if item.key in _MACHINE:
         return
     if item.key == "xmp":

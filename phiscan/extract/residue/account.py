@@ -12,7 +12,9 @@ from collections.abc import Callable, Iterator
 
 from phiscan.extract.core import magic_numbers as magic
 from phiscan.extract.core.content import Content, Sink
+from phiscan.extract.core.encoded_documents import is_document
 from phiscan.extract.core.package_parts import PackageParts
+from phiscan.extract.pictures.hidden_texts import hidden_texts
 from phiscan.extract.residue.byte_runs import byte_runs
 from phiscan.extract.residue.pdf_strings import pdf_texts
 from phiscan.extract.residue.prose import ShownWords
@@ -56,10 +58,14 @@ def account(content: Content, media_type: str, sink: Sink, before: tuple[int, in
             return  # its reader said which part cannot be decoded
         _encoded(content, sink, n_segments)
         return
+    shown = ShownWords(sink.text_since(n_pieces))
+    if media_type.startswith("image/"):
+        texts = dict.fromkeys(text for text in hidden_texts(content.data) if shown.lacks(text))
+        sink.add("\n".join(texts), content.place("strings"))
+        return
     found = _candidates(content, media_type, parts)
     if found is None:
         return
-    shown = ShownWords(sink.text_since(n_pieces))
     missing: dict[str, tuple[int, int]] = {}
     for place, value in found():
         if shown.lacks(value):
@@ -89,6 +95,7 @@ def _candidates(
 def _encoded(content: Content, sink: Sink, n_segments: int) -> None:
     """List encoded runs in the text that this content itself gave."""
     own = (content.locator, f"{content.locator}#")
+    was_searched = sink.is_accounted(content.place("decoded"))  # for codes: documents in them are read
     for index, segment in enumerate(sink.segments_since(n_segments), n_segments):
         if segment.locator.endswith("#headers"):
             continue  # keys and signatures of the way through the servers
@@ -99,6 +106,7 @@ def _encoded(content: Content, sink: Sink, n_segments: int) -> None:
         text = sink.text_of(index)
         data = text.encode("utf-8", "replace")
         for run in encoded_runs(data):
-            list_undecoded(run, segment.locator, sink)
+            if not (was_searched and is_document(run.data)):
+                list_undecoded(run, segment.locator, sink)
         if is_quoted_printable(data):
             sink.fail(segment.locator, FailReason.UNSUPPORTED, "quoted-printable text is not decoded")

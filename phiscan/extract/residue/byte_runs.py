@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
-_NARROW = re.compile(rb"[\x20-\x7e\xc0-\xff\t\r\n]{40,}")
-_WIDE = re.compile(rb"(?:[\x20-\x7e\xc0-\xff\t\r\n]\x00){30,}")
+import re2
+
+_NARROW = re2.compile(rb"[\x20-\x7e\xc0-\xff\t\r\n]{40,}")
+_WIDE = re2.compile(rb"(?:[\x20-\x7e\xc0-\xff\t\r\n]\x00){30,}")
 _MOST_BYTES = 64 * 1024**2
 _MOST_RUNS = 20_000
 

@@ -9,12 +9,21 @@ from urllib.parse import unquote_to_bytes
 
 from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import Content, Sink
+from phiscan.extract.residue.prose import MIN_WORDS, words_of
+from phiscan.extract.text_codes.coded_run import readable
+from phiscan.extract.text_codes.escapes import percent_runs
 from phiscan.extract.xml_documents.web_tables import with_records
 from phiscan.model import FailReason
 
 _CHARSET = re.compile(rb"charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.-]+)", re.IGNORECASE)
 _ATTRIBUTES = ("alt", "title", "value", "placeholder", "aria-label", "content", "label", "summary")
 _DATA_ATTRIBUTE = "data-"  # what a page's own scripts keep with an element
+_ADDRESSES = frozenset(
+    {"href", "src", "action", "formaction", "cite", "poster", "background", "srcset", "xlink:href"}
+)
+_SHOWN_OR_STYLE = frozenset(
+    {*_ATTRIBUTES, "style", "class", "srcdoc", "rel", "sizes", "media", "d", "points", "font", "face"}
+)
 _HIDDEN = frozenset({"script", "style", "template", "-comment"})
 _MAX_WITHIN = 3  # templates and comments within each other; below that their source is taken
 _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)")
@@ -221,7 +230,7 @@ def _page_texts(html: str, within: int = 0) -> tuple[str, str]:
             attributes = node.attributes
             if attributes:
                 pieces.append(_attribute_text(tag, attributes))
-                hidden += _data_texts(attributes)
+                hidden += _unshown_values(attributes)
         else:
             hidden.append(_hidden_text(node, tag, within))
         child = node.child if descend else None
@@ -257,8 +266,24 @@ def _hidden_text(node: Any, tag: str, within: int) -> str:
     return "\n".join(_page_texts(source, within + 1))
 
 
-def _data_texts(attributes: dict[str, str | None]) -> list[str]:
-    return [value for key, value in attributes.items() if value and key.startswith(_DATA_ATTRIBUTE)]
+def _unshown_values(attributes: dict[str, str | None]) -> list[str]:
+    """Return what no browser shows: data of scripts, addresses with coded words, values of several words."""
+    found: list[str] = []
+    for key, value in attributes.items():
+        if not value or key in _SHOWN_OR_STYLE:
+            continue
+        if key.startswith(_DATA_ATTRIBUTE):
+            found.append(value)
+        elif key in _ADDRESSES:
+            if "%" in value and not value.startswith(("data:", "mailto:", "tel:")):
+                found += [
+                    run.data.decode("utf-8", "replace")
+                    for run in percent_runs(value.encode())
+                    if readable(run.data)
+                ]
+        elif value.count(" ") > 1 and len(words_of(value)) >= MIN_WORDS:
+            found.append(value)
+    return found
 
 
 def _attribute_text(tag: str, attributes: dict[str, str | None]) -> str:

@@ -32,6 +32,9 @@ _FEW_BYTES = 60
 _MOST_FOREIGN = 0.05  # of the characters of a base64 body that are none of its digits
 UU_BEGIN = re.compile(rb"^begin(-base64)? [0-7]{3,4} ([^\r\n]{1,255})\r?$", re.MULTILINE)
 _YENC_ESCAPE = re.compile(rb"=(.)", re.DOTALL)
+_BINHEX_DIGITS = b"!\"#$%&'()*+,-012345689@ABCDEFGHIJKLMNPQRSTUVXYZ[`abcdefhijklmpqr"
+_BINHEX_TABLE = bytes(max(_BINHEX_DIGITS.find(bytes([code])), 0) for code in range(256))
+_BINHEX_REPEAT = re.compile(rb"\x90\0|([^\x90])\x90(.)", re.DOTALL)
 _YENC_TABLE = bytes((code - 42) % 256 for code in range(256))
 
 
@@ -105,6 +108,28 @@ def from_yenc(lines: bytes) -> bytes:
     body = b"".join(line for line in lines.replace(b"\r", b"").split(b"\n") if not line.startswith(b"=y"))
     plain = _YENC_ESCAPE.sub(lambda found: bytes([(found[1][0] - 64) % 256]), body)
     return plain.translate(_YENC_TABLE)
+
+
+def from_binhex(digits: bytes) -> tuple[str, bytes]:
+    """Return the name and the data fork of a file in BinHex 4.0, between its colons.
+
+    Source: RFC 1741, appendix A.
+    """
+    solid = b"".join(digits.split()).translate(_BINHEX_TABLE)
+    value = "".join(format(code & 63, "06b") for code in solid)
+    packed = bytes(int(value[at : at + 8], 2) for at in range(0, len(value) - 7, 8))
+    plain = _BINHEX_REPEAT.sub(_repeated, packed)
+    if not plain or len(plain) < plain[0] + 20:
+        return "", b""
+    at = plain[0] + 2  # after the name and a version: type, creator, flags, then two lengths
+    n_bytes = int.from_bytes(plain[at + 10 : at + 14], "big")
+    return plain[1 : at - 1].decode("mac_roman"), plain[at + 20 : at + 20 + n_bytes]
+
+
+def _repeated(found: re.Match[bytes]) -> bytes:
+    if found[0] == b"\x90\0":
+        return b"\x90"
+    return found[1] + found[1] * (found[2][0] - 1) if found[2][0] else found[1] + b"\x90"
 
 
 def decode_body(raw: bytes, declared: str) -> bytes | None:

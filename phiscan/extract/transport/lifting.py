@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import base64
+import re
+
 from phiscan.errors import ExtractError
 from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.core.encoded_documents import is_document
+from phiscan.extract.text_codes.coded_run import readable
 from phiscan.extract.transport.decoding import from_quoted_printable
 from phiscan.extract.transport.runs import HEXADECIMAL, EncodedRun, encoded_runs, is_quoted_printable
 from phiscan.model import FailReason
 
+_BASE32 = re.compile(rb"[A-Z2-7]+")
 _MIN_BYTES = 40  # shorter than the shortest line of any encoding
 _MIN_LISTED = 160  # characters of a run that no decoder takes
-_NAMED = ("uuencode", "yEnc", "PKCS7", "CMS", "PGP MESSAGE")  # a run of these says what it is
+_NAMED = ("uuencode", "yEnc", "BinHex", "PKCS7", "CMS", "PGP MESSAGE")  # a run of these says what it is
 
 
 def lift_encoded(
@@ -50,9 +55,21 @@ def lift_encoded(
 
 def list_undecoded(run: EncodedRun, locator: str, sink: Sink) -> None:
     """List a run that stays in a text as unread, unless it is short, a key or a signature."""
-    if run.is_document and run.kind != HEXADECIMAL and run.end - run.start >= _MIN_LISTED:
+    is_payload = run.is_document and run.kind != HEXADECIMAL and run.end - run.start >= _MIN_LISTED
+    if is_payload and not _is_base32_text(run.data):
         said = f"{run.end - run.start} characters of {run.kind} are not decoded"
         sink.fail(locator, FailReason.UNSUPPORTED, said)
+
+
+def _is_base32_text(data: bytes) -> bool:
+    """Tell a run that is base32 of a text, which is read as such; ``data`` is what base64 made of it."""
+    digits = base64.b64encode(data).rstrip(b"=")
+    if not _BASE32.fullmatch(digits):
+        return False
+    try:
+        return bool(readable(base64.b32decode(digits[: len(digits) // 8 * 8])))
+    except ValueError:
+        return False
 
 
 def read_lifted(members: tuple[Content, ...], sink: Sink) -> None:

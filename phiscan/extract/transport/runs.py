@@ -14,6 +14,7 @@ import re2
 from phiscan.extract.transport.decoding import (
     UU_BEGIN,
     from_base64,
+    from_binhex,
     from_uuencode,
     from_yenc,
 )
@@ -34,6 +35,7 @@ _ARMOUR = re.compile(
 _ARMOUR_HEADERS = re.compile(rb"\A(?:[A-Za-z-]{2,20}:[^\r\n]*\r?\n)*(?:[ \t]*\r?\n)?")
 _ARMOUR_CHECK = re.compile(rb"^=[A-Za-z0-9+/]{4}[ \t]*\r?\n?", re.MULTILINE)
 _YENC = re.compile(rb"^=ybegin ([^\r\n]{3,400})\r?\n(.*?)(?:^=yend[^\r\n]*|\Z)", re.MULTILINE | re.DOTALL)
+_BINHEX = re.compile(rb"BinHex 4\.0\)\s{1,8}:([^:]{40,}):?")
 _YENC_NAME = re.compile(rb"\bname=([^\r\n]+)")
 _SOFT_BREAK = re.compile(rb"=[ \t]*\r?\n")
 _SHORTEST_LINE = 20  # before a soft line break
@@ -47,7 +49,7 @@ _SIGNED_TEXT = b"PGP SIGNED MESSAGE"  # the text is there, readable
 
 @dataclass(frozen=True, slots=True)
 class EncodedRun:
-    """Where encoded data lies in a text, what kind it is, and the bytes that it stands for."""
+    """Where encoded data lies in a text, its kind, and the decoded bytes."""
 
     start: int
     end: int
@@ -64,6 +66,8 @@ def encoded_runs(text: bytes) -> list[EncodedRun]:
         found += _armoured(text)
     if _HAS_UU_BEGIN.search(text):
         found += _uuencoded(text)
+    if b"BinHex 4.0)" in text:
+        found += _binhex(text)
     if b"=ybegin " in text:
         found += _yenc(text)
     found += _base64(text)
@@ -118,6 +122,12 @@ def _yenc(text: bytes) -> Iterator[EncodedRun]:
         name = _YENC_NAME.search(match[1])
         shown = name[1].decode("utf-8", "replace").strip() if name else ""
         yield EncodedRun(match.start(), match.end(), "yEnc", shown, from_yenc(match[2]))
+
+
+def _binhex(text: bytes) -> Iterator[EncodedRun]:
+    for match in _BINHEX.finditer(text):
+        name, data = from_binhex(match[1])
+        yield EncodedRun(match.start(), match.end(), "BinHex", name, data)
 
 
 def _base64(text: bytes) -> Iterator[EncodedRun]:

@@ -107,6 +107,7 @@ def _flat_rows(sheet: Any) -> Iterator[Row]:
 def _read_drawing(root: Any, content: Content, sink: Sink) -> None:
     """Add the texts of an SVG drawing: the pieces of each joined, and texts that go on where one ends."""
     lines: list[str] = []
+    step = _NEXT_GLYPH  # between the glyphs of this line, at least
     before: tuple[float, float] | None = None  # where the last single glyph stands
     for element in root.iter():
         name = local_name(element)
@@ -117,8 +118,12 @@ def _read_drawing(root: Any, content: Content, sink: Sink) -> None:
             text = _drawn(element)
             at = _place(element)
             if lines and at and before and len(text) <= _FEW_GLYPHS and _goes_on(before, at):
-                lines[-1] += text
+                gap = at[0] - before[0]
+                step = min(step, gap)
+                lines[-1] += f" {text}" if not text or gap > _BLANK_STEPS * step else text
+                lines[-1] = lines[-1].replace("  ", " ")
             else:
+                step = _NEXT_GLYPH
                 lines.append(text)
             before = (at[0] + _ADVANCE * max(len(text) - 1, 0), at[1]) if at else None
     sink.add("\n".join(line for line in lines if line), content.place("drawing"))
@@ -127,6 +132,7 @@ def _read_drawing(root: Any, content: Content, sink: Sink) -> None:
 _FEW_GLYPHS = 3  # texts as short as these are letters of a word that was taken apart
 _ADVANCE = 8.0  # units between two glyphs, about
 _NEXT_GLYPH = 24.0
+_BLANK_STEPS = 1.6  # a wider gap is one between words
 
 
 def _goes_on(before: tuple[float, float], at: tuple[float, float]) -> bool:
@@ -157,10 +163,49 @@ def _drawn(text: Any) -> str:
     return "\n".join(line for line in lines if line)
 
 
+def _read_visio(root: Any, content: Content, sink: Sink) -> None:
+    """Add the texts of the shapes of a page, the pieces of each joined."""
+    texts = (" ".join("".join(text.itertext()).split()) for text in root.iter("{*}Text"))
+    sink.add("\n".join(text for text in texts if text), content.place("drawing"))
+
+
+def _read_fixed_page(root: Any, content: Content, sink: Sink) -> None:
+    """Add the glyphs of a page (XPS), those that follow on one line joined."""
+    lines: list[str] = []
+    height = ""
+    for glyphs in root.iter("{*}Glyphs"):
+        text, at = glyphs.get("UnicodeString", "").removeprefix("{}"), glyphs.get("OriginY", "")
+        if lines and at == height:
+            lines[-1] += text
+        else:
+            lines.append(text)
+        height = at
+    sink.add("\n".join(line for line in lines if line.strip()), content.place("page"))
+
+
+def _read_story(root: Any, content: Content, sink: Sink) -> None:
+    """Add the paragraphs of a story (InDesign), their pieces joined."""
+    pieces = [
+        element.text or "" if local_name(element) == "Content" else "\n"
+        for element in root.iter("{*}Content", "{*}Br", "{*}ParagraphStyleRange")
+    ]
+    sink.add("".join(pieces).strip(), content.place("story"))
+
+
+def _read_paragraphs(root: Any, content: Content, sink: Sink) -> None:
+    """Add the paragraphs of a text (AbiWord), their pieces joined."""
+    texts = ("".join(paragraph.itertext()).strip() for paragraph in root.iter("{*}p"))
+    sink.add("\n".join(text for text in texts if text), content.place("body"))
+
+
 _READERS: dict[str, Callable[[Any, Content, Sink], None]] = {
     "wordDocument": _read_word,
     "package": _read_word,
     "Workbook": _read_excel,
     "document": _read_flat,
     "svg": _read_drawing,
+    "PageContents": _read_visio,
+    "FixedPage": _read_fixed_page,
+    "Story": _read_story,
+    "abiword": _read_paragraphs,
 }

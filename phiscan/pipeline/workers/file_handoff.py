@@ -21,7 +21,7 @@ from types import TracebackType
 from typing import Self
 
 from phiscan.errors import ExtractError, PhiscanError
-from phiscan.extract.core.opening import open_read_only
+from phiscan.extract.core.opening import open_read_only, open_sibling
 from phiscan.model import FailReason, SourceFile
 from phiscan.sandbox.delivered_files import LENGTH, key_of
 from phiscan.sandbox.scratch_folder import make_folder, remove_folder
@@ -29,6 +29,7 @@ from phiscan.sandbox.service import Service
 
 _SEALS = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
 _MAX_KEY = 1024**2
+_MOST_DIGITS = 4  # of the number of a segment
 _CHUNK = 64 * 1024
 SOCKET = "files"
 LOOK_S = 0.05  # how often the server checks whether it is to be closed
@@ -160,8 +161,25 @@ class FileHandoff:
             except ExtractError as error:
                 held = error
         if held is None:
+            return self._serve_segment(key)
+        return _refused(held)
+
+    def _serve_segment(self, key: bytes) -> tuple[bytes, list[int]]:
+        """Open another segment of a file that is being examined: ``root NUL path NUL number``."""
+        first, _, number = key.rpartition(b"\0")
+        with self._lock:
+            local = self._local.get(first) if number.isdigit() and len(number) <= _MOST_DIGITS else None
+            source = local[-1] if local else None
+        if source is None:
             return b"{}", []
-        return json.dumps({"reason": str(held.reason), "detail": held.detail}).encode(), []
+        try:
+            return json.dumps({"size": 0}).encode(), [open_sibling(source, int(number))]
+        except ExtractError as error:
+            return _refused(error)
+
+
+def _refused(held: ExtractError) -> tuple[bytes, list[int]]:
+    return json.dumps({"reason": str(held.reason), "detail": held.detail}).encode(), []
 
 
 class _Server(socketserver.ThreadingUnixStreamServer):

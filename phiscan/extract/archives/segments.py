@@ -1,0 +1,118 @@
+"""Files cut into segments (raw and EnCase disk images, split ZIP and 7z): all are read as one.
+
+The first segment is crawled as any file; the others lie in its folder under names of one series, without a
+gap, and are opened by whoever opens the first. A later segment is a part of the first, without a text.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+
+from blake3 import blake3
+
+from phiscan.errors import ExtractError
+from phiscan.extract.archives.segment_names import MOST_SEGMENTS, SegmentName, segment_of
+from phiscan.extract.core.file_type import sniff
+from phiscan.extract.core.opening import open_segment
+from phiscan.model import FailReason, SourceFile
+
+PART = "application/x-file-segment"
+_ENCASE = "application/x-ewf"
+_SEVEN_ZIP = "application/x-7z-compressed"
+_JOINED_KINDS = frozenset(
+    {_ENCASE, _SEVEN_ZIP, "application/zip", "application/x-raw-disk-image", "application/x-iso9660-image"}
+    | {"application/gzip", "application/x-bzip2", "application/x-xz", "application/zstd", "application/x-tar"}
+)
+_SPLIT_ZIP = b"PK\x07\x08"
+_LOCAL_HEADER = b"PK\x03\x04"
+_HEAD_BYTES = 64 * 1024
+_SEGMENT_NUMBER = slice(9, 11)  # of an EnCase segment
+
+
+@contextmanager
+def opened_segments(source: SourceFile, first: int) -> Iterator[tuple[list[int], bool]]:
+    """Give the open descriptors of all segments in order where a file begins a series, else none.
+
+    ``first`` is the open file itself. The second value tells that the file is a later segment of a series.
+
+    Raises:
+        ExtractError: changed; a segment was changed while it was read.
+    """
+    name = segment_of(source.path.rpartition(b"/")[2])
+    opened: list[int] = []
+    try:
+        if name is None:
+            yield [], False
+        elif name.number > 1 or (name.number == 1 and name.style in ("zip", "ZIP")):
+            yield [], _is_later(source, name, first, opened)
+        else:
+            series = _series(source, name, first, opened)
+            before = [_state(descriptor) for descriptor in opened]
+            yield series, False
+            if [_state(descriptor) for descriptor in opened] != before:
+                raise ExtractError(FailReason.CHANGED, "a segment changed while it was read")
+    finally:
+        for descriptor in opened:
+            os.close(descriptor)
+
+
+def _state(descriptor: int) -> tuple[int, int]:
+    status = os.fstat(descriptor)
+    return status.st_size, status.st_mtime_ns
+
+
+def _series(source: SourceFile, name: SegmentName, first: int, opened: list[int]) -> list[int]:
+    """Open the segments after the first (before the last of a split ZIP); return all in order."""
+    head = os.pread(first, _HEAD_BYTES, 0)
+    is_split_zip = name.style in ("zip", "ZIP")
+    if not is_split_zip and sniff(head) not in _JOINED_KINDS:
+        return []
+    for number in range(1 if is_split_zip else name.number + 1, MOST_SEGMENTS):
+        try:
+            opened.append(open_segment(source, number))
+        except ExtractError:
+            break
+    if is_split_zip:
+        begins = opened and os.pread(opened[0], 4, 0) in (_SPLIT_ZIP, _LOCAL_HEADER)
+        return [*opened, first] if begins else []
+    series = [first, *opened]
+    return series if len(series) > 1 and _is_series(series, sniff(head)) else []
+
+
+def _is_series(series: list[int], kind: str) -> bool:
+    """Tell whether files belong together: EnCase says so, others are of one size but for the last."""
+    if kind == _ENCASE:
+        return all(_encase_number(descriptor) == at for at, descriptor in enumerate(series, 1))
+    sizes = [os.fstat(descriptor).st_size for descriptor in series]
+    return len(set(sizes[:-1])) == 1 and 0 < sizes[-1] <= sizes[0]
+
+
+def _encase_number(descriptor: int) -> int:
+    return int.from_bytes(os.pread(descriptor, 16, 0)[_SEGMENT_NUMBER], "little")
+
+
+def _is_later(source: SourceFile, name: SegmentName, own: int, opened: list[int]) -> bool:
+    """Tell whether all segments before a file are there and begin as a series does."""
+    if name.number >= MOST_SEGMENTS:
+        return False
+    is_split_zip = name.style in ("zip", "ZIP")
+    for number in range(1, name.number):
+        try:
+            opened.append(open_segment(source, number))
+        except ExtractError:
+            return False
+    if is_split_zip:
+        with suppress(ExtractError):
+            opened.append(open_segment(source, 0))
+            return os.pread(opened[0] if name.number > 1 else own, 4, 0) in (_SPLIT_ZIP, _LOCAL_HEADER)
+        return False
+    kind = sniff(os.pread(opened[0], _HEAD_BYTES, 0))
+    return kind in _JOINED_KINDS and _is_series([*opened, own], kind)
+
+
+def joined_hash(content_hash: str, series: Sequence[int]) -> str:
+    """Return a hash that changes with any segment: of the first one's bytes, and sizes and times of all."""
+    states = repr([_state(descriptor) for descriptor in series]).encode("ascii")
+    return str(blake3(content_hash.encode("ascii") + states).hexdigest())

@@ -1,0 +1,230 @@
+"""Bytes written as digits: dumps, lists of numbers, base64, base32, base85, uuencode without its first line.
+
+Each finder yields the runs of one notation, in time linear in the text.
+Source: RFC 4648 (base64, base32), Adobe PostScript Language Reference 3.13.3 (ASCII85), RFC 1924 (base85).
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+
+import re2
+
+from phiscan.extract.text_codes.coded_run import CodedRun, is_plain
+
+_DUMP_LINE = re.compile(
+    rb"^[ \t>]*(?:0x)?([0-9A-Fa-f]{4,16})[:|]?[ \t]{1,3}"
+    rb"((?:[0-9A-Fa-f]{2}){1,4}(?:[ \t-]{1,3}(?:[0-9A-Fa-f]{2}){1,4}){0,31})"
+    rb"(?=[ \t]{2}|[ \t]*\r?$|[ \t]\|)[^\r\n]{0,80}\r?\n?",
+    re.MULTILINE,
+)
+_MIN_DUMP_LINES = 2
+_HAS_NUMBERS = re2.compile(rb"(?:[0-9A-Fa-fx]{2,8}[ ,:;\-\\\r\n\t]{1,4}){8}")
+_SEPARATOR = rb"(?:[ ,:;-]{1,2}|[ ,]{0,2}\\?\r?\n[ \t]{0,16})"
+_LISTS: tuple[tuple[re.Pattern[bytes], int], ...] = (  # with the base of their numbers
+    (re.compile(rb"0x[0-9A-Fa-f]{2}(?:[ ,;]{0,2}[\r\n\t ]{0,16}0x[0-9A-Fa-f]{2}){11,}"), 16),
+    (re.compile(rb"(?<![0-9A-Za-z])[0-9A-Fa-f]{2}(?:%b[0-9A-Fa-f]{2}){11,}(?![0-9A-Za-z])" % _SEPARATOR), 16),
+    (re.compile(rb"(?<![0-9A-Za-z.])[0-9]{2,3}(?:%b[0-9]{2,3}){11,}(?![0-9A-Za-z.])" % _SEPARATOR), 10),
+    (re.compile(rb"(?<![0-9])[01]{8}(?:%b?[01]{8}){7,}(?![0-9])" % _SEPARATOR), 2),
+)
+_ITEM = re.compile(rb"0x[0-9A-Fa-f]{2}|[0-9A-Fa-f]+")
+_OCTET = 8
+_HAS_HEX = re2.compile(rb"[0-9A-Fa-f]{24}")
+_SOLID_HEX = re2.compile(rb"[0-9A-Fa-f]{24,}")
+_BEFORE_HEX = re.compile(rb"(?:(?<![0-9A-Za-z])(?:0[xX]|[xX]'|\\{1,2}x))\Z")
+_HAS_RECORDS = re2.compile(rb"(?m)^(?:S[123]|:)[0-9A-F]{10}")
+_RECORDS = re.compile(rb"(?:^(?:S[123][0-9A-F]{10,80}|:[0-9A-F]{10,80})\r?\n?){1,}", re.MULTILINE)
+# Digits of base64 with capitals within words, or next to figures, near their beginning: no name or address.
+_SOLID = re2.compile(
+    rb"[A-Za-z0-9+/_-]{0,32}(?:[a-z0-9][A-Z][A-Z0-9]|[A-Z][a-z][A-Z])[A-Za-z0-9+/_-]{8,}={0,2}"
+)
+_FURTHER_LINE = re.compile(rb"[ \t]*\r?\n[ \t>]{0,8}[A-Za-z0-9+/_-]{20,}={0,2}(?![A-Za-z0-9+/_-])")
+_LAST_LINE = re.compile(rb"[ \t]*\r?\n[ \t>]{0,8}([A-Za-z0-9+/_-]{2,19}={0,2})(?=\s|[<\"']|\Z)")
+_DOTTED = re2.compile(rb"[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}")
+_HEAD_DIGITS = 32
+_MIN_BASE64 = 20
+_LONGEST_NAME = 56  # digits; a file has longer lines
+_LONG = 100  # digits; as many can be a file
+_LDIF = re.compile(
+    rb"^([A-Za-z][\w;.-]{0,80}):: ([A-Za-z0-9+/=]{4,}(?:\r?\n [A-Za-z0-9+/=]+){0,4096})", re.MULTILINE
+)
+_BASE32 = re2.compile(rb"[A-Z2-7]{24,}={0,6}(?:\r?\n[A-Z2-7]{2,}={0,6})*")
+_MARKED_85 = re.compile(rb"<~([!-uz\s]{10,}?)~>")
+# Two characters within a hundred that base85 uses as often as any other, and texts hardly ever.
+_SOLID_85 = re2.compile(
+    rb"[!-~]{0,60}[!$^`{|};\\*'\"][!-~]{0,40}[!$^`{|};\\*'\"][!-~]{20,}(?:\r?\n[!-~]{20,})*(?:\r?\n[!-~]{1,19}(?:\n|$))?"
+)
+_ADDRESS = re.compile(rb"://|www\.|@[a-z]")
+_NAME_CHARS = bytes(
+    {*b'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/._-:,=&?%+#~|*<>"\r\n'}
+)
+_OTHER_SHARE = 0.05  # of the characters of base85 that no name, address or rule has; 0.14 on average
+_MIN_DISTINCT = 20  # characters in the first hundred
+_HAS_UU = re2.compile(rb"(?m)^M[!-`]{60}\r?$")
+_UU = re.compile(rb"^(?:M[!-`]{60}\r?\n)+(?:[!-L][!-`]{4,60}(?:\r?\n|\Z))?", re.MULTILINE)
+
+
+def dump_runs(text: bytes) -> Iterator[CodedRun]:
+    """Yield dumps of bytes (xxd, hexdump, od) whose offsets count the bytes of their lines."""
+    if not _HAS_NUMBERS.search(text):
+        return
+    start = end = n_lines = following = 0
+    pieces: list[bytes] = []
+    for match in _DUMP_LINE.finditer(text):
+        data = bytes.fromhex(re.sub(rb"[ \t-]", b"", match[2]).decode("ascii"))
+        goes_on = match.start() == end and _offset(match[1], following) == following
+        if not goes_on:
+            if n_lines >= _MIN_DUMP_LINES:
+                yield CodedRun(start, end, "dump of bytes", b"".join(pieces))
+            start, n_lines, pieces = match.start(), 0, []
+            following = int(match[1], 16)
+        end, n_lines, following = match.end(), n_lines + 1, following + len(data)
+        pieces.append(data)
+    if n_lines >= _MIN_DUMP_LINES:
+        yield CodedRun(start, end, "dump of bytes", b"".join(pieces))
+
+
+def _offset(digits: bytes, wanted: int) -> int:
+    """Read an offset, which od writes in octal digits."""
+    with suppress(ValueError):
+        if int(digits, 8) == wanted:
+            return wanted
+    return int(digits, 16)
+
+
+def list_runs(text: bytes) -> Iterator[CodedRun]:
+    """Yield lists of bytes as numbers: ``0x4c, 0x65``, ``4c 65``, ``76, 101``, ``01001100``."""
+    if _HAS_NUMBERS.search(text):
+        for pattern, base in _LISTS:
+            for match in pattern.finditer(text):
+                data = _numbers(match.group(), base)
+                if data:
+                    yield CodedRun(match.start(), match.end(), "list of bytes", data)
+
+
+def _numbers(listed: bytes, base: int) -> bytes:
+    items = _ITEM.findall(listed)
+    if len(items) == 1 and len(items[0]) % _OCTET == 0:  # binary digits without separators
+        items = [items[0][at : at + _OCTET] for at in range(0, len(items[0]), _OCTET)]
+    try:
+        return bytes(int(item, base) for item in items)
+    except ValueError:
+        return b""  # numbers over 255
+
+
+def hex_runs(text: bytes) -> Iterator[CodedRun]:
+    """Yield solid hexadecimal digits: a value of a database, and records of Intel and Motorola."""
+    if not _HAS_HEX.search(text):
+        return
+    for match in _SOLID_HEX.finditer(text):
+        start, found = match.start(), match.group()
+        prefix = _BEFORE_HEX.search(text, max(start - 3, 0), start)
+        if len(found) % 2 and found[:1] == b"0":
+            found = found[1:]
+        if len(found) % 2 == 0 and not found.isdigit():
+            begin = prefix.start() if prefix else start
+            yield CodedRun(begin, match.end(), "hexadecimal digits", bytes.fromhex(found.decode("ascii")))
+    if _HAS_RECORDS.search(text):
+        yield from _record_runs(text)
+
+
+def _record_runs(text: bytes) -> Iterator[CodedRun]:
+    for match in _RECORDS.finditer(text):
+        heads = {b"S1": 8, b"S2": 10, b"S3": 12}
+        pieces = [line[heads.get(line[:2], 9) : -2] for line in match.group().split()]
+        with suppress(ValueError):
+            data = bytes.fromhex(b"".join(pieces).decode("ascii"))
+            yield CodedRun(match.start(), match.end(), "hexadecimal records", data)
+
+
+def base64_runs(text: bytes) -> Iterator[CodedRun]:
+    """Yield base64 of any width of line whose first bytes can be text or a file, and base32."""
+    for start, end in _solid_lines(text):
+        digits = text[start:end]
+        if len(digits) > _LONG or is_plain(_from_base64(digits[:_HEAD_DIGITS])):
+            yield CodedRun(start, end, "base64", _from_base64(digits))
+    if b"eyJ" in text:  # a token: two objects of JSON
+        for match in _DOTTED.finditer(text):
+            pieces = [_from_base64(part) for part in match.group().split(b".")]
+            yield CodedRun(match.start(), match.end(), "base64", b"\n".join(pieces))
+    for match in _BASE32.finditer(text):
+        solid = b"".join(match.group().split()).rstrip(b"=")
+        with suppress(binascii.Error, ValueError):
+            yield CodedRun(
+                match.start(), match.end(), "base32", base64.b32decode(solid + b"=" * (-len(solid) % 8))
+            )
+
+
+def _solid_lines(text: bytes) -> Iterator[tuple[int, int]]:
+    """Yield the offsets of lines of digits that follow one another, with the short one at their end."""
+    end = 0
+    for match in _SOLID.finditer(text):
+        start = match.start()
+        if start < end or match.end() - start < _MIN_BASE64:
+            continue  # in lines that were given, or a word
+        is_short = match.end() - start < _LONGEST_NAME
+        if is_short and not is_plain(_from_base64(text[start : start + _HEAD_DIGITS])):
+            continue
+        end = match.end()
+        while following := _FURTHER_LINE.match(text, end):
+            end = following.end()
+        end = _with_last_line(text, end)
+        yield start, end
+
+
+def _with_last_line(text: bytes, end: int) -> int:
+    last = _LAST_LINE.match(text, end)
+    return last.end() if last else end
+
+
+def ldif_runs(text: bytes) -> Iterator[CodedRun]:
+    """Yield values that LDIF declares as base64 (RFC 2849), after their names, however short."""
+    if b":: " in text:
+        for match in _LDIF.finditer(text):
+            yield CodedRun(match.start(), match.end(), "LDIF", match[1] + b": " + _from_base64(match[2]))
+
+
+def _from_base64(digits: bytes) -> bytes:
+    """Return the bytes after lines of base64; of each line alone where one ends with padding."""
+    lines = digits.replace(b"-", b"+").replace(b"_", b"/").replace(b">", b"").split()
+    solid = b"".join(lines)
+    return b"".join(map(_decoded, lines)) if b"=" in solid.rstrip(b"=") else _decoded(solid)
+
+
+def _decoded(line: bytes) -> bytes:
+    line = line.rstrip(b"=")
+    line = line[:-1] if len(line) % 4 == 1 else line
+    with suppress(binascii.Error):
+        return base64.b64decode(line + b"=" * (-len(line) % 4))
+    return b""
+
+
+def base85_runs(text: bytes) -> Iterator[CodedRun]:
+    """Yield ASCII85 between its marks, and solid lines that can be ASCII85 or base85."""
+    for match in _MARKED_85.finditer(text) if b"<~" in text else ():
+        with suppress(ValueError):
+            yield CodedRun(match.start(), match.end(), "ASCII85", base64.a85decode(match[1]))
+    for match in _SOLID_85.finditer(text):
+        found = match.group()
+        is_rare = len(found.translate(None, _NAME_CHARS)) < _OTHER_SHARE * len(found)
+        if len(found) < _LONG and _ADDRESS.search(found):
+            continue
+        if is_rare or len(set(found[:100])) < _MIN_DISTINCT:
+            continue
+        solid = b"".join(found.split())
+        for code, decoder in (("ASCII85", base64.a85decode), ("base85", base64.b85decode)):
+            with suppress(ValueError):
+                yield CodedRun(match.start(), match.end(), code, decoder(solid))
+
+
+def uuencoded_runs(text: bytes) -> Iterator[CodedRun]:
+    """Yield lines of uuencode whose first line, ``begin``, is lost."""
+    if (b"\nM" in text or text.startswith(b"M")) and _HAS_UU.search(text):
+        for match in _UU.finditer(text):
+            lines = match.group().splitlines()
+            with suppress(binascii.Error):
+                yield CodedRun(match.start(), match.end(), "uuencode", b"".join(map(binascii.a2b_uu, lines)))

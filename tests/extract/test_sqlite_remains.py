@@ -1,0 +1,141 @@
+"""SQLite: compressed blobs, deleted rows, texts in definitions, and cells in codes."""
+
+import base64
+import gzip
+import sqlite3
+import struct
+import urllib.parse
+import zlib
+from collections.abc import Callable
+
+import pytest
+
+from phiscan.extract.databases.sqlite_remains import deleted_texts
+from phiscan.model import Document
+
+Read = Callable[..., Document]
+P = "Patient: Lena Okafor, MRN 40718823, congestive heart failure."
+WORDS = ("Lena Okafor", "40718823", "congestive heart failure")
+LONG = (P + " Seen again in spring by the same team, nothing new to say. ") * 3
+CASES: dict[str, bytes] = {}
+
+
+def sq(*statements: str | tuple[str, tuple[object, ...]], pragma: str = "") -> bytes:
+    database = sqlite3.connect(":memory:")
+    if pragma:
+        database.execute(pragma)
+    for statement in statements:
+        if isinstance(statement, tuple):
+            database.execute(*statement)
+        else:
+            database.execute(statement)
+    database.commit()
+    return database.serialize()
+
+
+def deleted(n_rows: int, *, big: bool = False) -> bytes:
+    """Rows of which one, or all but ten, are deleted."""
+    database = sqlite3.connect(":memory:")
+    database.execute("pragma secure_delete=off")
+    database.execute("create table t(a integer primary key, b)")
+    for number in range(2 * n_rows):
+        text = P if number == n_rows else f"some other line of text number {number}"
+        database.execute("insert into t values(?, ?)", (number, text))
+    database.commit()
+    if big:
+        database.execute("delete from t where a >= 10")
+    else:
+        database.execute("delete from t where a = ?", (n_rows,))
+    database.commit()
+    return database.serialize()
+
+
+def deleted_short() -> bytes:
+    database = sqlite3.connect(":memory:")
+    database.execute("pragma secure_delete=off")
+    database.execute("create table t(a integer primary key, n, m, d)")
+    database.execute("insert into t values(1, 'x', 'y', 'z')")
+    database.execute("insert into t values(2, 'Lena Okafor', 40718823, 'congestive heart failure')")
+    database.execute("insert into t values(3, 'x', 'y', 'z')")
+    database.commit()
+    database.execute("delete from t where a=2")
+    database.commit()
+    return database.serialize()
+
+
+CASES["zlib.db"] = sq("create table t(a, b)", ("insert into t values(1, ?)", (zlib.compress(LONG.encode()),)))
+CASES["rawdeflate.db"] = sq(
+    "create table t(a, b)", ("insert into t values(1, ?)", (zlib.compress(LONG.encode())[2:-4],))
+)
+CASES["gzip.db"] = sq("create table t(a, b)", ("insert into t values(1, ?)", (gzip.compress(P.encode()),)))
+CASES["lz4hdr_zlib.db"] = sq(
+    "create table t(a, b)",
+    ("insert into t values(1, ?)", (struct.pack(">I", len(LONG)) + zlib.compress(LONG.encode()),)),
+)
+CASES["zlib_fast.db"] = sq(
+    "create table t(a, b)", ("insert into t values(1, ?)", (zlib.compress(LONG.encode(), 1),))
+)
+CASES["deleted_row.db"] = deleted(5)
+CASES["deleted_pages.db"] = deleted(2000, big=True)
+CASES["deleted_cols.db"] = deleted_short()
+CASES["dropped.db"] = sq(
+    "pragma secure_delete=off",
+    "create table t(a)",
+    ("insert into t values(?)", (P,)),
+    "create table k(a)",
+    "insert into k values(1)",
+    "drop table t",
+)
+CASES["schema_default.db"] = sq(
+    "create table t(a default '" + P + "', b)",
+    "insert into t(b) values(1)",
+    "create view v as select '" + P + "'",
+)
+CASES["schema_default2.db"] = sq(
+    "create table t(a, b default 'Lena Okafor, MRN 40718823, congestive heart failure')",
+    "insert into t(a, b) values(1, 2)",
+)
+CASES["trigger.db"] = sq(
+    "create table t(a)",
+    "insert into t values(1)",
+    "create trigger g after insert on t begin insert into t values('" + P + "'); end",
+)
+CASES["utf16blob.db"] = sq("create table t(a)", ("insert into t values(?)", (P.encode("utf-16-le"),)))
+CASES["fts.db"] = sq("create virtual table f using fts5(b)", ("insert into f values(?)", (P,)))
+CASES["nul.db"] = sq("create table t(a)", ("insert into t values(?)", ("x\0" + P,)))
+CASES["percent.db"] = sq(
+    "create table t(url)", ("insert into t values(?)", ("https://x/?q=" + urllib.parse.quote(P),))
+)
+CASES["b64cell.db"] = sq(
+    "create table t(a)", ("insert into t values(?)", (base64.b64encode(P.encode()).decode(),))
+)
+CASES["short_blobs.db"] = sq(
+    "create table t(a, b, c)",
+    ("insert into t values(?, ?, ?)", (b"Lena Okafor", b"MRN 40718823", b"asthma, severe")),
+)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_a_database_keeps_is_read(read: Read, name: str) -> None:
+    document = read(CASES[name], name)
+    for word in WORDS if name != "short_blobs.db" else (*WORDS[:2], "asthma, severe"):
+        assert word in document.text
+
+
+def test_a_deleted_row_has_a_place_of_its_own(read: Read) -> None:
+    document = read(deleted_short(), "a.db")
+    found = [part for part in document.segments if part.locator == "#deleted"]
+    assert [document.text[part.start : part.end] for part in found] == [
+        "Lena Okafor | 40718823 | congestive heart failure"
+    ]
+
+
+def test_a_whole_database_has_no_remains() -> None:
+    assert not list(deleted_texts(sq("create table t(a)", ("insert into t values(?)", (P,)))))
+
+
+@pytest.mark.parametrize("at", range(0, 4200, 37))
+def test_damaged_pages_give_no_error(at: int) -> None:
+    data = bytearray(deleted(300, big=True))
+    data[at : at + 40] = bytes(range(200, 240))
+    list(deleted_texts(bytes(data)))
