@@ -80,7 +80,7 @@ def inventory(documents: Sequence[Labelled], kinds: Kinds, *, min_documents: int
         for token in split(document.text):
             kind = kinds.of(token)
             for mode in range(N_MODES):
-                a, b = classes(kind, mode)
+                a, b = classes(kind.shape, kind.flags, mode)
                 fine[a] += 2 if mode == 0 else 1
                 coarse[b] += 1
             if kind.folded not in met:
@@ -123,9 +123,9 @@ def sequences(
         for token in unit.tokens:
             names = list(context_names(stream, token))
             for place in range(len(OFFSETS)):
-                row = int(stream.rows[token + place])
+                row = int(stream.entries[token + place])
                 if row not in names_of:
-                    names_of[row] = lexicon.names(row)
+                    names_of[row] = lexicon.features_by_offset(row)
                 names += names_of[row][place]
             features.append(names)
         yield features, unit.labels

@@ -67,12 +67,12 @@ class Passages:
         for unit in learned:
             for token, label in zip(unit.tokens, unit.labels, strict=True):
                 wanted[token] = self.labels.setdefault(label, len(self.labels))
-        rows = stream.rows[REACH : len(stream.rows) - REACH]
+        rows = stream.entries[REACH : len(stream.entries) - REACH]
         some, row_of = np.unique(rows, return_inverse=True)
         numbers = []
         met: set[str] = set()
         for row in some.tolist():
-            names = lexicon.names_here(row)
+            names = lexicon.recurrent_features(row)
             numbers.append(self.features.setdefault(names, len(self.features)))
             met.update(names)
         if len(self.draws) == 1:

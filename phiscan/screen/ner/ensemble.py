@@ -58,7 +58,7 @@ class NameModel:
     def emission(self, stream: Stream) -> Floats:
         """Return the score of every label at every token of the units, (n, L)."""
         score: Floats = FIELD_SHARE * self._field.emission(stream)
-        score += READER_SHARE * self._reader.log_probabilities(self.lexicon, stream)[stream.units.index]
+        score += READER_SHARE * self._reader.logits(self.lexicon, stream)[stream.units.index]
         return score
 
     def path(self, scores: Floats, starts: Ints, lengths: Ints) -> Ints:

@@ -30,8 +30,8 @@ _AS_TWO = 320  # as two, a row more for hardly more time
 _ROWS = 4  # products of matrices with one to three rows more than a multiple of these take longer
 _OVERLAP = 16  # tokens that a window shares with the next, which knows more of the second half of them
 _TOGETHER = 32  # windows read side by side: bounds the memory
-_MAX_ROWS = 40_000  # words of which the vectors are kept; a new start beyond bounds the memory
-_N_GATES = 4  # input, forget, output, and what is let in
+_N_GATES = 4
+_OUTPUT, _ENTRY, _FORGET, _CONTENT = range(_N_GATES)  # the order in which they are computed; three are sigmoids
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -67,20 +67,26 @@ class PassageReader:
                 raise ValueError(message)
         vectors = real["vectors"] * real["scale"][:, None]
         self.labels = labels
-        self._names = {name: row for row, name in enumerate(names, start=1)}
+        rows = list(enumerate(names, start=1))
+        self._own_rows = {name[1:]: row for row, name in rows if name.startswith("0")}
+        self._trigram_rows = {name[2:]: row for row, name in rows if name.startswith("g=")}
         self._vectors = np.concatenate((np.zeros((1, n_dims), dtype=np.float32), vectors))
-        # A gate is open by a sigmoid, which is half a hyperbolic tangent of half its argument, and a half.
-        # States are read at twice their size (``_read``).
-        halved = np.ones(_N_GATES * n_hidden, dtype=np.float32)
-        halved[:-n_hidden] = 0.5
-        self._let_in, self._kept, self._bias = (real[name] * halved for name in ("let_in", "kept", "bias"))
-        self._kept *= 0.5
-        self._said = 0.5 * real["said"][: 2 * n_hidden].reshape(2, n_hidden, len(labels))
-        self._said_here = real["said"][2 * n_hidden :]
-        self._said_bias = real["said_bias"]
+        # A gate is the sigmoid of its activation, which is (1 + tanh(activation / 2)) / 2. Gates are computed at
+        # twice their size, so hidden states are too (``_hidden_states``), and what multiplies them is halved.
+        self._input_weights = 0.5 * _by_gate(np.concatenate((real["let_in"], real["bias"][:, None]), axis=1))
+        self._input_weights[_CONTENT] *= 2
+        self._recurrent_weights = 0.25 * _by_gate(real["kept"])
+        self._recurrent_weights[_CONTENT] *= 2
+        self._output_weights = 0.5 * real["said"][: 2 * n_hidden].reshape(2, n_hidden, len(labels))
+        # The last component of an input is 1, which takes the bias.
+        self._direct_weights = np.concatenate((real["said"][2 * n_hidden :], real["said_bias"][None]))
         self._n_hidden = n_hidden
-        self._generation = 0
-        self._known: dict[int, Floats] = {}
+        self._forget(0)
+
+    def _forget(self, generation: int) -> None:
+        self._generation = generation
+        self._n_known = 0
+        self._inputs = np.ones((4096, self._vectors.shape[1] + 1), dtype=np.float32)
 
     @classmethod
     def load(cls, folder: Traversable | None = None) -> Self:
@@ -103,79 +109,101 @@ class PassageReader:
 
     def log_probabilities(self, lexicon: Lexicon, stream: Stream) -> Floats:
         """Return the logarithm of the probability of every label at every token of a text, (n, L)."""
-        rows = stream.rows[REACH : len(stream.rows) - REACH]
-        result = np.empty((len(rows), len(self.labels)), dtype=np.float32)
+        logits = self.logits(lexicon, stream)
+        logits -= logits.max(axis=1, keepdims=True)
+        logits -= np.log(np.exp(logits).sum(axis=1, keepdims=True))
+        return logits
+
+    def logits(self, lexicon: Lexicon, stream: Stream) -> Floats:
+        """Return the score of every label at every token of a text, (n, L).
+
+        A text is read in windows of one size, some side by side.
+        """
+        self._embed_new(lexicon)
+        entries = stream.entries[REACH : len(stream.entries) - REACH]
+        result = np.empty((len(entries), len(self.labels)), dtype=np.float32)
         end = 0
-        for starts, size in _windows(len(rows)):
-            places = starts[None] + np.arange(size)[:, None]  # (size, b)
-            told = self._read(lexicon, rows[places])
+        for starts, size in _windows(len(entries)):
+            tokens = starts[None] + np.arange(size)[:, None]  # (size, b)
+            scores = self._read(self._inputs[entries[tokens]])
             for column, start in enumerate(starts.tolist()):
-                first = (end - start + 1) // 2  # where two overlap, each is asked about its half
-                result[start + first : start + size] = told[first:, column]
+                first = (end - start + 1) // 2  # where two overlap, each decides its half
+                result[start + first : start + size] = scores[first:, column]
                 end = start + size
         return result
 
-    def _read(self, lexicon: Lexicon, rows: Ints) -> Floats:
-        """Return the log probabilities of b passages of t tokens side by side; ``rows``: (t, b)."""
-        some, row_of = _in_order_of_text(rows)
-        words = self._words(lexicon, some)
-        n_steps, n_passages = rows.shape
-        n_hidden = self._n_hidden
-        let_in = np.empty((2, n_steps, n_passages, _N_GATES * n_hidden), dtype=np.float32)
-        for way, order in enumerate((row_of, row_of[::-1])):
-            told = words @ self._let_in[way]
-            told += self._bias[way]
-            told.take(order, axis=0, out=let_in[way], mode="clip")  # no other mode writes straight there
-        gates = np.empty((2, n_passages, _N_GATES * n_hidden), dtype=np.float32)
-        opened, entry = gates[..., : 3 * n_hidden], gates[..., :n_hidden]
-        keep, out = gates[..., n_hidden : 2 * n_hidden], gates[..., 2 * n_hidden : 3 * n_hidden]
-        content = gates[..., 3 * n_hidden :]
-        memory = np.zeros((2, n_passages, n_hidden), dtype=np.float32)
-        states = np.empty((n_steps, *memory.shape), dtype=np.float32)
-        hidden = memory
-        # Few calls, for each costs as much as some passages: gates are open by 0 to 2, and what is twice as
-        # large for it is halved in the memory, and in ``_kept`` and ``_said``.
-        for told, state in zip(let_in.swapaxes(0, 1), states, strict=True):
-            np.matmul(hidden, self._kept, out=gates)
-            gates += told
-            np.tanh(gates, out=gates)
-            opened += 1
-            memory *= keep
-            content *= entry
-            memory += content
-            memory *= 0.5
-            hidden = np.tanh(memory, out=state)
-            hidden *= out
-        score: Floats = states[:, 0] @ self._said[0] + states[::-1, 1] @ self._said[1]
-        score += (words @ self._said_here + self._said_bias)[row_of]
-        score -= score.max(axis=2, keepdims=True)
-        score -= np.log(np.exp(score).sum(axis=2, keepdims=True))
-        return score
+    def _read(self, inputs: Floats) -> Floats:
+        """Return the scores of the labels, (t, b, L), in b windows of t tokens; ``inputs``: (t, b, e + 1)."""
+        n_steps, n_windows, n_dims = inputs.shape
+        n_tokens, n_hidden = n_steps * n_windows, self._n_hidden
+        projected = np.empty((_N_GATES, 2, n_tokens, n_hidden), dtype=np.float32)
+        for direction, ordered in enumerate((inputs, inputs[::-1])):
+            np.matmul(
+                ordered.reshape(n_tokens, n_dims), self._input_weights[:, direction], out=projected[:, direction]
+            )
+        by_step = projected.reshape(_N_GATES, 2, n_steps, n_windows, n_hidden).transpose(2, 0, 1, 3, 4)
+        states = self._hidden_states(np.ascontiguousarray(by_step))
+        scores = states.swapaxes(0, 1).reshape(2, n_tokens, n_hidden) @ self._output_weights
+        scores = scores.reshape(2, n_steps, n_windows, len(self.labels))
+        total: Floats = scores[0] + scores[1, ::-1]
+        total += inputs @ self._direct_weights
+        return total
 
-    def _words(self, lexicon: Lexicon, rows: Ints) -> Floats:
-        """Return the vectors of words, (u, e); those of words not met before are made."""
-        if self._generation != lexicon.generation or len(self._known) > _MAX_ROWS:
-            self._generation = lexicon.generation
-            self._known = {}
-        known = self._known
-        for row in rows.tolist():
-            if row not in known:
-                found = [self._names.get(name, 0) for name in lexicon.names_here(row)]
-                known[row] = np.tanh(self._vectors[found].sum(axis=0))
-        return np.stack([known[row] for row in rows.tolist()])
+    def _hidden_states(self, projected: Floats) -> Floats:
+        """Return twice the hidden states of both directions by the steps of each, (t, 2, b, h).
+
+        ``projected``: (t, gates, 2, b, h), what the inputs add to the activations of the gates.
+        """
+        n_steps, _, _, n_windows, n_hidden = projected.shape
+        # Gates and cells are parts of one array, in this order: two neighbours are multiplied by two in one call.
+        parts = np.zeros((_N_GATES + 1, 2, n_windows, n_hidden), dtype=np.float32)
+        gates, opened, output, cells = parts[:_N_GATES], parts[:_CONTENT], parts[_OUTPUT], parts[_N_GATES]
+        entry_forget, content_cells = parts[_ENTRY : _FORGET + 1], parts[_CONTENT:]
+        entry, forget = parts[_ENTRY], parts[_FORGET]
+        states = np.empty((n_steps, 2, n_windows, n_hidden), dtype=np.float32)
+        hidden = np.zeros_like(cells)
+        weights = self._recurrent_weights
+        matmul, add, multiply, tanh = np.matmul, np.add, np.multiply, np.tanh
+        # Few calls on contiguous arrays: with few windows, a call costs more than its numbers.
+        for step, state in zip(projected, states, strict=True):
+            matmul(hidden, weights, gates)
+            add(gates, step, gates)
+            tanh(gates, gates)
+            add(opened, 1, opened)
+            multiply(entry_forget, content_cells, entry_forget)
+            add(entry, forget, cells)
+            multiply(cells, 0.5, cells)
+            hidden = tanh(cells, state)
+            multiply(hidden, output, hidden)
+        return states
+
+    def _embed_new(self, lexicon: Lexicon) -> None:
+        """Compute the input vectors of the entries of the lexicon that are new."""
+        if self._generation != lexicon.generation:
+            self._forget(lexicon.generation)
+        first, end = self._n_known, len(lexicon.entries)
+        if first == end:
+            return
+        while end > len(self._inputs):
+            self._inputs = np.concatenate((self._inputs, np.ones_like(self._inputs)))
+        rows: list[int] = []
+        starts: list[int] = []
+        for entry in range(first, end):
+            starts.append(len(rows))
+            rows += [self._own_rows.get(name, 0) for name in lexicon.features(entry)[0]]
+            rows += [self._trigram_rows.get(letters, 0) for letters in lexicon.trigrams(entry)]
+        # One sum over the features of all words: a sum for each costs more than its numbers.
+        self._inputs[first:end, :-1] = np.tanh(np.add.reduceat(self._vectors[rows], starts, axis=0))
+        self._n_known = end
 
 
-def _in_order_of_text(rows: Ints) -> tuple[Ints, Ints]:
-    """Return the different rows by their first place, and which of them is at each place.
+def _by_gate(weights: Floats) -> Floats:
+    """Return weights as stored, (2, k, 4h), with input, forget, output and content side by side, as (4, 2, k, h).
 
-    The numbers of words depend on what was read before; in their order, a product of matrices could add up
-    in another order too, and the scores of one text would differ from process to process in the last digits.
+    The first axis is in the order in which they are computed.
     """
-    numbers, first, of_number = np.unique(rows, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
-    return numbers[order], rank[of_number.reshape(rows.shape)]
+    entry, forget, output, content = np.split(weights, _N_GATES, axis=2)
+    return np.stack([output, entry, forget, content])
 
 
 def _windows(n_tokens: int) -> Iterator[tuple[Ints, int]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +35,7 @@ _TOKEN = re.compile(
     r"|[^\W_]++|['\u2019][sS](?![^\W_])|[^\S\n]|\S) ?"
 )
 _ENDS = {".": 1, "!": 2, "?": 2, ";": 2}
+_N_CLASSES_REMEMBERED = 20_000  # there are some thousands, and one for every sign
 _SIGNS = frozenset((*".,:;()-/'\"&@|0", LINE, GAP))
 
 
@@ -111,12 +113,13 @@ class Kinds:
 
 
 def _shape(word: str) -> str:
-    if "@" in word[1:] or (word.startswith(("http", "www.")) and "." in word):
-        return "@"
-    if any(c.isdecimal() for c in word):
-        return "0" if not any(c.isalpha() for c in word) else "x0"
-    if not word[0].isalpha():
-        return word[0] if word[0].isprintable() else "?"
+    if not word.isalpha():
+        if "@" in word[1:] or (word.startswith(("http", "www.")) and "." in word):
+            return "@"
+        if any(c.isdecimal() for c in word):
+            return "0" if not any(c.isalpha() for c in word) else "x0"
+        if not word[0].isalpha():
+            return word[0] if word[0].isprintable() else "?"
     if word[0].islower() or not word[0].isupper():
         return "x" if word.islower() or not word.isupper() else "XX"
     if len(word) == 1:
@@ -124,17 +127,18 @@ def _shape(word: str) -> str:
     return "XX" if word.isupper() else "Xx"
 
 
-def classes(kind: Kind, mode: int) -> tuple[str, str]:
-    """Return the fine and the coarse class of a word: its shape, the case of its line, its gazetteers."""
-    letter = {"x": "x", "Xx": "X", "XX": "C", "X": "I"}.get(kind.shape)
+@lru_cache(maxsize=_N_CLASSES_REMEMBERED)
+def classes(shape: str, flags: int, mode: int) -> tuple[str, str]:
+    """Return the fine and the coarse class of a word by its shape, its gazetteers and the case of its line."""
+    letter = {"x": "x", "Xx": "X", "XX": "C", "X": "I"}.get(shape)
     if letter is None:
-        known = len(kind.shape) > 1 or kind.shape in _SIGNS
-        sign = kind.shape if known else "?"
+        known = len(shape) > 1 or shape in _SIGNS
+        sign = shape if known else "?"
         return sign, sign
-    coarse = letter + _lexical(kind.flags)
+    coarse = letter + _lexical(flags)
     if mode != MIXED and letter in "xXC":
         letter = "c" if mode == CAPS else "l"
-    return letter + format(kind.flags, "x"), coarse
+    return letter + format(flags, "x"), coarse
 
 
 # The letter that says most of a word's gazetteers: the first row whose every part has a flag of the word's.
