@@ -104,7 +104,7 @@ def units(document: Labelled, stream: Stream, source: str) -> Iterator[Unit]:
     index = stream.units.index
     for start, length in zip(stream.units.starts.tolist(), stream.units.lengths.tolist(), strict=True):
         tokens = index[start : start + length].tolist()
-        low, high = stream.places[tokens[0]], stream.places[tokens[-1] + 1]
+        low, high = stream.offsets[tokens[0]], stream.offsets[tokens[-1] + 1]
         if doubtful(source, document.text[low:high]):
             continue
         first, *others = (labels[token] for token in tokens)
@@ -134,7 +134,7 @@ def sequences(
 def _gold(document: Labelled, stream: Stream) -> list[str]:
     """Return the label of every token: BIO."""
     labels = ["O"] * len(stream.sizes)
-    starts = stream.places[:-1]
+    starts = stream.offsets[:-1]
     for low, high, label in document.spans:
         first = int(np.searchsorted(starts, low, side="right")) - 1
         last = int(np.searchsorted(starts, high, side="left"))

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from phiscan.screen.ner.lstm import WEIGHTS, Arrays
 from training.names.folds import Tell
 from training.names.weights import packed
-from training.names.windows import UNLABELLED, Passages, ReaderSettings
+from training.names.windows import UNLABELLED, LstmSettings, Passages
 from training.needs import needed
 
 _MOST: Final = 127  # of a vector's component in eight bits
@@ -22,8 +22,8 @@ _AVERAGED: Final = 10  # steps after which the running average begins to be one
 _LAST_RATE: Final = 0.02  # of the learning rate, at the last step
 
 
-def train_reader(
-    passages: Passages, settings: ReaderSettings, *, labels: Sequence[str], seed: int, out: Path, tell: Tell
+def train_lstm(
+    passages: Passages, settings: LstmSettings, *, labels: Sequence[str], seed: int, out: Path, tell: Tell
 ) -> None:
     """Train a reader that tells ``labels`` apart, and write its weights to ``out``."""
     names = passages.names(settings)
@@ -45,7 +45,7 @@ def train_reader(
     _write(out, names, labels, learning.averages())
 
 
-def _begun(draw: np.random.Generator, n_features: int, n_labels: int, settings: ReaderSettings) -> Arrays:
+def _begun(draw: np.random.Generator, n_features: int, n_labels: int, settings: LstmSettings) -> Arrays:
     """Return the weights before the first step; the memories forget little at first."""
     n_dims, n_hidden = settings.n_dims, settings.n_hidden
 
@@ -56,19 +56,19 @@ def _begun(draw: np.random.Generator, n_features: int, n_labels: int, settings: 
     bias = np.zeros((2, 4 * n_hidden), dtype=np.float32)
     bias[:, n_hidden : 2 * n_hidden] = 1.0
     return {
-        "vectors": draw.normal(0.0, 0.15, (n_features, n_dims)).astype(np.float32),
-        "let_in": drawn(2, n_dims, 4 * n_hidden),
-        "kept": drawn(2, n_hidden, 4 * n_hidden),
+        "embeddings": draw.normal(0.0, 0.15, (n_features, n_dims)).astype(np.float32),
+        "input_weights": drawn(2, n_dims, 4 * n_hidden),
+        "recurrent_weights": drawn(2, n_hidden, 4 * n_hidden),
         "bias": bias,
-        "said": drawn(2 * n_hidden + n_dims, n_labels),
-        "said_bias": np.zeros(n_labels, dtype=np.float32),
+        "output_weights": drawn(2 * n_hidden + n_dims, n_labels),
+        "output_bias": np.zeros(n_labels, dtype=np.float32),
     }
 
 
 class _Learning:
     """The steps of a training: Adam, a rate that rises and falls, and the running average of the weights."""
 
-    def __init__(self, begun: Arrays, settings: ReaderSettings, seed: int, n_steps: int) -> None:
+    def __init__(self, begun: Arrays, settings: LstmSettings, seed: int, n_steps: int) -> None:
         jax, optax = needed("jax"), needed("optax")
         rate = optax.warmup_cosine_decay_schedule(
             0.0,
@@ -102,19 +102,19 @@ class _Learning:
         return {name: np.asarray(array) for name, array in self._state[1].items()}
 
 
-def _loss(settings: ReaderSettings, weights: Mapping[str, Any], key: Any, tokens: Any, wanted: Any) -> Any:
+def _loss(settings: LstmSettings, weights: Mapping[str, Any], key: Any, tokens: Any, wanted: Any) -> Any:
     """Return the mean surprise at the labels."""
     jax = needed("jax")
     jnp = jax.numpy
     by_feature, by_token, by_state = jax.random.split(key, 3)
     there = tokens.any(axis=2, keepdims=True) | (wanted[:, :, None] >= 0)
     tokens = tokens * jax.random.bernoulli(by_feature, 1 - settings.feature_dropout, tokens.shape)
-    vectors = jnp.concatenate((jnp.zeros((1, settings.n_dims)), weights["vectors"]))
+    vectors = jnp.concatenate((jnp.zeros((1, settings.n_dims)), weights["embeddings"]))
     read = _dropped(by_token, jnp.tanh(vectors[tokens].sum(axis=2)), settings.dropout)
     forwards = _remembered(weights, 0, read, there)
     backwards = _remembered(weights, 1, read[::-1], there[::-1])[::-1]
     states = _dropped(by_state, jnp.concatenate((forwards, backwards), axis=2), settings.dropout)
-    score = jnp.concatenate((states, read), axis=2) @ weights["said"] + weights["said_bias"]
+    score = jnp.concatenate((states, read), axis=2) @ weights["output_weights"] + weights["output_bias"]
     told = jax.nn.log_softmax(score)
     right = jnp.take_along_axis(told, jnp.maximum(wanted, 0)[:, :, None].astype(int), axis=2)[:, :, 0]
     counts = wanted >= 0
@@ -125,17 +125,17 @@ def _remembered(weights: Mapping[str, Any], way: int, read: Any, there: Any) -> 
     """Return the states of one memory, (t, b, h); padding is not remembered."""
     jax = needed("jax")
     jnp = jax.numpy
-    let_in = read @ weights["let_in"][way] + weights["bias"][way]
+    let_in = read @ weights["input_weights"][way] + weights["bias"][way]
 
     def step(state: tuple[Any, Any], now: tuple[Any, Any]) -> tuple[tuple[Any, Any], Any]:
         hidden, memory = state
-        entry, keep, out, content = jnp.split(now[0] + hidden @ weights["kept"][way], 4, axis=1)
+        entry, keep, out, content = jnp.split(now[0] + hidden @ weights["recurrent_weights"][way], 4, axis=1)
         memory = jax.nn.sigmoid(keep) * memory + jax.nn.sigmoid(entry) * jnp.tanh(content)
         memory = memory * now[1]
         hidden = jax.nn.sigmoid(out) * jnp.tanh(memory)
         return (hidden, memory), hidden
 
-    start = jnp.zeros((read.shape[1], weights["kept"].shape[1]))
+    start = jnp.zeros((read.shape[1], weights["recurrent_weights"].shape[1]))
     return jax.lax.scan(step, (start, start), (let_in, there))[1]
 
 
@@ -146,10 +146,15 @@ def _dropped(key: Any, values: Any, share: float) -> Any:
 
 def _write(out: Path, names: Sequence[str], labels: Sequence[str], learned: Arrays) -> None:
     """Write the vectors in eight bits, each with its own scale, and the rest in half precision."""
-    vectors = learned["vectors"]
+    vectors = learned["embeddings"]
     scale = np.maximum(np.abs(vectors).max(axis=1) / _MOST, np.finfo(np.float16).tiny).astype(np.float16)
     eight = np.rint(vectors / scale[:, None].astype(np.float32)).clip(-_MOST, _MOST).astype(np.int8)
     arrays: Arrays = {name: array.astype(np.float16) for name, array in learned.items()}
-    arrays |= {"names": packed(names), "labels": packed(labels), "vectors": eight, "scale": scale}
+    arrays |= {
+        "names": packed(names),
+        "labels": packed(labels),
+        "embeddings": eight,
+        "embedding_scale": scale,
+    }
     out.mkdir(parents=True, exist_ok=True)
     np.savez_compressed(out / WEIGHTS, **arrays)  # type: ignore[arg-type]  # numpy's stub takes no mapping

@@ -20,7 +20,7 @@ _HALVINGS: Final = 3  # of the window: so many smaller sizes are padded to; each
 
 
 @dataclass(frozen=True)
-class ReaderSettings:
+class LstmSettings:
     """What decides the reader's weights, beside the texts."""
 
     window: int = WINDOW  # tokens of a passage, as the program reads it
@@ -80,7 +80,7 @@ class Passages:
         self.tokens.append(np.array(numbers, dtype=np.int32)[row_of])
         self.wanted.append(wanted)
 
-    def names(self, settings: ReaderSettings) -> tuple[str, ...]:
+    def names(self, settings: LstmSettings) -> tuple[str, ...]:
         """Return the features of enough tokens and documents: no text can be read off the weights."""
         first = np.concatenate(self.tokens[slice(*self._bounds(0))])
         n_tokens = np.bincount(first, minlength=len(self.features)).tolist()
@@ -102,7 +102,7 @@ class Passages:
         return table
 
     def batches(
-        self, settings: ReaderSettings, chance: Random, draw: int
+        self, settings: LstmSettings, chance: Random, draw: int
     ) -> Iterator[tuple[int, list[Window]]]:
         """Yield windows of a draw that are learned together, and the size to which they are padded, mixed.
 
@@ -129,7 +129,7 @@ class Passages:
         return self.draws[draw], [*self.draws[1:], len(self.tokens)][draw]
 
     def arrays(
-        self, size: int, windows: Sequence[Window], settings: ReaderSettings
+        self, size: int, windows: Sequence[Window], settings: LstmSettings
     ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int8]]:
         """Return the numbers of tokens and their labels, (size, b): always as many, padded with no token."""
         shape = (size, settings.batch_tokens // size)

@@ -1,7 +1,7 @@
-"""The trained weights of the name tagger, read from .npz and JSON (no pickle), and its scores by numpy alone.
+"""A linear-chain conditional random field over the tokens of a text, trained by CRFsuite (Okazaki, 2007).
 
-The model is a linear-chain conditional random field trained by CRFsuite (Okazaki, 2007). Scores of word
-features are added up once per word and kept; context features are one table look-up per token and template.
+The weights are read from .npz and JSON (no pickle), and the scores computed by numpy. Those of word features
+are summed once per word and cached; a context feature is one table look-up per token and template.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ import numpy.typing as npt
 
 from phiscan.errors import DAMAGED_ARRAYS, ModelError
 from phiscan.screen.ner.features import OFFSETS, REACH, TEMPLATES, Inventory, Lexicon, Stream
-from phiscan.screen.ner.tokens import N_MODES, Ints, Kinds
+from phiscan.screen.ner.tokens import Ints, Kinds
 from phiscan.screen.ner.viterbi import Floats, decode
 
 FORMAT = 2
 
 
-class TaggerModel:
-    """Labels for the tokens of a text, as CRFsuite would give them."""
+class ConditionalRandomField:
+    """Text to the scores of labels at every token, as CRFsuite computes them."""
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class TaggerModel:
         codes: Ints,
         templates: Ints,
     ) -> None:
-        """Join the tables.
+        """Take the weights.
 
         ``weight``: (f, L), the first rows those of word features (``names`` gives the row), then one row per
         context feature; ``codes`` and ``templates``: of those further rows, in order.
@@ -103,7 +103,7 @@ class TaggerModel:
         self._scores = np.zeros((4096, len(OFFSETS), len(self.labels)), dtype=np.float32)
 
     def _score_new(self) -> None:
-        """Add up the weights of the features of the entries of the lexicon that are new."""
+        """Sum the weights of the features of the entries of the lexicon that are new."""
         if self._generation != self.lexicon.generation:
             self._forget()
         first, end = self._n_known, len(self.lexicon.entries)
@@ -175,12 +175,12 @@ def _word_weights(names: dict[str, int], weight: Floats) -> tuple[_Weights, _Wei
     return _Weights(own, by_row), _Weights(around, by_offset)
 
 
-def _unpacked(given: npt.NDArray[np.uint8], weight: Floats, n_features: int) -> Floats:
-    """Return the weights of all features, (f, L): four of five are nothing and were not written.
+def _unpacked(is_stored: npt.NDArray[np.uint8], weight: Floats, n_features: int) -> Floats:
+    """Return the weights of all features, (f, L), of which the four of five that are zero are not stored.
 
-    ``given``: a bit per label and feature, whether its weight was written; ``weight``: those, label by label.
+    ``is_stored``: a bit per label and feature; ``weight``: the stored weights, label by label.
     """
-    is_given = np.unpackbits(given, axis=1, count=n_features).astype(bool)
-    whole = np.zeros(is_given.shape, dtype=np.float32)
-    whole[is_given] = weight
+    stored = np.unpackbits(is_stored, axis=1, count=n_features).astype(bool)
+    whole = np.zeros(stored.shape, dtype=np.float32)
+    whole[stored] = weight
     return np.ascontiguousarray(whole.T)

@@ -1,13 +1,12 @@
-"""The features of the tagger: what a token is, what is around it, as names and as codes.
+"""Tokens to the features of the tagger: names of word features, and integer codes of context features.
 
-Two families. Word features depend on one word (and the case of its line) and on how far away it stands, so
-their scores are added up once per word. Context features join two or three tokens: each is one integer code
-per token and template, looked up in a table.
+Word features depend on one word, the case of its line and its distance in tokens, so that their scores are
+summed once per word. Context features combine two or three tokens: each is one code per token and template.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -41,14 +40,15 @@ Names = tuple[str, ...]
 _CLASSES = 8
 _ENTRY = _CLASSES + 2 * N_MODES
 _N_COLUMNS = _ENTRY + N_MODES
-# Entries (words by the case of their line) of which features are remembered; a new start beyond bounds the memory.
+_NO_ENTRIES = (-1,) * N_MODES
+# Words by the case of their line that are cached; clearing the cache beyond them bounds the memory.
 _MAX_ENTRIES = 100_000
-_N_FEATURES_REMEMBERED = 8192  # entries: both models ask for those of a new word, one after the other
+_N_CACHED_FEATURES = 8192  # of entries: both models read those of a new word, one after the other
 
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
-    """The words and classes that features are made of; code 0 is everything else."""
+    """The words and classes that are features; code 0 is everything else."""
 
     words: tuple[str, ...] = field(repr=False)
     fine: tuple[str, ...] = field(repr=False)
@@ -87,20 +87,22 @@ def features_by_offset(kind: Kind, mode: int, words: frozenset[str]) -> tuple[Na
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """A text as the tagger sees it; arrays over its n tokens."""
+    """A text as arrays over its n tokens."""
 
-    places: Ints = field(repr=False)  # (n + 1,) where each token begins, in code points
+    offsets: Ints = field(repr=False)  # (n + 1,) where each token begins, in code points
     sizes: Ints = field(repr=False)  # (n,) code points without the space after
-    entries: Ints = field(repr=False)  # (n + 2 REACH,) entries of the lexicon, padded with the end of a paragraph
+    entries: Ints = field(
+        repr=False
+    )  # (n + 2 REACH,) entries of the lexicon, padded with the end of a paragraph
     codes: Ints = field(repr=False)  # (len(TEMPLATES), n) code of each context feature
     units: Units = field(repr=False)
 
 
 class Lexicon:
-    """The words seen so far with their codes, by which a text becomes a ``Stream``."""
+    """Text to ``Stream``, with a cache of the words seen so far."""
 
     def __init__(self, kinds: Kinds, inventory: Inventory, hidden: frozenset[str] = frozenset()) -> None:
-        """Number the words and classes; words of ``hidden`` keep their numbers, and no text has them."""
+        """Number the words and classes; words of ``hidden`` have numbers, and are unknown words in a text."""
         self._kinds = kinds
         self._words = {word: i for i, word in enumerate(inventory.words, start=1) if word not in hidden}
         self._n_words = len(inventory.words)
@@ -117,41 +119,43 @@ class Lexicon:
         self._kinds_met: list[Kind] = []
         self._index: dict[str, int] = {}
         self._table = np.zeros((1024, _N_COLUMNS), dtype=np.int64)
-        self.features = lru_cache(_N_FEATURES_REMEMBERED)(self._features)
-        self._add("\n\n")
+        self.features = lru_cache(_N_CACHED_FEATURES)(self._features)
+        self._add(["\n\n"])
         self._entries_of(np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64))  # entry 0: the padding
 
-    def _add(self, token: str) -> int:
-        kind = self._kinds.of(token)
-        number = len(self._kinds_met)
-        self._kinds_met.append(kind)
-        self._index[token] = number
-        if number == len(self._table):
+    def _add(self, tokens: Iterable[str]) -> None:
+        """Number new tokens, and write what is known of each to the table."""
+        rows = []
+        for token in tokens:
+            kind = self._kinds.of(token)
+            self._index[token] = len(self._kinds_met)
+            self._kinds_met.append(kind)
+            shape = kind.shape
+            letters = shape in _LETTERS
+            rows.append((
+                self._words.get(kind.folded, 0),
+                letters,
+                kind.breaks,
+                kind.ends,
+                shape in (LINE, PARAGRAPH),
+                kind.size if kind.breaks or not token.endswith(" ") else len(token) - 1,
+                0 if not letters else {"x": 1, "XX": 2}.get(shape, 3 if kind.size > 1 else 0),
+                _closes(kind),
+                *self._class_codes(shape, kind.flags),
+                *_NO_ENTRIES,
+            ))  # fmt: skip
+        end = len(self._kinds_met)
+        while end > len(self._table):
             self._table = np.concatenate((self._table, np.zeros_like(self._table)))
-        shape = kind.shape
-        letters = shape in _LETTERS
-        row = [
-            self._words.get(kind.folded, 0),
-            letters,
-            kind.breaks,
-            kind.ends,
-            shape == LINE or shape == PARAGRAPH,  # noqa: PLR1714 (faster than a set, once per word)
-            kind.size if token.strip() == token or kind.breaks else len(token.strip()),
-            0 if not letters else {"x": 1, "XX": 2}.get(shape, 3 if kind.size > 1 else 0),
-            _closes(kind),
-            *self._class_codes(shape, kind.flags),
-        ]
-        self._table[number, : len(row)] = row
-        self._table[number, len(row) :] = -1
-        return number
+        self._table[end - len(rows) : end] = rows
 
-    def _codes_of_classes(self, shape: str, flags: int) -> list[int]:
+    def _codes_of_classes(self, shape: str, flags: int) -> tuple[int, ...]:
         """Return the codes of the fine and the coarse class of such a word, for each case of its line."""
         codes = []
         for mode in range(N_MODES):
             fine, coarse = classes(shape, flags, mode)
             codes += [self._fine.get(fine, 0), self._coarse.get(coarse, 0)]
-        return codes
+        return tuple(codes)
 
     def _entries_of(self, number: Ints, mode: Ints) -> Ints:
         """Return the entry of every token by the numbers of its word and of the case of its line."""
@@ -180,8 +184,7 @@ class Lexicon:
     def trigrams(self, entry: int) -> list[str]:
         """Return the different runs of three letters in a word, sorted; none of a short or very long one.
 
-        The ends of a word say much of a name that no list has; what is between them, of one that is long
-        or misread.
+        They identify parts of long or misread names, beside the prefixes and suffixes of the other features.
         """
         kind = self.entries[entry][0]
         if kind.shape not in _LETTERS or not _MIN_AFFIX < kind.size <= _MAX_TRIGRAM_WORD:
@@ -201,10 +204,11 @@ class Lexicon:
             self._start()
         found = list(map(self._index.get, tokens))
         if None in found:
-            found = [self._index[t] if t in self._index else self._add(t) for t in tokens]
+            self._add(dict.fromkeys(token for token in tokens if token not in self._index))
+            found = list(map(self._index.get, tokens))
         number = np.array(found, dtype=np.int64)
-        places = np.zeros(len(tokens) + 1, dtype=np.int64)
-        np.cumsum(np.fromiter(map(len, tokens), dtype=np.int64, count=len(tokens)), out=places[1:])
+        offsets = np.zeros(len(tokens) + 1, dtype=np.int64)
+        np.cumsum(np.fromiter(map(len, tokens), dtype=np.int64, count=len(tokens)), out=offsets[1:])
         table = self._table[number]
         word, letters, breaks, ends, newline, sizes, case, closes = table[:, :_CLASSES].T
         line = np.cumsum(newline) - newline
@@ -216,7 +220,7 @@ class Lexicon:
         codes = self._codes(word, letters, line, fine, coarse)
         entries = np.zeros(len(tokens) + 2 * REACH, dtype=np.int64)
         entries[REACH : REACH + len(tokens)] = self._entries_of(number, mode)
-        return Stream(places, sizes, entries, codes, grouped)
+        return Stream(offsets, sizes, entries, codes, grouped)
 
     def _codes(self, word: Ints, letters: Ints, line: Ints, fine: Ints, coarse: Ints) -> Ints:
         n_tokens = len(word)
@@ -268,7 +272,7 @@ def _closes(kind: Kind) -> bool:
     return kind.shape != "X"
 
 
-_FAR = 8  # how far the next or previous word may stand, in tokens
+_FAR = 8  # the greatest distance of the next or previous word, in tokens
 
 
 def _neighbours(letters: Ints, line: Ints) -> tuple[Ints, Ints, Ints]:

@@ -1,8 +1,8 @@
-"""A small network that reads passages forwards and backwards: what a word is by all that is around it.
+"""A bidirectional LSTM over the tokens of a text: a score for every label at every token, by numpy alone.
 
-The random field (``tagger_model``) sees three tokens to each side. This sees the passage: a token is the sum
-of its features' vectors, one memory reads the tokens forwards and one backwards, and both together with the
-token itself say how likely each label is. Trained by ``phiscan train names``, run by numpy alone.
+The conditional random field (``crf``) sees three tokens to each side; this network sees a window of about
+128. The input of a token is tanh of the sum of the embeddings of its features; the logits are linear in the
+hidden states of both directions and the input itself. Trained by ``phiscan train names``.
 
 Source: Hochreiter & Schmidhuber (1997), "Long short-term memory"; Graves & Schmidhuber (2005), "Framewise
 phoneme classification with bidirectional LSTM".
@@ -24,62 +24,68 @@ from phiscan.screen.ner.tokens import Ints
 from phiscan.screen.ner.viterbi import Floats
 
 WEIGHTS: Final = "passages.npz"
-WINDOW: Final = 128  # tokens of a passage in training, and about as many in reading
-_ALONE = 176  # tokens of a text that is read as one passage
-_AS_TWO = 320  # as two, a row more for hardly more time
-_ROWS = 4  # products of matrices with one to three rows more than a multiple of these take longer
-_OVERLAP = 16  # tokens that a window shares with the next, which knows more of the second half of them
-_TOGETHER = 32  # windows read side by side: bounds the memory
+WINDOW: Final = 128  # tokens of a window in training, and about as many in inference
+_MAX_IN_ONE_WINDOW = 176  # tokens
+_MAX_IN_TWO_WINDOWS = 320  # tokens; two windows take hardly longer than one
+_WINDOWS_MULTIPLE = 4  # matrix products with one to three rows more than a multiple of it take longer
+_OVERLAP = 16  # tokens that two windows share: each labels its half of them
+_MAX_BATCH = 32  # windows in one batch: bounds the memory
 _N_GATES = 4
-_OUTPUT, _ENTRY, _FORGET, _CONTENT = range(_N_GATES)  # the order in which they are computed; three are sigmoids
+# The order in which gates are computed, of which three are sigmoids, and after them the cells.
+_OUTPUT, _ENTRY, _FORGET, _CONTENT, _CELLS = range(_N_GATES + 1)
+_PROJECTED = 128  # tokens whose inputs are multiplied at once: the product fits in a processor cache
 
 Arrays = dict[str, npt.NDArray[Any]]
 
 
-class PassageReader:
-    """How likely each label is at every token of a text."""
+class BidirectionalLstm:
+    """Text to the logits of labels at every token."""
 
     def __init__(self, names: tuple[str, ...], labels: tuple[str, ...], arrays: Arrays) -> None:
-        """Join the tables for L ``labels``.
+        """Take the weights for L ``labels``.
 
-        ``names``: of the f features, as ``Lexicon.names_here`` has them. ``arrays``:
-        ``vectors`` (f, e) and ``scale`` (f,), by which they are multiplied; of the memories forwards and
-        backwards ``let_in`` (2, e, 4h), ``kept`` (2, h, 4h) and ``bias`` (2, 4h), with the gates in the order
-        input, forget, output, content; ``said`` (2h + e, L) and ``said_bias`` (L,).
+        ``names``: of the f features, as ``Lexicon.recurrent_features`` has them. ``arrays``: ``embeddings``
+        (f, e), to be multiplied by ``embedding_scale`` (f,); for the two directions ``input_weights``
+        (2, e, 4h), ``recurrent_weights`` (2, h, 4h) and ``bias`` (2, 4h), with the gates in the order input,
+        forget, output, content; ``output_weights`` (2h + e, L) and ``output_bias`` (L,).
 
         Raises:
-            ValueError: the shapes do not fit, or a number is none.
+            ValueError: a shape does not fit, or a number is not finite.
         """
         real = {name: array.astype(np.float32) for name, array in arrays.items()}
-        n_dims, n_hidden = real["vectors"].shape[-1], real["kept"].shape[1]
+        n_dims, n_hidden = real["embeddings"].shape[-1], real["recurrent_weights"].shape[1]
         shapes = {
-            "vectors": (len(names), n_dims),
-            "scale": (len(names),),
-            "let_in": (2, n_dims, _N_GATES * n_hidden),
-            "kept": (2, n_hidden, _N_GATES * n_hidden),
+            "embeddings": (len(names), n_dims),
+            "embedding_scale": (len(names),),
+            "input_weights": (2, n_dims, _N_GATES * n_hidden),
+            "recurrent_weights": (2, n_hidden, _N_GATES * n_hidden),
             "bias": (2, _N_GATES * n_hidden),
-            "said": (2 * n_hidden + n_dims, len(labels)),
-            "said_bias": (len(labels),),
+            "output_weights": (2 * n_hidden + n_dims, len(labels)),
+            "output_bias": (len(labels),),
         }
         for name, shape in shapes.items():
             if real[name].shape != shape or not np.isfinite(real[name]).all():
                 message = f"{name}: expected numbers of the shape {shape}, got {real[name].shape}"
                 raise ValueError(message)
-        vectors = real["vectors"] * real["scale"][:, None]
+        vectors = real["embeddings"] * real["embedding_scale"][:, None]
         self.labels = labels
         rows = list(enumerate(names, start=1))
         self._own_rows = {name[1:]: row for row, name in rows if name.startswith("0")}
         self._trigram_rows = {name[2:]: row for row, name in rows if name.startswith("g=")}
         self._vectors = np.concatenate((np.zeros((1, n_dims), dtype=np.float32), vectors))
-        # A gate is the sigmoid of its activation, which is (1 + tanh(activation / 2)) / 2. Gates are computed at
-        # twice their size, so hidden states are too (``_hidden_states``), and what multiplies them is halved.
-        self._input_weights = 0.5 * _by_gate(np.concatenate((real["let_in"], real["bias"][:, None]), axis=1))
+        # A gate is the sigmoid of its activation, (1 + tanh(activation / 2)) / 2. Gates are computed at twice
+        # their size, so hidden states are too (``_step``), and what multiplies these is halved.
+        self._input_weights = 0.5 * _by_gate(
+            np.concatenate((real["input_weights"], real["bias"][:, None]), axis=1)
+        )
         self._input_weights[_CONTENT] *= 2
-        self._recurrent_weights = 0.25 * _by_gate(real["kept"])
+        self._recurrent_weights = 0.25 * _by_gate(real["recurrent_weights"])
         self._recurrent_weights[_CONTENT] *= 2
-        self._output_weights = 0.5 * real["said"][: 2 * n_hidden].reshape(2, n_hidden, len(labels))
+        self._output_weights = 0.5 * real["output_weights"][: 2 * n_hidden].reshape(2, n_hidden, len(labels))
         # The last component of an input is 1, which takes the bias.
-        self._direct_weights = np.concatenate((real["said"][2 * n_hidden :], real["said_bias"][None]))
+        self._direct_weights = np.concatenate(
+            (real["output_weights"][2 * n_hidden :], real["output_bias"][None])
+        )
         self._n_hidden = n_hidden
         self._forget(0)
 
@@ -104,7 +110,7 @@ class PassageReader:
             )
             return cls(names, labels, arrays)
         except DAMAGED_ARRAYS as error:
-            message = f"{path}: expected the reader of passages of the name tagger: {type(error).__name__}"
+            message = f"{path}: expected the LSTM of the name tagger: {type(error).__name__}"
             raise ModelError(message) from None
 
     def log_probabilities(self, lexicon: Lexicon, stream: Stream) -> Floats:
@@ -134,34 +140,45 @@ class PassageReader:
 
     def _read(self, inputs: Floats) -> Floats:
         """Return the scores of the labels, (t, b, L), in b windows of t tokens; ``inputs``: (t, b, e + 1)."""
-        n_steps, n_windows, n_dims = inputs.shape
-        n_tokens, n_hidden = n_steps * n_windows, self._n_hidden
-        projected = np.empty((_N_GATES, 2, n_tokens, n_hidden), dtype=np.float32)
-        for direction, ordered in enumerate((inputs, inputs[::-1])):
-            np.matmul(
-                ordered.reshape(n_tokens, n_dims), self._input_weights[:, direction], out=projected[:, direction]
-            )
-        by_step = projected.reshape(_N_GATES, 2, n_steps, n_windows, n_hidden).transpose(2, 0, 1, 3, 4)
-        states = self._hidden_states(np.ascontiguousarray(by_step))
-        scores = states.swapaxes(0, 1).reshape(2, n_tokens, n_hidden) @ self._output_weights
+        n_steps, n_windows, _ = inputs.shape
+        states = np.empty((n_steps, 2, n_windows, self._n_hidden), dtype=np.float32)
+        # Gates and cells are parts of one array in this order, so that one call multiplies two by two.
+        parts = np.zeros((_N_GATES + 1, 2, n_windows, self._n_hidden), dtype=np.float32)
+        hidden = parts[_CELLS]  # of nothing read yet
+        size = max(1, _PROJECTED // n_windows)
+        backwards = inputs[::-1]
+        for start in range(0, n_steps, size):
+            block = slice(start, start + size)
+            projected = self._projected(inputs[block], backwards[block])
+            hidden = self._step(projected, parts, hidden, states[block])
+        scores = states.swapaxes(0, 1).reshape(2, n_steps * n_windows, -1) @ self._output_weights
         scores = scores.reshape(2, n_steps, n_windows, len(self.labels))
         total: Floats = scores[0] + scores[1, ::-1]
         total += inputs @ self._direct_weights
         return total
 
-    def _hidden_states(self, projected: Floats) -> Floats:
-        """Return twice the hidden states of both directions by the steps of each, (t, 2, b, h).
+    def _projected(self, forwards: Floats, backwards: Floats) -> Floats:
+        """Return what inputs add to the activations of the gates, (t, gates, 2, b, h).
 
-        ``projected``: (t, gates, 2, b, h), what the inputs add to the activations of the gates.
+        ``forwards`` and ``backwards``: (t, b, e + 1), the inputs in the order of each direction.
         """
-        n_steps, _, _, n_windows, n_hidden = projected.shape
-        # Gates and cells are parts of one array, in this order: two neighbours are multiplied by two in one call.
-        parts = np.zeros((_N_GATES + 1, 2, n_windows, n_hidden), dtype=np.float32)
-        gates, opened, output, cells = parts[:_N_GATES], parts[:_CONTENT], parts[_OUTPUT], parts[_N_GATES]
-        entry_forget, content_cells = parts[_ENTRY : _FORGET + 1], parts[_CONTENT:]
+        n_steps, n_windows, n_dims = forwards.shape
+        n_tokens = n_steps * n_windows
+        projected = np.empty((_N_GATES, 2, n_tokens, self._n_hidden), dtype=np.float32)
+        for direction, inputs in enumerate((forwards, backwards)):
+            weights = self._input_weights[:, direction]
+            np.matmul(inputs.reshape(n_tokens, n_dims), weights, out=projected[:, direction])
+        by_step = projected.reshape(_N_GATES, 2, n_steps, n_windows, -1).transpose(2, 0, 1, 3, 4)
+        return np.ascontiguousarray(by_step)
+
+    def _step(self, projected: Floats, parts: Floats, hidden: Floats, states: Floats) -> Floats:
+        """Write twice the hidden states of both directions to ``states``, (t, 2, b, h); return the last.
+
+        ``parts``: (gates and cells, 2, b, h), of which the cells are read and left for the next steps.
+        """
+        gates, opened, output, cells = parts[:_N_GATES], parts[:_CONTENT], parts[_OUTPUT], parts[_CELLS]
         entry, forget = parts[_ENTRY], parts[_FORGET]
-        states = np.empty((n_steps, 2, n_windows, n_hidden), dtype=np.float32)
-        hidden = np.zeros_like(cells)
+        entry_forget, content_cells = parts[_ENTRY : _FORGET + 1], parts[_CONTENT : _CELLS + 1]
         weights = self._recurrent_weights
         matmul, add, multiply, tanh = np.matmul, np.add, np.multiply, np.tanh
         # Few calls on contiguous arrays: with few windows, a call costs more than its numbers.
@@ -175,7 +192,7 @@ class PassageReader:
             multiply(cells, 0.5, cells)
             hidden = tanh(cells, state)
             multiply(hidden, output, hidden)
-        return states
+        return hidden
 
     def _embed_new(self, lexicon: Lexicon) -> None:
         """Compute the input vectors of the entries of the lexicon that are new."""
@@ -198,23 +215,20 @@ class PassageReader:
 
 
 def _by_gate(weights: Floats) -> Floats:
-    """Return weights as stored, (2, k, 4h), with input, forget, output and content side by side, as (4, 2, k, h).
-
-    The first axis is in the order in which they are computed.
-    """
+    """Return stored weights, (2, k, 4h), of the gates in the order of computation, (4, 2, k, h)."""
     entry, forget, output, content = np.split(weights, _N_GATES, axis=2)
     return np.stack([output, entry, forget, content])
 
 
 def _windows(n_tokens: int) -> Iterator[tuple[Ints, int]]:
-    """Yield where windows of one size begin, some at a time; they overlap, the last ends with the text."""
+    """Yield the starts of overlapping windows and their one size, in batches; the last ends with the text."""
     if not n_tokens:
         return
-    if n_tokens <= _AS_TWO:
-        n_windows = 1 if n_tokens <= _ALONE else 2
+    if n_tokens <= _MAX_IN_TWO_WINDOWS:
+        n_windows = 1 if n_tokens <= _MAX_IN_ONE_WINDOW else 2
     else:
-        n_windows = _ROWS * round(n_tokens / (_ROWS * (WINDOW - _OVERLAP)))
+        n_windows = _WINDOWS_MULTIPLE * round(n_tokens / (_WINDOWS_MULTIPLE * (WINDOW - _OVERLAP)))
     size = -(-(n_tokens + (n_windows - 1) * _OVERLAP) // n_windows)
     starts = np.arange(n_windows) * (n_tokens - size) // max(n_windows - 1, 1)
-    for begin in range(0, n_windows, _TOGETHER):
-        yield starts[begin : begin + _TOGETHER], size
+    for begin in range(0, n_windows, _MAX_BATCH):
+        yield starts[begin : begin + _MAX_BATCH], size

@@ -1,7 +1,7 @@
-"""A text to the tokens of the tagger: kinds of words, the units it labels at once, and the case of each line.
+"""Text to the tokens of the tagger: classes of words, units (chains to label), the case of each line.
 
-Every code point lies in exactly one token, so a token's place is the sum of the lengths before it. A new
-line, a tab and a wide gap are tokens too: they end a unit, but the words beyond them are seen as context.
+Every code point is in exactly one token, so that the offset of a token is the sum of the lengths before it. A
+line break, a tab and a wide gap are tokens too: they end a unit, and the words beyond them are its context.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -48,9 +49,8 @@ def split(text: str) -> list[str]:
     return _TOKEN.findall(text.replace("\r", " ").replace("\u00a0", " "))
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """What the tagger knows of one word: its form, its shape, its classes."""
+class Kind(NamedTuple):
+    """The features of one word: form, shape, flags of the gazetteers."""
 
     folded: str  # lower case; digits as 0
     shape: str  # "Xx", "XX", "x", "X" (initial), "0", "x0", "@", white space, or a sign
@@ -61,7 +61,7 @@ class Kind:
 
 
 class Kinds:
-    """The kinds of words, looked up once per word."""
+    """Word to ``Kind``, by gazetteers."""
 
     def __init__(
         self,
@@ -94,7 +94,7 @@ class Kinds:
         flags = self._gazetteer.of(word)
         if folded in self.places:
             flags |= PLACE
-        plain = fold(folded)
+        plain = folded if folded.isascii() else fold(folded)
         if self._is_medical(plain):
             flags |= HEALTH
         if plain in self.nations:
@@ -102,7 +102,7 @@ class Kinds:
         return Kind(folded, shape, flags, breaks=False, ends=0, size=len(word))
 
     def _is_medical(self, plain: str) -> bool:
-        """Tell whether a folded word is of medicine, or the plural or the French form of one that is."""
+        """Is a folded word a term of medicine, or the plural or the French form of one?"""
         stem = plain.removesuffix("s")
         drug = stem.removesuffix("e")
         return (
@@ -129,7 +129,7 @@ def _shape(word: str) -> str:
 
 @lru_cache(maxsize=_N_CLASSES_REMEMBERED)
 def classes(shape: str, flags: int, mode: int) -> tuple[str, str]:
-    """Return the fine and the coarse class of a word by its shape, its gazetteers and the case of its line."""
+    """Return the fine and the coarse class of a word by shape, gazetteers and the case of its line."""
     letter = {"x": "x", "Xx": "X", "XX": "C", "X": "I"}.get(shape)
     if letter is None:
         known = len(shape) > 1 or shape in _SIGNS
@@ -141,7 +141,7 @@ def classes(shape: str, flags: int, mode: int) -> tuple[str, str]:
     return letter + format(flags, "x"), coarse
 
 
-# The letter that says most of a word's gazetteers: the first row whose every part has a flag of the word's.
+# One letter for the gazetteers of a word: the first row of which every part has one of the word's flags.
 _LEXICAL = (
     ("t", (Word.TITLE | Word.TITLE_HEALTH,)),
     ("m", (Word.MONTH_OR_DAY,)),
@@ -167,7 +167,7 @@ def _lexical(flags: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Units:
-    """Which tokens are labelled together: ``index``, the tokens of all units, and where each begins."""
+    """The chains of tokens that are labelled: ``index``, the tokens of all units, and where each begins."""
 
     index: Ints = field(repr=False)  # (n,) token numbers, in text order
     starts: Ints = field(repr=False)  # (u,) where in ``index`` each unit begins
@@ -192,23 +192,23 @@ def line_modes(line: Ints, lower: Ints, upper: Ints, mixed: Ints) -> Ints:
 
 
 def units(breaks: Ints, ends: Ints, closes: Ints) -> Units:
-    """Group tokens into units: one ends at a break, or after a sign that ends a sentence.
+    """Group tokens into units, which end at a break or after a sign that ends a sentence.
 
     ``ends``: (n,) 1 where a sign may end a sentence, 2 where it does; ``closes``: (n,) 1 where a full stop
     after the token is the end of a sentence, for ``Dr. J. Roy`` is one name.
     """
-    kept = np.flatnonzero(breaks == 0)
-    if not len(kept):
+    index = np.flatnonzero(breaks == 0)
+    if not len(index):
         empty = np.zeros(0, dtype=np.int64)
         return Units(empty, empty, empty)
     stop = breaks == 1
     stop |= ends == 2  # noqa: PLR2004 (as above)
     stop[1:] |= (ends[1:] == 1) & (closes[:-1] == 1)
-    group = (np.cumsum(stop) - stop)[kept]  # how many breaks and ends stand before the token
+    group = (np.cumsum(stop) - stop)[index]  # breaks and ends before the token
     starts = np.flatnonzero(np.concatenate(([True], group[1:] != group[:-1])))
-    lengths = np.diff(np.concatenate((starts, [len(kept)])))
+    lengths = np.diff(np.concatenate((starts, [len(index)])))
     if lengths.max() > MAX_UNIT:
         pieces = [np.arange(s, s + n, MAX_UNIT) for s, n in zip(starts, lengths, strict=True)]
         starts = np.concatenate(pieces)
-        lengths = np.diff(np.concatenate((starts, [len(kept)])))
-    return Units(kept, starts, lengths)
+        lengths = np.diff(np.concatenate((starts, [len(index)])))
+    return Units(index, starts, lengths)
