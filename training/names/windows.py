@@ -1,4 +1,4 @@
-"""Labelled passages, from which the reader learns: features of tokens, in windows of few sizes."""
+"""Labelled texts to the training windows of the LSTM: features of tokens, in windows of few sizes."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ _HALVINGS: Final = 3  # of the window: so many smaller sizes are padded to; each
 
 @dataclass(frozen=True)
 class LstmSettings:
-    """What decides the reader's weights, beside the texts."""
+    """The hyperparameters of the LSTM."""
 
-    window: int = WINDOW  # tokens of a passage, as the program reads it
+    window: int = WINDOW  # tokens of a window, as in inference
     n_draws: int = 4  # times that the texts are drawn: each with other people, in other writings
     n_epochs: int = 8  # the draws take turns
     n_dims: int = 48
     n_hidden: int = 96
-    min_feature_tokens: int = 60  # a feature of fewer tokens is none
+    min_feature_tokens: int = 60  # a feature of fewer tokens is left out
     min_feature_documents: int = MIN_WORD_DOCUMENTS  # nor one of fewer documents
-    dropout: float = 0.3  # of a token's vector, and of what the memories say
+    dropout: float = 0.3  # of a token's input, and of the hidden states
     feature_dropout: float = 0.1
     batch_tokens: int = 2048
     learn_rate: float = 0.003
@@ -48,7 +48,7 @@ class Window(NamedTuple):
 
 @dataclass
 class Passages:
-    """Labelled tokens of documents, as the reader learns them."""
+    """Labelled tokens of documents, from which the LSTM learns."""
 
     labels: dict[str, int] = field(default_factory=dict)  # with their numbers in ``wanted``
     features: dict[tuple[str, ...], int] = field(default_factory=dict, repr=False)  # of a token: its number
