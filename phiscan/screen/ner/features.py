@@ -171,7 +171,8 @@ class Lexicon:
 
     def flags(self, word: str) -> int:
         """Return the gazetteers of a word."""
-        return self._kinds.of(word).flags
+        number = self._index.get(word) or self._index.get(f"{word} ")  # a token has the space after it
+        return self._kinds.of(word).flags if number is None else self._kinds_met[number].flags
 
     def _features(self, entry: int) -> tuple[Names, Names, Names]:
         """Return the features of an entry without the offset: ``word_features``."""
