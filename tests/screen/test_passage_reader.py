@@ -185,7 +185,12 @@ def test_units_that_are_not_searched_have_no_name_on_their_best_path() -> None:
     scores[:, model.labels.index("O")] += np.repeat(draw.uniform(0, 9, len(lengths)), lengths)
     starts = np.cumsum(lengths) - lengths
     best = decode(scores, model._transition, starts, lengths)
-    np.testing.assert_array_equal(model.path(scores, starts, lengths), best)
+    biases = np.zeros((2, len(model.labels)), dtype=np.float32)
+    biases[1, model.labels.index("B-PER")] = 1.0
+    found, biased = model.paths(scores, biases, starts, lengths)
+    np.testing.assert_array_equal(found, best)
+    np.testing.assert_array_equal(biased, decode(scores + biases[1], model._transition, starts, lengths))
+    assert (biased != best).any()
     named = np.add.reduceat(best != model.labels.index("O"), starts) > 0
     assert 0.2 < named.mean() < 0.8
 
@@ -194,9 +199,8 @@ def test_a_name_is_never_entered_from_within_another_kind() -> None:
     model = TaggerEnsemble.load(load_kinds(load_gazetteer()))
     stream = model.lexicon.read("Ann Roy, 12 Main St., Gimli Hospital\nDr. P. Ng saw her in Brandon")
     starts, lengths = stream.units.starts, stream.units.lengths
-    flat = np.zeros((len(stream.units.index), len(model.labels)), dtype=np.float32)
-    flat[:, [label.startswith("I-") for label in model.labels]] = 5.0
-    path = [model.labels[i] for i in model.path(model.emission(stream) + flat, starts, lengths)]
+    bias = np.array([[5.0 * label.startswith("I-") for label in model.labels]], dtype=np.float32)
+    path = [model.labels[i] for i in model.paths(model.emission(stream), bias, starts, lengths)[0]]
     for start, length in zip(starts.tolist(), lengths.tolist(), strict=True):
         labels = path[start : start + length]
         for before, label in pairwise(labels):

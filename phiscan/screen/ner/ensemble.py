@@ -60,18 +60,24 @@ class TaggerEnsemble:
         score += LSTM_WEIGHT * self._lstm.logits(self.lexicon, stream)[stream.units.index]
         return score
 
-    def path(self, scores: Floats, starts: Ints, lengths: Ints) -> Ints:
-        """Return the best label of every token of units, (n,).
+    def paths(self, emission: Floats, biases: Floats, starts: Ints, lengths: Ints) -> Ints:
+        """Return the best labels of every token of units under each of k biases, (k, n).
+
+        ``biases``: (k, L), added to the scores of the labels; zero for a token outside names.
 
         Most units of prose need no search. k tokens of a name have at most k + 1 transitions to, in and from
         them, and none gains more over staying outside than the best transition: where every token of a unit
         lacks more than two such gains, its best path stays outside.
         """
-        gains = np.delete(scores, self._outside, axis=1).max(axis=1) - scores[:, self._outside]
+        highest = emission + biases.max(axis=0)
+        gains = np.delete(highest, self._outside, axis=1).max(axis=1) - emission[:, self._outside]
         searched = np.maximum.reduceat(gains, starts) >= self._least_gain
-        inside, chosen = np.repeat(searched, lengths), lengths[searched]
-        labels = np.full(len(scores), self._outside, dtype=np.int64)
-        labels[inside] = decode(scores[inside], self._transition, np.cumsum(chosen) - chosen, chosen)
+        inside, chosen = np.repeat(searched, lengths), np.tile(lengths[searched], len(biases))
+        # All paths in one batch: in short texts, the cost of decoding is the number of its steps.
+        scores = (emission[inside] + biases[:, None]).reshape(-1, emission.shape[1])
+        best = decode(scores, self._transition, np.cumsum(chosen) - chosen, chosen)
+        labels = np.full((len(biases), len(emission)), self._outside, dtype=np.int64)
+        labels[:, inside] = best.reshape(len(biases), -1)
         return labels
 
     def probabilities(self, emission: Floats, starts: Ints, lengths: Ints) -> Floats:

@@ -137,9 +137,9 @@ class TaggerRecognizer:
         self._kinds = LabelKinds.read(model.labels)
         self._ends = NameEnds(gazetteer)
         self._flags = lru_cache(_N_FLAGS)(without_elision(model.lexicon.flags))
-        self._bias, self._second_bias = (
-            np.array([bias.get(label[2:], 0.0) for label in model.labels], dtype=np.float32)
-            for bias in (LABEL_BIAS, SECOND_BIAS)
+        self._biases = np.array(
+            [[bias.get(label[2:], 0.0) for label in model.labels] for bias in (LABEL_BIAS, SECOND_BIAS)],
+            dtype=np.float32,
         )
 
     @classmethod
@@ -182,14 +182,12 @@ class TaggerRecognizer:
             return
         emission = model.emission(stream)
         starts, lengths = stream.units.starts, stream.units.lengths
-        second = model.path(emission + self._second_bias, starts, lengths)
+        best, second = model.paths(emission, self._biases, starts, lengths)
         # The second bias is the larger: a unit without a name on the second path has none on the first.
         chosen = np.add.reduceat(second > 0, starts) > 0
         inside = np.repeat(chosen, lengths)
         chosen_lengths = lengths[chosen]
         starts = np.cumsum(chosen_lengths) - chosen_lengths
-        best = np.zeros_like(second)
-        best[inside] = model.path(emission[inside] + self._bias, starts, chosen_lengths)
         second[best > 0] = 0
         share = np.zeros((len(best), len(self._kinds.names)), dtype=np.float32)
         share[inside] = model.probabilities(emission[inside], starts, chosen_lengths) @ self._kinds.members
