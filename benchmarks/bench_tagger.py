@@ -1,7 +1,7 @@
-"""How fast the name tagger reads prose and a table, and what the reader of passages costs of it.
+"""Speed of the name tagger on prose and a table, and the share of its LSTM in the cost.
 
 Run: ``.venv/bin/python -m pytest -m bench -s benchmarks/bench_tagger.py``. Processor time, the least
-of five rounds, one core. The alternative in the same run: the random field alone.
+of five rounds, one core. The alternative in the same run: the conditional random field alone.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from phiscan.config import data_dir
 from phiscan.lexicon.gazetteer import terms
 from phiscan.model import Document
 from phiscan.screen.ner.features import Lexicon, Stream
-from phiscan.screen.ner.lstm import PassageReader
+from phiscan.screen.ner.lstm import BidirectionalLstm
 from phiscan.screen.ner.tagger import TaggerRecognizer
 from phiscan.screen.ner.viterbi import Floats
 
@@ -66,9 +66,9 @@ def least_seconds(tagger: TaggerRecognizer, texts: list[str]) -> float:
     return min(seconds)
 
 
-def _nothing(reader: PassageReader, _lexicon: Lexicon, stream: Stream) -> Floats:
-    """Return what a reader says that knows nothing."""
-    return np.zeros((len(stream.sizes), len(reader.labels)), dtype=np.float32)
+def _no_logits(lstm: BidirectionalLstm, _lexicon: Lexicon, stream: Stream) -> Floats:
+    """Return zeros in place of the logits of the LSTM."""
+    return np.zeros((len(stream.sizes), len(lstm.labels)), dtype=np.float32)
 
 
 def read_all() -> None:
@@ -97,7 +97,7 @@ def test_print_the_speed_of_the_tagger(monkeypatch: pytest.MonkeyPatch) -> None:
         n_bytes = sum(len(text.encode()) for text in texts)
         both = least_seconds(tagger, texts)
         with monkeypatch.context() as patched:
-            patched.setattr(PassageReader, "log_probabilities", _nothing)
+            patched.setattr(BidirectionalLstm, "logits", _no_logits)
             field = least_seconds(tagger, texts)
         print(f"| {title} | {n_bytes / 1e6 / both:.2f} | {n_bytes / 1e6 / field:.2f} | {field / both:.2f} |")
         assert both > 0

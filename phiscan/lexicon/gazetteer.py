@@ -51,6 +51,10 @@ _FRENCH_ENDINGS = (
     ("ies", "ir"), ("is", "ir"), ("ee", "er"), ("ees", "er"), ("ant", "er"), ("ait", "er"), ("aient", "er"),
     ("era", "er"), ("eront", "er"),
 )  # fmt: skip
+_ENDINGS_BY_LETTER = {
+    letter: tuple(pair for pair in _FRENCH_ENDINGS if pair[0][-1] == letter)
+    for letter in {ending[-1] for ending, _ in _FRENCH_ENDINGS}
+}
 _IMPERATIVES = (("ez", "er"), ("ez", "re"), ("ez", "ir"), ("issez", "ir"))
 _MIN_STEM = 3
 # How the first word of a place is shortened, and how the lists may have it: "St Paul", "Ft. Smith".
@@ -192,7 +196,7 @@ class Gazetteer:
 def _first_forms(key: str) -> Iterator[str]:
     """Yield a folded word, and what a French dictionary may have it under."""
     yield key
-    for ending, first in _FRENCH_ENDINGS:
+    for ending, first in _ENDINGS_BY_LETTER.get(key[-1:], ()):
         if key.endswith(ending) and len(key) >= _MIN_STEM + len(ending):
             yield key[: -len(ending)] + first
 

@@ -1,15 +1,14 @@
 """The same files give the same bytes of scores, however many workers share them and in whatever order."""
 
 import shutil
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from phiscan.screen.ner.lstm import PassageReader
-from phiscan.screen.ner.tagger import TaggerRecognizer
+from phiscan.lexicon.gazetteer import load_gazetteer
+from phiscan.screen.ner.ensemble import TaggerEnsemble
+from phiscan.screen.ner.tagger import load_kinds
 from tests.pipeline.harness import FIRST, LAST, LETTER, Tool, write_share
 from tests.pipeline.rows import results_by_path
 
@@ -41,28 +40,15 @@ def test_scans_by_one_and_by_three_workers_store_the_same_numbers(tmp_path: Path
     assert results_by_path(three.database) == found
 
 
-def test_a_text_is_multiplied_in_its_own_order_whatever_was_read_before(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_scores_of_a_text_are_the_same_whatever_was_read_before() -> None:
     letters = [
         LETTER.format(first=first, last=last, born="3 May 1961", card="1234 567 897", year=2009)
         for first, last in zip(FIRST, LAST, strict=True)
     ]
-    multiplied: list[np.ndarray[tuple[int, ...], np.dtype[np.float32]]] = []
-    words: Callable[..., np.ndarray[tuple[int, ...], np.dtype[np.float32]]] = PassageReader._words
-
-    def noting(self: PassageReader, *arguments: object) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
-        multiplied.append(words(self, *arguments))
-        return multiplied[-1]
-
-    monkeypatch.setattr(PassageReader, "_words", noting)
-    fresh = TaggerRecognizer.load()
-    alone = list(fresh.spans(letters[0]))
-    expected = list(multiplied)
-    used = TaggerRecognizer.load()
+    alone, used = (TaggerEnsemble.load(load_kinds(load_gazetteer())) for _ in range(2))
+    expected = alone.emission(alone.lexicon.read(letters[0]))
     for letter in [*letters[1:], "hypertension and diabetes\n"]:
-        list(used.spans(letter))
-    multiplied.clear()
-    assert list(used.spans(letters[0])) == alone
-    assert len(multiplied) == len(expected)
-    assert all(np.array_equal(one, other) for one, other in zip(multiplied, expected, strict=True))
+        used.emission(used.lexicon.read(letter))
+    stream = used.lexicon.read(letters[0])
+    assert stream.entries.tolist() != alone.lexicon.read(letters[0]).entries.tolist()
+    assert used.emission(stream).tobytes() == expected.tobytes()

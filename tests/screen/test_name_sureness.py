@@ -5,14 +5,14 @@ import pytest
 from phiscan.lexicon.gazetteer import Word, load_gazetteer
 from phiscan.screen.ner.name_confidence import (
     ABBREVIATION,
-    ALONE,
-    ALONE_UNKNOWN,
     COUNTS,
     COUNTS_UNKNOWN,
     NEVER,
+    ONE_UNKNOWN_WORD,
+    ONE_WORD,
+    ORDINARY_WORD,
     SHOWN,
     SHOWN_UNKNOWN,
-    WORDLY,
     least,
     least_in_place,
 )
@@ -61,8 +61,8 @@ def test_french_and_medical_words_are_no_names(words: str) -> None:
 def test_a_word_alone_needs_more_than_a_whole_name() -> None:
     assert _least("Margaret Kowalski") == (SHOWN, COUNTS)
     assert _least("Quxby Zzorvat") == (SHOWN_UNKNOWN, COUNTS_UNKNOWN)
-    assert _least("Kowalski") == (SHOWN, ALONE)
-    assert _least("Quxby")[1] == ALONE_UNKNOWN
+    assert _least("Kowalski") == (SHOWN, ONE_WORD)
+    assert _least("Quxby")[1] == ONE_UNKNOWN_WORD
     assert _least("quxby")[1] == NEVER
     assert _least("ASA")[1] == ABBREVIATION
 
@@ -78,7 +78,7 @@ def test_a_word_alone_needs_more_than_a_whole_name() -> None:
         ("Roy, Ann Page", "Seen by  today.", 0.0),
         ("gb42rank0445", "My account is ", NEVER),
         ("kowalski", "seen  today", 0.0),
-        ("kowalski", "They were  in the Senate.", WORDLY),
+        ("kowalski", "They were  in the Senate.", ORDINARY_WORD),
         ("Kowalski", "They were  in the Senate.", 0.0),
     ],
 )

@@ -7,12 +7,11 @@ import pytest
 
 from phiscan.errors import ModelError
 from phiscan.lexicon.gazetteer import load_gazetteer
-from phiscan.screen.ner.crf import TaggerModel
-from phiscan.screen.ner.ensemble import NameModel
-from phiscan.screen.ner.features import REACH, Lexicon, own_names
-from phiscan.screen.ner.lstm import WEIGHTS, WINDOW, Arrays, PassageReader, _windows
+from phiscan.screen.ner.crf import ConditionalRandomField
+from phiscan.screen.ner.ensemble import TaggerEnsemble
+from phiscan.screen.ner.features import OFFSETS, REACH, TEMPLATES, Lexicon, context_names
+from phiscan.screen.ner.lstm import WEIGHTS, WINDOW, Arrays, BidirectionalLstm, _windows
 from phiscan.screen.ner.tagger import load_kinds
-from phiscan.screen.ner.tokens import N_MODES
 from phiscan.screen.ner.viterbi import decode
 
 N_DIMS, N_HIDDEN, LABELS = 5, 4, ("O", "B-PER", "I-PER")
@@ -21,7 +20,7 @@ N_LABELS = len(LABELS)
 
 @pytest.fixture(scope="module")
 def lexicon() -> Lexicon:
-    return TaggerModel.load(load_kinds(load_gazetteer())).lexicon
+    return ConditionalRandomField.load(load_kinds(load_gazetteer())).lexicon
 
 
 def drawn(n_features: int, seed: int = 1) -> Arrays:
@@ -31,68 +30,76 @@ def drawn(n_features: int, seed: int = 1) -> Arrays:
         return draw.normal(0, 0.5, shape).astype(np.float32)
 
     return {
-        "vectors": some(n_features, N_DIMS), "scale": np.full(n_features, 0.7, np.float32),
-        "let_in": some(2, N_DIMS, 4 * N_HIDDEN), "kept": some(2, N_HIDDEN, 4 * N_HIDDEN),
-        "bias": some(2, 4 * N_HIDDEN), "said": some(2 * N_HIDDEN + N_DIMS, N_LABELS),
-        "said_bias": some(N_LABELS),
+        "embeddings": some(n_features, N_DIMS), "embedding_scale": np.full(n_features, 0.7, np.float32),
+        "input_weights": some(2, N_DIMS, 4 * N_HIDDEN), "recurrent_weights": some(2, N_HIDDEN, 4 * N_HIDDEN),
+        "bias": some(2, 4 * N_HIDDEN), "output_weights": some(2 * N_HIDDEN + N_DIMS, N_LABELS),
+        "output_bias": some(N_LABELS),
     }  # fmt: skip
 
 
 def features(text: str, lexicon: Lexicon) -> list[list[str]]:
     stream = lexicon.read(text)
-    rows = stream.rows[REACH : len(stream.rows) - REACH].tolist()
-    return [
-        list(own_names(lexicon.kinds[row // N_MODES], row % N_MODES, lexicon.vocabulary)[REACH])
-        for row in rows
-    ]
+    entries = stream.entries[REACH : len(stream.entries) - REACH].tolist()
+    return [list(lexicon.features_by_offset(entry)[REACH]) for entry in entries]
 
 
-def by_the_book(tokens: list[list[str]], names: tuple[str, ...], arrays: Arrays) -> np.ndarray:
-    """Two memories token by token, with sigmoids, in double precision."""
+def reference_log_probabilities(
+    tokens: list[list[str]], names: tuple[str, ...], arrays: Arrays
+) -> np.ndarray:
+    """Both directions token by token, with sigmoids, in double precision."""
     real = {name: array.astype(np.float64) for name, array in arrays.items()}
 
     def sigmoid(x: np.ndarray) -> np.ndarray:
-        return 1 / (1 + np.exp(-x))
+        result: np.ndarray = 1 / (1 + np.exp(-x))
+        return result
 
-    vectors = real["vectors"] * real["scale"][:, None]
+    vectors = real["embeddings"] * real["embedding_scale"][:, None]
     words = [
         np.tanh(sum((vectors[names.index(n)] for n in has if n in names), np.zeros(N_DIMS))) for has in tokens
     ]
     states = np.zeros((2, len(words), N_HIDDEN))
-    for way in range(2):
-        hidden = memory = np.zeros(N_HIDDEN)
-        for number in range(len(words)) if way == 0 else reversed(range(len(words))):
-            gates = words[number] @ real["let_in"][way] + hidden @ real["kept"][way] + real["bias"][way]
-            entry, keep, out, content = np.split(gates, 4)
-            memory = sigmoid(keep) * memory + sigmoid(entry) * np.tanh(content)
-            hidden = sigmoid(out) * np.tanh(memory)
-            states[way, number] = hidden
-    score = np.concatenate((states[0], states[1], np.array(words)), axis=1) @ real["said"] + real["said_bias"]
-    return score - np.log(np.exp(score).sum(axis=1, keepdims=True))
+    for direction in range(2):
+        hidden = cells = np.zeros(N_HIDDEN)
+        for number in range(len(words)) if direction == 0 else reversed(range(len(words))):
+            gates = (
+                words[number] @ real["input_weights"][direction]
+                + hidden @ real["recurrent_weights"][direction]
+                + real["bias"][direction]
+            )
+            entry, forget, out, content = np.split(gates, 4)
+            cells = sigmoid(forget) * cells + sigmoid(entry) * np.tanh(content)
+            hidden = sigmoid(out) * np.tanh(cells)
+            states[direction, number] = hidden
+    score = (
+        np.concatenate((states[0], states[1], np.array(words)), axis=1) @ real["output_weights"]
+        + real["output_bias"]
+    )
+    found: np.ndarray = score - np.log(np.exp(score).sum(axis=1, keepdims=True))
+    return found
 
 
-def test_a_passage_is_read_as_the_equations_say(lexicon: Lexicon) -> None:
+def test_log_probabilities_equal_those_of_the_equations(lexicon: Lexicon) -> None:
     text = "Seen by Dr. Ann Roy on Monday.\nMRN 4471, Gimli"
     tokens = features(text, lexicon)
     names = tuple(sorted({name for has in tokens for name in has}))[::2]  # the others are unknown
     arrays = drawn(len(names))
-    told = PassageReader(names, LABELS, arrays).log_probabilities(lexicon, lexicon.read(text))
-    np.testing.assert_allclose(told, by_the_book(tokens, names, arrays), atol=1e-5)
+    found = BidirectionalLstm(names, LABELS, arrays).log_probabilities(lexicon, lexicon.read(text))
+    np.testing.assert_allclose(found, reference_log_probabilities(tokens, names, arrays), atol=1e-5)
 
 
-def test_every_token_of_a_long_text_is_read_in_a_window_of_its_own_surroundings(lexicon: Lexicon) -> None:
+def test_a_long_text_is_labelled_in_windows_around_each_token(lexicon: Lexicon) -> None:
     text = "".join(f"line {n} of Ann Roy\n" for n in range(300))
     tokens = features(text, lexicon)
     names = tuple(sorted({name for has in tokens for name in has}))
     arrays = drawn(len(names))
-    reader = PassageReader(names, LABELS, arrays)
-    told = reader.log_probabilities(lexicon, lexicon.read(text))
-    assert told.shape == (len(tokens), N_LABELS)
-    np.testing.assert_allclose(np.exp(told).sum(axis=1), 1, atol=1e-5)
-    first = by_the_book(tokens[:WINDOW], names, arrays)
-    np.testing.assert_allclose(told[: WINDOW - 20], first[: WINDOW - 20], atol=1e-5)
-    last = by_the_book(tokens[-WINDOW:], names, arrays)
-    np.testing.assert_allclose(told[-WINDOW + 20 :], last[20:], atol=1e-5)
+    lstm = BidirectionalLstm(names, LABELS, arrays)
+    found = lstm.log_probabilities(lexicon, lexicon.read(text))
+    assert found.shape == (len(tokens), N_LABELS)
+    np.testing.assert_allclose(np.exp(found).sum(axis=1), 1, atol=1e-5)
+    first = reference_log_probabilities(tokens[:WINDOW], names, arrays)
+    np.testing.assert_allclose(found[: WINDOW - 20], first[: WINDOW - 20], atol=1e-5)
+    last = reference_log_probabilities(tokens[-WINDOW:], names, arrays)
+    np.testing.assert_allclose(found[-WINDOW + 20 :], last[20:], atol=1e-5)
 
 
 @pytest.mark.parametrize("n_tokens", [1, 2, 176, 177, 319, 320, 321, 500, 671, 672, 673, 1000, 4100, 18_000])
@@ -109,20 +116,20 @@ def test_windows_of_one_size_cover_a_text_and_overlap(n_tokens: int) -> None:
 
 
 def test_an_empty_text_and_one_token_are_read(lexicon: Lexicon) -> None:
-    reader = PassageReader(("0b",), LABELS, drawn(1))
-    assert reader.log_probabilities(lexicon, lexicon.read("")).shape == (0, N_LABELS)
-    assert reader.log_probabilities(lexicon, lexicon.read("Roy")).shape == (1, N_LABELS)
+    lstm = BidirectionalLstm(("0b",), LABELS, drawn(1))
+    assert lstm.log_probabilities(lexicon, lexicon.read("")).shape == (0, N_LABELS)
+    assert lstm.log_probabilities(lexicon, lexicon.read("Roy")).shape == (1, N_LABELS)
 
 
-def test_words_are_forgotten_when_the_lexicon_starts_anew_and_give_the_same(
+def test_a_lexicon_that_starts_anew_gives_the_same_log_probabilities(
     lexicon: Lexicon, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = "Ann Roy of Gimli was seen"
     names = tuple(sorted({name for has in features(text, lexicon) for name in has}))
-    reader = PassageReader(names, LABELS, drawn(len(names)))
-    before = reader.log_probabilities(lexicon, lexicon.read(text))
-    monkeypatch.setattr("phiscan.screen.ner.lstm._MAX_ROWS", 1)
-    np.testing.assert_array_equal(reader.log_probabilities(lexicon, lexicon.read(text)), before)
+    lstm = BidirectionalLstm(names, LABELS, drawn(len(names)))
+    before = lstm.log_probabilities(lexicon, lexicon.read(text))
+    monkeypatch.setattr("phiscan.screen.ner.features._MAX_ENTRIES", 1)
+    np.testing.assert_array_equal(lstm.log_probabilities(lexicon, lexicon.read(text)), before)
 
 
 def test_damaged_weights_are_refused_by_name(tmp_path: Path) -> None:
@@ -133,33 +140,33 @@ def test_damaged_weights_are_refused_by_name(tmp_path: Path) -> None:
     )
     for content in (b"", b"PK no archive", whole[:middle], flipped):
         (tmp_path / WEIGHTS).write_bytes(content)
-        with pytest.raises(ModelError, match=r"passages\.npz: expected the reader of passages"):
-            PassageReader.load(tmp_path)
+        with pytest.raises(ModelError, match=r"passages\.npz: expected the LSTM of the name tagger"):
+            BidirectionalLstm.load(tmp_path)
 
 
 @pytest.mark.parametrize(
     ("name", "array"),
     [
-        ("kept", np.zeros((2, N_HIDDEN, 3), np.float32)),
-        ("scale", np.ones(1, np.float32)),
-        ("said_bias", np.zeros(2, np.float32)),
+        ("recurrent_weights", np.zeros((2, N_HIDDEN, 3), np.float32)),
+        ("embedding_scale", np.ones(1, np.float32)),
+        ("output_bias", np.zeros(2, np.float32)),
         ("bias", np.full((2, 4 * N_HIDDEN), np.nan, np.float32)),
     ],
 )
 def test_weights_that_do_not_fit_are_refused(tmp_path: Path, name: str, array: np.ndarray) -> None:
     arrays = drawn(2) | {name: array}
     with pytest.raises(ValueError, match=f"{name}: expected numbers of the shape"):
-        PassageReader(("0b", "0k=b"), LABELS, arrays)
+        BidirectionalLstm(("0b", "0k=b"), LABELS, arrays)
     texts = {
         "names": np.frombuffer(b"0b\x000k=b", np.uint8),
         "labels": np.frombuffer("\0".join(LABELS).encode(), np.uint8),
     }
     np.savez(tmp_path / WEIGHTS, **texts, **arrays)  # type: ignore[arg-type]
     with pytest.raises(ModelError, match=r"passages\.npz"):
-        PassageReader.load(tmp_path)
+        BidirectionalLstm.load(tmp_path)
 
 
-def test_a_reader_of_other_labels_is_refused(tmp_path: Path) -> None:
+def test_an_lstm_with_other_labels_is_refused(tmp_path: Path) -> None:
     for name in ("names.npz", "names.json"):
         (tmp_path / name).write_bytes((resources.files("phiscan.screen") / "data" / name).read_bytes())
     texts = {"names": np.frombuffer(b"0b", np.uint8), "labels": np.frombuffer(b"O\0B-PER\0I-PER", np.uint8)}
@@ -167,30 +174,77 @@ def test_a_reader_of_other_labels_is_refused(tmp_path: Path) -> None:
     with pytest.raises(
         ModelError, match=r"passages\.npz: expected the labels of the weights beside it, O, B-ADR"
     ):
-        NameModel.load(load_kinds(load_gazetteer()), tmp_path)
+        TaggerEnsemble.load(load_kinds(load_gazetteer()), tmp_path)
 
 
 def test_units_that_are_not_searched_have_no_name_on_their_best_path() -> None:
-    model = NameModel.load(load_kinds(load_gazetteer()))
+    model = TaggerEnsemble.load(load_kinds(load_gazetteer()))
     draw = np.random.default_rng(4)
     lengths = draw.integers(1, 9, 4000)
     scores = draw.normal(0, 1.5, (lengths.sum(), len(model.labels))).astype(np.float32)
     scores[:, model.labels.index("O")] += np.repeat(draw.uniform(0, 9, len(lengths)), lengths)
     starts = np.cumsum(lengths) - lengths
     best = decode(scores, model._transition, starts, lengths)
-    np.testing.assert_array_equal(model.path(scores, starts, lengths), best)
+    biases = np.zeros((2, len(model.labels)), dtype=np.float32)
+    biases[1, model.labels.index("B-PER")] = 1.0
+    found, biased = model.paths(scores, biases, starts, lengths)
+    np.testing.assert_array_equal(found, best)
+    np.testing.assert_array_equal(biased, decode(scores + biases[1], model._transition, starts, lengths))
+    assert (biased != best).any()
     named = np.add.reduceat(best != model.labels.index("O"), starts) > 0
     assert 0.2 < named.mean() < 0.8
 
 
 def test_a_name_is_never_entered_from_within_another_kind() -> None:
-    model = NameModel.load(load_kinds(load_gazetteer()))
+    model = TaggerEnsemble.load(load_kinds(load_gazetteer()))
     stream = model.lexicon.read("Ann Roy, 12 Main St., Gimli Hospital\nDr. P. Ng saw her in Brandon")
     starts, lengths = stream.units.starts, stream.units.lengths
-    flat = np.zeros((len(stream.units.index), len(model.labels)), dtype=np.float32)
-    flat[:, [label.startswith("I-") for label in model.labels]] = 5.0
-    path = [model.labels[i] for i in model.path(model.emission(stream) + flat, starts, lengths)]
+    bias = np.array([[5.0 * label.startswith("I-") for label in model.labels]], dtype=np.float32)
+    path = [model.labels[i] for i in model.paths(model.emission(stream), bias, starts, lengths)[0]]
     for start, length in zip(starts.tolist(), lengths.tolist(), strict=True):
         labels = path[start : start + length]
         for before, label in pairwise(labels):
             assert not label.startswith("I-") or before[2:] == label[2:]
+
+
+@pytest.mark.parametrize("n_tokens", [1, 7, 64, 5000])
+def test_hidden_states_are_the_same_in_blocks_of_any_size(
+    lexicon: Lexicon, monkeypatch: pytest.MonkeyPatch, n_tokens: int
+) -> None:
+    text = "".join(f"line {n} of Ann Roy\n" for n in range(60))
+    names = tuple(sorted({name for has in features(text, lexicon) for name in has}))
+    stream = lexicon.read(text)
+    whole = BidirectionalLstm(names, LABELS, drawn(len(names))).log_probabilities(lexicon, stream)
+    monkeypatch.setattr("phiscan.screen.ner.lstm._PROJECTED", n_tokens)
+    blocks = BidirectionalLstm(names, LABELS, drawn(len(names))).log_probabilities(lexicon, stream)
+    np.testing.assert_allclose(blocks, whole, atol=1e-5)
+
+
+def test_the_scores_of_the_field_are_the_sums_of_its_weights() -> None:
+    field = ConditionalRandomField.load(load_kinds(load_gazetteer()))
+    lexicon = field.lexicon
+    with np.load(str(resources.files("phiscan.screen") / "data" / "names.npz"), allow_pickle=False) as stored:
+        data = {name: stored[name] for name in stored.files}
+    names = data["names"].tobytes().decode().split("\0")
+    stored = np.unpackbits(data["given"], axis=1, count=len(names) + len(data["codes"])).astype(bool)
+    weights = np.zeros(stored.shape)
+    weights[stored] = data["weight"]
+    by_name = {name: weights[:, row] for row, name in enumerate(names)}
+    contexts = zip(data["templates"].tolist(), data["codes"].tolist(), strict=True)
+    by_context = {
+        f"{TEMPLATES[template]}:{code}": weights[:, row]
+        for row, (template, code) in enumerate(contexts, len(names))
+    }
+    for text in ("Seen by Dr. Ann Roy-Smith,\nMRN 4471 at GIMLI HOSPITAL", "Ann Roy of Gimli, 12 Main St."):
+        stream = lexicon.read(text)
+        found = field.emission(stream)
+        for row, token in enumerate(stream.units.index.tolist()):
+            has = [
+                name
+                for place in range(len(OFFSETS))
+                for name in lexicon.features_by_offset(int(stream.entries[token + place]))[place]
+            ]
+            expected = sum(
+                (by_name[name] for name in has if name in by_name), np.zeros(len(field.labels))
+            ) + sum(by_context.get(name, 0) for name in context_names(stream, token))
+            np.testing.assert_allclose(found[row], expected, atol=2e-4)

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from phiscan.errors import ModelError
 from phiscan.lexicon.gazetteer import load_gazetteer
 from phiscan.model import Document, EntityType, Finding, PiiBit, Span
-from phiscan.screen.ner.crf import TaggerModel
+from phiscan.screen.ner.crf import ConditionalRandomField
 from phiscan.screen.ner.features import Inventory, Lexicon
 from phiscan.screen.ner.name_confidence import COUNTS, MAX_DOUBTFUL
 from phiscan.screen.ner.spans import Tagged, joined
-from phiscan.screen.ner.tagger import FAVOUR, TaggerRecognizer, load_kinds
+from phiscan.screen.ner.tagger import LABEL_BIAS, TaggerRecognizer, load_kinds
 from phiscan.screen.ner.tokens import CAPS, LOWER, MIXED, classes, line_modes, split, units
 from training.corpora.marked_texts import written
 
@@ -91,11 +91,8 @@ def test_a_name_may_end_a_sentence_and_an_abbreviation_does_not(text: str, n_uni
 
 def test_a_country_and_a_name_of_a_country_are_told_apart() -> None:
     kinds = load_kinds(load_gazetteer())
-    assert [classes(kinds.of(word), MIXED)[1] for word in ("Sweden", "Québécoise", "Jordan")] == [
-        "Xv",
-        "Xv",
-        "Xw",
-    ]
+    words = [kinds.of(word) for word in ("Sweden", "Québécoise", "Jordan")]
+    assert [classes(word.shape, word.flags, MIXED)[1] for word in words] == ["Xv", "Xv", "Xw"]
 
 
 def test_a_hidden_word_keeps_its_number_and_stands_in_no_text() -> None:
@@ -158,7 +155,7 @@ def test_damaged_weights_are_refused_by_name(tmp_path: Path) -> None:
     (tmp_path / "names.json").write_text('{"format": 2, "labels": []}', encoding="utf-8")
     (tmp_path / "names.npz").write_bytes(b"PK no archive")
     with pytest.raises(ModelError, match=r"names\.npz"):
-        TaggerModel.load(load_kinds(load_gazetteer()), tmp_path)
+        ConditionalRandomField.load(load_kinds(load_gazetteer()), tmp_path)
 
 
 def test_weights_that_were_cut_short_are_refused_by_name(tmp_path: Path) -> None:
@@ -167,14 +164,14 @@ def test_weights_that_were_cut_short_are_refused_by_name(tmp_path: Path) -> None
     whole = (folder / "names.npz").read_bytes()
     (tmp_path / "names.npz").write_bytes(whole[: len(whole) // 2])
     with pytest.raises(ModelError, match=r"names\.npz"):
-        TaggerModel.load(load_kinds(load_gazetteer()), tmp_path)
+        ConditionalRandomField.load(load_kinds(load_gazetteer()), tmp_path)
 
 
 def test_weights_of_another_format_are_refused(tmp_path: Path) -> None:
     (tmp_path / "names.json").write_text('{"format": 99, "labels": []}', encoding="utf-8")
     np.savez(tmp_path / "names.npz", weight=np.zeros(1))
     with pytest.raises(ModelError, match="format"):
-        TaggerModel.load(load_kinds(load_gazetteer()), tmp_path)
+        ConditionalRandomField.load(load_kinds(load_gazetteer()), tmp_path)
 
 
 def test_a_sign_that_takes_no_room_is_no_name(tagger: TaggerRecognizer) -> None:
@@ -196,7 +193,7 @@ def test_a_doubtful_name_is_shown_and_decides_nothing(tagger: TaggerRecognizer) 
 def test_the_second_path_adds_doubtful_names_only(
     tagger: TaggerRecognizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("phiscan.screen.ner.tagger.SECOND_FAVOUR", FAVOUR)
+    monkeypatch.setattr("phiscan.screen.ner.tagger.SECOND_BIAS", LABEL_BIAS)
     once = TaggerRecognizer.load()
     texts = [path.read_text(encoding="utf-8") for path in sorted(GOLDEN.glob("*.txt"))]
     texts += ["A KOCHER AND A BABCOCK WERE USED.", "seen by hope on tuesday, then bell came"]

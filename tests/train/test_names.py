@@ -10,7 +10,7 @@ import pytest
 from phiscan.errors import InputError
 from phiscan.lexicon.gazetteer import load_gazetteer
 from phiscan.model import Document, EntityType, Finding, Span
-from phiscan.screen.ner.crf import TaggerModel
+from phiscan.screen.ner.crf import ConditionalRandomField
 from phiscan.screen.ner.features import Lexicon
 from phiscan.screen.ner.tagger import TaggerRecognizer, load_kinds
 from phiscan.screen.ner.viterbi import marginals
@@ -24,10 +24,10 @@ from training.names.gate import falls, last_card
 from training.names.measure import Marked, made, measure
 from training.names.train import Fold, Settings, Trained, train, train_names
 from training.names.weights import export
-from training.names.windows import ReaderSettings
+from training.names.windows import LstmSettings
 
 ROOT = Path(__file__).resolve().parents[2]
-SMALL = ReaderSettings(n_draws=2, n_epochs=2, n_dims=8, n_hidden=8, min_feature_tokens=20, batch_tokens=1024)
+SMALL = LstmSettings(n_draws=2, n_epochs=2, n_dims=8, n_hidden=8, min_feature_tokens=20, batch_tokens=1024)
 SHIPPED = ROOT / "phiscan" / "screen" / "data" / "names.json"
 
 
@@ -46,7 +46,7 @@ def test_labels_are_those_of_crfsuite(tmp_path: Path) -> None:
     trainer.set_params(Settings(max_iterations=8).parameters())
     trainer.train(str(tmp_path / "model"))
     export(str(tmp_path / "model"), used, tmp_path, precision=np.float64, least=0.0)
-    ours = TaggerModel.load(kinds, tmp_path)
+    ours = ConditionalRandomField.load(kinds, tmp_path)
     theirs = pycrfsuite.Tagger()
     theirs.open(str(tmp_path / "model"))
     n_names = 0

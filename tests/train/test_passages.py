@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 
 from phiscan.lexicon.gazetteer import load_gazetteer
-from phiscan.screen.ner.crf import TaggerModel
+from phiscan.screen.ner.crf import ConditionalRandomField
 from phiscan.screen.ner.features import Lexicon
-from phiscan.screen.ner.lstm import WEIGHTS, PassageReader
+from phiscan.screen.ner.lstm import WEIGHTS, BidirectionalLstm
 from phiscan.screen.ner.tagger import load_kinds
 from training.corpora.documents import Labelled
 from training.corpora.marked_texts import written
 from training.names import network as passage_network
 from training.names.examples import units
-from training.names.network import train_reader
-from training.names.windows import UNLABELLED, Passages, ReaderSettings
+from training.names.network import train_lstm
+from training.names.windows import UNLABELLED, LstmSettings, Passages
 
-SETTINGS = ReaderSettings(
+SETTINGS = LstmSettings(
     window=32, n_dims=12, n_hidden=12, min_feature_tokens=2, min_feature_documents=1, batch_tokens=256
 )
 LABELS = ("O", "B-ADR", "B-LOC", "B-ORG", "B-PER", "I-ADR", "I-LOC", "I-ORG", "I-PER")
@@ -25,7 +25,7 @@ LABELS = ("O", "B-ADR", "B-LOC", "B-ORG", "B-PER", "I-ADR", "I-LOC", "I-ORG", "I
 
 @pytest.fixture(scope="module")
 def lexicon() -> Lexicon:
-    return TaggerModel.load(load_kinds(load_gazetteer())).lexicon
+    return ConditionalRandomField.load(load_kinds(load_gazetteer())).lexicon
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +61,7 @@ def test_lines_that_may_hold_an_unmarked_name_are_read_and_not_learned(lexicon: 
 
 def test_rare_features_are_none(passages: Passages) -> None:
     some, all_, of_few_texts = (
-        passages.names(ReaderSettings(min_feature_tokens=tokens, min_feature_documents=documents))
+        passages.names(LstmSettings(min_feature_tokens=tokens, min_feature_documents=documents))
         for tokens, documents in ((30, 1), (1, 1), (1, 6))
     )
     assert 0 < len(some) < len(all_)
@@ -113,11 +113,11 @@ def test_a_reader_learns_and_numpy_reads_as_the_network_does(
     pytest.importorskip("optax")
     told: list[str] = []
     settings = replace(SETTINGS, n_epochs=8, learn_rate=0.02, warmup_steps=10, average=0.9)
-    train_reader(passages, settings, labels=LABELS, seed=1, out=tmp_path, tell=told.append)
+    train_lstm(passages, settings, labels=LABELS, seed=1, out=tmp_path, tell=told.append)
     losses = [float(line.rpartition(" ")[2]) for line in told]
     assert len(losses) == 8
     assert losses[-1] < losses[0] / 2
-    reader = PassageReader.load(tmp_path)
+    reader = BidirectionalLstm.load(tmp_path)
     right = total = 0
     for document, wanted in zip(written()[:40], passages.wanted, strict=True):
         best = reader.log_probabilities(lexicon, lexicon.read(document.text)).argmax(axis=1)
@@ -131,7 +131,7 @@ def test_a_reader_learns_and_numpy_reads_as_the_network_does(
     with np.load(tmp_path / WEIGHTS) as stored:
         arrays = {name: stored[name].astype(np.float32) for name in stored.files if name != "names"}
         names = tuple(stored["names"].tobytes().decode().split("\0"))
-    arrays["vectors"] = arrays["vectors"] * arrays.pop("scale")[:, None]
+    arrays["embeddings"] = arrays["embeddings"] * arrays.pop("embedding_scale")[:, None]
     text = "Seen by Ann Roy of Gimli, 12 Main Street."
     alone = Passages(features=dict(passages.features))
     add(alone, Labelled(text, ((8, 15, "PER"),)), lexicon)

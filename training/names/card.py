@@ -21,8 +21,8 @@ _CARD = """# Model card: the name tagger
 
 Finds names of people, organizations, places and street addresses in running text, where no label or title
 gives them away. Two models, whose scores are added: a linear-chain conditional random field, trained by
-CRFsuite, which sees three tokens to each side, and a reader of passages, a bidirectional LSTM trained in JAX,
-which sees all that stands around ([why](../decisions/0048-a-reader-of-passages.md)). Both are run by numpy
+CRFsuite, which sees three tokens to each side, and a bidirectional LSTM trained in JAX, which sees a window
+of about 128 tokens ([why](../decisions/0048-lstm-and-ages-by-context.md)). Both are run by numpy
 alone. Written by [`phiscan train names`](train.md); do not edit.
 
 ## What it does on text that it never saw
@@ -95,7 +95,7 @@ Dictionaries, templates and marked texts:
 The random field: `{parameters}`. {n_features} features; weights {megabytes:.2f} MB in half precision, which
 label {n_unlike_crfsuite} tokens of 400 documents otherwise than CRFsuite's own.
 
-The reader of passages: `{reader}`.
+The LSTM: `{reader}`.
 It learned from the same documents; vectors in eight bits, the rest in half precision:
 {reader_megabytes:.2f} MB.
 

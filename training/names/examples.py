@@ -80,7 +80,7 @@ def inventory(documents: Sequence[Labelled], kinds: Kinds, *, min_documents: int
         for token in split(document.text):
             kind = kinds.of(token)
             for mode in range(N_MODES):
-                a, b = classes(kind, mode)
+                a, b = classes(kind.shape, kind.flags, mode)
                 fine[a] += 2 if mode == 0 else 1
                 coarse[b] += 1
             if kind.folded not in met:
@@ -104,7 +104,7 @@ def units(document: Labelled, stream: Stream, source: str) -> Iterator[Unit]:
     index = stream.units.index
     for start, length in zip(stream.units.starts.tolist(), stream.units.lengths.tolist(), strict=True):
         tokens = index[start : start + length].tolist()
-        low, high = stream.places[tokens[0]], stream.places[tokens[-1] + 1]
+        low, high = stream.offsets[tokens[0]], stream.offsets[tokens[-1] + 1]
         if doubtful(source, document.text[low:high]):
             continue
         first, *others = (labels[token] for token in tokens)
@@ -123,9 +123,9 @@ def sequences(
         for token in unit.tokens:
             names = list(context_names(stream, token))
             for place in range(len(OFFSETS)):
-                row = int(stream.rows[token + place])
+                row = int(stream.entries[token + place])
                 if row not in names_of:
-                    names_of[row] = lexicon.names(row)
+                    names_of[row] = lexicon.features_by_offset(row)
                 names += names_of[row][place]
             features.append(names)
         yield features, unit.labels
@@ -134,7 +134,7 @@ def sequences(
 def _gold(document: Labelled, stream: Stream) -> list[str]:
     """Return the label of every token: BIO."""
     labels = ["O"] * len(stream.sizes)
-    starts = stream.places[:-1]
+    starts = stream.offsets[:-1]
     for low, high, label in document.spans:
         first = int(np.searchsorted(starts, low, side="right")) - 1
         last = int(np.searchsorted(starts, high, side="left"))

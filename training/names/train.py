@@ -48,9 +48,9 @@ from training.names.folds import (
 )
 from training.names.gate import falls, last_card
 from training.names.measure import measure
-from training.names.network import train_reader
+from training.names.network import train_lstm
 from training.names.weights import LABELS, WEIGHTS, export, unlike, write_labels
-from training.names.windows import Passages, ReaderSettings
+from training.names.windows import LstmSettings, Passages
 from training.needs import PACKAGES, needed
 
 SEED = 20261120
@@ -102,7 +102,7 @@ class Settings:
     min_word_documents: int = MIN_WORD_DOCUMENTS
     c1: float = 0.1
     c2: float = 0.02
-    reader: ReaderSettings = field(default_factory=ReaderSettings)
+    reader: LstmSettings = field(default_factory=LstmSettings)
 
     def parameters(self) -> dict[str, Any]:
         """Return CRFsuite's parameters."""
@@ -212,7 +212,7 @@ def train(settings: Settings, fold: Fold, *, texts: Texts, out: Path, tell: Tell
             lexicon = lexicons[number % N_VARIANTS]
             stream = lexicon.read(document.text)
             passages.add(units(document, stream, source), stream, lexicon)
-    train_reader(passages, settings.reader, labels=labels, seed=settings.seed, out=out, tell=tell)
+    train_lstm(passages, settings.reader, labels=labels, seed=settings.seed, out=out, tell=tell)
     return {"n_documents": len(documents), "n_tokens": n_tokens, "n_unlike_crfsuite": n_unlike}
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from phiscan.screen.ner.crf import FORMAT, TaggerModel
+from phiscan.screen.ner.crf import FORMAT, ConditionalRandomField
 from phiscan.screen.ner.features import TEMPLATES, Inventory
 from phiscan.screen.ner.tokens import Kinds
 from training.corpora.documents import Labelled
@@ -87,7 +87,7 @@ def unlike(model_file: str, out: Path, kinds: Kinds, documents: Sequence[Labelle
     """Count the tokens that the exported weights label otherwise than CRFsuite does."""
     theirs = needed("pycrfsuite").Tagger()
     theirs.open(model_file)
-    ours = TaggerModel.load(kinds, out)
+    ours = ConditionalRandomField.load(kinds, out)
     n_unlike = 0
     for document in documents:
         stream = ours.lexicon.read(document.text)

@@ -1,4 +1,4 @@
-"""Labelled passages, from which the reader learns: features of tokens, in windows of few sizes."""
+"""Labelled texts to the training windows of the LSTM: features of tokens, in windows of few sizes."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ _HALVINGS: Final = 3  # of the window: so many smaller sizes are padded to; each
 
 
 @dataclass(frozen=True)
-class ReaderSettings:
-    """What decides the reader's weights, beside the texts."""
+class LstmSettings:
+    """The hyperparameters of the LSTM."""
 
-    window: int = WINDOW  # tokens of a passage, as the program reads it
+    window: int = WINDOW  # tokens of a window, as in inference
     n_draws: int = 4  # times that the texts are drawn: each with other people, in other writings
     n_epochs: int = 8  # the draws take turns
     n_dims: int = 48
     n_hidden: int = 96
-    min_feature_tokens: int = 60  # a feature of fewer tokens is none
+    min_feature_tokens: int = 60  # a feature of fewer tokens is left out
     min_feature_documents: int = MIN_WORD_DOCUMENTS  # nor one of fewer documents
-    dropout: float = 0.3  # of a token's vector, and of what the memories say
+    dropout: float = 0.3  # of a token's input, and of the hidden states
     feature_dropout: float = 0.1
     batch_tokens: int = 2048
     learn_rate: float = 0.003
@@ -48,7 +48,7 @@ class Window(NamedTuple):
 
 @dataclass
 class Passages:
-    """Labelled tokens of documents, as the reader learns them."""
+    """Labelled tokens of documents, from which the LSTM learns."""
 
     labels: dict[str, int] = field(default_factory=dict)  # with their numbers in ``wanted``
     features: dict[tuple[str, ...], int] = field(default_factory=dict, repr=False)  # of a token: its number
@@ -67,12 +67,12 @@ class Passages:
         for unit in learned:
             for token, label in zip(unit.tokens, unit.labels, strict=True):
                 wanted[token] = self.labels.setdefault(label, len(self.labels))
-        rows = stream.rows[REACH : len(stream.rows) - REACH]
+        rows = stream.entries[REACH : len(stream.entries) - REACH]
         some, row_of = np.unique(rows, return_inverse=True)
         numbers = []
         met: set[str] = set()
         for row in some.tolist():
-            names = lexicon.names_here(row)
+            names = lexicon.recurrent_features(row)
             numbers.append(self.features.setdefault(names, len(self.features)))
             met.update(names)
         if len(self.draws) == 1:
@@ -80,7 +80,7 @@ class Passages:
         self.tokens.append(np.array(numbers, dtype=np.int32)[row_of])
         self.wanted.append(wanted)
 
-    def names(self, settings: ReaderSettings) -> tuple[str, ...]:
+    def names(self, settings: LstmSettings) -> tuple[str, ...]:
         """Return the features of enough tokens and documents: no text can be read off the weights."""
         first = np.concatenate(self.tokens[slice(*self._bounds(0))])
         n_tokens = np.bincount(first, minlength=len(self.features)).tolist()
@@ -102,7 +102,7 @@ class Passages:
         return table
 
     def batches(
-        self, settings: ReaderSettings, chance: Random, draw: int
+        self, settings: LstmSettings, chance: Random, draw: int
     ) -> Iterator[tuple[int, list[Window]]]:
         """Yield windows of a draw that are learned together, and the size to which they are padded, mixed.
 
@@ -129,7 +129,7 @@ class Passages:
         return self.draws[draw], [*self.draws[1:], len(self.tokens)][draw]
 
     def arrays(
-        self, size: int, windows: Sequence[Window], settings: ReaderSettings
+        self, size: int, windows: Sequence[Window], settings: LstmSettings
     ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int8]]:
         """Return the numbers of tokens and their labels, (size, b): always as many, padded with no token."""
         shape = (size, settings.batch_tokens // size)

@@ -359,7 +359,7 @@ def _matching(connection: sa.Connection, scope: SuppressionScope) -> Sequence[sa
 
     Without a folder this reads every finding: half a second per million.
     """
-    has_one = sa.exists().where(finding.c.examination_id == work_item.c.examination_id, is_covered(scope))
+    has_finding = sa.exists().where(finding.c.examination_id == work_item.c.examination_id, is_covered(scope))
     query: sa.Select[Any] = (
         sa.select(
             work_item.c.file_id,

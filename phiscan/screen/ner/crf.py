@@ -1,12 +1,14 @@
-"""The trained weights of the name tagger, read from .npz and JSON (no pickle), and its scores by numpy alone.
+"""A linear-chain conditional random field over the tokens of a text, trained by CRFsuite (Okazaki, 2007).
 
-The model is a linear-chain conditional random field trained by CRFsuite (Okazaki, 2007). Scores of word
-features are added up once per word and kept; context features are one table look-up per token and template.
+The weights are read from .npz and JSON (no pickle), and the scores computed by numpy. Those of word features
+are summed once per word and cached; a context feature is one table look-up per token and template.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from importlib import resources
 from importlib.resources.abc import Traversable
 from typing import Self
@@ -16,15 +18,14 @@ import numpy.typing as npt
 
 from phiscan.errors import DAMAGED_ARRAYS, ModelError
 from phiscan.screen.ner.features import OFFSETS, REACH, TEMPLATES, Inventory, Lexicon, Stream
-from phiscan.screen.ner.tokens import N_MODES, Ints, Kinds
+from phiscan.screen.ner.tokens import Ints, Kinds
 from phiscan.screen.ner.viterbi import Floats, decode
 
 FORMAT = 2
-_NOWHERE = (0,) * len(OFFSETS)  # the row of no weights, for each offset
 
 
-class TaggerModel:
-    """Labels for the tokens of a text, as CRFsuite would give them."""
+class ConditionalRandomField:
+    """Text to the scores of labels at every token, as CRFsuite computes them."""
 
     def __init__(
         self,
@@ -38,7 +39,7 @@ class TaggerModel:
         codes: Ints,
         templates: Ints,
     ) -> None:
-        """Join the tables.
+        """Take the weights.
 
         ``weight``: (f, L), the first rows those of word features (``names`` gives the row), then one row per
         context feature; ``codes`` and ``templates``: of those further rows, in order.
@@ -46,14 +47,15 @@ class TaggerModel:
         self.lexicon = Lexicon(kinds, inventory)
         self.labels = labels
         self.transition = transition
-        self._by_offset = _by_offset(names)
-        self._weight = np.concatenate((np.zeros((1, len(labels)), dtype=np.float32), weight))
+        self._own, self._around = _word_weights(names, weight)
+        self._context_weights = np.concatenate(
+            (np.zeros((1, len(labels)), dtype=np.float32), weight[len(names) :])
+        )
         self._tables: list[npt.NDArray[np.int32]] = []
-        first_row = 1 + len(names)
         for number, size in enumerate(self.lexicon.sizes()):
             table = np.zeros(size, dtype=np.int32)
             chosen = np.flatnonzero(templates == number)
-            table[codes[chosen]] = first_row + chosen
+            table[codes[chosen]] = 1 + chosen
             self._tables.append(table)
         self._generation = 0
         self._forget()
@@ -97,46 +99,33 @@ class TaggerModel:
 
     def _forget(self) -> None:
         self._generation = self.lexicon.generation
+        self._n_known = 0
         self._scores = np.zeros((4096, len(OFFSETS), len(self.labels)), dtype=np.float32)
-        self._known = np.zeros(4096, dtype=bool)
 
-    def _learn(self, rows: Ints) -> None:
-        """Add up the scores of the words not met before."""
+    def _score_new(self) -> None:
+        """Sum the weights of the features of the entries of the lexicon that are new."""
         if self._generation != self.lexicon.generation:
             self._forget()
-        needed = (len(self.lexicon.kinds) + 1) * N_MODES
-        while needed > len(self._known):
-            self._scores = np.concatenate((self._scores, np.zeros_like(self._scores)))
-            self._known = np.concatenate((self._known, np.zeros_like(self._known)))
-        new = np.unique(rows[~self._known[rows]])
-        if not len(new):
+        first, end = self._n_known, len(self.lexicon.entries)
+        if first == end:
             return
-        # One sum over the features of all words: a sum for each word and offset costs more than its numbers.
-        found: list[int] = []
-        starts: list[int] = []
-        for row in new.tolist():
-            here, near, far = (
-                [self._by_offset.get(name, _NOWHERE) for name in names]
-                for names in self.lexicon.plain_names(row)
-            )
-            for place, offset in enumerate(OFFSETS):
-                starts.append(len(found))
-                some = here if not offset else near if abs(offset) < REACH else far
-                found += [numbers[place] for numbers in some]
-        sums = np.add.reduceat(self._weight[found], starts, axis=0)
-        self._scores[new] = sums.reshape(len(new), len(OFFSETS), -1)
-        self._known[new] = True
+        while end > len(self._scores):
+            self._scores = np.concatenate((self._scores, np.zeros_like(self._scores)))
+        features = [self.lexicon.features(entry) for entry in range(first, end)]
+        self._scores[first:end] = self._around.sums([near for _, near, _ in features])
+        self._scores[first:end, REACH] = self._own.sums([here for here, _, _ in features])
+        self._n_known = end
 
     def emission(self, stream: Stream) -> Floats:
         """Return the score of every label at every token of the units, (n, L)."""
-        self._learn(stream.rows)
+        self._score_new()
         index = stream.units.index
-        total: Floats = self._scores[stream.rows[index + REACH], REACH]
+        total: Floats = self._scores[stream.entries[index + REACH], REACH]
         for place in range(len(OFFSETS)):
             if place != REACH:
-                total += self._scores[stream.rows[index + place], place]
+                total += self._scores[stream.entries[index + place], place]
         for number in range(len(TEMPLATES)):
-            total += self._weight[self._tables[number][stream.codes[number, index]]]
+            total += self._context_weights[self._tables[number][stream.codes[number, index]]]
         return total
 
     def best(self, stream: Stream, emission: Floats) -> Ints:
@@ -144,21 +133,54 @@ class TaggerModel:
         return decode(emission, self.transition, stream.units.starts, stream.units.lengths)
 
 
-def _by_offset(names: dict[str, int]) -> dict[str, tuple[int, ...]]:
-    """Return by the name of a feature without its offset the rows of its weights, one for each offset."""
-    rows: dict[str, list[int]] = {}
+@dataclass(frozen=True, eq=False)
+class _Weights:
+    """The weights of features by their names; row 0 is of those that have none."""
+
+    rows: dict[str, int] = field(repr=False)
+    weights: Floats = field(repr=False)  # (1 + rows, ...)
+
+    def sums(self, features: Sequence[Sequence[str]]) -> Floats:
+        """Return the sum of the weights of each item, (items, ...); every item has a feature."""
+        # One sum over all: a sum for each item costs more than its numbers.
+        starts = np.cumsum([0, *map(len, features[:-1])])
+        rows = [self.rows.get(name, 0) for names in features for name in names]
+        sums: Floats = np.add.reduceat(self.weights[rows], starts, axis=0)
+        return sums
+
+
+def _word_weights(names: dict[str, int], weight: Floats) -> tuple[_Weights, _Weights]:
+    """Return the weights of word features at the word itself, (rows, L), and around it, (rows, offsets, L).
+
+    ``names``: of features with their offsets, and their rows, from 1, in ``weight`` (f, L).
+    """
+    own: dict[str, int] = {}
+    around: dict[str, int] = {}
+    own_rows, around_rows, offsets = [0], [], []
     for name, row in names.items():
         n_chars = 2 if name.startswith("-") else 1
-        rows.setdefault(name[n_chars:], list(_NOWHERE))[int(name[:n_chars]) + REACH] = row
-    return {name: tuple(numbers) for name, numbers in rows.items()}
+        offset, feature = int(name[:n_chars]), name[n_chars:]
+        if offset:
+            around_rows.append((row, around.setdefault(feature, len(around) + 1)))
+            offsets.append(offset + REACH)
+        else:
+            own[feature] = len(own_rows)
+            own_rows.append(row)
+    by_offset = np.zeros((len(around) + 1, len(OFFSETS), weight.shape[1]), dtype=np.float32)
+    if offsets:
+        source, target = np.array(around_rows).T
+        by_offset[target, offsets] = weight[source - 1]
+    by_row = weight[np.array(own_rows) - 1]
+    by_row[0] = 0
+    return _Weights(own, by_row), _Weights(around, by_offset)
 
 
-def _unpacked(given: npt.NDArray[np.uint8], weight: Floats, n_features: int) -> Floats:
-    """Return the weights of all features, (f, L): four of five are nothing and were not written.
+def _unpacked(is_stored: npt.NDArray[np.uint8], weight: Floats, n_features: int) -> Floats:
+    """Return the weights of all features, (f, L), of which the four of five that are zero are not stored.
 
-    ``given``: a bit per label and feature, whether its weight was written; ``weight``: those, label by label.
+    ``is_stored``: a bit per label and feature; ``weight``: the stored weights, label by label.
     """
-    is_given = np.unpackbits(given, axis=1, count=n_features).astype(bool)
-    whole = np.zeros(is_given.shape, dtype=np.float32)
-    whole[is_given] = weight
+    stored = np.unpackbits(is_stored, axis=1, count=n_features).astype(bool)
+    whole = np.zeros(stored.shape, dtype=np.float32)
+    whole[stored] = weight
     return np.ascontiguousarray(whole.T)

@@ -1,14 +1,14 @@
-"""The features of the tagger: what a token is, what is around it, as names and as codes.
+"""Tokens to the features of the tagger: names of word features, and integer codes of context features.
 
-Two families. Word features depend on one word (and the case of its line) and on how far away it stands, so
-their scores are added up once per word. Context features join two or three tokens: each is one integer code
-per token and template, looked up in a table.
+Word features depend on one word, the case of its line and its distance in tokens, so that their scores are
+summed once per word. Context features combine two or three tokens: each is one code per token and template.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 
@@ -32,25 +32,32 @@ OFFSETS = tuple(range(-REACH, REACH + 1))
 TEMPLATES = ("pair-", "pair+", "left", "middle", "right", "previous", "next", "line")
 _LETTERS = frozenset({"x", "Xx", "XX", "X"})  # shapes
 _MIN_AFFIX = 3
-_MAX_THREES = 22  # letters of a word
+_MAX_TRIGRAM_WORD = 22  # letters
 _ABBREVIATED = Word.TITLE | Word.TITLE_HEALTH | Word.CREDENTIAL | Word.MONTH_OR_DAY
 _LONG = 8
 Names = tuple[str, ...]
-_MAX_KINDS = 150_000  # words remembered; a new start beyond bounds the memory
+# Columns of the table of words: of the codes of classes, and of the entries, one for each case of a line.
+_CLASSES = 8
+_ENTRY = _CLASSES + 2 * N_MODES
+_N_COLUMNS = _ENTRY + N_MODES
+_NO_ENTRIES = (-1,) * N_MODES
+# Words by the case of their line that are cached; clearing the cache beyond them bounds the memory.
+_MAX_ENTRIES = 100_000
+_N_CACHED_FEATURES = 8192  # of entries: both models read those of a new word, one after the other
 
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
-    """The words and classes that features are made of; code 0 is everything else."""
+    """The words and classes that are features; code 0 is everything else."""
 
     words: tuple[str, ...] = field(repr=False)
     fine: tuple[str, ...] = field(repr=False)
     coarse: tuple[str, ...] = field(repr=False)
 
 
-def plain_names(kind: Kind, mode: int, words: frozenset[str]) -> tuple[list[str], Names, Names]:
-    """Return the names of a word's features without the offset: here, up to two tokens away, and further."""
-    fine, coarse = classes(kind, mode)
+def word_features(kind: Kind, mode: int, words: frozenset[str]) -> tuple[Names, Names, Names]:
+    """Return the features of a word without the offset: at it, up to two tokens away, and further."""
+    fine, coarse = classes(kind.shape, kind.flags, mode)
     word = (f"w={kind.folded}",) if kind.folded in words else ()
     far = (*word, f"k={coarse}")
     near = (*word, f"c={fine}", f"k={coarse}")
@@ -63,124 +70,158 @@ def plain_names(kind: Kind, mode: int, words: frozenset[str]) -> tuple[list[str]
             f"p3={case}{text[:3]}",
             f"s2={case}{text[-2:]}",
             f"s3={case}{text[-3:]}",
+            f"s4={case}{text[-4:]}",
+            f"n={case}{min(kind.size, _LONG)}",
         )
-        here += (f"s4={case}{text[-4:]}", f"n={case}{min(kind.size, _LONG)}")
         if "-" in text:
             here.append(f"h={case}")
-    return here, near, far
+    return tuple(here), near, far
 
 
-def own_names(kind: Kind, mode: int, words: frozenset[str]) -> tuple[Names, ...]:
-    """Return the names of a word's features for each offset of ``OFFSETS`` at which it may stand."""
-    here, near, far = plain_names(kind, mode, words)
-    by_offset = {0: tuple(here), 1: near, -1: near, 2: near, -2: near, 3: far, -3: far}
+def features_by_offset(kind: Kind, mode: int, words: frozenset[str]) -> tuple[Names, ...]:
+    """Return the features of a word for each offset of ``OFFSETS`` at which it may be."""
+    here, near, far = word_features(kind, mode, words)
+    by_offset = {0: here, 1: near, -1: near, 2: near, -2: near, 3: far, -3: far}
     return tuple(tuple(f"{offset}{name}" for name in by_offset[offset]) for offset in OFFSETS)
 
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """A text as the tagger sees it; arrays over its n tokens."""
+    """A text as arrays over its n tokens."""
 
-    places: Ints = field(repr=False)  # (n + 1,) where each token begins, in code points
+    offsets: Ints = field(repr=False)  # (n + 1,) where each token begins, in code points
     sizes: Ints = field(repr=False)  # (n,) code points without the space after
-    rows: Ints = field(repr=False)  # (n + 2 REACH,) kind * N_MODES + mode, padded with the end of a paragraph
+    entries: Ints = field(
+        repr=False
+    )  # (n + 2 REACH,) entries of the lexicon, padded with the end of a paragraph
     codes: Ints = field(repr=False)  # (len(TEMPLATES), n) code of each context feature
     units: Units = field(repr=False)
 
 
 class Lexicon:
-    """The words seen so far with their codes, by which a text becomes a ``Stream``."""
+    """Text to ``Stream``, with a cache of the words seen so far."""
 
     def __init__(self, kinds: Kinds, inventory: Inventory, hidden: frozenset[str] = frozenset()) -> None:
-        """Number the words and classes; words of ``hidden`` keep their numbers, and no text has them."""
+        """Number the words and classes; words of ``hidden`` have numbers, and are unknown words in a text."""
         self._kinds = kinds
         self._words = {word: i for i, word in enumerate(inventory.words, start=1) if word not in hidden}
         self._n_words = len(inventory.words)
         self._fine = {name: i for i, name in enumerate(inventory.fine, start=1)}
         self._coarse = {name: i for i, name in enumerate(inventory.coarse, start=1)}
         self.vocabulary = frozenset(inventory.words) - hidden
+        self._class_codes = lru_cache(None)(self._codes_of_classes)  # some hundreds
         self.generation = 0
         self._start()
 
     def _start(self) -> None:
         self.generation += 1
-        self.kinds: list[Kind] = []
+        self.entries: list[tuple[Kind, int]] = []  # words met, each with the case of its line
+        self._kinds_met: list[Kind] = []
         self._index: dict[str, int] = {}
-        self._table = np.zeros((1024, 8 + 2 * N_MODES), dtype=np.int64)
-        self._add("\n\n")
+        self._table = np.zeros((1024, _N_COLUMNS), dtype=np.int64)
+        self.features = lru_cache(_N_CACHED_FEATURES)(self._features)
+        self._add(["\n\n"])
+        self._entries_of(np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64))  # entry 0: the padding
 
-    def _add(self, token: str) -> int:
-        kind = self._kinds.of(token)
-        number = len(self.kinds)
-        self.kinds.append(kind)
-        self._index[token] = number
-        if number == len(self._table):
+    def _add(self, tokens: Iterable[str]) -> None:
+        """Number new tokens, and write what is known of each to the table."""
+        rows = []
+        for token in tokens:
+            kind = self._kinds.of(token)
+            self._index[token] = len(self._kinds_met)
+            self._kinds_met.append(kind)
+            shape = kind.shape
+            letters = shape in _LETTERS
+            rows.append((
+                self._words.get(kind.folded, 0),
+                letters,
+                kind.breaks,
+                kind.ends,
+                shape in (LINE, PARAGRAPH),
+                kind.size if kind.breaks or not token.endswith(" ") else len(token) - 1,
+                0 if not letters else {"x": 1, "XX": 2}.get(shape, 3 if kind.size > 1 else 0),
+                _closes(kind),
+                *self._class_codes(shape, kind.flags),
+                *_NO_ENTRIES,
+            ))  # fmt: skip
+        end = len(self._kinds_met)
+        while end > len(self._table):
             self._table = np.concatenate((self._table, np.zeros_like(self._table)))
-        letters = kind.shape in _LETTERS
-        row = [
-            self._words.get(kind.folded, 0),
-            letters,
-            kind.breaks,
-            kind.ends,
-            kind.shape in {LINE, PARAGRAPH},
-            kind.size if token.strip() == token or kind.breaks else len(token.strip()),
-            0 if not letters else {"x": 1, "XX": 2}.get(kind.shape, 3 if kind.size > 1 else 0),
-            _closes(kind),
-        ]
+        self._table[end - len(rows) : end] = rows
+
+    def _codes_of_classes(self, shape: str, flags: int) -> tuple[int, ...]:
+        """Return the codes of the fine and the coarse class of such a word, for each case of its line."""
+        codes = []
         for mode in range(N_MODES):
-            fine, coarse = classes(kind, mode)
-            row += (self._fine.get(fine, 0), self._coarse.get(coarse, 0))
-        self._table[number] = row
-        return number
+            fine, coarse = classes(shape, flags, mode)
+            codes += [self._fine.get(fine, 0), self._coarse.get(coarse, 0)]
+        return tuple(codes)
+
+    def _entries_of(self, number: Ints, mode: Ints) -> Ints:
+        """Return the entry of every token by the numbers of its word and of the case of its line."""
+        column = _ENTRY + mode
+        entries = self._table[number, column]
+        for place in np.flatnonzero(entries < 0).tolist():
+            row, case = int(number[place]), int(mode[place])
+            if self._table[row, _ENTRY + case] < 0:
+                self._table[row, _ENTRY + case] = len(self.entries)
+                self.entries.append((self._kinds_met[row], case))
+            entries[place] = self._table[row, _ENTRY + case]
+        return entries
 
     def flags(self, word: str) -> int:
         """Return the gazetteers of a word."""
-        return self._kinds.of(word).flags
+        number = self._index.get(word) or self._index.get(f"{word} ")  # a token has the space after it
+        return self._kinds.of(word).flags if number is None else self._kinds_met[number].flags
 
-    def plain_names(self, row: int) -> tuple[list[str], Names, Names]:
-        """Return the features of a token without the offset; ``row``: as in ``Stream.rows``."""
-        return plain_names(self.kinds[row // N_MODES], row % N_MODES, self.vocabulary)
+    def _features(self, entry: int) -> tuple[Names, Names, Names]:
+        """Return the features of an entry without the offset: ``word_features``."""
+        return word_features(*self.entries[entry], self.vocabulary)
 
-    def names(self, row: int) -> tuple[tuple[str, ...], ...]:
-        """Return the features that a token lends to its ``OFFSETS``; ``row``: as in ``Stream.rows``."""
-        return own_names(self.kinds[row // N_MODES], row % N_MODES, self.vocabulary)
+    def features_by_offset(self, entry: int) -> tuple[Names, ...]:
+        """Return the features that an entry gives to the tokens at each of ``OFFSETS`` from it."""
+        return features_by_offset(*self.entries[entry], self.vocabulary)
 
-    def names_here(self, row: int) -> tuple[str, ...]:
-        """Return what the reader of passages knows of a token: its own features, and its letters by threes.
+    def trigrams(self, entry: int) -> list[str]:
+        """Return the different runs of three letters in a word, sorted; none of a short or very long one.
 
-        The ends of a word say much of a name that no list has; what is between them, of one that is long
-        or misread.
+        They identify parts of long or misread names, beside the prefixes and suffixes of the other features.
         """
-        kind = self.kinds[row // N_MODES]
-        names = tuple(f"0{name}" for name in self.plain_names(row)[0])
-        if kind.shape not in _LETTERS or not _MIN_AFFIX < kind.size <= _MAX_THREES:
-            return names
+        kind = self.entries[entry][0]
+        if kind.shape not in _LETTERS or not _MIN_AFFIX < kind.size <= _MAX_TRIGRAM_WORD:
+            return []
         word = kind.folded
-        return (*names, *sorted({f"g={word[place : place + 3]}" for place in range(len(word) - 2)}))
+        return sorted({word[start : start + 3] for start in range(len(word) - 2)})
+
+    def recurrent_features(self, entry: int) -> Names:
+        """Return the names of the features by which the recurrent network knows an entry."""
+        here = self.features(entry)[0]
+        return (*(f"0{name}" for name in here), *(f"g={letters}" for letters in self.trigrams(entry)))
 
     def read(self, text: str) -> Stream:
         """Return the stream of a text."""
         tokens = split(text)
-        if len(self.kinds) > _MAX_KINDS:
+        if len(self.entries) > _MAX_ENTRIES:
             self._start()
         found = list(map(self._index.get, tokens))
         if None in found:
-            found = [self._index[t] if t in self._index else self._add(t) for t in tokens]
+            self._add(dict.fromkeys(token for token in tokens if token not in self._index))
+            found = list(map(self._index.get, tokens))
         number = np.array(found, dtype=np.int64)
-        places = np.zeros(len(tokens) + 1, dtype=np.int64)
-        np.cumsum(np.fromiter(map(len, tokens), dtype=np.int64, count=len(tokens)), out=places[1:])
+        offsets = np.zeros(len(tokens) + 1, dtype=np.int64)
+        np.cumsum(np.fromiter(map(len, tokens), dtype=np.int64, count=len(tokens)), out=offsets[1:])
         table = self._table[number]
-        word, letters, breaks, ends, newline, sizes, case, closes = table[:, :8].T
+        word, letters, breaks, ends, newline, sizes, case, closes = table[:, :_CLASSES].T
         line = np.cumsum(newline) - newline
         mode = line_modes(line, case == 1, case == 2, case == 3)  # noqa: PLR2004 (codes of _add)
         grouped = units(breaks, ends, closes)
         every = np.arange(len(tokens))
-        fine = table[every, 8 + 2 * mode]
-        coarse = table[every, 9 + 2 * mode]
+        fine = table[every, _CLASSES + 2 * mode]
+        coarse = table[every, _CLASSES + 1 + 2 * mode]
         codes = self._codes(word, letters, line, fine, coarse)
-        rows = np.zeros(len(tokens) + 2 * REACH, dtype=np.int64)
-        rows[REACH : REACH + len(tokens)] = number * N_MODES + mode
-        return Stream(places, sizes, rows, codes, grouped)
+        entries = np.zeros(len(tokens) + 2 * REACH, dtype=np.int64)
+        entries[REACH : REACH + len(tokens)] = self._entries_of(number, mode)
+        return Stream(offsets, sizes, entries, codes, grouped)
 
     def _codes(self, word: Ints, letters: Ints, line: Ints, fine: Ints, coarse: Ints) -> Ints:
         n_tokens = len(word)
@@ -232,7 +273,7 @@ def _closes(kind: Kind) -> bool:
     return kind.shape != "X"
 
 
-_FAR = 8  # how far the next or previous word may stand, in tokens
+_FAR = 8  # the greatest distance of the next or previous word, in tokens
 
 
 def _neighbours(letters: Ints, line: Ints) -> tuple[Ints, Ints, Ints]:

@@ -1,8 +1,8 @@
-"""A small network that reads passages forwards and backwards: what a word is by all that is around it.
+"""A bidirectional LSTM over the tokens of a text: a score for every label at every token, by numpy alone.
 
-The random field (``tagger_model``) sees three tokens to each side. This sees the passage: a token is the sum
-of its features' vectors, one memory reads the tokens forwards and one backwards, and both together with the
-token itself say how likely each label is. Trained by ``phiscan train names``, run by numpy alone.
+The conditional random field (``crf``) sees three tokens to each side; this network sees a window of about
+128. The input of a token is tanh of the sum of the embeddings of its features; the logits are linear in the
+hidden states of both directions and the input itself. Trained by ``phiscan train names``.
 
 Source: Hochreiter & Schmidhuber (1997), "Long short-term memory"; Graves & Schmidhuber (2005), "Framewise
 phoneme classification with bidirectional LSTM".
@@ -24,63 +24,75 @@ from phiscan.screen.ner.tokens import Ints
 from phiscan.screen.ner.viterbi import Floats
 
 WEIGHTS: Final = "passages.npz"
-WINDOW: Final = 128  # tokens of a passage in training, and about as many in reading
-_ALONE = 176  # tokens of a text that is read as one passage
-_AS_TWO = 320  # as two, a row more for hardly more time
-_ROWS = 4  # products of matrices with one to three rows more than a multiple of these take longer
-_OVERLAP = 16  # tokens that a window shares with the next, which knows more of the second half of them
-_TOGETHER = 32  # windows read side by side: bounds the memory
-_MAX_ROWS = 40_000  # words of which the vectors are kept; a new start beyond bounds the memory
-_N_GATES = 4  # input, forget, output, and what is let in
+WINDOW: Final = 128  # tokens of a window in training, and about as many in inference
+_MAX_IN_ONE_WINDOW = 176  # tokens
+_MAX_IN_TWO_WINDOWS = 320  # tokens; two windows take hardly longer than one
+_WINDOWS_MULTIPLE = 4  # matrix products with one to three rows more than a multiple of it take longer
+_OVERLAP = 16  # tokens that two windows share: each labels its half of them
+_MAX_BATCH = 32  # windows in one batch: bounds the memory
+_N_GATES = 4
+# The order in which gates are computed, of which three are sigmoids, and after them the cells.
+_OUTPUT, _ENTRY, _FORGET, _CONTENT, _CELLS = range(_N_GATES + 1)
+_PROJECTED = 128  # tokens whose inputs are multiplied at once: the product fits in a processor cache
 
 Arrays = dict[str, npt.NDArray[Any]]
 
 
-class PassageReader:
-    """How likely each label is at every token of a text."""
+class BidirectionalLstm:
+    """Text to the logits of labels at every token."""
 
     def __init__(self, names: tuple[str, ...], labels: tuple[str, ...], arrays: Arrays) -> None:
-        """Join the tables for L ``labels``.
+        """Take the weights for L ``labels``.
 
-        ``names``: of the f features, as ``Lexicon.names_here`` has them. ``arrays``:
-        ``vectors`` (f, e) and ``scale`` (f,), by which they are multiplied; of the memories forwards and
-        backwards ``let_in`` (2, e, 4h), ``kept`` (2, h, 4h) and ``bias`` (2, 4h), with the gates in the order
-        input, forget, output, content; ``said`` (2h + e, L) and ``said_bias`` (L,).
+        ``names``: of the f features, as ``Lexicon.recurrent_features`` has them. ``arrays``: ``embeddings``
+        (f, e), to be multiplied by ``embedding_scale`` (f,); for the two directions ``input_weights``
+        (2, e, 4h), ``recurrent_weights`` (2, h, 4h) and ``bias`` (2, 4h), with the gates in the order input,
+        forget, output, content; ``output_weights`` (2h + e, L) and ``output_bias`` (L,).
 
         Raises:
-            ValueError: the shapes do not fit, or a number is none.
+            ValueError: a shape does not fit, or a number is not finite.
         """
         real = {name: array.astype(np.float32) for name, array in arrays.items()}
-        n_dims, n_hidden = real["vectors"].shape[-1], real["kept"].shape[1]
+        n_dims, n_hidden = real["embeddings"].shape[-1], real["recurrent_weights"].shape[1]
         shapes = {
-            "vectors": (len(names), n_dims),
-            "scale": (len(names),),
-            "let_in": (2, n_dims, _N_GATES * n_hidden),
-            "kept": (2, n_hidden, _N_GATES * n_hidden),
+            "embeddings": (len(names), n_dims),
+            "embedding_scale": (len(names),),
+            "input_weights": (2, n_dims, _N_GATES * n_hidden),
+            "recurrent_weights": (2, n_hidden, _N_GATES * n_hidden),
             "bias": (2, _N_GATES * n_hidden),
-            "said": (2 * n_hidden + n_dims, len(labels)),
-            "said_bias": (len(labels),),
+            "output_weights": (2 * n_hidden + n_dims, len(labels)),
+            "output_bias": (len(labels),),
         }
         for name, shape in shapes.items():
             if real[name].shape != shape or not np.isfinite(real[name]).all():
                 message = f"{name}: expected numbers of the shape {shape}, got {real[name].shape}"
                 raise ValueError(message)
-        vectors = real["vectors"] * real["scale"][:, None]
+        vectors = real["embeddings"] * real["embedding_scale"][:, None]
         self.labels = labels
-        self._names = {name: row for row, name in enumerate(names, start=1)}
+        rows = list(enumerate(names, start=1))
+        self._own_rows = {name[1:]: row for row, name in rows if name.startswith("0")}
+        self._trigram_rows = {name[2:]: row for row, name in rows if name.startswith("g=")}
         self._vectors = np.concatenate((np.zeros((1, n_dims), dtype=np.float32), vectors))
-        # A gate is open by a sigmoid, which is half a hyperbolic tangent of half its argument, and a half.
-        # States are read at twice their size (``_read``).
-        halved = np.ones(_N_GATES * n_hidden, dtype=np.float32)
-        halved[:-n_hidden] = 0.5
-        self._let_in, self._kept, self._bias = (real[name] * halved for name in ("let_in", "kept", "bias"))
-        self._kept *= 0.5
-        self._said = 0.5 * real["said"][: 2 * n_hidden].reshape(2, n_hidden, len(labels))
-        self._said_here = real["said"][2 * n_hidden :]
-        self._said_bias = real["said_bias"]
+        # A gate is the sigmoid of its activation, (1 + tanh(activation / 2)) / 2. Gates are computed at twice
+        # their size, so hidden states are too (``_step``), and what multiplies these is halved.
+        self._input_weights = 0.5 * _by_gate(
+            np.concatenate((real["input_weights"], real["bias"][:, None]), axis=1)
+        )
+        self._input_weights[_CONTENT] *= 2
+        self._recurrent_weights = 0.25 * _by_gate(real["recurrent_weights"])
+        self._recurrent_weights[_CONTENT] *= 2
+        self._output_weights = 0.5 * real["output_weights"][: 2 * n_hidden].reshape(2, n_hidden, len(labels))
+        # The last component of an input is 1, which takes the bias.
+        self._direct_weights = np.concatenate(
+            (real["output_weights"][2 * n_hidden :], real["output_bias"][None])
+        )
         self._n_hidden = n_hidden
-        self._generation = 0
-        self._known: dict[int, Floats] = {}
+        self._forget(0)
+
+    def _forget(self, generation: int) -> None:
+        self._generation = generation
+        self._n_known = 0
+        self._inputs = np.ones((4096, self._vectors.shape[1] + 1), dtype=np.float32)
 
     @classmethod
     def load(cls, folder: Traversable | None = None) -> Self:
@@ -98,95 +110,125 @@ class PassageReader:
             )
             return cls(names, labels, arrays)
         except DAMAGED_ARRAYS as error:
-            message = f"{path}: expected the reader of passages of the name tagger: {type(error).__name__}"
+            message = f"{path}: expected the LSTM of the name tagger: {type(error).__name__}"
             raise ModelError(message) from None
 
     def log_probabilities(self, lexicon: Lexicon, stream: Stream) -> Floats:
         """Return the logarithm of the probability of every label at every token of a text, (n, L)."""
-        rows = stream.rows[REACH : len(stream.rows) - REACH]
-        result = np.empty((len(rows), len(self.labels)), dtype=np.float32)
+        logits = self.logits(lexicon, stream)
+        logits -= logits.max(axis=1, keepdims=True)
+        logits -= np.log(np.exp(logits).sum(axis=1, keepdims=True))
+        return logits
+
+    def logits(self, lexicon: Lexicon, stream: Stream) -> Floats:
+        """Return the score of every label at every token of a text, (n, L).
+
+        A text is read in windows of one size, some side by side.
+        """
+        self._embed_new(lexicon)
+        entries = stream.entries[REACH : len(stream.entries) - REACH]
+        result = np.empty((len(entries), len(self.labels)), dtype=np.float32)
         end = 0
-        for starts, size in _windows(len(rows)):
-            places = starts[None] + np.arange(size)[:, None]  # (size, b)
-            told = self._read(lexicon, rows[places])
+        for starts, size in _windows(len(entries)):
+            tokens = starts[None] + np.arange(size)[:, None]  # (size, b)
+            scores = self._read(self._inputs[entries[tokens]])
             for column, start in enumerate(starts.tolist()):
-                first = (end - start + 1) // 2  # where two overlap, each is asked about its half
-                result[start + first : start + size] = told[first:, column]
+                first = (end - start + 1) // 2  # where two overlap, each decides its half
+                result[start + first : start + size] = scores[first:, column]
                 end = start + size
         return result
 
-    def _read(self, lexicon: Lexicon, rows: Ints) -> Floats:
-        """Return the log probabilities of b passages of t tokens side by side; ``rows``: (t, b)."""
-        some, row_of = _in_order_of_text(rows)
-        words = self._words(lexicon, some)
-        n_steps, n_passages = rows.shape
-        n_hidden = self._n_hidden
-        let_in = np.empty((2, n_steps, n_passages, _N_GATES * n_hidden), dtype=np.float32)
-        for way, order in enumerate((row_of, row_of[::-1])):
-            told = words @ self._let_in[way]
-            told += self._bias[way]
-            told.take(order, axis=0, out=let_in[way], mode="clip")  # no other mode writes straight there
-        gates = np.empty((2, n_passages, _N_GATES * n_hidden), dtype=np.float32)
-        opened, entry = gates[..., : 3 * n_hidden], gates[..., :n_hidden]
-        keep, out = gates[..., n_hidden : 2 * n_hidden], gates[..., 2 * n_hidden : 3 * n_hidden]
-        content = gates[..., 3 * n_hidden :]
-        memory = np.zeros((2, n_passages, n_hidden), dtype=np.float32)
-        states = np.empty((n_steps, *memory.shape), dtype=np.float32)
-        hidden = memory
-        # Few calls, for each costs as much as some passages: gates are open by 0 to 2, and what is twice as
-        # large for it is halved in the memory, and in ``_kept`` and ``_said``.
-        for told, state in zip(let_in.swapaxes(0, 1), states, strict=True):
-            np.matmul(hidden, self._kept, out=gates)
-            gates += told
-            np.tanh(gates, out=gates)
-            opened += 1
-            memory *= keep
-            content *= entry
-            memory += content
-            memory *= 0.5
-            hidden = np.tanh(memory, out=state)
-            hidden *= out
-        score: Floats = states[:, 0] @ self._said[0] + states[::-1, 1] @ self._said[1]
-        score += (words @ self._said_here + self._said_bias)[row_of]
-        score -= score.max(axis=2, keepdims=True)
-        score -= np.log(np.exp(score).sum(axis=2, keepdims=True))
-        return score
+    def _read(self, inputs: Floats) -> Floats:
+        """Return the scores of the labels, (t, b, L), in b windows of t tokens; ``inputs``: (t, b, e + 1)."""
+        n_steps, n_windows, _ = inputs.shape
+        states = np.empty((n_steps, 2, n_windows, self._n_hidden), dtype=np.float32)
+        # Gates and cells are parts of one array in this order, so that one call multiplies two by two.
+        parts = np.zeros((_N_GATES + 1, 2, n_windows, self._n_hidden), dtype=np.float32)
+        hidden = parts[_CELLS]  # of nothing read yet
+        size = max(1, _PROJECTED // n_windows)
+        backwards = inputs[::-1]
+        for start in range(0, n_steps, size):
+            block = slice(start, start + size)
+            projected = self._projected(inputs[block], backwards[block])
+            hidden = self._step(projected, parts, hidden, states[block])
+        scores = states.swapaxes(0, 1).reshape(2, n_steps * n_windows, -1) @ self._output_weights
+        scores = scores.reshape(2, n_steps, n_windows, len(self.labels))
+        total: Floats = scores[0] + scores[1, ::-1]
+        total += inputs @ self._direct_weights
+        return total
 
-    def _words(self, lexicon: Lexicon, rows: Ints) -> Floats:
-        """Return the vectors of words, (u, e); those of words not met before are made."""
-        if self._generation != lexicon.generation or len(self._known) > _MAX_ROWS:
-            self._generation = lexicon.generation
-            self._known = {}
-        known = self._known
-        for row in rows.tolist():
-            if row not in known:
-                found = [self._names.get(name, 0) for name in lexicon.names_here(row)]
-                known[row] = np.tanh(self._vectors[found].sum(axis=0))
-        return np.stack([known[row] for row in rows.tolist()])
+    def _projected(self, forwards: Floats, backwards: Floats) -> Floats:
+        """Return what inputs add to the activations of the gates, (t, gates, 2, b, h).
+
+        ``forwards`` and ``backwards``: (t, b, e + 1), the inputs in the order of each direction.
+        """
+        n_steps, n_windows, n_dims = forwards.shape
+        n_tokens = n_steps * n_windows
+        projected = np.empty((_N_GATES, 2, n_tokens, self._n_hidden), dtype=np.float32)
+        for direction, inputs in enumerate((forwards, backwards)):
+            weights = self._input_weights[:, direction]
+            np.matmul(inputs.reshape(n_tokens, n_dims), weights, out=projected[:, direction])
+        by_step = projected.reshape(_N_GATES, 2, n_steps, n_windows, -1).transpose(2, 0, 1, 3, 4)
+        return np.ascontiguousarray(by_step)
+
+    def _step(self, projected: Floats, parts: Floats, hidden: Floats, states: Floats) -> Floats:
+        """Write twice the hidden states of both directions to ``states``, (t, 2, b, h); return the last.
+
+        ``parts``: (gates and cells, 2, b, h), of which the cells are read and left for the next steps.
+        """
+        gates, opened, output, cells = parts[:_N_GATES], parts[:_CONTENT], parts[_OUTPUT], parts[_CELLS]
+        entry, forget = parts[_ENTRY], parts[_FORGET]
+        entry_forget, content_cells = parts[_ENTRY : _FORGET + 1], parts[_CONTENT : _CELLS + 1]
+        weights = self._recurrent_weights
+        matmul, add, multiply, tanh = np.matmul, np.add, np.multiply, np.tanh
+        # Few calls on contiguous arrays: with few windows, a call costs more than its numbers.
+        for step, state in zip(projected, states, strict=True):
+            matmul(hidden, weights, gates)
+            add(gates, step, gates)
+            tanh(gates, gates)
+            add(opened, 1, opened)
+            multiply(entry_forget, content_cells, entry_forget)
+            add(entry, forget, cells)
+            multiply(cells, 0.5, cells)
+            hidden = tanh(cells, state)
+            multiply(hidden, output, hidden)
+        return hidden
+
+    def _embed_new(self, lexicon: Lexicon) -> None:
+        """Compute the input vectors of the entries of the lexicon that are new."""
+        if self._generation != lexicon.generation:
+            self._forget(lexicon.generation)
+        first, end = self._n_known, len(lexicon.entries)
+        if first == end:
+            return
+        while end > len(self._inputs):
+            self._inputs = np.concatenate((self._inputs, np.ones_like(self._inputs)))
+        rows: list[int] = []
+        starts: list[int] = []
+        for entry in range(first, end):
+            starts.append(len(rows))
+            rows += [self._own_rows.get(name, 0) for name in lexicon.features(entry)[0]]
+            rows += [self._trigram_rows.get(letters, 0) for letters in lexicon.trigrams(entry)]
+        # One sum over the features of all words: a sum for each costs more than its numbers.
+        self._inputs[first:end, :-1] = np.tanh(np.add.reduceat(self._vectors[rows], starts, axis=0))
+        self._n_known = end
 
 
-def _in_order_of_text(rows: Ints) -> tuple[Ints, Ints]:
-    """Return the different rows by their first place, and which of them is at each place.
-
-    The numbers of words depend on what was read before; in their order, a product of matrices could add up
-    in another order too, and the scores of one text would differ from process to process in the last digits.
-    """
-    numbers, first, of_number = np.unique(rows, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
-    return numbers[order], rank[of_number.reshape(rows.shape)]
+def _by_gate(weights: Floats) -> Floats:
+    """Return stored weights, (2, k, 4h), of the gates in the order of computation, (4, 2, k, h)."""
+    entry, forget, output, content = np.split(weights, _N_GATES, axis=2)
+    return np.stack([output, entry, forget, content])
 
 
 def _windows(n_tokens: int) -> Iterator[tuple[Ints, int]]:
-    """Yield where windows of one size begin, some at a time; they overlap, the last ends with the text."""
+    """Yield the starts of overlapping windows and their one size, in batches; the last ends with the text."""
     if not n_tokens:
         return
-    if n_tokens <= _AS_TWO:
-        n_windows = 1 if n_tokens <= _ALONE else 2
+    if n_tokens <= _MAX_IN_TWO_WINDOWS:
+        n_windows = 1 if n_tokens <= _MAX_IN_ONE_WINDOW else 2
     else:
-        n_windows = _ROWS * round(n_tokens / (_ROWS * (WINDOW - _OVERLAP)))
+        n_windows = _WINDOWS_MULTIPLE * round(n_tokens / (_WINDOWS_MULTIPLE * (WINDOW - _OVERLAP)))
     size = -(-(n_tokens + (n_windows - 1) * _OVERLAP) // n_windows)
     starts = np.arange(n_windows) * (n_tokens - size) // max(n_windows - 1, 1)
-    for begin in range(0, n_windows, _TOGETHER):
-        yield starts[begin : begin + _TOGETHER], size
+    for begin in range(0, n_windows, _MAX_BATCH):
+        yield starts[begin : begin + _MAX_BATCH], size

@@ -1,4 +1,4 @@
-"""What is at the ends of a name and is none of it, though it is written as names are.
+"""Trimming of a name: words at its ends that are written as names are and do not belong to it.
 
 In front a greeting or a relation ("Bonjour Jean", "Friend Ann"), hours; after a sex, or a label with its
 number ("Roy, Ann F 35", "ROY, ANN PAGE 12"); between two names a bar or a backslash.
@@ -21,7 +21,7 @@ _WORDS = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
 _DIGIT = re.compile(r"\d")
 _PARTS = re.compile(r"[\t;|\\•]|(?<=[ ])/(?=[ ])")
 _LETTER = re.compile(r"[^\W\d_]")
-# Words that begin what is said to somebody: "Well, Vincent".
+# Interjections before a name: "Well, Vincent".
 _INTERJECTIONS = frozenset("well yes no ok okay sorry please bye oui non pardon voilà".split())  # noqa: SIM905 (a list of words reads best as a text)
 _HOUR, _INTERJECTION, _GREETING, _CLOSING, _RELATION = (
     "hour",
@@ -31,9 +31,9 @@ _HOUR, _INTERJECTION, _GREETING, _CLOSING, _RELATION = (
     "relation",
 )
 _KINDS = {_GREETING: ("salutation",), _CLOSING: ("closing",), _RELATION: ("kin", "label")}
-_N_WORDS = 20_000  # of which it is remembered what they may be
+_N_WORDS = 20_000  # in the cache of cues
 _HOURS = frozenset({"h", "hrs", "am", "pm"})
-_BEHIND_NUMBER = re.compile(r"\d[ ]?$")
+_AFTER_NUMBER = re.compile(r"\d[ ]?$")
 _SEXES = frozenset("fm")
 _AGE = re.compile(r"[ ,/]{1,2}\(?\d{1,3}(?![\d/.-])")
 # What a number follows, written after a name as if it were the next word of it.
@@ -47,7 +47,7 @@ Places = Sequence[tuple[int, int]]
 
 
 class NameEnds:
-    """Tells how many words at the ends of a name belong to what is around it."""
+    """Trims the words at the ends of a name that do not belong to it."""
 
     def __init__(self, gazetteer: Gazetteer) -> None:
         self._gazetteer = gazetteer
@@ -58,10 +58,10 @@ class NameEnds:
         self._cue = lru_cache(_N_WORDS)(self._cue_of)
 
     def trimmed(self, text: str, span: Span) -> Span | None:
-        """Return the span without what is no name at its ends.
+        """Return the span without the words at its ends that are no part of the name; None if none is left.
 
         In front: signs, times, a greeting, a relation, the title of a doctor or nurse, a French article.
-        Behind: words in lower case that end no name, codes after a comma, numbers, a sex, a label.
+        After: words in lower case that end no name, codes after a comma, numbers, a sex, a label.
         """
         look_up = self._gazetteer.of
         places = [match.span() for match in _WORDS.finditer(text, span.start, span.end)]
@@ -77,7 +77,7 @@ class NameEnds:
             or (text[slice(*places[0])] in _ARTICLES and text[places[1][0]].islower())
         ):
             del places[0]
-        cut = len(places) - (n_codes(text, places) or _n_behind(text, places))
+        cut = len(places) - (n_codes(text, places) or _n_after(text, places))
         is_capital = bool(places) and text[places[0][0]].isupper()
         while cut and text[places[cut - 1][0]].islower():
             flags = look_up(text[slice(*places[cut - 1])])
@@ -94,7 +94,7 @@ class NameEnds:
         return Span(places[0][0], span.end if is_whole else end)
 
     def n_leads(self, text: str, places: Places) -> int:
-        """Return how many words in front are a greeting, a relation or hours; never all.
+        """Return the number of words in front that are a greeting, a relation or hours; never all.
 
         ``places``: of the words of a name.
         """
@@ -109,7 +109,7 @@ class NameEnds:
         if not cue:
             return False
         if cue == _HOUR:
-            return _BEHIND_NUMBER.search(text, max(0, place[0] - 2), place[0]) is not None
+            return _AFTER_NUMBER.search(text, max(0, place[0] - 2), place[0]) is not None
         gap = text[place[1] : following[0]]
         if cue == _INTERJECTION:
             return "," in gap
@@ -133,8 +133,8 @@ class NameEnds:
         return next((cue for cue, words in self._cues.items() if key in words), "")
 
 
-def _n_behind(text: str, places: Places) -> int:
-    """Return how many words after are a sex before an age, or a label before its number."""
+def _n_after(text: str, places: Places) -> int:
+    """Return the number of words at the end that are a sex before an age, or a label before its number."""
     if not places:
         return 0
     start, end = places[-1]

@@ -1,4 +1,4 @@
-"""How sure the tagger must be of a name, by the words that make it: to show it, and to let it count.
+"""Thresholds of the tagger for a name by its words: from which it is shown, and from which it counts.
 
 A name that is shown and does not count is doubtful. What was measured when these were set, and on which
 texts: docs/decisions/0016.
@@ -17,19 +17,19 @@ from phiscan.lexicon.gazetteer import Word, fold
 from phiscan.model import Finding, Reason
 from phiscan.screen.ner.tokens import HEALTH, NATION
 
-MAX_DOUBTFUL = 0.19  # whatever else is found at a place is before a doubtful name
+MAX_DOUBTFUL = 0.19  # below the score of any other finding
 # Probabilities from which a name is shown, and from which it counts; unknown: no word of it is on a list.
 SHOWN, SHOWN_UNKNOWN, COUNTS, COUNTS_UNKNOWN = 0.02, 0.1, 0.2, 0.25
 # In a short line, which is a field of a form or list rather than a sentence, a name that is also a word is
 # shown from less; it counts from no less.
 SHOWN_IN_FIELD, _FIELD_WORDS = 0.3, 7
 # A name that is also an ordinary word or a term of medicine, or is in capitals, needs more.
-WORDLY, CAPITALS, NEVER = 0.75, 0.75, 2.0
-# So does a word alone: a capital at the start of a sentence in another language is no name.
-ALONE, ALONE_UNKNOWN = 0.3, 0.9
-ABBREVIATION, _ABBREVIATION_CHARS = 0.9, 3  # a word alone in so few capitals: ASA, ECG, LEE
+ORDINARY_WORD, CAPITALS, NEVER = 0.75, 0.75, 2.0
+# So does a single word: a capital at the start of a sentence in another language is no name.
+ONE_WORD, ONE_UNKNOWN_WORD = 0.3, 0.9
+ABBREVIATION, _ABBREVIATION_CHARS = 0.9, 3  # a single word of so few capitals: ASA, ECG, LEE
 _NAMES: Final = int(Word.FIRST | Word.LAST)
-_WORDLY: Final = int(Word.ORDINARY | HEALTH)
+_ORDINARY: Final = int(Word.ORDINARY | HEALTH)
 _NUMERAL = re.compile(r"[IVXL]+")
 # The ends of words that Greek and Latin medicine and the naming of drugs make, and families do not.
 _MEDICAL = re.compile(
@@ -69,14 +69,14 @@ def without_elision(look_up: Callable[[str], int]) -> Callable[[str], int]:
         if own & _NAMES or elided is None:
             return own
         rest = look_up(elided[1])
-        return rest if rest & _WORDLY and not rest & _NAMES else own
+        return rest if rest & _ORDINARY and not rest & _NAMES else own
 
     return flags
 
 
 def is_only_a_name(flags: int) -> bool:
     """Tell whether a word is on a list of names and is neither an ordinary word nor one of medicine."""
-    return bool(flags & _NAMES and not flags & _WORDLY)
+    return bool(flags & _NAMES and not flags & _ORDINARY)
 
 
 def least(words: Sequence[str], look_up: Callable[[str], int]) -> tuple[float, float]:
@@ -86,29 +86,29 @@ def least(words: Sequence[str], look_up: Callable[[str], int]) -> tuple[float, f
     """
     flags = [look_up(word) for word in words]
     if len(words) == 1:
-        return _least_alone(words[0], flags[0], look_up)
+        return _least_of_one_word(words[0], flags[0], look_up)
     if any(map(is_only_a_name, flags)):
         return SHOWN, COUNTS
     if all(word.isupper() for word in words):
         return CAPITALS, CAPITALS
-    if _is_worldly(words, flags):
-        possible = _worldly(words, flags)
+    if _are_ordinary_words(words, flags):
+        possible = _threshold_of_ordinary_words(words, flags)
         return possible, possible
     return SHOWN_UNKNOWN, COUNTS_UNKNOWN
 
 
-def _least_alone(word: str, flags: int, look_up: Callable[[str], int]) -> tuple[float, float]:
+def _least_of_one_word(word: str, flags: int, look_up: Callable[[str], int]) -> tuple[float, float]:
     if flags & NATION:
-        return WORDLY, WORDLY  # a country first of all, also where it is a name: France, Jordan
+        return ORDINARY_WORD, ORDINARY_WORD  # a country more often than a name: France, Jordan
     if is_only_a_name(flags):
-        return SHOWN, ABBREVIATION if word.isupper() and len(word) <= _ABBREVIATION_CHARS else ALONE
+        return SHOWN, ABBREVIATION if word.isupper() and len(word) <= _ABBREVIATION_CHARS else ONE_WORD
     if is_made_up(word, look_up):
         return NEVER, NEVER
     if word.isupper():
         return CAPITALS, CAPITALS
-    possible, counts = SHOWN_UNKNOWN, ALONE_UNKNOWN
-    if _is_worldly([word], [flags]):
-        possible = counts = _worldly([word], [flags])
+    possible, counts = SHOWN_UNKNOWN, ONE_UNKNOWN_WORD
+    if _are_ordinary_words([word], [flags]):
+        possible = counts = _threshold_of_ordinary_words([word], [flags])
     return possible, NEVER if word.islower() else counts
 
 
@@ -122,14 +122,14 @@ def is_field(words: Sequence[str], line: str, look_up: Callable[[str], int]) -> 
     return len(_LINE_WORD.findall(line)) <= _FIELD_WORDS
 
 
-def _is_worldly(words: Sequence[str], flags: Sequence[int]) -> bool:
-    telling = zip(words, flags, strict=True)
-    return all(f & _WORDLY or _MEDICAL.search(w) or _NUMERAL.fullmatch(w) for w, f in telling)
+def _are_ordinary_words(words: Sequence[str], flags: Sequence[int]) -> bool:
+    pairs = zip(words, flags, strict=True)
+    return all(f & _ORDINARY or _MEDICAL.search(w) or _NUMERAL.fullmatch(w) for w, f in pairs)
 
 
-def _worldly(words: Sequence[str], flags: Sequence[int]) -> float:
+def _threshold_of_ordinary_words(words: Sequence[str], flags: Sequence[int]) -> float:
     has_numeral = any(map(_NUMERAL.fullmatch, words))
-    return WORDLY if any(f & _NAMES for f in flags) and not has_numeral else NEVER  # no "Stage II"
+    return ORDINARY_WORD if any(f & _NAMES for f in flags) and not has_numeral else NEVER  # no "Stage II"
 
 
 def is_made_up(word: str, look_up: Callable[[str], int]) -> bool:
@@ -156,4 +156,4 @@ def least_in_place(words: Sequence[str], name: str, line: str, look_up: Callable
         # "Marlow Ltd", "Hôpital Davis", "Rua do Paseo"; not "ROY, ANN PAGE", which is a name and a label.
         return NEVER if is_place or (ends and "," not in name) else 0.0
     # Where others have capitals, a word in small letters is hardly ever a name: "earnest", "brown".
-    return WORDLY if words[0].islower() and _CAPITALISED.search(line) else 0.0
+    return ORDINARY_WORD if words[0].islower() and _CAPITALISED.search(line) else 0.0

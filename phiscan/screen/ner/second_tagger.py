@@ -1,8 +1,8 @@
-"""A second, independent family of name recognizers: a small spaCy network over words as they are written.
+"""Text to names by a second, independent tagger: a small spaCy network over the forms of words.
 
-It knows no list of names, no rule and nothing of the tagger: it sees each word's form, first letter, last
-letters and shape, hashed into small tables, and its neighbours through a convolution. It decides no referral
-and sets no characteristic. Its verdicts are a capture list of their own on a sample (docs/decisions/0027).
+It uses no list of names, no rule and no output of the first tagger. Its inputs are each word's form, first
+letter, last letters and shape, hashed into small tables, and a convolution over the neighbours. It decides no
+referral and sets no characteristic: its verdicts are a capture list on a sample (docs/decisions/0027).
 
 The weights are arrays and JSON, as the tagger's: no pickle, and nothing of spaCy's own serialization.
 """
@@ -31,7 +31,7 @@ WEIGHTS, LABELS = "second_names.npz", "second_names.json"
 SOURCE: Final = "second"
 FORMAT: Final = 1
 CHUNK_CHARS: Final = 4_000
-MAX_CHUNKS: Final = 24  # of a long text: evenly spread, as detector C's
+MAX_CHUNKS: Final = 24  # of a long text, evenly spread, as for detector C
 _ATTRIBUTES = ("NORM", "PREFIX", "SUFFIX", "SHAPE")
 _WORD = re.compile(r"[^\W\d_]+")
 _N_WORDS_OF_FULL_NAME = 2
@@ -82,7 +82,7 @@ def blank(shape: Mapping[str, Any]) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    """What a network is made of."""
+    """The configuration and weights of a network."""
 
     shape: Mapping[str, Any]
     actions: Mapping[str, Mapping[str, int]]
@@ -120,9 +120,9 @@ def with_arrays(
     example = import_module("spacy.training").Example
     pipeline = blank(shape)
     ner = pipeline.get_pipe("ner")
-    nothing = pipeline.make_doc("a b")
+    sample = pipeline.make_doc("a b")
     ner.initialize(
-        lambda: [example(nothing, nothing)],
+        lambda: [example(sample, sample)],
         nlp=pipeline,
         labels={int(action): dict(labels) for action, labels in actions.items()},
     )
@@ -138,7 +138,7 @@ def with_arrays(
 
 
 class SecondNames:
-    """The second family: files are read at once, spaCy when first asked, so who never asks never pays."""
+    """The second tagger; its files are read when it is loaded, spaCy is imported at its first use."""
 
     def __init__(self, pipeline: Any = None, parts: _Parts | None = None) -> None:
         """Take a network, or the parts to make it of."""
@@ -178,9 +178,9 @@ class SecondNames:
             yield from findings_of(self._pipeline(chunk).ents, SOURCE, base)
 
     def finds_full_name(self, text: str) -> bool:
-        """Tell whether somebody is named in full: two words at least, each with a capital.
+        """Is a person named in full: at least two words, each with a capital?
 
-        A word alone says little here: without lists of names, a drug or a new term looks like a surname.
+        A single word is weak evidence: without lists of names, a drug or a new term looks like a surname.
         Stops at the first full name, and reads a long text in part.
         """
         pieces = list(chunks(text, CHUNK_CHARS))

@@ -1,4 +1,4 @@
-"""A site's own spaCy pipeline as a further name recognizer, by its name in the configuration."""
+"""Text to names by a spaCy pipeline of the site, which the configuration names."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def findings_of(entities: Iterable[Any], source: str, base: int = 0) -> Iterator
 
 
 def _has_day(text: str) -> bool:
-    """Tell whether a date says more than a year or a duration."""
+    """Is a date more than a year or a duration?"""
     words = text.split()
     return len(words) > 1 and any(c.isdecimal() for c in text) and not text.strip().isdecimal()
 

@@ -1,4 +1,4 @@
-"""From the best paths of the tagger to spans of text, and what a span looks like in its line."""
+"""Best paths of the tagger to spans of text, and properties of a span in its line."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MAX_CODE = 5  # letters of an abbreviation of a province, a plan or a degree
 
 
 class Tagged(NamedTuple):
-    """A name on a path: where it stands, of which kind, its probability, and on which path."""
+    """A name on a path: offsets, kind, probability, and whether it is on the second path alone."""
 
     start: int
     end: int
@@ -35,7 +35,7 @@ class Tagged(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LabelKinds:
-    """What the labels say: of which kind each is, and whether it begins a name."""
+    """The BIO labels as arrays: the kind of each, and whether it begins a name."""
 
     names: tuple[str, ...]
     of: Ints  # (L,) the number of each label's kind; -1 for no name
@@ -44,7 +44,7 @@ class LabelKinds:
 
     @classmethod
     def read(cls, labels: Iterable[str]) -> LabelKinds:
-        """Return what labels such as ``B-PER`` say."""
+        """Return the kinds of labels such as ``B-PER``."""
         labels = tuple(labels)
         kinds = [label[2:] for label in labels]
         names = tuple(sorted(set(kinds) - {""}))
@@ -58,21 +58,21 @@ def named(stream: Stream, best: Ints, share: Floats, kinds: LabelKinds, *, secon
 
     ``best``: (n,) the label of every token of the units; ``share``: (n, kinds) the probability of each kind.
     """
-    places = np.flatnonzero(best)
-    if not len(places):
+    inside = np.flatnonzero(best)
+    if not len(inside):
         return
-    share = share[places]
-    kind = kinds.of[best[places]]
+    share = share[inside]
+    kind = kinds.of[best[inside]]
     first = np.zeros(len(best), dtype=bool)
     first[stream.units.starts] = True
-    parted = (np.diff(places) > 1) | (kind[1:] != kind[:-1])
-    parted |= kinds.begins[best[places]][1:] | first[places][1:]
-    begins = np.concatenate(([0], np.flatnonzero(parted) + 1))
-    ends = np.concatenate((begins[1:], [len(places)]))
-    scores = np.add.reduceat(share[np.arange(len(places)), kind], begins) / (ends - begins)
-    tokens = stream.units.index[places]
-    lows = stream.places[tokens[begins]]
-    highs = stream.places[tokens[ends - 1]] + stream.sizes[tokens[ends - 1]]
+    is_start = (np.diff(inside) > 1) | (kind[1:] != kind[:-1])
+    is_start |= kinds.begins[best[inside]][1:] | first[inside][1:]
+    begins = np.concatenate(([0], np.flatnonzero(is_start) + 1))
+    ends = np.concatenate((begins[1:], [len(inside)]))
+    scores = np.add.reduceat(share[np.arange(len(inside)), kind], begins) / (ends - begins)
+    tokens = stream.units.index[inside]
+    lows = stream.offsets[tokens[begins]]
+    highs = stream.offsets[tokens[ends - 1]] + stream.sizes[tokens[ends - 1]]
     rows = zip(lows.tolist(), highs.tolist(), kind[begins].tolist(), scores.tolist(), strict=True)
     for low, high, number, score in rows:
         yield Tagged(low, high, kinds.names[number], score, second)
@@ -80,16 +80,16 @@ def named(stream: Stream, best: Ints, share: Floats, kinds: LabelKinds, *, secon
 
 def joined(text: str, spans: Iterable[Tagged]) -> Iterator[Tagged]:
     """Yield spans; parts of one street address, "12", "elm street", and words of one name are one."""
-    held: Tagged | None = None
+    previous: Tagged | None = None
     for span in spans:
-        if held is not None:
-            if _are_one_address(text, held, span) or _are_one_name(text, held, span):
-                held = held._replace(end=span.end, score=max(held.score, span.score))
+        if previous is not None:
+            if _are_one_address(text, previous, span) or _are_one_name(text, previous, span):
+                previous = previous._replace(end=span.end, score=max(previous.score, span.score))
                 continue
-            yield held
-        held = span
-    if held is not None:
-        yield held
+            yield previous
+        previous = span
+    if previous is not None:
+        yield previous
 
 
 def _are_one_address(text: str, first: Tagged, second: Tagged) -> bool:

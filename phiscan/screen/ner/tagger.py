@@ -1,9 +1,8 @@
-"""Names of people, organizations and places by a trained tagger: the recognizer that needs no cue.
+"""Text to names of people, organizations, places and street addresses, by a trained sequence tagger.
 
-A linear-chain conditional random field over words, shapes and gazetteers, and a network that reads whole
-passages (docs/reference/model-card-names.md).
-The best path is drawn with a favour for persons (recall first). A name's score is its mean marginal
-probability, by which it can be kept or dropped afterwards.
+The tagger is the sum of a linear-chain conditional random field over words, shapes and gazetteers and of a
+bidirectional LSTM (docs/reference/model-card-names.md). Viterbi decoding adds a bias to the labels of persons
+(recall first). The score of a name is its mean marginal probability, to which thresholds are applied.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ from phiscan.screen.filters.false_names import (
     reads_as_address,
 )
 from phiscan.screen.free_text import in_free_text
-from phiscan.screen.ner.ensemble import NameModel
+from phiscan.screen.ner.ensemble import TaggerEnsemble
 from phiscan.screen.ner.name_boundaries import NameEnds, parted
 from phiscan.screen.ner.name_confidence import (
     MAX_DOUBTFUL,
@@ -69,15 +68,15 @@ from phiscan.screen.recognizers.location import is_code
 from phiscan.text.chunks import chunks
 
 SOURCE = "names.tagger"
-FAVOUR = {PERSON: 1.0, "ORG": 0.2}  # added to the scores of these labels on the best path
-# And on a second path, for what the first leaves out: all that it finds is doubtful. None may be less.
-SECOND_FAVOUR = {PERSON: 1.9, "ORG": 2.0, "LOC": 2.0, ADDRESS: 2.0}
-# Probabilities from which a name is shown, and from which it is more than doubtful; persons are then judged
-# by their words.
+LABEL_BIAS = {PERSON: 1.0, "ORG": 0.2}  # added to the scores of these labels for the best path
+# And for a second path, for what the first leaves out: all that it finds is doubtful. None may be less.
+SECOND_BIAS = {PERSON: 1.9, "ORG": 2.0, "LOC": 2.0, ADDRESS: 2.0}
+# Probabilities from which a name is shown, and from which it is more than doubtful; those of persons also
+# depend on their words (``name_confidence``).
 MIN_SHOWN = {PERSON: SHOWN, "ORG": 0.1, "LOC": 0.1, ADDRESS: 0.1}
 MIN_SCORE = {PERSON: SHOWN, "ORG": 0.7, "LOC": 0.5, ADDRESS: 0.5}
-MIN_TITLED = 0.75  # after the title of a doctor or nurse, as a rule has it that finds the title
-UNREAD = 1.1  # of names in scripts of which the model has read next to nothing: doubtful however sure it is
+MIN_TITLED = 0.75  # after the title of a doctor or nurse, as of the rule for titles
+MIN_OTHER_SCRIPT = 1.1  # of names in scripts that training hardly has: doubtful whatever the probability
 MIN_CITY = 0.9  # a field of a table or list that holds a city and nothing else: Boston, Windsor
 DOUBT = "too unsure for a name that counts"
 MAX_NUMBER = 0.45  # of a number in what is no address: less than any label's
@@ -121,16 +120,16 @@ def load_kinds(gazetteer: Gazetteer, folder: Path | None = None) -> Kinds:
 class TaggerRecognizer:
     """Find names by the tagger."""
 
-    def __init__(self, model: NameModel, gazetteer: Gazetteer) -> None:
+    def __init__(self, model: TaggerEnsemble, gazetteer: Gazetteer) -> None:
         self._model = model
         self._gazetteer = gazetteer
         self._vetoes = load_vetoes(gazetteer)
         self._kinds = LabelKinds.read(model.labels)
         self._ends = NameEnds(gazetteer)
         self._flags = lru_cache(_N_FLAGS)(without_elision(model.lexicon.flags))
-        self._favour, self._second_favour = (
-            np.array([favour.get(label[2:], 0.0) for label in model.labels], dtype=np.float32)
-            for favour in (FAVOUR, SECOND_FAVOUR)
+        self._biases = np.array(
+            [[bias.get(label[2:], 0.0) for label in model.labels] for bias in (LABEL_BIAS, SECOND_BIAS)],
+            dtype=np.float32,
         )
 
     @classmethod
@@ -142,7 +141,7 @@ class TaggerRecognizer:
             DictionaryError: a dictionary cannot be read.
         """
         gazetteer = load_gazetteer()
-        return cls(NameModel.load(load_kinds(gazetteer), folder), gazetteer)
+        return cls(TaggerEnsemble.load(load_kinds(gazetteer), folder), gazetteer)
 
     def recognize(self, document: Document) -> Iterator[Finding]:
         """Yield findings that do not overlap, in text order; spans are half-open, in code points."""
@@ -156,7 +155,7 @@ class TaggerRecognizer:
             found = list(parted(chunk, spans, PERSON))
             for index, (start, end, kind, score, second) in enumerate(found):
                 if start == end or score < MIN_SHOWN[kind]:
-                    continue  # a sign that takes no room, or too unsure
+                    continue  # of no characters, or below the threshold
                 finding = self._finding(text, Span(base + start, base + end), kind, score)
                 if finding is not None and finding.entity_type is EntityType.PERSON:
                     city = in_block(chunk, found, index)
@@ -173,17 +172,15 @@ class TaggerRecognizer:
             return
         emission = model.emission(stream)
         starts, lengths = stream.units.starts, stream.units.lengths
-        second = model.path(emission + self._second_favour, starts, lengths)
-        # Favours only rise: a unit without a name on the second path has none on the first.
+        best, second = model.paths(emission, self._biases, starts, lengths)
+        # The second bias is the larger: a unit without a name on the second path has none on the first.
         chosen = np.add.reduceat(second > 0, starts) > 0
         inside = np.repeat(chosen, lengths)
-        kept = lengths[chosen]
-        starts = np.cumsum(kept) - kept
-        best = np.zeros_like(second)
-        best[inside] = model.path(emission[inside] + self._favour, starts, kept)
+        chosen_lengths = lengths[chosen]
+        starts = np.cumsum(chosen_lengths) - chosen_lengths
         second[best > 0] = 0
         share = np.zeros((len(best), len(self._kinds.names)), dtype=np.float32)
-        share[inside] = model.probabilities(emission[inside], starts, kept) @ self._kinds.members
+        share[inside] = model.probabilities(emission[inside], starts, chosen_lengths) @ self._kinds.members
         found = [
             *named(stream, best, share, self._kinds, second=False),
             *named(stream, second, share, self._kinds, second=True),
@@ -211,7 +208,7 @@ class TaggerRecognizer:
         return Finding(span, kind, SOURCE, score, bits_of(kind), reasons, _priority(score))
 
     def _is_no_organization(self, name: str, score: float) -> bool:
-        """Tell whether a name is that of a province, or a doubtful one is a mere word: "PEI health card"."""
+        """Is it a province, or below the threshold and an ordinary word: "PEI health card"?"""
         is_word = name.islower() and bool(self._gazetteer.of(name) & Word.ORDINARY)
         return is_code(name) or (is_word and score < MIN_SCORE["ORG"])
 
@@ -225,30 +222,30 @@ class TaggerRecognizer:
         words = [word for word in _WORDS.findall(span.of(text)) if len(word) > 1]
         if not words:
             return None
-        possible, firm = least(words, self._flags)
+        shown, counted = least(words, self._flags)
         if (
             len(words) == 1
             and fold(words[0]) in self._gazetteer.places
             and is_cell(text, span.start, span.end)
         ):
-            firm = max(firm, MIN_CITY)
-        if score < possible and not (
-            possible <= 1 and score >= SHOWN_IN_FIELD
+            counted = max(counted, MIN_CITY)
+        if score < shown and not (
+            shown <= 1 and score >= SHOWN_IN_FIELD
             and is_field(words, line_around(text, span.start, span.end), self._flags)
         ):  # fmt: skip
             return None
         if not _LATIN.search(text, span.start, span.end):
-            firm = UNREAD
-        # The line around is asked for by words in small letters alone.
+            counted = MIN_OTHER_SCRIPT
+        # Only a word in small letters depends on its line.
         line = line_around(text, span.start, span.end) if words[0].islower() else ""
-        firm = max(firm, least_in_place(words, span.of(text), line, self._flags))
+        counted = max(counted, least_in_place(words, span.of(text), line, self._flags))
         kind, bits = EntityType.PERSON, self._parts(words, span.of(text))
         titled = _HEALTH_BEFORE.search(text[max(0, span.start - _HEALTH_REACH) : span.start]) is not None
         if bits == FIRST_ONLY and has_civil_title(text, span.start):
             bits = LAST_ONLY  # "Mrs. Thompson"
         if titled or CREDENTIALS.match(text, span.end):
             kind, bits = EntityType.HEALTH_PROFESSIONAL, bits_of(EntityType.HEALTH_PROFESSIONAL)
-        if score < firm:
+        if score < counted:
             reasons = (Reason("model", SOURCE, score), Reason("doubt", DOUBT, min(score, MAX_DOUBTFUL)))
             return Finding(span, kind, SOURCE, reasons[-1].score, frozenset(), reasons)
         score = max(score, MIN_TITLED) if titled else score
@@ -262,7 +259,7 @@ class TaggerRecognizer:
         )
 
     def _address(self, text: str) -> EntityType | None:
-        """Return what a street address of the model is: without number and street a place, or nothing."""
+        """Return the type of what the model labels as a street address; None for a false positive."""
         if not _NUMBER_OR_WORDS.search(text) or _KEY.fullmatch(text):
             return None
         words = _WORDS.findall(text)
@@ -271,7 +268,7 @@ class TaggerRecognizer:
         look_up = self._flags
         flags = [look_up(word) for word in words]
         if any(f & Word.NOT_PERSON for f in flags):
-            return EntityType.STREET_ADDRESS  # it says street, drive, building
+            return EntityType.STREET_ADDRESS  # street, drive, building
         if any(f & HEALTH for f in flags) and not any(f & PLACE for f in flags):
             return None  # "120/80, sodium 140"
         if words and all(is_made_up(word, look_up) for word in words):
@@ -279,7 +276,7 @@ class TaggerRecognizer:
         return EntityType.STREET_ADDRESS if any(map(str.isdigit, text)) else EntityType.LOCATION
 
     def _parts(self, words: list[str], name: str) -> frozenset[PiiBit]:
-        """Return which parts of a name are there: J. Roy and Jean Roy are both, a word alone is one."""
+        """Return the bits of the parts of a name: both for J. Roy and Jean Roy, one for a single word."""
         if len(words) > 1 or len(name.replace(".", ". ").split()) > 1:
             return FULL_NAME
         flags = self._gazetteer.of(words[0])
@@ -287,7 +284,7 @@ class TaggerRecognizer:
 
 
 def _number(span: Span, name: str, score: float) -> Finding | None:
-    """Return the number in what is no address, if it has one."""
+    """Return a finding of the number in what is no address, if it has one."""
     place = number_in(name)
     if place is None or score < MIN_SCORE[ADDRESS]:
         return None

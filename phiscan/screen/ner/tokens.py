@@ -1,13 +1,15 @@
-"""A text to the tokens of the tagger: kinds of words, the units it labels at once, and the case of each line.
+"""Text to the tokens of the tagger: classes of words, units (chains to label), the case of each line.
 
-Every code point lies in exactly one token, so a token's place is the sum of the lengths before it. A new
-line, a tab and a wide gap are tokens too: they end a unit, but the words beyond them are seen as context.
+Every code point is in exactly one token, so that the offset of a token is the sum of the lengths before it. A
+line break, a tab and a wide gap are tokens too: they end a unit, and the words beyond them are its context.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +36,7 @@ _TOKEN = re.compile(
     r"|[^\W_]++|['\u2019][sS](?![^\W_])|[^\S\n]|\S) ?"
 )
 _ENDS = {".": 1, "!": 2, "?": 2, ";": 2}
+_N_CLASSES_REMEMBERED = 20_000  # there are some thousands, and one for every sign
 _SIGNS = frozenset((*".,:;()-/'\"&@|0", LINE, GAP))
 
 
@@ -46,9 +49,8 @@ def split(text: str) -> list[str]:
     return _TOKEN.findall(text.replace("\r", " ").replace("\u00a0", " "))
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """What the tagger knows of one word: its form, its shape, its classes."""
+class Kind(NamedTuple):
+    """The features of one word: form, shape, flags of the gazetteers."""
 
     folded: str  # lower case; digits as 0
     shape: str  # "Xx", "XX", "x", "X" (initial), "0", "x0", "@", white space, or a sign
@@ -59,7 +61,7 @@ class Kind:
 
 
 class Kinds:
-    """The kinds of words, looked up once per word."""
+    """Word to ``Kind``, by gazetteers."""
 
     def __init__(
         self,
@@ -92,7 +94,7 @@ class Kinds:
         flags = self._gazetteer.of(word)
         if folded in self.places:
             flags |= PLACE
-        plain = fold(folded)
+        plain = folded if folded.isascii() else fold(folded)
         if self._is_medical(plain):
             flags |= HEALTH
         if plain in self.nations:
@@ -100,7 +102,7 @@ class Kinds:
         return Kind(folded, shape, flags, breaks=False, ends=0, size=len(word))
 
     def _is_medical(self, plain: str) -> bool:
-        """Tell whether a folded word is of medicine, or the plural or the French form of one that is."""
+        """Is a folded word a term of medicine, or the plural or the French form of one?"""
         stem = plain.removesuffix("s")
         drug = stem.removesuffix("e")
         return (
@@ -111,12 +113,13 @@ class Kinds:
 
 
 def _shape(word: str) -> str:
-    if "@" in word[1:] or (word.startswith(("http", "www.")) and "." in word):
-        return "@"
-    if any(c.isdecimal() for c in word):
-        return "0" if not any(c.isalpha() for c in word) else "x0"
-    if not word[0].isalpha():
-        return word[0] if word[0].isprintable() else "?"
+    if not word.isalpha():
+        if "@" in word[1:] or (word.startswith(("http", "www.")) and "." in word):
+            return "@"
+        if any(c.isdecimal() for c in word):
+            return "0" if not any(c.isalpha() for c in word) else "x0"
+        if not word[0].isalpha():
+            return word[0] if word[0].isprintable() else "?"
     if word[0].islower() or not word[0].isupper():
         return "x" if word.islower() or not word.isupper() else "XX"
     if len(word) == 1:
@@ -124,20 +127,21 @@ def _shape(word: str) -> str:
     return "XX" if word.isupper() else "Xx"
 
 
-def classes(kind: Kind, mode: int) -> tuple[str, str]:
-    """Return the fine and the coarse class of a word: its shape, the case of its line, its gazetteers."""
-    letter = {"x": "x", "Xx": "X", "XX": "C", "X": "I"}.get(kind.shape)
+@lru_cache(maxsize=_N_CLASSES_REMEMBERED)
+def classes(shape: str, flags: int, mode: int) -> tuple[str, str]:
+    """Return the fine and the coarse class of a word by shape, gazetteers and the case of its line."""
+    letter = {"x": "x", "Xx": "X", "XX": "C", "X": "I"}.get(shape)
     if letter is None:
-        known = len(kind.shape) > 1 or kind.shape in _SIGNS
-        sign = kind.shape if known else "?"
+        known = len(shape) > 1 or shape in _SIGNS
+        sign = shape if known else "?"
         return sign, sign
-    coarse = letter + _lexical(kind.flags)
+    coarse = letter + _lexical(flags)
     if mode != MIXED and letter in "xXC":
         letter = "c" if mode == CAPS else "l"
-    return letter + format(kind.flags, "x"), coarse
+    return letter + format(flags, "x"), coarse
 
 
-# The letter that says most of a word's gazetteers: the first row whose every part has a flag of the word's.
+# One letter for the gazetteers of a word: the first row of which every part has one of the word's flags.
 _LEXICAL = (
     ("t", (Word.TITLE | Word.TITLE_HEALTH,)),
     ("m", (Word.MONTH_OR_DAY,)),
@@ -163,7 +167,7 @@ def _lexical(flags: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Units:
-    """Which tokens are labelled together: ``index``, the tokens of all units, and where each begins."""
+    """The chains of tokens that are labelled: ``index``, the tokens of all units, and where each begins."""
 
     index: Ints = field(repr=False)  # (n,) token numbers, in text order
     starts: Ints = field(repr=False)  # (u,) where in ``index`` each unit begins
@@ -188,23 +192,23 @@ def line_modes(line: Ints, lower: Ints, upper: Ints, mixed: Ints) -> Ints:
 
 
 def units(breaks: Ints, ends: Ints, closes: Ints) -> Units:
-    """Group tokens into units: one ends at a break, or after a sign that ends a sentence.
+    """Group tokens into units, which end at a break or after a sign that ends a sentence.
 
     ``ends``: (n,) 1 where a sign may end a sentence, 2 where it does; ``closes``: (n,) 1 where a full stop
     after the token is the end of a sentence, for ``Dr. J. Roy`` is one name.
     """
-    kept = np.flatnonzero(breaks == 0)
-    if not len(kept):
+    index = np.flatnonzero(breaks == 0)
+    if not len(index):
         empty = np.zeros(0, dtype=np.int64)
         return Units(empty, empty, empty)
     stop = breaks == 1
     stop |= ends == 2  # noqa: PLR2004 (as above)
     stop[1:] |= (ends[1:] == 1) & (closes[:-1] == 1)
-    group = (np.cumsum(stop) - stop)[kept]  # how many breaks and ends stand before the token
+    group = (np.cumsum(stop) - stop)[index]  # breaks and ends before the token
     starts = np.flatnonzero(np.concatenate(([True], group[1:] != group[:-1])))
-    lengths = np.diff(np.concatenate((starts, [len(kept)])))
+    lengths = np.diff(np.concatenate((starts, [len(index)])))
     if lengths.max() > MAX_UNIT:
         pieces = [np.arange(s, s + n, MAX_UNIT) for s, n in zip(starts, lengths, strict=True)]
         starts = np.concatenate(pieces)
-        lengths = np.diff(np.concatenate((starts, [len(kept)])))
-    return Units(kept, starts, lengths)
+        lengths = np.diff(np.concatenate((starts, [len(index)])))
+    return Units(index, starts, lengths)

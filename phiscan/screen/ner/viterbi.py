@@ -43,7 +43,7 @@ def decode(emission: Floats, transition: Floats, starts: Ints, lengths: Ints) ->
         path = np.zeros((n_steps, len(rows)), dtype=np.int64)
         for step in range(n_steps - 1, 0, -1):
             path[step] = chosen
-            # Where a path came from is asked again for its one label, not kept for all.
+            # The predecessor is computed again for the one label of the path, not stored for all.
             before = (best[step - 1] + transition[:, chosen]).argmax(axis=0)
             chosen = np.where(step <= last, before, chosen)
         path[0] = chosen
