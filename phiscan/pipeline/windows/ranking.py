@@ -127,7 +127,7 @@ def _identifier_kinds(text: str, passages: Ints, screener: Screener) -> Floats:
     joined = "\n".join(pieces)
     for recognizer in _patterns(screener):
         for place in recognizer.places(joined):
-            if place.behind is not AfterLabel.NOTHING:
+            if place.following is not AfterLabel.NOTHING:
                 found = kinds[int(ends.searchsorted(place.start, side="right"))]
                 found.add(place.rules or tuple(item.entity_type for item in place.evidence))
     return np.array([min(len(found), _MOST_KINDS) for found in kinds], dtype=np.float64)
