@@ -66,6 +66,11 @@ class Place:
     path: str  # as shown
 
 
+def is_named(kind: str, target: str) -> sa.ColumnElement[bool]:
+    """Return the condition that a finding has the value, or is of the rule, that a suppression names."""
+    return finding.c.source.in_(rule_ids(target)) if kind == "rule" else finding.c.identity == target
+
+
 def hiders(connection: sa.Connection) -> list[Hider]:
     """Return the suppressions in force; ended ones are among them, their end is looked at in reading."""
     return [
