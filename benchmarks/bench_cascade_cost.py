@@ -5,7 +5,8 @@ beside the checkout. The share is all files of ``background`` and ``files``, and
 Word files, PDFs, workbooks, pages, mails and plain text, so many of them with PHI that these are 1% of all.
 OCR is off. Everything runs in one process and is counted in processor seconds, and only ratios are compared:
 a bare loop over the same readers is the extraction alone. What is compared takes turns file by file, so that
-a busy machine slows both alike. At the end each ratio is printed with its target.
+a busy machine slows both alike. Rules are compiled and models loaded beforehand, as in the process that
+workers are forked from. At the end each ratio is printed with its target.
 
 ``PHISCAN_BENCH_SPACY`` names the folder of a spaCy model (``en_core_web_md``): then Presidio reads the same
 texts with it. ``PHISCAN_BENCH_STEP`` takes every n-th file only.
@@ -191,6 +192,8 @@ def test_print_what_the_cascade_costs(tmp_path: Path, monkeypatch: pytest.Monkey
     config.home.mkdir()
     create_key(config.key_file)
     config = replace(config, limits=replace(config.limits, ocr_s=0.0))
+    from phiscan.pipeline.workers import preload  # noqa: F401, PLC0415 (compiles rules, as the server of workers does)
+
     cascade = engines.build_engine(config)
     everything = engines.build_engine(config.searching_everything())
     cut, full, warm = Run(cascade), Run(everything), Run(everything)

@@ -287,7 +287,8 @@ def _hides_now(connection: sa.Connection, scan_id: int, one: Suppression, now: d
     """Count the hidden items with a finding that a suppression matches."""
     scope = one.scope
     has_one = sa.exists().where(
-        finding.c.examination_id == work_item.c.examination_id, suppressions.is_covered(scope)
+        finding.c.examination_id == work_item.c.examination_id,
+        hiding.is_named(scope.kind.value, scope.target),
     )
     hider = hiding.Hider(scope.kind.value, scope.target, scope.root_id, scope.folder, "")
     rows = connection.execute(_hidden(scan_id, now).where(has_one))

@@ -12,13 +12,12 @@ import sqlalchemy as sa
 
 from phiscan.errors import ConflictError, InputError
 from phiscan.language import gettext as _
-from phiscan.model.renamed_rules import rule_ids
 from phiscan.review.audit import log as audit
 from phiscan.review.decisions import policy as desk_policy
 from phiscan.review.decisions.second_verdicts import FIRST
 from phiscan.review.decisions.writing import checked_text, require_name
 from phiscan.review.worklist import counts as work_tallies
-from phiscan.review.worklist.hidden_items import Hider, Place, hidden_until, hiders
+from phiscan.review.worklist.hidden_items import Hider, Place, hidden_until, hiders, is_named
 from phiscan.store.column_types import iso
 from phiscan.store.database import inserted_id, lock_chain
 from phiscan.store.identity import is_shape
@@ -220,15 +219,8 @@ def _insert(
 
 def entity_types(connection: sa.Connection, scope: SuppressionScope) -> tuple[str, ...]:
     """Return the types of the findings that a suppression matches."""
-    query = sa.select(finding.c.entity_type).where(is_covered(scope)).distinct()
+    query = sa.select(finding.c.entity_type).where(is_named(scope.kind.value, scope.target)).distinct()
     return tuple(sorted(connection.execute(query).scalars()))
-
-
-def is_covered(scope: SuppressionScope) -> sa.ColumnElement[bool]:
-    """Return the condition that a finding has the value or is of the rule that a scope names."""
-    if scope.kind is SuppressionKind.VALUE:
-        return finding.c.identity == scope.target
-    return finding.c.source.in_(rule_ids(scope.target))
 
 
 def approve(connection: sa.Connection, suppression_id: int, *, lead: str, now: datetime) -> None:
@@ -359,7 +351,9 @@ def _matching(connection: sa.Connection, scope: SuppressionScope) -> Sequence[sa
 
     Without a folder this reads every finding: half a second per million.
     """
-    has_finding = sa.exists().where(finding.c.examination_id == work_item.c.examination_id, is_covered(scope))
+    has_finding = sa.exists().where(
+        finding.c.examination_id == work_item.c.examination_id, is_named(scope.kind.value, scope.target)
+    )
     query: sa.Select[Any] = (
         sa.select(
             work_item.c.file_id,

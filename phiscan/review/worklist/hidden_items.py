@@ -66,6 +66,11 @@ class Place:
     path: str  # display form
 
 
+def is_named(kind: str, target: str) -> sa.ColumnElement[bool]:
+    """Return the condition that a finding has the value, or is of the rule, that a suppression names."""
+    return finding.c.source.in_(rule_ids(target)) if kind == "rule" else finding.c.identity == target
+
+
 def hiders(connection: sa.Connection) -> list[Hider]:
     """Return the approved suppressions that are not lifted; the reader checks their end."""
     return [

@@ -60,6 +60,7 @@ class CompiledRule:
         self.reach = REACH_CHARS if rule.trigger else 0
         self._judged: dict[_Features, Judged] = {}
         self._n_tests = self._n_spared = 0
+        self.n_triggers = self.n_matched = 0  # triggers that were searched so far, and those with a match
 
     def compile(self, *, is_labelled: bool) -> None:
         """Compile the expressions now that most texts need; ``is_labelled``: labels name this rule's values.
@@ -69,7 +70,7 @@ class CompiledRule:
         if not self.rule.needs_evidence:
             _ = self.at_hit
             if self.reach:
-                _ = self.linear, self.required
+                _ = self.linear
         if is_labelled:
             _ = self.after_label, self.in_cell, self.in_column
 
@@ -94,6 +95,11 @@ class CompiledRule:
             return None if form is None else automaton(form, any_case=self.rule.ignore_case)
         except re2.error:
             return None
+
+    @property
+    def is_seldom_matched(self) -> bool:
+        """Whether most triggers of the rule had no match, so that a test of the whole text pays."""
+        return self.n_triggers >= _ENOUGH_TESTS and self.n_matched < _USEFUL_SHARE * self.n_triggers
 
     @cached_property
     def required(self) -> re2._Regexp | None:

@@ -40,6 +40,7 @@ class TriggeredSearch:
         if low >= limit or not self._is_possible(index, compiled):
             return
         searched = end  # what begins later may be cut off
+        compiled.n_triggers += 1
         if compiled.can_match(text, low, high):
             for match in compiled.at_hit.finditer(text, low, high, timeout=TIMEOUT_S):
                 if match.start() >= limit:
@@ -49,6 +50,7 @@ class TriggeredSearch:
                         match = compiled.at_hit.match(text, match.start(), timeout=TIMEOUT_S) or match  # noqa: PLW2901 (whole)
                     searched = max(searched, match.end())
                     yield match.span()
+        compiled.n_matched += searched > end
         self._searched[index] = max(searched, low)
 
     def _is_possible(self, index: int, compiled: CompiledRule) -> bool:
@@ -57,7 +59,7 @@ class TriggeredSearch:
         if found is None:
             found = True
             is_many = self._n_triggers[index] * _CHARS_OF_TEST >= len(self._text)
-            if is_many and compiled.required is not None:
+            if is_many and compiled.is_seldom_matched and compiled.required is not None:
                 self._raw = self._raw or self._text.encode("utf-8", "surrogatepass")
                 found = matches(compiled.required, self._raw)
             self._can_match[index] = found
