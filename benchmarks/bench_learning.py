@@ -62,7 +62,7 @@ class Read:
             dict(health.window.counts),
             health.window.n_chars,
             self.is_phi,
-            health.window.told,
+            health.window.patient_score,
             decided.log_odds,
         )
 
@@ -78,7 +78,7 @@ def without(families: tuple[str, ...]) -> Classifier:
     import told as build  # noqa: PLC0415 (a build script, found by path)
 
     shipped = classify.build_classifier(Config())
-    return replace(shipped, told=build.learned(build.collect(frozenset(families))))
+    return replace(shipped, patient_model=build.learned(build.collect(frozenset(families))))
 
 
 def read_all(classifier: Classifier) -> list[Read]:

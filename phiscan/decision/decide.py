@@ -1,4 +1,4 @@
-"""The decision: a file is referred when P(PHI) reaches the threshold; the table's cases say why in words."""
+"""Evidence to decision: a file is referred if P(PHI) reaches the threshold; the case gives the reason."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from phiscan.decision.model import (
 from phiscan.decision.reasons import OWN_PATIENT, strongest_reasons
 from phiscan.decision.text_scores import TextScores
 from phiscan.health.classifier import Classifier
-from phiscan.health.decision_table import HEALTH, Evidence, Row, row_of, weigh
+from phiscan.health.decision_table import HEALTH, Evidence, Row, evidence_of, row_of
 from phiscan.health.detectors import DETECTORS, is_laid_out_as_a_record
 from phiscan.health.features import Reading
 from phiscan.model import Decision, Document, Finding, HealthScore, Referral, Screening
 
 CONCEPT_CASE = "concept"  # equation 4
 EXAMPLE_CASE = "stored_example"  # equation 5, by the nearest prototypes alone
-PASSAGE_CASE = "person_and_health"  # referred by P(PHI), and no row of the table would refer
+PASSAGE_CASE = "person_and_health"  # referred by P(PHI), though no row of the table would refer
 MESSAGE_CASE = "message_of_care"
 
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """The evidence of a document's passages, and what the text detector says of it and of them."""
+    """The evidence of a document's passages, and the text detector's scores."""
 
     passages: DocumentEvidence
     text: TextScores
@@ -48,12 +48,12 @@ class Decider:
     messages: frozenset[str]
     detectors: DetectorPanel
     calibration: tuple[float, float] = (1.0, 0.0)  # slope and intercept that `phiscan learn` found
-    is_knn_alone: bool = False  # equations 4 and 5 and the nearest health prototypes decide, P(PHI) does not
+    is_knn_alone: bool = False  # decide by equations 4 and 5 and the health kNN, not by P(PHI)
 
     def gather(
         self, document: Document, screening: Screening, classifier: Classifier, reading: Reading | None = None
     ) -> Gathered:
-        """Read what a decision on a document rests on; ``reading``: its health terms, read here if None."""
+        """Return the evidence of a document; ``reading``: its health terms, computed here if None."""
         passages = gather(document, screening, classifier.lexicon, self.messages, reading)
         return Gathered(passages, TextScores.of(classifier.text_model, passages.codes))
 
@@ -67,15 +67,14 @@ class Decider:
         *,
         patient_log_odds: float = 0.0,
     ) -> Decision:
-        """Return what becomes of a document, its probability of PHI, and the reasons.
+        """Return the referral of a document, its probability of PHI, and the reasons.
 
-        ``patient_log_odds``: what matches with the organization's own patients add.
+        ``patient_log_odds``: the log-odds added by matches with the organization's own patients.
 
-        Whatever a detector marks, or the table of cases would refer, and the model does not, is for the
-        second list.
+        Documents that a detector or the decision table marks and the model does not go on the second list.
         """
         judgement = self.model.judge(gathered.passages, gathered.text)
-        evidence = weigh(document, screening, health, layout=is_laid_out_as_a_record(detectors))
+        evidence = evidence_of(document, screening, health, layout=is_laid_out_as_a_record(detectors))
         row = row_of(evidence)
         corrected = self._corrected(judgement, health) + patient_log_odds
         reasons = strongest_reasons(judgement.contributions)
@@ -95,17 +94,17 @@ class Decider:
             reasons=reasons,
             passage=judgement.passage,
             second_look=marked and referral is not Referral.REFERRED,
-            evidence=evidence.kept(),
+            evidence=evidence.stored_values(),
             patient_log_odds=patient_log_odds,
         )
 
     def might_refer(
         self, gathered: Gathered, health: HealthScore, findings: Sequence[Finding], text_margin: float
     ) -> bool:
-        """Tell whether the expensive recognizers could still bring a document to review or the second list.
+        """Return whether the expensive recognizers could bring a document to review or to the second list.
 
-        ``gathered`` and ``findings`` are those of a screener without them. So they could where the text
-        detector marks the document (``text_margin``), whatever P(PHI) is: that puts it on the second list.
+        ``gathered`` and ``findings`` are those of a screener without them. If the text detector marks the
+        document (``text_margin``), it is True whatever P(PHI) is, since that puts it on the second list.
         """
         if self.is_knn_alone:
             return health.score >= HEALTH
@@ -116,7 +115,7 @@ class Decider:
         return slope * (highest + health.correction) + intercept >= log_odds_of(self.threshold)
 
     def lacks_only_a_name(self, gathered: Gathered, health: HealthScore, decided: Decision) -> bool:
-        """Tell of a file with health terms and nobody's name whether any name would bring it to review."""
+        """Return whether a file with health terms and without a name would be referred if it had a name."""
         is_named = bool(dict(decided.evidence)["name"])
         if decided.referral is Referral.REFERRED or is_named or not health.terms:
             return False
@@ -152,7 +151,7 @@ class Decider:
 
 
 def build_decider(config: Config) -> Decider:
-    """Load the model of P(PHI) for the prevalence and the cost that the configuration states.
+    """Load the model of P(PHI) for the prevalence and the cost in the configuration.
 
     Raises:
         ModelError: the file is missing, damaged or of another version.

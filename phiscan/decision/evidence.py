@@ -1,7 +1,7 @@
-"""A screened document to the evidence of its passages: the named numbers that P(PHI) is computed from.
+"""Screened document to the evidence of its passages: the named features from which P(PHI) is computed.
 
-A passage is described by what identifies a person in it, by the health information in it, and by its words.
-Identifiers are read as their types (``PERSON was seen for DX``), so that no name or number is learned.
+The features of a passage are its identifiers, its health information and its words. Identifiers are replaced
+by their types (``PERSON was seen for DX``), so that the model learns no name or number.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ Ints = npt.NDArray[np.int64]
 NAMES_OF_EVIDENCE: Final = (
     "concepts",  # log(1 + different health concepts), specialties left out
     "clinical",  # log(1 + different illnesses, drugs, procedures, tests and mental conditions)
-    "full_name",  # a person's first and last name, of somebody who is not named for a role
+    "full_name",  # first and last name of a person without a professional role
     "name",  # any part of such a name
-    "name_by_health",  # how near such a name stands to a health term: 1 beside it, 0 far away or none
-    "name_by_clinical",  # the same to an illness, drug, procedure, test or mental condition
+    "name_by_health",  # proximity of such a name to a health term: 1 next to it, 0 far away or none
+    "name_by_clinical",  # the same for an illness, drug, procedure, test or mental condition
     "people",  # log(1 + names of persons)
     "record_number",  # an identifier that only a patient or insured person has
     "direct_identifier",  # another identifier that singles out one person
@@ -46,7 +46,7 @@ NAMES_OF_EVIDENCE: Final = (
     "contact",  # log(1 + addresses, telephone numbers and e-mail addresses)
     "date",
     "professional",  # log(1 + health professionals)
-    "role_name",  # log(1 + names of authors, staff and others named for a role)
+    "role_name",  # log(1 + names of authors, staff and others with a role)
     "doubtful_name",  # log(1 + names too doubtful to count)
     "organization",
     "cells",  # a row of a table: log(1 + cells)
@@ -65,7 +65,7 @@ _OF_TYPE: Final = {
 _OF_PERSON: Final = frozenset(
     {"name", "full_name", "first_name", "last_name"}
 )  # in the header of a mail they count for no passage
-_KINDS: Final = (
+_KINDS_OF_EVIDENCE: Final = (
     *(
         "full_name",
         "first_name",
@@ -84,32 +84,32 @@ _PAIRING: Final = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
-    """Offsets of one kind of evidence in a document, rising."""
+class Positions:
+    """Ascending offsets of one kind of evidence in a document."""
 
     starts: Ints
 
     def count(self, start: int, end: int) -> int:
-        """Return how many begin in ``[start, end)``."""
+        """Return the number of offsets in ``[start, end)``."""
         low, high = self.starts.searchsorted((start, end)).tolist()
         return int(high - low)
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentEvidence:
-    """What the passages of one document are described from; ``passages`` are those to judge."""
+    """The data of one document from which the features of its passages are computed."""
 
     document: Document
     reading: Reading
     marks: Sequence[tuple[str, ...]] = field(repr=False)
     words: Words = field(repr=False)
-    places: dict[str, Places] = field(repr=False)
-    clinical: tuple[Ints, Ints] = field(repr=False)  # where illnesses, drugs, procedures and tests stand
-    names: tuple[tuple[int, int], ...] = field(repr=False)  # of persons who are not named for a role
+    positions: dict[str, Positions] = field(repr=False)
+    clinical: tuple[Ints, Ints] = field(repr=False)  # starts and ends of illnesses, drugs, procedures, tests
+    names: tuple[tuple[int, int], ...] = field(repr=False)  # spans of names of persons without a role
     passages: tuple[tuple[int, int], ...]
-    titled: tuple[tuple[str, str], ...] = field(repr=False)  # what a file's name says: kind, locator it is of
+    titled: tuple[tuple[str, str], ...] = field(repr=False)  # evidence in file names: kind, locator
     codes: npt.NDArray[np.uint32] = field(repr=False)  # the text with all findings and health terms masked
-    message: str  # which kind of message of care the document is, "" if it is none
+    message: str  # the kind of message of care, "" if it is none
 
     def window(self, start: int, end: int) -> Window:
         """Return the bag of health concepts and cues of a passage."""
@@ -118,14 +118,14 @@ class DocumentEvidence:
     def vector(self, window: Window) -> Floats:
         """Return the evidence of a passage, in the order of ``NAMES_OF_EVIDENCE``."""
         start, end = window.start, window.end
-        count = {name: places.count(start, end) for name, places in self.places.items()}
+        count = {name: positions.count(start, end) for name, positions in self.positions.items()}
         here = self.document.locate(start) if self.titled else ""
         for name, locator in self.titled:
             count[name] += here.startswith(locator)
         concepts = sum(1 for name in window.counts if not name.startswith((*BLOCKS, SPECIALTY)))
         clinical = sum(1 for name in window.counts if name.startswith(_CLINICAL))
         inside = [name for name in self.names if start <= name[0] < end]
-        # Whoever a file is named for is above all of it.
+        # A name in the file's name is next to every passage of the file.
         near = float(bool(self.titled and count["name"] and clinical and not inside))
         cells = len(_CELL.findall(self.document.text, start, end))
         return np.array(
@@ -134,8 +134,10 @@ class DocumentEvidence:
                 math.log1p(clinical),
                 float(count["full_name"] > 0 or (count["first_name"] > 0 and count["last_name"] > 0)),
                 float(count["name"] > 0),
-                max(near, nearness(inside, self.reading.health.starts, self.reading.health.ends, start, end)),
-                max(near, nearness(inside, *self.clinical, start, end)),
+                max(
+                    near, proximity(inside, self.reading.health.starts, self.reading.health.ends, start, end)
+                ),
+                max(near, proximity(inside, *self.clinical, start, end)),
                 math.log1p(len(inside)),
                 float(count["record_number"] > 0),
                 float(count["direct_identifier"] > 0),
@@ -151,8 +153,8 @@ class DocumentEvidence:
         )
 
 
-def nearness(names: Sequence[tuple[int, int]], starts: Ints, ends: Ints, start: int, end: int) -> float:
-    """Return 1 where a name is beside a term in ``[start, end)``, near 0 where far from one."""
+def proximity(names: Sequence[tuple[int, int]], starts: Ints, ends: Ints, start: int, end: int) -> float:
+    """Return the proximity of the closest name and term in ``[start, end)``: 1 if adjacent, 0 if far."""
     low, high = starts.searchsorted((start, end)).tolist()
     if low == high or not names:
         return 0.0
@@ -169,18 +171,18 @@ def gather(
     messages: Collection[str] = MESSAGES_OF_CARE,
     reading: Reading | None = None,
 ) -> DocumentEvidence:
-    """Read a screened document and cut the passages that hold evidence.
+    """Return the evidence of a screened document and the passages to score.
 
-    ``messages``: the kinds of message that are health information by what they are. ``reading``: the health
-    terms and cues of this document; None reads them here.
+    ``messages``: the kinds of message that are health information in themselves. ``reading``: the health
+    terms and cues of this document; computed here if None.
 
-    A name in the header of a mail is of who wrote or got it; it counts for no passage.
+    Names in the header of a mail are the sender and the recipients; they count for no passage.
     """
     text = document.text
     reading = read(text, lexicon) if reading is None else reading
     starts, ends = units_of(text)
     senders = _sender_lines(text, starts, ends)
-    kinds: dict[str, list[int]] = {name: [] for name in _KINDS}
+    kinds: dict[str, list[int]] = {name: [] for name in _KINDS_OF_EVIDENCE}
     names: list[tuple[int, int]] = []
     titled: list[tuple[str, str]] = []
     for finding in screening.findings:
@@ -193,7 +195,9 @@ def gather(
         for name in _kinds_of(finding, document):
             if name not in _OF_PERSON or not is_within(at, at + 1, senders):
                 kinds[name].append(at)
-    numbered = bool(titled or kinds["record_number"] or kinds["direct_identifier"] or kinds["birth_date"])
+    is_identified = bool(
+        titled or kinds["record_number"] or kinds["direct_identifier"] or kinds["birth_date"]
+    )
     health = reading.health.starts.tolist()
     terms = [Span(*ends) for ends in zip(health, reading.health.ends.tolist(), strict=True)]
     whole_window = (Window(0, max(len(text), 1), {}),)
@@ -205,7 +209,7 @@ def gather(
         *kinds["direct_identifier"],
         *kinds["birth_date"],
     ]
-    found = runs(starts, ends, evidence) if health or numbered else []
+    found = runs(starts, ends, evidence) if health or is_identified else []
     if not found and len(text):
         found = [(0, min(len(text), 2000))]
     marks = marks_of(reading, lexicon)
@@ -216,7 +220,7 @@ def gather(
         marks=marks,
         clinical=(reading.health.starts[is_clinical], reading.health.ends[is_clinical]),
         words=typed_words(words, screening.findings),
-        places={name: Places(np.array(sorted(at), dtype=np.int64)) for name, at in kinds.items()},
+        positions={name: Positions(np.array(sorted(at), dtype=np.int64)) for name, at in kinds.items()},
         names=tuple(names),
         passages=tuple(found),
         codes=masked(text, [*(one.span for one in screening.counted), *terms]),
@@ -226,7 +230,7 @@ def gather(
 
 
 def _kinds_of(finding: Finding, document: Document) -> Iterator[str]:
-    """Yield the kinds of evidence that a finding is, as ``_KINDS`` names them."""
+    """Yield the kinds of evidence (of ``_KINDS_OF_EVIDENCE``) of a finding."""
     bits, at = finding.bits, finding.span.start
     if bits & NAMES:
         yield "name"
@@ -249,25 +253,25 @@ def _kinds_of(finding: Finding, document: Document) -> Iterator[str]:
 
 
 def typed_words(words: Words, findings: Sequence[Finding]) -> Words:
-    """Return the words of a text with each finding read as one word, its type."""
+    """Return the words of a text with each finding replaced by one word, its type."""
     starts, hashes = words.starts, words.hashes.copy()
-    kept = np.ones(len(starts), dtype=np.bool_)
+    selected = np.ones(len(starts), dtype=np.bool_)
     for finding in findings:
         low, high = starts.searchsorted((finding.span.start, finding.span.end)).tolist()
         if low < high:
             hashes[low] = _type_hash(f"{finding.entity_type.value} {'' if finding.bits else 'aside'}")
-            kept[low + 1 : high] = False
-    return Words(starts[kept], hashes[kept])
+            selected[low + 1 : high] = False
+    return Words(starts[selected], hashes[selected])
 
 
 @cache
 def _type_hash(name: str) -> int:
-    """Return the hash by which a finding of a type is read."""
+    """Return the hash that replaces a finding of a type."""
     return int(tokenize(f"type{''.join(filter(str.isalpha, name)).lower()}").hashes[0] ^ _PAIRING)
 
 
 def _sender_lines(text: str, starts: Ints, ends: Ints) -> list[tuple[int, int]]:
-    """Return the lines of a mail's header that say who wrote or got it."""
+    """Return the lines of a mail's header with the sender or recipients, as spans."""
     return [
         (low, high)
         for low, high in zip(starts.tolist(), ends.tolist(), strict=True)

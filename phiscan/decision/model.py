@@ -1,12 +1,12 @@
 """P(PHI): logistic regression over the named evidence of a document's strongest passage, in numpy alone.
 
-Two layers. A hashed linear model gives the log-odds of the words and cues of a passage; a small logistic
-regression joins them with the identifiers of the passage and the text detector. Both are learned from texts
-with and without PHI, as many of the one as of the other, and calibrated on families of texts that were left
-out. The stated prevalence turns this into a probability on a share.
+Two layers: a hashed linear model computes the log-odds of the words and cues of a passage; a small logistic
+regression combines them with the identifiers of the passage and the text detector. Both are trained on equal
+numbers of texts with and without PHI, and calibrated on held-out families of texts. The configured prevalence
+adjusts the intercept to the share.
 
-Each passage is judged twice: within its file, and by itself, as if it were a file. By itself nothing around
-it counts, so that text added to a file cannot withdraw what a passage of it says.
+Each passage is scored twice: within its file, and alone, as if it were a file. Alone, nothing around it
+counts, so that text added to a file cannot lower the score of a passage.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from phiscan.decision.evidence import N_EVIDENCE, NAMES_OF_EVIDENCE, DocumentEvi
 from phiscan.decision.text_scores import TextScores
 from phiscan.errors import ModelError
 from phiscan.health.features import Window
-from phiscan.health.patient_cues import weighed
+from phiscan.health.patient_cues import weighted_sum
 from phiscan.health.text_detector import arrays_of
 from phiscan.health.word_hashes import N_BUCKETS, word_features
 from phiscan.model import Span
@@ -42,13 +42,13 @@ INPUTS: Final = (
     "no_concept",
     "short_text",
 )
-# A short text with a name by a health term is a chat line, a caption or an entry; a shorter one counts more.
+# A short text with a name near a health term is a chat line, a caption or an entry; shorter ones weigh more.
 SHORT_TEXT_CHARS: Final = 400
-WORDS_RANGE: Final = 8.0  # log-odds of the words are cut to this range
+WORDS_RANGE: Final = 8.0  # log-odds of the words are clipped to this range
 TEXT_RANGE: Final = 4.0
-MAX_ALONE: Final = 200  # passages of one document that the text detector reads by themselves
-JOINT_RANGE: Final = 4.0  # log-odds of the words, where they are joined with a person
-# How surely each kind of evidence says that a passage is about one person; the strongest counts.
+MAX_ALONE: Final = 200  # passages of one document that the text detector scores alone
+JOINT_RANGE: Final = 4.0  # log-odds of the words in the interaction with a person
+# Weight of each kind of evidence for a passage about one person; the maximum counts.
 PERSON_WEIGHTS: Final = (
     ("full_name", 1.0),
     ("record_number", 1.0),
@@ -64,16 +64,16 @@ _BY_HEALTH: Final = INPUTS.index("name_by_health")
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """How likely a document is PHI, by which passage, and what each input added to the log-odds.
+    """P(PHI) of a document, its strongest passage, and the contribution of each input to the log-odds.
 
-    ``log_odds`` are those on a share of the stated prevalence; ``contributions`` are measured from the mean
-    of texts without PHI, the strongest first.
+    ``log_odds`` are at the configured prevalence; ``contributions`` are relative to the mean of texts without
+    PHI, the largest first.
     """
 
     log_odds: float
     passage: Span | None
     contributions: tuple[tuple[str, float], ...] = ()
-    message: str = ""  # which kind of message of care the document is, if it is one
+    message: str = ""  # the kind of message of care, if it is one
 
     @property
     def probability(self) -> float:
@@ -100,10 +100,10 @@ def log_odds_of(probability: float) -> float:
 
 
 def threshold_of(missed_file_cost: float) -> float:
-    """Return the probability from which review costs less than a miss.
+    """Return the probability from which a review costs less than a missed file.
 
-    A missed file costs as many minutes as ``missed_file_cost`` reviews, so that a file is worth reviewing
-    when P * cost >= 1 - P.
+    A missed file costs as much as ``missed_file_cost`` reviews, so a file is worth reviewing when
+    P * cost >= 1 - P.
 
     >>> threshold_of(49.0)
     0.02
@@ -118,53 +118,52 @@ class PhiModel:
     words: npt.NDArray[np.float32] = field(repr=False)
     cues: Mapping[str, float] = field(repr=False)
     words_intercept: float
-    in_file: Joint = field(repr=False)  # judges a passage in its file
-    alone: Joint = field(repr=False)  # judges a passage as if it were the file
-    usual: Floats = field(repr=False)  # the mean of each input over texts without PHI
+    in_file: Joint = field(repr=False)  # for a passage in its file
+    alone: Joint = field(repr=False)  # for a passage as if it were the file
+    input_means: Floats = field(repr=False)  # over texts without PHI
     message_log_odds: float  # of a message of care, balanced
     version: str
     prior: float = 0.0
 
     def at_prevalence(self, prevalence: float) -> Self:
-        """Return the model for a share of which this part holds PHI."""
+        """Return the model for a share with this prevalence of PHI."""
         return replace(self, prior=log_odds_of(prevalence))
 
     def words_log_odds(self, evidence: DocumentEvidence, window: Window) -> float:
         """Return the log-odds of the words and cues of a passage."""
         buckets, values = word_features(evidence.words, window.start, window.end)
-        return self.words_intercept + float(self.words[buckets] @ values) + weighed(self.cues, window)
+        return self.words_intercept + float(self.words[buckets] @ values) + weighted_sum(self.cues, window)
 
     def highest(
-        self, rows: Floats, places: Sequence[tuple[int, int]], text: TextScores, message: str
+        self, rows: Floats, passages: Sequence[tuple[int, int]], text: TextScores, message: str
     ) -> float:
-        """Return the log-odds of the strongest of some passages, shape (passages, inputs).
+        """Return the log-odds of the strongest of several passages, given as rows (passages, inputs).
 
-        ``places``: where each begins and ends. ``message``: which kind of message of care their document is,
-        "" if it is none.
+        ``passages``: start and end of each. ``message``: the document's kind of message of care, "" if none.
         """
         total = -_MOST_LOG_ODDS / 2
         if len(rows):
-            total = self._strongest(rows, places, text)[0]
+            total = self._strongest(rows, passages, text)[0]
         return self.prior + (max(total, self.message_log_odds) if message else total)
 
     def judge(self, evidence: DocumentEvidence, text: TextScores, *, assume_name: bool = False) -> Judgement:
         """Return the probability of a document: that of its strongest passage.
 
-        A passage is judged in its file, where what the text detector says of the whole counts, and alone, as
-        if it were the file; the higher of both counts.
+        A passage is scored in its file, with the text detector's score of the whole text, and alone, as if it
+        were the file; the higher score counts.
 
-        ``text``: what the text detector says. ``assume_name``: as if a full name stood beside a health term
-        of every passage.
+        ``text``: the text detector's scores. ``assume_name``: as if a full name were next to a health term in
+        every passage.
         """
         if not evidence.passages:
             return Judgement(self.prior - _MOST_LOG_ODDS / 2, None)
         rows = np.array(
-            [self._inputs(evidence, place, text.document, assume_name) for place in evidence.passages]
+            [self._inputs(evidence, passage, text.document, assume_name) for passage in evidence.passages]
         )
         total, best, joint, row = self._strongest(rows, evidence.passages, text)
         if evidence.message:
             total = max(total, self.message_log_odds)
-        parts = joint.weights * (row - self.usual)
+        parts = joint.weights * (row - self.input_means)
         order = np.argsort(-np.abs(parts), kind="stable").tolist()
         return Judgement(
             log_odds=total + self.prior,
@@ -174,23 +173,23 @@ class PhiModel:
         )
 
     def _strongest(
-        self, rows: Floats, places: Sequence[tuple[int, int]], text: TextScores
+        self, rows: Floats, passages: Sequence[tuple[int, int]], text: TextScores
     ) -> tuple[float, int, Joint, Floats]:
-        """Return the highest log-odds of any passage, its number, and the judge and the inputs that gave it.
+        """Return the highest log-odds of any passage, its index, and the regression and inputs of that score.
 
-        The text detector reads a passage by itself only where its highest possible score would make that
-        passage the strongest.
+        The text detector scores a passage alone only if its highest possible score would make that passage
+        the strongest.
         """
         in_file = self.in_file.log_odds(rows)
         best = int(in_file.argmax())
         found = float(in_file[best]), best, self.in_file, rows[best]
-        alone = alone_rows(rows, places)
+        alone = alone_rows(rows, passages)
         alone[:, _TEXT] = TEXT_RANGE
         bounds = self.alone.log_odds(alone)
         for index in np.argsort(-bounds, kind="stable")[:MAX_ALONE].tolist():
             if bounds[index] <= found[0]:
                 break
-            alone[index, _TEXT] = cut(text.passage(*places[index]), TEXT_RANGE)
+            alone[index, _TEXT] = clip(text.passage(*passages[index]), TEXT_RANGE)
             log_odds = float(self.alone.log_odds(alone[index]))
             if log_odds > found[0]:
                 found = log_odds, index, self.alone, alone[index]
@@ -199,20 +198,20 @@ class PhiModel:
     def _inputs(
         self,
         evidence: DocumentEvidence,
-        place: tuple[int, int],
+        passage: tuple[int, int],
         text: float,
         assume_name: bool,
     ) -> Floats:
-        window = evidence.window(*place)
+        window = evidence.window(*passage)
         words, vector = self.words_log_odds(evidence, window), evidence.vector(window)
         if assume_name:
             vector[_OF_NAME] = 1.0
-        return inputs_of(words, vector, place[1] - place[0], text, len(evidence.document.text))
+        return inputs_of(words, vector, passage[1] - passage[0], text, len(evidence.document.text))
 
 
 @dataclass(frozen=True, slots=True)
 class Joint:
-    """Calibrated logistic regression over ``INPUTS``: weights and intercept, both sides equally frequent."""
+    """Calibrated logistic regression over ``INPUTS``: weights and intercept, at a prevalence of one half."""
 
     weights: Floats
     intercept: float
@@ -222,9 +221,9 @@ class Joint:
         return np.asarray(rows @ self.weights + self.intercept)
 
 
-def cut(value: float, most: float) -> float:
-    """Return a value cut to ``[-most, most]``."""
-    return max(min(value, most), -most)
+def clip(value: float, limit: float) -> float:
+    """Return a value clipped to ``[-limit, limit]``."""
+    return max(min(value, limit), -limit)
 
 
 def inputs_of(words: float, vector: Floats, n_chars: int, text_log_odds: float, n_text_chars: int) -> Floats:
@@ -234,25 +233,25 @@ def inputs_of(words: float, vector: Floats, n_chars: int, text_log_odds: float, 
     """
     person = max(weight * float(vector[_AT[name]] > 0) for name, weight in PERSON_WEIGHTS)
     row = np.empty(len(INPUTS))
-    row[0], row[1 : 1 + N_EVIDENCE] = cut(words, WORDS_RANGE), vector
+    row[0], row[1 : 1 + N_EVIDENCE] = clip(words, WORDS_RANGE), vector
     row[1 + N_EVIDENCE :] = (
         math.log1p(n_chars / 100),
-        cut(text_log_odds, TEXT_RANGE),
+        clip(text_log_odds, TEXT_RANGE),
         person,
-        person * cut(words, JOINT_RANGE),
+        person * clip(words, JOINT_RANGE),
         float(vector[_AT["concepts"]] == 0),
         float(vector[_AT["name_by_health"]]) * max(0.0, 1.0 - n_text_chars / SHORT_TEXT_CHARS),
     )
     return row
 
 
-def alone_rows(rows: Floats, places: Sequence[tuple[int, int]]) -> Floats:
-    """Return the inputs of passages as if each were a file, but for what the text detector says of it.
+def alone_rows(rows: Floats, passages: Sequence[tuple[int, int]]) -> Floats:
+    """Return the inputs of passages as if each were a file, except for the text detector's score.
 
-    ``rows``: the inputs within their file, shape (passages, inputs); ``places``: begin and end of each.
+    ``rows``: the inputs within their file, shape (passages, inputs); ``passages``: start and end of each.
     """
     found = rows.copy()
-    lengths = np.array([end - start for start, end in places], dtype=float)
+    lengths = np.array([end - start for start, end in passages], dtype=float)
     found[:, _SHORT] = rows[:, _BY_HEALTH] * np.maximum(0.0, 1.0 - lengths / SHORT_TEXT_CHARS)
     return found
 
@@ -267,13 +266,13 @@ def load_phi_model(path: Path = MODEL_FILE) -> PhiModel:
         words = file["words"].astype(np.float32)
         cues = dict(zip(file["cue_names"].tolist(), file["cues"].tolist(), strict=True))
         names: Sequence[str] = file["inputs"].tolist()
-        in_file, alone, usual = (file[name].astype(float) for name in ("in_file", "alone", "usual"))
+        in_file, alone, input_means = (file[name].astype(float) for name in ("in_file", "alone", "usual"))
         constants = dict(zip(file["constant_names"].tolist(), file["constants"].tolist(), strict=True))
         version = str(file["version"])
     if tuple(names) != INPUTS or words.shape != (N_BUCKETS,):
         message = f"{path}: inputs: expected those of this version of phiscan"
         raise ModelError(message)
-    if not all(np.isfinite(part).all() for part in (words, in_file, alone, usual)):
+    if not all(np.isfinite(part).all() for part in (words, in_file, alone, input_means)):
         message = f"{path}: weights: expected finite numbers"
         raise ModelError(message)
     return PhiModel(
@@ -282,7 +281,7 @@ def load_phi_model(path: Path = MODEL_FILE) -> PhiModel:
         words_intercept=constants["words_intercept"],
         in_file=Joint(in_file, constants["in_file_intercept"]),
         alone=Joint(alone, constants["alone_intercept"]),
-        usual=usual,
+        input_means=input_means,
         message_log_odds=constants["message_log_odds"],
         version=version,
     )

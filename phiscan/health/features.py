@@ -1,10 +1,10 @@
-"""What a stretch of text says, as numbers: concepts, kinds of concept, and the cues of a person's record.
+"""Text windows to bags of features: health concepts, kinds of concept, and cues of a person's record.
 
 A document is cut into overlapping windows, so that one clinic letter in a file of 300 pages is not
 averaged away. Each window is a bag with three blocks: health concepts (``dx:hypertension``), kinds of
 concept (``kind:dx``) and cue classes (``cue:report``), all sublinear counts. A concept that is negated or
-belongs to a relative counts as ``neg:`` or ``fam:`` beside its plain count: what a patient denies is still
-a clinical statement about that patient, while a leaflet denies nothing.
+belongs to a relative counts as ``neg:`` or ``fam:`` in addition to its plain count: what a patient denies is
+still a clinical statement about that patient, while a leaflet denies nothing.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from phiscan.health.terms import Hits
 
 WINDOW_CHARS: Final = 2400
 STRIDE_CHARS: Final = 1200
-NEGATION_CHARS: Final = 60  # how far "denies" reaches
-FAMILY_CHARS: Final = 120  # how far "family history" reaches
-NEAR_CHARS: Final = 80  # how far "she" reaches
-MARGIN_CHARS: Final = 300  # how far around its health terms a window reaches
-# Cues that say something of the health terms after them: what such a term counts as, and how far they reach.
-_REACHING: Final = {
+NEGATION_CHARS: Final = 60  # scope of a negation ("denies")
+FAMILY_CHARS: Final = 120  # scope of "family history"
+NEAR_CHARS: Final = 80  # scope of a pronoun or title
+MARGIN_CHARS: Final = 300  # of a window before its first and after its last health term
+# Cues that modify the health terms after them: the feature such a term adds, and the cue's scope.
+_MODIFIERS: Final = {
     "cue:negated": ("neg:any", NEGATION_CHARS),
     "cue:family": ("fam:any", FAMILY_CHARS),
     "cue:third": ("near:third", NEAR_CHARS),
@@ -43,7 +43,7 @@ _TITLES: Final = frozenset({"mr", "mrs", "ms"})
 _SENTENCE_END: Final = frozenset(".;!?\n")
 _BLANK: Final = re.compile(r"_{3,}|\.{4,}")
 _AMOUNT: Final = re.compile(r"\$\s?\d|\d\s?\$")
-_REACH: Final = dict(_REACHING.values())
+_SCOPES: Final = dict(_MODIFIERS.values())
 BLOCKS: Final = ("cue:", "kind:", "neg:", "fam:", "near:")  # features that are no health concepts
 
 
@@ -54,17 +54,15 @@ class Reading:
     health: Hits
     cues: Hits
     cue_names: tuple[str, ...]  # the class of each cue
-    spoken_of: Mapping[
-        str, tuple[bool, ...]
-    ]  # for each health term: denied, a relative's, close to "she", "my"
+    modifiers: Mapping[str, tuple[bool, ...]]  # by modifier (negated, near "she"): a flag per term
     n_chars: int
-    blanks: tuple[int, ...] = ()  # where a form leaves a place to fill in
-    amounts: tuple[int, ...] = ()  # where an amount of money stands
+    blanks: tuple[int, ...] = ()  # offsets of the blanks of a form
+    amounts: tuple[int, ...] = ()  # offsets of amounts of money
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """One stretch of a document and its bag: feature name -> count."""
+    """A part of a document and its bag of features: name to count."""
 
     start: int
     end: int
@@ -81,24 +79,24 @@ class Window:
 
 
 def read(text: str, lexicon: Lexicon) -> Reading:
-    """Find the health terms and cues of a text; its words are found once for both."""
+    """Return the health terms and cues of a text, matched in one pass."""
     health, cues = lexicon.both.match(text)
     names = [lexicon.cue_names[index] for index in cues.terms.tolist()]
-    reaching: dict[str, list[int]] = {}
+    modifying: dict[str, list[int]] = {}
     for index, name in enumerate(names):
-        if name in _REACHING:
-            reaching.setdefault(_REACHING[name][0], []).append(index)
+        if name in _MODIFIERS:
+            modifying.setdefault(_MODIFIERS[name][0], []).append(index)
         elif name == "cue:person" and text[int(cues.ends[index]) - 1] in "sS":
-            # Folding makes "patients" a "patient"; who speaks of patients speaks of nobody.
+            # Folding maps "patients" to "patient"; the plural describes no individual person.
             names[index] = "cue:people"
     return Reading(
         health,
         cues,
         tuple(names),
-        {mark: _reached(text, health, cues.ends[found], _REACH[mark]) for mark, found in reaching.items()},
+        {mark: _in_scope(text, health, cues.ends[found], _SCOPES[mark]) for mark, found in modifying.items()},
         n_chars=len(text),
-        blanks=_places(_BLANK, text) if "___" in text or "...." in text else (),
-        amounts=_places(_AMOUNT, text) if "$" in text else (),
+        blanks=_offsets(_BLANK, text) if "___" in text or "...." in text else (),
+        amounts=_offsets(_AMOUNT, text) if "$" in text else (),
     )
 
 
@@ -115,7 +113,7 @@ def windows(reading: Reading, lexicon: Lexicon) -> list[Window]:
         start, end = index * STRIDE_CHARS, min(index * STRIDE_CHARS + WINDOW_CHARS, reading.n_chars)
         inside = range(h_low[index], h_high[index])
         if inside:
-            # What is far from any health term (the rest of a book, a mail's header) is no evidence about it.
+            # Text far from any health term (the rest of a book, a mail's header) is no evidence about it.
             start = max(start, int(reading.health.starts[inside[0]]) - MARGIN_CHARS)
             end = min(end, int(reading.health.ends[inside[-1]]) + MARGIN_CHARS)
         counts = _cue_counts(reading, start, end)
@@ -127,7 +125,7 @@ def windows(reading: Reading, lexicon: Lexicon) -> list[Window]:
 
 
 def bag(reading: Reading, marks: Sequence[tuple[str, ...]], start: int, end: int) -> dict[str, int]:
-    """Return the bag of any stretch ``[start, end)``; ``marks`` are those of ``marks_of``."""
+    """Return the bag of features of ``[start, end)``; ``marks`` are those of ``marks_of``."""
     counts = _cue_counts(reading, start, end)
     low, high = reading.health.starts.searchsorted((start, end)).tolist()
     counts.update(chain.from_iterable(marks[low:high]))
@@ -135,22 +133,22 @@ def bag(reading: Reading, marks: Sequence[tuple[str, ...]], start: int, end: int
 
 
 def _cue_counts(reading: Reading, start: int, end: int) -> Counter[str]:
-    """Count the classes of the cues, the blanks of forms and the amounts of money in a stretch."""
+    """Return the counts of cue classes, blanks of forms and amounts of money in ``[start, end)``."""
     counts = Counter(reading.cue_names[slice(*reading.cues.starts.searchsorted((start, end)).tolist())])
-    for name, places in (("cue:blank", reading.blanks), ("cue:money", reading.amounts)):
-        if places and (n_places := sum(start <= at < end for at in places)):
-            counts[name] = n_places
+    for name, offsets in (("cue:blank", reading.blanks), ("cue:money", reading.amounts)):
+        if offsets and (n_offsets := sum(start <= offset < end for offset in offsets)):
+            counts[name] = n_offsets
     return counts
 
 
-def _places(pattern: re.Pattern[str], text: str) -> tuple[int, ...]:
+def _offsets(pattern: re.Pattern[str], text: str) -> tuple[int, ...]:
     return tuple(match.start() for match in pattern.finditer(text))
 
 
 def marks_of(reading: Reading, lexicon: Lexicon) -> list[tuple[str, ...]]:
-    """Return what each health term counts as: its concept, its kind, and how it is spoken of."""
+    """Return the features of each health term: its concept, its kind, and its modifiers."""
     marks: list[tuple[str, ...]] = [lexicon.marks[index] for index in reading.health.terms.tolist()]
-    for name, flags in reading.spoken_of.items():
+    for name, flags in reading.modifiers.items():
         if True in flags:
             marks = [(*mark, name) if flag else mark for mark, flag in zip(marks, flags, strict=True)]
     return marks
@@ -161,13 +159,13 @@ def _bounds(starts: npt.NDArray[np.int64], n_windows: int) -> tuple[list[int], l
     return starts.searchsorted(lows).tolist(), starts.searchsorted(lows + WINDOW_CHARS).tolist()
 
 
-def _reached(text: str, health: Hits, ends: npt.NDArray[np.int64], reach: int) -> tuple[bool, ...]:
-    """Tell for each health term whether a cue ends before it in the same sentence, within ``reach``."""
+def _in_scope(text: str, health: Hits, ends: npt.NDArray[np.int64], scope: int) -> tuple[bool, ...]:
+    """Return for each health term whether a cue ends within ``scope`` before it, in the same sentence."""
     if not len(health.starts):
         return ()
     before = ends[np.maximum(ends.searchsorted(health.starts, side="right") - 1, 0)]
     distance = health.starts - before
-    near = (distance >= 0) & (distance <= reach)
+    near = (distance >= 0) & (distance <= scope)
     for index in near.nonzero()[0].tolist():
         at = int(before[index])
         # The full stop of "Mrs." ends no sentence.

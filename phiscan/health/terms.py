@@ -1,7 +1,7 @@
-"""Find every health term of a text in one pass: whole words, longest first, inflection folded.
+"""Find every health term of a text in one pass: whole words, longest match first, inflection folded.
 
 A term is a sequence of folded words; its key is the hash of the hashes of its words. At each length the
-words that cannot begin a term any more are dropped, so that nearly all words are looked at once.
+words that cannot begin a longer term are dropped, so that most words are tested once.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ import numpy.typing as npt
 
 from phiscan.text.word_tokens import CHUNK_CHARS, Hashes, Offsets, Tokens, chunks, tokenize
 
-MAX_WORDS: Final = 6  # longer terms are cut by the build scripts
-CONTEXT_CHARS: Final = 150  # how near a sure term must be to a term that needs context
+MAX_WORDS: Final = 6  # longer terms are dropped by the build scripts
+CONTEXT_CHARS: Final = 150  # largest distance from a term that needs context to one that does not
 _MULTIPLIER: Final = np.uint64(0xD6E8FEB86659FD93)
 _FILTER_BITS: Final = 18
-_ORDER: Final = CHUNK_CHARS * 2  # more than a chunk has words: first by the first word, then the longest
-# A code of ICD-10-CM in small letters, by its dot: "f33.1"; "v10.2" is mostly a version of something.
+_ORDER: Final = CHUNK_CHARS * 2  # above the words of a chunk: sort by first word, then longest first
+# An ICD-10-CM code in lower case, by its dot: "f33.1"; "v10.2" is usually a version number.
 _SMALL_CODE: Final = re.compile(r"[a-uw-z]\d\d\.\d")
 _LINE_CHARS: Final = 80  # on each side of a term
 _WORD: Final = re.compile(r"[^\W\d_]{3}")
@@ -31,14 +31,14 @@ _BEGINS: Final = np.uint8(2)
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One form of a concept, and what it needs to count."""
+    """One form of a concept, and the conditions under which it is matched."""
 
     text: str
     concept: str
-    case: bool = False  # counts only as written here (AIDS, not aids)
-    context: bool = False  # counts only near a term that needs none (cold, mole, discharge)
-    word: bool = False  # a word as well: counts for nothing in a line wholly in capitals (PAR, SI)
-    small: bool = False  # counts in small letters, too, where the whole line is in small letters (copd)
+    case: bool = False  # case-sensitive (AIDS, not aids)
+    context: bool = False  # only near a term without this flag (cold, mole, discharge)
+    word: bool = False  # also an ordinary word: ignored in a line in capitals (PAR, SI)
+    small: bool = False  # also matched in lower case where the whole line is in lower case (copd)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +50,13 @@ class Hits:
     terms: npt.NDArray[np.int64]  # indices into TermMatcher.terms_
 
 
-Found = tuple[Offsets, Offsets, npt.NDArray[np.int64]]  # first word, last word, and what was found there
+Found = tuple[Offsets, Offsets, npt.NDArray[np.int64]]  # first word, last word, index of the term or key
 _NO_HITS: Final = Hits(*(np.zeros(0, dtype=np.int64) for _ in range(3)))
 
 
 @dataclass(slots=True)
 class TermMatcher:
-    """Match a list of terms. Constructor only stores; ``fit`` compiles; what it learns ends in ``_``."""
+    """Match a list of terms; ``fit`` compiles them, and compiled attributes end in ``_``."""
 
     max_words: int = MAX_WORDS
     terms_: tuple[Term, ...] = field(default=(), init=False, repr=False)
@@ -66,7 +66,7 @@ class TermMatcher:
     )
     flags_: npt.NDArray[np.uint8] = field(
         default_factory=lambda: np.zeros(0, np.uint8), init=False, repr=False
-    )  # by the first bits of a key: whether it may be a term, and whether it may begin one
+    )  # filter by the first bits of a key: may be a term, may begin a term
     case_: npt.NDArray[np.bool_] = field(
         default_factory=lambda: np.zeros(0, np.bool_), init=False, repr=False
     )
@@ -75,7 +75,7 @@ class TermMatcher:
     )
 
     def fit(self, terms: Sequence[Term]) -> Self:
-        """Compile ``terms``; of two terms with the same folded words the first one stands."""
+        """Compile ``terms``; of two terms with the same folded words the first one counts."""
         self.terms_ = tuple(terms)
         self.case_ = np.array([term.case for term in terms], dtype=np.bool_)
         self.context_ = np.array([term.context for term in terms], dtype=np.bool_)
@@ -84,8 +84,8 @@ class TermMatcher:
         firsts = np.cumsum(lengths) - lengths
         keys = np.zeros(len(terms), dtype=np.uint64)
         for n_words in range(1, self.max_words + 1):
-            reach = np.flatnonzero(lengths >= n_words)
-            keys[reach] = keys[reach] * _MULTIPLIER + words[firsts[reach] + n_words - 1]
+            long_enough = np.flatnonzero(lengths >= n_words)
+            keys[long_enough] = keys[long_enough] * _MULTIPLIER + words[firsts[long_enough] + n_words - 1]
             self.flags_[_slot(keys[lengths > n_words])] |= _BEGINS
         usable = np.flatnonzero((lengths > 0) & (lengths <= self.max_words))
         self.flags_[_slot(keys[usable])] |= _WHOLE
@@ -94,7 +94,7 @@ class TermMatcher:
         return self
 
     def resolve(self, tokens: Tokens, found: Found, text: str) -> Hits:
-        """Return which of the candidates of one chunk stand; ``text`` is the whole text."""
+        """Return the accepted candidates of one chunk: case checked, longest match; ``text`` is whole."""
         at, last, owner = found
         if self.case_[owner].any():
             sure = self._as_written(owner, tokens.starts[at], tokens.ends[last], text)
@@ -105,7 +105,7 @@ class TermMatcher:
         return Hits(tokens.starts[at[keep]], tokens.ends[last[keep]], owner[keep])
 
     def gather(self, parts: Sequence[Hits]) -> Hits:
-        """Join the hits of all chunks, without the terms that lack the context they need."""
+        """Return the hits of all chunks, without the terms that lack their required context."""
         filled = [part for part in parts if len(part.starts)]
         if not filled:
             return _NO_HITS
@@ -116,10 +116,10 @@ class TermMatcher:
                 np.concatenate([part.ends for part in filled]),
                 np.concatenate([part.terms for part in filled]),
             )
-        needy = self.context_[hits.terms]
-        if not needy.any():
+        needs_context = self.context_[hits.terms]
+        if not needs_context.any():
             return hits
-        keep = _in_context(hits.starts, needy)
+        keep = _in_context(hits.starts, needs_context)
         return Hits(hits.starts[keep], hits.ends[keep], hits.terms[keep])
 
     def _as_written(
@@ -139,7 +139,7 @@ class TermMatcher:
 
 
 def _around(text: str, start: int, end: int) -> str:
-    """Return what is in the line to both sides of a term; nothing if no word is there."""
+    """Return the rest of the line on both sides of a term; "" if it holds no word."""
     low, high = max(0, start - _LINE_CHARS), end + _LINE_CHARS
     low = max(low, text.rfind("\n", low, start) + 1)
     stop = text.find("\n", end, high)
@@ -149,7 +149,7 @@ def _around(text: str, start: int, end: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class JointMatcher:
-    """Several lists matched over one reading of a text; each list's terms overlap none of their own list."""
+    """Match several lists in one pass over a text; hits of the same list do not overlap."""
 
     matchers: tuple[TermMatcher, ...]
     keys: Hashes = field(repr=False)  # of all lists, sorted
@@ -170,7 +170,7 @@ class JointMatcher:
         return cls(tuple(matchers), keys, tuple(owners), flags, max(each.max_words for each in matchers))
 
     def match(self, text: str) -> tuple[Hits, ...]:
-        """Return each list's terms of ``text``: the longest at each place, none overlapping another."""
+        """Return each list's hits in ``text``: the longest at each offset, without overlaps."""
         parts: list[list[Hits]] = [[] for _ in self.matchers]
         for offset, part in chunks(text):
             tokens = tokenize(part, offset)
@@ -186,7 +186,7 @@ class JointMatcher:
         return tuple(matcher.gather(hits) for matcher, hits in zip(self.matchers, parts, strict=True))
 
     def _candidates(self, tokens: Tokens) -> Found | None:
-        """Return every place where a key of any list stands: first word, last word, index of the key."""
+        """Return every match of a key of any list: first word, last word, index of the key."""
         if not len(self.keys):
             return None
         found: list[Found] = []
@@ -197,12 +197,12 @@ class JointMatcher:
             maybe = (flags & _WHOLE).nonzero()[0]
             if len(maybe):
                 wanted = keys[maybe]
-                place = np.minimum(self.keys.searchsorted(wanted), len(self.keys) - 1)
-                real = (self.keys[place] == wanted).nonzero()[0]
+                index = np.minimum(self.keys.searchsorted(wanted), len(self.keys) - 1)
+                real = (self.keys[index] == wanted).nonzero()[0]
                 if len(real):
                     at = active[maybe[real]]
-                    found.append((at, at + (n_words - 1), place[real]))
-            # The last word of a chunk is joined to none, so that no index runs over the end.
+                    found.append((at, at + (n_words - 1), index[real]))
+            # The last word of a chunk has no successor, so no index runs past the end.
             go_on = ((flags >= _BEGINS) & tokens.joined[active + (n_words - 1)]).nonzero()[0]
             if not len(go_on):
                 break
@@ -218,19 +218,19 @@ def _slot(keys: Hashes) -> npt.NDArray[np.int64]:
     return (keys >> np.uint64(64 - _FILTER_BITS)).view(np.int64)
 
 
-def _in_context(starts: Offsets, needy: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Tell which hits need no other term near them, or have one."""
-    sure = starts[~needy]
+def _in_context(starts: Offsets, needs_context: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Return which hits need no other term near them, or have one."""
+    sure = starts[~needs_context]
     if not len(sure):
-        return ~needy
+        return ~needs_context
     after = np.minimum(sure.searchsorted(starts), len(sure) - 1)
     near = np.minimum(np.abs(sure[after] - starts), np.abs(starts - sure[np.maximum(after - 1, 0)]))
-    kept: npt.NDArray[np.bool_] = ~needy | (near <= CONTEXT_CHARS)
-    return kept
+    accepted: npt.NDArray[np.bool_] = ~needs_context | (near <= CONTEXT_CHARS)
+    return accepted
 
 
 def _words_of(texts: Sequence[str]) -> tuple[Hashes, npt.NDArray[np.int64]]:
-    """Return the word hashes of all terms one after the other, and how many each has."""
+    """Return the concatenated word hashes of all terms, and the number of words of each."""
     hashes: list[Hashes] = []
     lengths: list[npt.NDArray[np.int64]] = []
     batch: list[str] = []
@@ -250,24 +250,24 @@ def _words_of(texts: Sequence[str]) -> tuple[Hashes, npt.NDArray[np.int64]]:
 
 
 def _longest(at: Offsets, last: Offsets) -> npt.NDArray[np.int64]:
-    """Return the indices of the hits that stand, leftmost first, the longest at each place."""
+    """Return the indices of the non-overlapping hits: leftmost first, the longest at each offset."""
     if len(at) == 1:
         return np.zeros(1, dtype=np.int64)
     order = (at * _ORDER - last).argsort()
     at, last = at[order], last[order]
-    reach = np.maximum.accumulate(last)
+    max_end = np.maximum.accumulate(last)
     clear = np.ones(len(at), dtype=np.bool_)
-    clear[1:] = at[1:] > reach[:-1]
+    clear[1:] = at[1:] > max_end[:-1]
     if clear.all():
         return order
-    # Only where terms overlap must they be weighed one by one; between two clear starts a lone term stands.
+    # Only overlapping hits are compared one by one; a hit between two non-overlapping starts is accepted.
     alone = clear & np.append(clear[1:], True)
-    kept = alone.copy()
+    accepted = alone.copy()
     rest = np.flatnonzero(~alone)
     end = -1
     for index, first, final in zip(rest.tolist(), at[rest].tolist(), last[rest].tolist(), strict=True):
         if first > end:
-            kept[index] = True
+            accepted[index] = True
             end = final
-    stand: npt.NDArray[np.int64] = order[kept]
-    return stand
+    selected: npt.NDArray[np.int64] = order[accepted]
+    return selected

@@ -1,7 +1,7 @@
-"""The words of a text as hashes, single and in pairs: what the model of words (``told.py``) reads.
+"""Text to hashed words and word pairs: the features of the patient classifier (``patient_classifier.py``).
 
-A health term is one word, read as its kind (a diagnosis, a drug), a number is read as a number: which illness
-it is, and how much of what, is not asked. Inflection, case and accents are folded (``tokens.py``).
+A health term is one word, replaced by its kind (diagnosis, drug), and every number has the same hash, so that
+the model learns no illness and no value. Inflection, case and accents are folded (``text/word_tokens.py``).
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from phiscan.text.word_tokens import Hashes, Offsets, chunks, fold_codes, tokeni
 
 BUCKET_BITS: Final = 18
 N_BUCKETS: Final = 1 << BUCKET_BITS
-LENGTH: Final = 5.0  # of the row of a window's words, so that they weigh about as much as its cues
-PAIR: Final = 0.7  # what a pair of words counts, a word counting 1
+LENGTH: Final = 5.0  # norm of a window's word features, so that they weigh about as much as its cues
+PAIR: Final = 0.7  # value of a word pair; a single word has 1
 _SHIFT: Final = np.uint64(64 - BUCKET_BITS)
 _PAIRING: Final = np.uint64(0x9E3779B97F4A7C15)
 _NUMBER: Final = np.uint64(0xB5297A4D3F84D5B5)
@@ -33,14 +33,14 @@ Floats = npt.NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The words of a text in order: where each begins (code points), and its hash."""
+    """The words of a text in order: start offsets (code points) and hashes."""
 
     starts: Offsets
     hashes: Hashes = field(repr=False)
 
 
 def words_of(text: str, reading: Reading, lexicon: Lexicon, windows: Sequence[Window]) -> Words:
-    """Return the words of a text whose health terms have been read; of a long one those near ``windows``."""
+    """Return the words of a text, health terms by kind; of a long text those in chunks with ``windows``."""
     starts = [window.start for window in windows]  # in order, and so are their ends
     parts = [
         _words_of_chunk(part, offset, reading.health, lexicon)
@@ -62,24 +62,24 @@ def _words_of_chunk(part: str, offset: int, health: Hits, lexicon: Lexicon) -> W
     hashes[(first >= ord("0")) & (first <= ord("9"))] = _NUMBER
     if not len(health.starts) or not len(starts):
         return Words(starts, hashes)
-    # A term begins with a word; the other words that it covers are dropped.
+    # The first word of a term is replaced by its kind, its other words are dropped.
     term = np.maximum(health.starts.searchsorted(starts, side="right") - 1, 0)
     covered = (starts >= health.starts[term]) & (starts < health.ends[term])
     begins = covered & (starts == health.starts[term])
     kinds = [_kind_hash(lexicon.marks[index][1]) for index in health.terms[term[begins]].tolist()]
     hashes[begins] = np.array(kinds, dtype=np.uint64)
-    kept = ~covered | begins
-    return Words(starts[kept], hashes[kept])
+    selected = ~covered | begins
+    return Words(starts[selected], hashes[selected])
 
 
 @cache
 def _kind_hash(kind: str) -> int:
-    """Return the hash by which a kind of health term (``kind:dx``, ``kind:rx``) is read."""
+    """Return the hash that replaces a kind of health term (``kind:dx``, ``kind:rx``)."""
     return int(tokenize(f"term{kind.removeprefix('kind:')}").hashes[0] ^ _PAIRING)
 
 
 def word_features(words: Words, start: int, end: int) -> tuple[npt.NDArray[np.int64], Floats]:
-    """Return the buckets of the words and pairs that begin between two places, and their values.
+    """Return the buckets of the words and pairs that begin in ``[start, end)``, and their values.
 
     A word counts 1 + log(occurrences), a pair ``PAIR``; all together have the length ``LENGTH``.
     """

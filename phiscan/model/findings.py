@@ -78,7 +78,7 @@ class WindowBag:
 
     n_chars: int
     counts: tuple[tuple[str, int], ...]  # concept, kind or cue, and how often; never a word of the text
-    told: float = 0.0  # how likely it tells of a patient, in [0, 1], before any correction by reviewers
+    patient_score: float = 0.0  # patient classifier's score, in [0, 1], before any reviewer correction
 
 
 @dataclass(frozen=True, slots=True)

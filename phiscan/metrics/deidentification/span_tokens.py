@@ -50,7 +50,7 @@ NOT_OF_A_VOCABULARY = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Subset:
-    """The score on the tokens of some kind: PHI found, PHI in all, and other such tokens that were marked."""
+    """The score on a subset of the tokens: PHI found, all PHI, and other such tokens that were marked."""
 
     found: int
     total: int
@@ -103,7 +103,7 @@ def covered_tokens(extents: Sequence[tuple[int, int]], spans: Iterable[LabelledS
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """What the gold documents say of each token string: seen outside PHI, and with which types inside."""
+    """The token strings of the gold documents: those outside PHI, and the types of those inside."""
 
     plain: frozenset[str]
     types: dict[str, frozenset[str]]
