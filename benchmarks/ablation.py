@@ -1,4 +1,4 @@
-"""What each heuristic of screening is worth: the whole program without it, on unread marked sets.
+"""Ablation: measure the whole program without each heuristic of screening, on unread marked sets.
 
     .venv/bin/python -m benchmarks.ablation [--only NAME ...] [--together] [--every N] [--out FILE]
 
@@ -71,7 +71,7 @@ def _second(_: Any, value: Any, *__: Any, **___: Any) -> Any:
 
 
 class _NoFields:
-    """Stands for ``PlaceFields``: no field or column says that a name is a place."""
+    """Replacement of ``PlaceFields``: no field or column marks a name as a place."""
 
     def __init__(self, *_: Any) -> None:
         pass
@@ -80,7 +80,7 @@ class _NoFields:
         """Return no type."""
 
 
-# Component, module below phiscan.screen, attribute there, what stands for it.
+# Component, module below phiscan.screen, attribute there, its replacement.
 PATCHES: tuple[tuple[str, str, str, Any], ...] = (
     ("filters.place_or_person (tagger)", "ner.tagger", "PlaceFields", _NoFields),
     ("location.city_and_state (address blocks)", "ner.tagger", "in_block", _no),
@@ -98,7 +98,7 @@ PATCHES: tuple[tuple[str, str, str, Any], ...] = (
 
 @dataclass(frozen=True)
 class Component:
-    """A heuristic that can be left out: its name, and by what means (one of the four)."""
+    """A heuristic that can be left out: its name, and one of four means to do so."""
 
     name: str
     recognizer: str | None = None
@@ -135,7 +135,7 @@ def components() -> Iterator[Component]:
 
 @contextmanager
 def without(left_out: Sequence[Component]) -> Iterator[Screener]:
-    """Give a screener that lacks all of the components at the same time."""
+    """Yield a screener without all of the components."""
     with ExitStack() as stack:
         for component in left_out:
             if component.patch is not None:
@@ -160,7 +160,7 @@ def without(left_out: Sequence[Component]) -> Iterator[Screener]:
 
 
 def _forget() -> None:
-    """Forget the recognizers that were built: the next screener is built with what is patched now."""
+    """Clear the caches of recognizers, so that the next screener uses the present patches."""
     import_module("phiscan.screen.pipeline")._shipped.cache_clear()
     person = import_module("phiscan.screen.recognizers.person.recognizer")
     for built in (person._cues, person._location_cues):
@@ -185,7 +185,7 @@ def measure(screener: Screener, texts: Sequence[dict[str, Any]]) -> Figures:
 
 
 def table(whole: Figures, rows: Iterable[tuple[str, Figures]]) -> Iterator[str]:
-    """Yield the lines of the table: the program, then each component by what it is worth."""
+    """Yield the lines of the table: the program, then each component by its effect."""
     yield "| without | found | family | precision | tokens found | processor time |"
     yield "| --- | ---: | ---: | ---: | ---: | ---: |"
     yield (

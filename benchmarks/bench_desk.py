@@ -1,4 +1,4 @@
-"""How fast the desk answers with 200,000 queued items, alone and with five reviewers at once.
+"""Latency of the desk with 200,000 queued items, with one and with five concurrent reviewers.
 
 Prints p50 and p99 of the wall clock, and the mean CPU time where one process does the work: of a page of the
 list in its orders and filters, of a decision, and of what a page needs besides; then of the same decisions by
@@ -112,7 +112,7 @@ def heading(what: str) -> None:
     print(f"\n| {what} | p50 ms | p99 ms | CPU ms |\n| --- | --- | --- | --- |")
 
 
-def said(what: str, seconds: Sequence[float]) -> None:
+def print_times(what: str, seconds: Sequence[float]) -> None:
     ordered = sorted(seconds)
     p50, p99 = ordered[len(ordered) // 2], ordered[min(len(ordered) - 1, int(len(ordered) * 0.99))]
     cpu = f"{seconds.cpu / len(seconds) * 1000:.1f}" if isinstance(seconds, Times) else ""
@@ -133,7 +133,7 @@ def timed(action: Callable[[], object], n: int = N_RUNS) -> Times:
 
 @pytest.fixture(autouse=True)
 def _load() -> Iterator[None]:
-    """Say how busy the machine is: every time below depends on it."""
+    """Print the load of the machine, on which every time below depends."""
     before = os.getloadavg()[0]
     yield
     print(f"load average {before:.1f} to {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores", flush=True)
@@ -167,17 +167,17 @@ def test_bench_pages(database: Path) -> None:
     with Store.open(url_of(database)) as store:
         desk = store.desk
         for name, (wanted, order) in FILTERS.items():
-            said(name, timed(lambda w=wanted, o=order: desk.items(w, viewer="ana", now=NOW, order=o)))
+            print_times(name, timed(lambda w=wanted, o=order: desk.items(w, viewer="ana", now=NOW, order=o)))
         cursor = ""
         for _ in range(200):
             cursor = desk.items(viewer="ana", now=NOW, cursor=cursor).after
-        said("riskiest, page 200", timed(lambda: desk.items(viewer="ana", now=NOW, cursor=cursor)))
-        said("counts by state", timed(lambda: desk.counts(viewer="ana", now=NOW)))
-        said("choices of the filters", timed(desk.choices, 20))
-        said("progress today", timed(lambda: desk.progress(since=NOW)))
-        said("everything that the queue page asks for", timed(lambda: whole_page(desk)))
-        said("what an estimate of the rest needs", timed(desk.left, 20))
-        said("one item in full", timed(lambda: desk.detail(4711, viewer="ana", now=NOW)))
+        print_times("riskiest, page 200", timed(lambda: desk.items(viewer="ana", now=NOW, cursor=cursor)))
+        print_times("counts by state", timed(lambda: desk.counts(viewer="ana", now=NOW)))
+        print_times("choices of the filters", timed(desk.choices, 20))
+        print_times("progress today", timed(lambda: desk.progress(since=NOW)))
+        print_times("everything that the queue page asks for", timed(lambda: whole_page(desk)))
+        print_times("what an estimate of the rest needs", timed(desk.left, 20))
+        print_times("one item in full", timed(lambda: desk.detail(4711, viewer="ana", now=NOW)))
 
 
 @pytest.mark.bench
@@ -204,8 +204,8 @@ def test_bench_count(database: Path) -> None:
 
         assert from_tables() == store.queue_size(verdicts=[None])
         old, new = timed(from_tables, 7), timed(lambda: store.queue_size(verdicts=[None]), 7)
-        said("count of the undecided, from the other tables", old)
-        said("count of the undecided, from the list", new)
+        print_times("count of the undecided, from the other tables", old)
+        print_times("count of the undecided, from the list", new)
         print(f"ratio {sorted(old)[3] / sorted(new)[3]:.1f}")
 
 
@@ -245,11 +245,11 @@ def test_bench_five_reviewers(database: Path) -> None:
         heading("one reviewer")
         top = store.desk.items(viewer="ana", now=NOW, limit=N_RUNS + 1).items
         todo = iter(top)
-        said(
+        print_times(
             "decision",
             timed(lambda: store.desk.decide(next(todo).file_id, Verdict.PHI, reviewer="ana", now=NOW)),
         )
-        said("undo", timed(lambda: store.desk.undo_last(by="ana", now=NOW)))
+        print_times("undo", timed(lambda: store.desk.undo_last(by="ana", now=NOW)))
         n_ana = store.verify_audit().n_rows - n_before
     context = multiprocessing.get_context("spawn")
     answers = context.Queue()
@@ -263,8 +263,8 @@ def test_bench_five_reviewers(database: Path) -> None:
         person.join()
     assert [person.exitcode for person in people] == [0] * N_REVIEWERS
     heading("five reviewers at once, a process each")
-    said("decision", [one for seconds, _ in measured for one in seconds])
-    said("page", [one for _, pages in measured for one in pages])
+    print_times("decision", [one for seconds, _ in measured for one in seconds])
+    print_times("page", [one for _, pages in measured for one in pages])
     with Store.open(url_of(database)) as store:
         with store._database.read() as connection:
             n = sum(
@@ -362,8 +362,8 @@ def test_bench_server(database: Path, tmp_path: Path) -> None:
                     made = [one.result() for one in asked]
                 used = cpu_of(server.pid or 0) - before
                 heading(f"through the server, {many} at once, {thought_s:.0f} s of thought")
-                said("GET /queue", [one for pages, _ in made for one in pages])
-                said("POST the decision", [one for _, decisions in made for one in decisions])
+                print_times("GET /queue", [one for pages, _ in made for one in pages])
+                print_times("POST the decision", [one for _, decisions in made for one in decisions])
                 print(f"server CPU per page and two posts {used / many / n_each * 1000:.1f} ms")
                 top = top[n_each:]
             with store._database.read() as connection:
@@ -410,6 +410,6 @@ def test_bench_recording(database: Path) -> None:
                         store.record(state.id, "v1", batch)
                 seconds.append(time.perf_counter() - started)
         heading("record 500 referred files")
-        said("with the list", kept)
-        said("without it", bare)
+        print_times("with the list", kept)
+        print_times("without it", bare)
         print(f"ratio of the medians {sorted(kept)[6] / sorted(bare)[6]:.2f}")

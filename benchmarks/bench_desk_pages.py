@@ -1,4 +1,4 @@
-"""How fast the desk shows its list and its items among 200,000, masked prose included.
+"""Latency of the desk's list and items with 200,000 items, including masked prose.
 
 A home with 200,000 recorded items and a scanned share of real files of less than 1 MB: the sample corpus,
 form letters, long notes, tables of 4,000 rows. The application of `phiscan serve` runs in a process of its
@@ -22,7 +22,7 @@ import httpx
 import pytest
 import uvicorn
 
-from benchmarks.bench_desk import N_ITEMS, NOW, PASSWORD, Times, build, cpu_of, said
+from benchmarks.bench_desk import N_ITEMS, NOW, PASSWORD, Times, build, cpu_of, print_times
 from phiscan.config import Config
 from phiscan.review.accounts.users import Role
 from phiscan.review.decisions.reveals import PURPOSES
@@ -132,7 +132,7 @@ def measured(what: str, asked: Sequence[Callable[[], httpx.Response]], server: i
         seconds.append(time.perf_counter() - started)
         assert answer.status_code == 200, answer.text[:200]
     seconds.cpu = cpu_of(server) - before
-    said(f"{what} ({len(seconds)})", seconds)
+    print_times(f"{what} ({len(seconds)})", seconds)
 
 
 @pytest.mark.bench

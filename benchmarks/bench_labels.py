@@ -1,4 +1,4 @@
-"""Made values after 294 labels, and below as many heads of columns, in 19 layouts: what is found, and as what.
+"""Recall by type of generated values after 294 labels, and below as many column headers, in 19 layouts.
 
     .venv/bin/python -m benchmarks.bench_labels
 

@@ -1,4 +1,4 @@
-"""The second family of name recognizers beside the tagger: how far their verdicts depend, and what it costs.
+"""Second name recognizers and the tagger: dependence of their verdicts, and cost.
 
 Run: ``PHISCAN_TAGGER_FOLDS=A/folds PHISCAN_SECOND_FOLDS=B/folds .venv/bin/python -m pytest -m bench -s
 benchmarks/bench_second_names.py``, where A and B are the ``--out`` of ``phiscan train names`` and ``phiscan

@@ -1,4 +1,4 @@
-"""``phiscan train``: make the shipped models anew, from a seed."""
+"""``phiscan train``: retrain the shipped models, reproducibly from a seed."""
 
 from __future__ import annotations
 

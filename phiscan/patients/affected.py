@@ -65,7 +65,7 @@ def affected(
     return Affected(
         patients=tuple(patients),
         by_region=regions,
-        by_folder={folder: len(batch) for folder, batch in sorted(by_folder.items())},
+        by_folder={folder: len(patients) for folder, patients in sorted(by_folder.items())},
         n_files=len(folders),
         n_files_without_match=len(folders) - len(with_match),
     )

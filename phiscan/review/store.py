@@ -192,7 +192,7 @@ class Store:
                 early=early,
             ),
             derived=not (results or folders or early),
-            turn="beside",
+            lock="shared",
         )
 
     def early_results(self, scan_id: int) -> dict[tuple[bytes, bytes], FileResult]:

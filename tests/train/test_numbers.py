@@ -131,7 +131,7 @@ def test_numbers_of_which_all_are_somebodys_teach_nothing(few: Path, tmp_path: P
     few.write_text('{"id": "a", "text": "file 44187", "spans": [[5, 10, "MRN"]]}\n', encoding="utf-8")
     for path in numbers.FOLDER.glob("*.txt"):
         path.unlink()
-    with pytest.raises(InputError, match="some that are nobody's"):
+    with pytest.raises(InputError, match="some that are not"):
         train_numbers(NumberSettings(), marked=[few], out=tmp_path / "out", tell=lambda _: None)
 
 

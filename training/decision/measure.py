@@ -1,4 +1,4 @@
-"""Measure P(PHI) with whole families left out: referrals beside simpler rules, and calibration."""
+"""Cross-validate P(PHI) by families: referrals compared with simpler rules, and calibration."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ RULES = ("P(PHI)", "old table", "naive", "equation 4", "A", "B", "C")
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """Log-odds (balanced, not calibrated) of each document by models that never saw its family."""
+    """Held-out log-odds (balanced, not calibrated) of each document, by models without its family."""
 
     in_file: Floats
     alone: Floats
@@ -52,7 +52,7 @@ class LeftOut:
 
 
 def folds_of(documents: Sequence[Described]) -> Ints:
-    """Return a fold per document; a family lies in one fold, and each fold has families of every kind."""
+    """Return a fold per document; a family is in one fold, and each fold has families of every kind."""
     families = sorted({one.family for one in documents})
     draw = np.random.default_rng(2008)
     fold: dict[str, int] = {}
@@ -64,7 +64,7 @@ def folds_of(documents: Sequence[Described]) -> Ints:
 
 
 def left_out(documents: Sequence[Described]) -> LeftOut:
-    """Score every document by models of the other folds; the joint models learn from left-out scores too."""
+    """Return held-out scores of every document; the joint models are fitted on held-out scores too."""
     is_phi = np.array([one.is_phi for one in documents])
     weights, fold = weights_of(documents), folds_of(documents)
     words, texts = word_rows(documents), text_rows(documents)
@@ -94,7 +94,7 @@ def left_out(documents: Sequence[Described]) -> LeftOut:
 
 
 def calibration(scores: Floats, documents: Sequence[Described]) -> tuple[float, float]:
-    """Return slope and intercept of Platt scaling on left-out scores, both sides weighing the same."""
+    """Return slope and intercept of Platt scaling on held-out scores, with balanced classes."""
     is_phi = np.array([one.is_phi for one in documents])
     each = balanced(weights_of(documents), is_phi)
     model = LogisticRegression(C=1e6).fit(scores[:, None], is_phi, sample_weight=each)
@@ -132,7 +132,7 @@ def calibration_error(bins: Sequence[tuple[float, float, float]]) -> float:
 
 
 def groups(documents: Sequence[Described]) -> Iterator[tuple[str, npt.NDArray[np.bool_]]]:
-    """Yield the rows of the table: a name, and which documents it has."""
+    """Yield the rows of the table: a name, and a mask of its documents."""
     family = np.array([one.family for one in documents])
     is_phi = np.array([one.is_phi for one in documents])
     short = np.array([one.n_chars <= SHORT_CHARS for one in documents])
@@ -159,7 +159,7 @@ def groups(documents: Sequence[Described]) -> Iterator[tuple[str, npt.NDArray[np
 def rules(
     documents: Sequence[Described], referred: npt.NDArray[np.bool_]
 ) -> dict[str, npt.NDArray[np.bool_]]:
-    """Return what each rule refers."""
+    """Return which documents each rule refers."""
     return {
         "P(PHI)": referred,
         "old table": np.array([one.table == "referred" for one in documents]),
@@ -172,7 +172,7 @@ def rules(
 
 
 def table(documents: Sequence[Described], referred: npt.NDArray[np.bool_]) -> Iterator[str]:
-    """Yield a Markdown table: what each rule refers of every group of documents."""
+    """Yield a Markdown table: the share of every group of documents that each rule refers."""
     said = rules(documents, referred)
     yield "| documents | number | P(PHI) | 95% | " + " | ".join(RULES[1:]) + " |"
     yield "| --- " * (3 + len(RULES)) + "|"

@@ -1,4 +1,4 @@
-"""Texts with ordinary text around them, so that what is around a passage is learned to say little."""
+"""Augment samples with ordinary text around them, so that the surroundings of a passage get little weight."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PLACES: Final = ("before", "behind", "both", "both")
 
 
 def padded_texts(samples: Sequence[Sample]) -> Iterator[Sample]:
-    """Yield samples again within text of background and package files; each stays in its family."""
+    """Yield samples embedded in text of background and package files, each with its family."""
     draw = random.Random(SEED)
     filler = [
         one.document.text

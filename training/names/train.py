@@ -93,7 +93,7 @@ _CHECKOUT = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True)
 class Settings:
-    """What decides the weights, beside the texts."""
+    """The hyperparameters."""
 
     seed: int = SEED
     n_documents: int = N_DOCUMENTS
@@ -183,7 +183,7 @@ def train_names(
 
 
 def train(settings: Settings, fold: Fold, *, texts: Texts, out: Path, tell: Tell) -> dict[str, Any]:
-    """Train on everything but what ``fold`` leaves out, write the weights, return what was done."""
+    """Train on all texts except those held out by ``fold``, write the weights, return the statistics."""
     documents = list(corpora(settings, fold, texts))
     gazetteer = load_gazetteer()
     kinds = load_kinds(gazetteer)
@@ -217,7 +217,7 @@ def train(settings: Settings, fold: Fold, *, texts: Texts, out: Path, tell: Tell
 
 
 def _lexicons(used: Inventory, gazetteer: Gazetteer, kinds: Kinds) -> list[Lexicon]:
-    """Return what the documents are read by, in turn: each knows other names, terms and words."""
+    """Return the lexicons used in turn, each with other names, terms and words hidden."""
     return [
         Lexicon(
             Kinds(
@@ -234,7 +234,7 @@ def _lexicons(used: Inventory, gazetteer: Gazetteer, kinds: Kinds) -> list[Lexic
 
 
 def _hashes_of_last(before: dict[str, Any], hashes: dict[str, str]) -> dict[str, str]:
-    """Return the hashes of the last card; its sets must be those of today.
+    """Return the hashes of the last card; its sets must be the present ones.
 
     Raises:
         InputError: a set is another, so that the figures would be of other texts.
@@ -257,7 +257,7 @@ def _trained(
     tell: Tell,
     measure_only: bool,
 ) -> None:
-    """Train into ``out`` unless weights of this recipe lie there.
+    """Train into ``out`` unless it holds weights of this recipe.
 
     Raises:
         InputError: nothing may be trained, and they do not lie there.
@@ -275,7 +275,7 @@ def _trained(
 
 
 def _made_by(recipe: str, out: Path) -> bool:
-    """Tell whether complete weights of a recipe lie in a folder; the labels are written last."""
+    """Return whether a folder holds complete weights of a recipe; the labels are written last."""
     try:
         return bool(json.loads((out / LABELS).read_text(encoding="utf-8")).get("recipe") == recipe)
     except (OSError, ValueError):

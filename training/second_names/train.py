@@ -1,4 +1,4 @@
-"""Train the second family of name recognizers: a small spaCy network on the tagger's own training texts."""
+"""Train the second name tagger, a small spaCy network, on the training texts of the first."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TYPES = {PERSON: "PERSON", ORGANIZATION: "ORG", LOCATION: "LOC", ADDRESS: "LOC"}
 
 @dataclass(frozen=True)
 class NetworkSettings:
-    """What decides the weights, beside the texts."""
+    """The hyperparameters."""
 
     seed: int = 20261121
     n_documents: int = 7500
@@ -123,7 +123,7 @@ def train(settings: NetworkSettings, fold: Fold, *, texts: Texts, out: Path, tel
 
 
 def marked(document: Labelled, source: str) -> Iterator[Labelled]:
-    """Yield the document, cut where lines of ``source`` that may hold an unmarked name are left out."""
+    """Yield the document without lines of ``source`` that may hold an unmarked name, split there."""
     start = position = 0
     for line in [*document.text.splitlines(keepends=True), ""]:
         left_out = doubtful(source, line)
@@ -186,6 +186,6 @@ def _write(out: Path, card: dict[str, Any]) -> None:
 
 
 def _recipe(settings: NetworkSettings, hashes: dict[str, str]) -> str:
-    """Return one hash of the settings, the texts and this module: what decides the weights."""
+    """Return one hash of the settings, the texts and this module."""
     code = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
     return hashlib.sha256(json.dumps([asdict(settings), hashes, code]).encode()).hexdigest()

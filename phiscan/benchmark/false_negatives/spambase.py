@@ -1,4 +1,4 @@
-"""The Spambase data (UCI), or a seeded look-alike with the same columns."""
+"""The Spambase data (UCI), or seeded synthetic data with the same columns."""
 
 from __future__ import annotations
 
