@@ -210,6 +210,6 @@ def test_a_time_stamp_of_another_line_or_of_nobody_known_is_not_kept(
         authority.stamp("two", "one line")
     made.answer = None
     made.run("openssl req -x509 -newkey rsa:2048 -nodes -keyout o.key -out o.pem -days 2 -subj /CN=o")
-    with pytest.raises(ValueError, match="does not lead to the certificates"):
+    with pytest.raises(ValueError, match="does not chain to the certificates"):
         Authority(url, folder, str(made.folder / "o.pem")).stamp("two", "another line")
     assert sorted(path.name for path in folder.iterdir()) == ["one.json", "one.tsr"]
