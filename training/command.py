@@ -171,11 +171,12 @@ def second_names(
 )
 @_json_option
 def numbers(out: str, marked: tuple[str, ...], as_json: bool) -> None:
-    """Train the reader of numbers: which are somebody's, and which are ages over 89, where no rule says so.
+    """Train the number classifier: which numbers identify a person, and which are ages over 89.
 
-    Learns from the files of --marked, in which every number that is somebody's must be marked with its type
-    and every age over 89 as one, and from our own texts. Each file is measured with weights that have not
-    learned from it. About two minutes on one core. The same texts, program and packages give the same bytes.
+    Trained on the files of --marked, in which every number that identifies a person must be marked with its
+    type, and every age over 89 as an age, and on our own texts. Each file is measured with weights that were
+    not trained on it. About two minutes on one core. The same texts, program and packages give the same
+    bytes.
     """
     from training.numbers.train import CARD, NumberSettings, train_numbers  # noqa: PLC0415 (few commands pay for loading it)
 
@@ -187,7 +188,7 @@ def numbers(out: str, marked: tuple[str, ...], as_json: bool) -> None:
 
 
 def _given(**options: int | None) -> dict[str, Any]:
-    """Return what the options say; None: the shipped setting stands."""
+    """Return the options that were given; None leaves the shipped setting."""
     return {name: value for name, value in options.items() if value is not None}
 
 

@@ -16,7 +16,7 @@ from phiscan.errors import ModelError
 from phiscan.health.features import Reading, Window, read, windows
 from phiscan.health.knn import ConceptTfidf, OneClassKnn
 from phiscan.health.patient_classifier import PatientModel, load_patient_model
-from phiscan.health.patient_cues import PersonModel
+from phiscan.health.patient_cues import CueModel
 from phiscan.health.review_correction import Adjustment, log_odds
 from phiscan.health.term_lexicon import Lexicon, load_lexicon
 from phiscan.health.text_detector import TextModel, load_text_model
@@ -62,7 +62,7 @@ class Classifier:
     tfidf: ConceptTfidf
     knn: OneClassKnn
     patient_model: PatientModel
-    cue_model: PersonModel  # over the cues alone: the input of detector B
+    cue_model: CueModel  # over the cues alone: the input of detector B
     prototype_names: tuple[str, ...]
     text_model: TextModel
     version: str
@@ -96,7 +96,7 @@ def build_classifier(config: Config) -> Classifier:
         tfidf=tfidf,
         knn=knn,
         patient_model=patient_model,
-        cue_model=PersonModel(model["person"]["weights"], model["person"]["intercept"]),
+        cue_model=CueModel(model["person"]["weights"], model["person"]["intercept"]),
         prototype_names=tuple(item["name"] for item in model["prototypes"]),
         text_model=load_text_model(TEXT_MODEL_FILE),
         version=patient_model.version,

@@ -18,7 +18,7 @@ SHORT_CHARS = 600  # a shorter window counts as this long, so that one cue does 
 
 
 @dataclass(frozen=True, slots=True)
-class PersonModel:
+class CueModel:
     """Logistic regression: one weight per cue class or kind, and the intercept."""
 
     weights: Mapping[str, float]

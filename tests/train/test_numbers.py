@@ -1,4 +1,4 @@
-"""The reader of numbers learns from what it is given, and is measured on what it has not learned from."""
+"""The number classifier is trained on the given texts, and measured on texts left out of training."""
 
 import json
 import re

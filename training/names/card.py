@@ -20,66 +20,69 @@ _HEADER = (
 _CARD = """# Model card: the name tagger
 
 Finds names of people, organizations, places and street addresses in running text, where no label or title
-gives them away. Two models, whose scores are added: a linear-chain conditional random field, trained by
-CRFsuite, which sees three tokens to each side, and a reader of passages, a bidirectional LSTM trained in JAX,
-which sees all that stands around ([why](../decisions/0048-a-reader-of-passages.md)). Both are run by numpy
-alone. Written by [`phiscan train names`](train.md); do not edit.
+marks them. Two models, whose scores are added: a linear-chain conditional random field (CRF), trained by
+CRFsuite, which sees three tokens to each side, and a bidirectional LSTM, trained in JAX, which sees the whole
+passage ([why](../decisions/0048-lstm-and-ages-by-context.md)). Both are run by numpy
+alone. This page lists measured recall and precision, training texts and limits. Written by [`phiscan train
+names`](train.md); do not edit.
 
-## What it does on text that it never saw
+## Recall and precision on unseen text
 
 Tokens are runs without white space, all figures in percent, at the thresholds of the program. Precision
-is missing where the source does not mark every name; persons beyond the gold are then right in part. The
-first columns are of all names that are shown. A **doubtful** one among them is a finding of `phiscan
-screen`, with the step `doubt` among its reasons, but it sets no characteristic, counts for no person at
-risk, and is not stored by a scan; the columns of names that count leave those out, and so does what stands
-behind a stroke at organizations and places.
+is missing where the source does not mark every name; some of the persons beyond the gold are then correct.
+The first columns count every name that is shown. A **doubtful** one is a finding of `phiscan screen`, with
+the step `doubt` among its reasons, but it sets no characteristic, counts for no person at risk, and is not
+stored by a scan; the columns of names that count leave doubtful names out, as do the second figures (after
+the stroke) of organizations and places.
 
 {table}
 
 * The foreign sets: each measured by a model trained **without the whole family of that set**, and without
   the held-out templates. Families: {families}. Left out together: {folds}. The shipped model was trained
   on all.
-* Held-out templates: documents made from the tenth of the templates that no fold has seen, read by a model
-  that left out nothing else; with the rules: by labels, titles, lists and the second pass over the document,
-  too. A generator knows its own style: no promise, and it changes with the templates. Errors on this tenth
-  were read before the rules at the ends of names were written; another tenth, of which none was, and
-  [why the aim is not reached](../decisions/{decision}).
+* Held-out templates: documents made from a tenth of the templates, which no fold was trained on, tagged by a
+  model that left out nothing else; "with the rules": labels, titles, lists and the second pass over the
+  document are applied too. Generated text has one style, so these figures do not carry over to other texts,
+  and they change with the templates. Errors on this tenth were read before the rules for the extent of names
+  were written; for another tenth, of which no error was read, see [held-out
+  templates](../decisions/{decision}).
 * The foreign sets are development sets: errors of the tagger on presidio_synth_v2, presidio_generated_large,
   wnut17_train, medquad_dev and fhir_synthea_dev were read, by kind, before the templates and thresholds of
-  these weights were chosen. No model was trained on the set that it is measured on, but the figures flatter.
+  these weights were chosen. No model was trained on the set that it is measured on, but the figures are
+  optimistic.
 * Texts of our own: everyday texts (`training/corpora/texts/`), each written out by hand, with every name
-  marked. A tenth of them was held out of all folds, and is read by the same model as the held-out templates;
-  "seen" is the shipped weights, which have learned from them. How the program does on texts that nobody has
-  read stands in [marked texts](../explanation/marked-texts.md).
+  marked. A tenth of them was held out of all folds, and is tagged by the same model as the held-out
+  templates; "seen in training" is measured with the shipped weights, which were trained on them. Figures of
+  the program on unseen texts are in [marked texts](../explanation/marked-texts.md).
 * Recall under any label: found as anything. Precision under any label: the share of what is found as a person
   that is marked as anything; the rest of it is a street, a place or an organization called as people are.
 * Unknown names: tokens of persons of which no word is on a list of names.
 
-Recall of persons by what the lists of names say of a token (in brackets the number of tokens):
+Recall of persons by whether a token is on the lists of names (in brackets the number of tokens):
 
 {kinds}
 
-The tagger stands beside the rules (labels, titles, credentials, gazetteer forms); the figures of both
-together are in [the explanation of screening](../explanation/screening.md).
+The tagger complements the rules (labels, titles, credentials, gazetteer forms); the figures of both together
+are in [marked texts](../explanation/marked-texts.md).
 
 {anew}## The gate
 
 `phiscan train names` compares these figures with the last card's and refuses weights when a recall or a
 precision of persons falls by more than {points} points (or {tokens} tokens, where that is more), or
 persons beyond the gold rise by more than {beyond} per 1,000 words, on a set of the same content. Weights
-of the last card's recipe pass: they are the same, and only the thresholds are others.
+trained by the recipe of the last card pass: they are the same, and only the thresholds differ.
 
 ## Trained on
 
 {n_documents} documents, {n_tokens} tokens, seed {seed}. The generator (`training/`) fills sentences,
 forms, lists, letters, tables, dialogue, HL7, JSON, XML and French notes with names of Faker's locales, of
 the gazetteers, and of syllables put together, and with drugs that no list has. A tenth is in capitals, a
-tenth in lower case, a part has lines of both or is misread as by a scanner. Texts of our own and the files
+tenth in lower case, some have lines of both or have simulated OCR errors. Texts of our own and the files
 of `--marked` are read {n_copies} times: as they are, and then with other people, {disturbed:.0%} of these in
-capitals, in small letters or misread. In each document {hidden:.0%} of the name lists and
-{hidden_words:.0%} of the words of the vocabulary are hidden, so that unknown names and unknown surroundings
-are learned. The openly licensed sets had every marked name of a person replaced by a surrogate, and lines
-that may hold an unmarked name left out; no text of theirs is stored in the weights beyond single words that
+capitals, in lower case or with OCR errors. In each document {hidden:.0%} of the name lists and
+{hidden_words:.0%} of the words of the vocabulary are hidden, so that the model learns unknown names and
+contexts. The openly licensed sets had every marked name of a person replaced by a surrogate, and lines
+that may hold an unmarked name left out; the weights store none of their text beyond single words that
 occur in {min_documents} documents and more.
 
 | set | source and licence | SHA-256, first 16 digits |
@@ -92,16 +95,16 @@ Dictionaries, templates and marked texts:
 | --- | --- |
 {files}
 
-The random field: `{parameters}`. {n_features} features; weights {megabytes:.2f} MB in half precision, which
-label {n_unlike_crfsuite} tokens of 400 documents otherwise than CRFsuite's own.
+The CRF: `{parameters}`. {n_features} features; weights {megabytes:.2f} MB in half precision, which
+label {n_unlike_crfsuite} tokens of 400 documents differently from CRFsuite itself.
 
-The reader of passages: `{reader}`.
-It learned from the same documents; vectors in eight bits, the rest in half precision:
+The LSTM: `{reader}`.
+It was trained on the same documents; vectors in eight bits, the rest in half precision:
 {reader_megabytes:.2f} MB.
 
 ## Limits
 
-* Organizations are found far less surely than people; those with a probability below 0.7 are doubtful.
+* Recall of organizations is far lower than of people; those with a probability below 0.7 are doubtful.
 * On social media (wnut17) most findings of people can be false: hashtags, brands and lower case.
 * A name that stands alone and is also a word ("Hope called", "Will") is often missed without context.
 * Trained on English and French in Latin letters. Names in other scripts are found by labels only.
@@ -110,7 +113,7 @@ It learned from the same documents; vectors in eight bits, the rest in half prec
 """
 
 
-_DECISION = "0033-where-names-of-held-out-templates-are-lost.md"
+_DECISION = "0033-held-out-templates.md"
 _ANEW = """The figures were measured again after the training, by a later
 program (`--measure-only`): its rules, and its dictionaries where their hashes are others than below, are
 newer than the weights.

@@ -1,4 +1,4 @@
-"""The network of the reader of passages: trained in JAX, its weights written for numpy."""
+"""The network of the LSTM: trained in JAX, its weights written for numpy."""
 
 from __future__ import annotations
 
