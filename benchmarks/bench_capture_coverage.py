@@ -85,12 +85,12 @@ def histories(
 ) -> npt.NDArray[np.float64]:
     """Return the probability of each capture history (bit j: detector j + 1) at these recalls."""
     shares = np.zeros(8)
-    said = np.zeros(found.shape, dtype=bool)
+    found_by = np.zeros(found.shape, dtype=bool)
     for place, recall in enumerate(recalls):
         order = np.argsort(-found[:, place], kind="stable")
         reached = np.cumsum(weights[order])
-        said[order[reached <= recall + 1e-9], place] = True
-    for row, weight in zip(said, weights, strict=True):
+        found_by[order[reached <= recall + 1e-9], place] = True
+    for row, weight in zip(found_by, weights, strict=True):
         shares[sum(1 << place for place in range(3) if row[place])] += weight
     return shares
 

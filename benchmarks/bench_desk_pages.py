@@ -122,11 +122,11 @@ def running(home: Path) -> Iterator[tuple[str, int]]:
         server.join()
 
 
-def measured(what: str, asked: Sequence[Callable[[], httpx.Response]], server: int) -> None:
+def measured(what: str, requests: Sequence[Callable[[], httpx.Response]], server: int) -> None:
     """Print what a browser waited for, and the processor time of the server, whatever else is running."""
     seconds = Times()
     before = cpu_of(server)
-    for ask in asked:
+    for ask in requests:
         started = time.perf_counter()
         answer = ask()
         seconds.append(time.perf_counter() - started)

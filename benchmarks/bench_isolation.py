@@ -90,7 +90,7 @@ def processor_seconds() -> float:
             fields = entry.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
             ticks = sum(map(int, fields[11:15]))
             times[int(entry.parent.name)] = (int(fields[1]), ticks / os.sysconf("SC_CLK_TCK"))
-    ours = {os.getpid()}
-    while more := {pid for pid, (parent, _) in times.items() if parent in ours} - ours:
-        ours |= more
-    return sum(times[pid][1] for pid in ours if pid in times)
+    processes = {os.getpid()}
+    while more := {pid for pid, (parent, _) in times.items() if parent in processes} - processes:
+        processes |= more
+    return sum(times[pid][1] for pid in processes if pid in times)

@@ -37,8 +37,10 @@ def judged(
 ) -> tuple[Screening, HealthScore, Sequence[tuple[str, bool]], Referral, str]:
     """Return the screening, health score, verdicts and referral of a text."""
     document = Document(text, (Segment("", 0, len(text)),), "text/plain")
-    said = examine(document, Engine(screener, classifier, build_decider(Config()), Config().limits, key=b""))
-    return said.screening, said.health, said.detectors, said.referral, said.case
+    result = examine(
+        document, Engine(screener, classifier, build_decider(Config()), Config().limits, key=b"")
+    )
+    return result.screening, result.health, result.detectors, result.referral, result.case
 
 
 FOLDERS = (
@@ -65,8 +67,8 @@ def test_print_what_is_referred_of_the_unseen_texts(folder: str) -> None:
         counts = [0] * 5
         found = list(texts(name, folder))
         for kind, text in found:
-            screening, health, said, referral, case = judged(text, screener, classifier)
-            eyes = [verdict for _, verdict in said]
+            screening, health, verdicts, referral, case = judged(text, screener, classifier)
+            eyes = [verdict for _, verdict in verdicts]
             bits = screening.vector.bits
             full_name = {PiiBit.FIRST_NAME, PiiBit.LAST_NAME} <= bits
             naive = len({hit.concept for hit in health.terms}) >= 3 and (

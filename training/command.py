@@ -99,7 +99,7 @@ def names(
         texts=texts,
         out=Path(out),
         last=Path(last) if last is not None else SHIPPED,
-        tell=say,
+        log=say,
         measure_only=measure_only,
     )
     if as_json:
@@ -152,7 +152,7 @@ def second_names(
 
     texts = _texts(data, marked)
     settings = replace(NetworkSettings(), **_given(seed=seed, n_documents=n_documents, n_epochs=epochs))
-    card = train_second_names(settings, texts=texts, out=Path(out), tell=say)
+    card = train_second_names(settings, texts=texts, out=Path(out), log=say)
     if as_json:
         print_json({"figures": card["figures"]})
     else:
@@ -180,7 +180,7 @@ def numbers(out: str, marked: tuple[str, ...], as_json: bool) -> None:
     """
     from training.numbers.train import CARD, NumberSettings, train_numbers  # noqa: PLC0415 (few commands pay for loading it)
 
-    card = train_numbers(NumberSettings(), marked=tuple(map(Path, marked)), out=Path(out), tell=say)
+    card = train_numbers(NumberSettings(), marked=tuple(map(Path, marked)), out=Path(out), log=say)
     if as_json:
         print_json({"figures": card["figures"]})
     else:

@@ -80,10 +80,10 @@ def thresholdless(
 
     Example: phiscan benchmark thresholdless --adult adult.data --adult adult.test --out papers/boyd
     """
-    from phiscan.benchmark.evaluation.adult import look_alike, read_adult  # noqa: PLC0415 (loads numpy)
+    from phiscan.benchmark.evaluation.adult import read_adult, simulated_data  # noqa: PLC0415 (loads numpy)
     from phiscan.benchmark.evaluation.results import markdown, run  # noqa: PLC0415 (loads sklearn)
 
-    examples = read_adult(adult_paths) if adult_paths else look_alike(seed)
+    examples = read_adult(adult_paths) if adult_paths else simulated_data(seed)
     if folder is not None:
         prepare(folder)
     shape = run(examples, repetitions=repetitions, seed=seed, folder=folder)
@@ -106,9 +106,9 @@ def false_negatives(spambase_path: Path | None, seed: int, folder: Path | None, 
     Example: phiscan benchmark false-negatives --spambase spambase.data --out papers/mane
     """
     from phiscan.benchmark.false_negatives import experiment as mane  # noqa: PLC0415 (loads sklearn)
-    from phiscan.benchmark.false_negatives.spambase import look_alike, read_spambase  # noqa: PLC0415
+    from phiscan.benchmark.false_negatives.spambase import read_spambase, simulated_data  # noqa: PLC0415
 
-    messages = look_alike(seed) if spambase_path is None else read_spambase(spambase_path)
+    messages = simulated_data(seed) if spambase_path is None else read_spambase(spambase_path)
     found = mane.experiment(messages, seed=seed)
     if folder is not None:
         prepare(folder)

@@ -1,4 +1,4 @@
-"""Messages between a scan and its cluster, pickled to bytes that nothing on the way prints.
+"""Messages between a scan and its cluster, pickled to bytes whose repr shows no content.
 
 Dask prints arguments and results in logs, exceptions and its dashboard. Paths are sensitive too, since file
 names hold patients' names. So every message is sent as bytes whose ``repr`` shows nothing.

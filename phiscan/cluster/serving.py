@@ -105,7 +105,7 @@ def check_cluster(config: Config, address: str, roots: Sequence[bytes]) -> int:
 
 
 def _announce(address_file: Path | None, address: str) -> None:
-    """Write the address whole or not at all: whoever waits for the file reads it at once."""
+    """Write the address atomically, because the waiting process reads the file as soon as it exists."""
     if address_file is None:
         return
     partial = address_file.with_name(address_file.name + ".part")

@@ -27,7 +27,7 @@ class LocalShare:
         self.root = root
         self.folders = folders
 
-    def reach(self) -> None:
+    def connect(self) -> None:
         """Check that the root is a folder that can be listed; see ``Share``."""
         shown = os.fsdecode(self.root).encode("utf-8", "backslashreplace").decode()
         if not Path(os.fsdecode(self.root)).is_dir():

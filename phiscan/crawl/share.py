@@ -63,7 +63,7 @@ class OpenFile(Protocol):
 class Share(Protocol):
     """One root that can be listed."""
 
-    def reach(self) -> None:
+    def connect(self) -> None:
         """List the root once, so that a wrong name or password is reported before the scan begins.
 
         Raises:

@@ -79,7 +79,7 @@ def check_roots(roots: Sequence[str | Path], config: Config | None = None) -> tu
     ordered = sorted(found)
     settings = load_settings(config or Config()) if any(map(is_remote, ordered)) else ShareSettings()
     for raw in ordered:
-        open_share(raw, settings).reach()
+        open_share(raw, settings).connect()
     for outer, inner in itertools.permutations(ordered, 2):
         if _compared(inner).startswith(_compared(outer).rstrip(b"/") + b"/"):
             message = f"{os.fsdecode(inner)}: lies inside {os.fsdecode(outer)}; name only one of them"

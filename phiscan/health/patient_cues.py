@@ -25,7 +25,7 @@ class CueModel:
     intercept: float
 
     def score(self, window: Window) -> float:
-        """Return the probability that the window tells of a person's health; 0.5 is the threshold."""
+        """Return the probability that the window describes a person's health; 0.5 is the threshold."""
         return probability(self.intercept + weighted_sum(self.weights, window))
 
 

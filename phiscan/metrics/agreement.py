@@ -19,7 +19,7 @@ SOURCE = _(
     "Bishop & Carlin (1993); Krippendorff (2019)"
 )
 POSITIVE = "phi"
-ALL_ALIKE = _(
+ALL_EQUAL = _(
     "the files that both judged are all alike in this, so that their spread is no estimate for others"
 )
 
@@ -149,6 +149,6 @@ def _positive_variance(both: int, single: int) -> float:
 def _with_interval(value: Fraction, variance: float, bounds: tuple[float, float]) -> Figure:
     point = float(value)
     if variance <= 0:  # all equal: the large-sample interval would have no width
-        return Figure(point, None, ALL_ALIKE)
+        return Figure(point, None, ALL_EQUAL)
     margin = Z95 * math.sqrt(variance)
     return Figure(point, (max(point - margin, bounds[0]), min(point + margin, bounds[1])))

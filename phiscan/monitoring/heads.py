@@ -58,9 +58,9 @@ class Heads:
         if head is None:
             return
         line = json.dumps({"event": "audit.head", "scan": scan, **head}, sort_keys=True)
-        for name, way in self._destinations(line, head):
+        for name, send in self._destinations(line, head):
             try:
-                way()
+                send()
             except Exception as error:  # noqa: BLE001 (a server's message may quote data)
                 yield f"head of the audit log: {name}: could not be sent ({origin(error)})"
 

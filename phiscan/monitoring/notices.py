@@ -73,9 +73,9 @@ class Notices:
                 from phiscan.monitoring.webhook import post  # noqa: PLC0415 (see above)
 
                 channels.append(("webhook", lambda: post(webhook, counts)))
-        for name, way in channels:
+        for name, send in channels:
             try:
-                way()
+                send()
             except Exception as error:  # noqa: BLE001 (a server's message may quote data)
                 yield f"{name}: could not be sent ({origin(error)})"
         yield from self.heads.send(store, summary.scan)

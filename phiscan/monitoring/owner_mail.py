@@ -107,12 +107,12 @@ def masked_path(path: str, pieces: Callable[[str], list[tuple[str, bool]]]) -> s
     return "/".join(shown)
 
 
-def is_at_home(address: str, sender: str) -> bool:
+def is_same_domain(address: str, sender: str) -> bool:
     """Return whether an address is in the sender's domain or a subdomain; others get no mail.
 
-    >>> is_at_home("ann@ward.hospital.example", "privacy@hospital.example")
+    >>> is_same_domain("ann@ward.hospital.example", "privacy@hospital.example")
     True
-    >>> is_at_home("ann@nothospital.example", "privacy@hospital.example")
+    >>> is_same_domain("ann@nothospital.example", "privacy@hospital.example")
     False
     """
     home = sender.rpartition("@")[2].casefold()

@@ -202,8 +202,8 @@ def connect(url: str, *, create: bool) -> Database:
         return Database(parsed, _engine(parsed))
     except (sa.exc.SQLAlchemyError, ImportError) as error:
         hint = "; pip install 'phiscan[postgresql]'" if "psycopg" in str(error) else ""
-        said = str(error).splitlines()[0]
-        message = f"{shown(parsed)}: no driver for this kind of database: {said}{hint}"
+        reason = str(error).splitlines()[0]
+        message = f"{shown(parsed)}: no driver for this kind of database: {reason}{hint}"
         raise StoreError(message) from None
 
 

@@ -14,10 +14,10 @@ from training.corpora.documents import Labelled
 from training.corpora.marked_texts import written
 from training.names import network as passage_network
 from training.names.examples import units
-from training.names.network import train_reader
-from training.names.windows import UNLABELLED, Passages, ReaderSettings
+from training.names.network import train_lstm
+from training.names.windows import UNLABELLED, LstmSettings, Passages
 
-SETTINGS = ReaderSettings(
+SETTINGS = LstmSettings(
     window=32, n_dims=12, n_hidden=12, min_feature_tokens=2, min_feature_documents=1, batch_tokens=256
 )
 LABELS = ("O", "B-ADR", "B-LOC", "B-ORG", "B-PER", "I-ADR", "I-LOC", "I-ORG", "I-PER")
@@ -61,7 +61,7 @@ def test_lines_that_may_hold_an_unmarked_name_are_read_and_not_learned(lexicon: 
 
 def test_rare_features_are_none(passages: Passages) -> None:
     some, all_, of_few_texts = (
-        passages.names(ReaderSettings(min_feature_tokens=tokens, min_feature_documents=documents))
+        passages.names(LstmSettings(min_feature_tokens=tokens, min_feature_documents=documents))
         for tokens, documents in ((30, 1), (1, 1), (1, 6))
     )
     assert 0 < len(some) < len(all_)
@@ -111,10 +111,10 @@ def test_a_reader_learns_and_numpy_reads_as_the_network_does(
     lexicon: Lexicon, passages: Passages, tmp_path: Path
 ) -> None:
     pytest.importorskip("optax")
-    told: list[str] = []
+    messages: list[str] = []
     settings = replace(SETTINGS, n_epochs=8, learn_rate=0.02, warmup_steps=10, average=0.9)
-    train_reader(passages, settings, labels=LABELS, seed=1, out=tmp_path, tell=told.append)
-    losses = [float(line.rpartition(" ")[2]) for line in told]
+    train_lstm(passages, settings, labels=LABELS, seed=1, out=tmp_path, log=messages.append)
+    losses = [float(line.rpartition(" ")[2]) for line in messages]
     assert len(losses) == 8
     assert losses[-1] < losses[0] / 2
     reader = PassageReader.load(tmp_path)

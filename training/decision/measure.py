@@ -36,7 +36,7 @@ N_FOLDS = 6
 SHORT_CHARS = 220
 N_BINS = 10
 NAIVE_CONCEPTS = 3
-OURS = ("own:", "hand:", "short:", "tables:", "bg:", "ord:")
+OWN_SOURCES = ("own:", "hand:", "short:", "tables:", "bg:", "ord:")
 RULES = ("P(PHI)", "old table", "naive", "equation 4", "A", "B", "C")
 
 
@@ -137,7 +137,7 @@ def groups(documents: Sequence[Described]) -> Iterator[tuple[str, npt.NDArray[np
     is_phi = np.array([one.is_phi for one in documents])
     short = np.array([one.n_chars <= SHORT_CHARS for one in documents])
     starts = np.char.startswith
-    for name in sorted({str(name) for name in family if not name.startswith(OURS)}):
+    for name in sorted({str(name) for name in family if not name.startswith(OWN_SOURCES)}):
         for side, chosen in (("PHI", is_phi), ("other", ~is_phi)):
             yield f"{side}: {name}", chosen & (family == name)
     for kind, label in (
@@ -173,7 +173,7 @@ def rules(
 
 def table(documents: Sequence[Described], referred: npt.NDArray[np.bool_]) -> Iterator[str]:
     """Yield a Markdown table: the share of every group of documents that each rule refers."""
-    said = rules(documents, referred)
+    verdicts = rules(documents, referred)
     yield "| documents | number | P(PHI) | 95% | " + " | ".join(RULES[1:]) + " |"
     yield "| --- " * (3 + len(RULES)) + "|"
     for name, chosen in groups(documents):
@@ -182,7 +182,7 @@ def table(documents: Sequence[Described], referred: npt.NDArray[np.bool_]) -> It
             continue
         found = int(referred[chosen].sum())
         low, high = clopper_pearson(found, number)
-        others = " | ".join(f"{said[rule][chosen].mean():.3f}" for rule in RULES[1:])
+        others = " | ".join(f"{verdicts[rule][chosen].mean():.3f}" for rule in RULES[1:])
         yield f"| {name} | {number} | {found / number:.3f} | {low:.3f} to {high:.3f} | {others} |"
 
 

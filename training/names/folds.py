@@ -19,7 +19,7 @@ WHOLE: Final = "none"  # the training on all texts
 HELD_OUT: Final = "held-out templates"
 HELD_OUT_WRITTEN: Final = "held-out texts of our own"
 SEEN_WRITTEN: Final = "the same texts, seen in training"
-Tell = Callable[[str], None]
+Log = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def measured_by_folds(
     *,
     data: Path | None,
     out: Path,
-    tell: Tell,
+    log: Log,
 ) -> dict[str, Figures]:
     """Train each fold into a folder of ``out``, then on all texts; return the figures of each set.
 
@@ -69,13 +69,13 @@ def measured_by_folds(
         for set_name in (s for family in fold.families for s in FAMILIES[family]):
             texts = foreign_set(data / f"{set_name}.jsonl") if data else ()
             figures[set_name], _ = measure(recognizer, texts, fully_marked=set_name in FULLY_MARKED)
-            tell(_line(set_name, figures[set_name]))
+            log(_line(set_name, figures[set_name]))
     figures[HELD_OUT], _ = measure(recognizer, held_out_texts(settings), fully_marked=True)
     figures[HELD_OUT_WRITTEN], _ = measure(recognizer, made(written(held_out=True)), fully_marked=True)
     train(Fold(), out / WHOLE)
     figures[SEEN_WRITTEN], _ = measure(load(out / WHOLE), made(written(held_out=True)), fully_marked=True)
     for name in (HELD_OUT, HELD_OUT_WRITTEN, SEEN_WRITTEN):
-        tell(_line(name, figures[name]))
+        log(_line(name, figures[name]))
     return figures
 
 

@@ -1,4 +1,4 @@
-"""The network of the LSTM: trained in JAX, its weights written for numpy."""
+"""The bidirectional LSTM: trained in JAX, its weights written for numpy."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from phiscan.screen.ner.lstm import WEIGHTS, Arrays
-from training.names.folds import Tell
+from training.names.folds import Log
 from training.names.weights import packed
-from training.names.windows import UNLABELLED, Passages, ReaderSettings
+from training.names.windows import UNLABELLED, LstmSettings, Passages
 from training.needs import needed
 
 _MOST: Final = 127  # of a vector's component in eight bits
@@ -22,31 +22,33 @@ _AVERAGED: Final = 10  # steps after which the running average begins to be one
 _LAST_RATE: Final = 0.02  # of the learning rate, at the last step
 
 
-def train_reader(
-    passages: Passages, settings: ReaderSettings, *, labels: Sequence[str], seed: int, out: Path, tell: Tell
+def train_lstm(
+    passages: Passages, settings: LstmSettings, *, labels: Sequence[str], seed: int, out: Path, log: Log
 ) -> None:
-    """Train a reader that tells ``labels`` apart, and write its weights to ``out``."""
+    """Train an LSTM that classifies tokens into ``labels``, and write its weights to ``out``."""
     names = passages.names(settings)
     table = passages.table(names)
-    column = np.full(len(labels) + 1, UNLABELLED, dtype=np.int8)  # the last is what -1 asks for
+    column = np.full(len(labels) + 1, UNLABELLED, dtype=np.int8)  # the last entry is the index of -1
     for label, number in passages.labels.items():
         column[number] = labels.index(label)
     chance = Random(seed)
     n_draws = len(passages.draws)
     epochs = [list(passages.batches(settings, chance, n % n_draws)) for n in range(settings.n_epochs)]
-    begun = _begun(np.random.default_rng(seed), len(names), len(labels), settings)
-    learning = _Learning(begun, settings, seed, sum(map(len, epochs)))
+    initial = _initial_weights(np.random.default_rng(seed), len(names), len(labels), settings)
+    training = _Training(initial, settings, seed, sum(map(len, epochs)))
     for epoch, batches in enumerate(epochs, start=1):
         losses = []
         for size, windows in batches:
             tokens, wanted = passages.arrays(size, windows, settings)
-            losses.append(learning.step(table[tokens], column[wanted]))
-        tell(f"epoch {epoch} of {settings.n_epochs}: loss {float(np.mean(losses)):.4f}")
-    _write(out, names, labels, learning.averages())
+            losses.append(training.step(table[tokens], column[wanted]))
+        log(f"epoch {epoch} of {settings.n_epochs}: loss {float(np.mean(losses)):.4f}")
+    _write(out, names, labels, training.averages())
 
 
-def _begun(draw: np.random.Generator, n_features: int, n_labels: int, settings: ReaderSettings) -> Arrays:
-    """Return the weights before the first step; the memories forget little at first."""
+def _initial_weights(
+    draw: np.random.Generator, n_features: int, n_labels: int, settings: LstmSettings
+) -> Arrays:
+    """Return random initial weights; the bias of the forget gates is 1."""
     n_dims, n_hidden = settings.n_dims, settings.n_hidden
 
     def drawn(*shape: int) -> npt.NDArray[np.float32]:
@@ -55,6 +57,7 @@ def _begun(draw: np.random.Generator, n_features: int, n_labels: int, settings: 
 
     bias = np.zeros((2, 4 * n_hidden), dtype=np.float32)
     bias[:, n_hidden : 2 * n_hidden] = 1.0
+    # The names of the stored arrays: input ("let_in"), recurrent ("kept") and output ("said") weights.
     return {
         "vectors": draw.normal(0.0, 0.15, (n_features, n_dims)).astype(np.float32),
         "let_in": drawn(2, n_dims, 4 * n_hidden),
@@ -65,10 +68,10 @@ def _begun(draw: np.random.Generator, n_features: int, n_labels: int, settings: 
     }
 
 
-class _Learning:
+class _Training:
     """The steps of a training: Adam, a rate that rises and falls, and the running average of the weights."""
 
-    def __init__(self, begun: Arrays, settings: ReaderSettings, seed: int, n_steps: int) -> None:
+    def __init__(self, initial: Arrays, settings: LstmSettings, seed: int, n_steps: int) -> None:
         jax, optax = needed("jax"), needed("optax")
         rate = optax.warmup_cosine_decay_schedule(
             0.0,
@@ -78,7 +81,7 @@ class _Learning:
             settings.learn_rate * _LAST_RATE,
         )
         optimizer = optax.chain(optax.clip_by_global_norm(1.0), optax.adam(rate, b2=0.99))
-        self._state: tuple[Any, ...] = (begun, begun, optimizer.init(begun), 0)
+        self._state: tuple[Any, ...] = (initial, initial, optimizer.init(initial), 0)
         self._keys = iter(jax.random.split(jax.random.key(seed), n_steps))
 
         def stepped(state: tuple[Any, ...], key: Any, batch: tuple[Any, Any]) -> tuple[tuple[Any, ...], Any]:
@@ -93,7 +96,7 @@ class _Learning:
         self._stepped = jax.jit(stepped)
 
     def step(self, tokens: npt.NDArray[np.int32], wanted: npt.NDArray[np.int8]) -> Any:
-        """Learn from passages, return the loss; ``tokens``: (t, b, features), ``wanted``: (t, b)."""
+        """Update the weights, return the loss; ``tokens``: (t, b, features), ``wanted``: (t, b)."""
         self._state, loss = self._stepped(self._state, next(self._keys), (tokens, wanted))
         return loss
 
@@ -102,41 +105,44 @@ class _Learning:
         return {name: np.asarray(array) for name, array in self._state[1].items()}
 
 
-def _loss(settings: ReaderSettings, weights: Mapping[str, Any], key: Any, tokens: Any, wanted: Any) -> Any:
-    """Return the mean surprise at the labels."""
+def _loss(settings: LstmSettings, weights: Mapping[str, Any], key: Any, tokens: Any, wanted: Any) -> Any:
+    """Return the mean negative log-likelihood of the labels."""
     jax = needed("jax")
     jnp = jax.numpy
     by_feature, by_token, by_state = jax.random.split(key, 3)
-    there = tokens.any(axis=2, keepdims=True) | (wanted[:, :, None] >= 0)
+    is_token = tokens.any(axis=2, keepdims=True) | (wanted[:, :, None] >= 0)
     tokens = tokens * jax.random.bernoulli(by_feature, 1 - settings.feature_dropout, tokens.shape)
     vectors = jnp.concatenate((jnp.zeros((1, settings.n_dims)), weights["vectors"]))
-    read = _dropped(by_token, jnp.tanh(vectors[tokens].sum(axis=2)), settings.dropout)
-    forwards = _remembered(weights, 0, read, there)
-    backwards = _remembered(weights, 1, read[::-1], there[::-1])[::-1]
+    inputs = _dropped(by_token, jnp.tanh(vectors[tokens].sum(axis=2)), settings.dropout)
+    forwards = _hidden_states(weights, 0, inputs, is_token)
+    backwards = _hidden_states(weights, 1, inputs[::-1], is_token[::-1])[::-1]
     states = _dropped(by_state, jnp.concatenate((forwards, backwards), axis=2), settings.dropout)
-    score = jnp.concatenate((states, read), axis=2) @ weights["said"] + weights["said_bias"]
-    told = jax.nn.log_softmax(score)
-    right = jnp.take_along_axis(told, jnp.maximum(wanted, 0)[:, :, None].astype(int), axis=2)[:, :, 0]
+    logits = jnp.concatenate((states, inputs), axis=2) @ weights["said"] + weights["said_bias"]
+    log_probabilities = jax.nn.log_softmax(logits)
+    labels = jnp.maximum(wanted, 0)[:, :, None].astype(int)
+    likelihoods = jnp.take_along_axis(log_probabilities, labels, axis=2)[:, :, 0]
     counts = wanted >= 0
-    return -(right * counts).sum() / jnp.maximum(counts.sum(), 1)
+    return -(likelihoods * counts).sum() / jnp.maximum(counts.sum(), 1)
 
 
-def _remembered(weights: Mapping[str, Any], way: int, read: Any, there: Any) -> Any:
-    """Return the states of one memory, (t, b, h); padding is not remembered."""
+def _hidden_states(weights: Mapping[str, Any], direction: int, inputs: Any, is_token: Any) -> Any:
+    """Return the hidden states of one direction of the LSTM, (t, b, h); padding resets the cell."""
     jax = needed("jax")
     jnp = jax.numpy
-    let_in = read @ weights["let_in"][way] + weights["bias"][way]
+    projected = inputs @ weights["let_in"][direction] + weights["bias"][direction]
 
     def step(state: tuple[Any, Any], now: tuple[Any, Any]) -> tuple[tuple[Any, Any], Any]:
-        hidden, memory = state
-        entry, keep, out, content = jnp.split(now[0] + hidden @ weights["kept"][way], 4, axis=1)
-        memory = jax.nn.sigmoid(keep) * memory + jax.nn.sigmoid(entry) * jnp.tanh(content)
-        memory = memory * now[1]
-        hidden = jax.nn.sigmoid(out) * jnp.tanh(memory)
-        return (hidden, memory), hidden
+        hidden, cell = state
+        gate_in, forget, gate_out, content = jnp.split(
+            now[0] + hidden @ weights["kept"][direction], 4, axis=1
+        )
+        cell = jax.nn.sigmoid(forget) * cell + jax.nn.sigmoid(gate_in) * jnp.tanh(content)
+        cell = cell * now[1]
+        hidden = jax.nn.sigmoid(gate_out) * jnp.tanh(cell)
+        return (hidden, cell), hidden
 
-    start = jnp.zeros((read.shape[1], weights["kept"].shape[1]))
-    return jax.lax.scan(step, (start, start), (let_in, there))[1]
+    start = jnp.zeros((inputs.shape[1], weights["kept"].shape[1]))
+    return jax.lax.scan(step, (start, start), (projected, is_token))[1]
 
 
 def _dropped(key: Any, values: Any, share: float) -> Any:

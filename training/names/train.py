@@ -42,20 +42,22 @@ from training.names.folds import (
     WHOLE,
     Drawn,
     Fold,
-    Tell,
+    Log,
     held_out_texts,
     measured_by_folds,
 )
 from training.names.gate import falls, last_card
 from training.names.measure import measure
-from training.names.network import train_reader
-from training.names.weights import LABELS, WEIGHTS, export, unlike, write_labels
-from training.names.windows import Passages, ReaderSettings
+from training.names.network import train_lstm
+from training.names.weights import LABELS, WEIGHTS, count_differences, export, write_labels
+from training.names.windows import LstmSettings, Passages
 from training.needs import PACKAGES, needed
 
 SEED = 20261120
 N_DOCUMENTS = 10_000
-SEED_STEP = 1000  # between the draws of the texts for the reader; less than ten is used within one
+SEED_STEP = (
+    1000  # seed offset between the draws of the texts for the LSTM; one draw uses fewer than ten seeds
+)
 N_COPIES = 2
 N_VARIANTS = 4  # each hides another part of the name lists, so that unknown names are learned too
 N_COMPARED = 400  # documents on which the exported weights are compared with CRFsuite
@@ -102,7 +104,7 @@ class Settings:
     min_word_documents: int = MIN_WORD_DOCUMENTS
     c1: float = 0.1
     c2: float = 0.02
-    reader: ReaderSettings = field(default_factory=ReaderSettings)
+    reader: LstmSettings = field(default_factory=LstmSettings)
 
     def parameters(self) -> dict[str, Any]:
         """Return CRFsuite's parameters."""
@@ -129,7 +131,7 @@ def train_names(
     texts: Texts,
     out: Path,
     last: Path,
-    tell: Tell,
+    log: Log,
     measure_only: bool = False,
 ) -> Trained:
     """Train, measure, and write weights, labels and card to ``out``.
@@ -155,12 +157,12 @@ def train_names(
     figures = measured_by_folds(
         settings,
         lambda fold, folder: _trained(
-            settings, fold, texts=texts, out=folder, recipe=recipe, tell=tell, measure_only=measure_only
+            settings, fold, texts=texts, out=folder, recipe=recipe, log=log, measure_only=measure_only
         ),
         TaggerRecognizer.load,
         data=texts.data,
         out=out / "folds",
-        tell=tell,
+        log=log,
     )
     without_templates = TaggerRecognizer.load(out / "folds" / TEMPLATES_FOLD)
     figures[WITH_RULES], _ = measure(
@@ -182,7 +184,7 @@ def train_names(
     return Trained(card, refused)
 
 
-def train(settings: Settings, fold: Fold, *, texts: Texts, out: Path, tell: Tell) -> dict[str, Any]:
+def train(settings: Settings, fold: Fold, *, texts: Texts, out: Path, log: Log) -> dict[str, Any]:
     """Train on all texts except those held out by ``fold``, write the weights, return the statistics."""
     documents = list(corpora(settings, fold, texts))
     gazetteer = load_gazetteer()
@@ -204,7 +206,7 @@ def train(settings: Settings, fold: Fold, *, texts: Texts, out: Path, tell: Tell
     with tempfile.TemporaryDirectory() as folder:
         trainer.train(f"{folder}/model")
         labels = export(f"{folder}/model", used, out)
-        n_unlike = unlike(f"{folder}/model", out, kinds, [d for _, d in documents[:N_COMPARED]])
+        n_unlike = count_differences(f"{folder}/model", out, kinds, [d for _, d in documents[:N_COMPARED]])
     for draw in range(1, settings.reader.n_draws):
         passages.draw()
         again = corpora(replace(settings, seed=settings.seed + draw * SEED_STEP), fold, texts)
@@ -212,7 +214,7 @@ def train(settings: Settings, fold: Fold, *, texts: Texts, out: Path, tell: Tell
             lexicon = lexicons[number % N_VARIANTS]
             stream = lexicon.read(document.text)
             passages.add(units(document, stream, source), stream, lexicon)
-    train_reader(passages, settings.reader, labels=labels, seed=settings.seed, out=out, tell=tell)
+    train_lstm(passages, settings.reader, labels=labels, seed=settings.seed, out=out, log=log)
     return {"n_documents": len(documents), "n_tokens": n_tokens, "n_unlike_crfsuite": n_unlike}
 
 
@@ -254,7 +256,7 @@ def _trained(
     texts: Texts,
     out: Path,
     recipe: str,
-    tell: Tell,
+    log: Log,
     measure_only: bool,
 ) -> None:
     """Train into ``out`` unless it holds weights of this recipe.
@@ -263,15 +265,15 @@ def _trained(
         InputError: nothing may be trained, and they do not lie there.
     """
     if _made_by(recipe, out):
-        tell(f"without {fold.left_out}: there already")
+        log(f"without {fold.left_out}: there already")
         return
     if measure_only:
         message = f"{out}: expected a model of the last weights' recipe, for nothing is trained"
         raise InputError(message)
     shutil.rmtree(out, ignore_errors=True)
-    done = train(settings, fold, texts=texts, out=out, tell=tell)
+    done = train(settings, fold, texts=texts, out=out, log=log)
     write_labels(out, {**done, "seed": settings.seed, "parameters": settings.parameters(), "recipe": recipe})
-    tell(f"without {fold.left_out}: {done['n_documents']} documents, {done['n_tokens']} tokens")
+    log(f"without {fold.left_out}: {done['n_documents']} documents, {done['n_tokens']} tokens")
 
 
 def _made_by(recipe: str, out: Path) -> bool:

@@ -1,4 +1,4 @@
-"""A model of CRFsuite as arrays and JSON, and whether they give its labels."""
+"""Export a CRFsuite model to arrays and JSON, and compare the labels of both."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from training.corpora.open_texts import GENERATOR
 from training.names.examples import sequences, units
 from training.needs import needed
 
-LEAST = 0.002  # a weight nearer to zero than this is dropped
+LEAST = 0.002  # a weight of smaller absolute value is dropped
 WEIGHTS, LABELS = "names.npz", "names.json"
 
 
@@ -72,29 +72,29 @@ def export(
 
 
 def write_labels(out: Path, more: dict[str, Any]) -> None:
-    """Write ``more`` into names.json, beside what is there."""
+    """Add the fields ``more`` to names.json."""
     path = out / LABELS
     known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     path.write_text(json.dumps(known | more, indent=1, allow_nan=False) + "\n", encoding="utf-8")
 
 
 def packed(texts: Sequence[str]) -> npt.NDArray[np.uint8]:
-    """Return texts as one array of bytes, parted by NUL."""
+    """Return texts as one array of bytes, separated by NUL."""
     return np.frombuffer("\0".join(texts).encode(), dtype=np.uint8)
 
 
-def unlike(model_file: str, out: Path, kinds: Kinds, documents: Sequence[Labelled]) -> int:
-    """Count the tokens that the exported weights label otherwise than CRFsuite does."""
-    theirs = needed("pycrfsuite").Tagger()
-    theirs.open(model_file)
-    ours = TaggerModel.load(kinds, out)
-    n_unlike = 0
+def count_differences(model_file: str, out: Path, kinds: Kinds, documents: Sequence[Labelled]) -> int:
+    """Count the tokens that the exported weights label differently from CRFsuite."""
+    reference = needed("pycrfsuite").Tagger()
+    reference.open(model_file)
+    exported = TaggerModel.load(kinds, out)
+    n_differences = 0
     for document in documents:
-        stream = ours.lexicon.read(document.text)
-        labels = [ours.labels[i] for i in ours.best(stream, ours.emission(stream))]
+        stream = exported.lexicon.read(document.text)
+        labels = [exported.labels[i] for i in exported.best(stream, exported.emission(stream))]
         position = 0
-        for features, _ in sequences(units(document, stream, GENERATOR), stream, ours.lexicon):
-            expected = theirs.tag(features)
-            n_unlike += sum(a != b for a, b in zip(labels[position:], expected, strict=False))
+        for features, _ in sequences(units(document, stream, GENERATOR), stream, exported.lexicon):
+            expected = reference.tag(features)
+            n_differences += sum(a != b for a, b in zip(labels[position:], expected, strict=False))
             position += len(expected)
-    return n_unlike
+    return n_differences

@@ -1,4 +1,4 @@
-"""Labelled passages, from which the reader learns: features of tokens, in windows of few sizes."""
+"""Labelled passages on which the LSTM is trained: features of tokens, in windows of few sizes."""
 
 from __future__ import annotations
 
@@ -16,26 +16,28 @@ from phiscan.screen.ner.lstm import WINDOW
 from training.names.examples import MIN_WORD_DOCUMENTS, Unit
 
 UNLABELLED: Final = -1
-_HALVINGS: Final = 3  # of the window: so many smaller sizes are padded to; each is compiled
+_HALVINGS: Final = (
+    3  # number of smaller window sizes (halvings) that passages are padded to; each is compiled
+)
 
 
 @dataclass(frozen=True)
-class ReaderSettings:
-    """What decides the reader's weights, beside the texts."""
+class LstmSettings:
+    """The hyperparameters of the LSTM."""
 
     window: int = WINDOW  # tokens of a passage, as the program reads it
-    n_draws: int = 4  # times that the texts are drawn: each with other people, in other writings
-    n_epochs: int = 8  # the draws take turns
+    n_draws: int = 4  # times that the texts are generated, each with other names and case
+    n_epochs: int = 8  # epoch n uses draw n modulo n_draws
     n_dims: int = 48
     n_hidden: int = 96
-    min_feature_tokens: int = 60  # a feature of fewer tokens is none
-    min_feature_documents: int = MIN_WORD_DOCUMENTS  # nor one of fewer documents
-    dropout: float = 0.3  # of a token's vector, and of what the memories say
+    min_feature_tokens: int = 60  # a feature of fewer tokens is left out
+    min_feature_documents: int = MIN_WORD_DOCUMENTS  # as is one of fewer documents
+    dropout: float = 0.3  # of a token's vector, and of the hidden states
     feature_dropout: float = 0.1
     batch_tokens: int = 2048
     learn_rate: float = 0.003
-    warmup_steps: int = 300  # the rate rises over these, then falls
-    average: float = 0.998  # the weights are a running average of those of the steps
+    warmup_steps: int = 300  # the learning rate increases over these, then decreases
+    average: float = 0.998  # factor of the running average of the weights over the steps
 
 
 class Window(NamedTuple):
@@ -48,7 +50,7 @@ class Window(NamedTuple):
 
 @dataclass
 class Passages:
-    """Labelled tokens of documents, as the reader learns them."""
+    """Labelled tokens of documents, as training data of the LSTM."""
 
     labels: dict[str, int] = field(default_factory=dict)  # with their numbers in ``wanted``
     features: dict[tuple[str, ...], int] = field(default_factory=dict, repr=False)  # of a token: its number
@@ -58,20 +60,20 @@ class Passages:
     draws: list[int] = field(default_factory=lambda: [0])  # first document of each draw of the texts
 
     def draw(self) -> None:
-        """Begin another draw of the texts. It adds no features: the first alone says which are frequent."""
+        """Begin another draw of the texts. Only the first one counts for the frequency of features."""
         self.draws.append(len(self.tokens))
 
     def add(self, learned: Iterable[Unit], stream: Stream, lexicon: Lexicon) -> None:
-        """Add a document; of what is no ``learned`` unit the tokens are read, and no label is learned."""
+        """Add a document: the features of all tokens, and the labels of those in ``learned`` units."""
         wanted = np.full(len(stream.sizes), UNLABELLED, dtype=np.int8)
         for unit in learned:
             for token, label in zip(unit.tokens, unit.labels, strict=True):
                 wanted[token] = self.labels.setdefault(label, len(self.labels))
         rows = stream.rows[REACH : len(stream.rows) - REACH]
-        some, row_of = np.unique(rows, return_inverse=True)
+        unique_rows, row_of = np.unique(rows, return_inverse=True)
         numbers = []
         met: set[str] = set()
-        for row in some.tolist():
+        for row in unique_rows.tolist():
             names = lexicon.names_here(row)
             numbers.append(self.features.setdefault(names, len(self.features)))
             met.update(names)
@@ -80,8 +82,8 @@ class Passages:
         self.tokens.append(np.array(numbers, dtype=np.int32)[row_of])
         self.wanted.append(wanted)
 
-    def names(self, settings: ReaderSettings) -> tuple[str, ...]:
-        """Return the features of enough tokens and documents: no text can be read off the weights."""
+    def names(self, settings: LstmSettings) -> tuple[str, ...]:
+        """Return the frequent features, so that no text can be recovered from the weights."""
         first = np.concatenate(self.tokens[slice(*self._bounds(0))])
         n_tokens = np.bincount(first, minlength=len(self.features)).tolist()
         count: Counter[str] = Counter()
@@ -93,7 +95,7 @@ class Passages:
         return tuple(sorted(name for name in enough if count[name] >= settings.min_feature_tokens))
 
     def table(self, names: Sequence[str]) -> npt.NDArray[np.int32]:
-        """Return the rows of the features of every kind of token, padded with 0; the last is of no token."""
+        """Return the feature numbers of every distinct token, padded with 0; the last row is padding."""
         row = {name: number for number, name in enumerate(names, start=1)}
         table = np.zeros((len(self.features) + 1, max(map(len, self.features), default=1)), dtype=np.int32)
         for has, number in self.features.items():
@@ -102,11 +104,11 @@ class Passages:
         return table
 
     def batches(
-        self, settings: ReaderSettings, chance: Random, draw: int
+        self, settings: LstmSettings, chance: Random, draw: int
     ) -> Iterator[tuple[int, list[Window]]]:
-        """Yield windows of a draw that are learned together, and the size to which they are padded, mixed.
+        """Yield batches of windows of a draw, shuffled, with the size to which they are padded.
 
-        Long documents are cut at another place each time.
+        Long documents are cut at a random offset.
         """
         whole = settings.window
         by_size: dict[int, list[Window]] = {whole >> n: [] for n in range(_HALVINGS, -1, -1)}
@@ -129,9 +131,9 @@ class Passages:
         return self.draws[draw], [*self.draws[1:], len(self.tokens)][draw]
 
     def arrays(
-        self, size: int, windows: Sequence[Window], settings: ReaderSettings
+        self, size: int, windows: Sequence[Window], settings: LstmSettings
     ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int8]]:
-        """Return the numbers of tokens and their labels, (size, b): always as many, padded with no token."""
+        """Return the numbers of tokens and their labels, (size, b), padded to a fixed batch size."""
         shape = (size, settings.batch_tokens // size)
         tokens = np.full(shape, len(self.features), dtype=np.int32)
         wanted = np.full(shape, UNLABELLED, dtype=np.int8)

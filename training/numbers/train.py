@@ -30,7 +30,7 @@ from phiscan.screen.free_text import machine_parts
 from phiscan.screen.id_classifier.classifier import COUNTS, FORMAT, LEAST, LEAST_AGE, AgeModel, NumberModel
 from phiscan.screen.id_classifier.features import NumberContext, ages, candidates
 from training.corpora.marked_texts import FOLDER, marked_texts, marks_numbers, own_texts, unmarked
-from training.names.folds import Tell
+from training.names.folds import Log
 from training.names.train import sha256_of
 from training.numbers.card import render
 
@@ -93,9 +93,7 @@ Judged = tuple[bool | None, EntityType | None]
 Judge = Callable[[int, int, bool], Judged | None]
 
 
-def train_numbers(
-    settings: NumberSettings, *, marked: Sequence[Path], out: Path, tell: Tell
-) -> dict[str, Any]:
+def train_numbers(settings: NumberSettings, *, marked: Sequence[Path], out: Path, log: Log) -> dict[str, Any]:
     """Train, measure, and write ``numbers.json`` and the model card to ``out``; return the card's data.
 
     Raises:
@@ -108,16 +106,16 @@ def train_numbers(
             message = f"{path}: expected a name that no other file of marked texts has"
             raise InputError(message)
         sources[path.name] = list(_marked(path, screener))
-        tell(f"{path.name}: {len(sources[path.name])} numbers")
+        log(f"{path.name}: {len(sources[path.name])} numbers")
     own = list(_own(screener))
-    tell(f"{OWN}: {len(own)} numbers")
+    log(f"{OWN}: {len(own)} numbers")
     numbers = [*own, *(one for some in sources.values() for one in some)]
     figures, of_ages = (
         _measured(partial(fitted, settings), sources, own, as_age=as_age)
         for fitted, as_age in ((_of_numbers, False), (_of_ages, True))
     )
     for name, row in (*figures.items(), *((f"ages of {name}", row) for name, row in of_ages.items())):
-        tell(f"{name}: " + ", ".join(f"{key} {value}" for key, value in row.items()))
+        log(f"{name}: " + ", ".join(f"{key} {value}" for key, value in row.items()))
     model = fit(settings, numbers) | {"ages": fit_ages(settings, numbers)}
     hashes = {path.name: sha256_of([path]) for path in (*marked, JUDGED)}
     hashes |= {f"texts/{path.name}": sha256_of([path]) for path in sorted(FOLDER.glob("*.txt"))}
@@ -144,14 +142,14 @@ def fit(settings: NumberSettings, numbers: Sequence[Number]) -> dict[str, Any]:
         InputError: all numbers are personal, or none is.
     """
     numbers = [one for one in numbers if not one.as_age]
-    asked = [one for one in numbers if one.is_somebodys is not None]
-    if len({one.is_somebodys for one in asked}) < 2:  # noqa: PLR2004 (both kinds)
+    labelled = [one for one in numbers if one.is_somebodys is not None]
+    if len({one.is_somebodys for one in labelled}) < 2:  # noqa: PLR2004 (both kinds)
         message = "expected some numbers that are personal, and some that are not"
         raise InputError(message)
     names = _names(settings, numbers)
     rows, bias = np.zeros((1 + len(TYPES), len(names))), np.full(1 + len(TYPES), _NEVER)
     rows[0], bias[0] = _regression(
-        settings.c, _table(asked, names), [bool(one.is_somebodys) for one in asked]
+        settings.c, _table(labelled, names), [bool(one.is_somebodys) for one in labelled]
     )
     typed = [one for one in numbers if one.kind is not None]
     table = _table(typed, names)

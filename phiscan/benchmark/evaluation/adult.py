@@ -25,7 +25,7 @@ WORK_STATUS = (
 # Synthetic data: shares of the work statuses, and the effect of each on the log odds of a high income.
 _SHARES = (0.697, 0.078, 0.034, 0.029, 0.064, 0.040, 0.0004, 0.0002, 0.0574)
 _EFFECT = (-0.05, 0.15, 1.45, 0.75, 0.15, 0.1, -3.0, -3.0, -0.9)
-N_LOOK_ALIKE = 48_842
+N_SIMULATED = 48_842
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def read_adult(paths: Sequence[Path]) -> Examples:
     return Examples(_features(np.array(parts)), np.array(labels), "Adult (UCI)", tuple(digests))
 
 
-def look_alike(seed: int = 0, n: int = N_LOOK_ALIKE) -> Examples:
+def simulated_data(seed: int = 0, n: int = N_SIMULATED) -> Examples:
     """Return synthetic examples of the Adult data's size: a quarter positive, few with gains or losses."""
     random = np.random.default_rng(seed)
     work = random.choice(len(WORK_STATUS), size=n, p=np.array(_SHARES) / sum(_SHARES))

@@ -103,8 +103,8 @@ def attack(
             right, left = _guess_label(known, shown, tolerance, scale)
             right = right == bool(labels[target])
             area = truth if member else known.area
-            said = _publish(area + noise, digits)
-            guess = abs(said - truth) <= abs(said - known.area)
+            published = _publish(area + noise, digits)
+            guess = abs(published - truth) <= abs(published - known.area)
             tally[name][0] += right
             tally[name][1] += guess == member
             tally[name][2] += left

@@ -72,16 +72,16 @@ def experiment(messages: Messages, *, seed: int = 0, shuffles: int = 999) -> Exp
         messages.x, messages.y, test_size=0.5, stratify=messages.y, random_state=seed
     )
     spam = x_test[y_test]
-    said, trained = {}, {}
+    predictions, trained = {}, {}
     for name, columns in SUBSETS.items():
         depth, leaf = (4, 20) if name == "C" else (12, 5)
         tree = DecisionTreeClassifier(max_depth=depth, min_samples_leaf=leaf, random_state=seed)
         tree.fit(x_train[:, columns], y_train)
-        said[name] = np.asarray(tree.predict(x_test[:, columns]), dtype=bool)
+        predictions[name] = np.asarray(tree.predict(x_test[:, columns]), dtype=bool)
         trained[name] = float(tree.score(x_train[:, columns], y_train))
     pairs = []
     for first, second in combinations(SUBSETS, 2):
-        one, two = said[first][y_test], said[second][y_test]
+        one, two = predictions[first][y_test], predictions[second][y_test]
         cells = int((one & two).sum()), int((one & ~two).sum()), int((~one & two).sum())
         shared = dependence(one.tolist(), two.tolist(), shuffles=shuffles, seed=seed)
         pairs.append(
@@ -98,7 +98,7 @@ def experiment(messages: Messages, *, seed: int = 0, shuffles: int = 999) -> Exp
             )
         )
     classifiers = tuple(
-        _classifier(name, y_test, trained[name], pairs, all_classifiers=said) for name in SUBSETS
+        _classifier(name, y_test, trained[name], pairs, all_classifiers=predictions) for name in SUBSETS
     )
     return Experiment(tuple(pairs), classifiers)
 
@@ -111,8 +111,8 @@ def _classifier(
     *,
     all_classifiers: dict[str, npt.NDArray[np.bool_]],
 ) -> Classifier:
-    said = all_classifiers[name]
-    tp, fp = int((said & truth).sum()), int((said & ~truth).sum())
+    predictions = all_classifiers[name]
+    tp, fp = int((predictions & truth).sum()), int((predictions & ~truth).sum())
     estimated = {}
     for pair in pairs:
         found = int(((all_classifiers[pair.first] | all_classifiers[pair.second]) & truth).sum())

@@ -103,7 +103,7 @@ class _Record:
 
     def __init__(self, random: Random) -> None:
         self.random = random
-        self.names = NameMaker(random, phrases.USUAL_WORDS)
+        self.names = NameMaker(random, phrases.COMMON_WORDS)
         self.out = _Writer()
         self.days: Calendar = calendar(random)
         self.male = random.random() < 0.5  # noqa: PLR2004
@@ -230,7 +230,7 @@ class _Record:
         elif slot in {"title", "he", "kin_word"}:
             words = {"title": ("Mr.", "Ms."), "he": ("He", "She"), "kin_word": ("his", "her")}[slot]
             word = words[0 if self.male else 1]
-            self.out.add(f"{word} {random.choice(phrases.KIN)}" if slot == "kin_word" else word)
+            self.out.add(f"{word} {random.choice(phrases.RELATIVES)}" if slot == "kin_word" else word)
         else:
             self._fill_phi(slot)
 

@@ -162,7 +162,7 @@ PHONE_WEIGHTS = (10, 6, 6, 3, 2, 2, 1, 1, 1, 1, 1)
 IDS = ("358-51-76", "FMT51 DS", "36644/53t4", "A40-2219", "99-1133", "TR223", "HN 4471")
 
 # Words that are both in the headings and sentences above and medical: they make ambiguous names.
-USUAL_WORDS = (
+COMMON_WORDS = (
     "right", "signs", "stable", "normal", "pain", "pulse", "lungs", "heart", "biopsy", "neck", "code",
     "regular", "clear", "alert", "wound", "diet", "echocardiogram", "sodium", "potassium", "neurologic",
     "significant", "vital", "abdomen", "physical", "course", "repeat", "good", "former",
@@ -176,4 +176,4 @@ HOSPITAL_FORMS = (
 HOSPITAL_WEIGHTS = (7, 5, 3, 2, 2, 2, 1, 1, 1, 3)
 STATES = ("MA", "NH", "Maine", "Ohio", "Texas", "Vermont")
 STREETS = ("Street", "Road", "Avenue", "Lane")
-KIN = ("daughter", "son", "wife", "husband", "sister", "brother")
+RELATIVES = ("daughter", "son", "wife", "husband", "sister", "brother")

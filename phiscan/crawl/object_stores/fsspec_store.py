@@ -43,7 +43,7 @@ class ObjectStoreShare:
         """The retry policy of this store."""
         return self._patience
 
-    def reach(self) -> None:
+    def connect(self) -> None:
         """List the root; see ``Share``."""
         try:
             self._list(b"")
@@ -140,11 +140,13 @@ def _filesystem(scheme: str) -> Any:
 
 
 def _source(root: bytes, path: bytes, info: Mapping[str, Any]) -> SourceFile:
-    said = {str(name).lower(): value for name, value in info.items()}
-    moment = next((_nanoseconds(said[name]) for name in _TIMES if said.get(name)), 0)
+    attributes = {str(name).lower(): value for name, value in info.items()}
+    moment = next((_nanoseconds(attributes[name]) for name in _TIMES if attributes.get(name)), 0)
     # Without any mark, a replaced object is recognised by its modification time.
-    marks = [str(said[name]) for name in _MARKS if said.get(name)] or [str(moment)]
-    return SourceFile(root, path, int(said.get("size") or 0), moment, moment, identity_number(*marks), 0)
+    marks = [str(attributes[name]) for name in _MARKS if attributes.get(name)] or [str(moment)]
+    return SourceFile(
+        root, path, int(attributes.get("size") or 0), moment, moment, identity_number(*marks), 0
+    )
 
 
 def _nanoseconds(moment: Any) -> int:

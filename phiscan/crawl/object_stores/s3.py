@@ -47,7 +47,7 @@ class S3Share:
         """The retry policy of this store."""
         return self._patience
 
-    def reach(self) -> None:
+    def connect(self) -> None:
         """List one key of the root; see ``Share``."""
         shown = self.root.decode("utf-8", "backslashreplace")
         try:

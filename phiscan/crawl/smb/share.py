@@ -63,7 +63,7 @@ class SmbShare:
     def _shown(self) -> str:
         return self.root.decode("utf-8", "backslashreplace")
 
-    def reach(self) -> None:
+    def connect(self) -> None:
         """Sign in and open the root folder; see ``Share``."""
         try:
             with self._opened(b"", "dir"):

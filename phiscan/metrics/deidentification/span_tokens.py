@@ -179,11 +179,11 @@ def token_scores(
                 unseen.add(**state)
         for name in {span.type for span in (*gold.spans, *system.spans)}:
             truly = covered_tokens(extents, [span for span in gold.spans if span.type == name])
-            said = covered_tokens(extents, [span for span in system.spans if span.type == name])
+            predicted = covered_tokens(extents, [span for span in system.spans if span.type == name])
             counts = by_type.setdefault(name, [0, 0, 0])
-            counts[0] += len(truly & said)
-            counts[1] += len(said - truly)
-            counts[2] += len(truly - said)
+            counts[0] += len(truly & predicted)
+            counts[1] += len(predicted - truly)
+            counts[2] += len(truly - predicted)
     return TokenScores(
         TokenCounts(tp, fp, fn),
         {name: TokenCounts(*by_type[name]) for name in sorted(by_type)},
