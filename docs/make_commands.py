@@ -15,8 +15,8 @@ from phiscan.cli import app
 PAGE = Path(__file__).parent / "reference" / "commands.md"
 HEAD = """# Every command
 
-This page lists the help of every command, as `phiscan COMMAND --help` prints it. Results go to standard output,
-progress and messages to standard error. Made by `docs/make_commands.py`; do not edit.
+This page lists the help of every command, as `phiscan COMMAND --help` prints it. Results go to standard
+output, progress and messages to standard error. Made by `docs/make_commands.py`; do not edit.
 """
 
 
@@ -26,7 +26,7 @@ def commands(group: click.Group, ctx: click.Context) -> Iterator[tuple[click.Con
         command = group.get_command(ctx, name)
         if command is None:
             continue
-        # The settings come from the parent; a command invoked without one has cached a help option without -h.
+        # Settings come from the parent; a command invoked without one has cached a help option without -h.
         command._help_option = None  # noqa: SLF001 (click has no other way to reset it)
         below = click.Context(command, info_name=name, parent=ctx, terminal_width=96, max_content_width=96)
         yield below, command
