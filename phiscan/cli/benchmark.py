@@ -50,7 +50,7 @@ def i2b2(short: bool, shuffles: int, seed: int, folder: Path | None, as_json: bo
 
     sizes = (20, 10) if short else (N_TRAIN, N_TEST)
     corpus = make_corpus(seed=2006 + seed, n_train=sizes[0], n_test=sizes[1])
-    scores = rank_systems(corpus, recognizers(short=short), tell=say)
+    scores = rank_systems(corpus, recognizers(short=short), log=say)
     shape = payload(corpus, scores, shuffles=shuffles, seed=seed)
     if folder is not None:
         prepare(folder)
@@ -150,7 +150,7 @@ def screened_positives(
     pool = made.read_pool(text_paths) if text_paths else made.made_pool(seed, n_other=20 if short else 300)
     shares = made.make_shares(pool, seed=seed, scale=0.06 if short else 1.0)
     wanted = list(dict.fromkeys(name for share in shares for name in share.texts))
-    marks = experiment.screen_texts(pool, wanted, config, tell=say)
+    marks = experiment.screen_texts(pool, wanted, config, log=say)
     shape = experiment.payload(pool, experiment.screened_shares(pool, shares, marks))
     finish(shape, experiment.markdown(shape), folder, as_json=as_json)
 

@@ -75,7 +75,7 @@ def test_no_weight_holds_a_number_of_a_text(few: Path, tmp_path: Path) -> None:
     assert not any(re.search(r"=.*\d{3}", name.replace("0", "")) for name in card["weights"])
 
 
-def test_every_judged_value_stands_in_its_text() -> None:
+def test_every_labelled_value_is_in_its_text() -> None:
     texts = {(source, name): parsed(marked).text for source, name, marked in own_texts()}
     rows = [
         line.split("\t")

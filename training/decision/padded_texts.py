@@ -13,7 +13,7 @@ N_PHI, N_OTHER = 1_000, 550
 MAX_CHARS: Final = 4_000  # of a text that is padded
 MIN_FILLER: Final = 300
 SIZES: Final = (200, 400, 800, 1600, 3200, 6000)  # characters of ordinary text on a side
-_PLACES: Final = ("before", "behind", "both", "both")
+_PLACES: Final = ("before", "after", "both", "both")
 
 
 def padded_texts(samples: Sequence[Sample]) -> Iterator[Sample]:
@@ -34,9 +34,9 @@ def padded_texts(samples: Sequence[Sample]) -> Iterator[Sample]:
     others = [one for one in texts if not one.is_phi][:N_OTHER]
     for one in (*phi, *others):
         place, size = draw.choice(_PLACES), draw.choice(SIZES)
-        before = f"{_part(draw, filler, size)}\n\n" if place != "behind" else ""
-        behind = f"\n\n{_part(draw, filler, size)}" if place != "before" else ""
-        text = f"{before}{one.document.text.strip()}{behind}\n"
+        before = f"{_part(draw, filler, size)}\n\n" if place != "after" else ""
+        after = f"\n\n{_part(draw, filler, size)}" if place != "before" else ""
+        text = f"{before}{one.document.text.strip()}{after}\n"
         yield Sample(one.family, f"{one.identifier}/padded", one.is_phi, plain_document(text))
 
 

@@ -130,7 +130,7 @@ def rank_systems(
     corpus: Corpus,
     systems: Sequence[tuple[str, Recognizer]],
     *,
-    tell: Callable[[str], None] = lambda _message: None,
+    log: Callable[[str], None] = lambda _message: None,
 ) -> list[SystemScore]:
     """Train each system on the training records, score it on the test records; best token F1 first."""
     train, test = [tokenize(r) for r in corpus.train], [tokenize(r) for r in corpus.test]
@@ -152,7 +152,7 @@ def rank_systems(
         ]
         pairs = list(zip(corpus.test, found, strict=True))
         seconds = time.monotonic() - begin
-        tell(f"{system.name}: trained and run in {seconds:.0f} s")
+        log(f"{system.name}: trained and run in {seconds:.0f} s")
         scores.append(
             SystemScore(
                 system.name,

@@ -63,7 +63,7 @@ def screen_texts(
     wanted: Sequence[str],
     config: Config,
     *,
-    tell: Callable[[str], None] = lambda _message: None,
+    log: Callable[[str], None] = lambda _message: None,
 ) -> dict[str, dict[str, bool]]:
     """Return, for each text, whether each screen marks it.
 
@@ -92,7 +92,7 @@ def screen_texts(
             "the product": examined.referral is Referral.REFERRED,
         }
         if number % 200 == 199:  # noqa: PLR2004
-            tell(f"{number + 1} of {len(wanted)} texts screened")
+            log(f"{number + 1} of {len(wanted)} texts screened")
     return found
 
 
