@@ -1,4 +1,4 @@
-"""What each heuristic of screening is worth: the whole program without it, on unread marked sets.
+"""Ablation: measure the whole program without each heuristic of screening, on unread marked sets.
 
     .venv/bin/python -m benchmarks.ablation [--only NAME ...] [--together] [--every N] [--out FILE]
 
@@ -109,7 +109,7 @@ PATCHES: tuple[tuple[str, str, str, Any], ...] = (
 
 @dataclass(frozen=True)
 class Component:
-    """A heuristic that can be left out: its name, and by what means (one of the four)."""
+    """A heuristic that can be left out: its name, and one of four means to do so."""
 
     name: str
     recognizer: str | None = None
@@ -144,7 +144,7 @@ def components() -> Iterator[Component]:
 
 @contextmanager
 def without(left_out: Sequence[Component]) -> Iterator[Screener]:
-    """Give a screener that lacks all of the components at the same time."""
+    """Yield a screener without all of the components."""
     with ExitStack() as stack:
         for component in left_out:
             if component.patch is not None:
@@ -171,7 +171,7 @@ def without(left_out: Sequence[Component]) -> Iterator[Screener]:
 
 
 def _forget() -> None:
-    """Forget the recognizers that were built: the next screener is built with what is patched now."""
+    """Clear the caches of recognizers, so that the next screener uses the present patches."""
     import_module("phiscan.screen.pipeline")._shipped.cache_clear()
     person = import_module("phiscan.screen.recognizers.person.recognizer")
     person._cues.cache_clear()
@@ -195,7 +195,7 @@ def measure(screener: Screener, texts: Sequence[dict[str, Any]]) -> Figures:
 
 
 def table(whole: Figures, rows: Iterable[tuple[str, Figures]]) -> Iterator[str]:
-    """Yield the lines of the table: the program, then each component by what it is worth."""
+    """Yield the lines of the table: the program, then each component by its effect."""
     yield "| without | found | family | precision | tokens found | processor time |"
     yield "| --- | ---: | ---: | ---: | ---: | ---: |"
     yield (

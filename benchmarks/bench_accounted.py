@@ -39,7 +39,7 @@ NAMES = {
     "text/plain": "text",
 }
 OUTCOMES = ("fully", "OCR", "listed", "left over", "encrypted", "not read")
-# What the account says of text that no reader gave.
+# Phrases in the account for text that no extractor returned.
 LEFT_OVER = ("are not read", "are not decoded", "is not decoded")
 
 
@@ -56,7 +56,7 @@ def format_of(media_type: str) -> str:
 
 
 def outcome_of(path: Path) -> str:
-    """Read a file and return what became of it, one of ``OUTCOMES``."""
+    """Read a file and return its outcome, one of ``OUTCOMES``."""
     source = SourceFile.of(os.fsencode(path.parent), os.fsencode(path.name), path.lstat())
     try:
         unread: Iterable[UnreadPart] = extract(source, Limits(ocr_s=0)).unread

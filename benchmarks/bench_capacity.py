@@ -1,4 +1,4 @@
-"""How a scan grows: 10,000, 100,000 and 1,000,000 files; one worker and two; what a GB costs.
+"""Scalability of a scan: 10,000, 100,000 and 1,000,000 files; one worker and two; cost of a GB.
 
     nice .venv/bin/python -m pytest -m bench -s benchmarks/bench_capacity.py
     PHISCAN_BENCH_FILES=3000,10000,30000 ...     # other sizes, where there is less time
@@ -155,7 +155,7 @@ def measure(folder: str, n_files: str) -> None:
 
 
 class _Answers:
-    """Workers that know every answer without reading."""
+    """Workers that return results without reading."""
 
     missing_isolation = None
 

@@ -1,4 +1,4 @@
-"""How often the reported interval of the missed-PHI estimate holds the truth, where the truth is known.
+"""Coverage of the reported interval of the missed-PHI estimate in simulations.
 
 Run: ``.venv/bin/python -m pytest -m bench -s benchmarks/bench_capture_coverage.py``. Each simulated share
 has a known number of PHI files; each file is found by some of three detectors. Two worlds:
@@ -43,7 +43,7 @@ SEED = 2008
 
 @dataclass
 class Tally:
-    """What one method did over all shares."""
+    """The results of one method over all shares."""
 
     held: int = 0
     given: int = 0
@@ -51,7 +51,7 @@ class Tally:
 
 
 def scores() -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Return how sure each detector is of every held-out PHI document, (documents, 3), and the weights."""
+    """Return each detector's score of every held-out PHI document, (documents, 3), and the weights."""
     screener, classifier = screen.build_screener(Config()), classify.build_classifier(Config())
     rows, families = [], []
     for family, label, text in texts():
@@ -85,12 +85,12 @@ def histories(
 ) -> npt.NDArray[np.float64]:
     """Return the probability of each capture history (bit j: detector j + 1) at these recalls."""
     shares = np.zeros(8)
-    said = np.zeros(found.shape, dtype=bool)
+    found_by = np.zeros(found.shape, dtype=bool)
     for place, recall in enumerate(recalls):
         order = np.argsort(-found[:, place], kind="stable")
         reached = np.cumsum(weights[order])
-        said[order[reached <= recall + 1e-9], place] = True
-    for row, weight in zip(said, weights, strict=True):
+        found_by[order[reached <= recall + 1e-9], place] = True
+    for row, weight in zip(found_by, weights, strict=True):
         shares[sum(1 << place for place in range(3) if row[place])] += weight
     return shares
 

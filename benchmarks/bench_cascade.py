@@ -1,4 +1,4 @@
-"""What the cascade saves and what it misses; what classification adds to the time of screening.
+"""Time saved and files missed by the cascade; time of classification relative to screening.
 
 Run: ``.venv/bin/python -m pytest -m bench -s benchmarks/bench_cascade.py``. Needs the development texts
 beside the checkout; only the half that no model has learned from is examined, once each way.

@@ -45,7 +45,7 @@ _FAMILIES = ("presidio_generated_large", "spamassassin_ham_dev", "medquad_dev", 
 
 
 def processor_seconds() -> float:
-    """Return what this process and the programs that it ran have used."""
+    """Return the processor seconds of this process and its children."""
     used = os.times()
     return used.user + used.system + used.children_user + used.children_system
 
@@ -142,7 +142,7 @@ def write_texts(folder: Path, n_others: int) -> tuple[list[Path], list[Path]]:
 
 @dataclass(slots=True)
 class Run:
-    """What an engine took for files: processor seconds and characters of each stage, and the results."""
+    """Processor seconds and characters of each stage of an engine, and the results."""
 
     engine: engines.Engine
     seconds: Counter[str] = field(default_factory=Counter)
@@ -164,7 +164,7 @@ class Run:
 
 
 def report(title: str, run: Run) -> None:
-    """Print what each stage took."""
+    """Print the time of each stage."""
     n_chars = sum(result.n_chars for result in run.results.values())
     print(f"\n{title}: {len(run.results):,} files, {n_chars / 1e6:.2f} million characters")
     for stage, spent in run.seconds.most_common():

@@ -1,4 +1,4 @@
-"""How fast the desk answers with 200,000 queued items, alone and with five reviewers at once.
+"""Latency of the desk with 200,000 queued items, with one and with five concurrent reviewers.
 
 Prints p50 and p99 of the wall clock, and the mean CPU time where one process does the work: of a page of the
 list in its orders and filters, of a decision, and of what a page needs besides; then of the same decisions by
@@ -120,7 +120,7 @@ def print_times(what: str, seconds: Sequence[float]) -> None:
 
 
 def timed(action: Callable[[], object], n: int = N_RUNS) -> Times:
-    action()  # statements are compiled the first time that they are asked
+    action()  # statements are compiled the first time they are executed
     seconds = Times()
     before = time.process_time()
     for _ in range(n):
@@ -133,7 +133,7 @@ def timed(action: Callable[[], object], n: int = N_RUNS) -> Times:
 
 @pytest.fixture(autouse=True)
 def _load() -> Iterator[None]:
-    """Say how busy the machine is: every time below depends on it."""
+    """Print the load of the machine, on which every time below depends."""
     before = os.getloadavg()[0]
     yield
     print(f"load average {before:.1f} to {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores", flush=True)
@@ -183,7 +183,7 @@ def test_bench_pages(database: Path) -> None:
 @pytest.mark.bench
 def test_bench_count(database: Path) -> None:
     """The count of the undecided from the list, and as it was made before: from four other tables."""
-    stands = (
+    current = (
         sa.select(decision.c.verdict)
         .where(
             decision.c.file_id == sighting.c.file_id, decision.c.content_hash == examination.c.content_hash
@@ -194,7 +194,7 @@ def test_bench_count(database: Path) -> None:
         .scalar_subquery()
     )
     before = present(sa.select(sa.func.count()).select_from(sighting), None).where(
-        examination.c.referral == "referred", stands.is_(None)
+        examination.c.referral == "referred", current.is_(None)
     )
     with Store.open(url_of(database)) as store:
 
@@ -355,11 +355,11 @@ def test_bench_server(database: Path, tmp_path: Path) -> None:
             for many, n_each, thought_s in todo:
                 before = cpu_of(server.pid or 0)
                 with ThreadPoolExecutor(many) as pool:
-                    asked = [
+                    futures = [
                         pool.submit(browse, f"http://127.0.0.1:{port}", name, top[:n_each], thought_s)
                         for name in names[:many]
                     ]
-                    made = [one.result() for one in asked]
+                    made = [one.result() for one in futures]
                 used = cpu_of(server.pid or 0) - before
                 heading(f"through the server, {many} at once, {thought_s:.0f} s of thought")
                 print_times("GET /queue", [one for pages, _ in made for one in pages])

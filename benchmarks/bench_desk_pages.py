@@ -1,4 +1,4 @@
-"""How fast the desk shows its list and its items among 200,000, masked prose included.
+"""Latency of the desk's list and items with 200,000 items, including masked prose.
 
 A home with 200,000 recorded items and a scanned share of real files of less than 1 MB: the sample corpus,
 form letters, long notes, tables of 4,000 rows. The application of `phiscan serve` runs in a process of its
@@ -122,11 +122,11 @@ def running(home: Path) -> Iterator[tuple[str, int]]:
         server.join()
 
 
-def measured(what: str, asked: Sequence[Callable[[], httpx.Response]], server: int) -> None:
+def measured(what: str, requests: Sequence[Callable[[], httpx.Response]], server: int) -> None:
     """Print what a browser waited for, and the processor time of the server, whatever else is running."""
     seconds = Times()
     before = cpu_of(server)
-    for ask in asked:
+    for ask in requests:
         started = time.perf_counter()
         answer = ask()
         seconds.append(time.perf_counter() - started)

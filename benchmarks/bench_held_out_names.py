@@ -42,8 +42,8 @@ class WholeProgram:
     def __init__(self, tagger: TaggerRecognizer) -> None:
         screener = build_screener(Config())
         names = RuleNameRecognizer(load_gazetteer(), tagger)
-        ours = (names if isinstance(one, RuleNameRecognizer) else one for one in screener.recognizers)
-        self._screener = replace(screener, recognizers=tuple(ours))
+        own = (names if isinstance(one, RuleNameRecognizer) else one for one in screener.recognizers)
+        self._screener = replace(screener, recognizers=tuple(own))
 
     def recognize(self, document: Document) -> Iterator[Finding]:
         """Yield the findings that may be of a marked kind."""
@@ -58,17 +58,17 @@ def main() -> None:
     parser.add_argument("--tenth")
     parser.add_argument("--trained", type=Path)
     parser.add_argument("--data", type=Path)
-    asked = parser.parse_args()
-    unseen = asked.folds / TEMPLATES_FOLD
-    if asked.tenth:
+    arguments = parser.parse_args()
+    unseen = arguments.folds / TEMPLATES_FOLD
+    if arguments.tenth:
         # The generator has one tenth; another one is a question of this measurement alone.
-        documents._held_out = lambda template: zlib.crc32(f"{asked.tenth}\n{template}".encode()) % 10 == 0
-        unseen = asked.trained
+        documents._held_out = lambda template: zlib.crc32(f"{arguments.tenth}\n{template}".encode()) % 10 == 0
+        unseen = arguments.trained
         if not (unseen / WEIGHTS).exists():
-            train(Settings(), Fold(held_out=True), texts=Texts(asked.data), out=unseen)
+            train(Settings(), Fold(held_out=True), texts=Texts(arguments.data), out=unseen)
     print("| model | documents | recall / any label | precision / any label | unknown names | that count |")
     print("| --- | --- | ---: | ---: | ---: | ---: |")
-    for name, folder in (("unseen", unseen), ("seen", asked.folds / WHOLE)):
+    for name, folder in (("unseen", unseen), ("seen", arguments.folds / WHOLE)):
         tagger = TaggerRecognizer.load(folder)
         for mix in MIXES:
             print(_row(name, mix, tagger), flush=True)

@@ -1,4 +1,4 @@
-"""What the isolation of workers costs: 10,000 small files, isolated and not, in one run.
+"""Cost of the isolation of workers: 10,000 small files, isolated and not, in one run.
 
     .venv/bin/python -m pytest -m bench -s benchmarks/bench_isolation.py
 
@@ -31,8 +31,8 @@ N_TURNS = 10
 _PRELOAD = ("phiscan.pipeline.workers.preload",)
 
 
-def start_unhindered(config: Config) -> None:
-    """Build an engine that holds the key and opens files by their path."""
+def start_without_isolation(config: Config) -> None:
+    """Build an engine that has the key and opens files by their path."""
     worker._Worker.engine = build_engine(config)
 
 
@@ -49,12 +49,17 @@ def test_measure_what_isolation_costs(tmp_path: Path) -> None:
     with (
         local_workers(config) as isolated,
         Sandbox(
-            config.n_workers, config.limits, start_unhindered, (config,), preload=_PRELOAD, isolation=None
-        ) as unhindered,
+            config.n_workers,
+            config.limits,
+            start_without_isolation,
+            (config,),
+            preload=_PRELOAD,
+            isolation=None,
+        ) as without_isolation,
     ):
-        unhindered.in_order = False  # as a scan has it: else one slow file holds up the other worker
+        without_isolation.in_order = False  # as a scan has it: else one slow file holds up the other worker
         list(isolated.run(iter(sources[:50])))
-        list(unhindered.run(worker.work, iter(sources[:50])))
+        list(without_isolation.run(worker.work, iter(sources[:50])))
         size = -(-len(sources) // N_TURNS)
         for number in range(N_TURNS):
             turn = sources[number * size : (number + 1) * size]
@@ -64,7 +69,7 @@ def test_measure_what_isolation_costs(tmp_path: Path) -> None:
                 run = (
                     isolated.run(iter(turn))
                     if name == "isolated"
-                    else unhindered.run(worker.work, iter(turn))
+                    else without_isolation.run(worker.work, iter(turn))
                 )
                 answers = [answer for _, answer in run]
                 seconds[name] += time.perf_counter() - started
@@ -85,7 +90,7 @@ def processor_seconds() -> float:
             fields = entry.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
             ticks = sum(map(int, fields[11:15]))
             times[int(entry.parent.name)] = (int(fields[1]), ticks / os.sysconf("SC_CLK_TCK"))
-    ours = {os.getpid()}
-    while more := {pid for pid, (parent, _) in times.items() if parent in ours} - ours:
-        ours |= more
-    return sum(times[pid][1] for pid in ours if pid in times)
+    processes = {os.getpid()}
+    while more := {pid for pid, (parent, _) in times.items() if parent in processes} - processes:
+        processes |= more
+    return sum(times[pid][1] for pid in processes if pid in times)

@@ -1,4 +1,4 @@
-"""Made values after 294 labels, and below as many heads of columns, in 19 layouts: what is found, and as what.
+"""Recall by type of generated values after 294 labels, and below as many column headers, in 19 layouts.
 
     .venv/bin/python -m benchmarks.bench_labels
 
@@ -104,7 +104,7 @@ def print_rows(title: str, counts: dict[str, Counter[str]]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--missed", action="store_true")
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     draw = random.Random(SEED)
     screener = build_screener(Config())
     by_kind: dict[str, Counter[str]] = {}
@@ -119,7 +119,7 @@ def main() -> None:
                         count.update(n=1, found=found, family=family)
     print_rows("type", by_kind)
     print_rows("layout", by_layout)
-    if asked.missed:
+    if arguments.missed:
         print_rows("word", {w: c for w, c in by_word.items() if c["found"] < (1 - MISSED_SHARE) * c["n"]})
 
 

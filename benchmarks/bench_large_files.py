@@ -26,23 +26,28 @@ LIMIT_S, LIMIT_MB = 20, 600
 
 PAGE = """# Large files
 
+How files with much text are examined in part, and the measured time and memory of large files.
+
 A document of more than 200,000 characters is examined in windows of 16,000: the beginning; then, unless
 that is referred, the lines, passages and windows that a cheap pass over its whole text ranks highest (rare
-health terms of the file, and identifiers among them); then windows in a random order that the key decides.
-Examining ends when the file is referred and 12 windows of the random order were examined, or after
-`limits.screen_chars`. Findings of all windows stand; the referral is that of the strongest one. What was
+health terms of the file, and identifiers among them); then windows in a random order derived from the key.
+Examination ends when the file is referred and 12 windows of the random order were examined, or after
+`limits.screen_chars`. The findings of all windows count; the referral is that of the strongest one. What was
 not examined is listed as an unread part (`#rest`) with its share, so that a file of which only a
 part was examined counts as such everywhere.
 
+`phiscan screen` reads a long text in the same way; `unread` in its output lists what was not examined.
+
 The number of people is then an estimate (a ratio estimator over the random windows); its 95 % interval
-stands in the file's detail. It says nothing of people whom the screener does not find where it looks: of the
-rows of the PDF below, which have no labels, it takes about 70 % for people.
+is in the file's detail, as `people_interval` in the JSON of `queue export`, `list`, `show` and `screen`,
+and on the page of the file. It does not cover people whom the screener misses in the examined windows: of
+the rows of the PDF below, which have no labels, it recognizes about 70 % as people.
 
 Of records, text, sheets and PDF with more text than `limits.text_chars` keeps, parts spread evenly over the
-file are read; of a PDF of more than 3,000 pages the first 500 and 2,500 others. What lies between is listed
+file are read; of a PDF of more than 3,000 pages the first 500 and 2,500 others. The rest is listed
 as unread.
 
-All these ends are counted in characters, pages and windows, so that the outcome is the same on a busy
+All these limits are counted in characters, pages and windows, so that the outcome is the same on a busy
 machine. `limits.processor_s` is a safety net: it is processor time, and even when it is spent the
 beginning, the highest ranked passages and two windows are examined. `limits.time_s`, after which a worker
 is killed, is processor time, too.

@@ -1,4 +1,4 @@
-"""How far the false referrals fall with the number of reviewed files, and what that costs in recall.
+"""False referrals and recall by the number of reviewed files from which phiscan learns.
 
 Run: ``.venv/bin/python -m pytest -m bench -s benchmarks/bench_learning.py``. Needs the development texts
 beside the checkout. The shipped model refers almost none of these texts falsely, because it has learned from
@@ -62,7 +62,7 @@ class Read:
             dict(health.window.counts),
             health.window.n_chars,
             self.is_phi,
-            health.window.told,
+            health.window.patient_score,
             decided.log_odds,
         )
 
@@ -75,10 +75,10 @@ class Read:
 def without(families: tuple[str, ...]) -> Classifier:
     """Return the classifier with a model of words that never saw these families of texts."""
     sys.path.insert(0, str(ROOT / "dictionaries" / "build"))
-    import told as build  # noqa: PLC0415 (a build script, found by path)
+    import patient_classifier as build  # noqa: PLC0415 (a build script, found by path)
 
     shipped = classify.build_classifier(Config())
-    return replace(shipped, told=build.learned(build.collect(frozenset(families))))
+    return replace(shipped, patient_model=build.learned(build.collect(frozenset(families))))
 
 
 def read_all(classifier: Classifier) -> list[Read]:

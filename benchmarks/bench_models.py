@@ -1,4 +1,4 @@
-"""How long all models take: python -m pytest benchmarks/bench_models.py -m bench -s."""
+"""Time of fitting all log-linear models: python -m pytest benchmarks/bench_models.py -m bench -s."""
 
 import time
 

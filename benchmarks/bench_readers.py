@@ -193,20 +193,21 @@ def both_read(run: Run, ours: Run) -> str:
     return f"{theirs / our:.1f} ({len(both)} files)" if both else ""
 
 
-HEAD = """# phiscan and other readers, measured
+HEAD = """# Extraction compared with other libraries
 
-Made by `benchmarks/bench_readers.py FOLDER` on the test documents of Apache Tika, Apache POI,
-unstructured, docling and mikel/mail, their corrupt, encrypted and odd ones among them. Every reader runs in
-a fresh process, imports included, and reads the same files one after the other; "CPU s" is the processor
-time of the process and its children, which a busy machine does not change; the rates and "times" are taken
-from it, with 1 for phiscan in one process. "Times, both read" is the same ratio for the files that phiscan
-and the other reader both read, measured when each reads them a second time: without starting, without what
-is loaded at the first use, and without the files at which one of them gives up early (an encrypted document
-costs phiscan a hundred thousand hashes, because it tries the empty password; others fail at once). No OCR on
-either side. "Sandboxed" is how a scan reads: two workers without network, with limits, started and stopped
-within the time. A failure is an exception; "no text" is a file that was read and gave none. Encrypted and
-corrupt files are failures of every reader that says so. A scan, which needs OCR, is a failure of phiscan
-here, because it says that it was not read, and a file without text of the others.
+Processor time and outcomes of phiscan's extractors and of other libraries on the same files. Made by
+`benchmarks/bench_readers.py FOLDER` on the test documents of Apache Tika, Apache POI, unstructured, docling
+and mikel/mail, including corrupt, encrypted and unusual ones. Every library runs in a fresh process, imports
+included, and reads the same files one after the other. "CPU s" is the processor time of the process and its
+children, which does not depend on the load of the machine; the rates and "times" are computed from it, with 1
+for phiscan in one process. "Times, both read" is the same ratio for the files that phiscan and the other
+library both read, measured when each reads them a second time: without startup and loading at first use, and
+without the files that one of them rejects (an encrypted document costs phiscan a hundred thousand hashes,
+because it tries the empty password; others fail at once). OCR is off for all. "Sandboxed" is how a scan
+reads: two workers without network, with limits, with their start and stop included. A failure is an
+exception; "no text" is a file that was read and contained none. Encrypted and corrupt files are failures of
+every library that reports them. A scanned page, which needs OCR, is a failure of phiscan here, because
+phiscan reports it as not read, and a file without text for the others.
 """
 
 

@@ -1,4 +1,4 @@
-"""How many PHI files are referred, and how many others with them: our rule against two simpler ones.
+"""Recall and false referrals on simulated shares: phiscan and two simpler rules.
 
 Run: ``.venv/bin/python -m pytest -m bench -s benchmarks/bench_referral_share.py``. Needs the development
 texts beside the checkout; only the half that no model has learned from is examined. Each document is
@@ -42,7 +42,7 @@ _IDENTIFIERS = frozenset(PiiBit) - {
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What each rule said of one document."""
+    """The verdict of each rule on one document."""
 
     family: str
     label: str

@@ -53,14 +53,14 @@ def _naive(pairs: list[tuple[AnnotatedText, AnnotatedText]]) -> InstanceCounts:
     for gold, system in pairs:
         used: list[LabelledSpan] = []
         correct = substitution = insertion = 0
-        for said in system.spans:
-            if said in gold.spans:
+        for span in system.spans:
+            if span in gold.spans:
                 correct += 1
-                used.append(said)
+                used.append(span)
                 continue
             for truth in gold.spans:
                 if (
-                    set(range(said.start, said.end)) & set(range(truth.start, truth.end))
+                    set(range(span.start, span.end)) & set(range(truth.start, truth.end))
                     and truth not in used
                 ):
                     substitution += 1

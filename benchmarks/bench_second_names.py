@@ -1,4 +1,4 @@
-"""The second family of name recognizers beside the tagger: how far their verdicts depend, and what it costs.
+"""Second name recognizers and the tagger: dependence of their verdicts, and cost.
 
 Run: ``PHISCAN_TAGGER_FOLDS=A/folds PHISCAN_SECOND_FOLDS=B/folds .venv/bin/python -m pytest -m bench -s
 benchmarks/bench_second_names.py``, where A and B are the ``--out`` of ``phiscan train names`` and ``phiscan
@@ -123,30 +123,30 @@ def test_print_how_document_verdicts_depend() -> None:
         document = Document(text, (Segment("", 0, len(text)),), "text/plain")
         screening = screen.screen(document, screener)
         health = classify.classify(document, classifier)
-        said = dict(classify.detect(document, screening, health, classifier))
-        layout = classify.is_laid_out_as_a_record(said.items())
+        verdicts = dict(classify.detect(document, screening, health, classifier))
+        layout = classify.is_laid_out_as_a_record(verdicts.items())
         person = second.finds_full_name(text)
         enough = health.by_concepts >= classify.HEALTH
-        said |= {"tagger alone": names_person(tagger, document), "second alone": person}
+        verdicts |= {"tagger alone": names_person(tagger, document), "second alone": person}
         kinds = {hit.concept for hit in health.terms}
         dense = len(kinds) >= MIN_CONCEPTS and 1000 * len(health.terms) >= MIN_DENSITY * len(text)
-        said |= {"second and score": person and enough, "second and terms": person and dense}
+        verdicts |= {"second and score": person and enough, "second and terms": person and dense}
         referral, _ = classify.decide(document, screening, health, layout=layout)
         gathered = decider.gather(document, screening, classifier)
-        decided = decider.decide(document, screening, health, tuple(said.items())[:3], gathered)
+        decided = decider.decide(document, screening, health, tuple(verdicts.items())[:3], gathered)
         near = decider.lacks_only_a_name(gathered, health, decided)
         rows.append(
-            (family, label, said | {"referred": referral == "referred", "near": near, "score": enough})
+            (family, label, verdicts | {"referred": referral == "referred", "near": near, "score": enough})
         )
     keys = list(rows[0][2])
     print("\n| family | label | texts | " + " | ".join(keys) + " | near misses with a name |")
     print("| --- | --- |" + " ---: |" * (len(keys) + 2))
     for family, label in sorted({row[:2] for row in rows}):
-        group = [said for one, kind, said in rows if (one, kind) == (family, label)]
-        counts = [sum(said[key] for said in group) for key in keys]
-        near = sum(said["near"] and said["second alone"] for said in group)
+        group = [verdicts for one, kind, verdicts in rows if (one, kind) == (family, label)]
+        counts = [sum(verdicts[key] for verdicts in group) for key in keys]
+        near = sum(verdicts["near"] and verdicts["second alone"] for verdicts in group)
         print(f"| {family} | {label} | {len(group)} | " + " | ".join(map(str, [*counts, near])) + " |")
-    phi = [said for _, label, said in rows if label == "PHI"]
+    phi = [verdicts for _, label, verdicts in rows if label == "PHI"]
     print(f"\n{len(phi)} PHI texts")
     print("| pair | both | first only | second only | neither | agree | odds ratio | nats | p |")
     print("| --- |" + " ---: |" * 8)
@@ -158,7 +158,7 @@ def test_print_how_document_verdicts_depend() -> None:
         ("patterns", "text"),
         ("names", "text"),
     ):
-        print(f"| {first}, {other} | {odds([(said[first], said[other]) for said in phi])} |")
+        print(f"| {first}, {other} | {odds([(verdicts[first], verdicts[other]) for verdicts in phi])} |")
     assert phi
 
 

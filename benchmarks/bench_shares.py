@@ -1,4 +1,4 @@
-"""What owners and readers cost, and what fetching several files at a time is worth on a slow line.
+"""Cost of owners and readers, and speed-up by fetching several files at a time on a slow line.
 
     pytest -m bench -s benchmarks/bench_shares.py
 

@@ -33,10 +33,10 @@ def test_print_what_is_referred_of_the_short_texts() -> None:
                 document = Document(item.text, (Segment("", 0, len(item.text)),), "text/plain")
                 screening = screen.screen(document, screener)
                 health = classify.classify(document, classifier)
-                said = classify.detect(document, screening, health, classifier)
-                layout = classify.is_laid_out_as_a_record(said)
+                verdicts = classify.detect(document, screening, health, classifier)
+                layout = classify.is_laid_out_as_a_record(verdicts)
                 referral, case = classify.decide(document, screening, health, layout=layout)
-                eyes = [verdict for _, verdict in said]
+                eyes = [verdict for _, verdict in verdicts]
                 verdicts = (referral is Referral.REFERRED, *eyes)
                 counts = [count + verdict for count, verdict in zip(counts, verdicts, strict=True)]
                 shown = "".join("ABC"[place] if eye else "-" for place, eye in enumerate(eyes))

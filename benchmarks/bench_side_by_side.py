@@ -40,7 +40,7 @@ _WEAK = {"DATE_TIME", "LOCATION", "NRP", "URL"}
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What every rule said of one document."""
+    """The verdict of every rule on one document."""
 
     family: str
     label: str

@@ -1,4 +1,4 @@
-"""How fast the health terms and cues are found. Run:
+"""Speed of matching health terms and cues. Run:
 
 ``.venv/bin/python -m pytest -m bench -s benchmarks/bench_terms.py``; needs ../shared/data.
 """

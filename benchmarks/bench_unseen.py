@@ -1,4 +1,4 @@
-"""Screen eight sets of texts written apart from the program: false referrals of others, recall of PHI.
+"""Screen eight sets of unseen texts: false referrals and recall of PHI.
 
 Run: ``.venv/bin/python -m pytest -m bench -s benchmarks/bench_unseen.py``. The naive rule reads them in the
 same run. What became of each text is printed of the first set alone. Then every set is read in capitals,
@@ -35,10 +35,12 @@ def texts(name: str, folder: str = "unseen") -> Iterator[tuple[str, str]]:
 def judged(
     text: str, screener: screen.Screener, classifier: classify.Classifier
 ) -> tuple[Screening, HealthScore, Sequence[tuple[str, bool]], Referral, str]:
-    """Return all that is said of a text, and what becomes of it."""
+    """Return the screening, health score, verdicts and referral of a text."""
     document = Document(text, (Segment("", 0, len(text)),), "text/plain")
-    said = examine(document, Engine(screener, classifier, build_decider(Config()), Config().limits, key=b""))
-    return said.screening, said.health, said.detectors, said.referral, said.case
+    result = examine(
+        document, Engine(screener, classifier, build_decider(Config()), Config().limits, key=b"")
+    )
+    return result.screening, result.health, result.detectors, result.referral, result.case
 
 
 FOLDERS = (
@@ -65,8 +67,8 @@ def test_print_what_is_referred_of_the_unseen_texts(folder: str) -> None:
         counts = [0] * 5
         found = list(texts(name, folder))
         for kind, text in found:
-            screening, health, said, referral, case = judged(text, screener, classifier)
-            eyes = [verdict for _, verdict in said]
+            screening, health, verdicts, referral, case = judged(text, screener, classifier)
+            eyes = [verdict for _, verdict in verdicts]
             bits = screening.vector.bits
             full_name = {PiiBit.FIRST_NAME, PiiBit.LAST_NAME} <= bits
             naive = len({hit.concept for hit in health.terms}) >= 3 and (

@@ -105,30 +105,32 @@ def _read(source: object) -> object:
     return extract(source, Limits())  # type: ignore[arg-type]
 
 
-HEAD = """# What each format gives, measured
+HEAD = """# Recall of extraction, by format
 
-Made by `python -m benchmarks.formats_measured FOLDER` on the 219 test documents of Apache Tika, Apache POI,
-unstructured, docling and mikel/mail, with their corrupt, encrypted and odd ones. Recall is the share of the
-reference's words with a letter, repeats counted, that phiscan's text has; the mean is over files.
+How much of a file's text phiscan extracts, by format. Made by `python -m benchmarks.formats_measured FOLDER`
+on the 219 test documents of Apache Tika, Apache POI, unstructured, docling and mikel/mail, including corrupt,
+encrypted and unusual ones. Recall is the share of the reference's words with a letter, repeats counted, that
+phiscan's text has; the mean is over files.
 
 - "words": against one independent reader: pdftotext for PDF, LibreOffice's conversion for office files
   (presentations as a PDF, then pdftotext), python-oxmsg, and Python's own mail and HTML parsers.
-- "both": against the words that this reader and a second one agree on. A converter draws a page: it breaks
-  "false" into "fals e" in a narrow cell, and joins a word with the number of its footnote. What it made up so
-  is no text of the file. The second is of other authors, and phiscan does not use it: pypdf for PDF, openpyxl
-  for XLSX and XLSM, xlrd for XLS; for DOCX, DOCM, PPTX, ODT, ODS and ODP the text nodes of each paragraph by
-  Python's own XML parser. "agreed" is the share of the first reader's words on which the second agrees; the
-  rest is judged by "words" and "lost" only. Where there is no second reader (no "agreed"), "both" is "words".
+- "both": against the words that this reader and a second one agree on. A converter renders a page: it
+  breaks "false" into "fals e" in a narrow cell, and joins a word with the number of its footnote. Such words
+  are not text of the file. The second reader is independent of the first and of phiscan: pypdf for PDF,
+  openpyxl for XLSX and XLSM, xlrd for XLS; for DOCX, DOCM, PPTX, ODT, ODS and ODP the text nodes of each
+  paragraph by Python's own XML parser. "agreed" is the share of the first reader's words on which the second
+  agrees; the rest is measured by "words" and "lost" only. Where there is no second reader (no "agreed"),
+  "both" is "words".
 - "lost": the share of the first reader's words whose letters are not in phiscan's text at all, with whatever
   spaces.
 - "all": like "words", with numbers too, as the reference shows them: LibreOffice prints a workbook's 0.25 as
   25%, its dates in another order, and the number of every slide.
 
-Values are written alike on both sides, for every format: the errors of formulas (#REF!, #N/A) are left out,
-since a cell holds a code and no text; times of day are put on the clock of 24 hours; exponents are no words.
-A file that no reference reads counts in the outcomes only.
+Values are normalized on both sides, for every format: errors of formulas (#REF!, #N/A) are left out, since a
+cell holds a code and no text; times of day are converted to 24 hours; exponents are not words. A file that no
+reference reads counts in the outcomes only.
 """
-# Looked at one by one.
+# Files that were inspected one by one.
 EXPLAINED = {
     "docling-c7484129-odf_presentation_01.odp": (
         "LibreOffice breaks words in narrow cells (fals, e); no word of the file is missing"

@@ -15,18 +15,19 @@ from phiscan.cli import app
 PAGE = Path(__file__).parent / "reference" / "commands.md"
 HEAD = """# Every command
 
-Results go to standard output, progress and messages to standard error. `phiscan COMMAND --help` prints what
-stands here. Made by `docs/make_commands.py`; do not edit.
+This page lists the help of every command, as `phiscan COMMAND --help` prints it. Results go to standard
+output, progress and messages to standard error. Made by `docs/make_commands.py`; do not edit.
 """
 
 
 def commands(group: click.Group, ctx: click.Context) -> Iterator[tuple[click.Context, click.Command]]:
-    """Yield every command below a group with its context, whose ``command_path`` is what calls it."""
+    """Yield every command below a group with its context; ``command_path`` of the context invokes it."""
     for name in group.list_commands(ctx):
         command = group.get_command(ctx, name)
         if command is None:
             continue
-        # The parent hands down the settings: without it, the cached help option may lack -h.
+        # Settings come from the parent; a command invoked without one has cached a help option without -h.
+        command._help_option = None  # noqa: SLF001 (click has no other way to reset it)
         below = click.Context(command, info_name=name, parent=ctx, terminal_width=96, max_content_width=96)
         yield below, command
         if isinstance(command, click.Group):

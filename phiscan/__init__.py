@@ -1,3 +1,3 @@
-"""phiscan: find personal health information on file shares, and say how much was missed."""
+"""phiscan: find personal health information on file shares, and estimate how much was missed."""
 
 __version__ = "0.1.0"

@@ -1,6 +1,6 @@
 """The program: ``phiscan`` and ``python -m phiscan``.
 
-Signals are answered before anything else is imported: one that arrives early ends with exit status 4, too.
+Signal handlers are installed before other imports, so that an early signal also ends with exit status 4.
 """
 
 import resource
@@ -10,12 +10,12 @@ from phiscan import stopping
 
 
 def main() -> None:
-    """Run the program; what it ends with is said in ``phiscan.cli.main``."""
+    """Run the program; its exit status is described in ``phiscan.cli.main``."""
     stopping.install()
-    with suppress(OSError, ValueError):  # a core dump would hold keys, passwords and texts that were revealed
+    with suppress(OSError, ValueError):  # a core dump would contain keys, passwords and revealed texts
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     with stopping.importing():
-        from phiscan.cli import main as run  # noqa: PLC0415 (after the signals are answered)
+        from phiscan.cli import main as run  # noqa: PLC0415 (after the signal handlers)
     try:
         run()
     except SystemExit as error:

@@ -1,7 +1,7 @@
-"""phiscan.toml and ``PHISCAN_*`` variables to one frozen ``Config``; where patterns and dictionaries lie.
+"""Load phiscan.toml and ``PHISCAN_*`` variables into one frozen ``Config``; locate the shipped data.
 
-Every field has its default here, and its meaning in docs/reference/configuration.md. An unknown key is
-refused, because a misspelt limit would otherwise silently not apply.
+Every field has its default here, and is described in docs/reference/configuration.md. An unknown key is an
+error, because a misspelt limit would otherwise be ignored silently.
 """
 
 from __future__ import annotations
@@ -20,31 +20,31 @@ T = TypeVar("T")
 
 CONFIG_NAME = "phiscan.toml"
 MAX_WORKERS = 1024
-MAX_LIMIT = 2**60  # what the system calls take
+MAX_LIMIT = 2**60  # limit of the system calls
 MAX_K = 100
 # No top-level field of phiscan.toml has one of these names.
 _NOT_FIELDS = frozenset({"limits", "health", "detectors", "tables", "source", "learned"})
-# Tables of phiscan.toml that the rooms which use them read and check with ``take_table``.
-ROOM_TABLES = (
+# Tables of phiscan.toml that the packages which use them read and check with ``take_table``.
+PACKAGE_TABLES = (
     *("cluster", "desk", "heads", "notify", "oidc", "pace", "patients", "retention", "schedule", "shares"),
 )
 
 
-# Messages about a patient that are health information by what they are; a site may switch each off.
+# Kinds of messages of care, which are health information by their type; a site may switch each off.
 MESSAGES_OF_CARE = ("hl7", "x12", "fhir", "cda", "dicom")
 HEALTH_DETECTORS = ("model", "knn")
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one file may cost; each is per file."""
+    """Resource limits, each per file."""
 
-    time_s: float = 60.0  # processor time of one file, then its worker is killed
+    time_s: float = 60.0  # processor time after which the worker is killed
     processor_s: float = 15.0  # processor time after which no further part of a file is begun
     memory_bytes: int = 2 * 1024**3  # address space of one worker, a hard limit
-    file_bytes: int = 512 * 1024**2  # a larger file is read where it lies, or in windows
-    text_chars: int = 16_000_000  # text kept of one file; what is left out is recorded
-    screen_chars: int = 600_000  # text examined of a long file, in windows; what is left out is recorded
+    file_bytes: int = 512 * 1024**2  # a larger file is read in place, or in windows
+    text_chars: int = 16_000_000  # text extracted from one file; the amount left out is recorded
+    screen_chars: int = 600_000  # text examined of a long file, in windows; the amount left out is recorded
     member_count: int = 10_000  # members of all archives inside one file
     member_bytes: int = 1024**3  # bytes unpacked from all archives inside one file
     depth: int = 8  # containers within containers
@@ -54,14 +54,14 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class HealthSettings:
-    """What decides whether a text is health information; the table ``[health]`` of phiscan.toml."""
+    """The health detector; the table ``[health]`` of phiscan.toml."""
 
     detector: str = "model"  # P(PHI); or "knn": equation 4 and the nearest prototypes alone
 
 
 @dataclass(frozen=True, slots=True)
 class DetectorThresholds:
-    """From which P(PHI) each detector marks a file, 0 to 1; 0 = the shipped cut. Table ``[detectors]``."""
+    """P(PHI) from which each detector marks a file; 0 = its shipped threshold. Table ``[detectors]``."""
 
     patterns: float = 0.0
     names: float = 0.0
@@ -70,7 +70,7 @@ class DetectorThresholds:
 
 @dataclass(frozen=True, slots=True)
 class LearnedVersion:
-    """The version of prototypes and models that a scan uses, with the hashes that its files must have."""
+    """The version of prototypes and models that a scan uses, with the required hashes of its files."""
 
     number: int
     files: tuple[tuple[str, str], ...]  # name in home/models/NUMBER, sha256
@@ -85,29 +85,29 @@ _OWN_TABLES: Mapping[str, type[Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """Everything that a run can be told; immutable once loaded."""
+    """The configuration of a run; immutable once loaded."""
 
     home: Path = Path(".phiscan")  # key, default database and state; relative to phiscan.toml
     database: str = field(default="", repr=False)  # SQLAlchemy URL; "" = SQLite in home; may hold a password
     database_file: str = ""  # a file that holds that URL, such as a container's secret
     workers: int = 0  # 0 = one per core
-    ignore_file: str = ".phiscanignore"  # the operator's: beside phiscan.toml, else in the working folder
+    ignore_file: str = ".phiscanignore"  # in the folder of phiscan.toml, else in the working folder
     extra_patterns: tuple[str, ...] = ()  # folders or files with the site's own rules
-    name_pipeline: str = ""  # a spaCy pipeline to run beside our own name finder
+    name_pipeline: str = ""  # a spaCy pipeline to run in addition to the shipped name recognizers
     passwords_file: str = ""  # one password per line, tried on encrypted files
     k: int = 3  # neighbours in the health classifier
-    prevalence: float = 0.01  # share of the files that are taken to hold PHI, before anything is read
-    missed_file_cost: float = 60.0  # a missed file costs as much time as so many reviews
-    messages_of_care: tuple[str, ...] = MESSAGES_OF_CARE  # health information by their kind
-    audit_share: float = 0.05  # share of files on which all is computed, also what cannot change the referral
-    second_names_share: float = 0.1  # share of files whose names a second family looks for too, to estimate
-    language: str = SOURCE  # of the report, and of the desk for a browser that asks for no language of ours
+    prevalence: float = 0.01  # assumed share of files with PHI
+    missed_file_cost: float = 60.0  # cost of a missed file, in reviews
+    messages_of_care: tuple[str, ...] = MESSAGES_OF_CARE  # kinds that are health information
+    audit_share: float = 0.05  # share of files in the audit sample, on which all recognizers run
+    second_names_share: float = 0.1  # share of files on which the second name recognizers run, for estimates
+    language: str = SOURCE  # of the report, and of the desk if the browser prefers no available language
     limits: Limits = field(default_factory=Limits)
     health: HealthSettings = field(default_factory=HealthSettings)
     detectors: DetectorThresholds = field(default_factory=DetectorThresholds)
-    tables: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # ROOM_TABLES as they were written
-    source: str = "defaults"  # which file this came from, for messages
-    learned: LearnedVersion | None = None  # from the database when a scan begins; None = as shipped
+    tables: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # PACKAGE_TABLES, not yet checked
+    source: str = "defaults"  # the file, for messages
+    learned: LearnedVersion | None = None  # active version in the database when a scan begins; None = shipped
 
     @property
     def database_url(self) -> str:
@@ -121,7 +121,7 @@ class Config:
 
     @property
     def audit_key_file(self) -> Path:
-        """The file with the key that signs the end of the audit log (mode 0600); not that of the hashes."""
+        """The file with the signing key of the audit log (mode 0600), which is not the key of the hashes."""
         return self.home / "audit.key"
 
     @property
@@ -134,7 +134,7 @@ class Config:
         return replace(self, workers=workers)
 
     def searching_everything(self) -> Config:
-        """Return the same configuration with every recognizer reading every file."""
+        """Return the same configuration with the cascade off: every recognizer runs on every file."""
         return replace(self, audit_share=1.0)
 
     def with_learned(self, learned: LearnedVersion | None) -> Config:
@@ -142,10 +142,10 @@ class Config:
         return replace(self, learned=learned)
 
     def for_workers(self) -> Config:
-        """Return what a process that reads documents needs: no database, nothing of shares, mail or desk.
+        """Return the part for processes that read documents: no database, shares, mail or desk.
 
-        Of the patient index only where it lies. Such a process holds a stranger's bytes: what it was never
-        given cannot be had from it.
+        Of the patient index it has the path only. Such a process reads untrusted files, so it must not have
+        any other secret.
         """
         tables = {name: table for name, table in self.tables.items() if name == "patients"}
         return replace(self, database="", database_file="", tables=tables)
@@ -161,16 +161,16 @@ def data_dir(name: str) -> Path:
     for candidate in (package / "data" / name, package.parent / name):
         if candidate.is_dir():
             return candidate
-    message = f"{name}/: not found beside the package {package}; the installation is incomplete"
+    message = f"{name}/: not found with the package {package}; the installation is incomplete"
     raise ConfigError(message)
 
 
 def load_config(path: Path | None = None, environ: Mapping[str, str] | None = None) -> Config:
     """Read phiscan.toml (``path``, else the current folder's if there is one), then ``PHISCAN_*``.
 
-    A relative ``home`` is relative to the folder of phiscan.toml. ``PHISCAN_HOME`` and
-    ``PHISCAN_DATABASE`` win over the file, and so does ``PHISCAN_<FIELD>`` for every top-level field;
-    ``PHISCAN_CONFIG`` names the file when ``path`` does not.
+    A relative ``home`` is relative to the folder of phiscan.toml. ``PHISCAN_HOME``, ``PHISCAN_DATABASE`` and
+    ``PHISCAN_<FIELD>`` for every top-level field override the file; ``PHISCAN_CONFIG`` is its path if
+    ``path`` is None.
 
     Raises:
         ConfigError: names the file and the field, and says what was expected.
@@ -187,7 +187,9 @@ def load_config(path: Path | None = None, environ: Mapping[str, str] | None = No
         if item.name in _NOT_FIELDS or value is None:
             continue
         changes[item.name] = _convert(f"PHISCAN_{item.name.upper()}", item.name, value, Config)
-    if changes.get("database") or changes.get("database_file"):  # of the environment: over both of the file
+    if changes.get("database") or changes.get(
+        "database_file"
+    ):  # from the environment: overrides both fields of the file
         config = replace(config, database="", database_file="")
     config = _with_secret_url(replace(config, **changes))
     return _checked(config)
@@ -206,7 +208,7 @@ def _from_file(path: Path) -> Config:
         message = f"{path}: not valid TOML: {error}"
         raise ConfigError(message) from None
     own = {name: raw.pop(name) for name in _OWN_TABLES if name in raw}
-    tables = {name: raw.pop(name) for name in ROOM_TABLES if name in raw}
+    tables = {name: raw.pop(name) for name in PACKAGE_TABLES if name in raw}
     for name, table in (own | tables).items():
         if not isinstance(table, dict):
             _refuse(f"{path}: {name}", f"a table [{name}]")
@@ -220,17 +222,17 @@ def _from_file(path: Path) -> Config:
 
 
 def take_table(config: Config, name: str, kind: type[T], raw: Mapping[str, Any] | None = None) -> T:
-    """Return one of ``ROOM_TABLES`` (or ``raw``, a part of it) as a dataclass; defaults fill it up.
+    """Return one of ``PACKAGE_TABLES`` (or ``raw``, a part of it) as a dataclass, with defaults.
 
     Raises:
-        ConfigError: an unknown field, or a value of another type than the dataclass says.
+        ConfigError: an unknown field, or a value of the wrong type.
     """
     table = config.tables.get(name, {}) if raw is None else raw
     return kind(**_take(config.source, table, kind, frozenset(), f"{name}."))
 
 
 def _with_secret_url(config: Config) -> Config:
-    """Read the database's URL from the file that holds it; no message quotes it."""
+    """Return the configuration with the database URL read from its file; messages do not quote it."""
     if not config.database_file:
         return config
     where = "PHISCAN_DATABASE_FILE" if config.source == "defaults" else f"{config.source}: database_file"
@@ -356,4 +358,6 @@ def _check_detectors(config: Config) -> None:
         _refuse(f"{config.source}: health.detector", f"one of {', '.join(HEALTH_DETECTORS)}")
     for item in fields(DetectorThresholds):
         if not 0 <= getattr(config.detectors, item.name) < 1:  # refuses NaN too
-            _refuse(f"{config.source}: detectors.{item.name}", "0 (the shipped cut) or a number below 1")
+            _refuse(
+                f"{config.source}: detectors.{item.name}", "0 (the shipped threshold) or a number below 1"
+            )

@@ -1,7 +1,7 @@
-"""The whole error tree of phiscan.
+"""All exception classes of phiscan.
 
-No message in this tree ever carries document text: it names the file, the line or field, and what
-was expected there. Anything else would make the log the next leak.
+Their messages never contain document text, because they are logged: they name the file, the line or field,
+and what was expected.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Final
 from zipfile import BadZipFile
 
-# What numpy says of a damaged file of arrays, by where the damage is.
+# Exceptions of numpy for damaged files of arrays.
 DAMAGED_ARRAYS: Final = (
     OSError, ValueError, TypeError, KeyError, IndexError, EOFError, BadZipFile, zlib.error,
 )  # fmt: skip
 
 
 class PhiscanError(Exception):
-    """The root of every error that phiscan raises on purpose."""
+    """The base class of every error that phiscan raises on purpose."""
 
 
 class InputError(PhiscanError):
@@ -26,7 +26,7 @@ class InputError(PhiscanError):
 
 
 class ConflictError(InputError):
-    """What the user asked for does not fit what somebody else did meanwhile; look again, then decide."""
+    """The request conflicts with a change by another user in the meantime; reload, then decide."""
 
 
 class ConfigError(PhiscanError):
@@ -59,7 +59,7 @@ class ExtractError(PhiscanError):
 
 
 class ClusterError(PhiscanError):
-    """The cluster went away, or one of its machines must not be used; stops the run, resumable."""
+    """The cluster is unreachable, or one of its machines must not be used; stops the run, resumable."""
 
 
 class StoreError(PhiscanError):
@@ -67,9 +67,9 @@ class StoreError(PhiscanError):
 
 
 def origin(error: BaseException) -> str:
-    """Name an unexpected error by its type and the innermost line of code, never by its message.
+    """Return the type and innermost line of code of an unexpected error, never its message.
 
-    Libraries quote what they choke on; a message that we did not write may hold document text.
+    Libraries quote their input, so their messages may contain document text.
     """
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:

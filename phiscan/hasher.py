@@ -1,4 +1,4 @@
-"""Who computes hashes under the secret key: a process that has it, one that asks another, or nobody.
+"""Hashes under the secret key: protocol, implementation with the key, and one for processes without it.
 
 The identity of a value is an HMAC-SHA256, a word of a signature a keyed BLAKE2b of 8 bytes.
 """
@@ -31,7 +31,7 @@ class Hasher(Protocol):
 
 
 class KeyHasher:
-    """Hashes in this process, which has the key."""
+    """Computes hashes in this process, with the key."""
 
     def __init__(self, key: bytes) -> None:
         self._key = key
@@ -50,7 +50,7 @@ class KeyHasher:
 
 
 class NoHasher:
-    """Refuses: for a process that reads documents and keeps nothing of them."""
+    """Raises an error: for processes that read documents and store nothing."""
 
     def identities(self, messages: Sequence[bytes]) -> list[bytes]:  # noqa: ARG002 (see Hasher)
         """Refuse."""

@@ -1,11 +1,11 @@
-"""Language of pages and reports: messages of gettext catalogues, in the language of the context.
+"""Translation of pages and reports: messages of gettext catalogues, in the language of the context.
 
 The language belongs to a context (a request, the rendering of a report): ``with using("fr"): ...``. Outside
 of one it is English, the language of the source, so that JSON, CSV, logs and commands never change.
 
-``gettext`` and ``ngettext`` return text in the language of the moment. ``lazy_gettext`` and ``lazy_ngettext``
-return a :class:`Lazy`: English as data, in the language of the context where it is written into a page. They
-are for constants of modules, and for a report, which is computed once and shown in any language.
+``gettext`` and ``ngettext`` return text in the current language. ``lazy_gettext`` and ``lazy_ngettext``
+return a :class:`Lazy`: English as data, translated where it is written into a page. They are for module
+constants, and for a report, which is computed once and shown in any language.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from markupsafe import escape
 
 SOURCE: Final = "en"
 LANGUAGES: Final[dict[str, str]] = {"en": "English", "fr": "Français"}
-"""The languages by their code, each by its own name."""
+"""The language names by code."""
 DOMAIN: Final = "phiscan"
 _current: ContextVar[str] = ContextVar("language", default=SOURCE)
 
@@ -36,7 +36,7 @@ def current() -> str:
 
 @contextmanager
 def using(language: str) -> Iterator[None]:
-    """Use a language within a block; one that is not known is English."""
+    """Use a language within a block; an unknown one is English."""
     token = _current.set(language if language in LANGUAGES else SOURCE)
     try:
         yield
@@ -45,7 +45,7 @@ def using(language: str) -> Iterator[None]:
 
 
 def negotiate(header: str, default: str = SOURCE) -> str:
-    """Return the language that an Accept-Language header prefers among those we have (RFC 9110, 12.5.4).
+    """Return the available language that an Accept-Language header prefers (RFC 9110, 12.5.4).
 
     >>> negotiate("fr-CA, fr;q=0.9, en;q=0.5"), negotiate("de"), negotiate("de", "fr"), negotiate("en;q=0")
     ('fr', 'en', 'fr', 'en')
@@ -107,10 +107,10 @@ def ngettext(one: str, many: str, n: float, **values: object) -> str:
 
 
 class Lazy(str):
-    """A text that is English as data and in the language of the context where it is written.
+    """A string that is English as data, and is translated where it is formatted.
 
-    ``str``, ``format``, f-strings and templates write it in the language of the context. Comparisons, keys,
-    JSON and CSV take the English text. ``"".join`` does, too: use ``lazy_join`` or join ``str(part)``.
+    ``str``, ``format``, f-strings and templates use the language of the context. Comparisons, keys, JSON and
+    CSV use the English text. So does ``"".join``: use ``lazy_join`` or join ``str(part)``.
     """
 
     __slots__ = ("_given", "_make")
@@ -118,7 +118,7 @@ class Lazy(str):
     _make: Callable[..., str]
     _given: tuple[tuple[Any, ...], dict[str, Any]]
 
-    def __new__(cls, make: Callable[..., str], *args: Any, **values: Any) -> Self:  # noqa: D102 (the class says it)
+    def __new__(cls, make: Callable[..., str], *args: Any, **values: Any) -> Self:  # noqa: D102 (see the class)
         with using(SOURCE):
             self = super().__new__(cls, str(make(*args, **values)))
         self._make = make
@@ -148,24 +148,24 @@ class Lazy(str):
         return _lazy_again, (self._make, *self._given)
 
     def format(self, *args: object, **values: object) -> str:
-        """Return the text of the context with its places filled in."""
+        """Return the translated text with its placeholders filled in."""
         return str(self).format(*args, **values)
 
     def capitalize(self) -> str:
-        """Return the text with a capital first, lazily."""
+        """Return the capitalized text, lazily."""
         return Lazy(_changed, "capitalize", self)
 
     def lower(self) -> str:
-        """Return the text in small letters, lazily."""
+        """Return the text in lower case, lazily."""
         return Lazy(_changed, "lower", self)
 
     def replace(self, old: str, new: str, count: Any = -1) -> str:
-        """Return the text with a part exchanged, lazily."""
+        """Return the text with a part replaced, lazily."""
         return Lazy(_changed, "replace", self, old, new, count)
 
 
 def lazy_join(separator: str, parts: Iterable[str]) -> str:
-    """Return texts joined by a separator, each in the language of the context where the whole is written."""
+    """Return texts joined by a separator, translated where the result is formatted."""
     return Lazy(_joined, separator, *parts)
 
 
@@ -182,22 +182,22 @@ def _lazy_again(make: Callable[..., str], args: tuple[Any, ...], values: dict[st
 
 
 def lazy_gettext(message: str, **values: object) -> str:
-    """Return a message that is looked up where it is written; see :class:`Lazy`."""
+    """Return a message that is translated where it is formatted; see :class:`Lazy`."""
     return Lazy(gettext, message, **values)
 
 
 def lazy_pgettext(context: str, message: str, **values: object) -> str:
-    """Return a message with a context that is looked up where it is written."""
+    """Return a message with a context that is translated where it is formatted."""
     return Lazy(pgettext, context, message, **values)
 
 
 def lazy_ngettext(one: str, many: str, n: float, **values: object) -> str:
-    """Return a message in the plural form of a number that is looked up where it is written."""
+    """Return a message in the plural form of a number that is translated where it is formatted."""
     return Lazy(ngettext, one, many, n, **values)
 
 
 def source(text: str) -> str:
-    """Return the English text of a message, which forms send and stores keep.
+    """Return the English text of a message, for forms and storage.
 
     >>> with using("fr"): source(lazy_gettext("Queue"))
     'Queue'
@@ -206,17 +206,17 @@ def source(text: str) -> str:
 
 
 def mark_context(context: str, message: str) -> str:  # noqa: ARG001 (extraction reads it)
-    """Return a message as it is; it is translated in its context where it is used."""
+    """Return a message unchanged, marked for extraction; it is translated in its context where it is used."""
     return message
 
 
 def mark_plural(one: str, many: str) -> tuple[str, str]:
-    """Return both forms of a message as they are; they are translated where they are used."""
+    """Return both forms of a message unchanged, marked for extraction; translated where they are used."""
     return one, many
 
 
 def count(value: int) -> str:
-    """Write a count with its thousands apart by a space that does not break, as English and French do.
+    """Return a count with thousands separated by a non-breaking space, for English and French.
 
     >>> count(12345).replace("\u202f", " ")
     '12 345'
@@ -225,7 +225,7 @@ def count(value: int) -> str:
 
 
 def decimal(text: str) -> str:
-    """Write a number that is in English form with the decimal and percent sign of the language.
+    """Return a number in English form with the decimal and percent signs of the current language.
 
     >>> decimal("57.7%")
     '57.7%'
@@ -238,12 +238,12 @@ def decimal(text: str) -> str:
 
 
 def lazy_decimal(text: str) -> str:
-    """Write a number that is in English form with the signs of the language where it is written."""
+    """Return a number in English form that gets the signs of the language where it is formatted."""
     return Lazy(decimal, text)
 
 
 def install(environment: Environment) -> None:
-    """Let templates write ``{% trans %}`` and ``_("...")`` in the language of the context."""
+    """Install gettext in a template environment, for ``{% trans %}`` and ``_("...")``."""
     environment.add_extension("jinja2.ext.i18n")
     environment.policies["ext.i18n.trimmed"] = True
     environment.install_gettext_callables(  # type: ignore[attr-defined]
@@ -252,7 +252,7 @@ def install(environment: Environment) -> None:
     environment.filters["decimal"] = _template_decimal
 
 
-@pass_context  # so that a constant is not written once for all languages when a template is compiled
+@pass_context  # so that constants are not folded when a template is compiled
 def _template_decimal(_context: Context, text: str) -> str:
     return decimal(text)
 

@@ -1,13 +1,13 @@
-"""Opening files whose path is longer than the system takes in one call (4,096 bytes on Linux).
+"""Open files whose path exceeds the limit of one system call (4,096 bytes on Linux), folder by folder.
 
-A share may hold them: whoever made the folders did it step by step, and so are they opened.
+Such paths exist on shares, since they can be created from a relative working folder.
 """
 
 from __future__ import annotations
 
 import os
 
-_MOST_BYTES = 4_000
+_MAX_BYTES = 4_000
 _STEP = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
 
 
@@ -17,12 +17,12 @@ def open_path(path: bytes, flags: int) -> int:
     Raises:
         OSError: as ``os.open``.
     """
-    if len(path) <= _MOST_BYTES:
+    if len(path) <= _MAX_BYTES:
         return os.open(path, flags)
     folder: int | None = None
     try:
-        while len(path) > _MOST_BYTES:
-            cut = path.rfind(b"/", 1, _MOST_BYTES)
+        while len(path) > _MAX_BYTES:
+            cut = path.rfind(b"/", 1, _MAX_BYTES)
             if cut < 0:
                 break
             step = os.open(path[:cut], _STEP, dir_fd=folder)

@@ -1,12 +1,12 @@
-"""Signals that stop the program: SIGINT (Ctrl-C), SIGTERM, and SIGHUP (the terminal was closed).
+"""Handle the signals that stop the program: SIGINT (Ctrl-C), SIGTERM, and SIGHUP (closed terminal).
 
 From ``install`` on, each of them raises KeyboardInterrupt in the main thread, so that ``with`` and
 ``finally`` blocks run, and ``phiscan.cli`` ends with exit status 4 and one line. There are three exceptions.
-Imports are not interrupted by an exception, because libraries catch it: the process ends there. A block that
-must be completed defers the signals. After the last output the process ends with the exit status that it has
-anyway.
+Imports are not interrupted by an exception, because libraries catch it: the process exits instead. A block
+that must be completed defers the signals. After the last output the process ends with the exit status that it
+has anyway.
 
-This module is imported before all others of the program: it imports nothing that takes time.
+This module is imported before all others of the program, so it imports nothing slow.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from typing import Final
 EXIT_STOPPED: Final = 4
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 LINE: Final = "phiscan: stopped"
-_AGAIN_S: Final = 0.01  # until an interrupt is raised again that was raised where no exception can leave
+_AGAIN_S: Final = 0.01  # delay before an interrupt is raised again that no exception could report
 
 
 class _State:
-    """What a signal does now; one per process."""
+    """The state of signal handling; one per process."""
 
     n_importing = 0
     n_deferring = 0
-    n_interrupts = 0  # SIGINT that arrived
-    is_asked = False  # any signal arrived
-    is_deferred = False  # a signal arrived in a block that defers it
-    is_said = False  # the user was told that the program stops
+    n_interrupts = 0  # number of SIGINT received
+    is_asked = False  # a signal was received
+    is_deferred = False  # a signal was received in a block that defers it
+    is_reported = False  # the stop was reported to the user
     as_json = False
-    status: int | None = None  # of a program that has done everything
+    status: int | None = None  # exit status after all work is done
 
 
 def install() -> None:
-    """Let the signals stop this program; a signal that was ignored when it started (nohup) stays ignored."""
+    """Install the signal handlers; a signal that was ignored at the start (nohup) remains ignored."""
     for number in SIGNALS:
         if number is signal.SIGTERM or signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _on_signal)
@@ -51,20 +51,20 @@ def install() -> None:
 
 
 def say_as_json() -> None:
-    """Write the line of a process that ends at once as JSON, as the other messages."""
+    """Report an immediate exit as JSON, like the other messages."""
     _State.as_json = True
 
 
 def mark_reported() -> None:
-    """Note that the user was told: a process that ends at once now says nothing more."""
-    _State.is_said = True
+    """Note that the stop was reported, so that an immediate exit prints nothing more."""
+    _State.is_reported = True
 
 
 @contextmanager
 def importing() -> Iterator[None]:
-    """End the process at once if a signal arrives meanwhile; there is nothing to save yet.
+    """Exit immediately if a signal arrives in this block; there is nothing to save yet.
 
-    Nothing that is imported becomes garbage: the collector, a seventh of the time, is off meanwhile.
+    The garbage collector is off meanwhile, which saves a seventh of the import time.
     """
     _State.n_importing += 1
     collects = gc.isenabled()
@@ -79,9 +79,9 @@ def importing() -> Iterator[None]:
 
 @contextmanager
 def deferred() -> Iterator[None]:
-    """Complete this block before a signal is answered; the second Ctrl-C ends the process all the same.
+    """Complete this block before a signal is handled; a second Ctrl-C exits nevertheless.
 
-    A signal that arrived meanwhile is raised after the block, unless an exception leaves it.
+    A deferred signal is raised after the block, unless an exception leaves the block.
     """
     _State.n_deferring += 1
     try:
@@ -95,9 +95,9 @@ def deferred() -> Iterator[None]:
 
 @contextmanager
 def as_interrupt() -> Iterator[None]:
-    """Raise KeyboardInterrupt where a signal arrived and the block ends with a RuntimeError.
+    """Raise KeyboardInterrupt if a signal arrived and the block ends with a RuntimeError.
 
-    An interrupt that is raised within a lock of the standard library leaves it as that error.
+    The standard library converts an interrupt inside one of its locks to that error.
     """
     try:
         yield
@@ -108,12 +108,12 @@ def as_interrupt() -> Iterator[None]:
 
 
 def finish(status: int) -> None:
-    """End with this status if a signal arrives from now on: everything is done and written."""
+    """Exit with this status if a signal arrives from now on: all work is done and written."""
     _State.status = status
 
 
 def end_within(seconds: float, status: int) -> None:
-    """End with this status after so many seconds, whatever still hangs: all that counts is written.
+    """Exit with this status after ``seconds`` even if a thread hangs: all results are written.
 
     A second signal may break the cleaning up after the first one in the middle, with a lock that is never
     given back. The processes that were started end with this one.
@@ -137,16 +137,16 @@ def _on_signal(number: int, _frame: FrameType | None) -> None:
 
 
 def _end() -> None:
-    """End the process at once, with one line; the streams of Python may be in the middle of a write."""
-    if not _State.is_said:
+    """Exit immediately with one line, without Python's streams, which may be in the middle of a write."""
+    if not _State.is_reported:
         line = f'{{"event": "{LINE}", "level": "error"}}' if _State.as_json else LINE
-        with suppress(OSError):  # nobody listens
+        with suppress(OSError):  # standard error is closed
             os.write(2, f"{line}\n".encode())
     os._exit(EXIT_STOPPED)
 
 
 def _on_unraisable(what: sys.UnraisableHookArgs) -> None:
-    """Raise an interrupt again that was raised where Python cannot pass it on, such as in a destructor."""
+    """Raise an interrupt again that Python could not propagate, such as in a destructor."""
     if issubclass(what.exc_type, KeyboardInterrupt):
         signal.setitimer(signal.ITIMER_REAL, _AGAIN_S)
     else:
@@ -154,7 +154,7 @@ def _on_unraisable(what: sys.UnraisableHookArgs) -> None:
 
 
 def _on_uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """End quietly at an interrupt that nobody caught: a further signal while the first was answered."""
+    """Exit without a traceback at an uncaught interrupt: a second signal while the first was handled."""
     if issubclass(kind, KeyboardInterrupt):
         _end()
     sys.__excepthook__(kind, error, trace)

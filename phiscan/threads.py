@@ -1,6 +1,6 @@
-"""One thread for libraries that multiply matrices: ours are small, and a scan uses every core already.
+"""Limit libraries for linear algebra to one thread, since a scan uses every core already.
 
-They read the environment when they are loaded, so it must be set before.
+They read the environment when they are imported, so it must be set before.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ _NAMES: Final = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "
 
 
 def use_one_thread() -> None:
-    """Let this process and those that it starts use one, unless the environment says otherwise."""
+    """Set one thread for this process and its children, unless the environment sets another number."""
     for name in _NAMES:
         os.environ.setdefault(name, "1")
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Let the processes that are started meanwhile use one, whatever the environment says."""
+    """Set one thread for processes started in this block, overriding the environment."""
     before = {name: os.environ.get(name) for name in _NAMES}
     os.environ.update(dict.fromkeys(_NAMES, "1"))
     try:

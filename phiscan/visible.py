@@ -1,7 +1,7 @@
-r"""Names from a share, made safe to show: control and bidi characters visible, no formula in a CSV cell.
+r"""Escape names from a share for output: visible control and bidi characters, no formulas in CSV cells.
 
-A file name is chosen by whoever could write to the share: it may hold terminal commands, turn its own
-reading direction round (``gpj.exe``), or begin like a formula.
+File names are chosen by users of the share: they may hold terminal commands, reverse the reading direction
+(``gpj.exe``), or begin like a formula.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def visible(text: str) -> str:
-    r"""Return the text with every character that cannot be seen as an escape.
+    r"""Return the text with every invisible character escaped.
 
     >>> print(visible("a\x1b[31m\u202egpj.exe"))
     a\x1b[31m\u202egpj.exe
@@ -31,9 +31,9 @@ def visible(text: str) -> str:
 
 
 def json_text(value: Any, *, indent: int | None = None) -> str:
-    r"""Return a value as JSON: every character that cannot be seen is an escape, letters stay letters.
+    r"""Return a value as JSON with every invisible character escaped and other characters unchanged.
 
-    JSON's own rules escape what is below a space, and no C1 or bidi character: a terminal obeys those.
+    JSON itself escapes only C0 characters, but terminals also interpret C1 and bidi characters.
 
     >>> json_text("b\x9b2J\u202egpj.exe") == '"b\\u009b2J\\u202egpj.exe"'
     True
@@ -46,12 +46,12 @@ def json_text(value: Any, *, indent: int | None = None) -> str:
 
 
 def safe_cell(text: str) -> str:
-    """Return the text for a CSV cell: a spreadsheet will not run it; a negative number stays one.
+    """Return the text for a CSV cell, quoted if a spreadsheet would run it as a formula, except numbers.
 
     >>> safe_cell("=HYPERLINK(1)"), safe_cell(" =1+1"), safe_cell("-1.5"), safe_cell("a.txt")
     ("'=HYPERLINK(1)", "' =1+1", '-1.5', 'a.txt')
     """
-    # A leading space hides the formula from us but not from every spreadsheet.
+    # Some spreadsheets ignore leading spaces before a formula.
     if not text.lstrip(" ").startswith(_FORMULA):
         return text
     try:
@@ -67,7 +67,7 @@ def _json_escape(found: re.Match[str]) -> str:
 
 
 def _plain(char: str) -> str:
-    """Show the wider spaces as what they are; they let two names look the same."""
+    """Return an escape for special spaces, which make different names look the same."""
     return _escape(char) if char != " " and unicodedata.category(char) == "Zs" else char
 
 

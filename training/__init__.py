@@ -1,1 +1,1 @@
-"""What builds weights and dictionaries: outside the wheel."""
+"""Build the shipped weights and dictionaries; not part of the wheel."""

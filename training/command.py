@@ -1,4 +1,4 @@
-"""``phiscan train``: make the shipped models anew, from a seed."""
+"""``phiscan train``: retrain the shipped models, reproducibly from a seed."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def names(
         texts=texts,
         out=Path(out),
         last=Path(last) if last is not None else SHIPPED,
-        tell=print_message,
+        log=print_message,
         measure_only=measure_only,
     )
     if as_json:
@@ -152,7 +152,7 @@ def second_names(
 
     texts = _texts(data, marked)
     settings = replace(NetworkSettings(), **_given(seed=seed, n_documents=n_documents, n_epochs=epochs))
-    card = train_second_names(settings, texts=texts, out=Path(out), tell=print_message)
+    card = train_second_names(settings, texts=texts, out=Path(out), log=print_message)
     if as_json:
         print_json({"figures": card["figures"]})
     else:
@@ -171,15 +171,16 @@ def second_names(
 )
 @_json_option
 def numbers(out: str, marked: tuple[str, ...], as_json: bool) -> None:
-    """Train the reader of numbers: which are somebody's, and which are ages over 89, where no rule says so.
+    """Train the number classifier: which numbers identify a person, and which are ages over 89.
 
-    Learns from the files of --marked, in which every number that is somebody's must be marked with its type
-    and every age over 89 as one, and from our own texts. Each file is measured with weights that have not
-    learned from it. About two minutes on one core. The same texts, program and packages give the same bytes.
+    Trained on the files of --marked, in which every number that identifies a person must be marked with its
+    type, and every age over 89 as an age, and on our own texts. Each file is measured with weights that were
+    not trained on it. About two minutes on one core. The same texts, program and packages give the same
+    bytes.
     """
     from training.numbers.train import CARD, NumberSettings, train_numbers  # noqa: PLC0415 (few commands pay for loading it)
 
-    card = train_numbers(NumberSettings(), marked=tuple(map(Path, marked)), out=Path(out), tell=print_message)
+    card = train_numbers(NumberSettings(), marked=tuple(map(Path, marked)), out=Path(out), log=print_message)
     if as_json:
         print_json({"figures": card["figures"]})
     else:
@@ -187,7 +188,7 @@ def numbers(out: str, marked: tuple[str, ...], as_json: bool) -> None:
 
 
 def _given(**options: int | None) -> dict[str, Any]:
-    """Return what the options say; None: the shipped setting stands."""
+    """Return the options that were given; None leaves the shipped setting."""
     return {name: value for name, value in options.items() if value is not None}
 
 

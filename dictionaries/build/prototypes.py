@@ -70,8 +70,8 @@ def documents(name: str, label: str = "") -> list[dict]:
     return [d for d in found if training_half(d["id"]) and (not label or d["doc_label"] == label)]
 
 
-def told_windows(text: str) -> list[Window]:
-    """Return the windows of a text that say something."""
+def scored_windows(text: str) -> list[Window]:
+    """Return the windows of a text that have enough features to be scored."""
     lexicon = load_lexicon()
     return [window for window in windows(read(text, lexicon), lexicon) if describes_patient(window)]
 
@@ -116,7 +116,7 @@ def written(side: str) -> list[tuple[int, str, Window]]:
     return [
         (number, kind, window)
         for number, (kind, text) in enumerate(short_texts(side), start=1)
-        for window in told_windows(text)
+        for window in scored_windows(text)
     ]
 
 
@@ -129,7 +129,7 @@ def collect() -> list[tuple[str, Window]]:
     """Return (name, window) of every prototype, our own first."""
     found: list[tuple[str, Window]] = []
     for stem, number, note in filed_texts("notes"):
-        found += [(f"{stem}/{number + 1}", window) for window in told_windows(note)]
+        found += [(f"{stem}/{number + 1}", window) for window in scored_windows(note)]
     found += [(f"written_{kind}/{number}", window) for number, kind, window in written("phi")]
     draw = random.Random(SEED)  # noqa: S311 (a seeded sample, no secret)
     for name, limit in SOURCES.items():
@@ -138,7 +138,7 @@ def collect() -> list[tuple[str, Window]]:
         for document in documents(name):
             if document["doc_label"] not in {"PHI", "HI_ONLY"}:
                 continue
-            for window in told_windows(document["text"]):
+            for window in scored_windows(document["text"]):
                 key = json.dumps(window.counts, sort_keys=True)
                 if key not in seen:
                     seen.add(key)
@@ -154,12 +154,12 @@ def negatives() -> list[tuple[str, Window]]:
     """Return (family, window) of texts that say much of health and nothing of a patient."""
     found: list[tuple[str, Window]] = []
     for stem, _, paper in filed_texts("papers"):
-        found += [(f"papers_{stem}", window) for window in told_windows(paper)]
+        found += [(f"papers_{stem}", window) for window in scored_windows(paper)]
     found += [(f"written_{kind}", window) for _, kind, window in written("other")]
     for name in NEGATIVE_SOURCES:
         for document in documents(name):
             if document["doc_label"] != "PHI":
-                found += [(name, window) for window in told_windows(document["text"])[:8]]
+                found += [(name, window) for window in scored_windows(document["text"])[:8]]
     return found
 
 

@@ -3,7 +3,7 @@
 Run from the checkout: ``python dictionaries/build/prototypes_measured.py``. First the choice of k, on the
 prototypes left out one at a time and on all windows about nobody. Then our own texts, judged by models that
 never saw the text (an eighth left out at a time) and by models that never saw its kind on either side. The
-score is that of the shipped rule: the smaller one of "near to the prototypes" and "told of a person".
+score is the smaller one of the distance score (kNN to the prototypes) and the score of the cue model.
 """
 
 # ruff: noqa: INP001, T201 (a build command: no package, and it reports what it did)
@@ -23,8 +23,8 @@ from prototypes import (
     filed_texts,
     fit_person,
     negatives,
+    scored_windows,
     short_texts,
-    told_windows,
     vocabulary,
 )
 from sklearn.metrics import roc_auc_score
@@ -32,7 +32,7 @@ from sklearn.metrics import roc_auc_score
 from phiscan.health.decision_table import HEALTH
 from phiscan.health.features import Window
 from phiscan.health.knn import ConceptTfidf, OneClassKnn
-from phiscan.health.patient_cues import PersonModel
+from phiscan.health.patient_cues import CueModel
 from phiscan.metrics.intervals import clopper_pearson
 
 K = 3
@@ -56,25 +56,25 @@ class Fitted:
 
     tfidf: ConceptTfidf
     knn: OneClassKnn
-    person: PersonModel
+    person: CueModel
 
     def scores(self, windows: list[Window]) -> tuple[float, float, float]:
-        """Return the best window's score by both halves, by the distance and by the person model alone."""
+        """Return the highest window scores: the smaller of both, the distance alone, the cue model alone."""
         if not windows:
             return 0.0, 0.0, 0.0
         near = self.knn.score(self.knn.nearest(self.tfidf.rows(window.counts for window in windows))[0])
-        told = np.array([self.person.score(window) for window in windows])
-        return float(np.minimum(near, told).max()), float(near.max()), float(told.max())
+        cues = np.array([self.person.score(window) for window in windows])
+        return float(np.minimum(near, cues).max()), float(near.max()), float(cues.max())
 
 
 def own_texts() -> Iterator[Own]:
     """Yield our own texts of both sides."""
     for folder, is_phi in (("notes", True), ("papers", False)):
         for stem, _, text in filed_texts(folder):
-            yield Own(stem, stem if is_phi else f"papers_{stem}", is_phi, told_windows(text))
+            yield Own(stem, stem if is_phi else f"papers_{stem}", is_phi, scored_windows(text))
     for side, is_phi in (("phi", True), ("other", False)):
         for kind, text in short_texts(side):
-            yield Own(kind, f"written_{kind}", is_phi, told_windows(text))
+            yield Own(kind, f"written_{kind}", is_phi, scored_windows(text))
 
 
 def fit(texts: list[Own], foreign: tuple[list[tuple[str, Window]], list[tuple[str, Window]]]) -> Fitted:
@@ -90,7 +90,7 @@ def fit(texts: list[Own], foreign: tuple[list[tuple[str, Window]], list[tuple[st
     return Fitted(
         tfidf,
         OneClassKnn(k=K, quantile=QUANTILE).fit(tfidf.transform(bags)),
-        PersonModel(person["weights"], person["intercept"]),
+        CueModel(person["weights"], person["intercept"]),
     )
 
 
@@ -135,11 +135,13 @@ def print_left_out(texts: list[Own], scores: list[np.ndarray]) -> None:
 
 
 def print_halves(texts: list[Own], scores: np.ndarray) -> None:
-    """Print what each half of the score does alone, single texts left out."""
+    """Print recall and false positives of each half of the score, single texts left out."""
     is_phi = np.array([text.is_phi for text in texts])
     print("| score | PHI at 0.5 or more | others | area under the ROC curve |")
     print("| --- | --- | --- | --- |")
-    for title, found in zip(("the smaller of both", "near alone", "told alone"), scores.T, strict=True):
+    for title, found in zip(
+        ("the smaller of both", "distance alone", "cue model alone"), scores.T, strict=True
+    ):
         yes = found >= HEALTH
         area = roc_auc_score(is_phi, found)
         print(f"| {title} | {yes[is_phi].mean():.2f} | {yes[~is_phi].mean():.2f} | {area:.3f} |")

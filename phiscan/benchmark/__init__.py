@@ -1,1 +1,1 @@
-"""The experiments of the five papers that phiscan rests on, repeated: ``phiscan benchmark``."""
+"""Replications of the experiments of the papers that phiscan is based on: ``phiscan benchmark``."""

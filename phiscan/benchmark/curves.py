@@ -1,4 +1,4 @@
-"""Four curves of one classifier side by side: ROC, precision-recall, cost and Brier."""
+"""Plot four curves of one classifier: ROC, precision-recall, cost and Brier."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Data files that a user names: read whole, with the hash that a report prints."""
+"""Read data files given by the user, with the hash that a report prints."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from phiscan.errors import InputError
 def read_rows(path: Path, n_columns: int) -> tuple[list[list[str]], str]:
     """Return the rows of a CSV file without header, cells stripped, and the SHA-256 of the file.
 
-    Empty lines and lines that begin with "|" (as in adult.test) are passed over.
+    Empty lines and lines that begin with "|" (as in adult.test) are skipped.
 
     Raises:
         InputError: the file cannot be read, or a line has another number of columns.

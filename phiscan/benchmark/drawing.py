@@ -1,4 +1,4 @@
-"""Figures of the benchmarks as SVG or PNG files; the same numbers give the same bytes."""
+"""Write figures of the benchmarks as SVG or PNG files, reproducible byte by byte."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The packages that only the benchmarks need, imported when one begins."""
+"""Import the optional packages of the benchmarks on demand."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def i2b2(short: bool, shuffles: int, seed: int, folder: Path | None, as_json: bo
 
     sizes = (20, 10) if short else (N_TRAIN, N_TEST)
     corpus = make_corpus(seed=2006 + seed, n_train=sizes[0], n_test=sizes[1])
-    scores = rank_systems(corpus, recognizers(short=short), tell=print_message)
+    scores = rank_systems(corpus, recognizers(short=short), log=print_message)
     shape = payload(corpus, scores, shuffles=shuffles, seed=seed)
     if folder is not None:
         prepare(folder)
@@ -80,10 +80,10 @@ def thresholdless(
 
     Example: phiscan benchmark thresholdless --adult adult.data --adult adult.test --out papers/boyd
     """
-    from phiscan.benchmark.evaluation.adult import look_alike, read_adult  # noqa: PLC0415 (loads numpy)
+    from phiscan.benchmark.evaluation.adult import read_adult, simulated_data  # noqa: PLC0415 (loads numpy)
     from phiscan.benchmark.evaluation.results import markdown, run  # noqa: PLC0415 (loads sklearn)
 
-    examples = read_adult(adult_paths) if adult_paths else look_alike(seed)
+    examples = read_adult(adult_paths) if adult_paths else simulated_data(seed)
     if folder is not None:
         prepare(folder)
     shape = run(examples, repetitions=repetitions, seed=seed, folder=folder)
@@ -106,9 +106,9 @@ def false_negatives(spambase_path: Path | None, seed: int, folder: Path | None, 
     Example: phiscan benchmark false-negatives --spambase spambase.data --out papers/mane
     """
     from phiscan.benchmark.false_negatives import experiment as mane  # noqa: PLC0415 (loads sklearn)
-    from phiscan.benchmark.false_negatives.spambase import look_alike, read_spambase  # noqa: PLC0415
+    from phiscan.benchmark.false_negatives.spambase import read_spambase, simulated_data  # noqa: PLC0415
 
-    messages = look_alike(seed) if spambase_path is None else read_spambase(spambase_path)
+    messages = simulated_data(seed) if spambase_path is None else read_spambase(spambase_path)
     found = mane.experiment(messages, seed=seed)
     if folder is not None:
         prepare(folder)
@@ -150,7 +150,7 @@ def screened_positives(
     pool = made.read_pool(text_paths) if text_paths else made.made_pool(seed, n_other=20 if short else 300)
     shares = made.make_shares(pool, seed=seed, scale=0.06 if short else 1.0)
     wanted = list(dict.fromkeys(name for share in shares for name in share.texts))
-    marks = experiment.screen_texts(pool, wanted, config, tell=print_message)
+    marks = experiment.screen_texts(pool, wanted, config, log=print_message)
     shape = experiment.payload(pool, experiment.screened_shares(pool, shares, marks))
     finish(shape, experiment.markdown(shape), folder, as_json=as_json)
 

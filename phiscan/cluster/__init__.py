@@ -1,7 +1,7 @@
-"""The files of a scan examined on many machines, by an existing engine: Dask distributed.
+"""Examine the files of a scan on many machines, with Dask distributed.
 
-The scan's own process crawls and records as always; only the examining goes to the cluster, batch by
-batch. Needs the extra ``cluster``.
+The scan's own process crawls and records as without a cluster; only the examination runs on the cluster,
+batch by batch. Needs the extra ``cluster``.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""The scan's side: batches to the cluster and answers back in order, whatever dies on the way."""
+"""The scan's client of the cluster: sends batches, returns results in order, survives dying workers."""
 
 from __future__ import annotations
 
@@ -23,30 +23,30 @@ from phiscan.model import FailReason, SourceFile
 from phiscan.pipeline.processed import Processed
 from phiscan.sandbox.answers import Fault
 
-FIRST_BATCH = 20  # files; small, so that a small share is shared out too
+FIRST_BATCH = 20  # files; small, so that a small share is distributed too
 LARGEST_BATCH = 200  # files
-BATCH_BYTES = 256 * 1024**2  # a batch of large files is cut here
-BATCHES_PER_WORKER = 3  # in flight: one that is read, one that waits, one on its way
-LOOK_S = 2.0  # how often a wait looks whether the cluster is still there
-MAX_WAIT_S = 60.0  # so long the cluster may be without any worker
+BATCH_BYTES = 256 * 1024**2  # limit of a batch of large files
+BATCHES_PER_WORKER = 3  # in flight: one being read, one waiting, one in transit
+CHECK_S = 2.0  # interval at which a wait checks that the cluster has workers
+MAX_WAIT_S = 60.0  # longest time that the cluster may be without any worker
 
 
 @dataclass(frozen=True, slots=True)
-class _Lot:
-    """Files in crawl order, and the cluster's promise for them."""
+class _Submitted:
+    """A submitted batch: files in crawl order, and the future of their results."""
 
     sources: tuple[SourceFile, ...]
     future: Future[Any]
 
 
 class _Killed:
-    """The workers died over a batch, as often as the scheduler allows."""
+    """The workers died while reading a batch, as often as the scheduler allows."""
 
 
 class ClusterClient:
-    """The workers of a Dask cluster, as a scan sees them.
+    """The workers of a Dask cluster, with the interface of local workers.
 
-    Back-pressure: a few batches per worker are in flight, and answers are taken in the order of the
+    Back-pressure: a few batches per worker are in flight, and results are received in the order of the
     files; so the memory of this process does not depend on the size of the share.
     """
 
@@ -68,75 +68,75 @@ class ClusterClient:
 
     @property
     def missing_isolation(self) -> tuple[str, ...] | None:
-        """Not known here: `phiscan doctor` says it on each machine of the cluster."""
+        """Unknown here: `phiscan doctor` reports it on each machine of the cluster."""
         return None
 
     def run(self, sources: Iterable[SourceFile]) -> Iterator[tuple[SourceFile, Processed | Fault]]:
-        """Yield each file with its answer, in the order of the files.
+        """Yield each file with its result, in the order of the files.
 
         Raises:
-            ClusterError: the cluster is gone, or a worker must not be used.
+            ClusterError: the cluster is unreachable, or a worker must not be used.
         """
         batches = _batches(sources, self._largest)
-        lots: deque[_Lot] = deque()
+        submitted: deque[_Submitted] = deque()
         exhausted = False
         while True:
-            while not exhausted and len(lots) < BATCHES_PER_WORKER * max(1, self._n_workers()):
+            while not exhausted and len(submitted) < BATCHES_PER_WORKER * max(1, self._n_workers()):
                 batch = next(batches, None)
                 exhausted = batch is None
                 if batch is not None:
-                    lots.append(self._send(batch))
-            if not lots:
+                    submitted.append(self._send(batch))
+            if not submitted:
                 return
-            lot = lots.popleft()
-            answer = self._answer(lot.future)
+            lot = submitted.popleft()
+            answer = self._receive(lot.future)
             if isinstance(answer, _Killed):
                 yield from self._divide(lot.sources)
             else:
                 yield from _paired(lot.sources, answer)
 
     def _divide(self, sources: tuple[SourceFile, ...]) -> Iterator[tuple[SourceFile, Processed | Fault]]:
-        """Find who kills the workers: the batch in ever smaller parts, one after the other.
+        """Find the file that kills the workers by sending the batch in ever smaller parts.
 
         A part has about the square root of the files, so that a batch of 200 costs the cluster three
-        rounds of deaths, not eight. A file is guilty when workers die over it alone in two rounds: in one
-        it may have been waiting after another's.
+        rounds of deaths, not eight. A file is the cause if workers die on it alone in two rounds: in one
+        round it may only have been waiting when another file killed the worker.
         """
         size = max(1, round(len(sources) ** 0.5)) if len(sources) > 1 else 1
         for start in range(0, len(sources), size):
             part = sources[start : start + size]
-            answer = self._answer(self._send(part).future)
+            answer = self._receive(self._send(part).future)
             if isinstance(answer, Reply):
                 yield from _paired(part, answer)
             elif len(part) > 1:
                 yield from self._divide(part)
             else:
-                answer = self._answer(self._send(part).future)
+                answer = self._receive(self._send(part).future)
                 if isinstance(answer, Reply):
                     yield from _paired(part, answer)
                 else:
-                    yield part[0], Fault(FailReason.CRASHED, "the cluster's workers died over it")
+                    yield part[0], Fault(FailReason.CRASHED, "the cluster's workers died while reading it")
 
-    def _send(self, sources: tuple[SourceFile, ...]) -> _Lot:
+    def _send(self, sources: tuple[SourceFile, ...]) -> _Submitted:
         parcel = to_pickle(Batch(self._versions_key, self._learned, self._devices, sources))
-        # The scheduler, its logs and its dashboard know a batch by this key only.
+        # The scheduler, its logs and its dashboard show a batch by this key only.
         key = f"phiscan-{uuid.uuid4().hex}"
         try:
-            return _Lot(sources, self._client.submit(read_batch, parcel, key=key, pure=False))
-        except Exception as error:  # noqa: BLE001 (Dask raises what its transport raises; its message is not ours)
+            return _Submitted(sources, self._client.submit(read_batch, parcel, key=key, pure=False))
+        except Exception as error:  # noqa: BLE001 (Dask raises what its transport raises; its message may quote data)
             raise _gone(error) from None
 
-    def _answer(self, future: Future[Any]) -> Reply | _Killed:
+    def _receive(self, future: Future[Any]) -> Reply | _Killed:
         """Wait for one batch.
 
         Raises:
-            ClusterError: the worker refused it, or the cluster is gone.
+            ClusterError: the worker refused it, or the cluster is unreachable.
         """
         while True:
             try:
-                answer: Reply | Refusal = from_pickle(future.result(timeout=LOOK_S))
+                answer: Reply | Refusal = from_pickle(future.result(timeout=CHECK_S))
             except (DaskTimeoutError, TimeoutError):
-                self._look()
+                self._check_workers()
                 continue
             except KilledWorker:
                 return _Killed()
@@ -149,8 +149,8 @@ class ClusterClient:
                 raise ClusterError(message)
             return answer
 
-    def _look(self) -> None:
-        """Give up on a cluster that has had no worker for a minute."""
+    def _check_workers(self) -> None:
+        """Raise an error if the cluster has had no worker for a minute."""
         if self._n_workers():
             self._alone_since = time.monotonic()
         elif time.monotonic() - self._alone_since > MAX_WAIT_S:
@@ -166,7 +166,7 @@ class ClusterClient:
 
 
 def _batches(sources: Iterable[SourceFile], largest: int) -> Iterator[tuple[SourceFile, ...]]:
-    """Cut the files into batches that grow to ``largest``, or to what many bytes allow."""
+    """Yield the files in batches that grow to ``largest`` files, limited by ``BATCH_BYTES``."""
     size, n_bytes = min(FIRST_BATCH, largest), 0
     batch: list[SourceFile] = []
     for n_cut, source in enumerate(sources, start=1):
@@ -181,9 +181,9 @@ def _batches(sources: Iterable[SourceFile], largest: int) -> Iterator[tuple[Sour
 
 
 def _paired(sources: tuple[SourceFile, ...], reply: Reply) -> Iterator[tuple[SourceFile, Processed | Fault]]:
-    """Give each answer its file as this machine crawled it, with the owner and readers that its worker saw.
+    """Yield each file as crawled on this machine with its result, and with owner and readers from the worker.
 
-    The worker's device number is its own.
+    The device number of the worker's mount is not used.
     """
     for crawled, (owner, readers), answer in zip(sources, reply.access, reply.answers, strict=True):
         source = replace(crawled, owner=owner, readers=readers)
@@ -196,7 +196,7 @@ def _paired(sources: tuple[SourceFile, ...], reply: Reply) -> Iterator[tuple[Sou
 def _device(root: bytes) -> int:
     try:
         return Path(os.fsdecode(root)).stat().st_dev
-    except OSError:  # no folder: the URL of a share
+    except OSError:  # the URL of a share
         return 0
 
 

@@ -1,4 +1,4 @@
-"""Joining a cluster: its address, its TLS, and the check of every worker before it gets a file."""
+"""Join a cluster: parse its address, set up TLS, and check every worker before it gets a file."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from phiscan.visible import visible
 CONNECT_S = 20
 MAX_LOCAL = 256
 _ADDRESS = re.compile(r"(tcp|tls)://[^/\s]+:\d{1,5}|local:\d{1,4}")
-# What Dask may do beside passing batches on: nothing. No dashboard, no spilling of results to a disk, no
+# Dask only passes on batches: no dashboard, no spilling of results to a disk, no
 # usage counters; a worker may have child processes (the sandbox); two deaths make a batch suspect.
 SETTINGS: Mapping[str, Any] = {
     "distributed.worker.daemon": False,
@@ -42,7 +42,7 @@ SETTINGS: Mapping[str, Any] = {
     "distributed.scheduler.http.routes": [],
     "distributed.worker.http.routes": [],
 }
-NO_PAGES = "127.0.0.1:0"  # Dask cannot do without its HTTP server: it serves nothing, and on loopback only
+NO_PAGES = "127.0.0.1:0"  # Dask's HTTP server cannot be switched off: it listens on loopback only
 PRELOAD = ("phiscan.cluster.reading",)
 
 
@@ -61,10 +61,10 @@ class Tls:
 
 
 def check_address(address: str) -> str:
-    """Return the address of a cluster.
+    """Return the address of a cluster if it is valid.
 
     Raises:
-        InputError: it is none.
+        InputError: it is not valid.
     """
     if not _ADDRESS.fullmatch(address) or not 0 < int(address.rsplit(":", 1)[1]) <= 65535:  # noqa: PLR2004 (the highest port)
         message = f"--cluster {address}: expected tcp://HOST:PORT, tls://HOST:PORT or local:WORKERS"
@@ -120,7 +120,7 @@ def open_cluster(
     """
     parts = versions(config)
     with dask.config.set(dict(SETTINGS)), join(config, check_address(address)) as client:
-        refuse_unfit(client, config, roots)
+        check_workers(client, config, roots)
         yield ClusterClient(
             client,
             versions_key=versions_key(parts),
@@ -130,11 +130,11 @@ def open_cluster(
         )
 
 
-def refuse_unfit(client: Client, config: Config, roots: Sequence[bytes]) -> int:
-    """Check every worker; return how many there are.
+def check_workers(client: Client, config: Config, roots: Sequence[bytes]) -> int:
+    """Check every worker; return their number.
 
     Raises:
-        ConfigError: names the worker, and what differs or what it cannot see.
+        ConfigError: names the worker, and the difference or the folder that it cannot see.
         ClusterError: there is no worker.
     """
     parts = versions(config)
@@ -146,28 +146,28 @@ def refuse_unfit(client: Client, config: Config, roots: Sequence[bytes]) -> int:
         raise ClusterError(message) from None
     for worker, answer in sorted(answers.items()):
         if isinstance(answer, BaseException):
-            # Most likely it has no phiscan, or one that is too old to know the question.
+            # Most likely it has no phiscan, or a version that is too old for this request.
             message = (
-                f"worker {worker}: cannot be asked ({origin(answer)}); is the same phiscan installed there?"
+                f"worker {worker}: does not respond ({origin(answer)}); is the same phiscan installed there?"
             )
             raise ConfigError(message)
-        standing: WorkerState = from_pickle(answer)
-        if problem := _unfit(standing, parts, roots):
+        state: WorkerState = from_pickle(answer)
+        if problem := _unfit(state, parts, roots):
             message = f"worker {worker}: {problem}"
             raise ConfigError(message)
     return len(answers)
 
 
-def _unfit(standing: WorkerState, parts: Mapping[str, str], roots: Sequence[bytes]) -> str:
-    if standing.problem:
-        return standing.problem
-    theirs = dict(standing.versions)
+def _unfit(state: WorkerState, parts: Mapping[str, str], roots: Sequence[bytes]) -> str:
+    if state.problem:
+        return state.problem
+    theirs = dict(state.versions)
     differing = [name for name in sorted({*parts, *theirs}) if parts.get(name) != theirs.get(name)]
     if differing:
         return f"not the same {', '.join(differing)} as here"
-    if standing.unseen:
+    if state.unseen:
         shown = ", ".join(
-            visible(roots[number].decode("utf-8", "backslashreplace")) for number in standing.unseen
+            visible(roots[number].decode("utf-8", "backslashreplace")) for number in state.unseen
         )
         return f"cannot see {shown}; a share must be mounted at the same path everywhere"
     return ""
@@ -194,16 +194,16 @@ def join(config: Config, address: str) -> Iterator[Client]:
     try:
         yield client
     finally:
-        with suppress(Exception):  # a cluster that is gone cannot be taken leave of
+        with suppress(Exception):  # an unreachable cluster cannot be left cleanly
             client.close(timeout=CONNECT_S)
 
 
 @contextmanager
 def _local_cluster(config: Config, n_workers: int) -> Iterator[LocalCluster]:
-    """Start a scheduler and workers of this machine, on loopback and with keys of their own.
+    """Start a scheduler and workers on this machine, on loopback and with temporary keys.
 
-    Loopback is open to every user of the machine, and whoever reaches a Dask scheduler runs programs as
-    its owner: hence TLS with certificates that exist only in the memory of these processes.
+    Loopback is open to every user of the machine, and a client of a Dask scheduler can run programs as its
+    owner: hence TLS with certificates that exist only in the memory of these processes.
     """
     environment = {"PHISCAN_HOME": str(config.home.resolve()), "PHISCAN_WORKERS": "1"}
     if Path(config.source).is_file():
@@ -231,5 +231,5 @@ def _local_cluster(config: Config, n_workers: int) -> Iterator[LocalCluster]:
         try:
             yield cluster
         finally:
-            with suppress(Exception):  # it is being thrown away
+            with suppress(Exception):  # it is being discarded
                 cluster.close(timeout=CONNECT_S)

@@ -1,7 +1,7 @@
-"""What travels between the scan and its cluster: sealed, so that nothing on the way can show it.
+"""Messages between a scan and its cluster, pickled to bytes whose repr shows no content.
 
-Dask prints arguments and results in logs, exceptions and its dashboard. A path is a value too: file
-names hold patients' names. So everything travels as bytes with a silent ``repr``.
+Dask prints arguments and results in logs, exceptions and its dashboard. Paths are sensitive too, since file
+names hold patients' names. So every message is sent as bytes whose ``repr`` shows nothing.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from phiscan.sandbox.answers import Fault
 
 @dataclass(frozen=True, slots=True)
 class Pickled:
-    """Bytes that do not show what they hold."""
+    """Pickled bytes whose ``repr`` does not show them."""
 
-    sealed: bytes = field(repr=False)
+    content_bytes: bytes = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Files to examine together; the versions that must do it, and the roots' devices where the scan runs."""
+    """Files to examine, the required versions, and the roots' device numbers on the scan's machine."""
 
     versions_key: str
     learned: LearnedVersion | None
@@ -35,7 +35,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """One answer for each file of a batch, in its order, and its owner and readers as the worker saw them."""
+    """The result, owner and readers of each file of a batch, in its order."""
 
     answers: tuple[Processed | Fault, ...] = field(repr=False)
     access: tuple[tuple[str, tuple[str, ...]], ...] = field(repr=False)
@@ -43,14 +43,14 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a worker did not take a batch; never a word of a document, never a file's name."""
+    """Why a worker refused a batch; without text of documents and file names."""
 
     message: str
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerState:
-    """What a worker says of itself: its versions by name, and the roots that it cannot see, by position."""
+    """A worker's versions by name, and the indices of the roots that it cannot see."""
 
     versions: tuple[tuple[str, str], ...]
     unseen: tuple[int, ...] = ()
@@ -58,10 +58,10 @@ class WorkerState:
 
 
 def to_pickle(content: Batch | Reply | Refusal | WorkerState) -> Pickled:
-    """Close a parcel."""
+    """Return the pickled message."""
     return Pickled(pickle.dumps(content, protocol=pickle.HIGHEST_PROTOCOL))
 
 
-def from_pickle(parcel: Pickled) -> Any:
-    """Open a parcel; only of a scheduler that is trusted, as Dask itself does with every message."""
-    return pickle.loads(parcel.sealed)  # noqa: S301 (both ends are phiscan; the transport is what must be trusted)
+def from_pickle(pickled: Pickled) -> Any:
+    """Return the message; only from a trusted scheduler, as Dask itself unpickles every message."""
+    return pickle.loads(pickled.content_bytes)  # noqa: S301 (both ends are phiscan; the transport is what must be trusted)

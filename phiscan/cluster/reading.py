@@ -1,8 +1,8 @@
-"""The worker's side: batches read by one sandbox per Dask worker, with the limits of a local scan.
+"""The worker's side of a cluster: examine batches in one sandbox per Dask worker, with local limits.
 
-Dask loads this module into its worker processes (``preload``). The worker's own phiscan.toml, rules and
-key are used; only when they are the same as the scan's, which every batch says by the key of its
-versions. The secret key itself never travels.
+Dask loads this module into its worker processes (``preload``). The worker's own phiscan.toml, rules and key
+are used, and must be the same as the scan's: every batch has the hash of the scan's versions. The secret key
+itself is never sent.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from phiscan.model import SourceFile
 from phiscan.pipeline.versions import versions, versions_key
 from phiscan.pipeline.workers.pools import Workers, local_workers
 
-CLOSE_S = 3.0  # so long the end of a Dask worker waits for the file that is being read
+CLOSE_S = 3.0  # longest wait of a stopping Dask worker for the file that is being read
 
 
 class _Sandbox:
     """The one sandbox of this process, started by the first batch that needs it."""
 
-    lock = threading.Lock()  # a batch at a time
-    closing = threading.Event()  # the batch that is being read is given up
+    lock = threading.Lock()  # one batch at a time
+    closing = threading.Event()  # the batch that is being read is abandoned
     versions_key = ""
     context: AbstractContextManager[Workers] | None = None
     workers: Workers | None = None
 
 
-def read_batch(parcel: Pickled) -> Pickled:
+def read_batch(pickled: Pickled) -> Pickled:
     """Examine one batch; nothing is raised, because Dask prints exceptions with their arguments."""
     try:
-        batch: Batch = from_pickle(parcel)
+        batch: Batch = from_pickle(pickled)
         with _Sandbox.lock:
             return to_pickle(_read(batch))
     except PhiscanError as error:
@@ -48,7 +48,7 @@ def read_batch(parcel: Pickled) -> Pickled:
 
 
 def worker_state(roots: tuple[bytes, ...], learned: LearnedVersion | None) -> Pickled:
-    """Say with which versions this worker would read, and which of the roots it cannot see."""
+    """Return this worker's versions, and the roots that it cannot see."""
     try:
         parts = tuple(versions(load_config().with_learned(learned)).items())
     except PhiscanError as error:
@@ -63,7 +63,7 @@ def close_sandbox() -> None:
     """Stop the worker processes of this Dask worker, if they were started."""
     context, _Sandbox.context, _Sandbox.workers, _Sandbox.versions_key = _Sandbox.context, None, None, ""
     if context is not None:
-        with suppress(OSError):  # what a batch is still using breaks under it
+        with suppress(OSError):  # a batch that is still running fails
             context.__exit__(None, None, None)
 
 
@@ -89,14 +89,14 @@ def _read(batch: Batch) -> Reply | Refusal:
     answers, access = [], []
     for seen, answer in workers.run(iter(here)):
         if _Sandbox.closing.is_set():
-            return Refusal("it is being stopped")  # nobody waits for this answer any more
+            return Refusal("it is being stopped")  # this result is not awaited any more
         answers.append(answer)
         access.append((seen.owner, seen.readers))
     return Reply(tuple(answers), tuple(access))
 
 
 def _workers_for(key: str, learned: LearnedVersion | None) -> Workers:
-    """Return the sandbox for these versions; a scan by other rules gets a new one.
+    """Return the sandbox for these versions; other versions get a new one.
 
     Raises:
         PhiscanError: this machine has other versions.
@@ -114,7 +114,7 @@ def _workers_for(key: str, learned: LearnedVersion | None) -> Workers:
 
 
 def _is_mounted(root: bytes) -> bool:
-    """Tell whether a root is a folder of the file system, not the URL of a share."""
+    """Return whether a root is a folder of the file system, not the URL of a share."""
     return root.startswith(b"/")
 
 
@@ -123,16 +123,16 @@ def _sees(root: bytes) -> bool:
 
 
 def _is_bare(root: bytes) -> bool:
-    """Tell whether a folder is empty here, in which the scan found files: a mount point without its share."""
+    """Return whether a folder in which the scan found files is empty here: an unmounted mount point."""
     with os.scandir(root) as entries:
         return next(entries, None) is None
 
 
 def _as_seen_here(source: SourceFile, there: dict[bytes, int], here: dict[bytes, int]) -> SourceFile:
-    """Give a file the device number that its share has on this machine.
+    """Return a file with the device number of its share on this machine.
 
-    A file is read only if it still is the file that was crawled, its device among other things; but the
-    kernel numbers each machine's mounts anew.
+    A file is read only if it is still the file that was crawled, which includes its device number; but each
+    machine has its own numbers for its mounts.
     """
     if source.root not in here:
         return source
@@ -142,4 +142,4 @@ def _as_seen_here(source: SourceFile, there: dict[bytes, int], here: dict[bytes,
     try:
         return replace(source, device=folder.stat().st_dev)
     except OSError:
-        return source  # gone, or forbidden: the reader says so
+        return source  # vanished or forbidden: reading it reports that

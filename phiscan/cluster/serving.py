@@ -1,4 +1,4 @@
-"""A Dask scheduler and Dask workers that do nothing but read for phiscan."""
+"""Run a Dask scheduler and Dask workers for phiscan."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from phiscan.cluster.joining import (
     PRELOAD,
     SETTINGS,
     check_address,
+    check_workers,
     join,
-    refuse_unfit,
     security_for,
 )
 from phiscan.config import Config
@@ -53,9 +53,9 @@ def serve_scheduler(config: Config, *, host: str, port: int, tls: bool, address_
 
 
 def serve_workers(config: Config, address: str, *, n_workers: int, host: str, death_timeout_s: float) -> None:
-    """Run so many Dask workers until SIGTERM, Ctrl-C, or until their scheduler is gone for too long.
+    """Run Dask workers until SIGTERM, Ctrl-C, or until their scheduler is unreachable for too long.
 
-    Each has one sandbox process; a nanny starts a worker anew that died.
+    Each has one sandbox process; a nanny restarts a worker that died.
 
     Raises:
         ConfigError: TLS is wanted, but a certificate is missing.
@@ -94,18 +94,18 @@ def serve_workers(config: Config, address: str, *, n_workers: int, host: str, de
 
 
 def check_cluster(config: Config, address: str, roots: Sequence[bytes]) -> int:
-    """Check every worker as a scan of these roots would; return how many there are.
+    """Check every worker as a scan of these roots would; return their number.
 
     Raises:
         ConfigError: a worker would be refused; it is named.
         ClusterError: the cluster cannot be reached, or has no worker.
     """
     with dask.config.set(dict(SETTINGS)), join(config, check_address(address)) as client:
-        return refuse_unfit(client, config, roots)
+        return check_workers(client, config, roots)
 
 
 def _announce(address_file: Path | None, address: str) -> None:
-    """Write the address whole or not at all: whoever waits for the file reads it at once."""
+    """Write the address atomically, because the waiting process reads the file as soon as it exists."""
     if address_file is None:
         return
     partial = address_file.with_name(address_file.name + ".part")

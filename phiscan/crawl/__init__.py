@@ -1,4 +1,4 @@
-"""Share -> SourceFile: walk folders, SMB shares and buckets in a stable order; say what is to be read."""
+"""List the files of local folders, SMB shares and buckets as ``SourceFile``, in a stable order."""
 
 from phiscan.crawl.changes import is_same_file
 from phiscan.crawl.ignore import IgnoreRules, load_ignore

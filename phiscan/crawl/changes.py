@@ -1,4 +1,4 @@
-"""What is new since last time: the identity of a file without opening it."""
+"""Detect unchanged files by size, times and inode, without opening them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from phiscan.model import SourceFile
 
 
 class FileIdentity(Protocol):
-    """The four numbers by which the file system tells that a file is the same as before."""
+    """The four numbers of the file system that identify an unchanged file."""
 
     @property
     def size(self) -> int: ...  # noqa: D102 (named by the class)
@@ -21,11 +21,11 @@ class FileIdentity(Protocol):
 
 
 def is_same_file(source: SourceFile, before: FileIdentity) -> bool:
-    """Tell whether nothing about the file changed since ``before`` was recorded.
+    """Return whether the file is unchanged since ``before`` was recorded.
 
-    The change time is part of it on purpose: a program can set the modification time back after
-    writing, but not the change time. The device number is not compared: network mounts get a new one
-    at each mount, and would look changed as a whole.
+    The change time (ctime) is compared because a program can reset the modification time after writing, but
+    not the change time. The device number is not compared: network mounts get a new one at each mount, so
+    that all their files would seem changed.
     """
     return (
         source.size == before.size

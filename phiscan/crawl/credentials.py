@@ -1,4 +1,4 @@
-"""Who signs in at a root: from the environment or a private file, never from the command line."""
+"""Credentials of a root: from the environment or a private file, never from the command line."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PRIVATE = stat.S_IRWXG | stat.S_IRWXO
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """Who signs in; an empty text leaves it to the library (a Kerberos ticket, the AWS chain)."""
+    """Credentials; empty fields are left to the library (a Kerberos ticket, the AWS credential chain)."""
 
     username: str = ""  # SMB: the user; S3: the access key
     password: str = field(default="", repr=False)  # SMB: the password; S3: the secret key
@@ -28,9 +28,9 @@ class Credentials:
 def credentials_of(
     root: bytes, settings: ShareSettings, environ: Mapping[str, str] | None = None
 ) -> Credentials:
-    """Return who signs in at a root: its table in the credentials file, else environment and settings.
+    """Return the credentials of a root: its table in the credentials file, else environment and settings.
 
-    Of the tables of the file, the longest that is the beginning of the root counts.
+    Of the tables of the file, the one with the longest matching prefix of the root is used.
 
     Raises:
         ConfigError: a file cannot be read, is not private, or has an unknown field.

@@ -1,6 +1,6 @@
-"""The operator's ``.phiscanignore``: which paths of a share are passed over.
+"""The operator's ``.phiscanignore``: which paths of a share are skipped.
 
-The file is looked up beside phiscan.toml (or in the working folder), never on the share: whoever can
+The file is read from the folder of phiscan.toml (or the working folder), never from the share: users who can
 write to the share must not be able to hide files from the scan.
 """
 
@@ -23,10 +23,10 @@ class IgnoreRules:
     spec: pathspec.GitIgnoreSpec
     source: str = ""
     refused: str = ""  # an ignore file that lies on the share and was therefore not used
-    own: frozenset[bytes] = frozenset()  # our home and database, never crawled even if they lie on the share
+    own: frozenset[bytes] = frozenset()  # phiscan's home and database, never crawled, even on the share
 
     def matches(self, path: bytes, absolute: bytes, *, is_folder: bool) -> bool:
-        """Tell whether a path (raw bytes, relative to its root) is passed over."""
+        """Return whether a path (raw bytes, relative to its root) is skipped."""
         if absolute in self.own:
             return True
         if not self.spec.patterns:
@@ -35,8 +35,8 @@ class IgnoreRules:
         return bool(self.spec.match_file(text + "/" if is_folder else text))
 
 
-def _own_places(config: Config) -> frozenset[bytes]:
-    """Return the raw paths of what phiscan itself writes."""
+def _own_paths(config: Config) -> frozenset[bytes]:
+    """Return the raw paths of the files and folders that phiscan itself writes."""
     places = {bytes(config.home.resolve())}
     kind, _, name = config.database_url.partition(":///")
     if kind.startswith("sqlite") and name:
@@ -46,14 +46,14 @@ def _own_places(config: Config) -> frozenset[bytes]:
 
 
 def load_ignore(config: Config, roots: Sequence[bytes]) -> IgnoreRules:
-    """Read the operator's ignore file, if there is one; one that lies inside a scanned root is refused.
+    """Read the operator's ignore file, if there is one; one inside a scanned root is refused.
 
     Raises:
         ConfigError: the file cannot be read, or a line of it is not a pattern.
     """
-    beside = Path(config.source).resolve().parent if Path(config.source).is_file() else Path.cwd()
-    path = beside / config.ignore_file
-    own = _own_places(config)
+    folder = Path(config.source).resolve().parent if Path(config.source).is_file() else Path.cwd()
+    path = folder / config.ignore_file
+    own = _own_paths(config)
     nothing = pathspec.GitIgnoreSpec.from_lines([])
     if not path.is_file():
         return IgnoreRules(nothing, own=own)

@@ -1,4 +1,4 @@
-"""A mounted folder: walked with scandir, links never followed, raw path bytes kept, in a stable order."""
+"""Crawl a mounted folder with scandir: no links followed, raw path bytes preserved, stable order."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from phiscan.long_paths import open_path
 from phiscan.model import FailReason, SkipReason, SourceFile
 
 _NUMBERS = struct.Struct("<LQqqQ")
-_KIND = stat.S_IFMT(0xFFFFFFFF)  # the bits of a mode that tell a file from a folder and a link
+_KIND = stat.S_IFMT(0xFFFFFFFF)  # the bits of a mode with the file type
 
 
 class LocalShare:
-    """One folder of this machine; the workers open its files themselves."""
+    """One folder of this machine; the workers open its files directly."""
 
     def __init__(self, root: bytes, folders: Folders | None = None) -> None:
         self.root = root
         self.folders = folders
 
-    def reach(self) -> None:
-        """Look whether the root is a folder that may be listed; see ``Share``."""
+    def connect(self) -> None:
+        """Check that the root is a folder that can be listed; see ``Share``."""
         shown = os.fsdecode(self.root).encode("utf-8", "backslashreplace").decode()
         if not Path(os.fsdecode(self.root)).is_dir():
             message = f"{shown}: expected a folder to scan (`phiscan extract` reads single files)"
@@ -38,12 +38,12 @@ class LocalShare:
             raise InputError(message)
 
     def crawl(self, ignore: IgnoreRules, seen_inodes: set[tuple[int, int]]) -> Iterator[Crawled]:
-        """Yield every entry below the root that is not a folder, by raw name, depth first; see ``Share``.
+        """Yield every entry below the root except folders, by raw name, depth first; see ``Share``.
 
         Memory: the entries of the folders on the current path, and one number pair per file with several
         hard links.
         """
-        # A stack of iterators instead of recursion: 10,000 nested folders are a legal share.
+        # A stack of iterators instead of recursion, because folders may be nested 10,000 deep.
         stack: list[Iterator[Crawled | bytes]] = [self._list_folder(b"", ignore, seen_inodes)]
         while stack:
             entry = next(stack[-1], None)
@@ -57,17 +57,17 @@ class LocalShare:
     def _list_folder(
         self, folder: bytes, ignore: IgnoreRules, seen_inodes: set[tuple[int, int]]
     ) -> Iterator[Crawled | bytes]:
-        """Yield the entries of one folder; a subfolder as its raw path, to be listed in its turn."""
+        """Yield the entries of one folder; a subfolder as its raw path, to be listed later."""
         root = self.root
         absolute = root if not folder else root.rstrip(b"/") + b"/" + folder
         try:
-            states = _states(absolute)
+            states = _stats_of(absolute)
         except OSError as error:
             yield _unlisted(root, folder, error)
             return
         inside = absolute.rstrip(b"/") + b"/"
         below = folder + b"/" if folder else b""
-        facts = _facts(states) if self.folders is not None else None
+        facts = _folder_state(states) if self.folders is not None else None
         if (
             self.folders is not None
             and facts is not None
@@ -100,11 +100,11 @@ _Listed = list[tuple[bytes, os.stat_result | OSError]]
 _States = dict[str, os.stat_result | OSError]
 
 
-def _states(folder: bytes) -> _States:
-    """Return the state of each entry by its name, as the system gives it.
+def _stats_of(folder: bytes) -> _States:
+    """Return the stat result (or error) of each entry by its name, as the system encodes it.
 
-    The folder is opened without following a link and listed through the descriptor: whoever swaps it for a
-    link between two looks cannot lead a scan that runs with more rights out of the share.
+    The folder is opened without following a link and listed through the descriptor: a user who replaces it by
+    a link in the meantime cannot make a scan with more rights leave the share.
     """
     descriptor = open_path(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     states: _States = {}
@@ -121,20 +121,20 @@ def _states(folder: bytes) -> _States:
 
 
 def _by_raw_name(states: _States) -> _Listed:
-    """Return name and state of each entry, by raw name."""
+    """Return name and stat result of each entry, sorted by raw name."""
     return sorted(((os.fsencode(name), state) for name, state in states.items()), key=itemgetter(0))
 
 
 @dataclass(frozen=True, slots=True)
-class _Facts:
-    """What tells that no entry of a folder changed, in few bytes, and the names of its subfolders."""
+class _FolderState:
+    """The bytes that identify unchanged entries of a folder, and the names of its subfolders."""
 
     of_entries: bytes
     subfolders: tuple[bytes, ...]
 
 
-def _facts(states: _States) -> _Facts | None:
-    """Return the facts of a folder; None when what becomes of its entries does not depend on them alone.
+def _folder_state(states: _States) -> _FolderState | None:
+    """Return the state of a folder; None if the results of its entries do not depend on it alone.
 
     These are the numbers that ``is_same_file`` compares. Which of several hard links is read depends on
     folders that were listed before.
@@ -149,7 +149,7 @@ def _facts(states: _States) -> _Facts | None:
             return None
         kind = info.st_mode & _KIND
         if kind == stat.S_IFDIR:
-            subfolders.append(os.fsencode(name))  # its own entries are looked at in their turn
+            subfolders.append(os.fsencode(name))  # its own entries are checked when it is listed
             names[place] = name + "/"
             continue
         if info.st_nlink > 1:
@@ -159,11 +159,11 @@ def _facts(states: _States) -> _Facts | None:
         except struct.error:  # a time beyond the year 2262
             return None
     # A name holds neither a slash nor a NUL, with which the numbers begin.
-    return _Facts(b"".join([os.fsencode("/".join(names)), b"/", *numbers]), tuple(sorted(subfolders)))
+    return _FolderState(b"".join([os.fsencode("/".join(names)), b"/", *numbers]), tuple(sorted(subfolders)))
 
 
 def _judge(source: SourceFile, info: os.stat_result, seen_inodes: set[tuple[int, int]]) -> Crawled:
-    """Say of one entry that is not a folder whether it is read."""
+    """Return whether an entry that is not a folder is read, skipped or failed."""
     if stat.S_ISLNK(info.st_mode):
         return Crawled(source, skip=SkipReason.SYMLINK)
     if not stat.S_ISREG(info.st_mode):
@@ -179,7 +179,7 @@ def _judge(source: SourceFile, info: os.stat_result, seen_inodes: set[tuple[int,
 
 
 def _unlisted(root: bytes, path: bytes, error: OSError) -> Crawled:
-    """Record a folder that cannot be listed, or an entry that went away before its size was known."""
+    """Return the record of a folder that cannot be listed, or of an entry that vanished before its stat."""
     if isinstance(error, PermissionError):
         reason = FailReason.NO_PERMISSION
     elif isinstance(error, FileNotFoundError | NotADirectoryError):

@@ -1,4 +1,4 @@
-"""Where a root lies: a folder of this machine, or a URL; a URL with a password in it is refused."""
+"""Parse the location of a root: a local folder or a URL; a URL with a password is refused."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MAX_PORT = 65535
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A URL taken apart. Names stand in it as they are, not percent-encoded."""
+    """A parsed URL; names are not percent-encoded."""
 
     scheme: str
     host: str  # server or bucket
@@ -22,13 +22,13 @@ class Location:
 
     @property
     def root(self) -> bytes:
-        """The URL in its one normal form, as raw bytes."""
+        """The URL in normal form, as raw bytes."""
         port = f":{self.port}" if self.port else ""
         return "/".join((f"{self.scheme}://{self.host}{port}", *self.path)).encode("utf-8", "surrogateescape")
 
 
 def is_url(root: str | bytes) -> bool:
-    """Tell a URL from the path of a folder.
+    """Return whether a root is a URL rather than the path of a folder.
 
     >>> is_url("smb://files/research"), is_url("/mnt/research"), is_url(b"s3://bucket")
     (True, False, True)
@@ -38,7 +38,7 @@ def is_url(root: str | bytes) -> bool:
 
 
 def parse_url(url: str) -> Location:
-    """Take the URL of a root apart.
+    """Parse the URL of a root.
 
     Raises:
         InputError: it has a password or a user in it (they are not repeated), or no server.

@@ -34,15 +34,15 @@ class _Entry(NamedTuple):
 
 
 def with_access(source: SourceFile) -> SourceFile:
-    """Return the crawled file with its owner and its readers, by its own rights; folders may keep more out.
+    """Return the crawled file with its owner and its readers, by its own rights; folders may restrict more.
 
-    Asked for a file that is about to be read, not for each that is crawled: new rights are a new change
-    time, and so make the file be read again.
+    Called for files that are about to be read, not for every crawled file: changed rights change the ctime,
+    and so the file is read again.
     """
     owner = _user(source.uid)
     try:
         group = _group(os.stat(source.absolute, follow_symlinks=False).st_gid)  # noqa: PTH116 (raw bytes)
-    except (OSError, ValueError):  # gone: whoever opens it says so
+    except (OSError, ValueError):  # vanished: opening it reports that
         return replace(source, owner=owner)
     try:
         entries = _unpack(os.getxattr(source.absolute, _ATTRIBUTE, follow_symlinks=False))
@@ -60,7 +60,7 @@ def _of_mode(mode: int) -> list[_Entry]:
 
 
 def _unpack(packed: bytes) -> list[_Entry]:
-    """Return the entries of a list, the mask applied to those that it limits."""
+    """Return the entries of an access control list, with the mask applied where it limits them."""
     (version,) = _VERSION.unpack_from(packed)
     if version != _KNOWN_VERSION:
         message = "an access control list of another version"
@@ -73,7 +73,7 @@ def _unpack(packed: bytes) -> list[_Entry]:
 
 
 def _readers(entries: list[_Entry], owner: str, group: str) -> tuple[str, ...]:
-    """Name everyone first, then groups, then users.
+    """Return the readers: everyone first, then groups, then users.
 
     >>> _readers(_of_mode(0o640), "ann", "ward")
     ('group ward', 'user ann')
@@ -95,7 +95,7 @@ def _readers(entries: list[_Entry], owner: str, group: str) -> tuple[str, ...]:
 
 @lru_cache(_N_NAMES)
 def _user(uid: int) -> str:
-    """Return a user's name; a user without one is named by his number."""
+    """Return a user's name, or its number if it has none."""
     try:
         return pwd.getpwuid(uid).pw_name
     except (KeyError, OverflowError):

@@ -1,4 +1,4 @@
-"""Trying again: growing pauses with jitter, and no long waits on a server that is known to be gone."""
+"""Retries with exponential backoff and jitter, and a circuit breaker for servers that do not answer."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from phiscan.crawl.share_errors import UnansweredError
 T = TypeVar("T")
 
 LONGEST_PAUSE_S = 30.0
-PROBE_S = 15.0  # how often a server that went away is asked whether it is back
+PROBE_S = 15.0  # interval of probes of an unreachable server
 
 
 class RetryPolicy:
-    """Runs what may fail for a moment; shared by everything that talks to one server.
+    """Retries actions that may fail temporarily; shared by all clients of one server.
 
-    When one action has used up its attempts because the server cannot be reached, the others stop waiting
-    too: a share of a million files must not take a million times the pauses to be found gone. From then on
-    one action every ``PROBE_S`` seconds tries, once; its success ends the state.
+    When one action has used all its attempts because the server cannot be reached, the others stop waiting
+    too, since a million files must not each wait for the full backoff. From then on one action every
+    ``PROBE_S`` seconds makes a single attempt; its success ends this state.
     """
 
     def __init__(self, settings: ShareSettings) -> None:
@@ -35,19 +35,19 @@ class RetryPolicy:
 
     @property
     def is_gone(self) -> bool:
-        """Whether the server is known not to answer."""
+        """Whether the server is known to be unreachable."""
         return self._gone
 
     def stop(self) -> None:
-        """End all pauses, and try nothing again: nobody waits for an answer any more."""
+        """End all pauses and make no more attempts."""
         self._stopped.set()
 
     def run(self, action: Callable[[], T]) -> T:
-        """Return what the action returns, tried as often as settings say.
+        """Return the result of the action, with as many attempts as the settings allow.
 
         Raises:
-            UnansweredError: the last one of the action, or at once when the server is gone.
-            RefusedError: of the action, which is not tried again.
+            UnansweredError: the last one of the action, or at once if the server is unreachable.
+            RefusedError: of the action, which is not retried.
         """
         attempts = self._allowed()
         for attempt in range(1, attempts + 1):
@@ -83,6 +83,6 @@ class RetryPolicy:
                 self._next_probe = time.monotonic() + PROBE_S
 
     def _pause(self, attempt: int) -> float:
-        """Return a random part of a pause that doubles: clients that failed together come back apart."""
+        """Return a random part of a doubling pause, so that clients do not retry at the same time."""
         longest = min(self._retry_s * 2.0 ** (attempt - 1), LONGEST_PAUSE_S)
         return random.uniform(longest / 2, longest)  # noqa: S311 (jitter, no secret)

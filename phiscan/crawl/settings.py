@@ -1,4 +1,4 @@
-"""How shares that are not mounted are reached: ``[shares]``, ``PHISCAN_SMB_*``, ``PHISCAN_S3_*``."""
+"""Settings of remote shares: ``[shares]``, ``PHISCAN_SMB_*``, ``PHISCAN_S3_*``."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ _ACCESS = ("signed", "anonymous")
 
 @dataclass(frozen=True, slots=True)
 class ShareSettings:
-    """What one may set; secrets are no part of it: they stand in the environment or in a file."""
+    """Settings of remote shares, without secrets, which are in the environment or in a file."""
 
     connections: int = 8  # files fetched, and folders listed, at a time
-    timeout_s: float = 30.0  # one answer of a server
-    attempts: int = 6  # before a file or a folder is given up
+    timeout_s: float = 30.0  # for one response of a server
+    attempts: int = 6  # before a file or a folder fails
     retry_s: float = 1.0  # longest pause before the second attempt; doubled before each further one
     ahead_bytes: int = 256 * 1024**2  # fetched and not yet examined
-    credentials_file: str = ""  # TOML, a table for each root; for its owner's eyes only
+    credentials_file: str = ""  # TOML, a table for each root; mode 0600
     smb_username: str = ""  # name, DOMAIN\name or name@domain; "" = the Kerberos ticket's
-    smb_password_file: str = ""  # for its owner's eyes only
+    smb_password_file: str = ""  # mode 0600
     smb_auth: str = "negotiate"
     smb_encrypt: str = "offered"
-    smb_domain_controller: str = ""  # knows the namespaces (DFS) of a domain
+    smb_domain_controller: str = ""  # resolves the namespaces (DFS) of a domain
     s3_endpoint: str = ""  # "" = Amazon's
     s3_access: str = "signed"
 
 
 def load_settings(config: Config, environ: Mapping[str, str] | None = None) -> ShareSettings:
-    """Read ``[shares]``; ``PHISCAN_SMB_*`` and ``PHISCAN_S3_*`` win, and ``PHISCAN_SHARES_*`` for the rest.
+    """Read ``[shares]``; ``PHISCAN_SMB_*``, ``PHISCAN_S3_*`` and ``PHISCAN_SHARES_*`` override it.
 
     Raises:
         ConfigError: names the field and says what was expected.

@@ -1,4 +1,4 @@
-"""The seam: what a share is, whatever protocol it speaks; and what a crawl yields."""
+"""Protocols that every kind of share implements, and the entries that a crawl yields."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from phiscan.model import FailReason, SkipReason, SourceFile
 
 @dataclass(frozen=True, slots=True)
 class Crawled:
-    """One entry of the share: to be read, or passed over by a rule, or already known to be unreadable."""
+    """One entry of the share: to be read, skipped by a rule, or already known to be unreadable."""
 
     source: SourceFile
     skip: SkipReason | None = None
@@ -25,35 +25,35 @@ class Crawled:
 
 
 class Folders(Protocol):
-    """Who remembers folders from an earlier crawl, so that what did not change need not be yielded."""
+    """Store of folder states of an earlier crawl, so that unchanged folders are not yielded."""
 
     def passes(self, root: bytes, folder: bytes, facts: bytes) -> bool:
-        """Tell whether a folder (its raw path, relative to the root) may be passed over.
+        """Return whether a folder (its raw path, relative to the root) is unchanged and may be skipped.
 
-        Then nothing in it is yielded but what its subfolders hold. ``facts``: what the file system says of
-        its entries, the same bytes as long as nothing changed.
+        Then its entries are not yielded, except those in subfolders. ``facts``: the state of its entries in
+        the file system, the same bytes as long as nothing changed.
         """
 
     def listed(self, root: bytes, folder: bytes, n_entries: int) -> None:
-        """Take the number of entries that were yielded of a folder that was not passed over."""
+        """Store the number of entries yielded of a folder that was not skipped."""
 
 
 class OpenFile(Protocol):
-    """A file of a share, opened for reading and for nothing else."""
+    """A file of a share, opened read-only."""
 
     @property
     def source(self) -> SourceFile:
         """The file as it was crawled, with its owner and its readers."""
 
     def read(self, n_bytes: int) -> bytes:
-        """Return the next bytes, at most so many; none at the end.
+        """Return at most ``n_bytes`` next bytes; none at the end.
 
         Raises:
             RefusedError, UnansweredError: see there.
         """
 
     def verify(self) -> None:
-        """Look again whether it still is the file that was crawled.
+        """Check that it is still the file that was crawled.
 
         Raises:
             RefusedError: changed.
@@ -63,8 +63,8 @@ class OpenFile(Protocol):
 class Share(Protocol):
     """One root that can be listed."""
 
-    def reach(self) -> None:
-        """Try to list the root, so that a wrong name or password is said before anything begins.
+    def connect(self) -> None:
+        """List the root once, so that a wrong name or password is reported before the scan begins.
 
         Raises:
             InputError: names the root and what is wrong with it.
@@ -73,26 +73,26 @@ class Share(Protocol):
     def crawl(self, ignore: IgnoreRules, seen_inodes: set[tuple[int, int]]) -> Iterator[Crawled]:
         """Yield every entry below the root that is not a folder, always in the same order.
 
-        What cannot be listed is yielded once as failed, an ignored folder once as skipped.
+        Folders that cannot be listed are yielded once as failed, ignored folders once as skipped.
         """
 
 
 class RemoteShare(Share, Protocol):
-    """A share that is not mounted: its files come over the network, to a process that may use it."""
+    """A share that is not mounted; its files are read by a process with network access."""
 
     @property
     def retry_policy(self) -> RetryPolicy:
-        """How often and how long its server is asked again."""
+        """The retry policy of its server."""
 
     def close(self) -> None:
-        """Hang up, whatever threads are waiting for; it cannot be used any more."""
+        """Close all connections, also those that threads wait on; it cannot be used any more."""
 
     def open(self, source: SourceFile, offset: int = 0) -> AbstractContextManager[OpenFile]:
         """Open a crawled file at a position.
 
         Raises:
             RefusedError: not the file that was crawled (changed), or no permission.
-            UnansweredError: worth another try.
+            UnansweredError: may be retried.
         """
 
 
@@ -102,5 +102,5 @@ def unlisted(root: bytes, path: bytes, reason: FailReason, detail: str) -> Crawl
 
 
 def identity_number(*marks: str) -> int:
-    """Return one number for what a store says of a content (ETag, generation): it stands for the inode."""
+    """Return a number from the content marks of a store (ETag, generation), used as the inode."""
     return int.from_bytes(blake3("\0".join(marks).encode()).digest(8), "big") >> 1

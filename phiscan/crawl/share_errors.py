@@ -1,4 +1,4 @@
-"""What a share answers when it does not give what was asked for."""
+"""Errors of shares: permanent refusals, and missing responses that may be retried."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from phiscan.model import FailReason
 
 
 class RefusedError(PhiscanError):
-    """The share says no, and would say so again; ``reason`` as in ``FailReason``."""
+    """The share refuses permanently; ``reason`` as in ``FailReason``."""
 
     def __init__(self, reason: FailReason, detail: str = "") -> None:
         super().__init__(f"{reason}: {detail}" if detail else str(reason))
@@ -16,9 +16,9 @@ class RefusedError(PhiscanError):
 
 
 class UnansweredError(PhiscanError):
-    """The share gave no answer, or a faulty one, and may give a better one to the next try.
+    """The share did not respond, or with a temporary error; another attempt may succeed.
 
-    ``is_gone``: it was not reached at all, so that other files cannot be read now either.
+    ``is_gone``: it could not be reached at all, so that other files cannot be read now either.
     """
 
     def __init__(self, detail: str, *, is_gone: bool) -> None:

@@ -1,4 +1,4 @@
-"""Every kind of share, and the crawl over roots of any kind."""
+"""The registry of kinds of share, and the crawl over roots of any kind."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 @cache
 def remote_shares() -> tuple[type[SmbShare | S3Share | ObjectStoreShare], ...]:
-    """Return the kinds of share that are no folder of this machine; whoever adds one adds it here.
+    """Return the kinds of remote share; a new kind is added here.
 
-    They are loaded when the first URL is met: most scans meet none.
+    They are imported at the first URL, since most scans have none.
     """
     from phiscan.crawl.object_stores.fsspec_store import ObjectStoreShare  # noqa: PLC0415 (see above)
     from phiscan.crawl.object_stores.s3 import S3Share  # noqa: PLC0415
@@ -37,7 +37,7 @@ def remote_shares() -> tuple[type[SmbShare | S3Share | ObjectStoreShare], ...]:
 
 
 def is_remote(root: bytes) -> bool:
-    """Tell whether the files of a root come over the network and not through the file system."""
+    """Return whether the files of a root are read over the network instead of the file system."""
     return is_url(root)
 
 
@@ -64,7 +64,7 @@ def open_remote(root: bytes, settings: ShareSettings) -> RemoteShare:
 def check_roots(roots: Sequence[str | Path], config: Config | None = None) -> tuple[bytes, ...]:
     """Return the roots as absolute raw paths or URLs in their normal form, each once, sorted.
 
-    Servers are asked whether the root is there.
+    Servers are queried for the root.
 
     Raises:
         InputError: a root is missing, is not a folder, cannot be listed, or lies inside another one.
@@ -79,7 +79,7 @@ def check_roots(roots: Sequence[str | Path], config: Config | None = None) -> tu
     ordered = sorted(found)
     settings = load_settings(config or Config()) if any(map(is_remote, ordered)) else ShareSettings()
     for raw in ordered:
-        open_share(raw, settings).reach()
+        open_share(raw, settings).connect()
     for outer, inner in itertools.permutations(ordered, 2):
         if _compared(inner).startswith(_compared(outer).rstrip(b"/") + b"/"):
             message = f"{os.fsdecode(inner)}: lies inside {os.fsdecode(outer)}; name only one of them"
@@ -96,8 +96,8 @@ def crawl(
     """Yield every entry below the roots that is not a folder, root by root, always in the same order.
 
     A folder that cannot be listed is yielded once as failed, an ignored folder once as skipped, so that
-    nothing is left out without a record. ``folders`` may say of folders of this machine that nothing in them
-    changed; what lies in those is not yielded.
+    nothing is left out without a record. ``folders`` may report local folders as unchanged; their entries are
+    not yielded.
     """
     settings = load_settings(config or Config()) if any(map(is_remote, roots)) else ShareSettings()
     seen_inodes: set[tuple[int, int]] = set()
@@ -107,5 +107,5 @@ def crawl(
 
 
 def _compared(root: bytes) -> bytes:
-    """Return the root as its server compares names."""
+    """Return the root in the form in which its server compares names."""
     return root.lower() if root.startswith(b"smb://") else root

@@ -1,4 +1,4 @@
-"""The walk over a share that is listed folder by folder over the network, some folders ahead."""
+"""Walk a remote share folder by folder, listing some folders ahead."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from phiscan.crawl.share import Crawled, unlisted
 from phiscan.crawl.share_errors import RefusedError, UnansweredError
 from phiscan.model import FailReason, SkipReason, SourceFile
 
-AHEAD = 4  # folders of one parent that are listed before they are needed: a listing is mostly waiting
+AHEAD = 4  # folders of one parent that are listed in advance, to hide network latency
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What a listing says of one name in a folder."""
+    """One entry of a folder's listing."""
 
     source: SourceFile  # path relative to the root
     is_folder: bool
@@ -28,7 +28,7 @@ ListFolder = Callable[[bytes], list[Entry]]
 
 
 class _Folder:
-    """A folder on the way down: its entries, and its next subfolders, which are listed ahead."""
+    """A folder on the current path: its entries, and its next subfolders, which are listed ahead."""
 
     def __init__(self, path: bytes, entries: list[Entry]) -> None:
         self.path = path
@@ -68,7 +68,7 @@ def walk(root: bytes, list_folder: ListFolder, ignore: IgnoreRules) -> Iterator[
 def _entries(
     root: bytes, path: bytes, listing: Future[list[Entry]], ignore: IgnoreRules
 ) -> Generator[Crawled, None, list[Entry]]:
-    """Yield what is known of the folder already; return its entries that are to be visited, by raw name."""
+    """Yield the records of the folder itself; return its entries to visit, by raw name."""
     try:
         listed = listing.result()
     except RefusedError as error:
@@ -81,7 +81,7 @@ def _entries(
 
 
 def _judged(entry: Entry, ignore: IgnoreRules) -> Entry:
-    """Return the entry with the rule by which it is passed over."""
+    """Return the entry with the rule by which it is skipped."""
     source = entry.source
     if ignore.matches(source.path, source.absolute, is_folder=entry.is_folder):
         return Entry(source, is_folder=False, skip=SkipReason.IGNORED)

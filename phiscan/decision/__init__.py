@@ -1,4 +1,4 @@
-"""The decision whether a file is referred: evidence by passage, one calibrated probability, plain reasons."""
+"""Decide whether a file is referred: evidence per passage, one calibrated probability, reasons in words."""
 
 from phiscan.decision.decide import Decider, Gathered, build_decider
 from phiscan.decision.reasons import sentences

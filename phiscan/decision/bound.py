@@ -13,8 +13,8 @@ about:
 - ``role_name``, whose weight is negative, stays as it is: an expensive recognizer only adds.
 
 Three inputs have no such maximum. The words of a passage and the text detector see names and numbers masked
-by their types, and doubtful names are counted; these may rise together by ``rise_of``, which was measured,
-not derived: docs/experiments/2026-11-26-cascade.md. What a larger rise loses is estimated in every scan from
+by their types, and doubtful names are counted; these may rise together by ``allowance_of``, which was
+measured, not derived: docs/experiments/2026-11-26-cascade.md. What a larger rise loses is estimated in every scan from
 the audit sample, on which everything is computed.
 """
 
@@ -27,7 +27,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from phiscan.decision.evidence import NAMES_OF_EVIDENCE, Floats, Places
+from phiscan.decision.evidence import NAMES_OF_EVIDENCE, Floats, Positions
 from phiscan.decision.model import PassageInputs, PhiModel
 from phiscan.decision.text_scores import TextScores
 from phiscan.model import Finding
@@ -36,8 +36,8 @@ from phiscan.text.prefilter import Rare
 
 # Log-odds that words, text detector and doubtful names may add together. In a short text, a name or two are a
 # large part of the words; searching it costs next to nothing.
-RISE: Final = 1.0
-RISE_OF_SHORT: Final = 4.0
+ALLOWANCE: Final = 1.0
+SHORT_TEXT_ALLOWANCE: Final = 4.0
 SHORT_CHARS: Final = 600
 
 _AT: Final = {name: index for index, name in enumerate(NAMES_OF_EVIDENCE)}
@@ -63,17 +63,17 @@ def highest_log_odds(
         findings: those of the cheap recognizers, whose numbers are known already.
     """
     starts, ends = np.array(inputs.places, dtype=np.int64).reshape(-1, 2).T
-    has_number = _open_numbers(text, findings).counts(starts, ends) > 0
-    rows = inputs.rows(raised(inputs.vectors, has_number), scores.document)
-    return model.highest(rows, inputs.places, scores, inputs.message) + rise_of(len(text))
+    has_number = _unclassified_numbers(text, findings).counts(starts, ends) > 0
+    rows = inputs.rows(with_maximum(inputs.vectors, has_number), scores.document)
+    return model.highest(rows, inputs.places, scores, inputs.message) + allowance_of(len(text))
 
 
-def rise_of(n_chars: int) -> float:
+def allowance_of(n_chars: int) -> float:
     """Return how much the inputs without a maximum may add to the log-odds of a text of this length."""
-    return RISE_OF_SHORT if n_chars < SHORT_CHARS else RISE
+    return SHORT_TEXT_ALLOWANCE if n_chars < SHORT_CHARS else ALLOWANCE
 
 
-def raised(vectors: Floats, has_number: npt.NDArray[np.bool_]) -> Floats:
+def with_maximum(vectors: Floats, has_number: npt.NDArray[np.bool_]) -> Floats:
     """Return the evidence of passages with a full name beside each kind of health term that they hold.
 
     ``has_number``: whether a number that may be one of a record is in each passage.
@@ -87,8 +87,8 @@ def raised(vectors: Floats, has_number: npt.NDArray[np.bool_]) -> Floats:
     return most
 
 
-def _open_numbers(text: str, findings: Sequence[Finding]) -> Places:
+def _unclassified_numbers(text: str, findings: Sequence[Finding]) -> Positions:
     """Return where numbers stand that no finding covers."""
     taken = merged((one.span.start, one.span.end) for one in findings)
     starts = [match.start() for match in _NUMBER.finditer(text) if not is_taken(*match.span(), taken)]
-    return Places(np.array(starts, dtype=np.int64))
+    return Positions(np.array(starts, dtype=np.int64))

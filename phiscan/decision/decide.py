@@ -21,7 +21,7 @@ from phiscan.decision.model import (
 from phiscan.decision.reasons import OWN_PATIENT, strongest_reasons
 from phiscan.decision.text_scores import TextScores
 from phiscan.health.classifier import Classifier
-from phiscan.health.decision_table import HEALTH, Evidence, Row, row_of, weigh
+from phiscan.health.decision_table import HEALTH, Evidence, Row, evidence_of, row_of
 from phiscan.health.detectors import DETECTORS, is_laid_out_as_a_record
 from phiscan.health.features import Reading
 from phiscan.model import Decision, Document, Finding, HealthScore, Referral, Screening
@@ -79,7 +79,7 @@ class Decider:
         second list.
         """
         judgement = self.model.judge(gathered.inputs, gathered.text)
-        evidence = weigh(document, screening, health, layout=is_laid_out_as_a_record(detectors))
+        evidence = evidence_of(document, screening, health, layout=is_laid_out_as_a_record(detectors))
         row = row_of(evidence)
         corrected = self._corrected(judgement, health) + patient_log_odds
         reasons = strongest_reasons(judgement.contributions)
@@ -99,7 +99,7 @@ class Decider:
             reasons=reasons,
             passage=judgement.passage,
             second_look=marked and referral is not Referral.REFERRED,
-            evidence=evidence.kept(),
+            evidence=evidence.stored_values(),
             patient_log_odds=patient_log_odds,
         )
 

@@ -1,7 +1,7 @@
-"""The margin of each independent detector to its own calibrated P(PHI) and its own verdict.
+"""Margins of the independent detectors to a calibrated P(PHI) and a verdict of each, by Platt scaling.
 
-The verdicts are the capture lists of the missed-PHI estimate. They stay apart: no detector sees another's
-margin, and the joint model of P(PHI) is no list.
+The verdicts are the capture lists of the missed-PHI estimate, so they are computed independently: no detector
+uses another's margin, and the joint model of P(PHI) is no list.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from phiscan.health import DETECTORS
 
 DETECTORS_FILE: Final = Path(__file__).parent / "data" / "detectors.json"
 FORMAT_VERSION: Final = 1
-MARGIN_RANGE: Final = 8.0  # margins are cut to this range before they are calibrated
+MARGIN_RANGE: Final = 8.0  # margins are clipped to this range before calibration
 
 Margins = Iterable[tuple[str, float | None]]
 
 
 @dataclass(frozen=True, slots=True)
 class DetectorLine:
-    """Platt scaling of one detector's margin, with as much PHI as not."""
+    """Platt scaling of one detector's margin, at a prevalence of one half."""
 
     slope: float
     intercept: float
-    without: float  # log-odds where the detector lacks what it asks for first (an identifier, a name)
+    without: float  # log-odds if the detector's required feature (an identifier, a name) is missing
 
     def log_odds(self, margin: float | None) -> float:
-        """Return the log-odds of PHI by a margin; None = what the detector asks for first is not there."""
+        """Return the log-odds of PHI for a margin; None = the detector's required feature is missing."""
         if margin is None:
             return self.without
         return self.slope * max(min(margin, MARGIN_RANGE), -MARGIN_RANGE) + self.intercept
@@ -45,7 +45,7 @@ class DetectorPanel:
 
     lines: Mapping[str, DetectorLine]
     prior: float  # log-odds of PHI on the share
-    thresholds: Mapping[str, float]  # P(PHI) from which a detector marks a file; 0 = its shipped cut
+    thresholds: Mapping[str, float]  # P(PHI) from which a detector marks a file; 0 = its shipped threshold
 
     def probabilities(self, margins: Margins) -> tuple[tuple[str, float], ...]:
         """Return P(PHI) by each detector alone."""
@@ -55,8 +55,8 @@ class DetectorPanel:
         """Return each detector's verdict on "is this a PHI file"."""
         return tuple((name, self._marks(name, margin)) for name, margin in margins)
 
-    def cut_of(self, name: str) -> float:
-        """Return P(PHI) at a detector's shipped cut."""
+    def shipped_threshold(self, name: str) -> float:
+        """Return P(PHI) at a detector's shipped threshold."""
         return probability_of(self._log_odds(name, 0.0))
 
     def _log_odds(self, name: str, margin: float | None) -> float:

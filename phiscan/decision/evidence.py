@@ -93,7 +93,7 @@ class _Kind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class Positions:
     """Offsets of one kind of evidence in a document, rising."""
 
     starts: Ints
@@ -111,7 +111,7 @@ class DocumentEvidence:
     reading: Reading
     marks: Sequence[tuple[str, ...]] = field(repr=False)
     words: Words = field(repr=False)
-    places: dict[str, Places] = field(repr=False)
+    places: dict[str, Positions] = field(repr=False)
     clinical: tuple[Ints, Ints] = field(repr=False)  # where illnesses, drugs, procedures and tests stand
     names: tuple[tuple[int, int], ...] = field(repr=False)  # of persons who are not named for a role
     passages: tuple[tuple[int, int], ...]
@@ -136,7 +136,7 @@ class DocumentEvidence:
         kinds = [_concepts_of(window) for window in windows]
         concepts, clinical = np.array(kinds, dtype=np.int64).reshape(-1, 2).T
         names = np.array(sorted(self.names), dtype=np.int64).reshape(-1, 2)
-        people = Places(names[:, 0]).counts(starts, ends)
+        people = Positions(names[:, 0]).counts(starts, ends)
         # Whoever a file is named for is above all of it.
         near = np.zeros(len(windows))
         if self.titled:
@@ -149,8 +149,8 @@ class DocumentEvidence:
                 _log1p(clinical),
                 (count["full_name"] > 0) | ((count["first_name"] > 0) & (count["last_name"] > 0)),
                 count["name"] > 0,
-                np.maximum(near, nearness(names, *health, starts, ends)),
-                np.maximum(near, nearness(names, *self.clinical, starts, ends)),
+                np.maximum(near, proximity(names, *health, starts, ends)),
+                np.maximum(near, proximity(names, *self.clinical, starts, ends)),
                 _log1p(people),
                 count["record_number"] > 0,
                 count["direct_identifier"] > 0,
@@ -172,7 +172,7 @@ class DocumentEvidence:
         text = self.document.text
         found = _CELL.finditer(text, int(starts.min()), int(ends.max()) + 1) if len(starts) else ()
         separators = np.array([match.start() for match in found], dtype=np.int64)
-        n_cells = Places(separators).counts(starts, ends)
+        n_cells = Positions(separators).counts(starts, ends)
         for index, end in enumerate(ends.tolist()):
             # A comma at the end of a passage separates nothing in it.
             last = text[end - 1 : end + 1]
@@ -199,7 +199,7 @@ def _log1p(counts: Ints) -> Floats:
     return np.array([math.log1p(count) for count in counts.tolist()])
 
 
-def nearness(names: Ints, starts: Ints, ends: Ints, low: Ints, high: Ints) -> Floats:
+def proximity(names: Ints, starts: Ints, ends: Ints, low: Ints, high: Ints) -> Floats:
     """Return for each passage 1 where a name is next to a term in it, near 0 where all are far from one.
 
     Args:
@@ -275,7 +275,7 @@ def gather(
         marks=marks,
         clinical=(reading.health.starts[is_clinical], reading.health.ends[is_clinical]),
         words=typed_words(words, screening.findings),
-        places={name: Places(np.array(sorted(at), dtype=np.int64)) for name, at in kinds.items()},
+        places={name: Positions(np.array(sorted(at), dtype=np.int64)) for name, at in kinds.items()},
         names=tuple(names),
         passages=tuple(found),
         codes=masked(text, [*(one.span for one in screening.counted), *terms]),

@@ -1,7 +1,7 @@
-r"""Messages of care: messages about a patient that are health information by what they are.
+r"""Document to its kind of message of care: messages between health-care systems about a patient.
 
-An order for a newborn has hardly a health word, and a claim has codes only. What makes them health
-information is that one system of health care sent them to another about a patient.
+An order for a newborn has few health terms, and a claim has only codes. They are health information because
+of their type, so they are recognized by their segments and elements.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from phiscan.config import MESSAGES_OF_CARE
 from phiscan.model import Document
 
 _LINE: Final = r"(?:^|[\r\n\v])"
-# PID-3 (numbers) or PID-5 (name) is filled: the message is about somebody.
+# PID-3 (numbers) or PID-5 (name) is filled: the message is about a person.
 _HL7_PATIENT: Final = re.compile(
     _LINE + r"PID\|(?:[^|\r\n]*\|){2}(?:[^|\r\n]+\||[^|\r\n]*\|[^|\r\n]*\|[^|\r\n]*\w)"
 )
@@ -22,7 +22,7 @@ _HL7_PATIENT: Final = re.compile(
 _HL7_CARE: Final = re.compile(
     _LINE + r"(?:PV1|PV2|ORC|OBR|OBX|RXA|RXE|RXO|RXD|DG1|AL1|IN1|FT1|SCH|AIS|PR1|GT1|SPM|TXA)\|"
 )
-# The other formats as their senders write them, and as they are laid out when they are extracted.
+# The other formats, both as sent and as written by the extractors.
 _X12_CARE: Final = re.compile(r"(?:^|[~\r\n])\s*ST(?:\*| \| )(?:837|835|278|834|270|271|276|277)(?:\*| \| )")
 _X12_PERSON: Final = re.compile(r"[~\r\n]\s*NM1(?:\*| \| )(?:IL|QC|74)(?:\*| \| )1(?:\*| \| )\w")
 _FHIR_CARE: Final = re.compile(
@@ -45,7 +45,7 @@ _DICOM: Final = "application/dicom"
 
 
 def message_of_care(document: Document, kinds: Collection[str] = MESSAGES_OF_CARE) -> str:
-    """Return which kind of health message with a patient a document is, "" if it is none.
+    """Return the kind of health message about a patient that a document is, "" if it is none.
 
     HL7 v2 with a patient and an order, result, admission, immunization or claim; X12 837, 835, 278 and 834
     and the inquiries about them; FHIR resources with a patient; CDA; DICOM with a patient's name.

@@ -23,7 +23,7 @@ import numpy.typing as npt
 from phiscan.decision.evidence import N_EVIDENCE, NAMES_OF_EVIDENCE, DocumentEvidence
 from phiscan.decision.text_scores import TextScores
 from phiscan.errors import ModelError
-from phiscan.health.patient_cues import weighed
+from phiscan.health.patient_cues import weighted_sum
 from phiscan.health.text_detector import arrays_of
 from phiscan.health.word_hashes import N_BUCKETS, passage_features
 from phiscan.model import Span
@@ -43,7 +43,7 @@ INPUTS: Final = (
 )
 # A short text with a name by a health term is a chat line, a caption or an entry; a shorter one counts more.
 SHORT_TEXT_CHARS: Final = 400
-WORDS_RANGE: Final = 8.0  # log-odds of the words are cut to this range
+WORDS_RANGE: Final = 8.0  # log-odds of the words are clipped to this range
 TEXT_RANGE: Final = 4.0
 MAX_ALONE: Final = 200  # passages of one document that the text detector reads by themselves
 JOINT_RANGE: Final = 4.0  # log-odds of the words, where they are joined with a person
@@ -144,7 +144,7 @@ class PhiModel:
         ends = np.array([window.end for window in windows], dtype=np.int64)
         features = passage_features(evidence.words, starts, ends)
         words = [
-            self.words_intercept + float(self.words[buckets] @ values) + weighed(self.cues, window)
+            self.words_intercept + float(self.words[buckets] @ values) + weighted_sum(self.cues, window)
             for window, (buckets, values) in zip(windows, features, strict=True)
         ]
         return PassageInputs(
@@ -217,7 +217,7 @@ class PhiModel:
         for index in np.argsort(-bounds, kind="stable")[:MAX_ALONE].tolist():
             if bounds[index] <= found[0]:
                 break
-            alone[index, _TEXT] = cut(text.passage(*places[index]), TEXT_RANGE)
+            alone[index, _TEXT] = clip(text.passage(*places[index]), TEXT_RANGE)
             log_odds = float(self.alone.log_odds(alone[index]))
             if log_odds > found[0]:
                 found = log_odds, index, self.alone, alone[index]
@@ -247,8 +247,8 @@ def may_be_said(name: str, value: float, contribution: float) -> bool:
     return name in _OF_DEGREE or (value > 0) == (name in _AGAINST_BY_PRESENCE)
 
 
-def cut(value: float, most: float) -> float:
-    """Return a value cut to ``[-most, most]``."""
+def clip(value: float, most: float) -> float:
+    """Return a value clipped to ``[-most, most]``."""
     return max(min(value, most), -most)
 
 
@@ -281,7 +281,7 @@ def inputs_of(
     rows[:, 1 : 1 + N_EVIDENCE] = vectors
     after = 1 + N_EVIDENCE
     rows[:, after] = lengths
-    rows[:, after + 1] = cut(text_log_odds, TEXT_RANGE)
+    rows[:, after + 1] = clip(text_log_odds, TEXT_RANGE)
     rows[:, after + 2] = person
     rows[:, after + 3] = person * np.clip(words, -JOINT_RANGE, JOINT_RANGE)
     rows[:, after + 4] = vectors[:, _AT["concepts"]] == 0

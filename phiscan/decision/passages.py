@@ -1,9 +1,9 @@
-"""A text to the passages that are judged: runs of lines around the places that hold evidence.
+"""Text to the passages that are scored: runs of lines from each line that holds evidence.
 
 A person and health information belong together in a passage: a sentence, the body of a message, a row of a
-table with its column names, the record of a message. Which of these it is, and how long it is, is not known
-beforehand, so that runs of several lengths are tried from every line that holds evidence. What stands outside
-a run cannot change what the run says: a footer or a banner never withdraws the evidence of a passage.
+table with its column names, the record of a message. The length of that unit is not known beforehand, so runs
+of several lengths are scored. Text outside a run does not change its score: a footer or banner never lowers
+the evidence of a passage.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ Offsets = npt.NDArray[np.int64]
 MAX_UNIT_CHARS: Final = 320  # a longer line is cut at the ends of its sentences
 # Lengths up to which a run grows, in characters; a run of one line may be longer.
 LENGTHS: Final = (0, 110, 170, 260, 400, 600, 900, 1350, 2000)
-MAX_STARTS: Final = 400  # lines of one text from which runs begin; of more, evenly spread ones
+MAX_STARTS: Final = 400  # lines of one text from which runs begin; if there are more, evenly spread ones
 
 _SENTENCE_END: Final = re.compile(r"[.!?;]['\")\]]?\s+|\}\s*,|\s\|\s")
 
 
 def units_of(text: str) -> tuple[Offsets, Offsets]:
-    r"""Return where the lines of a text begin and end (half-open); long lines are cut into sentences.
+    r"""Return the start and end offsets of a text's lines; long lines are split into sentences.
 
     >>> [part.tolist() for part in units_of("Ann Roy\n\nasthma\n")]
     [[0, 9], [7, 15]]
@@ -49,7 +49,7 @@ def units_of(text: str) -> tuple[Offsets, Offsets]:
 
 
 def _sentences(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """Cut a long line at sentence ends, and at a space where a sentence is too long as well."""
+    """Return the spans of a long line's sentences; a sentence that is too long is split at a space."""
     found: list[tuple[int, int]] = []
     low = start
     for cut in (*(match.end() for match in _SENTENCE_END.finditer(text, start, end)), end):
@@ -64,19 +64,19 @@ def _sentences(text: str, start: int, end: int) -> list[tuple[int, int]]:
     return found
 
 
-def runs(starts: Offsets, ends: Offsets, places: Sequence[int]) -> list[tuple[int, int]]:
-    """Return the passages ``[start, end)`` to judge, in text order, each once.
+def runs(starts: Offsets, ends: Offsets, evidence: Sequence[int]) -> list[tuple[int, int]]:
+    """Return the passages ``[start, end)`` to score, in text order, each once.
 
     Args:
-        starts: where each unit begins, rising.
-        ends: where each unit ends.
-        places: offsets that hold evidence, in any order.
+        starts: ascending start of each unit.
+        ends: end of each unit.
+        evidence: offsets of evidence, in any order.
 
     Every passage begins with a unit that holds evidence and ends with one.
     """
-    if not len(starts) or not len(places):
+    if not len(starts) or not len(evidence):
         return []
-    at = starts.searchsorted(np.asarray(sorted(set(places)), dtype=np.int64), side="right") - 1
+    at = starts.searchsorted(np.asarray(sorted(set(evidence)), dtype=np.int64), side="right") - 1
     marked: list[int] = np.unique(np.maximum(at, 0)).tolist()
     low: list[int] = starts[marked].tolist()
     high: list[int] = ends[marked].tolist()

@@ -1,4 +1,4 @@
-"""The strongest inputs of P(PHI) in plain words: three for a referral, one against it."""
+"""The largest contributions to P(PHI) as phrases: three for a referral, one against it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from phiscan.language import lazy_gettext as _
 
 N_FOR: Final = 3
 N_AGAINST: Final = 1
-AGAINST: Final = "but "  # with this a reason against begins, in English
+AGAINST: Final = "but "  # prefix of a reason against, in English
 LEAST: Final = 0.1  # log-odds below which an input is no reason
 
-# What an input says where it speaks for PHI, and where against it; "" where that direction is no reason.
+# Phrases for a positive and a negative contribution of each input; "" = not shown.
 WORDS: Final[dict[str, tuple[str, str]]] = {
     "words": (
         _("it is worded like a record of somebody's health"),
@@ -75,15 +75,15 @@ MESSAGES: Final = {
 
 
 def strongest_reasons(contributions: Iterable[tuple[str, float]]) -> tuple[tuple[str, float], ...]:
-    """Return the inputs to be shown with what they add to the log-odds: those for PHI, then one against.
+    """Return the inputs to be shown with their contribution to the log-odds: for PHI, then one against.
 
     >>> strongest_reasons([("words", 2.0), ("people", -0.5), ("name", 0.01)])
     (('words', 2.0), ('people', -0.5))
     """
     ordered = sorted(contributions, key=lambda item: (-abs(item[1]), item[0]))
-    speak_for = [item for item in ordered if item[1] >= LEAST and WORDS.get(item[0], ("", ""))[0]]
+    in_favour = [item for item in ordered if item[1] >= LEAST and WORDS.get(item[0], ("", ""))[0]]
     against = [item for item in ordered if item[1] <= -LEAST and WORDS.get(item[0], ("", ""))[1]]
-    return (*speak_for[:N_FOR], *against[:N_AGAINST])
+    return (*in_favour[:N_FOR], *against[:N_AGAINST])
 
 
 def sentences(reasons: Sequence[tuple[str, float]]) -> list[str]:

@@ -1,4 +1,4 @@
-"""A masked document to what the text detector says of it, and of its passages, each as if it were all."""
+"""Masked document to the text detector's log-odds of the whole and of each passage alone."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from phiscan.health.text_detector import TextModel
 
 @dataclass(frozen=True, slots=True)
 class TextScores:
-    """Log-odds by the text detector; those of a passage are computed when asked for, and kept."""
+    """Log-odds by the text detector; those of a passage are computed on first use and cached."""
 
     model: TextModel = field(repr=False)
     codes: npt.NDArray[np.uint32] = field(repr=False)  # of the masked text
     document: float  # of the whole text
-    _of_passage: dict[tuple[int, int], float] = field(default_factory=dict, repr=False)
+    _by_passage: dict[tuple[int, int], float] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, model: TextModel, codes: npt.NDArray[np.uint32]) -> TextScores:
@@ -26,6 +26,6 @@ class TextScores:
 
     def passage(self, start: int, end: int) -> float:
         """Return the log-odds of ``[start, end)`` as a text by itself."""
-        if (start, end) not in self._of_passage:
-            self._of_passage[start, end] = self.model.log_odds(self.codes[start:end])
-        return self._of_passage[start, end]
+        if (start, end) not in self._by_passage:
+            self._by_passage[start, end] = self.model.log_odds(self.codes[start:end])
+        return self._by_passage[start, end]

@@ -1,6 +1,6 @@
-"""EDIFACT interchanges cut into segments, elements and components, each by its place in the text.
+"""Parse EDIFACT interchanges into segments, elements and components, each with its offsets.
 
-Source: ISO 9735 (UNA says what separates, else ``:+.? '``; UNB; the release character).
+Source: ISO 9735 (separators of UNA, by default ``:+.? '``; UNB; the release character).
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ _HEAD = re.compile(
 )
 _UNA_CHARS = 9
 _TAG = re.compile(r"[A-Z][A-Z0-9]{2}")
-Value = tuple[int, int]  # where a component stands
+Value = tuple[int, int]  # offsets of a component
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A segment: its tag and its elements, each a list of the places of its components."""
+    """A segment: its tag and its elements, each with the offsets of its components."""
 
     tag: str
     elements: tuple[tuple[Value, ...], ...]
     text: str = field(repr=False)
-    release: str  # the character before one that separates nothing
+    release: str  # the character that escapes a separator
 
     def get(self, element: int, component: int = 0) -> str:
-        """Return a component without the spaces around it; the empty string where there is none."""
+        """Return a component without surrounding spaces; "" if it is missing."""
         place = self.place(element, component)
         return self.text[place[0] : place[1]] if place else ""
 
     def place(self, element: int, component: int = 0) -> Value | None:
-        """Return where a component stands without the spaces around it; None where it is empty or missing."""
+        """Return the offsets of a component without surrounding spaces; None if it is empty or missing."""
         if element >= len(self.elements) or component >= len(self.elements[element]):
             return None
         start, end = self.elements[element][component]
@@ -46,13 +46,13 @@ class Segment:
         return (start, start + len(kept)) if kept else None
 
     def filled(self, element: int) -> list[Value]:
-        """Return where the components of an element stand that are not empty."""
+        """Return the offsets of the non-empty components of an element."""
         count = len(self.elements[element]) if element < len(self.elements) else 0
         return [place for number in range(count) if (place := self.place(element, number))]
 
 
 def holds_interchange(text: str) -> bool:
-    """Tell whether an EDIFACT interchange is in a text.
+    """Return whether a text contains an EDIFACT interchange.
 
     >>> holds_interchange("UNB+UNOC:3+LAB+GP+240719:1544+77'"), holds_interchange("UNB is short")
     (True, False)
@@ -61,16 +61,16 @@ def holds_interchange(text: str) -> bool:
 
 
 def passages(text: str) -> Iterator[Passage]:
-    """Yield the free text of interchanges, and what precedes, between and after them."""
+    """Yield the free text of interchanges, and the text before, between and after them."""
     for part in parts(text):
         if isinstance(part, Span):
             yield [Piece(part.start, part.end, part.of(text))]
         elif part.tag == "FTX" and len(part.elements) > 4:  # noqa: PLR2004 (C108, the text)
-            yield _as_meant(text, part.elements[4], part.release)
+            yield _unescaped(text, part.elements[4], part.release)
 
 
 def parts(text: str) -> Iterator[Segment | Span]:
-    """Yield the segments of all interchanges, and the stretches of text that are none."""
+    """Yield the segments of all interchanges, and the spans of other text."""
     heads = list(_HEAD.finditer(text))
     done = 0
     for number, head in enumerate(heads):
@@ -91,7 +91,7 @@ def parts(text: str) -> Iterator[Segment | Span]:
 def _segments(
     text: str, start: int, stop: int, signs: tuple[str, str, str, str]
 ) -> Generator[Segment, None, int]:
-    """Yield the segments of one interchange; return where the last whole one ends."""
+    """Yield the segments of one interchange; return the end of the last complete one."""
     component, element, release, end = signs
     escaped = "" if release == " " else f"{re.escape(release)}.|"
     cut = re.compile(f"{escaped}[{re.escape(component + element + end)}]", re.DOTALL)
@@ -110,18 +110,18 @@ def _segments(
             low, high = elements[0][0]
             tag = text[low:high].strip()
             if not _TAG.fullmatch(tag):
-                return low  # no segment: the interchange was cut off before
+                return low  # no segment: the interchange is truncated
             yield Segment(tag, tuple(elements), text, release)
             elements = []
             if tag == "UNZ":
                 return start
     if elements or values:
-        return (elements[0] if elements else values)[0][0]  # cut off within a segment: read as text
+        return (elements[0] if elements else values)[0][0]  # truncated within a segment: read as text
     return start
 
 
-def _as_meant(text: str, values: tuple[Value, ...], release: str) -> Passage:
-    """Return lines of text one below the other, without their release characters."""
+def _unescaped(text: str, values: tuple[Value, ...], release: str) -> Passage:
+    """Return lines of text joined by line ends, without their release characters."""
     sign = re.escape(release)
     cut = re.compile(".+" if release == " " else rf"{sign}(?P<meant>.)|[^{sign}]+", re.DOTALL)
     pieces: list[Piece] = []

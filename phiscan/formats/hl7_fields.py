@@ -1,4 +1,4 @@
-"""What the fields of HL7 v2 segments hold, by segment and number; only those of identifiers are named.
+"""Field map of HL7 v2: entity types by segment and field number, for fields with identifiers.
 
 Source: HL7 v2.9, chapters 2 (MSH), 3 (EVN, PID, PD1, NK1, PV1, PV2, MRG), 4 (ORC, OBR, RXE), 6 (FT1, DG1,
 PR1, GT1, IN1, IN2), 7 (OBX, SPM), 9 (TXA), 10 (SCH, AIP) and 15 (ROL); table 0203
@@ -15,16 +15,16 @@ from phiscan.model import EntityType
 
 
 class Part(Enum):
-    """Fields of several components, and those whose type hangs on what they hold."""
+    """Kinds of composite fields, and of fields whose entity type depends on a component."""
 
     NAME = "XPN"
-    DOCTOR = "XCN"  # their number is that of a licence
-    OPERATOR = "XCN, staff"  # their number is that of an employee
+    DOCTOR = "XCN"  # its number is a licence number
+    OPERATOR = "XCN, staff"  # its number is an employee number
     ADDRESS = "XAD"
     ORGANIZATION = "XON, HD"
     EMPLOYER = "XON, XPN"
     PLACE = "PL"  # a bed: its fourth component is the facility
-    NUMBER = "EI, CX"  # the number of an order, a specimen or a message: only the first component
+    NUMBER = "EI, CX"  # number of an order, specimen or message: only the first component
 
 
 _ID, _PHONE, _PLAN = EntityType.OTHER_ID, EntityType.PHONE, EntityType.HEALTH_PLAN
@@ -90,18 +90,18 @@ FIELDS: Mapping[str, Mapping[int, Kind]] = MappingProxyType({
     "ROL": {4: Part.DOCTOR, 11: Part.ADDRESS, 12: _PHONE},
     "AIP": {3: Part.DOCTOR},
 })  # fmt: skip
-# Segments that hold nothing of these but dates.
+# Segments with dates, and no other identifiers.
 DATED = ("FHS", "BHS", "NTE", "AL1", "IAM", "ACC", "UB1", "UB2", "PDA", "DB1", "RXD", "RXO", "RXR", "SAC",
          "AIS", "AIL", "AIG", "TQ1", "PRT", "PRB", "GOL", "CTI", "CON", "ARV", "Z[A-Z0-9]{2}")  # fmt: skip
-# What a long number in these segments is, wherever a sender has put it: all of them lead to one person.
-# Those that a site made up (Z) count among them.
+# Entity type of long numbers in any field of these segments, which all identify one person.
+# Site-defined (Z) segments are treated alike.
 STRAY: Mapping[str, EntityType] = MappingProxyType({"GT1": _ID, "IN1": _PLAN, "IN2": _PLAN})
 # The value of an observation (OBX-5) by the type that OBX-2 gives.
 OBSERVED: Mapping[str, Kind] = MappingProxyType({
     "PN": Part.NAME, "XPN": Part.NAME, "CN": Part.OPERATOR, "XCN": Part.OPERATOR, "AD": Part.ADDRESS,
     "XAD": Part.ADDRESS, "TN": _PHONE, "XTN": _PHONE, "XON": Part.ORGANIZATION, "CX": _ID, "CK": _ID,
 })  # fmt: skip
-# The type code of an identifier (table 0203) says more than its field.
+# The type code of an identifier (table 0203) takes precedence over its field.
 CODES: Mapping[str, EntityType] = MappingProxyType({
     "MR": _MRN, "PI": _MRN, "PT": _MRN,
     "SS": EntityType.SSN,
@@ -117,7 +117,7 @@ CODES: Mapping[str, EntityType] = MappingProxyType({
     "MD": EntityType.LICENSE, "LN": EntityType.LICENSE, "RN": EntityType.LICENSE,
     "EI": _ID, "EN": _ID, "WC": _ID, "WCN": _ID, "SR": _ID, "MCR": _PLAN, "MCD": _PLAN,
 })  # fmt: skip
-# Who assigns health cards and social security numbers, where no type code says so: whole words of CX.4.
+# Assigning authorities of health cards and social security numbers, without a type code: whole words of CX.4.
 AUTHORITIES: Mapping[str, EntityType] = MappingProxyType({
     **dict.fromkeys(
         ("ON", "QC", "BC", "AB", "SK", "MB", "NB", "NS", "PE", "NL", "YT", "NT", "NU", "OHIP", "MOH",

@@ -1,4 +1,4 @@
-r"""Free text of HL7 v2 messages: remarks, reports, reasons, with the escapes read as what they stand for.
+r"""Extract the free text of HL7 v2 messages: remarks, reports, reasons, with escape sequences decoded.
 
 A report that a sender broke into lines without escaping them continues until the next segment. Source: HL7
 v2.9, chapters 2 (NTE), 2A (data types FT, ST, TX; escape sequences: \T\ is "&", \.br\ a line end), 3 (PV2), 4
@@ -17,34 +17,34 @@ from phiscan.text.passages import Passage, Piece
 
 _AT_START = r"(?:^|(?<=[\n\r\x0b]))"
 _BEGIN = re.compile(_AT_START + r"[A-Z][A-Z0-9]{2}(?=\|)")
-# Among other text only what is a segment for sure: a table of bars has names of three letters, too.
+# In other text only known segments, since tables with bars may have names of three letters.
 _OTHERS = (
     "ABS|ADD|AUT|BLG|BTS|CSS|CSR|DSC|DSP|ERR|FTS|IN3|IPC|MFE|MFI|MSA|NPU|ODS|OM1|ORG|PDC|QAK|QPD|RCP|RDF|RGS"
     "|RXC|RXG|SFT|SPR|STF|TQ2|UAC"
 )
 _KNOWN = re.compile(rf"{_AT_START}(?:{'|'.join((*FIELDS, *DATED, _OTHERS))})(?=\|)")
-_HOLDS = re.compile(_AT_START + r"(?:MSH|PID|FHS|BHS)\|")
+_HEADER = re.compile(_AT_START + r"(?:MSH|PID|FHS|BHS)\|")
 _LINE_END = re.compile(r"[\r\n]+")
 _HEAD_CHARS, _LINE_CHARS = 400, 4_000
-_GOES_ON = re.compile(r"NTE\||OBX\|[^|\n]{0,20}\|(?:FT|TX)\|")  # a text that may have lines
-# A file that a message carries, broken into lines.
+_CONTINUES = re.compile(r"NTE\||OBX\|[^|\n]{0,20}\|(?:FT|TX)\|")  # a text that may have lines
+# A file embedded in a message, as lines of base64.
 _ENCODED = re.compile(r"(?:[\r\n]+[A-Za-z0-9+/]{40,}+={0,2}(?=[\r\n]|\Z))*+")
 _TEXT_TYPES = frozenset({"TX", "FT", "ST"})
 _MAX_RESULT_WORDS = 3
 _OF_A_NAME = re.compile(r"\b(?:drs?|dre|mrs?|ms|miss|mme|mlle)\b|[,^]", re.IGNORECASE)
-_ASKS_WHO = re.compile(
+_ASKS_FOR_PERSON = re.compile(
     r"\b(?:names?|noms?|prénoms?|contact|person(?:ne)?|who|qui|by|par|caller|to|patient|mother|father|parent|spouse"
     r"|partner|husband|wife|guardian|kin|relative|caregiver|mère|père|conjointe?|tuteur|tutrice|aidante?|provider"
     r"|physician|doctor|nurse|midwife|prescriber|pathologist|radiologist|technologist|interpreter|witness|author"
     r"|médecin|infirmi[eè]re?|signature|employer|employeur|remarks?|comments?|notes?|commentaires?|remarques?)\b",
     re.IGNORECASE,
 )
-# Fields of words, by segment; of those that may be coded, the components with the words are read.
+# Text fields, by segment; of coded fields, the components with text are used.
 _PLAIN: Mapping[str, int] = MappingProxyType({"NTE": 3, "OBX": 5})
 _CODED: Mapping[str, tuple[int, ...]] = MappingProxyType(
     {"OBR": (13, 31), "PV2": (3,), "SCH": (7,), "RXE": (7,), "RXO": (6,)}
 )
-_ESCAPE = re.compile(  # a log may have written each backslash twice
+_ESCAPE = re.compile(  # logs may double each backslash
     r"\\{1,2}(?:[EFHNRST]|\.(?:br|sp|ce|fi|nf|in|ti|sk)[+-]?\d{0,4}|X(?:[0-9A-Fa-f]{2}){1,40}"
     r"|[CMZ][0-9A-Za-z]{1,12})\\{1,2}"
 )
@@ -57,22 +57,22 @@ _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 
 
 def holds_messages(text: str) -> bool:
-    """Tell whether messages stand in a text, at its head or further down, as in the log of an interface."""
-    return _HOLDS.search(as_standard(text)) is not None
+    """Return whether a text contains messages, at its start or later, as in an interface log."""
+    return _HEADER.search(as_standard(text)) is not None
 
 
-def is_in_message(text: str, head: int, place: int) -> bool:
-    """Tell whether a place is in a message: anywhere after the head of one, else in a segment."""
+def is_in_message(text: str, head: int, offset: int) -> bool:
+    """Return whether an offset is in a message: anywhere after its header, else in a segment."""
     if is_message(text[head : head + _HEAD_CHARS]):
         return True
-    start = max(text.rfind(end, max(0, place - _LINE_CHARS), place) for end in "\n\r\x0b") + 1
+    start = max(text.rfind(end, max(0, offset - _LINE_CHARS), offset) for end in "\n\r\x0b") + 1
     return _KNOWN.match(text, start) is not None
 
 
 def passages(text: str) -> Iterator[Passage]:
-    r"""Yield the free text of messages, a passage a field, component or repetition; and what is no message.
+    r"""Yield the free text of messages, one passage per field, component or repetition, and other text.
 
-    Lines after a segment that are none of it are no message, too; those of a report are the report's.
+    Lines after a segment that do not belong to it are other text; those of a report belong to the report.
 
     >>> [p.text for passage in passages("MSH|^~\\&|LAB\rNTE|1||Roy \\T\\ Fils") for p in passage]
     ['Roy ', '&', ' Fils']
@@ -88,7 +88,7 @@ def passages(text: str) -> Iterator[Passage]:
         yield [Piece(0, starts[0][0], text[: starts[0][0]])]
     for (start, name), end in zip(starts, ends, strict=True):
         line = _LINE_END.search(text, start, end)
-        goes_on = begin is _BEGIN and _GOES_ON.match(text, start) is not None
+        goes_on = begin is _BEGIN and _CONTINUES.match(text, start) is not None
         if goes_on:
             line = _LINE_END.search(text, _value_end(text, start, end, name), end)
         stop = end if line is None else line.start()
@@ -102,7 +102,7 @@ def passages(text: str) -> Iterator[Passage]:
 
 
 def _value_end(text: str, start: int, end: int, name: str) -> int:
-    """Return where the text of a report or remark ends: at the bar after it, if there is one."""
+    """Return the end of the text of a report or remark: the next bar, if there is one."""
     for _ in range(_PLAIN[name] + 1):
         bar = text.find("|", start, end)
         if bar < 0:
@@ -126,17 +126,17 @@ def _of_segment(segment: str, position: int, name: str) -> Iterator[Passage]:
 
 
 def _of_site(segment: str, position: int) -> Iterator[Passage]:
-    """Yield the fields of a segment that a site made up, where more than one word stands."""
+    """Yield the fields of a site-defined (Z) segment with more than one word."""
     for start, field in _split(segment, position, "|"):
         if _WORDS.search(field) and "^" not in field:
             yield _read(field, start)
 
 
 def _is_text(fields: list[str]) -> bool:
-    """Tell whether the value of an observation is text that somebody wrote.
+    """Return whether the value of an observation is free text.
 
-    A string of a few words is the result of a test ("Amber", "CANDIDA ALBICANS", "Jackson Pratt"), unless its
-    question asks for somebody or it has the form of a name.
+    A string of a few words is a test result ("Amber", "CANDIDA ALBICANS", "Jackson Pratt"), unless the
+    observation is about a person or the value has the form of a name.
     """
     if len(fields) < 6 or fields[2] not in _TEXT_TYPES:  # noqa: PLR2004 (the value is the sixth element)
         return False
@@ -145,7 +145,7 @@ def _is_text(fields: list[str]) -> bool:
         fields[2] != "ST"
         or words > _MAX_RESULT_WORDS
         or _OF_A_NAME.search(fields[5]) is not None
-        or _ASKS_WHO.search(fields[3]) is not None
+        or _ASKS_FOR_PERSON.search(fields[3]) is not None
     )
 
 
@@ -162,15 +162,15 @@ def _read(value: str, position: int) -> Passage:
     for match in _ESCAPE.finditer(value):
         if match.start() > done:
             pieces.append(Piece(position + done, position + match.start(), value[done : match.start()]))
-        pieces.append(Piece(position + match.start(), position + match.end(), _meaning(match[0].strip("\\"))))
+        pieces.append(Piece(position + match.start(), position + match.end(), _decoded(match[0].strip("\\"))))
         done = match.end()
     if done < len(value):
         pieces.append(Piece(position + done, position + len(value), value[done:]))
     return pieces
 
 
-def _meaning(escape: str) -> str:
-    """Return what an escape sequence stands for; an unknown one for a space."""
+def _decoded(escape: str) -> str:
+    """Return the text of an escape sequence; of an unknown one a space."""
     if escape in _SIGNS:
         return _SIGNS[escape]
     if escape[0] == "X":

@@ -1,7 +1,7 @@
-"""Listings whose columns are ruled by dashes below their heads: cut where the rule says.
+"""Split listings with a line of dashes below the column headers into cells, by the positions of the dashes.
 
-A cell may fill its column up to the next, hold spaces of its own or be empty; cut at spaces, its row falls
-into other cells than its heads. Source: SQL*Plus, sqlcmd, PowerShell, the listings of old hospital systems.
+A cell may fill its column, contain spaces or be empty, so that splitting at spaces would assign cells to the
+wrong headers. Source: SQL*Plus, sqlcmd, PowerShell, the listings of old hospital systems.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MAX_LINE = 2_000
 
 
 def ruled_tables(text: str) -> Iterator[Edit]:
-    """Yield the tabs to put between the cells of ruled listings, in text order."""
+    """Yield the edits that insert tabs between the cells of ruled listings, in text order."""
     done = 0
     for rule in _RULE.finditer(text) if any(sign in text for sign in _SIGNS) else ():
         columns = [match.start() - rule.start() for match in _COLUMN.finditer(text, *rule.span())]
@@ -39,7 +39,7 @@ def ruled_tables(text: str) -> Iterator[Edit]:
 
 
 def _rows(text: str, position: int, columns: list[int]) -> Generator[Edit, None, int]:
-    """Yield the tabs of the rows below a rule; return where the listing ends."""
+    """Yield the edits of the rows below a rule; return the end of the listing."""
     for _ in range(MAX_ROWS):
         end = text.find("\n", position, position + _MAX_LINE)
         end = end if end >= 0 else len(text) if len(text) - position < _MAX_LINE else position
@@ -54,7 +54,7 @@ def _rows(text: str, position: int, columns: list[int]) -> Generator[Edit, None,
 
 
 def _cuts(text: str, start: int, end: int, columns: list[int]) -> list[Edit]:
-    """Return what is between the cells of a line as tabs; nothing where a word stands across a cut."""
+    """Return the edits of a line; none if a word crosses the boundary of two columns."""
     cuts: list[Edit] = []
     low = start
     for column in columns[1:]:

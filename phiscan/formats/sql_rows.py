@@ -1,6 +1,6 @@
-r"""Rows of SQL dumps as the table they are: heads above, tabs between cells, strings without their quotes.
+r"""Rows of SQL dumps to tables: column headers, tabs between cells, strings without their quotes.
 
-What INSERT names before VALUES, or CREATE TABLE of the same name, heads the columns. Source: the dumps of
+The headers are the columns of INSERT, or of CREATE TABLE of the same name. Source: the dumps of
 mysqldump, pg_dump (COPY ... FROM stdin, \N for nothing), sqlite3 .dump, SQL Server's scripts.
 """
 
@@ -38,7 +38,7 @@ _NO_COLUMNS = frozenset({
     "primary", "unique", "key", "index", "constraint", "check", "foreign", "fulltext", "exclude",
 })  # fmt: skip
 _MAX_CREATE = 12_000
-# Times as many characters of heads as a text has: a dump may be a statement a row, with heads for each.
+# Limit of added headers, relative to the text: a dump may have one statement per row, each with headers.
 _MAX_GROWTH = 4
 _COPY = re.compile(
     rf"^COPY {_TABLE} \((?P<heads>[^()]{{1,6000}})\) FROM stdin[^\n;]{{0,80}};\r?\n",
@@ -51,14 +51,14 @@ _QUOTES = '`"[]'
 
 
 def holds_rows(text: str) -> bool:
-    """Tell whether a text may hold statements that fill tables."""
+    """Return whether a text may contain statements that insert rows."""
     if _STATEMENT.search(text.encode("utf-8", "surrogatepass")) is None:
         return False
     return _INSERT.search(text) is not None or _COPY.search(text) is not None
 
 
 def sql_rows(text: str) -> Iterator[Edit]:
-    """Yield what to put in the place of what separates the cells of dumps, in text order."""
+    """Yield the edits that replace the syntax between the cells of dumps, in text order."""
     tables = list(_CREATE.finditer(text))
     created = {
         _bare(match["table"]): "\t".join(_columns(text[match.end() : min(stop, match.end() + _MAX_CREATE)]))
@@ -76,7 +76,7 @@ def sql_rows(text: str) -> Iterator[Edit]:
 
 
 def _of_insert(text: str, match: re.Match[str], heads: str) -> Generator[Edit, None, int]:
-    """Yield the edits of one statement; return where it ends."""
+    """Yield the edits of one statement; return its end."""
     if match["heads"]:
         yield match.start(), match.start("heads"), "\n"
         yield from _heads(text, *match.span("heads"))
@@ -93,12 +93,12 @@ def _of_insert(text: str, match: re.Match[str], heads: str) -> Generator[Edit, N
         else:
             yield value.start("open"), value.end("open"), ""
             for sign in _QUOTED.finditer(text, *value.span("text")):
-                yield sign.start(), sign.end(), _meant(sign[0])
+                yield sign.start(), sign.end(), _unescaped(sign[0])
             yield value.start("close"), value.end("close"), ""
             place = value.end()
         between = _BETWEEN.match(text, place)
         if between is None:
-            break  # cut off, or no statement
+            break  # truncated, or not a statement
         yield between.start(), between.end(), "\t" if between[0] == "," else "\n"
         place = between.end()
         if between[0] == ")":
@@ -122,7 +122,7 @@ def _heads(text: str, start: int, end: int) -> Iterator[Edit]:
 
 
 def _columns(definition: str) -> Iterator[str]:
-    """Yield the names of columns at the head of what follows CREATE TABLE."""
+    """Yield the column names of a CREATE TABLE definition."""
     depth, start = 0, 0
     for place, sign in enumerate(definition):
         depth += (sign == "(") - (sign == ")")
@@ -135,7 +135,7 @@ def _columns(definition: str) -> Iterator[str]:
             return
 
 
-def _meant(sign: str) -> str:
+def _unescaped(sign: str) -> str:
     return sign[1] if sign[1:2] in {"'", '"', "\\"} else " "
 
 

@@ -1,4 +1,4 @@
-"""What the elements of X12 segments hold, by segment and number; only those of identifiers are named.
+"""Field map of X12: entity types by segment and element number, for elements with identifiers.
 
 Source: X12 005010 implementation guides 837 (X222, X223), 835 (X221), 834 (X220), 270/271 (X279), 278 (X217);
 code lists 98 (parties), 66 (types of identification code), 128 (types of reference), 365 (channels).
@@ -18,12 +18,12 @@ STAFF = frozenset(
     "1P 1T 3D 40 41 45 71 72 73 77 82 85 87 DD DK DN DQ FA G3 H5 HH LI OB P3 P4 PE PR PRP PW QB QV SEP"  # noqa: SIM905 (a list of codes reads best as a text)
     " SJ TL TT TU VN X3 Y2 ZZ".split()
 )
-# Codes that may be shown as what is in NM101, N101 and PER01; anything else there may be of the document.
+# Codes of NM101, N101 and PER01 that may be shown in reasons; other values there may be document text.
 SHOWN = STAFF | frozenset(
     "03 13 1I 2B 36 55 5P 70 74 75 80 8W 98 9K ACV BL C CX E1 EI EXS EY GB GD GP GW IC IL IN IP LR M8 NH"  # noqa: SIM905 (a list of codes reads best as a text)
     " ON P5 PH Q QC QD RF S1 S2 S3 TR X4 Y".split()
 )
-# What an identification code is by its type (NM108, N103). Numbers of payers and senders are nobody's.
+# Entity type of an identification code (NM108, N103). Numbers of payers and senders identify no person.
 CODES: Mapping[str, EntityType] = MappingProxyType({
     "MI": _PLAN, "HN": _PLAN, "MR": _PLAN, "II": _PLAN, "N": _PLAN, "C": _PLAN, "C1": _PLAN,
     "34": EntityType.SSN, "SY": EntityType.SSN,
@@ -31,7 +31,7 @@ CODES: Mapping[str, EntityType] = MappingProxyType({
     "MC": _LICENSE, "PC": _LICENSE,
     "EI": _ID, "FI": _ID, "24": _ID, "EQ": _ID, "ZZ": _ID,
 })  # fmt: skip
-# What a reference is by its qualifier (REF01).
+# Entity type of a reference by its qualifier (REF01).
 REFERENCES: Mapping[str, EntityType] = MappingProxyType({
     "EA": EntityType.MRN,
     "SY": EntityType.SSN,
@@ -46,14 +46,14 @@ REFERENCES: Mapping[str, EntityType] = MappingProxyType({
         _ID,
     ),
 })  # fmt: skip
-# Numbers that a qualifier explains: its element, the number's, and what it says.
+# Numbers with a qualifier: the qualifier's element, the number's element, entity type by qualifier.
 QUALIFIED: Mapping[str, tuple[int, int, Mapping[str, EntityType]]] = MappingProxyType({
     "NM1": (8, 9, CODES),
     "N1": (3, 4, CODES),
     "REF": (1, 2, REFERENCES),
     "PRV": (2, 3, MappingProxyType({"HPI": _LICENSE, "XX": _LICENSE})),
 })  # fmt: skip
-# Numbers by segment and element, whatever is around them.
+# Numbers by segment and element, in any context.
 NUMBERS: Mapping[str, Mapping[int, EntityType]] = MappingProxyType({
     "BHT": {3: _ID},
     "BPR": {9: EntityType.ACCOUNT, 15: EntityType.ACCOUNT},
@@ -70,12 +70,12 @@ DAYS: Mapping[str, tuple[int, ...]] = MappingProxyType({
     "BGN": (3,), "BHT": (4,), "BPR": (16,), "DTM": (2, 6), "DTP": (3,), "GS": (4,), "INS": (12,), "ISA": (9,),
     "PAT": (6,), "HI": tuple(range(1, 13)),
 })  # fmt: skip
-# How somebody is reached (PER03, 05 and 07, each before its number).
+# Contact channels (PER03, 05 and 07, each before its number).
 CHANNELS: Mapping[str, EntityType] = MappingProxyType({
     **dict.fromkeys(("TE", "HP", "WP", "CP", "AP", "NP", "BN", "VM"), EntityType.PHONE),
     "FX": EntityType.FAX, "EM": EntityType.EMAIL, "UR": EntityType.URL,
 })  # fmt: skip
-# A contact (PER02) of these words is a desk and nobody.
+# A contact (PER02) of these words is a department, not a person.
 DESKS = frozenset(
     "accounts admin administration appeals benefit benefits billing business care center centre claim claims"  # noqa: SIM905 (a list of words reads best as a text)
     " client clinic contact customer department dept desk edi eligibility enrollment enrolment finance group"

@@ -1,7 +1,7 @@
-"""Tell clinical information about a person from everything else, and join it with the identifiers found."""
+"""Classify documents as health information about a person, and combine that with the identifiers found."""
 
 from phiscan.health.classifier import HINT, Classifier, build_classifier, classify, read_terms
-from phiscan.health.decision_table import HEALTH, decide, weigh
+from phiscan.health.decision_table import HEALTH, decide, evidence_of
 from phiscan.health.detectors import DETECTORS, detect, is_laid_out_as_a_record, margins, text_margin
 from phiscan.health.features import Reading
 from phiscan.health.topics import label_of, topic_of, topics
@@ -16,6 +16,7 @@ __all__ = [
     "classify",
     "decide",
     "detect",
+    "evidence_of",
     "is_laid_out_as_a_record",
     "label_of",
     "margins",
@@ -23,5 +24,4 @@ __all__ = [
     "text_margin",
     "topic_of",
     "topics",
-    "weigh",
 ]

@@ -1,4 +1,4 @@
-"""Document to HealthScore: read the terms, cut windows, measure each against the prototypes."""
+"""Score documents for health information: terms to windows, windows to classifier and kNN scores."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from phiscan.errors import ModelError
 from phiscan.health.features import Reading, Window, read, windows
 from phiscan.health.knn import ConceptTfidf, OneClassKnn
 from phiscan.health.patient_classifier import PatientModel, load_patient_model
-from phiscan.health.patient_cues import PersonModel
+from phiscan.health.patient_cues import CueModel
 from phiscan.health.review_correction import Adjustment, log_odds
 from phiscan.health.term_lexicon import Lexicon, load_lexicon
 from phiscan.health.text_detector import TextModel, load_text_model
@@ -30,10 +30,10 @@ MODEL_FILE: Final = Path(__file__).parent / "data" / "prototypes.json"
 PATIENT_MODEL_FILE: Final = Path(__file__).parent / "data" / "patient_classifier.npz"
 TEXT_MODEL_FILE: Final = Path(__file__).parent / "data" / "text_detector.npz"
 FORMAT_VERSION: Final = 1
-MIN_CONCEPTS: Final = 2  # a window with fewer different concepts and hardly a record cue says nothing
+MIN_CONCEPTS: Final = 2  # windows with fewer distinct concepts need further cues to be scored
 MIN_CODES: Final = 3
 MIN_APPOINTMENTS: Final = 2
-# Of whom, and what happened. Beside one of these a single concept is enough ("she tested HIV positive").
+# Cues of a person or an event; with one of them a single concept suffices ("she tested HIV positive").
 PERSON_CUES: Final = frozenset(
     f"cue:{name}"
     for name in (
@@ -56,20 +56,20 @@ HINT: Final = 0.2  # below this score no row of the decision table refers
 
 @dataclass(frozen=True, slots=True)
 class Classifier:
-    """What one worker process needs to classify; read-only once built."""
+    """The models and word lists of one worker process; read-only once built."""
 
     lexicon: Lexicon
     tfidf: ConceptTfidf
     knn: OneClassKnn
-    told: PatientModel
-    person: PersonModel  # over the cues alone: what detector B asks
+    patient_model: PatientModel
+    cue_model: CueModel  # over the cues alone: the input of detector B
     prototype_names: tuple[str, ...]
     text_model: TextModel
     version: str
     bags: tuple[dict[str, int], ...] = field(default=(), repr=False)
-    thresholds: Mapping[str, tuple[float, float]] = field(default_factory=dict, repr=False)  # of every k
-    adjustment: Adjustment | None = None  # what reviewers taught, if anything
-    is_knn_alone: bool = False  # the health score is that of the nearest prototypes alone
+    thresholds: Mapping[str, tuple[float, float]] = field(default_factory=dict, repr=False)  # by k
+    adjustment: Adjustment | None = None  # learned from reviewers' verdicts
+    is_knn_alone: bool = False  # the health score is the one-class kNN score alone
 
 
 def build_classifier(config: Config) -> Classifier:
@@ -88,18 +88,18 @@ def build_classifier(config: Config) -> Classifier:
         known = ", ".join(model["thresholds"])
         message = f"{MODEL_FILE}: thresholds: none for k = {config.k}; expected one of {known}"
         raise ModelError(message)
-    told = load_patient_model(PATIENT_MODEL_FILE)
+    patient_model = load_patient_model(PATIENT_MODEL_FILE)
     knn = OneClassKnn(k=config.k, quantile=model["quantile"])
     knn.threshold_, knn.scale_ = learned
     return Classifier(
         lexicon=load_lexicon(),
         tfidf=tfidf,
         knn=knn,
-        told=told,
-        person=PersonModel(model["person"]["weights"], model["person"]["intercept"]),
+        patient_model=patient_model,
+        cue_model=CueModel(model["person"]["weights"], model["person"]["intercept"]),
         prototype_names=tuple(item["name"] for item in model["prototypes"]),
         text_model=load_text_model(TEXT_MODEL_FILE),
-        version=told.version,
+        version=patient_model.version,
         bags=tuple(item["counts"] for item in model["prototypes"]),
         thresholds={k: (threshold, scale) for k, (threshold, scale) in model["thresholds"].items()},
         is_knn_alone=config.health.detector == "knn",
@@ -129,11 +129,10 @@ def read_terms(document: Document, classifier: Classifier) -> Reading:
 
 
 def classify(document: Document, classifier: Classifier, reading: Reading | None = None) -> HealthScore:
-    """Score how much a document looks like health information about a person.
+    """Return the health score of a document: the score of its best window.
 
-    The score of a document is that of its best window; ``distance`` is that window's Euclidean distance to
-    its k-th nearest prototype, None where no window says anything of a person. Without anything to measure
-    the score is 0.
+    ``distance`` is that window's Euclidean distance to its k-th nearest prototype, None if no window
+    describes a person. Without a window to score the score is 0.
 
     ``reading``: what ``read_terms`` returned for this document; None reads it here.
     """
@@ -145,9 +144,10 @@ def classify(document: Document, classifier: Classifier, reading: Reading | None
 
 
 def _by_knn_alone(joint: HealthScore, found: Sequence[Window], classifier: Classifier) -> HealthScore:
-    """Return the score by the distance to the prototypes alone: no model of words, no cues, no corrections.
+    """Return ``joint`` with the one-class kNN score alone: no patient classifier, no cues, no corrections.
 
-    Every window with a health concept is measured. What detector B asks (``by_concepts``) stays as it is.
+    Every window with a health concept is scored. The score that detector B uses (``by_concepts``) is
+    unchanged.
 
     Source: Sokolova & El Emam (2008), section 4, step 2.
     """
@@ -169,56 +169,57 @@ def _by_knn_alone(joint: HealthScore, found: Sequence[Window], classifier: Class
 def _joint_score(
     document: Document, found: Sequence[Window], reading: Reading, classifier: Classifier
 ) -> HealthScore:
-    """Score a document by the distance to the prototypes and by the model of words, which must both hold."""
+    """Score a document by the lower of the patient classifier's and the kNN score of its best window."""
     terms = _hits(reading, classifier.lexicon)
-    told = [window for window in found if describes_patient(window)]
-    if not told:
+    candidates = [window for window in found if describes_patient(window)]
+    if not candidates:
         return HealthScore(0.0, None, "", terms)
-    # Both must hold: told of a person, and near to the prototypes. 0.5 is the threshold of either. The search
-    # is the dear half, so it is made only where the cheap one leaves a referral, or a verdict of B, possible.
-    words = words_of(document.text, reading, classifier.lexicon, told)
-    about = np.array([classifier.told.score(words, window) for window in told])
-    cued = np.array([classifier.person.score(window) for window in told])
-    likely = (np.maximum(about, cued) >= HINT).nonzero()[0].tolist()
+    # The lower score counts; 0.5 is the threshold of either. The nearest-neighbour search costs most, so it
+    # runs only on windows whose classifier score still allows a referral or a verdict of detector B.
+    words = words_of(document.text, reading, classifier.lexicon, candidates)
+    patient = np.array([classifier.patient_model.score(words, window) for window in candidates])
+    cued = np.array([classifier.cue_model.score(window) for window in candidates])
+    likely = (np.maximum(patient, cued) >= HINT).nonzero()[0].tolist()
     if not likely:
-        best = int(about.argmax())
-        return HealthScore(float(about[best]), None, "", terms, _bag(told[best], about[best]))
-    told, about, cued = [told[index] for index in likely], about[likely], cued[likely]
-    distances, nearest = distances_of(told, classifier)
+        best = int(patient.argmax())
+        return HealthScore(float(patient[best]), None, "", terms, _bag(candidates[best], patient[best]))
+    candidates, patient, cued = [candidates[index] for index in likely], patient[likely], cued[likely]
+    distances, nearest = distances_of(candidates, classifier)
     near = classifier.knn.score(distances)
-    shipped = np.minimum(near, about)
-    scores = _corrected(shipped, about >= HINT, told, classifier)
-    by_concepts = _corrected(np.minimum(near, cued), cued >= HINT, told, classifier)
+    shipped = np.minimum(near, patient)
+    scores = _corrected(shipped, patient >= HINT, candidates, classifier)
+    by_concepts = _corrected(np.minimum(near, cued), cued >= HINT, candidates, classifier)
     best = int(np.argmax(scores))
     return HealthScore(
         float(scores[best]),
         float(distances[best]),
         classifier.prototype_names[int(nearest[best])],
         terms,
-        _bag(told[best], about[best]),
+        _bag(candidates[best], patient[best]),
         float(by_concepts.max()),
         log_odds(float(scores[best])) - log_odds(float(shipped[best])),
     )
 
 
-def _corrected(scores: Floats, hints: Flags, told: Sequence[Window], classifier: Classifier) -> Floats:
-    """Return the scores of windows as reviewers taught them; what gives no hint stays as it is."""
+def _corrected(scores: Floats, hints: Flags, candidates: Sequence[Window], classifier: Classifier) -> Floats:
+    """Return the windows' scores with the reviewers' correction; scores without a hint are unchanged."""
     if classifier.adjustment is None:
         return scores
     correct = classifier.adjustment.score
-    each = zip(scores.tolist(), hints.tolist(), told, strict=True)
+    each = zip(scores.tolist(), hints.tolist(), candidates, strict=True)
     return np.array([correct(score, window) if hint else score for score, hint, window in each])
 
 
-def _bag(window: Window, about: float) -> WindowBag:
-    return WindowBag(window.end - window.start, tuple(sorted(window.counts.items())), float(about))
+def _bag(window: Window, patient_score: float) -> WindowBag:
+    return WindowBag(window.end - window.start, tuple(sorted(window.counts.items())), float(patient_score))
 
 
 def describes_patient(window: Window) -> bool:
-    """Tell whether a window says enough to be measured: two concepts, one and a person, or a record's codes.
+    """Return whether a window has enough features to be scored.
 
-    Messages, claims and appointment lists hardly hold a health word: there the segments, billing codes and
-    appointments of health care stand beside one concept, or instead of it.
+    That is two concepts, or one concept and a person cue, or codes of a record. Messages, claims and
+    appointment lists hold few health words: segment names, billing codes and appointments count in addition
+    to one concept, or instead of it.
     """
     n_concepts = window.n_concepts
     if n_concepts >= MIN_CONCEPTS or window.count("cue:code") >= MIN_CODES:
@@ -230,12 +231,12 @@ def describes_patient(window: Window) -> bool:
     )
 
 
-def distances_of(told: Sequence[Window], classifier: Classifier) -> tuple[Any, Any]:
-    """Return the distances to the k-th nearest prototype and the nearest one's index, per window."""
+def distances_of(bags: Sequence[Window], classifier: Classifier) -> tuple[Any, Any]:
+    """Return, per window, the distance to the k-th nearest prototype and the index of the nearest."""
     knn = classifier.knn
     if knn.prototypes_ is None:
         knn.restore(classifier.tfidf.transform(classifier.bags), knn.threshold_, knn.scale_)
-    return knn.nearest(classifier.tfidf.rows(window.counts for window in told))
+    return knn.nearest(classifier.tfidf.rows(window.counts for window in bags))
 
 
 def _hits(reading: Reading, lexicon: Lexicon) -> tuple[TermHit, ...]:

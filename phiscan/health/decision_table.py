@@ -1,7 +1,7 @@
-"""The joint decision: identifying information (Hamming fold) and health information (Euclidean fold).
+"""Evidence of a file to a named case: identifying (Hamming fold) and health information (Euclidean fold).
 
-The cases are data: the rows of ``TABLE``, tried from the top; the first that applies names the case that a
-referral carries. Whether a file is referred is decided by P(PHI) (``phiscan.decision``).
+The cases are data: the rows of ``TABLE``, tried in order; the first match names the case of a referral.
+Whether a file is referred is decided by P(PHI) (``phiscan.decision``).
 docs/reference/decision-table.md explains each row with an example.
 """
 
@@ -26,24 +26,24 @@ DIRECT: Final = frozenset(
         PiiBit.BIOMETRIC,
     }
 )
-# Identifiers that exist only because somebody is a patient or insured.
+# Identifiers that only patients and insured persons have.
 RECORD: Final = frozenset({PiiBit.HEALTH_CARD, PiiBit.MRN, PiiBit.HEALTH_PLAN})
 CONTACT: Final = frozenset({PiiBit.STREET_ADDRESS, PiiBit.PHONE, PiiBit.EMAIL, PiiBit.FAX})
-MAIL_HEADER: Final = "#headers"  # how the locator of a mail's header segment ends
+MAIL_HEADER: Final = "#headers"  # suffix of the locator of a mail's header segment
 NAMES: Final = frozenset({PiiBit.FIRST_NAME, PiiBit.LAST_NAME})
 
 HEALTH: Final = 0.5  # the learned threshold of the health score
-CLEAR_HEALTH: Final = 0.7  # well above the threshold: a record, not a doubtful text
-HINT: Final = 0.2  # below the threshold, but not without clinical traits
+CLEAR_HEALTH: Final = 0.7  # well above the threshold
+HINT: Final = 0.2  # below the threshold, but with some clinical features
 
 SPECIALTY: Final = "spec:"
 _NO_FINDING: Final = (*BLOCKS, SPECIALTY)
-LIST_HINT: Final = 0.25  # a list of people has less of a record's traits per person
+LIST_HINT: Final = 0.25  # a list of people has fewer clinical features per person
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What the decision looks at, as yes and no."""
+    """The inputs of the decision table."""
 
     hamming: int
     name: bool  # any part of a person's name
@@ -57,8 +57,8 @@ class Evidence:
     n_terms: int  # different health concepts close together, specialties left out
     layout: bool  # detector C: written and laid out like a record
 
-    def kept(self) -> tuple[tuple[str, int], ...]:
-        """Return what is stored of it beside the probability: everything but the score, as numbers."""
+    def stored_values(self) -> tuple[tuple[str, int], ...]:
+        """Return the values stored in addition to the probability: all fields but the score, as integers."""
         return tuple(
             (item.name, int(getattr(self, item.name))) for item in fields(self) if item.name != "health"
         )
@@ -66,7 +66,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One case. A row applies when all that it asks for is there."""
+    """One case: it applies when every condition is met."""
 
     case: str
     referral: Referral
@@ -83,7 +83,7 @@ class Row:
     layout: bool = False
 
     def applies(self, evidence: Evidence) -> bool:
-        """Tell whether the evidence has everything that this row asks for."""
+        """Return whether the evidence meets every condition of this row."""
         return (
             evidence.health >= self.min_health
             and (self.max_hamming is None or evidence.hamming <= self.max_hamming)
@@ -131,23 +131,22 @@ def decide(
 
     ``layout``: the verdict of detector C, False where it did not run.
 
-    Source: eq. 4 of Sokolova & El Emam (2008) for ``concept``; the other rows are ours, each with its reason
-    in docs/reference/decision-table.md.
+    Source: eq. 4 of Sokolova & El Emam (2008) for ``concept``; the reason of each other row is in
+    docs/reference/decision-table.md.
     """
-    row = row_of(weigh(document, screening, health, layout=layout))
+    row = row_of(evidence_of(document, screening, health, layout=layout))
     return row.referral, row.case
 
 
 def row_of(evidence: Evidence) -> Row:
-    """Return the first row of ``TABLE`` that applies; the last one asks for nothing."""
+    """Return the first row of ``TABLE`` that applies; the last one has no condition."""
     return next(row for row in TABLE if row.applies(evidence))
 
 
-def weigh(document: Document, screening: Screening, health: HealthScore, *, layout: bool) -> Evidence:
-    """Gather the evidence of both folds, and how the text is laid out.
+def evidence_of(document: Document, screening: Screening, health: HealthScore, *, layout: bool) -> Evidence:
+    """Return the inputs of the table: identifiers, health score and detector C's verdict (``layout``).
 
-    A mail's own header does not count as a contact: the address of whoever sent a leaflet is not that of
-    the person whom the leaflet is about.
+    Addresses in a mail's header are not contacts: the sender of a leaflet is not the person it is about.
     """
     bits = screening.vector.bits
     return Evidence(
@@ -169,9 +168,9 @@ def weigh(document: Document, screening: Screening, health: HealthScore, *, layo
 
 
 def _terms_together(health: HealthScore) -> int:
-    """Count the concepts of the window that decided the score: a speech of an hour names many diseases.
+    """Return the number of concepts in the window with the best score; a long text names many diseases.
 
-    A specialty is no finding: a roster of cardiology and surgery lists no patients.
+    Specialties are left out: a roster of cardiology and surgery lists no patients.
     """
     if health.window is None:
         return len({hit.concept for hit in health.terms if not hit.concept.startswith(SPECIALTY)})

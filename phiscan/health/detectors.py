@@ -1,8 +1,8 @@
 """Three detectors with disjoint features: the capture lists of the missed-PHI estimate.
 
-A sees identifiers found by patterns and the health dictionaries' plain counts; B sees person names,
-the kNN over concepts and the cues; C sees only how the text is written, with what A and B rest on masked out.
-None of them sees another's verdict, and the decision table is no input to any; the table asks C in one row.
+A uses identifiers found by patterns and the counts of health terms; B uses person names, the kNN over
+concepts and the cues; C uses the style and layout of the text, with the features of A and B masked out. No
+detector uses another's verdict or the decision table; one row of the table uses C's verdict.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ def detect(
 ) -> tuple[tuple[str, bool], ...]:
     """Return each detector's verdict on "is this a PHI file", in the order of ``DETECTORS``.
 
-    A and B run on every file. C runs on the audit sample and on whatever the cascade lets through;
-    ``classifier`` None leaves it out, and then the file has no verdict of C.
+    A and B run on every file. C runs on the audit sample and on the files that the cascade passes on;
+    with ``classifier`` None it does not run, and the file has no verdict of C.
     """
     text = None if classifier is None else text_margin(document, screening, health, classifier)
     found = margins(document, screening, health, text)
@@ -48,9 +48,9 @@ def detect(
 def margins(
     document: Document, screening: Screening, health: HealthScore, text: float | None
 ) -> tuple[tuple[str, float | None], ...]:
-    """Return how far each detector is above (>= 0) or below its shipped cut, in the order of ``DETECTORS``.
+    """Return each detector's margin to its shipped threshold (>= 0: positive), in the order of ``DETECTORS``.
 
-    None: what the detector asks for first is not there (A: an identifier, B: a person's name).
+    None: the detector's required feature is missing (A: an identifier, B: a person's name).
 
     ``text``: the margin of C, as ``text_margin`` returns it; None leaves C out.
     """
@@ -62,15 +62,14 @@ def margins(
 
 
 def is_laid_out_as_a_record(verdicts: Collection[tuple[str, bool]]) -> bool:
-    """Tell what C said among the verdicts of ``detect``; False where it did not run."""
+    """Return C's verdict among the verdicts of ``detect``; False if it did not run."""
     return (DETECTORS[2], True) in verdicts
 
 
 def by_patterns(document: Document, screening: Screening, health: HealthScore) -> float | None:
-    """A: an identifier that a pattern found, in a text where health terms are many and dense.
+    """Return detector A's margin: an identifier found by a pattern, in a text dense in health terms.
 
-    The margin is the log of how many times the text has the concepts, or the density, that A asks for;
-    the lesser of both counts.
+    The margin is the log of the ratio of concepts, or of term density, to the minimum; the lower one counts.
     """
     identified = any(
         not finding.bits <= _WEAK and finding.entity_type not in _NAME_TYPES for finding in screening.findings
@@ -87,7 +86,7 @@ def by_patterns(document: Document, screening: Screening, health: HealthScore) -
 
 
 def by_names(screening: Screening, health: HealthScore) -> float | None:
-    """B: a person's name, and the nearest prototypes of concepts near enough; the margin is in log-odds."""
+    """Return detector B's margin in log-odds: a person's name, and concepts close to the prototypes."""
     if not screening.vector.bits & NAMES:
         return None
     return max(min(log_odds(health.by_concepts), NAMES_RANGE), -NAMES_RANGE)
@@ -96,7 +95,7 @@ def by_names(screening: Screening, health: HealthScore) -> float | None:
 def text_margin(
     document: Document, screening: Screening, health: HealthScore, classifier: Classifier
 ) -> float:
-    """C: written and laid out like a PHI file, with every finding and health term masked; in log-odds."""
+    """Return detector C's margin in log-odds: style and layout, with findings and health terms masked."""
     spans = [finding.span for finding in screening.counted] + [hit.span for hit in health.terms]
     model = classifier.text_model
     return model.decide(masked(document.text, spans)) - model.threshold

@@ -1,7 +1,7 @@
-"""The one-class nearest-neighbour classifier over bags of concepts, against stored positive prototypes.
+"""One-class nearest-neighbour classifier: bags of concepts to the distance from stored positive prototypes.
 
 Both estimators have scikit-learn's shape: the constructor only stores, ``fit`` returns self, learned state
-ends in ``_``. scikit-learn learns the threshold; the search for one document is a product of its own.
+ends in ``_``. scikit-learn learns the threshold; the search for one document is a matrix product of its own.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class ConceptTfidf:
     known_: dict[str, tuple[int, float]] = field(default_factory=dict, init=False, repr=False)
 
     def fit(self, bags: Sequence[Bag]) -> Self:
-        """Learn the features and their inverse document frequency (smoothed; cues and kinds weigh 1)."""
+        """Learn the features and their smoothed inverse document frequency; cues and kinds have weight 1."""
         frequency = Counter(name for bag in bags for name in bag)
         self.vocabulary_ = {name: index for index, name in enumerate(sorted(frequency))}
         self.known_ = {}
@@ -88,7 +88,7 @@ class ConceptTfidf:
 
     def transform(self, bags: Sequence[Bag]) -> Any:
         """Return ``rows`` as a sparse matrix (n_bags, n_features)."""
-        from scipy.sparse import csr_matrix  # noqa: PLC0415 (heavy; only where a health word was found)
+        from scipy.sparse import csr_matrix  # noqa: PLC0415 (slow to import; only needed where a health term was found)
 
         rows = self.rows(bags)
         values = [value for _, row in rows for value in row]
@@ -103,7 +103,7 @@ class ConceptTfidf:
 
 @dataclass(slots=True)
 class OneClassKnn:
-    """Distance to the k-th nearest positive prototype, against a threshold learned from them alone.
+    """Classify by the distance to the k-th nearest positive prototype; no negatives are needed.
 
     The threshold is the ``quantile`` of the leave-one-out distances among the prototypes: that share of the
     prototypes would be accepted if it were not itself stored. Source: instance-based learner of Sokolova &
@@ -127,7 +127,7 @@ class OneClassKnn:
         return self
 
     def restore(self, prototypes: Any, threshold: float, scale: float) -> Self:
-        """Take a threshold and scale that were learned before, instead of learning them again."""
+        """Store the prototypes with a threshold and scale that were learned before."""
         self.prototypes_, self.squared_lengths_, self.columns_ = prototypes, None, None
         self.threshold_, self.scale_ = threshold, scale
         return self
@@ -138,10 +138,10 @@ class OneClassKnn:
         return self.nearest([(rows.indices[start:end], rows.data[start:end]) for start, end in parts])
 
     def nearest(self, rows: Sequence[Row]) -> tuple[Distances, npt.NDArray[np.int64]]:
-        """Return the same of rows given as columns and values.
+        """Return the same as ``kneighbors`` for rows given as columns and values.
 
-        |x-y|^2 = |x|^2 + |y|^2 - 2 x.y, over the few columns that a row has: for the few windows of one
-        document, building and checking matrices costs far more than the search. A test holds it equal to
+        |x-y|^2 = |x|^2 + |y|^2 - 2 x.y, over the few columns of a row: for the few windows of one
+        document, building and checking matrices costs far more than the search. A test compares it with
         scikit-learn's.
         """
         if self.columns_ is None or self.squared_lengths_ is None:

@@ -1,7 +1,7 @@
-"""How a masked text is laid out, as a few words such as ``label lines:3``; detector C hashes them.
+"""Masked text to layout features: line lengths and beginnings, each as a word such as ``labels:3``.
 
-Nothing here asks where the mask ``#`` stands, only how long lines are and how they begin, so that A's and B's
-evidence stays out: a masked value is one character among others.
+Detector C hashes these words. The mask ``#`` is treated as any other character, so that the layout features
+hold no evidence of detectors A and B.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ import numpy.typing as npt
 
 Codes = npt.NDArray[np.uint32]
 
-LABEL_CHARS: Final = 30  # a colon within so many characters of a line's start makes it a labelled line
+LABEL_CHARS: Final = 30  # a line with a colon within this many characters is a labelled line
 MIN_CELLS: Final = 3  # separators in a line that make it a row of a table
-SHARES: Final = (0.001, 0.05, 0.15, 0.35, 0.65)  # levels of a share: none, hardly any, ... most
-LENGTHS: Final = (16, 40, 64, 100, 200, 600)  # levels of a line's length, in characters
+SHARES: Final = (0.001, 0.05, 0.15, 0.35, 0.65)  # bin limits of shares
+LENGTHS: Final = (16, 40, 64, 100, 200, 600)  # bin limits of line lengths, in characters
 N_LINES: Final = (2, 4, 8, 16, 40, 100)
 HEADERS: Final = (b"from:", b"to:", b"subject:", b"date:", b"cc:", b"de :", b"objet :", b"de:", b"objet:")
 _SEPARATORS: Final = b"|;,\t^"
 _BULLETS: Final = b"-*>+"
 _STOPS: Final = b".!?"
-_GAP: Final = b"   "  # after something else: the space between two columns
+_GAP: Final = b"   "  # inside a line: the space between two columns
 
 
 def layout_words(codes: Codes) -> tuple[str, ...]:
-    r"""Return what can be said of the lines of a masked text, each as ``what:level``.
+    r"""Return the layout features of the lines of a masked text, each as ``name:level``.
 
-    A piece has some hundred lines at most: the methods of bytes answer sooner than arrays would be made.
+    A piece has at most a few hundred lines: methods of ``bytes`` are faster than building arrays.
 
     >>> def words(text): return layout_words(np.frombuffer(text.encode("utf-32-le"), dtype="<u4"))
     >>> "labels:5" in words("name: ###\nborn: 0000\n"), "labels:0" in words("a walk.\nin the park.")
@@ -68,5 +68,5 @@ def layout_words(codes: Codes) -> tuple[str, ...]:
 
 
 def _count(raw: bytes, characters: bytes) -> int:
-    """Count the bytes that are one of ``characters``."""
+    """Return the number of bytes that are in ``characters``."""
     return len(raw) - len(raw.translate(None, characters))

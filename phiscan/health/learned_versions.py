@@ -1,7 +1,7 @@
 """A learned version on disk: JSON and a weight file, checked against the hashes in the database.
 
-A version holds counts of ids of our own dictionaries, PII bits and sums of hashed features over many files;
-no word, no value, no code. Nothing in it is ever executed.
+A version holds counts of dictionary ids, PII bits and sums of hashed features over many files; no words,
+no values, no code. Nothing in it is executed.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def file_hash(path: Path) -> str:
 
 
 def check_files(folder: Path, files: Mapping[str, str]) -> None:
-    """Check every file of a version against the hash noted in the database.
+    """Compare every file of a version with the hash stored in the database.
 
     Raises:
         ModelError: names the file that is missing, unreadable or was changed.
@@ -65,9 +65,9 @@ def check_files(folder: Path, files: Mapping[str, str]) -> None:
 def with_learned(
     classifier: Classifier, home: Path, version: LearnedVersion
 ) -> tuple[Classifier, tuple[PiiPrototype, ...], tuple[float, float]]:
-    """Return the shipped classifier with what a version learned, its PII prototypes and its calibration.
+    """Return the classifier with a version's changes applied, the version's PII prototypes and calibration.
 
-    The calibration is (slope, intercept) of the log-odds of PHI; (1, 0) where too few decisions allow one.
+    The calibration is (slope, intercept) of the log-odds of PHI; (1, 0) if there were too few decisions.
 
     Raises:
         ModelError: a file is missing, was changed, or belongs to other shipped models.
@@ -122,6 +122,6 @@ def read_model(path: Path) -> dict[str, Any]:
 
 
 def model_bytes(model: Mapping[str, Any]) -> bytes:
-    """Return the one text of a model: equal models have equal files."""
+    """Return the canonical JSON of a model: equal models have equal files."""
     text = json.dumps({"format": FORMAT_VERSION, **model}, sort_keys=True, separators=(",", ":"))
     return (text + "\n").encode()

@@ -1,7 +1,7 @@
-"""Learn from reviewed files: new prototypes, a correction of the score, and how both do on held-out files.
+"""Learn from reviewed files: new prototypes, a correction of the score, and the held-out predictions of both.
 
-Everything here works on counts of ids of our own dictionaries. Held-out means: predicted by a model that saw
-neither the file nor any near-duplicate of it.
+The input is counts of dictionary ids. A held-out prediction is made by a model that was trained without the
+file and its near-duplicates.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from phiscan.health.correction_fit import (
     SEED,
     Flags,
     Floats,
-    Material,
+    TrainingData,
     fit,
     hold_out,
     loss_of,
@@ -32,33 +32,33 @@ from phiscan.health.knn import ConceptTfidf, block_of
 from phiscan.health.review_correction import Adjustment, adjustment_features, log_odds
 from phiscan.model import WindowBag
 
-LOG_ODDS: Final = "log-odds of PHI"  # under which they are kept, before what reviewers taught
+LOG_ODDS: Final = "log-odds of PHI"  # key of the stored value, before the reviewers' correction
 LOG_ODDS_SCALE: Final = 1000
-PATIENT_SCALE: Final = 1_000_000  # of what is kept of how likely a window tells of a patient
-MIN_OF_EACH: Final = 10  # reviewed PHI files and others: fewer teach no correction
-MIN_FILES: Final = 5  # a feature gets a weight of its own only if that many different files hold it
+PATIENT_SCALE: Final = 1_000_000  # of the stored patient score
+MIN_OF_EACH: Final = 10  # reviewed files of each verdict needed to fit a correction
+MIN_FILES: Final = 5  # a feature gets a weight only if that many different files have it
 SAME: Final = 0.97  # cosine from which two windows count as near-duplicates
-MAX_PROTOTYPES: Final = 500  # learned ones, so that search time does not grow with the reviews
+MAX_PROTOTYPES: Final = 500  # learned ones, so that search time does not grow with the number of reviews
 
 
 def stored_patient_score(window: WindowBag | None, classifier: Classifier) -> tuple[tuple[str, int], ...]:
-    """Return what is stored of how likely a window tells of a patient, since its words are not kept.
+    """Return the patient score of a window as a stored key and value; its words are not stored.
 
-    It is beside the evidence of the decision table, under the version of the model that says it.
+    It is stored with the evidence of the decision table; the key holds the version of the model.
     """
-    return (
-        () if window is None else ((_patient_score_key(classifier), math.floor(PATIENT_SCALE * window.told)),)
-    )
+    if window is None:
+        return ()
+    return ((_patient_score_key(classifier), math.floor(PATIENT_SCALE * window.patient_score)),)
 
 
-def patient_score_of(window: Window, kept: Mapping[str, int], classifier: Classifier) -> float:
-    """Return how likely a stored window tells of a patient; by its cues if another version read its words."""
-    told = kept.get(_patient_score_key(classifier))
-    return classifier.person.score(window) if told is None else told / PATIENT_SCALE
+def patient_score_of(window: Window, stored: Mapping[str, int], classifier: Classifier) -> float:
+    """Return the stored patient score of a window, or the cue model's if another version stored it."""
+    score = stored.get(_patient_score_key(classifier))
+    return classifier.cue_model.score(window) if score is None else score / PATIENT_SCALE
 
 
 def _patient_score_key(classifier: Classifier) -> str:
-    return f"told by {classifier.told.version}"
+    return f"told by {classifier.patient_model.version}"  # "told" is part of the stored format
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Example:
     counts: Mapping[str, int]
     n_chars: int
     is_phi: bool
-    told: float  # how likely the window tells of a patient, before any correction
+    patient_score: float  # of the window, before any correction
     log_odds: float = 0.0  # of PHI, before any correction
 
     @property
@@ -80,10 +80,10 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """What came out: new prototypes, thresholds for every k, the correction, and the held-out predictions.
+    """The result: new prototypes, thresholds for every k, the correction, and the held-out predictions.
 
-    ``before`` and ``after`` tell for each example whether it would be referred: by the shipped model, and by
-    a model that learned from the others. ``scores`` are the held-out scores after ``after``.
+    ``before`` and ``after`` hold for each example whether it would be referred: by the shipped model, and by
+    a model learned from the other examples. ``scores`` are the held-out scores of the latter.
     """
 
     prototypes: tuple[tuple[str, dict[str, int]], ...]
@@ -93,16 +93,16 @@ class Learned:
     before: Flags
     after: Flags
     scores: Floats
-    p_phi: Floats  # held-out probabilities of PHI after ``after``
+    p_phi: Floats  # held-out probabilities of PHI after learning
     groups: npt.NDArray[np.int64]
 
 
 def learn(examples: Sequence[Example], classifier: Classifier, threshold: float) -> Learned:
-    """Learn from reviewed files, starting from the shipped ``classifier``.
+    """Return what is learned from reviewed files, starting from the shipped ``classifier``.
 
     Prototypes and their leave-one-out thresholds need PHI files only. The correction needs files of both
-    verdicts; it is given only if, on held-out files, it refers fewer of the others and loses no more PHI than
-    ``MAY_LOSE`` allows. ``threshold`` is the probability of PHI from which a file is referred.
+    verdicts; it is returned only if, on held-out files, it refers fewer non-PHI files and loses no more PHI
+    than ``MAY_LOSE`` allows. ``threshold`` is the probability of PHI from which a file is referred.
 
     Raises:
         ValueError: there is no example.
@@ -111,45 +111,45 @@ def learn(examples: Sequence[Example], classifier: Classifier, threshold: float)
         message = "examples: expected at least one"
         raise ValueError(message)
     limit = math.log(threshold / (1.0 - threshold))
-    material, tfidf = _prepare(examples, classifier)
-    prototypes = _prototypes(examples, material)
+    data, tfidf = _prepare(examples, classifier)
+    prototypes = _prototypes(examples, data)
     thresholds = _thresholds(prototypes, tfidf, classifier)
-    nobody = np.zeros(len(examples), dtype=np.bool_)
-    before = _referred(material, material.base(nobody), limit)
-    n_phi, n_other = int(material.is_phi.sum()), int((~material.is_phi).sum())
+    no_files = np.zeros(len(examples), dtype=np.bool_)
+    before = _referred(data, data.base(no_files), limit)
+    n_phi, n_other = int(data.is_phi.sum()), int((~data.is_phi).sum())
     if n_phi < MIN_OF_EACH or n_other < MIN_OF_EACH:
-        scores = hold_out(material, corrected=False)
+        scores = hold_out(data, corrected=False)
         reason = (
             f"a correction needs {MIN_OF_EACH} reviewed files of each verdict;"
             f" there are {n_phi} phi and {n_other} not_phi"
         )
-        return _learned(prototypes, thresholds, None, reason, before, scores, material=material, limit=limit)
-    material.penalty = min(PENALTIES, key=lambda penalty: loss_of(material, penalty))
-    scores = hold_out(material, corrected=True)
-    after = _referred(material, scores, limit)
-    lost = int((before & ~after & material.is_phi).sum()) - int((after & ~before & material.is_phi).sum())
-    spared = int((before & ~material.is_phi).sum()) - int((after & ~material.is_phi).sum())
+        return _learned(prototypes, thresholds, None, reason, before, scores, data=data, limit=limit)
+    data.penalty = min(PENALTIES, key=lambda penalty: loss_of(data, penalty))
+    scores = hold_out(data, corrected=True)
+    after = _referred(data, scores, limit)
+    lost = int((before & ~after & data.is_phi).sum()) - int((after & ~before & data.is_phi).sum())
+    spared = int((before & ~data.is_phi).sum()) - int((after & ~data.is_phi).sum())
     if spared <= 0 or lost > max(1, math.ceil(2 * MAY_LOSE * n_phi)):
         reason = (
             f"on held-out files a correction would spare {spared} false referrals and lose {lost} PHI files"
         )
-        scores = hold_out(material, corrected=False)
-        return _learned(prototypes, thresholds, None, reason, before, scores, material=material, limit=limit)
-    everybody = ~nobody
-    weights, shift = fit(material, everybody, everybody), shift_of(material, everybody)
+        scores = hold_out(data, corrected=False)
+        return _learned(prototypes, thresholds, None, reason, before, scores, data=data, limit=limit)
+    all_files = ~no_files
+    weights, shift = fit(data, all_files, all_files), shift_of(data, all_files)
     adjustment = Adjustment(
         slope=round(float(weights[0]), 5),
         intercept=round(float(weights[1]) - shift, 5),
         weights={
             name: round(float(weight), 5)
-            for name, weight in zip(material.names, weights[2:], strict=True)
+            for name, weight in zip(data.names, weights[2:], strict=True)
             if round(float(weight), 5)
         },
     )
-    return _learned(prototypes, thresholds, adjustment, "", before, scores, material=material, limit=limit)
+    return _learned(prototypes, thresholds, adjustment, "", before, scores, data=data, limit=limit)
 
 
-def _prepare(examples: Sequence[Example], classifier: Classifier) -> tuple[Material, ConceptTfidf]:
+def _prepare(examples: Sequence[Example], classifier: Classifier) -> tuple[TrainingData, ConceptTfidf]:
     tfidf = extended(classifier.tfidf, [example.counts for example in examples if example.is_phi])
     rows = tfidf.transform([example.counts for example in examples])
     shipped = tfidf.transform(classifier.bags)
@@ -163,14 +163,14 @@ def _prepare(examples: Sequence[Example], classifier: Classifier) -> tuple[Mater
     names = sorted({name for one in described for name in one})
     features = np.array([[one.get(name, 0.0) for name in names] for one in described])
     n_files = np.array([len(set(groups[features[:, j] != 0].tolist())) for j in range(len(names))])
-    kept = n_files >= MIN_FILES
-    return Material(
+    frequent = n_files >= MIN_FILES
+    return TrainingData(
         is_phi=np.array([example.is_phi for example in examples]),
         groups=groups,
-        features=features[:, kept],
-        names=[name for name, keep in zip(names, kept, strict=True) if keep],
-        n_files=n_files[kept],
-        about=np.array([example.told for example in examples]),
+        features=features[:, frequent],
+        names=[name for name, keep in zip(names, frequent, strict=True) if keep],
+        n_files=n_files[frequent],
+        patient_scores=np.array([example.patient_score for example in examples]),
         distances=distances,
         n_shipped=len(classifier.bags),
         log_odds=np.array([example.log_odds for example in examples]),
@@ -180,7 +180,7 @@ def _prepare(examples: Sequence[Example], classifier: Classifier) -> tuple[Mater
 
 
 def extended(tfidf: ConceptTfidf, bags: Sequence[Mapping[str, int]]) -> ConceptTfidf:
-    """Return the same weighing with a column for every concept of ``bags``; new ones weigh as unseen."""
+    """Return ``tfidf`` with a column for every concept of ``bags``; new ones get the idf of unseen ones."""
     new = sorted({name for bag in bags for name in bag} - set(tfidf.vocabulary_))
     wider = ConceptTfidf(weights=tfidf.weights)
     wider.vocabulary_ = {**tfidf.vocabulary_, **{n: len(tfidf.vocabulary_) + i for i, n in enumerate(new)}}
@@ -191,7 +191,7 @@ def extended(tfidf: ConceptTfidf, bags: Sequence[Mapping[str, int]]) -> ConceptT
 
 
 def near_duplicates(cosines: Floats) -> npt.NDArray[np.int64]:
-    """Number groups of near-duplicates: a file joins the first earlier one that is the same to ``SAME``."""
+    """Return a group number per file: that of the first earlier file with cosine similarity >= ``SAME``."""
     groups = np.arange(len(cosines))
     for index in range(1, len(cosines)):
         same = np.flatnonzero(cosines[index, :index] >= SAME)
@@ -200,13 +200,12 @@ def near_duplicates(cosines: Floats) -> npt.NDArray[np.int64]:
     return groups
 
 
-def _prototypes(examples: Sequence[Example], material: Material) -> tuple[tuple[str, dict[str, int]], ...]:
-    """Take one prototype per group of near-duplicates, so that copies weigh nothing."""
+def _prototypes(examples: Sequence[Example], data: TrainingData) -> tuple[tuple[str, dict[str, int]], ...]:
+    """Return one prototype per group of near-duplicates, so that copies have no weight."""
     first = [
         index
         for index, example in enumerate(examples)
-        if example.is_phi
-        and not (material.is_phi[:index] & (material.groups[:index] == material.groups[index])).any()
+        if example.is_phi and not (data.is_phi[:index] & (data.groups[:index] == data.groups[index])).any()
     ]
     if len(first) > MAX_PROTOTYPES:
         draw = np.random.default_rng(SEED)
@@ -217,7 +216,7 @@ def _prototypes(examples: Sequence[Example], material: Material) -> tuple[tuple[
 def _thresholds(
     prototypes: Sequence[tuple[str, dict[str, int]]], tfidf: ConceptTfidf, classifier: Classifier
 ) -> dict[str, tuple[float, float]]:
-    """Learn the leave-one-out threshold of every k again; it may only widen: no known PHI file falls out."""
+    """Return new leave-one-out thresholds for every k; never stricter, so that no known PHI file is lost."""
     rows = tfidf.transform([*classifier.bags, *(counts for _, counts in prototypes)])
     products = np.asarray((rows @ rows.T).todense())
     lengths = np.diag(products)
@@ -231,16 +230,16 @@ def _thresholds(
     return found
 
 
-def _log_odds(material: Material, scores: Floats) -> Floats:
-    """Return each file's log-odds of PHI with these health scores: they move as the scores do."""
-    shipped = material.base(np.zeros(len(material.is_phi), dtype=np.bool_))
+def _log_odds(data: TrainingData, scores: Floats) -> Floats:
+    """Return each file's log-odds of PHI, shifted by the change of its health score's log-odds."""
+    shipped = data.base(np.zeros(len(data.is_phi), dtype=np.bool_))
     moved = np.array([log_odds(one) for one in scores]) - np.array([log_odds(one) for one in shipped])
-    return np.asarray(material.log_odds + moved)
+    return np.asarray(data.log_odds + moved)
 
 
-def _referred(material: Material, scores: Floats, limit: float) -> Flags:
-    """Tell which files are referred with these health scores."""
-    return np.asarray(_log_odds(material, scores) >= limit)
+def _referred(data: TrainingData, scores: Floats, limit: float) -> Flags:
+    """Return which files are referred with these health scores."""
+    return np.asarray(_log_odds(data, scores) >= limit)
 
 
 def _learned(  # noqa: PLR0917 (the fields of what is learned, in their order)
@@ -251,17 +250,17 @@ def _learned(  # noqa: PLR0917 (the fields of what is learned, in their order)
     before: Flags,
     scores: Floats,
     *,
-    material: Material,
+    data: TrainingData,
     limit: float,
 ) -> Learned:
-    """Gather what was learned, with the held-out referrals and probabilities of these health scores."""
-    p_phi = 1.0 / (1.0 + np.exp(-np.clip(_log_odds(material, scores), -30.0, 30.0)))
-    after = _referred(material, scores, limit)
-    return Learned(prototypes, thresholds, adjustment, reason, before, after, scores, p_phi, material.groups)
+    """Return the result with the held-out referrals and probabilities for these health scores."""
+    p_phi = 1.0 / (1.0 + np.exp(-np.clip(_log_odds(data, scores), -30.0, 30.0)))
+    after = _referred(data, scores, limit)
+    return Learned(prototypes, thresholds, adjustment, reason, before, after, scores, p_phi, data.groups)
 
 
 def model_of(learned: Learned, *, base: str) -> dict[str, Any]:
-    """Return what was learned as a model file holds it; ``base``: the shipped version it is on."""
+    """Return the learned model in the form of a model file; ``base``: the shipped version it extends."""
     adjustment = learned.adjustment
     return {
         "base": base,

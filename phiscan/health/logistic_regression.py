@@ -1,6 +1,6 @@
-"""Logistic regression pulled towards given weights, by Newton's method: few files, many features.
+"""Logistic regression with a ridge penalty towards given weights, by Newton's method.
 
-With fewer files than features each step solves a system as large as the files, else as the features.
+Each step solves a linear system of the size of the smaller of the number of files and of features.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ _LEAST: Final = 1e-10
 
 
 def fit_ridge(rows: Floats, targets: npt.NDArray[np.bool_], start: Floats, strength: Floats) -> Floats:
-    """Return the weights of least log loss plus ``strength`` / 2 times squared distance to ``start``.
+    """Return the weights that minimize log loss plus ``strength`` / 2 times squared distance to ``start``.
 
     Args:
         rows: (files, features).
         targets: (files,).
-        start: (features,), where the penalty pulls to.
+        start: (features,), the weights that the penalty pulls towards.
         strength: (features,), above 0.
 
     Source: Rasmussen & Williams (2006), algorithm 3.1, for the step in the space of the files.
@@ -50,16 +50,16 @@ def fit_ridge(rows: Floats, targets: npt.NDArray[np.bool_], start: Floats, stren
             root = np.sqrt(curve)
             right = curve * (values - origin) + (targets - p_phi)
             system = np.eye(n_files) + root[:, None] * kernel * root[None, :]
-            aim = right - root * np.linalg.solve(system, root * (kernel @ right))
-            step = rows.T @ (aim - dual) / strength
-            dual = aim
+            target = right - root * np.linalg.solve(system, root * (kernel @ right))
+            step = rows.T @ (target - dual) / strength
+            dual = target
         size = 1.0
         while size > _CLOSE and loss(values + size * (rows @ step), weights + size * step) > best:
             size /= 2  # a full step may overshoot where the curve is nearly flat
         weights = weights + size * step
         values = rows @ weights
         if kernel is not None and size < 1.0:
-            # The next aim starts from where we are; the dual of a shortened step has no closed form.
+            # The dual of a shortened step has no closed form: continue with the primal form.
             kernel = None
         now = loss(values, weights)
         if best - now < _CLOSE * max(best, 1.0):

@@ -1,7 +1,7 @@
-"""Does a window tell of a patient? A linear model over its words and its cues, in numpy alone.
+"""Logistic regression: does this window describe an individual patient? Features: its words and its cues.
 
-The cues alone (``person.py``) know how a record speaks. A lecture, a guideline or minutes speak so too, in
-other words; so this model reads all words of a window as well, singly and in pairs (``words.py``).
+A lecture, a guideline or minutes may have the cues of a record (``patient_cues.py``) but other words. So this
+model also uses all words of a window, as unigrams and bigrams (``word_hashes.py``). It runs in numpy alone.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from phiscan.errors import ModelError
 from phiscan.health.features import Window
-from phiscan.health.patient_cues import probability, weighed
+from phiscan.health.patient_cues import probability, weighted_sum
 from phiscan.health.text_detector import arrays_of
 from phiscan.health.word_hashes import N_BUCKETS, Floats, Words, word_features
 
@@ -29,10 +29,10 @@ class PatientModel:
     version: str
 
     def score(self, words: Words, window: Window) -> float:
-        """Return how likely the window tells of a patient's health, in [0, 1]; 0.5 is the threshold."""
+        """Return the probability that the window describes a patient's health; 0.5 is the threshold."""
         buckets, values = word_features(words, window.start, window.end)
-        said = float(self.words[buckets] @ values)
-        return probability(self.intercept + said + weighed(self.cues, window))
+        by_words = float(self.words[buckets] @ values)
+        return probability(self.intercept + by_words + weighted_sum(self.cues, window))
 
 
 def load_patient_model(path: Path) -> PatientModel:

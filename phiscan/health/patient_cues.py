@@ -1,9 +1,9 @@
-"""Is this clinical information about a person, or text about health? A small linear model over cues.
+"""Logistic regression over cues: does a window describe a person's health, or health in general?
 
-Leaflets, abstracts, policies and price lists have the same health words as a clinic note. What differs is
-who is spoken of and how: reports and denials, ages, visits, doses taken, record headings and codes on one
-side; "people with", "your doctor", prices, policies on the other. The model sees only the density of the
-cue classes and of the kinds of health concept in a window, never which concept it is.
+Leaflets, abstracts, policies and price lists have the same health terms as a clinic note. The cues differ:
+reports and denials, ages, visits, doses taken, record headings and codes in records; "people with", "your
+doctor", prices and policies in general texts. The features are the densities of the cue classes and of the
+kinds of health concept in a window, never the concept itself.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ SHORT_CHARS = 600  # a shorter window counts as this long, so that one cue does 
 
 
 @dataclass(frozen=True, slots=True)
-class PersonModel:
+class CueModel:
     """Logistic regression: one weight per cue class or kind, and the intercept."""
 
     weights: Mapping[str, float]
     intercept: float
 
     def score(self, window: Window) -> float:
-        """Return the probability that the window tells of a person's health; 0.5 is the threshold."""
-        return probability(self.intercept + weighed(self.weights, window))
+        """Return the probability that the window describes a person's health; 0.5 is the threshold."""
+        return probability(self.intercept + weighted_sum(self.weights, window))
 
 
-def weighed(weights: Mapping[str, float], window: Window) -> float:
-    """Return the sum of a window's densities, each by its weight; what has none counts nothing."""
+def weighted_sum(weights: Mapping[str, float], window: Window) -> float:
+    """Return the weighted sum of a window's densities; features without a weight count 0."""
     return sum(weights.get(name, 0.0) * value for name, value in _densities(window))
 
 
 def probability(log_odds: float) -> float:
-    """Return the probability of log-odds, which are cut to a range in which arithmetic is safe.
+    """Return the probability of log-odds, which are clipped to [-30, 30] against overflow.
 
     >>> probability(0.0), probability(-1000.0) > 0.0
     (0.5, True)

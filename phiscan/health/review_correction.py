@@ -1,7 +1,7 @@
-"""What reviewers taught: a correction of the health score's log-odds by what a window holds.
+"""Correct the health score's log-odds by a linear model of a window's features, learned from verdicts.
 
-The shipped score is the starting point (slope 1, all weights 0); learning moves away from it only as far as
-the reviewed files ask. 0.5 stays the threshold, so the decision table stays as it is.
+The shipped score is the starting point (slope 1, all weights 0), which the penalty pulls to. The threshold
+stays 0.5, so the decision table does not change.
 """
 
 from __future__ import annotations
@@ -14,9 +14,7 @@ from typing import Final
 from phiscan.health.features import BLOCKS, Window
 from phiscan.health.patient_cues import person_features, probability
 
-MAX_LOG_ODDS: Final = (
-    7.0  # of the shipped score: 0.001 and 0.999; nothing is so sure that no review can move it
-)
+MAX_LOG_ODDS: Final = 7.0  # of the shipped score (0.001 and 0.999), so that a review can always change it
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +35,7 @@ class Adjustment:
 
 
 def log_odds(score: float) -> float:
-    """Return the log-odds of a score, cut to a range in which arithmetic is safe.
+    """Return the log-odds of a score, clipped to [-MAX_LOG_ODDS, MAX_LOG_ODDS].
 
     >>> log_odds(0.5), round(log_odds(1.0), 3)
     (0.0, 7.0)
@@ -48,7 +46,7 @@ def log_odds(score: float) -> float:
 
 
 def adjustment_features(window: Window) -> dict[str, float]:
-    """Return the densities of cues and kinds, and the concepts as log counts of length 1.
+    """Return the densities of cues and kinds, and the log counts of concepts, normalised to length 1.
 
     >>> adjustment_features(Window(0, 1000, {"dx:asthma": 3}))["dx:asthma"]
     1.0

@@ -1,7 +1,7 @@
 """The health terms and the cue words, loaded from dictionaries/health_*.txt and compiled.
 
-Health terms make the bag of concepts. Cue words (``cue:dose``, ``cue:report``, ``cue:generic``...) are no
-health information: they tell a text about one person's health from a text about health.
+Health terms are the features of the bag of concepts. Cue words (``cue:dose``, ``cue:report``,
+``cue:generic``...) are no health information: they separate texts about a person from general texts.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from phiscan.errors import DictionaryError
 from phiscan.health.terms import JointMatcher, Term, TermMatcher
 from phiscan.lexicon.dictionary import load_dictionary
 
-# Our own lists come first: where two files have the same form, the first one's concept stands.
+# In order of precedence: where two files have the same form, the first one's concept counts.
 HEALTH_FILES: Final = (
     "health_conditions",
     "health_symptoms",
@@ -33,13 +33,13 @@ HEALTH_FILES: Final = (
     "health_icd10cm_codes",
 )
 CUE_FILE: Final = "health_cues"
-# Abbreviations that are words as well, and where they then count for nothing.
+# Abbreviations that are also words, with the context in which they are ignored.
 WORDS_FILE: Final = "health_words_too"
-LABEL_FILE: Final = "health_labels"  # words for concepts that gather several things
+LABEL_FILE: Final = "health_labels"  # display labels of concepts that group several terms
 _LABEL_COLUMNS: Final = 3
 _COLUMNS: Final = 5
-# Abbreviations that are told in small letters as well: "copd", "mri", not "mi" or "PV1".
-_MAY_BE_SMALL: Final = re.compile(r"[^\W\d_]{3,6}|[A-Z]\d?[A-Z]{1,2}\d?")
+# Abbreviations that are also matched in lower case: "copd", "mri", not "mi" or "PV1".
+_MAY_BE_LOWER: Final = re.compile(r"[^\W\d_]{3,6}|[A-Z]\d?[A-Z]{1,2}\d?")
 _FLAGS: Final = frozenset({"case", "context", "-"})
 
 
@@ -99,7 +99,7 @@ def _kind(concept: str) -> str:
 
 
 def _labels(path: Path, known: Mapping[str, str]) -> dict[str, str]:
-    """Return the English label of every concept of the file; the French one is beside it."""
+    """Return the English label of every concept of the file; the next column is the French one."""
     dictionary = load_dictionary(path)
     for number, row in enumerate(dictionary.rows, start=len(dictionary.header) + 1):
         if len(row) != _LABEL_COLUMNS or row[0] not in known:
@@ -124,7 +124,7 @@ def _read(path: Path, words: Mapping[str, str]) -> list[tuple[Term, str]]:
             case=is_cased,
             context="context" in flags,
             word=is_cased and words.get(row[0]) == "capitals",
-            small=is_cased and _MAY_BE_SMALL.fullmatch(row[0]) is not None and row[0] not in words,
+            small=is_cased and _MAY_BE_LOWER.fullmatch(row[0]) is not None and row[0] not in words,
         )
         found.append((term, row[2]))
     return found

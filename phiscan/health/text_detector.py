@@ -1,7 +1,7 @@
 """Detector C's model: a linear classifier over hashed character n-grams and layout, in numpy alone.
 
-The text is first masked: what the patterns, the name finder and the dictionaries found is replaced, digits
-become ``0``, so that C sees only how the text is written and laid out.
+The text is masked first: the hits of patterns, name recognizers and dictionaries are replaced by ``#``,
+digits by ``0``, so that C uses only style and layout.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from phiscan.health.layout import layout_words
 from phiscan.model import Span
 
 N_NGRAMS: Final = 1 << 16
-N_LAYOUT: Final = 1 << 10  # buckets of their own: a model without them judges by n-grams alone
+N_LAYOUT: Final = 1 << 10  # separate buckets: a model without them uses n-grams alone
 N_BUCKETS: Final = N_NGRAMS + N_LAYOUT
 LAYOUT_VALUE: Final = 0.1  # of each layout word; the n-grams together have length 1
 SIZES: Final = (3, 5)
-PIECE_CHARS: Final = 4000  # a long text is judged piece by piece
-MAX_PIECES: Final = 24  # and by this many pieces at most, evenly spread
+PIECE_CHARS: Final = 4000  # a long text is scored in pieces
+MAX_PIECES: Final = 24  # at most, evenly spread over the text
 _CAP: Final = 0x250
 _MASK: Final = ord("#")
 _MULTIPLIER: Final = 0x9E3779B1
@@ -37,7 +37,7 @@ Weights = npt.NDArray[np.float32]
 
 
 def _plain_table() -> npt.NDArray[np.uint32]:
-    """Say what each code point is read as: digits as ``0``, ASCII letters in lower case."""
+    """Return the normalised form of each code point: digits as ``0``, ASCII letters in lower case."""
     table = np.arange(_CAP + 1, dtype=np.uint32)
     table[ord("0") : ord("9") + 1] = ord("0")
     table[ord("A") : ord("Z") + 1] += 32
@@ -69,10 +69,10 @@ class TextModel:
 
 @contextmanager
 def arrays_of(path: Path, what: str) -> Iterator[NpzFile]:
-    """Open a file of arrays; damage that shows here or while they are read is one line.
+    """Open a file of arrays; damage found now or while arrays are read becomes a one-line ModelError.
 
     Raises:
-        ModelError: names the file, and ``what`` it was expected to be.
+        ModelError: names the file, and ``what`` was expected.
     """
     try:
         with np.load(path, allow_pickle=False) as file:
@@ -83,7 +83,7 @@ def arrays_of(path: Path, what: str) -> Iterator[NpzFile]:
 
 
 def load_text_model(path: Path) -> TextModel:
-    """Read the weights; a model from before the layout words (text-1) has none for them.
+    """Read the weights; a model older than the layout features (text-1) gets weights 0 for them.
 
     Raises:
         ModelError: names the file and what was expected.
@@ -101,7 +101,7 @@ def load_text_model(path: Path) -> TextModel:
 
 
 def masked(text: str, spans: Iterable[Span]) -> npt.NDArray[np.uint32]:
-    """Return the code points of a text, found evidence as ``#``, digits as ``0``, letters lower case.
+    """Return the code points of a text: ``spans`` as ``#``, digits as ``0``, letters in lower case.
 
     >>> bytes(masked("Age 7: Mr Doe", [Span(10, 13)]).astype("u1")).decode()
     'age 0: mr ###'
@@ -114,7 +114,7 @@ def masked(text: str, spans: Iterable[Span]) -> npt.NDArray[np.uint32]:
 
 
 def pieces(codes: npt.NDArray[np.uint32]) -> list[npt.NDArray[np.uint32]]:
-    """Cut into pieces of PIECE_CHARS, at most MAX_PIECES of them, evenly spread over the text."""
+    """Return pieces of PIECE_CHARS code points, at most MAX_PIECES, evenly spread over the text."""
     starts = range(0, max(len(codes) - PIECE_CHARS // 4, 1), PIECE_CHARS)
     if len(starts) > MAX_PIECES:
         chosen = np.linspace(0, len(starts) - 1, MAX_PIECES).astype(int).tolist()
@@ -138,19 +138,19 @@ def features(codes: npt.NDArray[np.uint32]) -> tuple[npt.NDArray[np.int64], Weig
 
 
 def _ngrams(codes: npt.NDArray[np.uint32]) -> tuple[npt.NDArray[np.int64], Weights]:
-    kept = codes
+    shortened = codes
     if len(codes):
-        # A run of masks counts as one: how long a name is must not be seen.
+        # A run of masks counts as one, so that the length of a name is no feature.
         drop = codes == _MASK
         drop[1:] &= drop[:-1].copy()
         drop[0] = False
-        kept = codes[~drop]
-    wide = kept.astype(np.uint64)
+        shortened = codes[~drop]
+    wide = shortened.astype(np.uint64)
     parts = [_hashes(wide, size) for size in SIZES if len(wide) >= size]
     if not parts:
         return np.zeros(0, np.int64), np.zeros(0, np.float32)
     hashes = np.concatenate(parts)
-    hashes.sort(kind="stable")  # a radix sort for 16-bit numbers: sooner than counting into all buckets
+    hashes.sort(kind="stable")  # a radix sort for 16-bit numbers: faster than counting into all buckets
     first = np.empty(len(hashes), dtype=np.bool_)
     first[0] = True
     np.not_equal(hashes[1:], hashes[:-1], out=first[1:])
@@ -177,6 +177,6 @@ def _hashes(wide: npt.NDArray[np.uint64], size: int) -> npt.NDArray[np.uint16]:
 
 @cache
 def _layout_bucket(word: str) -> int:
-    """Hash a layout word as a run of characters; there are about a hundred of them."""
+    """Return the bucket of a layout word: the hash of its characters; there are about a hundred words."""
     wide = np.array([ord(letter) for letter in word], dtype=np.uint64)
     return int(_hashes(wide, len(word))[0]) % N_LAYOUT

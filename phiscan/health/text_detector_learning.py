@@ -1,7 +1,7 @@
-"""Teach detector C from reviewed files: a small step from the shipped weights, on hashed features only.
+"""Fine-tune detector C on reviewed files: regularized towards the shipped weights, on hashed features only.
 
-A bucket's weight moves only if that many different files hold it (``MIN_FILES``), so no weight speaks of what
-a single file says.
+A bucket's weight changes only if at least ``MIN_FILES`` different files have it, so that no weight reveals
+the text of a single file.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Piece = tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]  # buckets and val
 
 @dataclass(frozen=True, slots=True)
 class LearnedText:
-    """The new model (None where too few files could teach) and the verdicts on held-out files."""
+    """The new model (None if there were too few files) and the verdicts on held-out files."""
 
     model: TextModel | None
     reason: str
@@ -38,13 +38,13 @@ class LearnedText:
 def learn_text(
     files: Sequence[Sequence[Piece]], is_phi: Flags, groups: npt.NDArray[np.int64], shipped: TextModel
 ) -> LearnedText:
-    """Learn from the most telling pieces of each file; of a PHI file the best one counts.
+    """Return the model fitted to the highest-scoring pieces of each file, of a PHI file only the first.
 
     Args:
-        files: the pieces of each file, best first, as many as were kept.
+        files: the stored pieces of each file, highest score first.
         is_phi: the verdicts.
         groups: near-duplicates have the same number.
-        shipped: where the weights start from.
+        shipped: the initial weights.
     """
     before = np.array([_best(pieces, shipped) >= shipped.threshold for pieces in files], dtype=np.bool_)
     n_phi, n_other = int(is_phi.sum()), int((~is_phi).sum())
@@ -65,8 +65,8 @@ def learn_text(
         after[held_out] = [
             _best(files[index], model) >= model.threshold for index in np.flatnonzero(held_out).tolist()
         ]
-    everybody = np.ones(len(files), dtype=np.bool_)
-    return LearnedText(_fit(files, is_phi, groups, shipped, everybody), "", before, after)
+    all_files = np.ones(len(files), dtype=np.bool_)
+    return LearnedText(_fit(files, is_phi, groups, shipped, all_files), "", before, after)
 
 
 def save_text(model: TextModel, path: Any) -> None:
@@ -108,8 +108,8 @@ def _fit(
     held = np.zeros(N_BUCKETS, dtype=np.int64)
     for group in np.unique(owner).tolist():
         held[np.unique(matrix[owner == group].indices)] += 1
-    kept = np.flatnonzero(held >= MIN_FILES)
-    narrow = matrix[:, kept]
+    frequent = np.flatnonzero(held >= MIN_FILES)
+    narrow = matrix[:, frequent]
     offset = matrix @ shipped.weights.astype(np.float64) + shipped.intercept - shipped.threshold
     verdicts = np.array([is_phi[index] for index, _ in rows])
     signs = np.where(verdicts, 1.0, -1.0)
@@ -121,7 +121,7 @@ def _fit(
         value = (share * np.logaddexp(0.0, -margins)).sum() + 0.5 * PENALTY * (step[1:] @ step[1:])
         return float(value), np.concatenate([[slope.sum()], narrow.T @ slope + PENALTY * step[1:]])
 
-    step = minimize(loss, np.zeros(len(kept) + 1), jac=True, method="L-BFGS-B", options={"maxiter": 60}).x
+    step = minimize(loss, np.zeros(len(frequent) + 1), jac=True, method="L-BFGS-B", options={"maxiter": 60}).x
     weights = shipped.weights.copy()
-    weights[kept] += step[1:].astype(np.float32)
+    weights[frequent] += step[1:].astype(np.float32)
     return TextModel(weights, shipped.intercept + float(step[0]), shipped.threshold)

@@ -1,4 +1,4 @@
-"""Health topics: concepts to ICD-10-CM chapters, for the officer's view and the report."""
+"""Map health concepts to ICD-10-CM chapters, for the officer's view and the report."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ def topic_of(concept: str) -> str:
 
 
 def label_of(concept: str) -> str:
-    """Return the words by which a concept is shown to people; the concept id itself if it is unknown."""
+    """Return the display label of a concept; the concept id itself if it is unknown."""
     return load_lexicon().labels.get(concept, concept)
 
 
 def topics(concepts: Iterable[str]) -> tuple[tuple[str, int], ...]:
-    """Count the chapters of a file's concepts, the most frequent first; repeats count."""
+    """Return the chapters of a file's concepts with their counts, the most frequent first; repeats count."""
     counts = Counter(topic for topic in map(topic_of, concepts) if topic)
     return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0])))

@@ -1,1 +1,1 @@
-"""The metrics room."""
+"""Statistics of detection: estimates of missed PHI, agreement, rankings, de-identification scores."""

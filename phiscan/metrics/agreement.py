@@ -1,4 +1,4 @@
-"""How far reviewers agree who judged the same files."""
+"""Inter-reviewer agreement on the same files: kappa, positive agreement, PABAK, alpha."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SOURCE = _(
     "Bishop & Carlin (1993); Krippendorff (2019)"
 )
 POSITIVE = "phi"
-ALL_ALIKE = _(
+ALL_EQUAL = _(
     "the files that both judged are all alike in this, so that their spread is no estimate for others"
 )
 
@@ -40,7 +40,7 @@ class Agreement:
 def agreement(
     first: Sequence[str | None], second: Sequence[str | None], *, positive: str = POSITIVE
 ) -> Agreement:
-    """Compare two reviewers on the files that both judged.
+    """Return the agreement of two reviewers on the files that both judged.
 
     Kappa is over all labels. Positive agreement is 2a/(2a + b + c) for ``positive`` against all other labels.
     PABAK is (k p - 1)/(k - 1) with k labels in the two columns (at least 2): 2p - 1 for two labels.
@@ -61,7 +61,7 @@ def agreement(
         return Agreement(0, nothing, nothing, nothing)
     table = Counter(pairs)
     agreed = sum(count for (a, b), count in table.items() if a == b)
-    # The labels of a reviewer's own files count too: a label that only one of them uses is a label.
+    # Labels of files that only one of them judged count too.
     n_labels = max(2, len({label for label in (*first, *second) if label is not None}))
     both = table[positive, positive]
     marked = sum(count * ((a == positive) + (b == positive)) for (a, b), count in table.items())
@@ -89,7 +89,7 @@ def krippendorff_alpha(ratings: Ratings) -> Figure:
     """Return Krippendorff's alpha for nominal labels, any number of reviewers, with missing ratings.
 
     1 minus observed over expected disagreement, from the coincidence matrix of all pairs of ratings of the
-    same file; files with one rating only say nothing.
+    same file; files with a single rating are ignored.
 
     Source: Krippendorff (2019), "Content Analysis", 4th ed., section 12.3.
 
@@ -148,7 +148,7 @@ def _positive_variance(both: int, single: int) -> float:
 
 def _with_interval(value: Fraction, variance: float, bounds: tuple[float, float]) -> Figure:
     point = float(value)
-    if variance <= 0:  # all alike: the large-sample interval would have no width, whatever the truth is
-        return Figure(point, None, ALL_ALIKE)
+    if variance <= 0:  # all equal: the large-sample interval would have no width
+        return Figure(point, None, ALL_EQUAL)
     margin = Z95 * math.sqrt(variance)
     return Figure(point, (max(point - margin, bounds[0]), min(point + margin, bounds[1])))

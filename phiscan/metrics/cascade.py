@@ -1,8 +1,8 @@
-"""What the cascade missed: the files whose names were not searched, estimated from the audit sample.
+"""Estimate what the cascade missed, from the audit sample, with exact binomial intervals.
 
-The cascade leaves the expensive recognizers out where they could hardly bring a file to the threshold. Of
-those files a random part, drawn by content, is read by every recognizer all the same. The share of them that
-is referred, or holds identifiers, is the share among the files that were left out, up to chance.
+The cascade skips the expensive recognizers on files that could hardly reach the threshold. A random sample of
+those files, drawn by content, is read by every recognizer. The share of the sample that is referred, or holds
+identifiers, estimates the share among the skipped files.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from phiscan.metrics.intervals import check_count
 
 CONFIDENCE = 0.95
-_STEPS = 60  # of bisection: more than a share has digits
+_STEPS = 60  # of bisection: more than the bits of a double
 _NOTHING = 1e-17
 NO_SAMPLE = "no file was drawn for the audit sample"
 
@@ -34,7 +34,7 @@ class Missed:
 
 @dataclass(frozen=True, slots=True)
 class CascadeLoss:
-    """What the files that were left out hold besides what the cheap recognizers found in them."""
+    """The findings that the skipped files are estimated to hold beyond those of the cheap recognizers."""
 
     n_left_out: int
     n_audit: int
@@ -65,12 +65,12 @@ def cascade_loss(
     n_audit_referred: int = 0,
     n_audit_identified: int = 0,
 ) -> CascadeLoss:
-    """Estimate what was missed in the files that were left out, with exact binomial intervals.
+    """Estimate the missed files among those that the cascade skipped, with exact binomial intervals.
 
     Args:
-        n_left_out: files whose names were not searched.
+        n_left_out: files on which the expensive recognizers did not run.
         n_left_out_identified: of them, files in which the cheap recognizers found identifiers.
-        n_audit: contents drawn among those that would have been left out.
+        n_audit: contents sampled from those that would have been skipped.
         n_audit_referred: of them, those that were referred.
         n_audit_identified: of them, those with identifiers, referred ones among them.
 
@@ -94,7 +94,7 @@ def cascade_loss(
 
 
 def _missed(n_hits: int, n_audit: int, n_left_out: int, n_known: int) -> Missed:
-    """Return how many of the files left out have what the hits of the sample have, less the known ones."""
+    """Return the estimated number of skipped files with the property of the hits, less the known ones."""
     check_count("hits of the audit sample", n_hits, n_audit)
     if not n_left_out:
         return Missed(0.0, 0, 0)
@@ -108,7 +108,7 @@ def _missed(n_hits: int, n_audit: int, n_left_out: int, n_known: int) -> Missed:
 def exact_interval(n_hits: int, n: int) -> tuple[float, float]:
     """Return the Clopper-Pearson interval of a share, by bisection with the standard library alone.
 
-    ``intervals.clopper_pearson`` gives the same by scipy, which takes longer to load than a scan of an
+    ``intervals.clopper_pearson`` returns the same by scipy, which takes longer to load than a scan of an
     unchanged share lasts.
 
     >>> [round(end, 4) for end in exact_interval(71, 123)]
@@ -121,7 +121,7 @@ def exact_interval(n_hits: int, n: int) -> tuple[float, float]:
 
 
 def _share_with(n_hits: int, n: int, tail: float) -> float:
-    """Return the share at which at most so many hits have the probability ``tail``."""
+    """Return the share at which the probability of at most ``n_hits`` hits is ``tail``."""
     low, high = n_hits / n, 1.0
     for _ in range(_STEPS):
         middle = (low + high) / 2
@@ -133,9 +133,9 @@ def _share_with(n_hits: int, n: int, tail: float) -> float:
 
 
 def _at_most(n_hits: int, n: int, share: float) -> float:
-    """Return the probability of at most so many hits; from the largest term down until terms are nothing.
+    """Return the probability of at most ``n_hits`` hits: terms are summed from the largest until negligible.
 
-    ``share`` is at least ``n_hits / n``, so that the terms fall.
+    ``share`` is at least ``n_hits / n``, so that the terms decrease.
     """
     ratio = (1 - share) / share if share else math.inf
     log_term = (

@@ -1,4 +1,4 @@
-"""What a detector's confusion matrix is once the number of actual positives is estimated."""
+"""A detector's confusion matrix from its confirmed positives and the estimated number of all positives."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Elusion sampling: how much PHI is left among the files that were not referred, at most.
+"""Elusion sampling: upper bounds of the PHI files among the files that were not referred.
 
-The design-based answer: a random sample of the unreferred files goes to review, and the bounds follow from
-how it was drawn, without any assumption about the detectors. ``population`` counts all unreferred files,
-the sample among them; ``found`` is the PHI files in the sample. All bounds are one-sided.
+A design-based estimate: a random sample of the unreferred files is reviewed, and the bounds follow from the
+sampling design, without assumptions about the detectors. ``population`` counts all unreferred files including
+the sample; ``found`` is the number of PHI files in the sample. All bounds are one-sided.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SOURCE = _(
     "Waudby-Smith & Ramdas (2020), theorem 3.1"
 )
 
-# So near the level, logarithms of probabilities are compared as whole numbers instead.
+# Probabilities whose logarithms are this close to the level are compared exactly, in integers.
 _TIE = 1e-9
 _EXACT_POPULATION = 20_000
 
@@ -46,7 +46,7 @@ class Elusion:
 
 @dataclass(frozen=True, slots=True)
 class Stratum:
-    """One stratum of the unreferred files and what its sample held."""
+    """One stratum of the unreferred files, its sample and the PHI files found in it."""
 
     name: str
     population: int
@@ -56,7 +56,7 @@ class Stratum:
 
 @dataclass(frozen=True, slots=True)
 class Prefix:
-    """A beginning of a random order: how many items it has, PHI among them, and items without a verdict."""
+    """A prefix of a random order: its number of items, of PHI among them, and of items without a verdict."""
 
     size: int
     found: int
@@ -65,7 +65,7 @@ class Prefix:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """Whether a sequential review may stop, and the recall it is sure of."""
+    """Whether a sequential review may stop, and the lower bound of recall."""
 
     stop: bool
     recall_lower: float | None
@@ -87,7 +87,7 @@ def draw_sample(population: int, sample: int, seed: int) -> tuple[int, ...]:
 
 
 def tail_of(confidence: float) -> Fraction:
-    """Return 1 - confidence as the decimal that was written, not as its nearest binary number.
+    """Return 1 - confidence as an exact decimal, not as the nearest binary number.
 
     >>> tail_of(0.95)
     Fraction(1, 20)
@@ -147,13 +147,14 @@ def sequential_upper(population: int, sample: int, found: int, tail: Fraction) -
 def best_prefix(
     population: int, verdicts: Sequence[bool | None], *, confidence: float = 0.95
 ) -> Prefix | None:
-    """Choose the beginning of a random order that bounds the PHI best, with items that have no verdict in it.
+    """Return the prefix of a random order with the tightest bound; items without a verdict are allowed.
 
-    ``verdicts`` are those of the order from its start: is it PHI, or None for an item without a verdict. Such
-    an item counts as PHI in the bound, so that it cannot make the bound smaller. The beginnings compared end
-    at a reviewed item and hold every PHI item of ``verdicts``; of those, the one of the smallest sequential
-    bound is returned, the longest at equal bounds. Choosing after the fact is allowed, because the sequential
-    bounds of all beginnings hold together with the given confidence. None: nothing has been reviewed.
+    ``verdicts`` are in that order: whether it is PHI, or None for an item without a verdict. Such
+    an item counts as PHI in the bound, so that it cannot make the bound smaller. The prefixes compared end
+    at a reviewed item and include every PHI item of ``verdicts``; of those, the one of the smallest
+    sequential bound is returned, the longest at equal bounds. Choosing after the fact is valid, because the
+    sequential bounds of all prefixes hold simultaneously with the given confidence. None: nothing has been
+    reviewed.
 
     Raises:
         ValueError: there are more verdicts than items, or the level is not in (0, 1).
@@ -172,7 +173,7 @@ def best_prefix(
         found += is_phi is True
         n_open += is_phi is None
         follows = verdicts[place] if place < len(verdicts) else None
-        # Another item without PHI only makes the bound smaller: what ends there need not be tried.
+        # Another item without PHI only makes the bound smaller: a prefix that ends there need not be tried.
         if is_phi is None or place < shortest or follows is False:
             continue
         upper = sequential_upper(population, place, found + n_open, tail)
@@ -184,7 +185,7 @@ def best_prefix(
 def elusion(
     population: int, sample: int, found: int, *, confidence: float = 0.95, sequential: bool = False
 ) -> Elusion:
-    """Bound the PHI files among the files that were not referred.
+    """Return upper bounds of the PHI files among the files that were not referred.
 
     Raises:
         ValueError: a count is negative, found > sample, sample > population, or the level is not in (0, 1).
@@ -209,7 +210,7 @@ def elusion(
 def stratified_elusion(
     strata: Sequence[Stratum], *, confidence: float = 0.95, sequential: bool = False
 ) -> Elusion:
-    """Bound the total over strata: each is bounded at (1 - confidence)/H, and the sum holds by Bonferroni.
+    """Return upper bounds of the total over H strata: each at level (1 - confidence)/H (Bonferroni).
 
     Raises:
         ValueError: there is no stratum, or one has impossible counts (its name is in the message).
@@ -259,7 +260,7 @@ def stratified_elusion(
 
 
 def recall_lower(true_positives: int, missed_upper: int) -> float | None:
-    """Return the recall that is certain when at most so many files were missed; None for no PHI at all.
+    """Return the lower bound of recall if at most ``missed_upper`` files were missed; None without any PHI.
 
     >>> recall_lower(95, 5)
     0.95
@@ -270,7 +271,7 @@ def recall_lower(true_positives: int, missed_upper: int) -> float | None:
 
 
 def sample_size(target: float, *, confidence: float = 0.95, population: int | None = None) -> int:
-    """Plan how many files to review so that finding none shows a rate of at most ``target``.
+    """Return the sample size at which a sample without PHI bounds the rate by ``target``.
 
     Without a population: the smallest n whose Clopper-Pearson bound is at most target. With one: the smallest
     n for which the hypergeometric bound is at most target times the population, so that
@@ -307,10 +308,10 @@ def sample_size(target: float, *, confidence: float = 0.95, population: int | No
 
 
 def stopping(true_positives: int, upper_sequential: int, *, target_recall: float) -> Stop:
-    """Say whether the recall target is reached, with confidence at every look.
+    """Return whether the recall target is reached, by a bound that is valid at every look.
 
-    The rule stops at the first look at which T/(T + upper_sequential) >= target. It may be asked after any
-    reviewed file, since the sequential bound holds at all of them together.
+    The rule stops at the first look at which T/(T + upper_sequential) >= target. It may be evaluated after
+    any reviewed file, since the sequential bound holds at all of them together.
 
     Raises:
         ValueError: a count is negative, or the target is not in [0, 1].
@@ -332,7 +333,7 @@ def _check(population: int, sample: int, found: int) -> None:
 
 
 def _more_likely(population: int, sample: int, found: int, marked: int, tail: Fraction) -> bool:
-    """Tell whether P(X <= found) > tail, with whole numbers when logarithms are too close to tell."""
+    """Return whether P(X <= found) > tail; in exact integers when the logarithms are too close."""
     gap = log_at_most(found, population, marked, sample) - math.log(tail)
     if abs(gap) > _TIE or population > _EXACT_POPULATION:
         return gap > 0
@@ -344,7 +345,7 @@ def _more_likely(population: int, sample: int, found: int, marked: int, tail: Fr
 
 
 def _credible(population: int, sample: int, found: int, marked: int, tail: Fraction) -> bool:
-    """Tell whether (n + 1) P(X = found) > tail, with whole numbers when logarithms are too close to tell."""
+    """Return whether (n + 1) P(X = found) > tail; in exact integers when the logarithms are too close."""
     gap = log_probability(found, population, marked, sample) + math.log(sample + 1) - math.log(tail)
     if abs(gap) > _TIE or population > _EXACT_POPULATION:
         return gap > 0

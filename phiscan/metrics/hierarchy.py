@@ -1,11 +1,9 @@
 """Scores of labels that form a hierarchy: count-preserving (CoPHE) and set-based, per level and overall.
 
-Representation, named in every result: a label that a document carries is at level 0 ("leaf view"), and each
-of its
+Representation, named in every result: a label of a document is at level 0 ("leaf view"), and each of its
 ancestors k steps above it is at level k. A label counts once towards each distinct ancestor of a level,
-however
-many paths lead there. Labels are counted from the leaves upwards, so leaves at different depths all start at
-level 0; a node can stand at several levels, and is then counted at each.
+however many paths lead there. Labels are counted from the leaves upwards, so leaves at different depths all
+start at level 0; a node can be at several levels, and is then counted at each.
 
 Source: Falis et al. (2021), CoPHE; Kosmopoulos et al. (2015) for the set-based scores.
 """
@@ -100,7 +98,7 @@ class Hierarchy:
                 if not waiting[parent]:
                     free.append(parent)
         if n_seen < len(nodes):
-            # What is left lies on a cycle or above one; stepping down to children that are left ends on it.
+            # The remaining nodes lie on a cycle or above one; following remaining children ends on it.
             left = {node for node in nodes if waiting[node]}
             children = {up: child for child, above in self._parents.items() if child in left for up in above}
             node = min(left)
@@ -127,10 +125,9 @@ def score_hierarchy(
 ) -> tuple[tuple[LevelScore, ...], LevelScore]:
     """Score the labels of documents at every level, and over all levels together (their sums).
 
-    A document absent from one side has no labels there. Levels reach as far as the labels used have
-    ancestors.
-    Counts may be of any size; Python integers keep them exact. Set-based, a label counts once per document
-    and level.
+    A document absent from one side has no labels there. There are as many levels as the labels used have
+    ancestors. Counts may be of any size; Python integers keep them exact. Set-based, a label counts once per
+    document and level.
 
     Raises:
         ValueError: a label is not in the hierarchy.

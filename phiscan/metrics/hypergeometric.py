@@ -1,4 +1,4 @@
-"""Hypergeometric probabilities that keep their digits for populations of a thousand million files.
+"""Hypergeometric probabilities with full precision for populations of up to 10^9 files.
 
 Notation: a population of N files, K of them marked, a sample of n without replacement, x marked ones in it.
 """

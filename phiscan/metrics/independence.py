@@ -1,6 +1,6 @@
-"""Are two detectors independent? Mutual information, with a permutation p-value.
+"""Test two detectors for independence: mutual information, with a permutation p-value.
 
-Capture-recapture with two lists is on independence. Mane et al. measure it by the mutual information
+Capture-recapture with two lists assumes independence. Mane et al. measure it by the mutual information
 of the features that the detectors use, given the class, and of every pair of features separately.
 
 Source: Mane et al. (2004), section 3; Cover & Thomas (2006), "Elements of Information Theory", eq. 2.28.
@@ -51,13 +51,13 @@ def mutual_information(first: Sequence[Hashable], second: Sequence[Hashable]) ->
 def dependence(
     first: Sequence[Hashable], second: Sequence[Hashable], *, shuffles: int = 9_999, seed: int = 0
 ) -> Dependence:
-    """Measure the dependence of two columns and how surprising it is under independence.
+    """Return the mutual information of two columns and its p-value under independence.
 
     The p-value is (r + 1)/(shuffles + 1), with r the shuffles of the second column that reach the observed
     mutual information, ties counted.
 
     Raises:
-        ValueError: as :func:`mutual_information`, or no shuffle was asked for.
+        ValueError: as :func:`mutual_information`, or ``shuffles`` is below 1.
 
     Source: North, Curtis & Sham (2002), Am. J. Hum. Genet. 71:439.
 
@@ -130,5 +130,5 @@ def _information(table: NDArray[np.float64]) -> np.float64:
     rows, columns = table.sum(axis=1, keepdims=True), table.sum(axis=0, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = np.where(table > 0, table / n * np.log(table * n / (rows * columns)), 0.0)
-    # Rounding can leave independence a hair below 0.
+    # Rounding can make the value slightly negative under independence.
     return np.float64(max(terms.sum(), 0.0))

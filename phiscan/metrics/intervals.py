@@ -1,4 +1,4 @@
-"""Exact binomial bounds, and the figure that every estimate of a share is made of."""
+"""Exact binomial bounds, and ``Figure``: an estimate with its interval or the reason why there is none."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Figure:
 
 
 def check_count(name: str, value: int, high: int | None = None) -> None:
-    """Refuse what is not a count.
+    """Raise ValueError unless the value is a count.
 
     Raises:
         ValueError: the value is not a whole number from 0 to ``high``.
@@ -33,7 +33,7 @@ def check_count(name: str, value: int, high: int | None = None) -> None:
 
 
 def check_share(name: str, value: float, *, open_ends: bool = False) -> None:
-    """Refuse what is not a number in [0, 1], or in (0, 1) with ``open_ends``.
+    """Raise ValueError unless the value is in [0, 1], or in (0, 1) with ``open_ends``.
 
     Raises:
         ValueError: the value is outside, or not a number.
@@ -54,7 +54,7 @@ def binomial_lower(n_hits: int, n: int, tail: float) -> float:
         return 0.0
     if n_hits == n:
         return math.exp(math.log(tail) / n)
-    from scipy import special  # noqa: PLC0415 (takes a while to load; a scan asks for counts alone)
+    from scipy import special  # noqa: PLC0415 (slow to import; a scan needs counts alone)
 
     return float(special.betaincinv(n_hits, n - n_hits + 1, tail))
 

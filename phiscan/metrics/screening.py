@@ -1,4 +1,4 @@
-"""What can be said when only the screened positives were verified.
+"""Estimates from verified screened positives alone: TDP, FRP, PPV, coverage, and ratios of two screens.
 
 Files without the screened characteristic are never opened by a reviewer, so the usual confusion matrix
 has two unknown cells and neither sensitivity nor specificity exists. The joint probabilities do.
@@ -34,7 +34,7 @@ class ScreenedPositives:
 
 @dataclass(frozen=True, slots=True)
 class ScreenedTable:
-    """The confusion matrix of screened positives (Table 1 of the paper); None is a cell nobody knows.
+    """The confusion matrix of screened positives (Table 1 of the paper); None is an unknown cell.
 
     Rows are the verified truth (PHI, not PHI), columns the screen (positive, negative).
     """
@@ -64,7 +64,7 @@ def tdp_frp(n_phi: int, n_not_phi: int, n_not_screened: int) -> ScreenedPositive
     Args:
         n_phi: screened positive files that were verified as PHI.
         n_not_phi: screened positive files that were verified as not PHI.
-        n_not_screened: files that the screen did not mark; nobody verified them.
+        n_not_screened: files that the screen did not mark; they are not verified.
 
     Raises:
         ValueError: a count is negative or not whole.
@@ -101,7 +101,7 @@ def coverage(n_phi: int, n_not_phi: int, n_not_screened: int) -> Figure:
 
 
 def screened_table(n_phi: int, n_not_phi: int, n_not_screened: int) -> ScreenedTable:
-    """Lay out the confusion matrix with its two unknown cells.
+    """Return the confusion matrix with its two unknown cells.
 
     Raises:
         ValueError: a count is negative or not whole.
@@ -119,7 +119,7 @@ def relative(
 
     The number of files cancels, so the ratios are ratios of counts. The interval needs the paired table,
     that is how many files both characteristics marked; without it the interval is None. It is None too where
-    both marked the very same files: only files that one of them marked alone have a part in the variance.
+    both marked the very same files: only files that one of them marked alone contribute to the variance.
 
     Args:
         first: (PHI, not PHI) among the files that the first characteristic marked.

@@ -1,6 +1,7 @@
-"""The dependence of two detectors' verdicts, from four counts, by the standard library alone.
+"""Dependence of two detectors' verdicts from four counts: mutual information with an exact p-value.
 
-Every scan ends with it, and a scan of an unchanged share takes less time than scipy takes to load.
+It uses the standard library alone: every scan computes it, and importing scipy takes longer than a scan of an
+unchanged share.
 """
 
 from __future__ import annotations
@@ -8,13 +9,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-# A pair is called not credible when so much dependence is rare under independence.
+# Significance level below which independence of a pair is not credible.
 CREDIBLE_P = 0.05
 
 
 @dataclass(frozen=True, slots=True)
 class Dependence:
-    """Mutual information in nats, and how often shuffling gives at least as much."""
+    """Mutual information in nats, and the share of permutations with at least as much."""
 
     nats: float
     p_value: float
@@ -22,7 +23,7 @@ class Dependence:
 
     @property
     def credible(self) -> bool:
-        """Whether independence may still be believed at the 5% level."""
+        """Whether independence is not rejected at the 5% level."""
         return self.p_value > CREDIBLE_P
 
 
@@ -65,7 +66,7 @@ def _information(both: int, first: int, second: int, n: int) -> float:
         (n - first - second + both, (n - first) * (n - second)),
     )
     terms = math.fsum(cell / n * math.log(cell * n / product) for cell, product in cells if cell > 0)
-    return max(terms, 0.0)  # rounding can leave independence a hair below 0
+    return max(terms, 0.0)  # rounding can make it slightly negative
 
 
 def _log_choose(n: int, k: int) -> float:

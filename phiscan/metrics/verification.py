@@ -1,4 +1,4 @@
-"""Corrections for imperfect reviewers and for files that nobody verified."""
+"""Corrections for imperfect reviewers (Rogan-Gladen) and for unverified files (Begg-Greenes)."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Verified:
 
     @property
     def n_verified(self) -> int:
-        """Those of them that somebody verified."""
+        """The verified ones of them."""
         return self.diseased + self.healthy
 
 
@@ -71,7 +71,7 @@ class BeggGreenes:
 
 @dataclass(frozen=True, slots=True)
 class Prevalence:
-    """Apparent and true prevalence; ``warning`` says when the estimate was cut to [0, 1]."""
+    """Apparent and true prevalence; ``warning`` is set if the estimate was clipped to [0, 1]."""
 
     apparent: float | None
     prevalence: float | None
@@ -129,9 +129,9 @@ def begg_greenes(positive: Verified, negative: Verified) -> BeggGreenes:
 def rogan_gladen(found: int, sample: int, sensitivity: float, specificity: float) -> Prevalence:
     """Estimate the true share of PHI from the share that imperfect reviewers found.
 
-    (apparent + specificity - 1)/(sensitivity + specificity - 1), cut to [0, 1]; the standard error is that of
-    the apparent share over the same divisor. For an apparent share of 0 or 1 that error is 0; the interval is
-    then the Clopper-Pearson one of the apparent share, corrected like the share itself.
+    (apparent + specificity - 1)/(sensitivity + specificity - 1), clipped to [0, 1]; the standard error is
+    that of the apparent share over the same divisor. For an apparent share of 0 or 1 that error is 0; the
+    interval is then the Clopper-Pearson one of the apparent share, corrected like the share itself.
 
     Raises:
         ValueError: found > sample, a count is negative, or a rate is not in [0, 1].
@@ -173,7 +173,7 @@ def rogan_gladen(found: int, sample: int, sensitivity: float, specificity: float
 
 
 def _scaled(cell: Verified, count: int) -> Fraction:
-    """Spread a verified count over all files of its screen result."""
+    """Return a verified count scaled to all files of its screen result."""
     return Fraction(cell.n * count, cell.n_verified) if cell.n_verified else Fraction(0)
 
 

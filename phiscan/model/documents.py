@@ -26,7 +26,7 @@ class Span:
     end: int
 
     def __post_init__(self) -> None:
-        """Refuse an empty or backward range."""
+        """Raise ValueError for an empty or reversed range."""
         if not 0 <= self.start < self.end:
             message = f"a span needs 0 <= start < end, got [{self.start}, {self.end})"
             raise ValueError(message)
@@ -41,20 +41,20 @@ class Span:
         return text[self.start : self.end]
 
     def overlaps(self, other: Span) -> bool:
-        """Tell whether the two ranges share a code point."""
+        """Return whether the two ranges share a code point."""
         return self.start < other.end and other.start < self.end
 
     def contains(self, other: Span) -> bool:
-        """Tell whether ``other`` lies wholly inside this range."""
+        """Return whether ``other`` is entirely inside this range."""
         return self.start <= other.start and other.end <= self.end
 
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """Where a file lies and what the file system said of it when it was crawled.
+    """A crawled file: its path, and its metadata in the file system at that time.
 
-    ``root`` and ``path`` are raw bytes, exactly as the file system gave them; ``path`` is relative
-    to ``root``. Names that are not UTF-8 stay readable on the wire through ``display``.
+    ``root`` and ``path`` are raw bytes, exactly as in the file system; ``path`` is relative to ``root``.
+    ``display`` is readable text also for names that are not UTF-8.
     """
 
     root: bytes
@@ -66,15 +66,15 @@ class SourceFile:
     device: int
     mode: int = 0
     uid: int = 0
-    owner: str = ""  # name of the owner as the share gives it; "" when unknown
+    owner: str = ""  # name of the owner on the share; "" when unknown
     readers: tuple[str, ...] = ()  # who may read it: "everyone", "group NAME", "user NAME"
-    # Contents of this size that were screened, each "HASH MEDIA_TYPE": the result of an equal one is taken.
+    # Screened contents of this size, each "HASH MEDIA_TYPE": the result of an equal one is reused.
     duplicates: tuple[str, ...] = field(default=(), compare=False, repr=False)
-    without_ocr: bool = field(default=False, compare=False, repr=False)  # its pictures are left for later
+    without_ocr: bool = field(default=False, compare=False, repr=False)  # pictures are left to a second pass
 
     @classmethod
     def of(cls, root: bytes, path: bytes, info: os.stat_result) -> Self:
-        """Return a file of this machine by its place and what ``lstat`` said of it."""
+        """Return a local file from its path and ``lstat`` result."""
         return cls(
             root=root,
             path=path,
@@ -100,11 +100,11 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A stretch of ``Document.text`` and where it came from.
+    """A part of ``Document.text`` and its origin.
 
-    ``locator`` names the way through every container, outermost first, joined by ``!/``; a place
-    inside a document follows ``#``: ``mail.eml!/scan.zip!/a.docx#p3``. The name of the crawled file
-    itself is not repeated in it: the locator of a plain text file is the empty string.
+    ``locator`` is the path through every container, outermost first, joined by ``!/``; a position inside a
+    document follows ``#``: ``mail.eml!/scan.zip!/a.docx#p3``. It does not include the name of the crawled
+    file: the locator of a plain text file is the empty string.
     """
 
     locator: str
@@ -112,8 +112,8 @@ class Segment:
     end: int
 
 
-# Locators of what a crawled file itself is called, and of folders that say whom it is about. They are no
-# content: files of equal content and other names have other results.
+# Locators of the crawled file's name, and of folder names with a person's name. They are not part of the
+# content: files with equal content and different names have different results.
 FILE_NAME, FOLDER_NAME = "#filename", "#folder"
 
 
@@ -131,18 +131,18 @@ class UnreadPart:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """The text of one file with the origin of each stretch of it; segments are in text order."""
+    """The text of one file with the origin of each part; segments are in text order."""
 
     text: str = field(repr=False)
     segments: tuple[Segment, ...]
     media_type: str
     unread: tuple[UnreadPart, ...] = ()
     content_hash: str = ""  # blake3 of the file's bytes, hex
-    declared_type: str = ""  # what the name promises, where the content is something else
-    n_chars_unread: int = 0  # an estimate, of what was left out of the text because it has too much of it
+    declared_type: str = ""  # type by the file's name, if the content has another type
+    n_chars_unread: int = 0  # estimated number of characters that were left out of a long text
 
     def locate(self, offset: int) -> str:
-        """Return the locator of the segment that holds the code point at ``offset``."""
+        """Return the locator of the segment with the code point at ``offset``."""
         low, high = 0, len(self.segments)
         while low < high:
             middle = (low + high) // 2

@@ -8,7 +8,7 @@ from typing import Self
 
 
 class Outcome(StrEnum):
-    """What became of one crawled file; exactly one of these."""
+    """The outcome of a crawled file; exactly one of these."""
 
     SCREENED = "screened"
     UNCHANGED = "unchanged"
@@ -17,13 +17,13 @@ class Outcome(StrEnum):
 
 
 class SkipReason(StrEnum):
-    """The rule by which a file was passed over."""
+    """The rule by which a file was skipped."""
 
     IGNORED = "ignored"  # a line of the operator's .phiscanignore
-    HARD_LINK = "hard_link"  # same inode as a file that this scan already has
+    HARD_LINK = "hard_link"  # same inode as a file already crawled in this scan
     SYMLINK = "symlink"  # never followed
     NOT_REGULAR = "not_regular"  # FIFO, socket, device
-    EMPTY = "empty"  # nothing in it to read
+    EMPTY = "empty"  # size 0
 
 
 class FailReason(StrEnum):
@@ -38,12 +38,12 @@ class FailReason(StrEnum):
     NO_PERMISSION = "no_permission"
     CHANGED = "changed"  # changed or vanished while it was read
     UNSUPPORTED = "unsupported"
-    NEEDS_OCR = "needs_ocr"  # only pictures in it, and no OCR is installed
+    NEEDS_OCR = "needs_ocr"  # it has only pictures, and no OCR is installed
     IO_ERROR = "io_error"
     NESTED_TOO_DEEP = "nested_too_deep"
 
 
-OCR_PENDING = "not yet read by OCR"  # detail of what the first pass of a scan leaves to the second
+OCR_PENDING = "not yet read by OCR"  # detail of files that the first pass of a scan leaves to the second
 
 
 class EntityType(StrEnum):
@@ -159,7 +159,7 @@ _PII_BIT_INDEX = {bit: index for index, bit in enumerate(ALL_PII_BITS)}
 
 
 class Referral(StrEnum):
-    """What the pipeline decided about a screened file (``decision`` in the JSON of the contract)."""
+    """The pipeline's decision on a screened file (``decision`` in the JSON of the contract)."""
 
     REFERRED = "referred"
     PII_ONLY = "pii_only"
@@ -168,7 +168,7 @@ class Referral(StrEnum):
 
 
 class Verdict(StrEnum):
-    """What a reviewer decided about a file."""
+    """A reviewer's verdict on a file."""
 
     PHI = "phi"
     NOT_PHI = "not_phi"
@@ -176,12 +176,12 @@ class Verdict(StrEnum):
 
 
 class Search(StrEnum):
-    """Which recognizers read a file, and why: the expensive ones read only what they could have referred."""
+    """Which recognizers ran on a file, and why: the expensive ones run only where they could refer it."""
 
-    EVERYTHING = "everything"  # all of them, because all files are searched
-    NEEDED = "needed"  # all of them, because the file could be referred by what they find
-    AUDIT = "audit"  # all of them, because the file was drawn at random among those that could not
-    LEFT_OUT = "left_out"  # the cheap ones alone
+    EVERYTHING = "everything"  # all of them, because the cascade is off
+    NEEDED = "needed"  # all of them, because their findings could refer the file
+    AUDIT = "audit"  # all of them, because the file is in the audit sample of the others
+    LEFT_OUT = "left_out"  # the cheap ones only
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +196,7 @@ class PiiVector:
 
     @classmethod
     def from_int(cls, packed: int) -> Self:
-        """Unpack what ``to_int`` made."""
+        """Unpack an integer of ``to_int``."""
         return cls(frozenset(b for b, i in _PII_BIT_INDEX.items() if packed >> i & 1))
 
     @property
@@ -205,5 +205,5 @@ class PiiVector:
         return tuple(bit.value for bit in ALL_PII_BITS if bit in self.bits)
 
     def hamming(self, other: PiiVector) -> int:
-        """Count the bits that differ. Source: Sokolova & El Emam (2008), eq. 5."""
+        """Return the number of differing bits. Source: Sokolova & El Emam (2008), eq. 5."""
         return len(self.bits ^ other.bits)

@@ -1,7 +1,7 @@
-"""Values of the model as JSON values and back, each field by the type that it is annotated with.
+"""Convert dataclasses of the model to JSON values and back, by the type annotations of their fields.
 
-For bytes that come from where they may have been forged: nothing but what the types allow can come out, no
-code is run for it, and whoever reads a number or a text need not check it again (finite, of 64 bits, UTF-8).
+For input that may be forged: only values of the annotated types are returned, no code is executed, and
+numbers and texts are valid (finite, 64 bits, UTF-8).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from operator import attrgetter
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 Convert = Callable[[Any], Any]
-_MOST_INT = 2**63 - 1
+_MAX_INT = 2**63 - 1
 
 
 def dumps(plain: Any) -> str:
@@ -36,13 +36,13 @@ def to_plain(hint: Any, value: Any) -> Any:
 
 
 def from_plain(hint: Any, plain: Any) -> Any:
-    """Return the value that ``to_plain`` was given.
+    """Return the value of an annotated type from JSON values, the inverse of ``to_plain``.
 
     >>> from_plain(tuple[bytes, float | None], ["61", None])
     (b'a', None)
 
     Raises:
-        TypeError, ValueError: it is nothing of this type.
+        TypeError, ValueError: it is not of this type.
     """
     return _decoder(hint)(plain)
 
@@ -56,7 +56,7 @@ def _scalar(value: Any) -> Any:
 
 @cache
 def _encoder(hint: Any) -> Convert | None:
-    """Return what makes JSON values of a type; None where it is one already."""
+    """Return the function that converts a type to JSON values; None if it needs no conversion."""
     kind, parts = get_origin(hint), get_args(hint)
     if kind in {Union, types.UnionType}:
         return _union_encoder(parts)
@@ -129,7 +129,7 @@ def _record_encoder(kind: Any) -> Convert:
 
 @cache
 def _decoder(hint: Any) -> Convert:
-    """Return what makes a value of a type of JSON values, or raises TypeError or ValueError."""
+    """Return the function that converts JSON values to a type, or raises TypeError or ValueError."""
     kind, parts = get_origin(hint), get_args(hint)
     if kind in {Union, types.UnionType}:
         return _union_decoder(parts)
@@ -188,14 +188,14 @@ def _text(plain: Any) -> str:
         raise TypeError
     if plain.isascii():
         return plain
-    # Half a character cannot be stored; a question mark takes its place, and offsets stay.
+    # A lone surrogate cannot be stored; it is replaced by a question mark, so that offsets do not change.
     return plain.encode("utf-8", "replace").decode("utf-8")
 
 
 def _integer(plain: Any) -> int:
     if not isinstance(plain, int):
         raise TypeError
-    if not -_MOST_INT <= plain <= _MOST_INT:
+    if not -_MAX_INT <= plain <= _MAX_INT:
         raise ValueError
     return plain
 

@@ -1,4 +1,4 @@
-"""What becomes of a file, and what the store may keep of it: Decision, Examination, FileResult."""
+"""The decision on a file and the results that the store may hold: Decision, Examination, FileResult."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from phiscan.model.entities import (
 from phiscan.model.findings import HealthScore, PatientCheck, Reason, Screening, WindowBag
 
 # The verdict of the second family of name recognizers, stored after those of the three detectors: under the
-# first name where the file was drawn at random, under the other where a name alone would have referred it.
+# first name if the file is in the random sample, under the second if a name alone would have referred it.
 SECOND_NAMES, SECOND_NAMES_NEAR = "second_names", "second_names_near"
 
 
@@ -25,47 +25,47 @@ SECOND_LISTS = frozenset({SECOND_NAMES, SECOND_NAMES_NEAR})
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What becomes of a file: the referral, how likely the file is PHI, and why."""
+    """The decision on a file: the referral, P(PHI), and the reasons."""
 
     referral: Referral
-    case: str  # the row of the table of cases that says it in words
-    probability: float  # P(PHI) on a share of the stated prevalence
-    log_odds: float = 0.0  # the same before what reviewers taught
-    # The strongest inputs, and what each adds to the log-odds; the kind of a message of care before them.
+    case: str  # the row of the decision table that names it
+    probability: float  # P(PHI) at the configured prevalence
+    log_odds: float = 0.0  # the same before the reviewers' correction
+    # The largest contributions to the log-odds; before them the kind of a message of care.
     reasons: tuple[tuple[str, float], ...] = ()
     passage: Span | None = None  # the strongest passage
-    second_look: bool = False  # not referred, but marked by a detector or by the table of cases
-    evidence: tuple[tuple[str, int], ...] = ()  # what the table of cases looks at besides the score
-    patient_log_odds: float = 0.0  # what matches with the organization's own patients added to the log-odds
+    second_look: bool = False  # not referred, but marked by a detector or by the decision table
+    evidence: tuple[tuple[str, int], ...] = ()  # inputs of the decision table besides the score
+    patient_log_odds: float = 0.0  # log-odds added by matches with the organization's own patients
 
 
 @dataclass(frozen=True, slots=True)
 class Examination:
-    """Everything that screening and classifying say of one document."""
+    """The results of screening and classification of one document."""
 
     screening: Screening
     health: HealthScore
     decision: Decision
     detectors: tuple[tuple[str, bool], ...]  # verdict "is this PHI" of each independent detector
     search: Search = Search.EVERYTHING
-    # P(PHI) by each detector alone, on a share of the stated prevalence
+    # P(PHI) by each detector alone, at the configured prevalence
     detector_probabilities: tuple[tuple[str, float], ...] = ()
     patients: PatientCheck | None = None  # None = there is no index of the organization's own patients
 
     @property
     def referral(self) -> Referral:
-        """What becomes of the file."""
+        """The referral of the file."""
         return self.decision.referral
 
     @property
     def case(self) -> str:
-        """The row of the table of cases that says it in words."""
+        """The row of the decision table that names the decision."""
         return self.decision.case
 
 
 @dataclass(frozen=True, slots=True)
 class StoredFinding:
-    """A finding as the review store keeps it: position, type, masked shape, keyed hash."""
+    """A finding as stored: position, type, masked shape, keyed hash."""
 
     span: Span
     locator: str
@@ -79,7 +79,7 @@ class StoredFinding:
 
 @dataclass(frozen=True, slots=True)
 class StoredTerm:
-    """Occurrences of one health concept in a file, as the review store keeps them."""
+    """Occurrences of one health concept in a file, as stored."""
 
     concept: str
     count: int
@@ -89,7 +89,7 @@ class StoredTerm:
 
 @dataclass(frozen=True, slots=True)
 class FileResult:
-    """The one recorded outcome of a crawled file; what a worker sends back to the parent.
+    """The recorded outcome of a crawled file, as sent from a worker to the parent process.
 
     ``reason`` is "" for a screened file, else a ``SkipReason`` or ``FailReason`` value.
     The examination's numbers are None unless the outcome is screened.
@@ -102,7 +102,7 @@ class FileResult:
     media_type: str = ""
     content_hash: str = ""  # blake3, hex
     signature: bytes = field(default=b"", repr=False)  # of a referred file: keyed MinHash of its words
-    is_copy: bool = False  # screened by taking over what is stored of an equal content
+    is_copy: bool = False  # the stored result of an equal content was reused
     unread: tuple[UnreadPart, ...] = ()
     bytes_read: int | None = field(default=None, compare=False)  # of the file; None = not known
     n_chars: int = 0
@@ -112,7 +112,9 @@ class FileResult:
     nearest_prototype: str = ""
     prototype_distance: int | None = None
     n_people: int = 0
-    people_interval: tuple[int, int] | None = None  # 95 % of n_people; None where all was counted
+    people_interval: tuple[int, int] | None = (
+        None  # 95 % interval of n_people; None if the whole text was examined
+    )
     health_score: float | None = None
     health_distance: float | None = None
     health_prototype: str = ""
@@ -126,7 +128,7 @@ class FileResult:
     findings: tuple[StoredFinding, ...] = ()
     terms: tuple[StoredTerm, ...] = ()
     window: WindowBag | None = None
-    evidence: tuple[tuple[str, int], ...] = ()  # what decisions and learning look at besides the score
+    evidence: tuple[tuple[str, int], ...] = ()  # inputs of decisions and learning besides the score
     search: Search | None = None  # None unless the outcome is screened
     finding_counts: tuple[
         tuple[str, int], ...
@@ -136,5 +138,5 @@ class FileResult:
 
     @property
     def is_of_content(self) -> bool:
-        """Whether a file of equal content has the same result: none of the findings is in this one's name."""
+        """Whether files of equal content have the same result: no finding is in the file's name."""
         return not any(finding.locator in OWN_NAMES for finding in self.findings)

@@ -1,1 +1,1 @@
-"""Being watched: metrics, logs, SIEM events and notices. Paths only where a SIEM asks."""
+"""Monitoring: metrics, logs, SIEM events and notifications; only SIEM events contain paths."""

@@ -1,7 +1,7 @@
-r"""Events of the Common Event Format, for a SIEM that reads syslog.
+r"""Scan results to events in the Common Event Format, for a SIEM that reads syslog.
 
 A header field escapes ``\`` and ``|``; an extension's value escapes ``\``, ``=`` and line ends. Control and
-bidi characters of names are visible already, so no name can begin an event of its own.
+bidi characters of names are escaped already, so that no name can start another event.
 Source: ArcSight, Common Event Format, version 23 and later.
 """
 
@@ -46,7 +46,7 @@ def finding_line(row: FileRow, now: datetime) -> str:
 
 
 def scan_line(summary: ScanSummary, now: datetime) -> str:
-    """Return the event of one scan: counts, and no folder."""
+    """Return the event of one scan: counts, without folders."""
     return _line(
         f"scan.{summary.status}",
         "Scan of a file share",
@@ -76,7 +76,7 @@ def _header(text: str) -> str:
 
 
 def _value(value: object) -> str:
-    r"""Write a value so that it is one, whatever is in it.
+    r"""Return a value with its special characters escaped.
 
     >>> print(_value("a=b\\c\nd"))
     a\=b\\c\\x0ad

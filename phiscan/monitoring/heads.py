@@ -1,7 +1,7 @@
-"""The signed end of the audit log, sent after each scan to where whoever attacks the database cannot write.
+"""Send the signed end of the audit log after each scan to destinations outside the database.
 
-A head is one line of JSON: number and hash of the last entry, the signature over both, the scan. It holds
-nothing of a document. `phiscan audit verify --head HASH` compares a head that was noted so with the log.
+A head is one line of JSON: number and hash of the last entry, the signature over both, the scan. It contains
+no document text. `phiscan audit verify --head HASH` compares a stored head with the log.
 """
 
 from __future__ import annotations
@@ -33,38 +33,38 @@ _UDP_PORT: Final = 514
 
 @dataclass(frozen=True, slots=True)
 class HeadsTable:
-    """The table ``[heads]`` of phiscan.toml; everything is off unless it is named."""
+    """The table ``[heads]`` of phiscan.toml; every destination is off by default."""
 
-    file: str = ""  # lines are appended; best on a medium that is written once
+    file: str = ""  # lines are appended; preferably on write-once media
     syslog: str = ""  # a socket such as /dev/log, or udp://HOST:PORT, or tcp://HOST:PORT
     mail_to: tuple[str, ...] = ()  # through the server of [notify]
-    command: tuple[str, ...] = ()  # program and arguments; the line comes at its standard input
+    command: tuple[str, ...] = ()  # program and arguments; it gets the line on standard input
     timestamp_url: str = ""  # of an RFC 3161 time-stamping authority
-    timestamp_ca_file: str = ""  # its certificates, PEM; empty: what it signs is kept, and not verified
-    timestamp_dir: str = ""  # where its answers are kept; empty: heads in home
+    timestamp_ca_file: str = ""  # its certificates, PEM; empty: time stamps are stored without verification
+    timestamp_dir: str = ""  # folder of the time stamps; empty: heads in home
 
 
 @dataclass(frozen=True, slots=True)
 class Heads:
-    """Where the head goes."""
+    """The destinations of the head."""
 
     table: HeadsTable = HeadsTable()
     mail: Callable[[str, str], None] | None = None  # subject and text
     authority: Authority | None = None
 
     def send(self, store: Store, scan: int) -> Iterator[str]:
-        """Send the head everywhere; yield a line for each way that failed."""
+        """Send the head to all destinations; yield a line for each that failed."""
         head = read_head(store)
         if head is None:
             return
         line = json.dumps({"event": "audit.head", "scan": scan, **head}, sort_keys=True)
-        for name, way in self._ways(line, head):
+        for name, send in self._destinations(line, head):
             try:
-                way()
-            except Exception as error:  # noqa: BLE001 (a server's message is not ours to print)
+                send()
+            except Exception as error:  # noqa: BLE001 (a server's message may quote data)
                 yield f"head of the audit log: {name}: could not be sent ({origin(error)})"
 
-    def _ways(self, line: str, head: dict[str, Any]) -> Iterator[tuple[str, Callable[[], None]]]:
+    def _destinations(self, line: str, head: dict[str, Any]) -> Iterator[tuple[str, Callable[[], None]]]:
         table, mail, authority = self.table, self.mail, self.authority
         if table.file:
             yield table.file, lambda: append(Path(table.file), line)
@@ -89,7 +89,7 @@ def read_head(store: Store) -> dict[str, Any] | None:
 
 
 def append(path: Path, line: str) -> None:
-    """Append a line and see it on the disk.
+    """Append a line to a file and sync it to the disk.
 
     Raises:
         OSError: it cannot be written.
@@ -102,7 +102,7 @@ def append(path: Path, line: str) -> None:
 
 
 def to_syslog(place: str, line: str) -> None:
-    """Send a line as RFC 5424 says; over TCP with its length before it (RFC 6587).
+    """Send a line by syslog (RFC 5424); over TCP with its length first (RFC 6587).
 
     Raises:
         OSError: it cannot be sent.
@@ -128,7 +128,7 @@ def to_syslog(place: str, line: str) -> None:
 
 
 def run(command: tuple[str, ...], line: str) -> None:
-    """Give a line to a program; no shell is between.
+    """Run a program without a shell, with the line as its standard input.
 
     Raises:
         OSError, subprocess.SubprocessError: it cannot be started, fails, or does not end in time.
@@ -137,7 +137,7 @@ def run(command: tuple[str, ...], line: str) -> None:
 
 
 def read_heads(config: Config, *, mail_of: Callable[[tuple[str, ...]], Callable[[str, str], None]]) -> Heads:
-    """Return what ``[heads]`` of phiscan.toml wants; ``mail_of``: addresses to what writes to them.
+    """Return the destinations of ``[heads]``; ``mail_of`` maps addresses to a function that writes to them.
 
     Raises:
         ConfigError: names the field, and what was expected.

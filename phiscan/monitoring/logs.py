@@ -13,9 +13,9 @@ FORMATS = ("console", "json")
 
 
 def configure(log_format: str) -> None:
-    """Set the logs of this process up; exceptions are named by their type, never shown with their message."""
+    """Configure the logs of this process; exceptions are logged by their type, without their message."""
     renderer: Any = (
-        structlog.processors.JSONRenderer(ensure_ascii=True)  # no character that a terminal obeys
+        structlog.processors.JSONRenderer(ensure_ascii=True)  # no terminal control characters
         if log_format == "json"
         else structlog.dev.ConsoleRenderer(colors=False)
     )
@@ -28,14 +28,14 @@ def configure(log_format: str) -> None:
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
-        # Standard error is looked up for each message: what it was at the start may be closed by then.
+        # Standard error is looked up for each message, since the one at the start may be closed by then.
         logger_factory=lambda *_args: structlog.PrintLogger(sys.stderr),
         cache_logger_on_first_use=False,
     )
 
 
 def _name_exception(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> Mapping[str, Any]:
-    """Keep an exception's type only: its message may quote a document."""
+    """Replace an exception by its type, since its message may quote a document."""
     if event.pop("exc_info", None):
         kind = sys.exc_info()[0]
         event["exception"] = kind.__name__ if kind else "unknown"

@@ -1,4 +1,4 @@
-"""An e-mail with a scan's counts, over TLS."""
+"""Send an e-mail with a scan's counts, over TLS."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_PORT = 65535
 
 @dataclass(frozen=True, slots=True)
 class Mail:
-    """Whom to write, and through which server."""
+    """Recipients, sender and server."""
 
     to: tuple[str, ...]
     sender: str
@@ -29,10 +29,10 @@ class Mail:
     ca_file: str | None = None  # instead of the system's certificate authorities
 
     def checked(self) -> Self:
-        """Return it.
+        """Return it if it is valid.
 
         Raises:
-            ValueError: begins with the field of phiscan.toml, and says what was expected there.
+            ValueError: names the field of phiscan.toml, and what was expected.
         """
         if not self.host:
             message = "smtp_host: expected the name of the mail server"

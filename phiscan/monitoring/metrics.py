@@ -1,7 +1,7 @@
 """Prometheus metrics: counts of the latest scan and of the queue; never a path, a name or a value.
 
 For a page that a server scrapes (``metrics_text``), and for the textfile collector of the node exporter
-(``write_textfile``), because a scan is over before anybody could scrape it.
+(``write_textfile``), because a scan ends before a server could scrape it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
 
 
 def metrics_text(store: Store) -> bytes:
-    """Return the metrics of a store in Prometheus's text format; of no scan yet, the queue's alone."""
+    """Return the metrics of a store in Prometheus's text format; before the first scan only the queue's."""
     try:
         summary = store.summary()
     except StoreError:
@@ -31,7 +31,7 @@ def metrics_text(store: Store) -> bytes:
 
 
 def write_textfile(path: Path, store: Store, summary: ScanSummary) -> None:
-    """Write the metrics for the node exporter, whole or not at all, readable by everybody.
+    """Write the metrics for the node exporter atomically, readable by all users.
 
     Raises:
         OSError: it cannot be written.
@@ -39,7 +39,7 @@ def write_textfile(path: Path, store: Store, summary: ScanSummary) -> None:
     partial = path.with_name(path.name + ".part")
     try:
         partial.write_bytes(generate_latest(_registry(store, summary)))
-        partial.chmod(0o644)  # counts only; the exporter runs as somebody else
+        partial.chmod(0o644)  # counts only; the exporter runs as another user
         partial.replace(path)
     except OSError:
         with suppress(OSError):
@@ -64,11 +64,11 @@ def _registry(store: Store, summary: ScanSummary | None) -> CollectorRegistry:
         "failed": sum(summary.failed.values()),
     }
     _labelled(registry, "phiscan_scan_files", "Files of the latest scan by outcome.", "outcome", outcomes)
-    # Every reason is there, also with 0: an alert on a series that comes and goes is silent when it counts.
+    # Every reason is present, also with 0, since alerts fail on series that appear and disappear.
     failed = {reason.value: summary.failed.get(reason.value, 0) for reason in FailReason}
     skipped = {reason.value: summary.skipped.get(reason.value, 0) for reason in SkipReason}
     _labelled(registry, "phiscan_scan_failed_files", "Files that could not be read.", "reason", failed)
-    _labelled(registry, "phiscan_scan_skipped_files", "Files passed over by a rule.", "reason", skipped)
+    _labelled(registry, "phiscan_scan_skipped_files", "Files skipped by a rule.", "reason", skipped)
     single = {
         "phiscan_scan_crawled_files": ("Files that the latest scan found.", summary.crawled),
         "phiscan_scan_unread_parts": ("Parts of read files that could not be read.", summary.n_unread_parts),

@@ -1,6 +1,6 @@
-"""Notices after a scan: a metrics file, an e-mail, a webhook. Counts and a link, never a path or a value.
+"""Notifications after a scan: a metrics file, an e-mail, a webhook, with counts and a link only.
 
-A notice that cannot be sent is said, and changes nothing about the scan.
+A failure to send one is reported, and does not change the result of the scan.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from phiscan.errors import ConfigError, origin
 from phiscan.monitoring.heads import Heads, read_heads
 from phiscan.review.store import ScanSummary, Store
 
-if TYPE_CHECKING:  # each way is loaded when it is used
+if TYPE_CHECKING:  # each channel is imported when it is used
     from phiscan.monitoring.mail import Mail
     from phiscan.monitoring.webhook import Webhook
 
@@ -28,8 +28,8 @@ SMTP_PASSWORD = "PHISCAN_SMTP_PASSWORD"  # noqa: S105 (the name of a variable)
 class NotifyTable:
     """The table ``[notify]`` of phiscan.toml."""
 
-    when: str = "always"  # "attention" = something was referred or could not be read, or the scan stopped
-    link: str = ""  # where the queue is read; is in mail and webhook
+    when: str = "always"  # "attention" = only if files were referred or failed, or the scan was stopped
+    link: str = ""  # address of the review queue, for mail and webhook
     metrics_file: str = ""  # for the node exporter's textfile collector
     webhook_url: str = ""
     webhook_secret_file: str = ""
@@ -46,7 +46,7 @@ class NotifyTable:
 
 @dataclass(frozen=True, slots=True)
 class Notices:
-    """What is sent after a scan, ready to send; made before the scan, so that a mistake is said at once."""
+    """The notifications of a scan; built before the scan, so that mistakes are reported at its start."""
 
     when: str = "always"
     link: str = ""
@@ -57,45 +57,45 @@ class Notices:
 
     def send(self, store: Store, summary: ScanSummary) -> Iterator[str]:
         """Send them all; yield a line for each that could not be sent."""
-        ways: list[tuple[str, Callable[[], None]]] = []
+        channels: list[tuple[str, Callable[[], None]]] = []
         if self.metrics_file is not None:
             from phiscan.monitoring.metrics import write_textfile  # noqa: PLC0415 (see above)
 
             place = self.metrics_file
-            ways.append((f"{place}: metrics", lambda: write_textfile(place, store, summary)))
+            channels.append((f"{place}: metrics", lambda: write_textfile(place, store, summary)))
         counts = counts_of(summary, self.link)
         if self.when == "always" or needs_attention(summary):
             if (mail := self.mail) is not None:
                 from phiscan.monitoring.mail import send_mail  # noqa: PLC0415 (see above)
 
-                ways.append(("e-mail", lambda: send_mail(mail, counts)))
+                channels.append(("e-mail", lambda: send_mail(mail, counts)))
             if (webhook := self.webhook) is not None:
                 from phiscan.monitoring.webhook import post  # noqa: PLC0415 (see above)
 
-                ways.append(("webhook", lambda: post(webhook, counts)))
-        for name, way in ways:
+                channels.append(("webhook", lambda: post(webhook, counts)))
+        for name, send in channels:
             try:
-                way()
-            except Exception as error:  # noqa: BLE001 (a server's message is not ours to print)
+                send()
+            except Exception as error:  # noqa: BLE001 (a server's message may quote data)
                 yield f"{name}: could not be sent ({origin(error)})"
         yield from self.heads.send(store, summary.scan)
 
 
 def needs_attention(summary: ScanSummary) -> bool:
-    """Tell whether a person should look: something was referred, could not be read, or the scan stopped."""
+    """Return whether files were referred or failed, or the scan was stopped."""
     unread = bool(summary.failed) or summary.n_unread_parts > 0
     return summary.referred > 0 or unread or summary.status != "complete"
 
 
 def counts_of(summary: ScanSummary, link: str) -> dict[str, Any]:
-    """Return what a notice holds. The roots are left out: a folder's name may be a person's."""
+    """Return the content of a notification, without the roots, since a folder's name may be a person's."""
     left_out = {"roots", "versions", "by_detector"}
     counts = {name: value for name, value in summary.to_json().items() if name not in left_out}
     return {"event": "scan.finished", **counts, "link": link or None}
 
 
 def read_notices(config: Config) -> Notices:
-    """Return what ``[notify]`` of phiscan.toml wants to be sent.
+    """Return the notifications configured in ``[notify]`` of phiscan.toml.
 
     Raises:
         ConfigError: names the field, and what was expected.
@@ -107,7 +107,7 @@ def read_notices(config: Config) -> Notices:
         raise ConfigError(message)
     metrics_file = Path(table.metrics_file) if table.metrics_file else None
     if metrics_file is not None and metrics_file.exists() and not metrics_file.is_file():
-        # It would be replaced, and not written into: a device would be one no more.
+        # The file is replaced, not written into, so it must not be a device.
         message = f"{where}.metrics_file: {metrics_file}: expected a file, or a name that is free"
         raise ConfigError(message)
     try:
@@ -125,7 +125,7 @@ def read_notices(config: Config) -> Notices:
 
 
 def read_owner_mail(config: Config) -> Mail | None:
-    """Return how the owner of a file is written to, with no address yet; None where no server is set up.
+    """Return the mail settings for owners of files, without recipients; None if no server is configured.
 
     Raises:
         ConfigError: names the field, and what was expected.

@@ -1,4 +1,4 @@
-"""Events of the Open Cybersecurity Schema Framework, version 1.4.0: findings and scans.
+"""Scan results to events of the Open Cybersecurity Schema Framework (OCSF), version 1.4.0.
 
 A referred file is a Data Security Finding (class 2006), a scan a Scan Activity (class 6007).
 Source: the schema's dictionary and classes at that version.
@@ -22,7 +22,7 @@ _SCAN_ACTIVITY = {"complete": (2, "Completed"), "stopped": (3, "Cancelled")}  # 
 
 
 def finding_event(row: FileRow, now: datetime) -> dict[str, Any]:
-    """Return the event of one referred file; ``uid`` stays the same as long as the file is known."""
+    """Return the event of one referred file; its ``uid`` never changes."""
     status_id, status = _STATUS.get(row.verdict, (2, "In Progress"))
     path = PurePosixPath(visible(row.root)) / visible(row.path)
     return {
@@ -77,7 +77,7 @@ def finding_event(row: FileRow, now: datetime) -> dict[str, Any]:
 
 
 def scan_event(summary: ScanSummary, now: datetime) -> dict[str, Any]:
-    """Return the event of one scan: counts, and no folder."""
+    """Return the event of one scan: counts, without folders."""
     activity_id, activity = _SCAN_ACTIVITY.get(summary.status, (1, "Started"))
     event: dict[str, Any] = {
         "class_uid": 6007,

@@ -1,7 +1,7 @@
-"""An e-mail to the owner of a confirmed file: what is to be done by when, and no word that may be a value.
+"""Compose the e-mail to the owner of a confirmed file: the required action and date, without any value.
 
-Path and share are shown by the allow list of masked prose: a word that could be a name or a number is masked,
-because a file is often called after its patient. The owner finds the file by its type, size and day.
+Words of the path that are not on the allow list are masked, because files are often named after a patient.
+The owner finds the file by its type, size and date.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ STEPS = {
     ),
     "owner": lazy_gettext("move it to a protected folder, or delete it if it is not needed"),
 }
-"""What the owner is asked to do, by who can read the file; where that is not known, as for everyone."""
+"""The requested action by exposure; unknown exposure is treated as everyone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class OwnerMail:
 
 @dataclass(frozen=True, slots=True)
 class FileFacts:
-    """What the message says of a file."""
+    """The facts about a file in the message."""
 
     number: int
     folder: str  # with the share before it
@@ -75,8 +75,8 @@ def owner_mail(facts: FileFacts, pieces: Callable[[str], list[tuple[str, bool]]]
     """Return the message about one file.
 
     Args:
-        facts: what it says.
-        pieces: cuts a text into stretches, each with whether it may be shown (``AllowList.pieces``).
+        facts: about the file.
+        pieces: splits a text into parts, each with whether it may be shown (``AllowList.pieces``).
     """
     return OwnerMail(
         _SUBJECT.format(number=facts.number),
@@ -94,7 +94,7 @@ def owner_mail(facts: FileFacts, pieces: Callable[[str], list[tuple[str, bool]]]
 
 
 def masked_path(path: str, pieces: Callable[[str], list[tuple[str, bool]]]) -> str:
-    """Return a path with each part masked whose words may not all be shown.
+    """Return a path in which each part with a word that may not be shown is masked.
 
     >>> masked_path("Clinics/Roy, Ann/notes", lambda part: [(part, part != "Roy, Ann")])
     'Clinics/▒▒▒/notes'
@@ -107,12 +107,12 @@ def masked_path(path: str, pieces: Callable[[str], list[tuple[str, bool]]]) -> s
     return "/".join(shown)
 
 
-def is_at_home(address: str, sender: str) -> bool:
-    """Tell whether an address is at the sender's own domain or below it: no other is written to.
+def is_same_domain(address: str, sender: str) -> bool:
+    """Return whether an address is in the sender's domain or a subdomain; others get no mail.
 
-    >>> is_at_home("ann@ward.hospital.example", "privacy@hospital.example")
+    >>> is_same_domain("ann@ward.hospital.example", "privacy@hospital.example")
     True
-    >>> is_at_home("ann@nothospital.example", "privacy@hospital.example")
+    >>> is_same_domain("ann@nothospital.example", "privacy@hospital.example")
     False
     """
     home = sender.rpartition("@")[2].casefold()

@@ -1,4 +1,4 @@
-"""A time stamp of RFC 3161 over a line: signed by an authority, kept as a file that `openssl ts` reads."""
+"""Get an RFC 3161 time stamp of a line from an authority, and store it as a file for `openssl ts`."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from typing import Final, Self
 from urllib.parse import urlsplit
 
 TIMEOUT_S: Final = 30
-MOST_BYTES: Final = 1 << 20
+MAX_BYTES: Final = 1 << 20
 _GRANTED: Final = (0, 1)  # granted; granted with modifications
 
 
 @dataclass(frozen=True, slots=True)
 class Authority:
-    """A time-stamping authority, and where its answers are kept."""
+    """A time-stamping authority, and the folder of its responses."""
 
     url: str
     folder: Path
-    ca_file: str = ""  # certificates that its signature leads to; "" = it is kept and not verified
+    ca_file: str = ""  # root certificates of its signature; "" = not verified
 
     def checked(self) -> Self:
-        """Return it.
+        """Return it if it is valid.
 
         Raises:
-            ValueError: begins with the field of phiscan.toml, and says what was expected there.
+            ValueError: names the field of phiscan.toml, and what was expected.
         """
         if importlib.util.find_spec("rfc3161_client") is None:
             message = "timestamp_url: needs pip install 'phiscan[timestamps]'"
@@ -42,12 +42,12 @@ class Authority:
         return self
 
     def stamp(self, name: str, line: str) -> None:
-        """Have a line stamped; keep it as NAME.json and the answer as NAME.tsr.
+        """Request a time stamp of a line; store the line as NAME.json and the response as NAME.tsr.
 
-        Plain http is enough: the answer is signed, and only a hash is sent.
+        Plain http is enough: the response is signed, and only a hash is sent.
 
         Raises:
-            OSError, ValueError: no answer, none about this line, or not signed by a known authority.
+            OSError, ValueError: no response, not of this line, or not signed by a known authority.
         """
         from rfc3161_client import (  # noqa: PLC0415 (optional)
             HashAlgorithm,
@@ -59,14 +59,14 @@ class Authority:
 
         data = line.encode()
         request = TimestampRequestBuilder().data(data).hash_algorithm(HashAlgorithm.SHA256).build()
-        answer = self._ask(request.as_bytes())
-        response = decode_timestamp_response(answer)
+        encoded = self._request(request.as_bytes())
+        response = decode_timestamp_response(encoded)
         if response.status not in _GRANTED:
             message = "the authority refused"
             raise ValueError(message)
         about = response.tst_info
         if about.message_imprint.message != request.message_imprint.message or about.nonce != request.nonce:
-            message = "the answer is about something else"
+            message = "the response is for other data"
             raise ValueError(message)
         if self.ca_file:
             from cryptography.x509 import load_pem_x509_certificates  # noqa: PLC0415
@@ -77,17 +77,17 @@ class Authority:
             try:
                 builder.build().verify_message(response, data)
             except VerificationError:
-                message = "the answer's signature does not lead to the certificates of timestamp_ca_file"
+                message = "the response's signature does not chain to the certificates of timestamp_ca_file"
                 raise ValueError(message) from None
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         (self.folder / f"{name}.json").write_bytes(data)
-        (self.folder / f"{name}.tsr").write_bytes(answer)
+        (self.folder / f"{name}.tsr").write_bytes(encoded)
 
-    def _ask(self, request: bytes) -> bytes:
+    def _request(self, request: bytes) -> bytes:
         posted = urllib.request.Request(  # noqa: S310 (http and https alone, see checked)
             self.url, request, {"Content-Type": "application/timestamp-query"}
         )
         context = ssl.create_default_context()
-        with urllib.request.urlopen(posted, timeout=TIMEOUT_S, context=context) as answer:  # noqa: S310 (as above)
-            found: bytes = answer.read(MOST_BYTES)
+        with urllib.request.urlopen(posted, timeout=TIMEOUT_S, context=context) as response:  # noqa: S310 (as above)
+            found: bytes = response.read(MAX_BYTES)
         return found

@@ -1,4 +1,4 @@
-"""A webhook: a scan's counts as JSON, signed, over TLS, tried several times."""
+"""Post a scan's counts to a webhook: signed JSON over TLS, with retries."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from urllib.parse import urlsplit
 
 TIMEOUT_S = 20
 N_TRIES = 4
-PAUSE_S = 2.0  # doubled after each try
+PAUSE_S = 2.0  # doubled after each attempt
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
-_TRY_AGAIN = 500  # from this status on it is the server's trouble
+_SERVER_ERROR = 500  # status from which a delivery is retried
 _TOO_MANY = 429
 
 
 @dataclass(frozen=True, slots=True)
 class Webhook:
-    """Where to, and the secret that signs."""
+    """The receiver, and the secret of the signature."""
 
     url: str
     secret: bytes = field(repr=False)
     ca_file: str | None = None  # instead of the system's certificate authorities
 
     def checked(self) -> Self:
-        """Return it.
+        """Return it if it is valid.
 
         Raises:
-            ValueError: begins with the field of phiscan.toml, and says what was expected there.
+            ValueError: names the field of phiscan.toml, and what was expected.
         """
         if not _is_protected(self.url):
             message = "webhook_url: expected an https address, without a user in it"
@@ -52,7 +52,7 @@ def _is_protected(url: str) -> bool:
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """Refuses to be sent elsewhere: what was signed is for this receiver."""
+    """Refuses redirects: the signed data is for this receiver."""
 
     def redirect_request(self, *_arguments: Any) -> None:
         """Follow nothing."""
@@ -70,7 +70,7 @@ def post(
     clock: Callable[[], float] = time.time,
     sleep: Callable[[float], None] = time.sleep,
 ) -> None:
-    """Deliver the counts; the same delivery number at each try, so that a receiver can drop the second.
+    """Deliver the counts with one delivery number for all attempts, so that a receiver can drop duplicates.
 
     Raises:
         OSError: the receiver cannot be reached or trusted, or refuses (urllib.error.HTTPError).
@@ -101,10 +101,10 @@ def post(
                 return
         except urllib.error.HTTPError as error:
             error.close()
-            if n_tried == N_TRIES or (error.code < _TRY_AGAIN and error.code != _TOO_MANY):
+            if n_tried == N_TRIES or (error.code < _SERVER_ERROR and error.code != _TOO_MANY):
                 raise
         except ssl.SSLCertVerificationError:
-            raise  # it is not who we want to tell, now or later
+            raise  # not the expected receiver: retrying is useless
         except OSError as error:
             if n_tried == N_TRIES or isinstance(getattr(error, "reason", None), ssl.SSLError):
                 raise

@@ -1,7 +1,7 @@
-"""Stored matches to the patients affected: distinct opaque numbers over the files decided, and by region.
+"""Stored matches to the number of affected patients: distinct opaque numbers over decided files, by region.
 
-A patient counts once, however many files or copies hold them. Files decided as PHI in which nobody was
-matched are counted beside, because the list is not complete for them.
+A patient counts once, however many files or copies hold them. Files decided as PHI without a match are
+counted separately, because the list of patients is not complete for them.
 """
 
 from __future__ import annotations
@@ -19,30 +19,30 @@ from phiscan.review.records.current_results import current_results
 from phiscan.store.sql_batches import chunks
 from phiscan.store.tables import patient_check, patient_match, sighting
 
-if TYPE_CHECKING:  # a scan that has no index need not load numpy
+if TYPE_CHECKING:  # a scan without an index does not import numpy
     from phiscan.patients.index import PatientIndex
 
-NOTICE_AT: Final = 500  # patients of one state from which HIPAA (45 CFR 164.406, 164.408) asks for more
+NOTICE_AT: Final = 500  # patients of one state from which HIPAA (45 CFR 164.406, 164.408) requires more
 UNKNOWN: Final = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
 class Affected:
-    """The patients affected by some files."""
+    """The patients affected by a set of files."""
 
     patients: tuple[int, ...]  # opaque numbers, rising
-    by_region: Mapping[str, int] | None  # None: there is no index to know regions from
+    by_region: Mapping[str, int] | None  # None: without an index the regions are unknown
     by_folder: Mapping[str, int]  # patients by root and first folder
-    n_files: int  # files that were decided so
-    n_files_without_match: int  # of these: compared with no index, or nobody was matched
+    n_files: int  # files with this verdict
+    n_files_without_match: int  # of these: not compared with an index, or without a match
 
 
 def affected(
     connection: sa.Connection, index: PatientIndex | None, *, verdict: Verdict | None, scan_id: int | None
 ) -> Affected:
-    """Count the distinct patients in the files with a verdict, among those present or in one scan.
+    """Return the distinct patients in the files with a verdict, among those present or in one scan.
 
-    ``verdict`` None: all files. Names alone, however rare, count nobody.
+    ``verdict`` None: all files. Rare names alone do not count.
     """
     query = current_results(scan_id=scan_id).subquery()
     chosen = sa.select(query.c.id, query.c.root, query.c.path)
@@ -51,9 +51,9 @@ def affected(
     folders = {row.id: _folder(row.root, row.path) for row in connection.execute(chosen)}
     by_folder: dict[str, set[int]] = {}
     with_match: set[int] = set()
-    for some in chunks(folders):
+    for batch in chunks(folders):
         found = sa.select(patient_match.c.examination_id, patient_match.c.patient).where(
-            patient_match.c.examination_id.in_(some), patient_match.c.kind != Kind.RARE_NAME.value
+            patient_match.c.examination_id.in_(batch), patient_match.c.kind != Kind.RARE_NAME.value
         )
         for examination_id, patient in connection.execute(found):
             with_match.add(examination_id)
@@ -65,7 +65,7 @@ def affected(
     return Affected(
         patients=tuple(patients),
         by_region=regions,
-        by_folder={folder: len(some) for folder, some in sorted(by_folder.items())},
+        by_folder={folder: len(patients) for folder, patients in sorted(by_folder.items())},
         n_files=len(folders),
         n_files_without_match=len(folders) - len(with_match),
     )
@@ -74,14 +74,14 @@ def affected(
 def matched_patients(connection: sa.Connection, examinations: Sequence[int]) -> dict[int, set[int]]:
     """Return the opaque numbers matched in each result; a result compared with no index is left out.
 
-    Names alone, however rare, count nobody.
+    Rare names alone do not count.
     """
     found: dict[int, set[int]] = {}
-    for some in chunks(examinations):
-        checked = sa.select(patient_check.c.examination_id).where(patient_check.c.examination_id.in_(some))
+    for batch in chunks(examinations):
+        checked = sa.select(patient_check.c.examination_id).where(patient_check.c.examination_id.in_(batch))
         found.update((number, set()) for number in connection.execute(checked).scalars())
         matches = sa.select(patient_match.c.examination_id, patient_match.c.patient).where(
-            patient_match.c.examination_id.in_(some), patient_match.c.kind != Kind.RARE_NAME.value
+            patient_match.c.examination_id.in_(batch), patient_match.c.kind != Kind.RARE_NAME.value
         )
         for number, patient in connection.execute(matches):
             found.setdefault(number, set()).add(patient)
@@ -95,7 +95,7 @@ def _folder(root_name: str, path: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ScanMatches:
-    """What one scan says of the organization's own patients."""
+    """The matches of one scan with the organization's own patients."""
 
     n_files: int  # with a match by a strong key or a pair
     n_patients: int
@@ -115,7 +115,7 @@ class ScanMatches:
 
 
 def scan_matches(connection: sa.Connection, scan_id: int) -> ScanMatches | None:
-    """Count the matches in the files that a scan saw; None = nothing was compared with an index."""
+    """Return the matches in the files of a scan; None = nothing was compared with an index."""
     seen = sa.select(sighting.c.examination_id).where(sighting.c.scan_id == scan_id)
     checked = connection.execute(
         sa.select(
@@ -154,7 +154,7 @@ def scan_matches(connection: sa.Connection, scan_id: int) -> ScanMatches | None:
 
 
 def canary_files(connection: sa.Connection, scan_id: int | None) -> list[tuple[str, str]]:
-    """Return root and path of each file present, or seen by a scan, in which a planted record was found."""
+    """Return root and path of each file, present or in a scan, in which a canary record was found."""
     query = current_results(scan_id=scan_id).subquery()
     planted = (
         sa.select(query.c.root, query.c.path)

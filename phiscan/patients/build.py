@@ -1,6 +1,6 @@
 """Patient records to the arrays of an index: hashed in worker processes, then sorted with numpy.
 
-The records live in memory only, in parts of a few thousand; nothing of them is written but keyed hashes.
+The records are in memory only, in chunks of a few thousand; only keyed hashes are written.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _COUNTED: Final = ("birth", "postal", "phone", "street", "email", "account")
 
 @dataclass(slots=True)
 class Hashed:
-    """What is kept of some records: hashes, with the place of their record among them."""
+    """The hashes of a chunk of records, with the index of the record of each."""
 
     n_records: int = 0
     keys: list[int] = field(default_factory=list)
@@ -42,10 +42,10 @@ class Hashed:
     pairs: list[tuple[int, int, int, int]] = field(default_factory=list)  # pair, its two words, record
     counted: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     identities: list[int] = field(default_factory=list)  # hash of the first record or card number; 0 = none
-    former: list[int] = field(default_factory=list)  # the same under the key before
+    former: list[int] = field(default_factory=list)  # the same under the previous key
     given: list[int] = field(default_factory=list)  # opaque numbers of the list; 0 = none
     regions: list[str] = field(default_factory=list)
-    canaries: list[int] = field(default_factory=list)  # places of records
+    canaries: list[int] = field(default_factory=list)  # indices of records
     shapes: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
 
 
@@ -65,7 +65,7 @@ def _hash(records: Sequence[PatientRecord]) -> Hashed:
 
 
 def hash_records(records: Sequence[PatientRecord], hasher: Hasher, former: Hasher | None) -> Hashed:
-    """Hash the match keys of some records."""
+    """Return the hashed match keys of a chunk of records."""
     found = Hashed(n_records=len(records))
     for row, record in enumerate(records):
         keys = keys_of(record)
@@ -126,17 +126,17 @@ class Gathered:
 
     @property
     def n_rows(self) -> int:
-        """How many records there are."""
+        """The number of records."""
         return len(self.identities)
 
 
 def gather(
     records: Iterable[PatientRecord], hasher: Hasher, *, former: Hasher | None = None, n_workers: int = 1
 ) -> Gathered:
-    """Hash every record; with more than one worker, in processes of their own.
+    """Return the hashes of all records; with more than one worker, in worker processes.
 
     Raises:
-        InputError: there are no records, or more regions than there are in the world.
+        InputError: there are no records, or too many different regions.
     """
     total, arrays = Hashed(), _Arrays()
     regions: dict[str, int] = {"": 0}
@@ -211,12 +211,12 @@ class _Arrays:
 
 
 def _shapes(found: Counter[str]) -> list[str]:
-    """Return the shapes of numbers, or none if they have too many: then every number is looked up."""
+    """Return the shapes of numbers, or none if there are too many: then every number is looked up."""
     return sorted(found) if len(found) <= MOST_SHAPES else []
 
 
 def collision(hashes: Hashes) -> float:
-    """Return how probably two patients have the same value: the sum of the squared shares, unbiased.
+    """Return the collision probability of two patients' values: the unbiased sum of the squared shares.
 
     >>> collision(np.array([1, 1, 2, 3], np.uint64)), collision(np.zeros(0, np.uint64))
     (0.16666666666666666, 0.0)
@@ -268,7 +268,7 @@ def row_numbers(gathered: Gathered, known: npt.NDArray[np.uint32], last: int) ->
 
 
 def sorted_keys(keys: Hashes, numbers: npt.NDArray[np.uint32]) -> tuple[Hashes, npt.NDArray[np.uint32]]:
-    """Return keys, rising, with their numbers; a key that one patient has twice is kept once."""
+    """Return keys in ascending order with their numbers; duplicates of one patient are dropped."""
     order = np.lexsort((numbers, keys)) if len(keys) < 1 << 16 else np.argsort(keys, kind="stable")
     keys, numbers = keys[order], numbers[order]
     if len(keys):

@@ -1,6 +1,6 @@
-"""Findings of a document to the values that match keys are made of, and which of them stand together.
+"""Findings of a document to the values of match keys, and which values belong together.
 
-Values stand together in a row of a table, or within a few lines of each other.
+Values belong together if they are in one row of a table, or within a few lines of each other.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from phiscan.model import OWN_NAMES, Document, EntityType, Finding, Span
 from phiscan.patients import normalise
 from phiscan.patients.names import tokens_of
 
-PASSAGE_CHARS: Final = 500  # as far from a name as its birth date may stand outside a row
-MOST_PARTNERS: Final = 6  # nearest values of one kind that a name is paired with
-MOST_VALUES: Final = 20_000  # of one document
-_NEAR_CHARS: Final = 60  # between a given and a family name that were found one by one
+PASSAGE_CHARS: Final = 500  # largest distance between a name and its birth date outside a row
+MAX_PARTNERS: Final = 6  # nearest values of one kind that a name is paired with
+MAX_VALUES: Final = 20_000  # of one document
+_NEAR_CHARS: Final = 60  # between a given and a family name that were found separately
 _LATEST: Final = "20991231"
 _CELL: Final = re.compile(r" \| |\t|[;,](?=\S)|\|")
 _MIN_CELLS: Final = 2
@@ -47,7 +47,7 @@ _NUMBERS: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """One value of a document in its normal forms, and where it stands."""
+    """One value of a document in its normal forms, with its span."""
 
     span: Span
     forms: tuple[str, ...] = field(repr=False)
@@ -64,24 +64,24 @@ class Candidates:
     rows: Sequence[tuple[int, int]] = ()  # lines of tables
 
     def partners(self, value: Value, part: str) -> Iterator[Value]:
-        """Yield the values of a kind that stand with a value, the nearest first.
+        """Yield the values of a kind that belong to a value, the nearest first.
 
         In a row of a table that has one of this kind, only those of the row.
         """
         values = self.numbers if part == "number" else self.parts.get(part, ())
         if not values:
             return
-        starts = [one.span.start for one in values] if len(values) < MOST_PARTNERS else None
+        starts = [one.span.start for one in values] if len(values) < MAX_PARTNERS else None
         row = self._row(value.span.start)
         if row is not None and (inside := list(_between(values, starts, *row))):
-            yield from inside[:MOST_PARTNERS]
+            yield from inside[:MAX_PARTNERS]
             return
         low, high = value.span.start - PASSAGE_CHARS, value.span.end + PASSAGE_CHARS
         near = sorted(
             _between(values, starts, low, high),
             key=lambda one: max(one.span.start - value.span.end, value.span.start - one.span.end),
         )
-        yield from near[:MOST_PARTNERS]
+        yield from near[:MAX_PARTNERS]
 
     def _row(self, at: int) -> tuple[int, int] | None:
         place = bisect_right(self.rows, (at, len(self.rows) + (1 << 60))) - 1
@@ -102,12 +102,12 @@ def _start(value: Value) -> int:
 
 
 def candidates_of(document: Document, findings: Sequence[Finding]) -> Candidates:
-    """Read the findings of a document as values of match keys."""
+    """Return the values of match keys in the findings of a document."""
     text = document.text
     names: list[Value] = []
     numbers: list[Value] = []
     parts: dict[str, list[Value]] = defaultdict(list)
-    for finding in sorted(findings, key=lambda one: (one.span.start, -one.span.end))[:MOST_VALUES]:
+    for finding in sorted(findings, key=lambda one: (one.span.start, -one.span.end))[:MAX_VALUES]:
         span, kind = finding.span, finding.entity_type
         written = span.of(text)
         if kind is EntityType.PERSON:
@@ -148,12 +148,12 @@ def _postal_codes(span: Span, written: str) -> list[Value]:
 
 def _number(span: Span, written: str) -> Value | None:
     form, card = normalise.number_form(written), normalise.card_form(written)
-    cards = dict.fromkeys(filter(None, (card, form[:10] if 10 < len(form) <= 12 else "")))  # noqa: PLR2004 (a misread version code)
+    cards = dict.fromkeys(filter(None, (card, form[:10] if 10 < len(form) <= 12 else "")))  # noqa: PLR2004 (a version code with OCR errors)
     return Value(span, (form,), tuple(cards)) if form else None
 
 
 def _joined(names: Sequence[Value], document: Document) -> Iterator[Value]:
-    """Yield the names, and besides one for each given and family name that were found one by one."""
+    """Yield the names, and a joined name for each given and family name that were found separately."""
     for before, after in zip([None, *names], names, strict=False):
         yield after
         if before is None or len(before.forms) > 1 or len(after.forms) > 1:

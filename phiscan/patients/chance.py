@@ -1,7 +1,7 @@
-"""How probably a lookup finds a patient although the document is about somebody else.
+"""Probability of a false match: a lookup finds a patient although the document is about another person.
 
-Birthday arithmetic over counts that the build takes: how many patients have a name, how probably two of them
-share a birth date (the sum of the squared shares), how densely record numbers fill their space.
+Computed from counts made by the build: how many patients have a name, the probability that two of them share
+a birth date (the sum of the squared shares), the density of record numbers in their range.
 docs/explanation/patient-index.md derives and measures it.
 """
 
@@ -16,12 +16,12 @@ from phiscan.patients.normalise import shape_of
 from phiscan.patients.records import Kind
 
 DENSE: Final = 1e-5
-"""A record number whose space is filled more densely than this counts only with another key beside it."""
+"""A record number whose range is filled more densely than this counts only with another key."""
 CARD_OCR_ERROR: Final = 0.05
-"""Share of the card numbers in documents that are taken to be misread: a right one is its holder's alone."""
+"""Assumed share of card numbers with OCR errors in documents; a correct number belongs to one holder."""
 RARE_HOLDERS: Final = 1e-4
-"""A name is rare if fewer people than this are expected to share it by accident among ``SURROUNDING``."""
-SURROUNDING: Final = 10  # people who live around, for each patient of the list
+"""A name is rare if fewer people than this are expected to share it by chance (see ``SURROUNDING``)."""
+SURROUNDING: Final = 10  # people of the region for each patient of the list
 
 
 LEAST: Final = {
@@ -33,16 +33,16 @@ LEAST: Final = {
     "account": 1e-7,
     "family": 1e-5,
 }
-"""How probably two people share a value at the least: a short list, in which nobody does, knows no better."""
+"""Lower limits of the probability that two people share a value, since a short list underestimates it."""
 
 
 def collision_of(index: PatientIndex, part: str) -> float:
-    """Return how probably a stranger shares a value with one patient."""
+    """Return the probability that a stranger shares a value with one patient."""
     return max(index.manifest.collisions.get(part, 0.0), LEAST[part])
 
 
 def expected_with_name(n_patients: int, collision: float) -> float:
-    """Return the expected matches of a stranger's name, which so many patients have, with another value.
+    """Return the expected false matches of a name that ``n_patients`` patients have, with another value.
 
     >>> expected_with_name(3, 1 / 30_000)
     0.0001
@@ -51,7 +51,7 @@ def expected_with_name(n_patients: int, collision: float) -> float:
 
 
 def number_density(index: PatientIndex, kind: Kind, form: str) -> float:
-    """Return which share of all numbers of this shape are patients'."""
+    """Return the share of all numbers of this shape that belong to patients."""
     return min(1.0, index.n_keys_of(kind) / _space(shape_of(form)))
 
 
@@ -61,9 +61,9 @@ def _space(shape: str) -> float:
 
 
 def is_rare(counts: Sequence[int], n_patients: int) -> bool:
-    """Tell whether hardly anybody else can have a name of two words that so many patients have each.
+    """Return whether a name is rare, from the number of patients with each of its two words.
 
-    By the shares of the two words, as if given and family names were independent.
+    It multiplies the shares of the two words, as if given and family names were independent.
 
     >>> is_rare([1, 3], 1_000_000), is_rare([200, 3], 1_000_000), is_rare([1, 1], 1000)
     (True, False, False)
@@ -73,6 +73,6 @@ def is_rare(counts: Sequence[int], n_patients: int) -> bool:
 
 
 def rare_name_chance(index: PatientIndex) -> float:
-    """Return the expected matches of a stranger's name with a rare one."""
+    """Return the expected false matches of a rare name."""
     n_patients = max(index.manifest.n_patients, 1)
     return index.n_keys_of(Kind.RARE_NAME) * RARE_HOLDERS / (SURROUNDING * n_patients)

@@ -1,4 +1,4 @@
-"""Events of the patient index to append-only rows in the audit log: who did what, and what for."""
+"""Write events of the patient index as append-only rows with an entry in the audit log."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAX_PURPOSE_CHARS = 500
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who acts, and when."""
+    """The person who acts, and the time."""
 
     name: str
     now: datetime
@@ -32,7 +32,7 @@ def record_event(
     """Append an event and its entry in the audit log; return its number.
 
     Raises:
-        InputError: nobody acts, or the purpose is too long.
+        InputError: the actor's name is empty, or the purpose is too long.
     """
     name, purpose = storable(actor.name.strip()), storable(purpose.strip())
     if not name:
@@ -51,7 +51,7 @@ def record_event(
             "done": actor.now,
         }
         number = inserted_id(connection, patient_event, values)
-        # The purpose is a person's own words: the log holds the digest of the row, not the words.
+        # The purpose is free text and may hold PHI: the log has the digest of the row, not the text.
         entry = audit.Entry("patients", number, {"event": event})
         audit.append(connection, [entry], actor=name, at=actor.now)
         return number

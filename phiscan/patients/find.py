@@ -1,8 +1,8 @@
-"""A name with a birth date, or a number, to the files that hold that person: by keyed hashes alone.
+"""Find the files that hold a person, by a name with a birth date or by a number, through keyed hashes alone.
 
-Two ways, joined: the stored hashes of findings, for which the value is hashed in each form in which documents
-usually write it; and, where there is a patient index, the matches of the patient whom the value is of. The
-values are held in memory for the length of the search, and stored nowhere.
+Two searches are combined: the stored hashes of findings, for which the value is hashed in each usual written
+form; and, if there is a patient index, the matches of the patients with this value. The values are in memory
+during the search only.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _MOST_NAME_WORDS = 5
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Who is searched for: a name with a birth date, or a number."""
+    """The person to search for: a name with a birth date, or a number."""
 
     name: str = field(default="", repr=False)
     birth_date: str = field(default="", repr=False)
@@ -66,12 +66,12 @@ class FoundFile:
 def find(
     database: Database, person: Person, *, key: bytes, matcher: Matcher | None, purpose: str, actor: Actor
 ) -> list[FoundFile]:
-    """Record who asks and what for, then return the files, by root and path.
+    """Log the actor and the purpose, then return the files, by root and path.
 
     Whether the person is in the patient index shows neither in the result nor in a message.
 
     Raises:
-        InputError: no purpose, nobody asks, or neither a whole name with a birth date nor a number is given.
+        InputError: no purpose, no actor, or neither a whole name with a birth date nor a number is given.
     """
     _check(person)
     if not purpose.strip():
@@ -109,13 +109,13 @@ def _check(person: Person) -> None:
 
 
 def _by_hashes(connection: sa.Connection, person: Person, key: bytes) -> set[int]:
-    """Return the examinations whose findings have the hashes of the values: all values that are given."""
+    """Return the examinations whose findings have the hashes of all given values."""
     if person.number:
         return _examined(connection, _hashes(key, _NUMBERS, _number_writings(person.number)))
     named = _examined(connection, _hashes(key, (EntityType.PERSON,), _name_writings(person.name)))
     named |= _in_two_cells(connection, key, person.name)
     born = [text for day in normalise.date_forms(person.birth_date) for text in _date_writings(day)]
-    # Also for a name that no file has: how long the answer takes shall not say so.
+    # Also for a name that no file has, so that the duration does not reveal it.
     return named & _examined(connection, _hashes(key, _DATES, born))
 
 
@@ -125,14 +125,14 @@ def _hashes(key: bytes, kinds: Sequence[EntityType], writings: Collection[str]) 
 
 def _examined(connection: sa.Connection, identities: Sequence[str]) -> set[int]:
     found: set[int] = set()
-    for some in chunks(identities):
-        query = sa.select(finding.c.examination_id).where(finding.c.identity.in_(some)).distinct()
+    for batch in chunks(identities):
+        query = sa.select(finding.c.examination_id).where(finding.c.identity.in_(batch)).distinct()
         found.update(connection.execute(query).scalars())
     return found
 
 
 def _in_two_cells(connection: sa.Connection, key: bytes, name: str) -> set[int]:
-    """Return the examinations that found the given and the family name one by one, beside each other."""
+    """Return the examinations that found the given and the family name separately, next to each other."""
     given, family = _given_and_family(name)
     places: list[dict[int, list[int]]] = []
     for part in (given, family):
@@ -177,7 +177,7 @@ def _name_writings(name: str) -> list[str]:
 
 
 def _date_writings(day: str) -> Iterator[str]:
-    """Yield a day (YYYYMMDD) as documents write it; separators do not matter to the hash."""
+    """Yield the usual written forms of a day (YYYYMMDD); the hash ignores separators."""
     date = dt.date(int(day[:4]), int(day[4:6]), int(day[6:]))
     year, short = f"{date:%Y}", f"{date:%y}"
     days, months = (
@@ -197,7 +197,7 @@ def _date_writings(day: str) -> Iterator[str]:
 
 
 def _patients(person: Person, matcher: Matcher) -> list[int]:
-    """Return the opaque numbers of the patients of the index whom the values are of."""
+    """Return the opaque numbers of the patients of the index with the given values."""
     hasher, keys = matcher.hasher, []
     if person.number:
         form, card = normalise.number_form(person.number), normalise.card_form(person.number)
@@ -214,15 +214,15 @@ def _patients(person: Person, matcher: Matcher) -> list[int]:
 
 def _by_patient(connection: sa.Connection, patients: Sequence[int]) -> set[int]:
     found: set[int] = set()
-    for some in chunks(patients or [0]):  # a question for nobody, so that strangers take as long
-        query = sa.select(patient_match.c.examination_id).where(patient_match.c.patient.in_(some))
+    for batch in chunks(patients or [0]):  # a query without patients, so that non-patients take as long
+        query = sa.select(patient_match.c.examination_id).where(patient_match.c.patient.in_(batch))
         found.update(connection.execute(query).scalars())
     return found
 
 
 def _files(connection: sa.Connection, examined: Collection[int]) -> list[FoundFile]:
     found: dict[int, FoundFile] = {}
-    for some in chunks(sorted(examined)):
+    for batch in chunks(sorted(examined)):
         is_current = (sighting.c.scan_id == file.c.seen_scan_id) & (
             file.c.seen_scan_id >= sa.func.coalesce(root.c.complete_scan_id, 0)
         )
@@ -240,7 +240,7 @@ def _files(connection: sa.Connection, examined: Collection[int]) -> list[FoundFi
             .join(scan, scan.c.id == sighting.c.scan_id)
             .join(file, file.c.id == sighting.c.file_id)
             .join(root, root.c.id == file.c.root_id)
-            .where(examination.c.id.in_(some))
+            .where(examination.c.id.in_(batch))
             .group_by(file.c.id, root.c.display, file.c.display)
         )
         for row in connection.execute(query):

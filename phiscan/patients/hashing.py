@@ -1,8 +1,8 @@
 """Match keys to 64-bit keyed hashes: HMAC-SHA256, for numbers of a small space after scrypt.
 
-The key lies in a file of its own, outside the index and the database. Without it a hash says nothing; with
-it, every guess costs one HMAC, or for record and card numbers one scrypt as well. What that comes to in
-guesses per second is in docs/explanation/patient-index.md.
+The key is in a separate file, outside the index and the database. Without it a hash reveals nothing; with it,
+every guess costs one HMAC, and for record and card numbers one scrypt. The guesses per second are in
+docs/explanation/patient-index.md.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Hasher:
 
     @property
     def key_id(self) -> str:
-        """The check value of the key: it tells keys apart and is no evidence about them."""
+        """The check value of the key: it distinguishes keys and reveals nothing about them."""
         return hmac.digest(self.key, b"patients\0check", "sha256").hex()[:16]
 
     def match_key(self, kind: Kind, value: str) -> int:
@@ -42,7 +42,7 @@ class Hasher:
         return self._hash(b"key\0" + message)
 
     def part(self, name: str, value: str) -> int:
-        """Return the hash of a part (a name pair, a word of a name, a birth date) that is only counted."""
+        """Return the hash of a part (name pair, word of a name, birth date) that is only counted."""
         return self._hash(f"part\0{name}\0{value}".encode())
 
     def _hash(self, message: bytes) -> int:

@@ -1,11 +1,11 @@
-"""The patient index on disk: sorted 64-bit hashes with opaque numbers, after a Bloom filter, memory-mapped.
+"""The patient index on disk: memory-mapped sorted 64-bit hashes with opaque numbers, and a Bloom filter.
 
-    index.json              what it is made of, in counts; names the folder of the arrays
-    NAME/hashes.npy         the match keys, rising
+    index.json              counts; the name of the folder of the arrays
+    NAME/hashes.npy         the match keys, ascending
     NAME/numbers.npy        the opaque number of each
     NAME/filter.npy         a blocked Bloom filter over the match keys
-    NAME/part_hashes.npy    name pairs and words of names, rising
-    NAME/part_counts.npy    how many patients have each
+    NAME/part_hashes.npy    name pairs and words of names, ascending
+    NAME/part_counts.npy    the number of patients with each
     NAME/patients.npy, regions.npy, canaries.npy
 
 All workers of a machine share one copy of the arrays in memory.
@@ -50,33 +50,33 @@ _ARRAYS: Final[dict[str, np.dtype[Any]]] = {
 
 @dataclass(frozen=True, eq=False)
 class PatientIndex:
-    """An open index; made by ``open_index``."""
+    """An open index, as returned by ``open_index``."""
 
     manifest: Manifest
     arrays: Mapping[str, npt.NDArray[Any]] = field(repr=False)
 
     def holders(self, hashes: Hashes) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Return where the holders of each match key begin and end in ``numbers``; equal = nobody."""
+        """Return start and end of each match key's holders in ``numbers``; equal = no holder."""
         low, high = np.zeros(len(hashes), np.int64), np.zeros(len(hashes), np.int64)
         passed = np.flatnonzero(in_filter(self.arrays["filter"], hashes))
         if len(passed):
             keys = self.arrays["hashes"]
             passed = passed[np.argsort(hashes[passed])]  # near keys lie near each other in memory
-            some = hashes[passed]
-            first = keys.searchsorted(some)
-            is_held = keys[np.minimum(first, len(keys) - 1)] == some
+            batch = hashes[passed]
+            first = keys.searchsorted(batch)
+            is_held = keys[np.minimum(first, len(keys) - 1)] == batch
             held = passed[is_held]
             low[held] = first[is_held]
-            high[held] = keys.searchsorted(some[is_held], "right")
+            high[held] = keys.searchsorted(batch[is_held], "right")
         return low, high
 
     def numbers(self, low: int, high: int) -> list[int]:
-        """Return the opaque numbers between two places."""
+        """Return the opaque numbers ``[low:high]`` of the array ``numbers``."""
         found: list[int] = self.arrays["numbers"][low:high].tolist()
         return found
 
     def counts(self, parts: Hashes) -> npt.NDArray[np.int64]:
-        """Return how many patients have each name pair or word of a name."""
+        """Return the number of patients with each name pair or word of a name."""
         hashes, counts = self.arrays["part_hashes"], self.arrays["part_counts"]
         at = hashes.searchsorted(parts)
         at[at == len(hashes)] = 0
@@ -85,7 +85,7 @@ class PatientIndex:
         return np.where(hashes[at] == parts, counts[at], 0).astype(np.int64)
 
     def region_of(self, number: int) -> str:
-        """Return the state or province of a patient; "" if the list gave none, or the patient is gone."""
+        """Return the state or province of a patient; "" if unknown, or the patient was removed."""
         patients = self.arrays["patients"]
         at = int(patients.searchsorted(number))
         if at == len(patients) or patients[at] != number:
@@ -94,11 +94,11 @@ class PatientIndex:
 
     @cached_property
     def canaries(self) -> frozenset[int]:
-        """The numbers of the records that do not exist in reality."""
+        """The opaque numbers of the canary records."""
         return frozenset(self.arrays["canaries"].tolist())
 
     def n_keys_of(self, kind: Kind) -> int:
-        """Return how many match keys of a kind there are."""
+        """Return the number of match keys of a kind."""
         return self.manifest.kinds.get(kind.value, 0)
 
 
@@ -107,13 +107,13 @@ def make_filter(hashes: Hashes) -> Hashes:
     n_words = max(1, len(hashes) * _BITS_PER_KEY // _WORD_BITS)
     words = np.zeros(n_words, np.uint64)
     for start in range(0, len(hashes), 1 << 20):
-        some = hashes[start : start + (1 << 20)]
-        np.bitwise_or.at(words, _word(some, n_words), _mask(some))
+        batch = hashes[start : start + (1 << 20)]
+        np.bitwise_or.at(words, _word(batch, n_words), _mask(batch))
     return words
 
 
 def in_filter(words: Hashes, hashes: Hashes) -> npt.NDArray[np.bool_]:
-    """Tell which hashes may be in the set that a filter was made of."""
+    """Return which hashes may be in the set of a filter."""
     mask = _mask(hashes)
     return np.asarray((words[_word(hashes, len(words))] & mask) == mask)
 
@@ -156,7 +156,7 @@ def open_index(folder: Path) -> PatientIndex:
 
 
 def write_index(folder: Path, manifest: Manifest, arrays: Mapping[str, npt.NDArray[Any]]) -> Manifest:
-    """Write an index beside the one that is there, then let it take its place; return its manifest.
+    """Write an index next to the existing one, then replace that; return the manifest.
 
     Raises:
         ConfigError: the folder cannot be written.

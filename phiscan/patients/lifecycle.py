@@ -1,4 +1,4 @@
-"""The life of a patient index: built, updated, given a new key, destroyed; each step leaves a whole index."""
+"""Build, update, rekey and destroy a patient index; every step leaves a complete index."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ Numbers = npt.NDArray[np.uint32]
 
 
 def load_hasher(settings: PatientSettings, manifest: Manifest) -> Hasher:
-    """Return the hasher of an index: its key is the one that the index was made with.
+    """Return the hasher of an index, with the key that the index was built with.
 
     Raises:
-        ConfigError: the key is gone, unreadable, readable by others, or another one.
+        ConfigError: the key is missing, unreadable, readable by others, or another one.
     """
-    for path in (settings.key_file, _draft(settings.key_file)):  # the second: a rotation was cut off
+    for path in (settings.key_file, _draft(settings.key_file)):  # the second: of an interrupted rotation
         if path.exists():
             hasher = Hasher(load_key(path), manifest.hard_cost)
             if hasher.key_id == manifest.key_id:
                 return hasher
-    state = "holds another key" if settings.key_file.exists() else "is gone"
+    state = "holds another key" if settings.key_file.exists() else "is missing"
     message = (
-        f"{settings.key_file}: the key of the patient index {state}; bring back key {manifest.key_id}, or "
+        f"{settings.key_file}: the key of the patient index {state}; restore key {manifest.key_id}, or "
         "`phiscan patients destroy` and build the index again"
     )
     raise ConfigError(message)
@@ -61,9 +61,9 @@ def build(
     n_workers: int,
     replace_old: bool = False,
 ) -> tuple[Manifest, Numbers]:
-    """Make the index of a list; return what it is, and the opaque number of each row of the list.
+    """Build the index of a list; return the manifest, and the opaque number of each row of the list.
 
-    A new index in the place of an old one keeps the numbers of patients that both have.
+    An index that replaces an old one keeps the numbers of patients that both have.
 
     Raises:
         InputError: there is an index already, or the list is empty.
@@ -88,10 +88,11 @@ def build(
 def rotate(
     settings: PatientSettings, records: Iterable[PatientRecord], *, n_workers: int
 ) -> tuple[Manifest, Numbers]:
-    """Make a new key and build the index anew from the list; patients keep their numbers.
+    """Create a new key and rebuild the index from the list; patients keep their numbers.
 
-    The values are not in the index, so the list is needed. The new key lies beside the old one until the new
-    index is in place: cut off before, the old index stands with its key, and after, the new one with its own.
+    The values are not in the index, so the list is needed. The new key is stored next to the old one until
+    the new index is in place: if interrupted before, the old index with its key remains valid, afterwards the
+    new one.
 
     Raises:
         InputError: the list is empty.
@@ -101,7 +102,7 @@ def rotate(
     former = load_hasher(settings, old.manifest)
     draft = _draft(settings.key_file)
     if draft.exists() and Hasher(load_key(draft), old.manifest.hard_cost).key_id == old.manifest.key_id:
-        _replace_key(draft, settings.key_file)  # of a rotation that was cut off
+        _replace_key(draft, settings.key_file)  # of an interrupted rotation
     draft.unlink(missing_ok=True)
     create_key(draft)
     hasher = Hasher(load_key(draft), settings.hard_cost)
@@ -148,13 +149,13 @@ def update(
     *,
     n_workers: int,
 ) -> tuple[Manifest, dict[str, int]]:
-    """Add the patients of a list, change those that the index knows, and remove others.
+    """Add the patients of a list to the index, replace those already in it, and remove others.
 
-    A patient is known by the record number, else the health card number, of the list. The counts of names
-    are not lowered: the values that were counted are not known any more.
+    A patient is identified by the record number, else the health card number. The counts of names are not
+    decremented: the values that were counted are no longer known.
 
     Raises:
-        InputError: nothing is given, or a patient to be removed has no record or card number.
+        InputError: both lists are empty, or a patient to be removed has no record or card number.
         ConfigError: there is no index, or its key cannot be read.
     """
     old = open_index(settings.folder)
@@ -193,13 +194,13 @@ def _gone(removed: Iterable[PatientRecord], old: PatientIndex, hasher: Hasher, n
 def _merge(
     old: PatientIndex, gathered: Gathered | None, arrays: dict[str, npt.NDArray[Any]], without: Numbers
 ) -> Manifest:
-    """Join the arrays of the index, without some patients, to those of the new rows, in place."""
+    """Merge the arrays of the index, without removed patients, into those of the new rows, in place."""
     manifest = old.manifest
-    stays = ~np.isin(old.arrays["numbers"], without)
+    retained = ~np.isin(old.arrays["numbers"], without)
     patients = ~np.isin(old.arrays["patients"], without)
-    kept = {
-        "hashes": old.arrays["hashes"][stays],
-        "numbers": old.arrays["numbers"][stays],
+    old_rows = {
+        "hashes": old.arrays["hashes"][retained],
+        "numbers": old.arrays["numbers"][retained],
         "patients": old.arrays["patients"][patients],
         "regions": old.arrays["regions"][patients],
         "canaries": np.setdiff1d(old.arrays["canaries"], without),
@@ -207,23 +208,23 @@ def _merge(
     names = dict.fromkeys([*manifest.regions, *(gathered.region_names if gathered else ())])
     kinds: Counter[str] = Counter(manifest.kinds)
     if gathered is None:
-        arrays.update(kept)
+        arrays.update(old_rows)
     else:
         codes = np.array([list(names).index(name) for name in gathered.region_names], np.uint16)
         parts = np.concatenate([old.arrays["part_hashes"], gathered.parts])
         counts = np.concatenate([old.arrays["part_counts"], gathered.counts])
         hashes, inverse = np.unique(parts, return_inverse=True)
-        all_patients = np.concatenate([kept["patients"], arrays["patients"]])
-        regions = np.concatenate([kept["regions"], codes[arrays["regions"]]])
+        all_patients = np.concatenate([old_rows["patients"], arrays["patients"]])
+        regions = np.concatenate([old_rows["regions"], codes[arrays["regions"]]])
         order = np.argsort(all_patients, kind="stable")
         arrays.update(
-            hashes=np.concatenate([kept["hashes"], arrays["hashes"]]),
-            numbers=np.concatenate([kept["numbers"], arrays["numbers"]]),
+            hashes=np.concatenate([old_rows["hashes"], arrays["hashes"]]),
+            numbers=np.concatenate([old_rows["numbers"], arrays["numbers"]]),
             part_hashes=hashes,
             part_counts=np.bincount(inverse, counts).astype(np.uint32),
             patients=all_patients[order],
             regions=regions[order],
-            canaries=np.union1d(kept["canaries"], arrays["canaries"]),
+            canaries=np.union1d(old_rows["canaries"], arrays["canaries"]),
         )
         kinds.update(gathered.kinds)
     arrays["hashes"], arrays["numbers"] = sorted_keys(arrays["hashes"], arrays["numbers"])
@@ -252,7 +253,7 @@ def _joined_shapes(manifest: Manifest, gathered: Gathered | None) -> dict[str, l
 
 
 def _known(index: PatientIndex, identities: Hashes) -> Numbers:
-    """Return the opaque number of each identity in an index; 0 = it is not there, or nothing to look up."""
+    """Return the opaque number of each identity in an index; 0 = not in it, or no identity."""
     low, high = index.holders(identities)
     found = np.zeros(len(identities), np.uint32)
     held = np.flatnonzero((high > low) & (identities != 0))
@@ -261,7 +262,7 @@ def _known(index: PatientIndex, identities: Hashes) -> Numbers:
 
 
 def destroy(settings: PatientSettings) -> dict[str, Any]:
-    """Overwrite and remove index and key; return what was destroyed, as the certificate states it.
+    """Overwrite and remove index and key; return the facts for the certificate.
 
     Raises:
         ConfigError: there is no index, or the files cannot be removed.
@@ -297,7 +298,7 @@ def destroy(settings: PatientSettings) -> dict[str, Any]:
 
 
 def certificate(destroyed: Mapping[str, Any], *, by: str, now: datetime, event: int) -> dict[str, Any]:
-    """Return the certificate of a destruction, with its entry among the events."""
+    """Return the certificate of a destruction, with the number of its event."""
     return {**destroyed, "destroyed": now.isoformat(), "destroyed_by": by, "event": event}
 
 
@@ -313,7 +314,7 @@ def _draft(key_file: Path) -> Path:
 
 
 def _replace_key(draft: Path, key_file: Path) -> None:
-    """Let the new key take the old one's place; the old bytes are overwritten, as far as a disk does that."""
+    """Replace the old key by the new one; the old bytes are overwritten, as far as a disk does that."""
     try:
         old = os.open(key_file, os.O_WRONLY | os.O_CLOEXEC) if key_file.exists() else None
         draft.replace(key_file)
@@ -322,7 +323,9 @@ def _replace_key(draft: Path, key_file: Path) -> None:
             os.fsync(old)
             os.close(old)
     except OSError as error:
-        message = f"{key_file}: the new key cannot be put in place: {error.strerror}; run the command again"
+        message = (
+            f"{key_file}: the new key cannot replace the old one: {error.strerror}; run the command again"
+        )
         raise ConfigError(message) from None
 
 

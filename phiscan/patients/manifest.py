@@ -1,4 +1,4 @@
-"""What a patient index is, in counts: the file index.json; read without the arrays."""
+"""The manifest of a patient index (index.json): counts and versions, readable without the arrays."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ FORMAT: Final = 1
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What an index is, in counts; nothing of it says who is in it."""
+    """Counts and versions of an index; it identifies no patient."""
 
-    index_id: str  # of the build: an update keeps it, a new build or key does not
+    index_id: str  # unchanged by an update, new for each build or key
     arrays: str  # the folder of the arrays
     key_id: str
     hard_cost: int
@@ -29,19 +29,19 @@ class Manifest:
     n_keys: int
     kinds: Mapping[str, int]  # match keys of each kind; after an update an upper bound
     shapes: Mapping[str, Sequence[str]]  # of record and card numbers: 9 for a digit, A for a letter
-    collisions: Mapping[str, float]  # how probably two patients have one birth date, postal code, ...
+    collisions: Mapping[str, float]  # probability that two patients share a birth date, postal code, ...
     regions: Sequence[str]
     last_number: int
     format: int = FORMAT
 
     @property
     def age_days(self) -> int:
-        """How many days ago the list was read."""
+        """The number of days since the list was read."""
         return (datetime.now(UTC) - datetime.fromisoformat(self.updated)).days
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Read what an index is.
+    """Read the manifest of an index.
 
     Raises:
         ConfigError: there is none, or it is damaged or of another version.

@@ -1,8 +1,8 @@
-"""Findings of a document to the organization's own patients in it: keyed lookups of numbers and pairs.
+"""Match the findings of a document to the organization's own patients: keyed lookups of numbers and pairs.
 
-A number that one patient alone has is a match, and so is a pair of values that stand together; a name alone
-is one only where hardly anybody has it. Every lookup is counted with the probability that a stranger would
-match, so that a scan can say how many matches are to be expected by chance.
+A unique number is a match, and so is a pair of values that belong together; a name alone is one only if it is
+rare. Every lookup is counted with the probability of a false match, so that a scan reports the number of
+matches expected by chance.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ from phiscan.patients.settings import PatientSettings
 
 STRONG_LOG_ODDS: Final = 4.0
 RARE_NAME_LOG_ODDS: Final = 1.0
-"""What a match adds to the log-odds of PHI: docs/explanation/patient-index.md says why."""
-MOST_HOLDERS: Final = 3  # patients that share a key; a key of more says nothing
+"""Added by a match to the log-odds of PHI; derived in docs/explanation/patient-index.md."""
+MAX_HOLDERS: Final = 3  # patients that share a key; a key with more is ignored
 _ORDER: Final = {kind: number for number, kind in enumerate(Kind)}
-# Letters that scanners confuse and that are not one letter in names.token_form.
+# OCR confusions that names.token_form does not map to one letter.
 _LIKE: Final = {"a": "o", "o": "a", "n": "u", "u": "nv", "h": "b", "b": "h", "t": "f", "f": "t", "g": "q",
                 "q": "g", "v": "yu", "y": "v", "k": "h", "r": "n", "s": "z", "z": "s"}  # fmt: skip
-_MIN_VARIED: Final = 4  # letters of a word in which one may be misread
+_MIN_VARIED: Final = 4  # letters of a word in which one OCR error is tried
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class _Lookup:
     key: int
     span: Span
     chance: float
-    is_dense: bool = False  # counts only if another key says the same
+    is_dense: bool = False  # counts only with another key of the same patient
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Matcher:
     hasher: Hasher = field(repr=False)
 
     def check(self, document: Document, findings: Sequence[Finding]) -> PatientCheck:
-        """Return the patients of the index that the findings of a document are of."""
+        """Return the patients of the index that match the findings of a document."""
         values = candidates_of(document, findings)
         lookups = list({(one.kind, one.key): one for one in self._lookups(values)}.values())
         matches = self._matches(lookups, document)
@@ -83,7 +83,7 @@ class Matcher:
         kinds: dict[int, set[Kind]] = {}
         for place in np.flatnonzero(high > low).tolist():
             one = lookups[place]
-            most = 1 if one.kind in {Kind.BIRTH_POSTAL, Kind.RARE_NAME} else MOST_HOLDERS
+            most = 1 if one.kind in {Kind.BIRTH_POSTAL, Kind.RARE_NAME} else MAX_HOLDERS
             holders = self.index.numbers(int(low[place]), int(high[place]))
             if len(holders) > most:
                 continue
@@ -125,7 +125,7 @@ class Matcher:
     def _of_name(
         self, values: Candidates, name: Value, pair: str, spellings: Mapping[str, int]
     ) -> Iterator[_Lookup]:
-        """Yield the lookups of a name with what is beside it, in each spelling that the index has."""
+        """Yield the lookups of a name with the values near it, in each spelling that the index has."""
         for part, kind in WITH_NAME.items():
             if not self.index.n_keys_of(kind):
                 continue
@@ -177,9 +177,9 @@ class Matcher:
                         yield _Lookup(Kind.NAME_RECORD, key, _over(name, number), chance * density)
 
     def _known_pairs(self, values: Candidates) -> dict[str, dict[str, int]]:
-        """Return the pairs of name words that patients have, each with its spellings and their counts.
+        """Return the name pairs of patients in the document, each with its spellings and their counts.
 
-        A pair that nobody has is tried with one letter misread, where something is beside the name.
+        A pair that no patient has is tried with one OCR error, if other values are near the name.
         """
         pairs = list(dict.fromkeys(pair for name in values.names for pair in combinations_of(name.forms)))
         counts = self._counts(pairs)
@@ -188,7 +188,7 @@ class Matcher:
             return known
         for pair, n in zip(pairs, counts, strict=True):
             if not n:
-                spelt = list(_misread(pair))
+                spelt = list(_with_ocr_error(pair))
                 found = {other: m for other, m in zip(spelt, self._counts(spelt), strict=True) if m}
                 if found:
                     known[pair] = found
@@ -203,7 +203,7 @@ class Matcher:
 
 
 def combinations_of(tokens: Sequence[str]) -> Iterator[str]:
-    """Yield the name pairs of the words of a name, in whatever order they stand.
+    """Yield the name pairs of the words of a name, in any order.
 
     >>> list(combinations_of(("roy", "ann")))
     ['ann roy']
@@ -215,8 +215,8 @@ def combinations_of(tokens: Sequence[str]) -> Iterator[str]:
         yield pair_of(tokens[2], tokens[0] + tokens[1])
 
 
-def _misread(pair: str) -> Iterator[str]:
-    """Yield a pair with one letter replaced by one that scanners confuse with it."""
+def _with_ocr_error(pair: str) -> Iterator[str]:
+    """Yield a pair with one letter replaced by a usual OCR confusion."""
     first, _, second = pair.partition(" ")
     for token, other in ((first, second), (second, first)):
         if len(token) < _MIN_VARIED:
@@ -227,7 +227,7 @@ def _misread(pair: str) -> Iterator[str]:
 
 
 def _fits(form: str, shapes: Sequence[str] | None) -> bool:
-    """Tell whether the list has numbers of such a shape; with no shapes noted every number is looked up."""
+    """Return whether the list has numbers of this shape; without stored shapes every number is looked up."""
     return not shapes or shape_of(form) in shapes
 
 
@@ -236,7 +236,7 @@ def _over(first: Value, second: Value) -> Span:
 
 
 def log_odds_of(check: PatientCheck | None) -> float:
-    """Return what the matches of a document add to its log-odds of PHI.
+    """Return the log-odds of PHI that the matches of a document add.
 
     >>> log_odds_of(None), log_odds_of(PatientCheck("", n_patients=3)), log_odds_of(PatientCheck(""))
     (0.0, 4.0, 0.0)
@@ -249,7 +249,7 @@ def log_odds_of(check: PatientCheck | None) -> float:
 
 
 def merged(checks: Iterable[PatientCheck]) -> PatientCheck | None:
-    """Join what the windows of one document say: each patient once, by the strongest key.
+    """Merge the checks of the windows of one document: each patient once, by the strongest key.
 
     The spans must be those of the whole document.
     """
@@ -277,10 +277,10 @@ def merged(checks: Iterable[PatientCheck]) -> PatientCheck | None:
 
 
 def load_matcher(settings: PatientSettings) -> Matcher | None:
-    """Open the index with its key; None = none was built.
+    """Open the index with its key; None if none was built.
 
     Raises:
-        ConfigError: the index is damaged, or its key is gone.
+        ConfigError: the index is damaged, or its key is missing.
     """
     if not settings.is_built:
         return None

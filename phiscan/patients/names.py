@@ -1,8 +1,8 @@
-"""Names of persons to sets of name pairs, given with family name in one spelling, by tables and rules.
+"""Names of persons to sets of (given, family) name pairs in a canonical spelling, by tables and rules.
 
 ``Müller, Hans-Peter``, ``Hans P. Mueller`` and ``MULLER HANS`` share a pair. Order, middle names, titles,
-accents, hyphens and the usual short forms of given names do not matter, and letters that scanners confuse
-are equal.
+accents, hyphens and the usual short forms of given names are ignored, and letters that OCR confuses are
+equal.
 """
 
 # ruff: noqa: RUF001 (the tables hold letters of other alphabets)
@@ -16,8 +16,8 @@ from itertools import combinations
 
 from phiscan.patients.normalise import plain
 
-MOST_TOKENS = 5  # of one written name; of a longer one the first ones
-_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")  # with figures: a scanner reads some letters as such
+MAX_TOKENS = 5  # of one written name; of a longer one the first ones
+_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")  # with digits: OCR reads some letters as digits
 _ASIDE = frozenset(
     "mr mrs ms miss mx dr prof sir madam m mme mlle jr sr ii iii iv esq md phd rn"  # noqa: SIM905 (a list of words)
     " de la le du des der den van von di da del della dos das el al bin ibn st".split()
@@ -34,7 +34,7 @@ _GREEK = {
     "υ": "y", "φ": "f", "χ": "ch", "ψ": "ps", "ω": "o",
 }  # fmt: skip
 _LATIN = str.maketrans({**_CYRILLIC, **_GREEK})
-# Short forms by the given name that they are of.
+# Short forms by given name.
 _SHORT_FORMS = {
     "robert": "bob bobby rob robbie bert", "william": "bill billy will willie liam",
     "richard": "dick rick ricky rich",
@@ -63,7 +63,7 @@ _ONE_LETTER = str.maketrans("ijec1!|05", "lleelll" + "os")
 
 @lru_cache(maxsize=262_144)
 def token_form(word: str) -> str:
-    """Return one word of a name in the spelling that its variants share.
+    """Return one word of a name in canonical spelling.
 
     >>> token_form("Müller") == token_form("MUELLER") == token_form("Muller")
     True
@@ -79,16 +79,16 @@ def token_form(word: str) -> str:
 
 
 def tokens_of(name: str) -> list[str]:
-    """Return the words of a written name in one spelling; titles, particles and initials are left out.
+    """Return the words of a written name in canonical spelling, without titles, particles and initials.
 
     >>> tokens_of("Dr. Ann B. van der Berg, MD") == [token_form("Ann"), token_form("Berg")]
     True
     """
     words = _WORD.findall(plain(name) if name.isascii() else plain(name).translate(_LATIN))
-    kept = [
+    tokens = [
         token_form(word) for word in words if len(word) > 1 and word not in _ASIDE and not word.isdecimal()
     ]
-    return kept[:MOST_TOKENS]
+    return tokens[:MAX_TOKENS]
 
 
 def pair_of(first: str, second: str) -> str:
@@ -116,7 +116,7 @@ def listed_pairs(given: str, family: str) -> Iterator[str]:
 
 
 def written_pairs(name: str) -> tuple[str, ...]:
-    """Return the pairs that a name in a document may stand for: every two of its words.
+    """Return the possible pairs of a name in a document: every two of its words.
 
     >>> pair_of(token_form("ann"), token_form("roy")) in written_pairs("ROY, Ann Marie")
     True

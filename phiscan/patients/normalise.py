@@ -1,8 +1,8 @@
-"""Values as people write them to forms in which two writings of one value are equal, by rules alone.
+"""Written values to canonical forms, in which two spellings of one value are equal, by rules alone.
 
-Both sides use the same functions: the patient list when the index is built, and the findings of a document
-when it is matched. Letters and digits that scanners confuse fall together here, so that a misread value has
-the same form as the right one.
+The same functions are used for the patient list when the index is built and for the findings of a document
+when it is matched. Letters and digits that OCR confuses are mapped to one character, so that a value with OCR
+errors has the same form as the correct one.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from phiscan.lexicon.months import MONTHS
 
-MIN_NUMBER_CHARS = 4  # a shorter record or account number says nothing
+MIN_NUMBER_CHARS = 4  # shorter record and account numbers are ignored
 _MIN_PHONE = 7
 _PHONE_CHARS = 10
 _CARD_WITH_VERSION = re.compile(r"(\d{10})[A-Z]{1,2}")  # Ontario's cards: ten digits and a version code
@@ -34,7 +34,7 @@ _WORDS = re.compile(r"[a-z0-9]+")
 
 
 def plain(text: str) -> str:
-    """Return text in small letters without accents, in compatible characters.
+    """Return text in lower case without accents, in compatibility-normalized characters.
 
     >>> plain("Élise Ōta-Łuk STRAẞE")
     'elise ota-luk strasse'
@@ -79,7 +79,7 @@ def card_form(value: str) -> str:
 
 
 def shape_of(form: str) -> str:
-    """Return what kind of characters a number form has: 9 for a digit, A for a letter.
+    """Return the shape of a number form: 9 for a digit, A for a letter.
 
     >>> shape_of("M10234")
     'A99999'
@@ -101,7 +101,7 @@ def phone_form(value: str) -> str:
 
 
 def email_form(value: str) -> str:
-    """Return an e-mail address in small letters; "" if it is none.
+    """Return an e-mail address in lower case; "" if it is none.
 
     >>> email_form(" Ann.Roy@Example.ORG ")
     'ann.roy@example.org'
@@ -135,13 +135,13 @@ def street_form(value: str) -> str:
     words = _WORDS.findall(_UNIT.sub(" ", text))
     for index, word in enumerate(words):
         if word[0].isdecimal() and len(words) > index + 1:
-            kept = [_STREET_WORDS.get(one, one) for one in words[index + 1 : index + 3]]
-            return f"{word} {' '.join(kept)}" if len(kept[0]) > 1 or len(kept) > 1 else ""
+            street = [_STREET_WORDS.get(one, one) for one in words[index + 1 : index + 3]]
+            return f"{word} {' '.join(street)}" if len(street[0]) > 1 or len(street) > 1 else ""
     return ""
 
 
 def date_forms(value: str) -> tuple[str, ...]:
-    """Return every day that a written date may mean, as YYYYMMDD: both orders, both centuries.
+    """Return every possible day of a written date, as YYYYMMDD: both orders, both centuries.
 
     >>> date_forms("12 March 1956"), date_forms("1956-O3-12"), date_forms("03/04/1956")
     (('19560312',), ('19560312', '19561203'), ('19560304', '19560403'))
@@ -150,7 +150,7 @@ def date_forms(value: str) -> tuple[str, ...]:
 
 
 def listed_date(value: str, *, day_first: bool) -> str:
-    """Return the one day that a date of a patient list means; "" if it is none.
+    """Return the day of a date in a patient list; "" if it is none.
 
     >>> listed_date("03/04/1956", day_first=True), listed_date("1956-04-03T00:00:00", day_first=False)
     ('19560403', '19560403')

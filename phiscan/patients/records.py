@@ -1,4 +1,4 @@
-"""One patient of a list as it was read, and the match keys of it; the values are never stored."""
+"""One patient of a list, in memory only, to its match keys."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from phiscan.patients.names import listed_pairs, tokens_of
 
 
 class Kind(StrEnum):
-    """What a match key is made of. The first two are strong: one value alone is one patient's."""
+    """The values of a match key. The first two are strong: one value identifies one patient."""
 
     CARD = "card"
     RECORD = "record"
@@ -27,9 +27,9 @@ class Kind(StrEnum):
 
 STRONG = frozenset({Kind.CARD, Kind.RECORD})
 HARD = STRONG
-"""Kinds of few possible values: their keys go through scrypt before the keyed hash."""
+"""Kinds with few possible values: their keys go through scrypt before the keyed hash."""
 RARE = 0x9E3779B97F4A7C15
-"""Combined with the hash of a rare name pair: its match key is not the hash that it is counted by."""
+"""Combined with the hash of a rare name pair, so that its match key differs from its counting hash."""
 WITH_NAME = {
     "birth": Kind.NAME_BIRTH,
     "phone": Kind.NAME_PHONE,
@@ -37,14 +37,14 @@ WITH_NAME = {
     "email": Kind.NAME_EMAIL,
     "account": Kind.NAME_ACCOUNT,
 }
-"""The kind of the pair of a name with each part."""
+"""The kind of match key of a name with each part."""
 
 
 @dataclass(frozen=True, slots=True)
 class PatientRecord:
-    """The values of one patient as the list has them; lives only while an index is built."""
+    """The values of one patient in the list; exists only while an index is built."""
 
-    line: int  # where in its file, from 1
+    line: int  # in its file, from 1
     names: tuple[tuple[str, str], ...] = field(default=(), repr=False)  # given, family; former ones too
     births: tuple[str, ...] = field(default=(), repr=False)  # YYYYMMDD
     records: tuple[str, ...] = field(default=(), repr=False)
@@ -55,13 +55,13 @@ class PatientRecord:
     postals: tuple[str, ...] = field(default=(), repr=False)
     accounts: tuple[str, ...] = field(default=(), repr=False)
     region: str = ""
-    number: int | None = None  # the opaque number that the list gives
+    number: int | None = None  # the opaque number in the list
     is_canary: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class PatientKeys:
-    """A record in normal forms: what is hashed of it."""
+    """The normalised values of a record, which are hashed."""
 
     pairs: tuple[str, ...]  # name pairs
     tokens: tuple[str, ...]  # the words of its names
@@ -88,7 +88,7 @@ class PatientKeys:
 
 
 def keys_of(record: PatientRecord) -> PatientKeys:
-    """Return a record in normal forms; values that have none are left out."""
+    """Return the normalised values of a record; values without a canonical form are left out."""
     pairs = dict.fromkeys(pair for names in record.names for pair in listed_pairs(*names))
     families = dict.fromkeys(token for _, family in record.names for token in tokens_of(family))
     given = dict.fromkeys(token for first, _ in record.names for token in tokens_of(first)[:1])

@@ -1,7 +1,7 @@
 """Tables of a document to their re-identification risk: k-anonymity and l-diversity over quasi-identifiers.
 
-Whoever knows somebody's birth date, postal code and sex finds them in a table in which they alone have these
-values, whatever was removed of names and numbers. Counts alone leave this module.
+A person with a unique combination of birth date, postal code and sex can be re-identified in a table even
+without names and numbers. Only counts leave this module.
 
 Source: Sweeney (2002), "k-anonymity"; Machanavajjhala et al. (2007), "l-diversity".
 """
@@ -21,7 +21,7 @@ from phiscan.patients.normalise import date_forms, plain, postal_form
 MIN_ROWS: Final = 2
 _MIN_CELLS: Final = 2
 _MIN_STEM: Final = 5  # letters of a cue that may begin a longer word: birthdate, postalcode
-# Words of a column's label by what it says of a person, in the order in which they are tried.
+# Words of column labels by role, in the order in which they are tried.
 _ROLES: Final[dict[str, tuple[str, ...]]] = {
     "birth_date": ("dob", "birth", "born", "naissance", "ddn"),
     "postal_code": ("postal", "zip", "postcode"),
@@ -43,14 +43,14 @@ QUASI_IDENTIFIERS: Final = ("birth_date", "postal_code", "sex", "age")
 
 @dataclass(frozen=True, slots=True)
 class TableRisk:
-    """How easily the people of one table are distinguished, in counts."""
+    """Re-identification risk of one table, in counts."""
 
     locator: str  # of its first row
     n_rows: int
     quasi_identifiers: tuple[str, ...]
     k: int  # size of the smallest group of rows with equal quasi-identifiers
-    n_unique: int  # rows that are alone in theirs
-    l_diversity: int | None  # fewest sensitive values of a group; None: no such column
+    n_unique: int  # rows in a group of size 1
+    l_diversity: int | None  # smallest number of sensitive values in a group; None: no such column
 
     @property
     def unique_share(self) -> float:
@@ -59,7 +59,7 @@ class TableRisk:
 
     @property
     def sentence(self) -> str:
-        """Say it in a line: rows, share that is unique on what, k and l."""
+        """Return a one-line summary: rows, share of unique rows, quasi-identifiers, k and l."""
         return _(
             "{n} rows, {share} unique on {columns} (k = {k}{diverse})",
             n=f"{self.n_rows:,}",
@@ -76,9 +76,9 @@ def table_risks(document: Document) -> list[TableRisk]:
 
 
 def _tables(document: Document) -> Iterator[tuple[str, list[dict[str, str]]]]:
-    """Yield the rows of each table, by the labels of their columns, with the locator of the first.
+    """Yield the rows of each table, as label to value, with the locator of the first row.
 
-    The readers of tables write a row as "label: value | label: value".
+    Extractors write a row as "label: value | label: value".
     """
     first: str = ""
     labels: tuple[str, ...] = ()
@@ -127,7 +127,7 @@ def _risk(locator: str, rows: Sequence[Mapping[str, str]]) -> TableRisk | None:
 
 
 def role_of(label: str) -> str:
-    """Return what a column says of a person by its label; "" = none of the roles.
+    """Return the role of a column by its label; "" = none of the roles.
 
     >>> role_of("Date of birth"), role_of("ZIP code"), role_of("Page")
     ('birth_date', 'postal_code', '')

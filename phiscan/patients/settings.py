@@ -1,4 +1,4 @@
-"""``[patients]`` of phiscan.toml to frozen settings: where index and key lie, and which column holds what."""
+"""``[patients]`` of phiscan.toml to frozen settings: paths of index and key, and the column mapping."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FIELDS = (
     "postal",
     "account",
     "region",  # state or province
-    "canary",  # 1, true, yes: a record that does not exist in reality
+    "canary",  # 1, true, yes: an invented record, planted to detect leaks
 )
 """The fields of a patient that columns are mapped to."""
 
@@ -47,7 +47,7 @@ class _Table:
 
 @dataclass(frozen=True, slots=True)
 class PatientSettings:
-    """Where the index and its key lie, and how a patient list is read."""
+    """Paths of the index and its key, and how a patient list is read."""
 
     folder: Path
     key_file: Path
@@ -58,7 +58,7 @@ class PatientSettings:
 
     @property
     def is_built(self) -> bool:
-        """Whether there is an index to match with."""
+        """Whether the index exists."""
         return (self.folder / "index.json").is_file()
 
 
@@ -93,7 +93,7 @@ def load_settings(config: Config) -> PatientSettings:
 
 
 def merge_map(mapped: Mapped, options: tuple[str, ...]) -> Mapped:
-    """Return the mapping with ``FIELD=COLUMN`` options of a command put in place of the file's.
+    """Return the mapping of the file, overridden by the ``FIELD=COLUMN`` options of a command.
 
     >>> dict(merge_map({"card": ("hcn",)}, ("phone=home", "phone=cell")))
     {'card': ('hcn',), 'phone': ('home', 'cell')}

@@ -1,6 +1,6 @@
-"""Patient lists to records: CSV, Parquet, FHIR bulk NDJSON, HL7 v2 ADT, or a query's rows; never copied.
+"""Patient lists to records: CSV, Parquet, FHIR bulk NDJSON, HL7 v2 ADT, or a query's rows; nothing is copied.
 
-No message quotes a value: it names the file, the line and what was expected there.
+Error messages quote no value: they name the file, the line and what was expected.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from phiscan.patients.normalise import listed_date, plain
 from phiscan.patients.records import PatientRecord
 from phiscan.patients.settings import Mapped
 
-_MOST_NUMBER = 2**32 - 2
+_MAX_NUMBER = 2**32 - 2
 _DELIMITERS = ",;\t|"
 _YES = frozenset({"1", "true", "yes", "y", "oui", "x"})
-# What columns are usually called, where nothing is mapped; spelt as ``_column_form`` spells them.
+# Usual names of columns, for fields that are not mapped; normalised by ``_column_form``.
 _USUAL = {
     "number": "number patientnumber opaquenumber",
     "given": "given givenname firstname first prenom",
@@ -91,13 +91,13 @@ def _of_csv(path: Path, lines: Iterable[str], mapped: Mapped, day_first: bool) -
     reader = csv.reader(chain(first, lines), delimiter=delimiter)
     try:
         header = next(reader, [])
-        places = _places(str(path), header, mapped)
+        indices = _columns_of_fields(str(path), header, mapped)
         for row in reader:
             if row:
                 if len(row) != len(header):
                     message = f"{path}:{reader.line_num}: expected {len(header)} columns, got {len(row)}"
                     raise InputError(message)
-                yield _of_row(f"{path}:{reader.line_num}", reader.line_num, row, places, day_first)
+                yield _of_row(f"{path}:{reader.line_num}", reader.line_num, row, indices, day_first)
     except csv.Error:
         message = f"{path}:{reader.line_num}: not valid CSV"
         raise InputError(message) from None
@@ -113,13 +113,13 @@ def _of_parquet(path: Path, mapped: Mapped, day_first: bool) -> Iterator[Patient
     line = 0
     try:
         with parquet.ParquetFile(path) as table:
-            places = _places(str(path), table.schema_arrow.names, mapped)
+            indices = _columns_of_fields(str(path), table.schema_arrow.names, mapped)
             for batch in table.iter_batches(batch_size=10_000):
                 columns = [column.to_pylist() for column in batch.columns]
                 for row in zip(*columns, strict=True):
                     line += 1
                     yield _of_row(
-                        f"{path}: row {line}", line, [_cell(cell) for cell in row], places, day_first
+                        f"{path}: row {line}", line, [_cell(cell) for cell in row], indices, day_first
                     )
     except (pa.ArrowException, OSError):
         message = f"{path}: cannot be read as Parquet, in or after row {line}"
@@ -127,7 +127,7 @@ def _of_parquet(path: Path, mapped: Mapped, day_first: bool) -> Iterator[Patient
 
 
 def _cell(value: object) -> str:
-    """Return a cell as CSV would write it: a whole number without a fraction, a moment as its day."""
+    """Return a cell as CSV would write it: a whole number without a fraction, a date-time as its date."""
     if value is None:
         return ""
     if isinstance(value, float) and value.is_integer():
@@ -141,10 +141,10 @@ def _of_query(url: str, query: str, mapped: Mapped, day_first: bool) -> Iterator
         engine = sa.create_engine(url)
         with engine.connect() as connection:
             rows = connection.execution_options(stream_results=True).execute(sa.text(query))
-            places = _places("--query", list(rows.keys()), mapped)
+            indices = _columns_of_fields("--query", list(rows.keys()), mapped)
             for line, row in enumerate(rows, 1):
                 cells = ["" if cell is None else str(cell) for cell in row]
-                yield _of_row(f"--query: row {line}", line, cells, places, day_first)
+                yield _of_row(f"--query: row {line}", line, cells, indices, day_first)
     except (sa.exc.SQLAlchemyError, ModuleNotFoundError, ValueError) as error:
         message = f"--query: the database cannot be read ({type(error).__name__})"
         raise InputError(message) from None
@@ -153,35 +153,35 @@ def _of_query(url: str, query: str, mapped: Mapped, day_first: bool) -> Iterator
             engine.dispose()
 
 
-def _places(where: str, header: Sequence[str], mapped: Mapped) -> dict[str, list[int]]:
+def _columns_of_fields(where: str, header: Sequence[str], mapped: Mapped) -> dict[str, list[int]]:
     """Return the columns of each field: those that are mapped, else those with a usual name."""
     at = {name: index for index, name in enumerate(header)}
-    places: dict[str, list[int]] = {}
+    indices: dict[str, list[int]] = {}
     for field, columns in mapped.items():
         for column in columns:
             if column not in at:
                 message = f"{where}: column {column}: not in the header, but mapped to {field}"
                 raise InputError(message)
-            places.setdefault(field, []).append(at[column])
+            indices.setdefault(field, []).append(at[column])
     if not mapped:
         for index, name in enumerate(header):
             if field := _FIELD_OF.get("".join(filter(str.isalnum, plain(name))), ""):
-                places.setdefault(field, []).append(index)
-    if not {"record", "card", "name", "family"} & places.keys():
+                indices.setdefault(field, []).append(index)
+    if not {"record", "card", "name", "family"} & indices.keys():
         message = (
             f"{where}: no column for record, card, name or family; map them in [patients.map] or with "
             "--map FIELD=COLUMN"
         )
         raise InputError(message)
-    return places
+    return indices
 
 
 def _of_row(
-    where: str, line: int, row: Sequence[str], places: Mapping[str, list[int]], day_first: bool
+    where: str, line: int, row: Sequence[str], indices: Mapping[str, list[int]], day_first: bool
 ) -> PatientRecord:
     values = {
         field: tuple(filter(None, (row[index].strip() for index in columns)))
-        for field, columns in places.items()
+        for field, columns in indices.items()
     }
 
     def of(field: str) -> tuple[str, ...]:
@@ -230,14 +230,14 @@ def _number(where: str, values: Sequence[str]) -> int | None:
     if not values:
         return None
     text = values[0]
-    if not text.isdecimal() or not 0 < int(text) <= _MOST_NUMBER:
-        message = f"{where}: number: expected a whole number from 1 to {_MOST_NUMBER}"
+    if not text.isdecimal() or not 0 < int(text) <= _MAX_NUMBER:
+        message = f"{where}: number: expected a whole number from 1 to {_MAX_NUMBER}"
         raise InputError(message)
     return int(text)
 
 
 def _of_ndjson(path: Path, lines: Iterable[str]) -> Iterator[PatientRecord]:
-    """Yield the Patient resources of a FHIR bulk export; other resources are passed over."""
+    """Yield the Patient resources of a FHIR bulk export; other resources are skipped."""
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue

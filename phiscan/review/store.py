@@ -157,7 +157,7 @@ class Store:
                 early=early,
             ),
             derived=not (results or folders or early),
-            turn="beside",
+            lock="shared",
         )
 
     early_results = Reading(early_records.stored_results)

@@ -1,4 +1,4 @@
-"""When a scan is due: cron expressions, windows of the week, and what was missed while nobody looked."""
+"""Scheduled scans: cron expressions, time windows of the week, and missed starts."""
 
 from phiscan.schedule.plan import Schedule, State, next_start, read_schedules
 from phiscan.schedule.windows import Windows, read_windows

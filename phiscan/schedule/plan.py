@@ -1,4 +1,4 @@
-"""The named scans of phiscan.toml, and when each is to start next."""
+"""The scheduled scans of phiscan.toml, and the next start of each."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,40}")
 
 @dataclass(frozen=True, slots=True)
 class ScheduleTable:
-    """One table ``[schedule.NAME]`` as it is written."""
+    """One table ``[schedule.NAME]`` of phiscan.toml."""
 
     roots: tuple[str, ...] = ()
     cron: str = ""
@@ -33,7 +33,7 @@ class ScheduleTable:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """A named scan: which folders, when, and in which windows of the week."""
+    """A scheduled scan: its folders, its times, and its windows of the week."""
 
     name: str
     roots: tuple[str, ...]
@@ -42,10 +42,9 @@ class Schedule:
     options: tuple[str, ...] = ()
 
     def next_fire(self, after: datetime) -> datetime:
-        """Return the first time after a moment that the cron expression names (UTC).
+        """Return the first time of the cron expression after ``after`` (UTC).
 
-        A time that the clock skips in spring is taken an hour later; one that it shows twice in autumn is
-        taken once.
+        With daylight saving time, a skipped time is moved an hour later, and a repeated one is used once.
         """
         trigger = _trigger(self.cron, self.windows.zone)
         local = after.astimezone(self.windows.zone)
@@ -57,14 +56,14 @@ class Schedule:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What is known of a schedule's past; kept in ``home/schedule/NAME.json``."""
+    """The state of a schedule, stored in ``home/schedule/NAME.json``."""
 
-    since: datetime  # nothing is made up for that was due before
+    since: datetime  # starts missed before this time are not made up
     unfinished: bool = False  # the last scan was stopped before its end
     status: int | None = None  # exit status of the last scan
 
     def write(self, path: Path) -> None:
-        """Keep it, whole or not at all.
+        """Write it atomically.
 
         Raises:
             StoreError: it cannot be written.
@@ -78,12 +77,12 @@ class State:
         except OSError as error:
             with suppress(OSError):
                 partial.unlink()
-            message = f"{path}: the state of the schedule cannot be kept: {error.strerror}"
+            message = f"{path}: the state of the schedule cannot be written: {error.strerror}"
             raise StoreError(message) from None
 
     @classmethod
     def read(cls, path: Path, now: datetime) -> State:
-        """Return what was kept; for a schedule that never ran, that it begins now (and keep that).
+        """Return the stored state; for a schedule that never ran, a new one that begins now is stored.
 
         Raises:
             ConfigError: the file was damaged.
@@ -98,26 +97,26 @@ class State:
             state.write(path)
             return state
         except (ValueError, KeyError, TypeError):
-            message = f"{path}: damaged; remove it, and the schedule begins anew"
+            message = f"{path}: damaged; remove it, and the schedule begins again"
             raise ConfigError(message) from None
 
 
 def state_path(config: Config, name: str) -> Path:
-    """Return where the past of a schedule is kept."""
+    """Return the path of a schedule's state file."""
     return config.home / "schedule" / f"{name}.json"
 
 
 def next_start(schedule: Schedule, state: State, now: datetime) -> datetime:
-    """Return when the schedule is to start (UTC); not after ``now`` = at once.
+    """Return the next start of a schedule (UTC); a time not after ``now`` means at once.
 
-    Starts that were missed are made up for by one; a scan that was stopped continues when a window opens.
+    Missed starts are made up by a single one; a stopped scan continues when a window opens.
     """
     wanted = now if state.unfinished else schedule.next_fire(state.since)
     return schedule.windows.next_open(max(wanted, now) if wanted <= now else wanted)
 
 
 def read_schedules(config: Config) -> tuple[Schedule, ...]:
-    """Return the named scans of phiscan.toml, by name.
+    """Return the scheduled scans of phiscan.toml, by name.
 
     Raises:
         ConfigError: names the schedule, the field, and what was expected.
@@ -129,7 +128,7 @@ def read_schedules(config: Config) -> tuple[Schedule, ...]:
 def _read(config: Config, name: str, raw: Any) -> Schedule:
     where = f"{config.source}: schedule.{name}"
     if not NAME.fullmatch(name):
-        message = f"{where}: expected a name of small letters, digits, - and _"
+        message = f"{where}: expected a name of lower-case letters, digits, - and _"
         raise ConfigError(message)
     if not isinstance(raw, Mapping):
         message = f"{where}: expected a table [schedule.{name}]"
@@ -157,7 +156,7 @@ def _read(config: Config, name: str, raw: Any) -> Schedule:
             f"{where}.cron: {table.cron!r}: expected minute, hour, day, month and weekday: '0 22 * * mon-fri'"
         )
         raise ConfigError(message)
-    # Relative folders are those of phiscan.toml: a timer starts elsewhere.
+    # Relative folders are relative to phiscan.toml: a timer has another working folder.
     base = Path(config.source).resolve().parent if Path(config.source).is_file() else Path.cwd()
     roots = tuple(root if "://" in root else os.path.normpath(base / root) for root in table.roots)
     return Schedule(name, roots, table.cron, windows, table.options)

@@ -1,4 +1,4 @@
-"""Runs the named scans, one at a time, each in a process of its own that ends when its window closes."""
+"""Run the scheduled scans, one at a time, each in its own process that is stopped when its window closes."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from phiscan.schedule.plan import Schedule, State, next_start, read_schedules, s
 
 REFUSED = 2  # exit status of a scan that cannot begin
 STOPPED = 4  # exit status of a scan that continues later
-GRACE_S = 180.0  # so long a scan may take to stop cleanly
-LOOK_S = 1.0
-RETRY_S = 900  # a scan that could not even begin is tried again after so long
+GRACE_S = 180.0  # for a scan to stop cleanly
+POLL_S = 1.0
+RETRY_S = 900  # before a scan that could not begin is retried
 
 
 @contextmanager
 def only_one(config: Config) -> Iterator[None]:
-    """Hold the lock of scheduled scans: one at a time per home; the system frees it however we end.
+    """Hold the lock of scheduled scans, one per home; the system releases it when the process ends.
 
     Raises:
         InputError: another process holds it.
@@ -38,14 +38,14 @@ def only_one(config: Config) -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            message = f"{config.home}: a scheduled scan runs already"
+            message = f"{config.home}: a scheduled scan is running already"
             raise InputError(message) from None
         yield
 
 
 @dataclass
 class Runner:
-    """Starts what is due. ``stop`` is set by a signal; the scan that runs is then stopped cleanly."""
+    """Starts scheduled scans. ``stop`` is set by a signal; the running scan is then stopped cleanly."""
 
     config: Config
     command: Sequence[str] = (sys.executable, "-m", "phiscan")
@@ -54,14 +54,14 @@ class Runner:
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
     def run_scheduled(self, schedule: Schedule) -> int | None:
-        """Run a schedule if it is due now; return the exit status of its scan, None when it was not due."""
+        """Run a schedule if its start time has come; return the exit status of its scan, or None."""
         now = self.clock()
         if next_start(schedule, State.read(state_path(self.config, schedule.name), now), now) > now:
             return None
         return self.run(schedule)
 
     def run(self, schedule: Schedule) -> int:
-        """Run a schedule's scan until it ends, its window closes, or we are told to stop."""
+        """Run a schedule's scan until it ends, its window closes, or ``stop`` is set."""
         began = self.clock()
         closes = schedule.windows.open_until(began)
         if closes is None:
@@ -69,14 +69,14 @@ class Runner:
             raise InputError(message)
         place = state_path(self.config, schedule.name)
         with only_one(self.config):
-            if self.stop.is_set():  # before anything was begun: it stays due
+            if self.stop.is_set():  # before the scan began: it remains pending
                 self.say(f"schedule {schedule.name}: {_ending(STOPPED)}")
                 return STOPPED
             before = State.read(place, began)
-            # Should we be killed, the next look finds it unfinished and continues.
+            # If this process is killed, the next start finds the scan unfinished and continues it.
             State(began, unfinished=True).write(place)
             status = self._scan(schedule, closes)
-            if status == REFUSED:  # it never began, and stays due
+            if status == REFUSED:  # it did not begin, and remains pending
                 replace(before, status=status).write(place)
             else:
                 State(began, unfinished=status == STOPPED, status=status).write(place)
@@ -84,9 +84,9 @@ class Runner:
         return status
 
     def serve(self) -> None:
-        """Run every schedule when it is due, until told to stop.
+        """Run every schedule at its times, until ``stop`` is set.
 
-        APScheduler keeps the clock: it holds one job per schedule, at the time that ``due`` named, and
+        APScheduler keeps the time: it holds one job per schedule, at the time of ``next_start``, and
         one thread, so that scans follow each other.
         """
         from apscheduler.events import EVENT_JOB_ERROR, EVENT_JOB_EXECUTED  # noqa: PLC0415 (an extra)
@@ -100,7 +100,8 @@ class Runner:
             now = self.clock()
             at = next_start(schedules[name], State.read(state_path(self.config, name), now), now)
             at = max(at, not_before or at)
-            # A machine that slept wakes up late: the scan starts all the same, and ``due`` is asked again.
+            # After suspend the job is late: the scan starts nevertheless, and the start time is checked
+            # again.
             scheduler.add_job(
                 self.run_scheduled,
                 "date",
@@ -116,7 +117,7 @@ class Runner:
                 return
             failed = event.exception is not None or event.retval == REFUSED
             if failed:
-                self.say(f"schedule {event.job_id}: could not run; tried again in {RETRY_S // 60} minutes")
+                self.say(f"schedule {event.job_id}: could not run; it is retried in {RETRY_S // 60} minutes")
             plan(event.job_id, not_before=self.clock() + timedelta(seconds=RETRY_S) if failed else None)
 
         scheduler.add_listener(after, EVENT_JOB_EXECUTED | EVENT_JOB_ERROR)
@@ -131,7 +132,7 @@ class Runner:
         config = ["--config", str(source.resolve())] if source.is_file() else []
         process = subprocess.Popen(
             [*self.command, *config, "scan", *schedule.options, "--json", "--", *schedule.roots],
-            process_group=0,  # a Ctrl-C of the terminal comes to us alone; we stop the scan
+            process_group=0,  # Ctrl-C reaches this process alone, which stops the scan
         )
         while process.poll() is None:
             if self.stop.is_set() or self.clock() >= closes:
@@ -143,7 +144,7 @@ class Runner:
                 process.wait()
                 break
             with suppress(subprocess.TimeoutExpired):
-                process.wait(LOOK_S)
+                process.wait(POLL_S)
         return STOPPED if process.returncode < 0 else process.returncode
 
 
@@ -152,5 +153,5 @@ def _ending(status: int) -> str:
         0: "complete",
         1: "complete, with files referred to review",
         3: "ended, but some files could not be read",
-        STOPPED: "stopped; it goes on when a window opens",
+        STOPPED: "stopped; it continues when a window opens",
     }.get(status, f"failed with exit status {status}")

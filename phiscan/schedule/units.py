@@ -1,7 +1,7 @@
-"""systemd units for a schedule: a timer that asks every few minutes, and a hardened service that answers.
+"""systemd units for a schedule: a timer that fires every few minutes, and a hardened service.
 
-The timer asks ``phiscan schedule run NAME --due`` instead of saying cron's times in systemd's words: so
-windows, time zones, missed starts and unfinished scans are decided in one place.
+The service runs ``phiscan schedule run NAME --due``, which checks the times, so that windows, time zones,
+missed starts and unfinished scans are handled in one place instead of in systemd's calendar format.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from phiscan.errors import InputError
 from phiscan.schedule.plan import Schedule
 
-_USER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*\$?")  # what systemd takes for a user, or its number
+_USER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*\$?")  # a user name that systemd accepts, or a number
 TIMER = """\
 [Unit]
 Description=phiscan: start the scan {name} if its time has come
@@ -26,8 +26,8 @@ Persistent=true
 [Install]
 WantedBy=timers.target
 """
-# No RestrictNamespaces and no MemoryDenyWriteExecute: the sandbox of the readers takes a network
-# namespace of its own, and ctypes needs executable memory.
+# No RestrictNamespaces and no MemoryDenyWriteExecute: the sandbox of the extractors uses a network
+# namespace, and ctypes needs executable memory.
 SERVICE = """\
 [Unit]
 Description=phiscan: the scan {name}
@@ -74,10 +74,10 @@ SystemCallErrorNumber=EPERM
 def units(
     schedule: Schedule, *, command: Sequence[str], user: str, folder: Path, home: Path
 ) -> dict[str, str]:
-    """Return the text of each unit by its file name. ``command`` runs phiscan with its configuration.
+    """Return the units by file name. ``command`` runs phiscan with its configuration.
 
     Raises:
-        InputError: a user or folder that a unit cannot name.
+        InputError: a user or folder that a unit cannot contain.
     """
     if not _USER.fullmatch(user):
         message = f"user: expected a user's name or number, got {user!r}"
@@ -94,7 +94,7 @@ def units(
             command=" ".join(map(_quoted, words)),
             user=user,
             folder=_escaped(str(folder)),
-            # Said, so that the service has the home that it may write to, whatever was set just now.
+            # Set explicitly, so that the service uses the home that it may write to.
             home=_in_quotes(_escaped(f"PHISCAN_HOME={home}")),
             writable=_quoted(str(home)),
             readable=" ".join(_quoted(root) for root in mounted),

@@ -1,6 +1,6 @@
-"""Windows of the week in which a scan may run: ``Mon-Fri 20:00-06:00``, ``Sat,Sun``.
+"""Time windows of the week in which a scan may run: ``Mon-Fri 20:00-06:00``, ``Sat,Sun``.
 
-Times are those of the wall clock in a time zone. A night with 23 or 25 hours is as long as its clock says.
+Times are wall-clock times in a time zone, also when daylight saving time begins or ends.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ NEVER = datetime.max.replace(tzinfo=UTC)
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _DAY_MINUTES = 24 * 60
 _WINDOW = re.compile(r"([A-Za-z,-]+)(?:\s+(\d{1,2}):(\d{2})-(\d{1,2}):(\d{2}))?")
-_LOOK_DAYS = 9  # a week, and the nights at both ends
+_SPAN_DAYS = 9  # a week, and the nights at both ends
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The days on which it opens, and its minutes of the day; ``end`` up to a day later."""
+    """The weekdays of a window, and its minutes of the day; ``end`` may be on the next day."""
 
     days: frozenset[int]
     start: int
@@ -29,36 +29,36 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """All windows together; none at all = always open."""
+    """All windows; none = always open."""
 
     windows: tuple[Window, ...]
     zone: ZoneInfo
 
     def open_until(self, moment: datetime) -> datetime | None:
-        """Return when the window that is open at a moment closes (UTC); None when all are closed.
+        """Return the end of the window that is open at ``moment`` (UTC); None if none is open.
 
-        Without windows that is the end of time.
+        Without windows it is ``NEVER``.
         """
         if not self.windows:
             return NEVER
         for start, end in self._intervals(moment):
             if start <= moment < end:
                 # A whole week is open: it never closes.
-                always = end - start > timedelta(days=_LOOK_DAYS - 2)
+                always = end - start > timedelta(days=_SPAN_DAYS - 2)
                 return NEVER if always else end
         return None
 
     def next_open(self, moment: datetime) -> datetime:
-        """Return the moment itself while a window is open, else when the next one opens (UTC)."""
+        """Return ``moment`` if a window is open, else the start of the next one (UTC)."""
         if self.open_until(moment) is not None:
             return moment
         return min(start for start, _end in self._intervals(moment) if start > moment)
 
     def _intervals(self, moment: datetime) -> list[tuple[datetime, datetime]]:
-        """Return the open intervals around a moment, merged, in order."""
+        """Return the open intervals around ``moment``, merged, in order."""
         first = moment.astimezone(self.zone).replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=None)
         found = []
-        for shift in range(-1, _LOOK_DAYS):
+        for shift in range(-1, _SPAN_DAYS):
             midnight = first + timedelta(days=shift)
             for window in self.windows:
                 if midnight.weekday() in window.days:
@@ -73,12 +73,12 @@ class Windows:
         return merged
 
     def _at(self, midnight: datetime, minute: int) -> datetime:
-        """Return the moment of a wall-clock time; one that the clock skips is an hour later."""
+        """Return the UTC time of a wall-clock time; a time skipped in spring is moved an hour later."""
         return (midnight + timedelta(minutes=minute)).replace(tzinfo=self.zone).astimezone(UTC)
 
 
 def read_windows(texts: Sequence[str], zone: ZoneInfo) -> Windows:
-    """Read windows as they are in phiscan.toml.
+    """Parse the windows of phiscan.toml.
 
     Raises:
         ValueError: one is not of the form ``Mon-Fri 20:00-06:00`` or ``Sat,Sun``.

@@ -1,1 +1,1 @@
-"""The review database: engines, tables, migrations, and column types that are alike on every engine."""
+"""The review database: engines, tables, migrations, and column types for SQLite and PostgreSQL."""

@@ -1,4 +1,4 @@
-"""Triggers that refuse UPDATE, DELETE and REPLACE; the one place with SQL that differs by database."""
+"""Triggers that make tables append-only: they reject UPDATE, DELETE and REPLACE, in each SQL dialect."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import sqlalchemy as sa
 _SQLITE_CHANGE = """CREATE TRIGGER {table}_no_{event} BEFORE {EVENT} ON {table}
 BEGIN SELECT RAISE(ABORT, '{table} is append-only'); END"""
 
-# INSERT OR REPLACE removes the old row without firing the DELETE trigger (unless recursive triggers
-# are on, which the attacker's connection decides), so the insert itself is refused.
+# INSERT OR REPLACE removes the old row without firing the DELETE trigger (unless recursive triggers are on,
+# which the attacker's connection controls), so the insert itself is rejected.
 _SQLITE_REPLACE = """CREATE TRIGGER {table}_no_replace BEFORE INSERT ON {table}
 WHEN EXISTS (SELECT 1 FROM {table} WHERE {same})
 BEGIN SELECT RAISE(ABORT, '{table} is append-only'); END"""
@@ -48,9 +48,9 @@ def statements(dialect: str, table: str, unique: Sequence[str]) -> tuple[str, ..
 
 @contextmanager
 def lifted(connection: sa.Connection, tables: Collection[str]) -> Iterator[None]:
-    """Let rows of these tables be removed, and nothing else, until the block ends; for a purge alone.
+    """Allow deletes (not updates) in these tables until the block ends; only for a purge.
 
-    In the caller's transaction: whatever happens, no other connection ever sees the tables unguarded. On a
+    It runs in the caller's transaction, so that no other connection ever sees the tables unprotected. On a
     server only their owner may do it.
     """
     if connection.dialect.name == "sqlite":
@@ -71,7 +71,7 @@ def lifted(connection: sa.Connection, tables: Collection[str]) -> Iterator[None]
 
 
 def guard(metadata: sa.MetaData, tables: Mapping[str, Sequence[str]]) -> None:
-    """Make ``metadata.create_all`` add the triggers to the tables named, as the migrations do."""
+    """Make ``metadata.create_all`` add the triggers to these tables, as the migrations do."""
 
     def add(target: sa.Table, connection: sa.Connection, **_: object) -> None:
         for statement in statements(connection.dialect.name, target.name, tables[target.name]):

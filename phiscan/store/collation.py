@@ -1,8 +1,8 @@
-"""Texts in the order of their code points on every database, as SQLite sorts them.
+"""Set the collation of PostgreSQL text columns to "C", so that texts sort by code points as on SQLite.
 
-A PostgreSQL database sorts as its locale says, and two servers, or one server before and after an update of
-its system, may sort differently: a list would be in another order than on SQLite, and an index built under
-the old order would no longer find its rows. The collation "C" is the order of the bytes of UTF-8, everywhere.
+PostgreSQL sorts by its locale, which may differ between servers and after an update of the system: lists
+would be in another order than on SQLite, and an index built under the old order would no longer find its
+rows. The collation "C" is the order of the bytes of UTF-8, everywhere.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ ORDER BY table_name, ordinal_position
 
 
 def statements(connection: sa.Connection) -> tuple[str, ...]:
-    """Return what gives every text of a PostgreSQL schema the collation "C", a statement a table."""
+    """Return one statement per table that sets the collation of its text columns to "C"."""
     columns: dict[str, list[str]] = {}
     for table, column in connection.exec_driver_sql(_UNORDERED):
         columns.setdefault(table, []).append(column)

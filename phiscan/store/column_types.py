@@ -1,4 +1,4 @@
-"""Column types that store the same thing on every database: safe text, UTC times, JSON, 64-bit numbers."""
+"""Column types with equal values on every database: safe text, UTC times, JSON, 64-bit numbers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ RowId = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 
 def storable(text: str) -> str:
-    r"""Return text that every database takes: lone surrogates and NUL become visible escapes.
+    r"""Return text that every database accepts: lone surrogates and NUL become visible escapes.
 
     >>> print(storable("a\x00b\udcff"))
     a\x00b\udcff
@@ -32,7 +32,7 @@ def storable(text: str) -> str:
 
 
 def canonical_json(value: Any) -> str:
-    """Return the one JSON text of a value: keys sorted, no spaces; equal values have equal texts.
+    """Return the canonical JSON of a value: keys sorted, no spaces; equal values have equal texts.
 
     >>> canonical_json({"b": 1, "a": [True]})
     '{"a":[true],"b":1}'
@@ -41,7 +41,7 @@ def canonical_json(value: Any) -> str:
 
 
 class SafeText(sa.types.TypeDecorator[str]):
-    """Text in which lone surrogates and NUL are made visible, for names that are not proper text."""
+    """Text in which lone surrogates and NUL are escaped, for names that are not valid Unicode."""
 
     impl = sa.Text
     cache_ok = True
@@ -52,13 +52,13 @@ class SafeText(sa.types.TypeDecorator[str]):
 
 
 class UtcTime(sa.types.TypeDecorator[datetime]):
-    """A time in UTC as ISO 8601 text with microseconds; its order as text is its order in time."""
+    """A time in UTC as ISO 8601 text with microseconds; it sorts in chronological order."""
 
     impl = sa.Text
     cache_ok = True
 
     def process_bind_param(self, value: datetime | None, dialect: sa.Dialect) -> str | None:  # noqa: ARG002
-        """Write a time that knows its zone; a naive one would be a guess."""
+        """Write a time with a zone; naive times are rejected."""
         return None if value is None else iso(value)
 
     def process_result_value(self, value: str | None, dialect: sa.Dialect) -> datetime | None:  # noqa: ARG002
@@ -100,7 +100,7 @@ class Unsigned64(sa.types.TypeDecorator[int]):
     cache_ok = True
 
     def process_bind_param(self, value: int | None, dialect: sa.Dialect) -> int | None:  # noqa: ARG002
-        """Fold the upper half onto the negative numbers."""
+        """Map the upper half to the negative numbers."""
         return value if value is None or value <= _INT64_MAX else value - _UINT64
 
     def process_result_value(self, value: int | None, dialect: sa.Dialect) -> int | None:  # noqa: ARG002
@@ -109,11 +109,11 @@ class Unsigned64(sa.types.TypeDecorator[int]):
 
 
 class Clamped64(sa.types.TypeDecorator[int]):
-    """A signed number cut to 64 bits: a file system can claim times beyond the year 2262."""
+    """A signed number clamped to 64 bits, since a file system can report times beyond the year 2262."""
 
     impl = sa.BigInteger
     cache_ok = True
 
     def process_bind_param(self, value: int | None, dialect: sa.Dialect) -> int | None:  # noqa: ARG002
-        """Cut to what the column can hold."""
+        """Clamp to the range of the column."""
         return None if value is None else max(_INT64_MIN, min(_INT64_MAX, value))

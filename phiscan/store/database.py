@@ -1,7 +1,7 @@
-"""Opening the review database, its transactions and its migrations; all that depends on its kind is here.
+"""Open the review database, run transactions and migrations; the differences of databases are hidden here.
 
 SQLite: write-ahead log, so that people review while a scan writes; every writing transaction takes its
-lock at the start (BEGIN IMMEDIATE) and is short; a database that stays locked is tried again.
+lock at the start (BEGIN IMMEDIATE) and is short; it is retried while the database is locked.
 PostgreSQL: the same, with an advisory lock (``phiscan.store.postgresql``).
 """
 
@@ -28,17 +28,18 @@ from phiscan.store.urls import is_sqlite, parse, shown
 T = TypeVar("T")
 Derive = Callable[[sa.Connection], object]
 
-BUSY_TIMEOUT_S = 10.0  # a transaction waits so long for the lock of an SQLite file
-N_TRIES = 6  # and then the whole transaction is tried again
+BUSY_TIMEOUT_S = 10.0  # for the lock of an SQLite file
+N_TRIES = 6  # of the whole transaction
 
-Turn = Literal["one", "beside", "alone"]
-"""How a writing transaction stands to others: one at a time; beside them (the recording of results, on a
-server); alone (what removes rows). An SQLite file takes one writer at a time whatever is asked."""
+LockMode = Literal["serial", "shared", "exclusive"]
+"""Concurrency of a writing transaction: serial = one at a time; shared = concurrent with the serial ones
+(recording of results, on a server); exclusive = without any other (removal of rows). An SQLite file always
+has one writer at a time."""
 
-_TURN = "phiscan_turn"
+_LOCK_MODE = "phiscan_lock_mode"
 _DURABLE = "phiscan_durable"
 _DERIVED = "phiscan_derived"
-# What the server's administrator set must not change what a transaction sees.
+# Set explicitly, so that the server's configuration does not change the isolation.
 _READ_COMMITTED = {"isolation_level": "READ COMMITTED"}
 
 
@@ -47,10 +48,10 @@ class Database:
 
     def __init__(self, url: URL, engine: sa.Engine) -> None:
         self.url = url
-        self.is_new = False  # made by opening it
+        self.is_new = False  # created by opening it
         self._file = sqlite.file_identity(url)
         self._engine = engine
-        # One reading transaction sees one state: SQLite always, a server only when asked.
+        # A reading transaction sees a snapshot: always on SQLite, on a server by its isolation level.
         self._reader = (
             engine
             if is_sqlite(url)
@@ -64,7 +65,7 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[sa.Connection]:
-        """Give a connection in a transaction that sees one state of the database.
+        """Yield a connection in a transaction that sees a snapshot of the database.
 
         Raises:
             StoreError: the database cannot be read.
@@ -81,24 +82,24 @@ class Database:
         *,
         durable: bool = False,
         derived: bool = False,
-        turn: Turn = "one",
+        lock: LockMode = "serial",
     ) -> T:
-        """Run ``action`` in one writing transaction; again from its start when the database was locked.
+        """Run ``action`` in one writing transaction, and repeat it from its start if the database was locked.
 
-        ``durable``: survives a power cut once this returns (reviewers' decisions); otherwise it survives
-        the death of the process (results of a scan, which a next scan would find again). ``derived``: all
-        that it writes refers to rows that it read before in the same transaction, so that an SQLite file
-        need not look each of them up once more.
+        ``durable``: survives a power failure once this returns (reviewers' decisions); otherwise it survives
+        the death of the process (results of a scan, which the next scan would find again). ``derived``: all
+        written rows refer to rows read before in the same transaction, so that foreign keys need no check on
+        SQLite.
 
         Raises:
             StoreError: the database cannot be written.
         """
         if sqlite.file_identity(self.url) != self._file:
-            # An open SQLite file continues taking rows after it was deleted: they would be lost unsaid.
+            # An open SQLite file accepts rows after it was deleted: they would be lost silently.
             message = f"{self.name}: was deleted or replaced while it was in use"
             raise StoreError(message)
         engine = self._engine.execution_options(
-            **{_TURN: turn, _DURABLE: durable, _DERIVED: derived},
+            **{_LOCK_MODE: lock, _DURABLE: durable, _DERIVED: derived},
             **({} if is_sqlite(self.url) else _READ_COMMITTED),
         )
         for attempt in range(N_TRIES):
@@ -106,14 +107,14 @@ class Database:
                 with engine.connect() as connection, connection.begin():
                     return action(connection)
             except sa.exc.SQLAlchemyError as error:
-                if not _is_busy(error, turn) or attempt == N_TRIES - 1:
+                if not _is_busy(error, lock) or attempt == N_TRIES - 1:
                     raise self._store_error(error) from None
                 time.sleep(random.uniform(0.005, 0.02) * (attempt + 1))  # noqa: S311 (spreads waiting writers)
         message = f"{self.name}: stayed locked"  # pragma: no cover (the loop returns or raises)
         raise StoreError(message)
 
     def outside_transactions(self, statement: str) -> None:
-        """Run a statement that databases refuse inside a transaction (VACUUM, a change of the journal).
+        """Run a statement that is not allowed inside a transaction (VACUUM, a change of the journal).
 
         Raises:
             StoreError: it failed.
@@ -124,7 +125,7 @@ class Database:
                 if raw is None:  # pragma: no cover (a connection that was just made has one)
                     return
                 if not is_sqlite(self.url):
-                    raw.autocommit = True  # SQLite's is always so: BEGIN is ours
+                    raw.autocommit = True  # SQLite's connections always are: BEGIN is sent explicitly
                 try:
                     raw.cursor().execute(statement)
                 finally:
@@ -136,7 +137,7 @@ class Database:
             raise StoreError(message) from None
 
     def sign_with(self, key: bytes) -> None:
-        """Sign the end of the audit log with this key from now on, and check it when verifying."""
+        """Sign the end of the audit log with this key from now on, and check the signature when verifying."""
         option = {signed_head.OPTION: key}
         self._engine = self._engine.execution_options(**option)
         self._reader = self._reader.execution_options(**option)
@@ -152,10 +153,10 @@ class Database:
 def open_database(
     url: str, *, create: bool, derive: Derive | None = None, audit_key: Path | None = None
 ) -> Database:
-    """Open the database at an SQLAlchemy URL; with ``create`` make what is missing and migrate it.
+    """Open the database at an SQLAlchemy URL; with ``create``, create missing tables and migrate it.
 
-    ``derive`` makes rows that follow from other tables anew; it runs in the transaction of a migration.
-    ``audit_key``: the file of the key that signs the end of the audit log; made if it is missing.
+    ``derive`` rebuilds rows derived from other tables; it runs in the transaction of a migration.
+    ``audit_key``: the file of the key that signs the end of the audit log; created if it is missing.
 
     Raises:
         StoreError: one line with the URL (password hidden): unusable URL, missing, foreign, corrupt,
@@ -173,7 +174,7 @@ def open_database(
 
 
 def _sign_with(database: Database, audit_key: Path) -> None:
-    """Take the signing key; one that was just made signs the log as it is, unless another one signed it."""
+    """Load the signing key; a new key signs the existing log, unless another key signed it before."""
     try:
         is_new = create_key(audit_key)
         key = load_key(audit_key)
@@ -189,7 +190,7 @@ def _sign_with(database: Database, audit_key: Path) -> None:
 
 
 def connect(url: str, *, create: bool) -> Database:
-    """Return a database whose schema was not looked at; with ``create`` make a missing file.
+    """Return a database without checking its schema; with ``create``, create a missing file.
 
     Raises:
         StoreError: one line with the URL (password hidden): unusable or missing.
@@ -201,23 +202,23 @@ def connect(url: str, *, create: bool) -> Database:
         return Database(parsed, _engine(parsed))
     except (sa.exc.SQLAlchemyError, ImportError) as error:
         hint = "; pip install 'phiscan[postgresql]'" if "psycopg" in str(error) else ""
-        said = str(error).splitlines()[0]
-        message = f"{shown(parsed)}: no driver for this kind of database: {said}{hint}"
+        reason = str(error).splitlines()[0]
+        message = f"{shown(parsed)}: no driver for this kind of database: {reason}{hint}"
         raise StoreError(message) from None
 
 
 def lock_chain(connection: sa.Connection) -> None:
-    """Let nobody else append to the audit log until this transaction ends.
+    """Lock the audit log against other writers until this transaction ends.
 
-    A writing transaction already excludes every other one that writes to the log; on a server one that
-    records beside others takes its turn here.
+    A serial or exclusive transaction already excludes other writers of the log; on a server a shared one
+    takes the lock here.
     """
     if connection.dialect.name == "postgresql":
-        postgresql.take_turn(connection)
+        postgresql.lock_writers(connection)
 
 
 def inserted_id(connection: sa.Connection, table: sa.Table, values: Mapping[str, Any]) -> int:
-    """Insert one row and return the number that it got."""
+    """Insert one row and return its number."""
     key = connection.execute(_insert(table), dict(values)).inserted_primary_key
     return int(key[0]) if key else 0
 
@@ -243,7 +244,7 @@ def _sqlite_begin(connection: sa.Connection) -> None:
     options = connection.get_execution_options()
     sqlite.begin(
         connection,
-        writes=_TURN in options,
+        writes=_LOCK_MODE in options,
         durable=bool(options.get(_DURABLE)),
         derived=bool(options.get(_DERIVED)),
         patience_s=BUSY_TIMEOUT_S,
@@ -252,8 +253,8 @@ def _sqlite_begin(connection: sa.Connection) -> None:
 
 def _server_begin(connection: sa.Connection) -> None:
     options = connection.get_execution_options()
-    if _TURN in options:
-        postgresql.begin(connection, options[_TURN], durable=bool(options.get(_DURABLE)))
+    if _LOCK_MODE in options:
+        postgresql.begin(connection, options[_LOCK_MODE], durable=bool(options.get(_DURABLE)))
 
 
 def _check_schema(database: Database, *, create: bool, derive: Derive | None) -> None:
@@ -261,7 +262,9 @@ def _check_schema(database: Database, *, create: bool, derive: Derive | None) ->
     if found == SCHEMA_VERSION:
         return
     if found and found > SCHEMA_VERSION:
-        message = f"{database.name}: schema {found} is newer than {SCHEMA_VERSION}, which this phiscan knows"
+        message = (
+            f"{database.name}: schema {found} is newer than {SCHEMA_VERSION}, the newest of this phiscan"
+        )
         raise StoreError(message)
     if not create:
         found = found or "none"
@@ -286,7 +289,7 @@ def schema_of(database: Database) -> str:
             return str(version or "")
         n_tables = len(inspector.get_table_names())
     if n_tables:
-        message = f"{database.name}: not a phiscan database: it has tables, but none of ours"
+        message = f"{database.name}: not a phiscan database: it has tables of another program"
         raise StoreError(message)
     return ""
 
@@ -295,12 +298,12 @@ def bring_up_to_date(database: Database, *, derive: Derive | None = None) -> Non
     """Migrate to the newest schema in one transaction; ``derive`` runs at its end.
 
     Raises:
-        StoreError: the database cannot be written, or cannot hold our tables.
+        StoreError: the database cannot be written, or is not suited for phiscan's tables.
     """
     from phiscan.store.migrations import migrate  # noqa: PLC0415 (Alembic takes 0.4 s to import)
 
     if is_sqlite(database.url):
-        # For good; people review while a scan writes.
+        # Persistent; people review while a scan writes.
         database.outside_transactions("PRAGMA journal_mode = WAL")
 
     def bring(connection: sa.Connection) -> None:
@@ -311,15 +314,15 @@ def bring_up_to_date(database: Database, *, derive: Derive | None = None) -> Non
         if derive is not None:
             derive(connection)
 
-    database.write(bring, turn="alone")
+    database.write(bring, lock="exclusive")
 
 
-def _is_busy(error: sa.exc.SQLAlchemyError, turn: Turn) -> bool:
+def _is_busy(error: sa.exc.SQLAlchemyError, lock: LockMode) -> bool:
     original = getattr(error, "orig", None)
     code = getattr(original, "sqlite_errorcode", None)
     if code is not None:
         return code & 0xFF in {5, 6}  # SQLITE_BUSY, SQLITE_LOCKED
-    return postgresql.is_retried(original, turn=turn)
+    return postgresql.is_retried(original, lock=lock)
 
 
 def _cause(error: sa.exc.SQLAlchemyError) -> str:
@@ -329,7 +332,7 @@ def _cause(error: sa.exc.SQLAlchemyError) -> str:
 
 
 def _cause_of(original: BaseException, *, lost: bool) -> str:
-    """Say what went wrong in one line without any value; servers quote rows in their messages."""
+    """Return the cause in one line without any value, since servers quote rows in their messages."""
     if type(original).__module__.startswith("sqlite3"):
         return str(original).splitlines()[0]
     return postgresql.cause(original, lost=lost)

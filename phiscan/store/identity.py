@@ -1,7 +1,7 @@
-"""What is kept of a value instead of the value: a keyed hash to link it, a shape to recognise it.
+"""Value to its stored substitutes: a keyed hash to link equal values, a masked shape to recognise them.
 
-A bare hash of a phone number is undone by trying all phone numbers; with the key kept apart from the
-database it is not.
+A plain hash of a phone number can be inverted by trying all phone numbers; a keyed hash cannot without the
+key, which is stored outside the database.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from pathlib import Path
 from phiscan.errors import ConfigError
 from phiscan.hasher import Hasher, KeyHasher
 
-# The secret of the keyed hashes; or who has it, in a process that may not.
+# The secret of the keyed hashes, or a client of the process that has it.
 Key = bytes | Hasher
 
 N_KEY_BYTES = 32
 MAX_SHAPE_CHARS = 40
 _ELLIPSIS = "…"
-_LEFT_OUT = "?"  # stands for a character that may not survive and is neither letter nor digit
+_LEFT_OUT = "?"  # replaces a character that is neither letter, digit nor ASCII punctuation
 
 # Separators that people write inside numbers: 613-555-0199 and (613) 555.0199 are one number.
 _NUMBER_SEPARATORS = re.compile(r"[\s\-\u2010-\u2015\u2212_./\\()\[\]{}#:,;'\"·*]+")
@@ -64,7 +64,7 @@ def load_key(path: Path) -> bytes:
 
 
 def create_key(path: Path) -> bool:
-    """Write a new random key with mode 0600 unless there is one; tell whether it was written.
+    """Write a new random key with mode 0600 unless there is one; return whether it was written.
 
     A key is never overwritten: every hash in the database would be orphaned. Two programs at once end
     with one complete key.
@@ -106,7 +106,7 @@ def keyed_hash(key: Key, entity_type: str, value: str) -> str:
 
 
 def keyed_hashes(key: Key, values: Sequence[tuple[str, str]]) -> list[str]:
-    """Return ``keyed_hash`` of each type and value; whoever has the key is asked once for all of them."""
+    """Return ``keyed_hash`` of each type and value, with one request to the process that has the key."""
     messages = [
         f"{entity_type}\0{normalise(value)}".encode("utf-8", "surrogatepass") for entity_type, value in values
     ]
@@ -114,12 +114,12 @@ def keyed_hashes(key: Key, values: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def hasher_of(key: Key) -> Hasher:
-    """Return who computes hashes under a key."""
+    """Return the hasher of a key."""
     return KeyHasher(key) if isinstance(key, bytes) else key
 
 
 def normalise(value: str) -> str:
-    """Return the form in which two writings of one identifier are equal: NFKC, case-folded, tidied.
+    """Return the canonical form of an identifier: NFKC, case-folded, separators normalised.
 
     In a value with digits the separators vanish; elsewhere runs of white space become one space.
 
@@ -128,7 +128,7 @@ def normalise(value: str) -> str:
     """
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", value).casefold())
     if any(char.isdecimal() for char in folded):
-        # A mark that stood after a separator now stands after a letter: compose again.
+        # A combining mark after a removed separator now follows a letter: compose again.
         return unicodedata.normalize("NFKC", _NUMBER_SEPARATORS.sub("", folded)).casefold()
     return " ".join(folded.split())
 
@@ -147,7 +147,7 @@ def shape(value: str) -> str:
 
 
 def is_shape(text: str) -> bool:
-    """Tell whether a text could have come out of ``shape``.
+    """Return whether a text is a possible result of ``shape``.
 
     >>> is_shape("Xx 99"), is_shape("Ann 99")
     (True, False)

@@ -1,11 +1,12 @@
-"""Rows of every table as lines of text that are the same whatever database holds them.
+"""Rows of every table to lines of text and back, equal for every kind of database.
 
 A line is a JSON list, one value per column in the order of the table: numbers, texts, null, true and false
 as themselves, bytes as a list of one base64 text. A table is its lines in the order of its primary key; its
-digest is sha256 over them. Equal digests are equal rows, so a copy is compared without both at hand.
+digest is sha256 over them. Equal digests mean equal rows, so that a copy can be verified without the
+original.
 
-The tables are those that the database has, not those of this program, so that a copy of an older schema can
-be written back and then migrated.
+The tables are those in the database, not those of this program, so that a copy of an older schema can be
+restored and then migrated.
 """
 
 from __future__ import annotations
@@ -28,15 +29,15 @@ VERSION_TABLE = "alembic_version"
 
 @dataclass(frozen=True, slots=True)
 class TableSum:
-    """What a table holds, in numbers."""
+    """Number of rows, digest and highest row number of a table."""
 
     n_rows: int
     digest: str  # sha256 over the lines, hex
-    last_id: int  # highest number ever given to a row; 0 = the table does not number its rows
+    last_id: int  # highest number ever given to a row; 0 = the table has no row numbers
 
 
 def tables_of(connection: sa.Connection) -> list[sa.Table]:
-    """Return the tables of the database, each after those that it refers to."""
+    """Return the tables of the database, in the order of their references."""
     metadata = sa.MetaData()
     metadata.reflect(connection)
     return [table for table in metadata.sorted_tables if table.name != VERSION_TABLE]
@@ -46,7 +47,7 @@ def lines_of(connection: sa.Connection, table: sa.Table) -> Iterator[bytes]:
     """Yield the rows of a table, each a line without its end, in the order of the primary key.
 
     Raises:
-        StoreError: a value that no other database would take, such as an infinite number.
+        StoreError: a value that other databases reject, such as an infinite number.
     """
     order = list(table.primary_key.columns) or list(table.columns)
     query = sa.select(table).order_by(*order).execution_options(yield_per=N_ROWS_AT_ONCE)
@@ -81,7 +82,7 @@ def to_row(table: sa.Table, line: bytes) -> dict[str, Any]:
 
 
 def insert_lines(connection: sa.Connection, table: sa.Table, lines: Iterable[bytes]) -> tuple[int, str]:
-    """Insert rows in bulk and return how many they were, and the digest of their lines.
+    """Insert rows in bulk; return their number and the digest of their lines.
 
     Raises:
         ValueError: a line is not a row of this table.
@@ -96,7 +97,7 @@ def insert_lines(connection: sa.Connection, table: sa.Table, lines: Iterable[byt
 
 
 def sums_of(connection: sa.Connection) -> dict[str, TableSum]:
-    """Count and digest every table."""
+    """Return the number of rows and the digest of every table."""
     last = last_ids(connection)
     sums = {}
     for table in tables_of(connection):
@@ -108,8 +109,8 @@ def sums_of(connection: sa.Connection) -> dict[str, TableSum]:
     return sums
 
 
-def rows_there(connection: sa.Connection) -> str:
-    """Return the name of a table that has rows, or ""."""
+def table_with_rows(connection: sa.Connection) -> str:
+    """Return the name of a table with rows, or ""."""
     for table in tables_of(connection):
         if connection.execute(sa.select(sa.literal(1)).select_from(table).limit(1)).first() is not None:
             return table.name
@@ -117,9 +118,9 @@ def rows_there(connection: sa.Connection) -> str:
 
 
 def last_ids(connection: sa.Connection) -> dict[str, int]:
-    """Return the highest number ever given to a row, for each table that numbers its rows.
+    """Return the highest number ever given to a row, for each table with row numbers.
 
-    Numbers are never used again, also when the newest rows were purged; so a copy must take this along.
+    Numbers are never reused, even if the newest rows were purged; so a copy must include this.
     """
     numbered = [table for table in tables_of(connection) if _numbers_rows(table)]
     last = {table.name: _highest(connection, table) for table in numbered}
@@ -134,7 +135,7 @@ def last_ids(connection: sa.Connection) -> dict[str, int]:
 
 
 def set_last_ids(connection: sa.Connection, last: Mapping[str, int]) -> None:
-    """Let the next row of each table be numbered above."""
+    """Set the last number of each table, so that the next row is numbered above it."""
     for name, number in last.items():
         if not number:
             continue

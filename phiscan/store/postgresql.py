@@ -1,10 +1,10 @@
-"""What PostgreSQL needs that SQLite does not: time limits, locks between writers, its errors in our words.
+"""PostgreSQL: timeouts, advisory locks between writers, and error messages without values.
 
-SQLite lets one transaction write at a time, and our code was written for that: it reads, decides and
-writes without being overtaken. Here an advisory lock gives the same. Only the recording of scan results
-runs beside other writers, since several machines do it at once and every row of it has a unique key: a
-race shows as a violated key, and the transaction is run again. It takes its turn at its end, when it brings
-the review list up to date.
+SQLite allows one writing transaction at a time, and phiscan's transactions rely on that: they read, decide
+and write without interference. On PostgreSQL an advisory lock has the same effect. Only the recording of scan
+results is concurrent with other writers, since several machines do it at once and every row has a unique key:
+a race appears as a violated key, and the transaction is repeated. It takes the writers' lock at its end, when
+it updates the review list.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from phiscan.errors import InputError
 from phiscan.store.tables import APPEND_ONLY, metadata
 
 CONNECT_TIMEOUT_S = 10
-LOCK_TIMEOUT_S = 20  # the server waits so long for a lock, and then the whole transaction is tried again
+LOCK_TIMEOUT_S = 20  # of the server's wait for a lock; then the whole transaction is retried
 
-# Two numbers name an advisory lock; the first is ours ("phis"), so that no other program's meets them.
-_OURS = 0x70686973
+# Two numbers name an advisory lock; the first ("phis") distinguishes them from those of other programs.
+_LOCK_SPACE = 0x70686973
 _WRITERS, _RECORDERS = 1, 2
 
 _LOCK = {
-    "one": f"SELECT pg_advisory_xact_lock({_OURS}, {_WRITERS})",
-    "beside": f"SELECT pg_advisory_xact_lock_shared({_OURS}, {_RECORDERS})",
-    "alone": (
-        f"SELECT pg_advisory_xact_lock({_OURS}, {_WRITERS}); "
-        f"SELECT pg_advisory_xact_lock({_OURS}, {_RECORDERS})"
+    "serial": f"SELECT pg_advisory_xact_lock({_LOCK_SPACE}, {_WRITERS})",
+    "shared": f"SELECT pg_advisory_xact_lock_shared({_LOCK_SPACE}, {_RECORDERS})",
+    "exclusive": (
+        f"SELECT pg_advisory_xact_lock({_LOCK_SPACE}, {_WRITERS}); "
+        f"SELECT pg_advisory_xact_lock({_LOCK_SPACE}, {_RECORDERS})"
     ),
 }
-"""How a writing transaction stands to others: one at a time, beside them (recording), or alone (purge)."""
+"""Statements by lock mode: serial, shared (recording) or exclusive (purge)."""
 
 _RETRIED = frozenset({"40001", "40P01", "55P03"})  # serialisation failure, deadlock, waited too long
 _UNIQUE = "23505"
@@ -55,7 +55,7 @@ _STATES = {
     "57P03": "the server is starting or shutting down",
 }
 
-# Words of the client library about a connection that failed, and ours instead: its text quotes the URL.
+# Messages of the client library for failed connections, and their replacements, since they quote the URL.
 _CONNECTION = (
     ("password authentication failed", _STATES["28P01"]),
     ("no password supplied", "the server wants a password, and none was given"),
@@ -74,12 +74,12 @@ _CONNECTION = (
 _NO_DATABASE = re.compile(r'database "[^\n]*" does not exist')
 _NO_ROLE = re.compile(r'role "[^\n]*" does not exist')
 _ROLE = re.compile(r"[a-z_][a-z0-9_]{0,62}")
-_OF_OWNER = frozenset({"purge", "scan_totals"})  # what only a purge writes, which is the owner's business
+_OF_OWNER = frozenset({"purge", "scan_totals"})  # written only by a purge, which the owner runs
 _APPEND_ONLY = re.compile(r"[a-z_]+ is append-only")
 
 
 def connect_arguments(url: URL) -> dict[str, Any]:
-    """Return what a connection gets unless its URL says otherwise: limits on waiting for a dead server."""
+    """Return default connection arguments, which the URL may override: timeouts for a dead server."""
     wanted: dict[str, Any] = {
         "connect_timeout": CONNECT_TIMEOUT_S,
         "application_name": "phiscan",
@@ -92,25 +92,25 @@ def connect_arguments(url: URL) -> dict[str, Any]:
     return {name: value for name, value in wanted.items() if name not in url.query}
 
 
-def begin(connection: sa.Connection, turn: str, *, durable: bool) -> None:
-    """Say how long a writing transaction waits, whether for the disk, and take its place among writers."""
+def begin(connection: sa.Connection, lock: str, *, durable: bool) -> None:
+    """Set the lock timeout and durability of a writing transaction, and take its lock."""
     commit = "" if durable else "SET LOCAL synchronous_commit = off; "
-    connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{LOCK_TIMEOUT_S}s'; {commit}{_LOCK[turn]}")
+    connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{LOCK_TIMEOUT_S}s'; {commit}{_LOCK[lock]}")
 
 
-def take_turn(connection: sa.Connection) -> None:
+def lock_writers(connection: sa.Connection) -> None:
     """Wait until no other transaction is changing review state."""
-    connection.exec_driver_sql(_LOCK["one"])
+    connection.exec_driver_sql(_LOCK["serial"])
 
 
-def is_retried(error: Exception | None, *, turn: str) -> bool:
-    """Tell whether the same transaction may succeed at the next try."""
+def is_retried(error: Exception | None, *, lock: str) -> bool:
+    """Return whether the same transaction may succeed at the next attempt."""
     state = getattr(error, "sqlstate", None)
-    return state in _RETRIED or (turn == "beside" and state == _UNIQUE)
+    return state in _RETRIED or (lock == "shared" and state == _UNIQUE)
 
 
 def cause(error: BaseException | None, *, lost: bool) -> str:
-    """Say in our words what the server or its library said; theirs may quote a row or the URL.
+    """Return a message for an error of the server or its library, whose own may quote a row or the URL.
 
     ``lost``: the connection cannot be used any more.
     """
@@ -132,20 +132,20 @@ def _connection_cause(error: BaseException | None, *, lost: bool) -> str:
         return _STATES["3D000"]
     if _NO_ROLE.search(text):
         return _STATES["28000"]
-    for words, ours in _CONNECTION:
+    for words, message in _CONNECTION:
         if words in text:
-            return ours
+            return message
     return "the connection was lost" if lost else type(error).__name__
 
 
 def grants(role: str) -> list[str]:
-    """Return the statements that give a role what scans and reviewers need, and no more.
+    """Return the statements that grant a role the rights that scans and reviewers need, and no more.
 
     Raises:
         InputError: it is not a plain name.
     """
     if not _ROLE.fullmatch(role):
-        message = f"{role}: expected a role's name of small letters, digits and _"
+        message = f"{role}: expected a role's name of lower-case letters, digits and _"
         raise InputError(message)
     changed = sorted(set(metadata.tables) - set(APPEND_ONLY) - _OF_OWNER)
     added = sorted(set(metadata.tables) - _OF_OWNER)
@@ -160,6 +160,6 @@ def grants(role: str) -> list[str]:
 
 
 def refusal(connection: sa.Connection) -> str:
-    """Say why no tables can be made in this database, or "": texts in any language need UTF-8."""
+    """Return why no tables can be created in this database, or "": the encoding must be UTF-8."""
     encoding = connection.exec_driver_sql("SHOW server_encoding").scalar()
     return "" if encoding == "UTF8" else f"its encoding is {encoding}, expected UTF8"

@@ -1,7 +1,7 @@
-"""The last entry of the audit log, signed with a key of its own: a log that was cut off is recognised.
+"""Sign the last entry of the audit log with a separate key, so that a truncated log is detected.
 
-The key lies in a file beside the key of the hashes and is another one: whoever reads the database and one
-of them cannot sign. One row holds the newest signature, so that no older one can be found in the database.
+The key is in its own file next to the key of the hashes: the database and one of the keys do not suffice to
+sign. Only one row holds the newest signature, so that no older one can be found in the database.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ _INSERT = audit_head.insert()
 
 
 def key_of(connection: sa.Connection) -> bytes | None:
-    """Return the key with which this connection signs; None = it does not."""
+    """Return the key with which this connection signs, or None."""
     key: bytes | None = connection.get_execution_options().get(OPTION)
     return key
 
 
 def check_value(key: bytes) -> str:
-    """Return what tells signing keys apart and is no evidence about them."""
+    """Return the identifier of a signing key, which reveals nothing about it."""
     return keyed_hash(key, "audit", "check")[:_N_ID_CHARS]
 
 
 def advance(
     connection: sa.Connection, entry: int, entry_hash: str, *, now: datetime, first_entry: int
 ) -> None:
-    """Sign the last entry after entries were appended, if this connection can and the end before was right.
+    """Sign the last entry after an append, if this connection has the key and the previous end was valid.
 
-    A log whose end was cut off, changed or signed by another key keeps the signature that it has: what the
-    program writes next must not cover that up. ``first_entry``: the first that was appended.
+    The signature of a log that was truncated, changed or signed by another key is not replaced, so that the
+    next append does not hide the manipulation. ``first_entry``: the first appended entry.
     """
     key = key_of(connection)
     if key is None:
@@ -54,7 +54,7 @@ def advance(
 
 
 def _is_in_log(connection: sa.Connection, row: sa.Row[Any]) -> bool:
-    """Tell whether the entry that was signed is in the log as it was; one that a purge removed is."""
+    """Return whether the signed entry is in the log unchanged, or was removed by a purge."""
     found = connection.execute(sa.select(audit_log.c.hash).where(audit_log.c.id == row.entry)).scalar()
     following = sa.select(audit_log.c.prev_hash).where(audit_log.c.id == row.entry + 1)
     if found is None:
@@ -75,9 +75,9 @@ def _sign(connection: sa.Connection, key: bytes, entry: int, entry_hash: str, no
 
 
 def has_been_signed(connection: sa.Connection) -> bool:
-    """Tell whether the log was signed by some key: then a key that was made just now is not the one.
+    """Return whether the log was ever signed: then a newly created key is not the right one.
 
-    Scans have been signed for as long as they have had digests, so that removing the signature hides nothing.
+    Every scan with a digest was signed, so that removing the signature hides nothing.
     """
     if connection.execute(sa.select(audit_head.c.id)).first() is not None:
         return True
@@ -85,7 +85,7 @@ def has_been_signed(connection: sa.Connection) -> bool:
 
 
 def sign_last(connection: sa.Connection, *, now: datetime) -> None:
-    """Sign what is the last entry now, whatever was signed before."""
+    """Sign the present last entry, whatever was signed before."""
     key = key_of(connection)
     query = sa.select(audit_log.c.id, audit_log.c.hash).order_by(audit_log.c.id.desc()).limit(1)
     last = connection.execute(query).first()
@@ -94,7 +94,7 @@ def sign_last(connection: sa.Connection, *, now: datetime) -> None:
 
 
 def problem(connection: sa.Connection, *, first_entry: int, start_hash: str) -> tuple[int, str] | None:
-    """Return the entry at which the signed head and the log differ, and how; None = they agree.
+    """Return the entry at which signature and log disagree, with the reason; None = they agree.
 
     ``first_entry``, ``start_hash``: where the log begins after a purge.
     """

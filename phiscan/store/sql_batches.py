@@ -1,4 +1,4 @@
-"""Lists of values, and runs of numbers, cut to what one SQL statement takes."""
+"""Split lists of values and ranges of numbers into batches for SQL statements."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ N_RUNS = 100  # ranges of numbers in one statement
 
 
 def listed(name: str) -> sa.BindParameter[Any]:
-    """Return the place of an IN list in a statement that is put together once and executed often.
+    """Return the parameter of an IN list in a statement that is compiled once and executed often.
 
-    Putting a statement together costs about ten times what SQLite needs to answer it.
+    Compiling a statement takes about ten times as long as SQLite needs to execute it.
     """
     return sa.bindparam(name, expanding=True)
 
 
 def chunks(values: Iterable[T]) -> Iterator[list[T]]:
-    """Cut values into lists that fit into one statement."""
+    """Yield values in lists that fit into one statement."""
     every = list(values)
     for start in range(0, len(every), N_PER_STATEMENT):
         yield every[start : start + N_PER_STATEMENT]
 
 
 def merged(runs: Iterable[Run], *, but: Iterable[int] = ()) -> list[Run]:
-    """Return runs in order, joined where they touch or overlap, without some of their numbers.
+    """Return runs in order, merged where they are adjacent or overlap, without the numbers ``but``.
 
     >>> merged([(5, 6), (1, 4), (9, 9)], but=[3])
     [(1, 2), (4, 6), (9, 9)]
@@ -54,12 +54,12 @@ def merged(runs: Iterable[Run], *, but: Iterable[int] = ()) -> list[Run]:
     return joined
 
 
-def some_runs(runs: Sequence[Run]) -> Iterator[Sequence[Run]]:
-    """Cut runs into lists that fit into one statement."""
+def run_batches(runs: Sequence[Run]) -> Iterator[Sequence[Run]]:
+    """Yield runs in lists that fit into one statement."""
     for start in range(0, len(runs), N_RUNS):
         yield runs[start : start + N_RUNS]
 
 
 def within(column: sa.ColumnElement[Any], runs: Sequence[Run]) -> sa.ColumnElement[bool]:
-    """Tell whether a column lies in one of these runs."""
+    """Return the condition that a column is in one of these runs."""
     return sa.or_(*(column.between(first, last) for first, last in runs))

@@ -1,4 +1,4 @@
-"""What an SQLite file needs: how it is made, who may read it, how its transactions begin."""
+"""SQLite: creation of the file with its mode, connection settings, and beginning of transactions."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from sqlalchemy.engine import URL
 from phiscan.errors import StoreError
 from phiscan.store.urls import is_sqlite, shown
 
-FIRST_PAUSE_S = 0.004  # between asking for the lock; a decision holds it for some milliseconds
+FIRST_PAUSE_S = 0.004  # between attempts to lock; a decision holds the lock for a few milliseconds
 MIN_PAUSE_S = 0.001
-OLD_AFTER_S = 0.02  # who has waited so long asks twice as often
+OLD_AFTER_S = 0.02  # waiting time after which the pause is halved
 
 
 def connected(connection: Any, _record: Any) -> None:
-    """Set a new connection up."""
-    connection.isolation_level = None  # we say BEGIN ourselves
+    """Configure a new connection."""
+    connection.isolation_level = None  # BEGIN is sent explicitly
     cursor = connection.cursor()
     cursor.execute("PRAGMA foreign_keys = ON")
     cursor.execute("PRAGMA synchronous = NORMAL")
@@ -34,7 +34,7 @@ def connected(connection: Any, _record: Any) -> None:
 def begin(
     connection: sa.Connection, *, writes: bool, durable: bool, derived: bool, patience_s: float
 ) -> None:
-    """Begin a transaction; a writing one takes the lock now, and waits so long for it.
+    """Begin a transaction; a writing one takes the lock now, waiting at most ``patience_s``.
 
     ``derived``: foreign keys are not checked in it.
     """
@@ -51,14 +51,14 @@ def begin(
     finally:
         raw.execute(f"PRAGMA busy_timeout = {int(patience_s * 1000)}")
     if not raw.in_transaction:
-        connection.exec_driver_sql("BEGIN IMMEDIATE")  # waits once more, and fails as any statement does
+        connection.exec_driver_sql("BEGIN IMMEDIATE")  # waits again, and fails as any statement does
 
 
 def _wait_for_lock(raw: Any, patience_s: float) -> None:
-    """Begin as soon as nobody else writes, or give up.
+    """Begin as soon as no other transaction writes; return after ``patience_s`` at most.
 
-    SQLite's own waiting sleeps longer each time it is refused, up to 0.1 s: whoever has waited longest asks
-    least often, and somebody who comes just now overtakes him, again and again. Here it is the other way.
+    SQLite's busy handler sleeps longer after each attempt, up to 0.1 s, so that a new writer overtakes those
+    that have waited long (starvation). Here the pause becomes shorter with the waiting time.
     """
     began = time.monotonic()
     while True:
@@ -75,7 +75,7 @@ def _wait_for_lock(raw: Any, patience_s: float) -> None:
 
 
 def file_identity(url: URL) -> tuple[int, int] | None:
-    """Return device and inode of an SQLite file; None for anything else, or when it is not there."""
+    """Return device and inode of an SQLite file; None if it does not exist or is no file."""
     if not is_sqlite(url) or not url.database or url.database.startswith("file:"):
         return None
     try:
@@ -86,7 +86,7 @@ def file_identity(url: URL) -> tuple[int, int] | None:
 
 
 def prepare_file(url: URL, *, create: bool) -> None:
-    """Look that the file is there; with ``create`` make it, for its owner only.
+    """Check that the file exists; with ``create``, create it with mode 0600.
 
     Raises:
         StoreError: it is missing, no file, or cannot be made.
@@ -96,11 +96,11 @@ def prepare_file(url: URL, *, create: bool) -> None:
     if name in {"", ":memory:"}:
         message = f"{name_shown}: expected the path of a database file"
         raise StoreError(message)
-    if name.startswith("file:"):  # an SQLite URI; whoever writes one knows what it does
+    if name.startswith("file:"):  # an SQLite URI is passed on unchanged
         return
     path = Path(name)
     try:
-        if path.exists():  # asked first: another process may make the file at this moment
+        if path.exists():  # checked first: another process may create the file meanwhile
             if path.is_file():
                 return
             message = f"{name_shown}: expected a file"
@@ -109,8 +109,8 @@ def prepare_file(url: URL, *, create: bool) -> None:
             message = f"{name_shown}: no such database; `phiscan init` or `phiscan scan` makes one"
             raise StoreError(message)
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # SQLite would make it readable by everybody that the umask allows; its -wal and -shm files take
-        # over this mode.
+        # SQLite would create it with the mode that the umask allows; its -wal and -shm files get the same
+        # mode.
         os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
     except OSError as error:
         message = f"{name_shown}: cannot be created: {error.strerror}"

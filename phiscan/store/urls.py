@@ -1,4 +1,4 @@
-"""The URL of a review database: which driver it means, and how it is shown without its password."""
+"""Parse the URL of a review database, and format it for messages without its password."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from sqlalchemy.engine import URL, make_url
 
 from phiscan.errors import StoreError
 
-# The names under which people write a PostgreSQL URL; psycopg 3 is the one driver that we ship and test.
+# Schemes of PostgreSQL URLs; psycopg 3 is the only supported driver.
 _POSTGRESQL = frozenset({"postgresql", "postgres"})
 _DRIVER = "postgresql+psycopg"
 
@@ -16,10 +16,10 @@ _HIDDEN = "***"
 
 
 def parse(url: str) -> URL:
-    """Read an SQLAlchemy URL; ``postgresql://`` and ``postgres://`` mean psycopg 3.
+    """Parse an SQLAlchemy URL; ``postgresql://`` and ``postgres://`` select psycopg 3.
 
     Raises:
-        StoreError: it is not a URL; the message holds nothing of it, since it may hold a password.
+        StoreError: it is not a URL; the message does not quote it, since it may hold a password.
     """
     try:
         parsed = make_url(url.strip())
@@ -30,7 +30,7 @@ def parse(url: str) -> URL:
 
 
 def shown(url: URL) -> str:
-    """Return the URL for messages: as people write it, every password hidden, also those among its options.
+    """Return the URL for messages: without the driver, every password hidden, also those in its options.
 
     >>> shown(parse("postgresql://ana:hunter2@db/phiscan?sslpassword=x"))
     'postgresql://ana:***@db/phiscan?sslpassword=***'
@@ -45,5 +45,5 @@ def shown(url: URL) -> str:
 
 
 def is_sqlite(url: URL) -> bool:
-    """Tell whether the database is a file of SQLite."""
+    """Return whether the database is an SQLite file."""
     return url.get_backend_name() == "sqlite"

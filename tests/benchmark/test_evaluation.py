@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 from sklearn.metrics import brier_score_loss
 
-from phiscan.benchmark.evaluation.adult import look_alike, read_adult
+from phiscan.benchmark.evaluation.adult import read_adult, simulated_data
 from phiscan.benchmark.evaluation.attack import attack
 from phiscan.benchmark.evaluation.private import private_errors, scored_half
 from phiscan.cli.benchmark import benchmark
@@ -31,7 +31,7 @@ def test_an_exact_area_betrays_class_and_membership_and_a_private_one_does_not()
 
 
 def test_the_error_of_private_figures_falls_with_epsilon_and_with_examples() -> None:
-    scored = scored_half(look_alike(n=12_000))
+    scored = scored_half(simulated_data(n=12_000))
     errors = private_errors(scored, sizes=(500, 4_000), epsilons=(0.3, 3.0), repetitions=60)
     rmse = {(e.metric, e.noise, e.examples, e.epsilon): e.rmse for e in errors}
     for metric in ("accuracy", "sensitivity", "specificity", "auc_roc", "average_precision"):

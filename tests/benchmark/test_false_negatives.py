@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from phiscan.benchmark.false_negatives.experiment import experiment
-from phiscan.benchmark.false_negatives.spambase import SUBSETS, look_alike, read_spambase
+from phiscan.benchmark.false_negatives.spambase import SUBSETS, read_spambase, simulated_data
 from phiscan.cli.benchmark import benchmark
 from phiscan.errors import InputError
 from phiscan.metrics.detector_accuracy import detector_accuracy
@@ -19,7 +19,7 @@ def test_the_features_of_the_three_are_disjoint() -> None:
 
 
 def test_the_dependent_pair_estimates_worst_as_in_table_4() -> None:
-    found = experiment(look_alike(), shuffles=99)
+    found = experiment(simulated_data(), shuffles=99)
     error = {
         f"{pair.first}{pair.second}": abs((pair.estimated or 0) - pair.actual) / pair.actual
         for pair in found.pairs
@@ -33,7 +33,7 @@ def test_the_dependent_pair_estimates_worst_as_in_table_4() -> None:
 
 
 def test_counts_what_both_really_missed() -> None:
-    found = experiment(look_alike(seed=3), shuffles=9)
+    found = experiment(simulated_data(seed=3), shuffles=9)
     for one in found.classifiers:
         actual = one.actual
         assert actual.fn is not None
@@ -51,7 +51,7 @@ def test_the_last_step_follows_the_estimate() -> None:
 
 
 def test_reads_spambase_and_names_what_is_wrong(tmp_path: Path) -> None:
-    made = look_alike(n=40)
+    made = simulated_data(n=40)
     rows = [",".join(map(str, [*x, int(y)])) for x, y in zip(made.x, made.y, strict=True)]
     path = tmp_path / "spambase.data"
     path.write_text("\n".join(rows) + "\n")

@@ -79,7 +79,7 @@ def test_a_full_disk_is_named_and_leaves_nothing(toml: Path, tmp_path: Path) -> 
         path.unlink()
     with full_disk():
         said = run("schedule", "list", status=2)
-        assert "nightly.json: the state of the schedule cannot be kept: " in said
+        assert "nightly.json: the state of the schedule cannot be written: " in said
     assert not list((tmp_path / "home/schedule").iterdir())
     assert not list(tmp_path.glob("*.part"))
 

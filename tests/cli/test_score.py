@@ -161,10 +161,10 @@ def test_spans_maps_types(run: Callable[..., Result]) -> None:
     ("system", "words"),
     [
         ([{"id": "9", "spans": []}], "system.jsonl: the document '9' is not in gold.jsonl"),
-        ([{"id": "1", "spans": [[0, 999, "ID"]]}], "document '1', span 0: [0, 999) reaches beyond the text"),
+        ([{"id": "1", "spans": [[0, 999, "ID"]]}], "document '1', span 0: [0, 999) ends beyond the text"),
         (
             [{"id": "1", "text": "short", "spans": [[0, 9, "ID"]]}],
-            "line 1, field spans[0]: [0, 9) reaches beyond",
+            "line 1, field spans[0]: [0, 9) ends beyond",
         ),
         ([{"id": "1", "spans": [[5, 5, "ID"]]}], "expected 0 <= start < end"),
         ([{"id": "1", "spans": [[-1, 5, "ID"]]}], "expected 0 <= start < end"),
@@ -245,7 +245,7 @@ def test_convert_takes_texts_from_elsewhere(run: Callable[..., Result]) -> None:
         (
             "a.xml",
             "<d><TEXT>abc</TEXT><TAGS>\n<ID start='0' end='9' TYPE='ID'/></TAGS></d>",
-            "a.xml: line 2: [0, 9) reaches",
+            "a.xml: line 2: [0, 9) ends",
         ),
         (
             "a.xml",

@@ -229,7 +229,8 @@ def test_while_a_schedule_runs(tool: Tool, number: signal.Signals) -> None:
         status, said = _end(process)
         os.close(writing)
     assert status == 4
-    assert said == ["phiscan: stopped", "phiscan: schedule nightly: stopped; it goes on when a window opens"]
+    ending = "phiscan: schedule nightly: stopped; it continues when a window opens"
+    assert said == ["phiscan: stopped", ending]
     (listed,) = json.loads(tool.run("schedule", "list", "--json").stdout)["schedules"]
     assert listed["standing"] == "unfinished"
 

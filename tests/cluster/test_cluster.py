@@ -107,7 +107,7 @@ def test_file_that_kills_workers_is_quarantined_alone(tmp_path: Path) -> None:
             "SELECT file.path, outcome, reason, detail FROM examination JOIN file ON file.id = file_id "
             "WHERE outcome = 'failed'"
         ).fetchall()
-    assert rows == [(b"4/file0123.txt", "failed", "crashed", "the cluster's workers died over it")]
+    assert rows == [(b"4/file0123.txt", "failed", "crashed", "the cluster's workers died while reading it")]
     assert _recorded(other) == 200
 
 

@@ -169,7 +169,7 @@ def test_says_before_it_begins_why_a_root_cannot_be_listed(
     assert bucket.meta.endpoint_url == os.environ["PHISCAN_S3_ENDPOINT"]
     with pytest.raises(InputError, match="no such bucket"):
         check_roots(["s3://no-such-bucket/x"])
-    with pytest.raises(InputError, match="no object of the bucket lies there"):
+    with pytest.raises(InputError, match="the bucket has no object there"):
         check_roots(["s3://research/nothing"])
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

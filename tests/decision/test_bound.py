@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phiscan.decision.bound import raised
+from phiscan.decision.bound import with_maximum
 from phiscan.decision.evidence import NAMES_OF_EVIDENCE
 from phiscan.decision.model import inputs_of, load_phi_model
 from phiscan.decision.text_scores import TextScores
@@ -76,7 +76,7 @@ def test_no_name_and_no_number_brings_more_than_the_bound(
         found[AT["name_by_clinical"]] = near * (min(clinical, concepts) > 0)
     found[AT["role_name"]] = np.log1p(role_names)
     found[AT["record_number"]] = float(number_found and has_number)
-    most = raised(cheap[None], np.array([has_number]))[0]
+    most = with_maximum(cheap[None], np.array([has_number]))[0]
     bound = highest(most, words, text, n_text_chars)
     assert highest(found, words, text, n_text_chars) <= bound + 1e-9
 

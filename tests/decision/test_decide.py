@@ -81,7 +81,7 @@ def test_health_without_a_person_or_a_person_without_health_is_not_referred(text
 
 @pytest.mark.parametrize("patient", PATIENTS)
 @pytest.mark.parametrize(
-    ("before", "behind"),
+    ("before", "after"),
     [
         ("", ""),
         ("", f"\n\n{FOOTER}"),
@@ -90,10 +90,10 @@ def test_health_without_a_person_or_a_person_without_health_is_not_referred(text
         ("", f"\n\n{ORDINARY}"),
         (ORDINARY * 8, f"\n\n{ORDINARY * 8}{FOOTER}"),
     ],
-    ids=["plain", "footer", "banner and footer", "before", "behind", "between"],
+    ids=["plain", "footer", "banner and footer", "before", "after", "between"],
 )
-def test_ordinary_text_around_it_withdraws_no_referral(patient: str, before: str, behind: str) -> None:
-    assert judged(f"{before}{patient}{behind}").referral is Referral.REFERRED
+def test_ordinary_text_around_it_withdraws_no_referral(patient: str, before: str, after: str) -> None:
+    assert judged(f"{before}{patient}{after}").referral is Referral.REFERRED
 
 
 @pytest.mark.slow

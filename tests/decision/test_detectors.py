@@ -81,7 +81,7 @@ def test_what_lacks_a_name_or_an_identifier_is_marked_at_no_threshold() -> None:
 def test_the_probability_is_that_on_a_share_of_the_stated_prevalence() -> None:
     rare, half = (load_panel(DetectorThresholds(), prevalence) for prevalence in (0.01, 0.5))
     for name in DETECTORS:
-        difference = log_odds_of(half.cut_of(name)) - log_odds_of(rare.cut_of(name))
+        difference = log_odds_of(half.shipped_threshold(name)) - log_odds_of(rare.shipped_threshold(name))
         assert math.isclose(difference, math.log(99))
 
 
@@ -91,7 +91,7 @@ def test_an_examination_says_each_detectors_probability(shipped: Engine) -> None
         alone = dict(examination.detector_probabilities)
         assert list(alone) == [name for name, _ in examination.detectors] == list(DETECTORS)
         for name, verdict in examination.detectors:
-            assert verdict == (alone[name] >= shipped.decider.detectors.cut_of(name))
+            assert verdict == (alone[name] >= shipped.decider.detectors.shipped_threshold(name))
     note, menu = (dict(judged(text, shipped).detector_probabilities) for text in (NOTE, MENU))
     assert all(note[name] > menu[name] for name in DETECTORS)
 

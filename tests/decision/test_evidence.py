@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phiscan.decision.evidence import NAMES_OF_EVIDENCE, gather, nearness
+from phiscan.decision.evidence import NAMES_OF_EVIDENCE, gather
 from phiscan.health.features import Window
 from phiscan.health.term_lexicon import load_lexicon
 from phiscan.model import Document, Segment
@@ -61,7 +61,7 @@ def test_nearness_is_that_of_the_nearest_pair_in_the_passage(
 ) -> None:
     pairs = np.array([(at, at + 5) for at in names], dtype=np.int64).reshape(-1, 2)
     starts = np.array(terms, dtype=np.int64)
-    (found,) = nearness(pairs, starts, starts + 3, np.array([low]), np.array([high])).tolist()
+    (found,) = proximity(pairs, starts, starts + 3, np.array([low]), np.array([high])).tolist()
     gaps = [
         max(term - (name + 5), name - (term + 3), 0)
         for name in names

@@ -124,7 +124,9 @@ def test_the_configuration_names_it(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"health\.detector: expected one of model, knn"):
         load_config(path, {})
     path.write_text("[detectors]\ntext = 1.0\n", encoding="utf-8")
-    with pytest.raises(ConfigError, match=r"detectors\.text: expected 0 \(the shipped cut\) or a number"):
+    with pytest.raises(
+        ConfigError, match=r"detectors\.text: expected 0 \(the shipped threshold\) or a number"
+    ):
         load_config(path, {})
     path.write_text("[detectors]\nwords = 0.5\n", encoding="utf-8")
     with pytest.raises(ConfigError, match=r"detectors\.words: unknown field"):

@@ -37,7 +37,7 @@ def kind(text: str, media_type: str = "text/plain", kinds: tuple[str, ...] = MES
         ("Patient name: Lena Okafor\nseen today", ""),
     ],
 )
-def test_a_message_about_a_patient_is_told_by_its_kind(text: str, expected: str) -> None:
+def test_a_message_about_a_patient_is_recognized_by_its_type(text: str, expected: str) -> None:
     assert kind(text) == expected
 
 

@@ -20,7 +20,7 @@ from phiscan.decision.model import (
 )
 from phiscan.decision.reasons import WORDS
 from phiscan.errors import ModelError
-from training.decision.fit import RISING
+from training.decision.fit import NON_NEGATIVE
 
 MODEL = load_phi_model()
 
@@ -33,7 +33,7 @@ def row_of(vector: np.ndarray, n_chars: int, text: float, n_text_chars: int) -> 
 def test_more_evidence_never_lowers_the_probability() -> None:
     for judge in (MODEL.in_file, MODEL.alone):
         weights = dict(zip(INPUTS, judge.weights.tolist(), strict=True))
-        assert all(weights[name] >= 0 for name in RISING)
+        assert all(weights[name] >= 0 for name in NON_NEGATIVE)
 
 
 def test_a_passage_that_is_judged_by_itself_does_not_look_at_its_file() -> None:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from phiscan.health.features import STRIDE_CHARS, WINDOW_CHARS, read, windows
-from phiscan.health.patient_cues import PersonModel, person_features
+from phiscan.health.patient_cues import CueModel, person_features
 from phiscan.health.term_lexicon import load_lexicon
 
 LEXICON = load_lexicon()
@@ -56,7 +56,7 @@ def test_windows_overlap_and_cover_a_long_text() -> None:
 
 
 def test_person_score_rises_with_reports_and_falls_with_advice() -> None:
-    model = PersonModel({"cue:report": 1.0, "cue:generic": -1.0}, 0.0)
+    model = CueModel({"cue:report": 1.0, "cue:generic": -1.0}, 0.0)
     (told,) = windows(read("She complains of cough and denies fever.", LEXICON), LEXICON)
     (advice,) = windows(read("Symptoms include cough and fever. Ask your doctor.", LEXICON), LEXICON)
     assert model.score(told) > 0.5 > model.score(advice)

@@ -22,7 +22,7 @@ THRESHOLD = 0.02  # of the probability of PHI
 
 def example(number: int, *, is_phi: bool, more: dict[str, int] | None = None) -> Example:
     counts = {**CLASSIFIER.bags[number], **(more or {})}
-    return Example(f"reviewed/{number}", counts, 900, is_phi, told=0.8, log_odds=-2.0)
+    return Example(f"reviewed/{number}", counts, 900, is_phi, patient_score=0.8, log_odds=-2.0)
 
 
 def two_kinds(n_files: int = 30) -> list[Example]:

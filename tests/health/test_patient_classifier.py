@@ -49,7 +49,7 @@ def told(text: str) -> float:
     document = Document(text, (Segment("", 0, len(text)),), "text/plain")
     window = classify(document, CLASSIFIER).window
     assert window is not None
-    return window.told
+    return window.patient_score
 
 
 def test_rounds_on_a_patient_tell_of_one_and_a_lecture_of_the_same_illness_does_not() -> None:
@@ -59,7 +59,8 @@ def test_rounds_on_a_patient_tell_of_one_and_a_lecture_of_the_same_illness_does_
 def test_what_detector_b_asks_reads_no_words() -> None:
     other = PatientModel(np.zeros(N_BUCKETS, dtype=np.float32), {}, -9.0, "test-1")
     document = Document(ROUND, (Segment("", 0, len(ROUND)),), "text/plain")
-    with_words, without = (classify(document, c) for c in (CLASSIFIER, replace(CLASSIFIER, told=other)))
+    without_words = replace(CLASSIFIER, patient_model=other)
+    with_words, without = (classify(document, one) for one in (CLASSIFIER, without_words))
     assert with_words.by_concepts == without.by_concepts > 0
     assert with_words.score > 0.5 > without.score
 
@@ -154,9 +155,9 @@ def test_what_is_kept_to_learn_from_bears_its_version() -> None:
     assert bag is not None
     window = Window(0, bag.n_chars, dict(bag.counts))
     kept = dict(stored_patient_score(bag, CLASSIFIER))
-    assert patient_score_of(window, kept, CLASSIFIER) == pytest.approx(bag.told, abs=2e-6)
-    newer = replace(CLASSIFIER, told=replace(CLASSIFIER.told, version="health-5"))
-    assert patient_score_of(window, kept, newer) == CLASSIFIER.person.score(window)
+    assert patient_score_of(window, kept, CLASSIFIER) == pytest.approx(bag.patient_score, abs=2e-6)
+    newer = replace(CLASSIFIER, patient_model=replace(CLASSIFIER.patient_model, version="health-5"))
+    assert patient_score_of(window, kept, newer) == CLASSIFIER.cue_model.score(window)
     assert stored_patient_score(None, CLASSIFIER) == ()
 
 

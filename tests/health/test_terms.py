@@ -83,7 +83,7 @@ def test_finds_terms_beyond_the_first_chunk() -> None:
     assert found(text) == [("heart failure", "dx:heart-failure")]
 
 
-def test_of_two_forms_with_the_same_words_the_first_stands() -> None:
+def test_of_two_forms_with_the_same_words_the_first_is_used() -> None:
     terms = [Term("allergy", "one"), Term("allergies", "two")]
     assert terms[int(match("allergies", terms).terms[0])].concept == "one"
 

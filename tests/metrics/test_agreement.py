@@ -2,7 +2,7 @@
 
 import pytest
 
-from phiscan.metrics.agreement import ALL_ALIKE, agreement
+from phiscan.metrics.agreement import ALL_EQUAL, agreement
 from phiscan.metrics.intervals import clopper_pearson
 
 
@@ -10,7 +10,7 @@ from phiscan.metrics.intervals import clopper_pearson
 def test_full_agreement_has_no_interval_without_a_width(labels: list[str]) -> None:
     found = agreement(labels, labels)
     for figure in (found.kappa, found.positive_agreement):
-        assert (figure.value, figure.ci95, figure.reason) == (1.0, None, ALL_ALIKE)
+        assert (figure.value, figure.ci95, figure.reason) == (1.0, None, ALL_EQUAL)
     low, _ = clopper_pearson(len(labels), len(labels))
     assert found.pabak.ci95 == pytest.approx((2 * low - 1, 1.0))
 

@@ -189,7 +189,7 @@ def test_a_rotation_that_was_cut_off_leaves_a_usable_index(
 def test_without_its_key_the_index_is_of_no_use(matcher: Matcher, settings: PatientSettings) -> None:
     key_id = matcher.index.manifest.key_id
     settings.key_file.rename(settings.key_file.with_name("away"))
-    with pytest.raises(ConfigError, match=f"is gone; bring back key {key_id}"):
+    with pytest.raises(ConfigError, match=f"is missing; restore key {key_id}"):
         load_matcher(settings)
     create_key(settings.key_file)
     with pytest.raises(ConfigError, match="holds another key"):

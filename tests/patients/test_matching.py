@@ -58,7 +58,7 @@ def test_a_name_matches_with_the_birth_date_beside_it(
         ("name_street", E.STREET_ADDRESS, "Apt 4, {0.street}, Kingston"),
     ],
 )
-def test_a_name_matches_with_what_stands_beside_it(
+def test_a_name_matches_with_another_attribute_near_it(
     people: list[Person], check: Check, kind: str, part: EntityType, value: str
 ) -> None:
     one = people[A]

@@ -67,7 +67,7 @@ def test_names_are_searched_where_only_detector_b_sees_health() -> None:
     # B asks the score by concepts and cues; a model of words that knows nothing must not take its names.
     nothing = PatientModel(np.zeros(N_BUCKETS, dtype=np.float32), {}, -9.0, "test-1")
     text = LETTER.format(first="Zantho", last="Prathewin", born="3 May 1961", card="1234 567 897", year=2009)
-    engines = (replace(one, classifier=replace(one.classifier, told=nothing)) for one in (FULL, CUT))
+    engines = (replace(one, classifier=replace(one.classifier, patient_model=nothing)) for one in (FULL, CUT))
     whole, cut = (examine(document(text), engine) for engine in engines)
     assert whole == replace(cut, search=Search.EVERYTHING)
     assert dict(cut.detectors)["names"]

@@ -44,7 +44,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     count(evidence_module, "read", "terms")
     count(ngrams.TextModel, "decide", "text")
     count(decide_module, "gather", "passages")
-    count(decide_module, "weigh", "evidence")
+    count(decide_module, "evidence_of", "evidence")
     return counts
 
 
@@ -91,7 +91,8 @@ def test_the_evidence_that_is_stored_is_that_of_the_decision() -> None:
     source = SourceFile(b"/share", b"a.txt", len(NOTE), 1, 1, 1, 1)
     result: FileResult = _keep(source, one, examination, FULL)
     layout = classify.is_laid_out_as_a_record(examination.detectors)
-    weighed = classify.weigh(one, examination.screening, examination.health, layout=layout).kept()
-    assert result.evidence[: len(weighed)] == weighed
+    evidence = classify.evidence_of(one, examination.screening, examination.health, layout=layout)
+    stored = evidence.stored_values()
+    assert result.evidence[: len(stored)] == stored
     changed = replace(examination, detectors=())
     assert _keep(source, one, changed, FULL).evidence == result.evidence

@@ -46,7 +46,7 @@ def tamper(url: str, *statements: str) -> None:
     engine.dispose()
 
 
-def test_the_last_decision_stands_and_all_are_kept(decided: Store) -> None:
+def test_the_last_decision_is_valid_and_all_are_kept(decided: Store) -> None:
     detail = decided.item(1)
     assert detail.item.verdict is Verdict.UNSURE
     assert [d.verdict for d in detail.decisions] == [Verdict.PHI, Verdict.UNSURE]

@@ -71,7 +71,7 @@ def test_only_what_was_gone_through_is_gold(store: Store, seen: int) -> None:
         ),
     ],
 )
-def test_the_last_word_on_each_span_stands(
+def test_the_last_correction_of_each_span_is_valid(
     store: Store, seen: int, marks: list[tuple[Mark, dict[str, object]]], right: list[tuple[int, int, str]]
 ) -> None:
     for mark, more in marks:

@@ -24,7 +24,7 @@ from phiscan.review.retention.policy import Retention
 from phiscan.review.store import Store
 from phiscan.store.database import connect, schema_of
 from phiscan.store.migrations import migrate
-from phiscan.store.portable_rows import TableSum, rows_there, sums_of
+from phiscan.store.portable_rows import TableSum, sums_of, table_with_rows
 from phiscan.store.tables import SCHEMA_VERSION, metadata
 from tests.postgresql import Server
 from tests.review.results import NOW, SHARE, later, referred, scan, url_of
@@ -97,7 +97,7 @@ def is_empty(url: str) -> bool:
         if not schema_of(database):
             return True
         with database.read() as connection:
-            return not rows_there(connection)
+            return not table_with_rows(connection)
     finally:
         database.close()
 

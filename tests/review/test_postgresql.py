@@ -185,7 +185,7 @@ def test_nothing_is_recorded_while_a_purge_is_at_work(
         leave.wait(100)
 
     with Store.open(url) as other:
-        thread = threading.Thread(target=other._database.write, args=(stay,), kwargs={"turn": "alone"})
+        thread = threading.Thread(target=other._database.write, args=(stay,), kwargs={"lock": "exclusive"})
         thread.start()
         assert inside.wait(100)
         with pytest.raises(StoreError, match="stayed locked"):

@@ -216,7 +216,7 @@ def test_the_log_goes_on_from_the_certificate(store: Store) -> None:
         ("UPDATE purge SET counts = '{}'", "row 1 of purge was changed"),
     ],
 )
-def test_tampering_shows_also_behind_a_purge(store: Store, url: str, statement: str, problem: str) -> None:
+def test_tampering_shows_also_after_a_purge(store: Store, url: str, statement: str, problem: str) -> None:
     scan_at(store, NOW, referred(LETTER))
     for number in range(5):
         store.decide(1, Verdict.PHI, reviewer="ada", now=years(number))

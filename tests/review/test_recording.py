@@ -106,7 +106,7 @@ def test_begins_a_new_scan_after_a_complete_one(store: Store) -> None:
     assert scan(store, minutes=10) == first + 1
 
 
-def test_does_not_resume_behind_a_later_scan_of_the_root(store: Store) -> None:
+def test_does_not_resume_a_scan_after_a_later_complete_one(store: Store) -> None:
     stopped = scan(store, SHARE[:2], complete=False)
     full = store.begin_scan([ROOT], versions=VERSIONS, options={"full": True}, now=later(1))
     store.record(full.id, "v1", SHARE)

@@ -50,7 +50,7 @@ def test_keeps_how_a_scan_ended(tmp_path: Path, status: int, *, unfinished: bool
     assert (state.status, state.unfinished) == (status, unfinished)
 
 
-def test_scan_that_could_not_begin_stays_due(tmp_path: Path) -> None:
+def test_scan_that_could_not_begin_is_tried_again(tmp_path: Path) -> None:
     runner, long_ago = _runner(tmp_path), datetime.now(UTC) - timedelta(hours=2)
     State(long_ago).write(state_path(runner.config, "nightly"))
     assert runner.run_scheduled(_schedule("/2")) == 2
@@ -72,11 +72,11 @@ def test_window_that_closes_stops_the_scan(tmp_path: Path) -> None:
 
 def test_only_one_scheduled_scan_runs(tmp_path: Path) -> None:
     runner = _runner(tmp_path)
-    with only_one(runner.config), pytest.raises(InputError, match="runs already"):
+    with only_one(runner.config), pytest.raises(InputError, match="running already"):
         runner.run(_schedule("/0"))
 
 
-def test_serves_until_it_is_told_to_stop(tmp_path: Path) -> None:
+def test_serves_until_a_signal(tmp_path: Path) -> None:
     (tmp_path / "phiscan.toml").write_text(
         'home = "home"\n[schedule.nightly]\nroots = ["/0"]\ncron = "* * * * *"\n'
     )

@@ -76,10 +76,10 @@ def test_the_same_seed_gives_the_same_bytes_a_second_call_trains_nothing_and_a_f
     settings = Settings(seed=3, n_documents=60, n_copies=0, max_iterations=5, reader=SMALL)
     last = tmp_path / "last.json"
     last.write_text("{}", encoding="utf-8")
-    told: list[str] = []
+    messages: list[str] = []
 
     def run(name: str) -> Trained:
-        return train_names(settings, texts=Texts(), out=tmp_path / name, last=last, tell=told.append)
+        return train_names(settings, texts=Texts(), out=tmp_path / name, last=last, log=messages.append)
 
     one, two = run("one"), run("two")
     assert one == two
@@ -88,9 +88,13 @@ def test_the_same_seed_gives_the_same_bytes_a_second_call_trains_nothing_and_a_f
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
     assert json.loads((tmp_path / "one" / "names.json").read_text(encoding="utf-8"))["hashes"]
     measured = train_names(
-        settings, texts=Texts(), out=tmp_path / "two", last=tmp_path / "two" / "names.json", tell=told.append,
+        settings,
+        texts=Texts(),
+        out=tmp_path / "two",
+        last=tmp_path / "two" / "names.json",
+        log=messages.append,
         measure_only=True,
-    )  # fmt: skip
+    )
     assert measured.card == two.card | {"measured_anew": True}
     assert "measured again" in (tmp_path / "two" / "model-card-names.md").read_text(encoding="utf-8")
     card = json.loads(json.dumps(one.card))
@@ -98,13 +102,13 @@ def test_the_same_seed_gives_the_same_bytes_a_second_call_trains_nothing_and_a_f
     card["recipe"] = "of others"  # weights of the same recipe are not refused
     last.write_text(json.dumps(card), encoding="utf-8")
     (tmp_path / "one" / "names.json").unlink()
-    told.clear()
+    messages.clear()
     assert run("one").refused[0].startswith("held-out templates: person_recall 100.0 -> ")
-    assert [line for line in told if line.endswith("there already")] == told[:2]
+    assert [line for line in messages if line.endswith("there already")] == messages[:2]
     assert (tmp_path / "one" / "refused" / "names.npz").exists()
     assert not (tmp_path / "one" / "names.json").exists()
     other = tmp_path / "other"
-    train(replace(settings, seed=4), Fold(), texts=Texts(), out=other, tell=told.append)
+    train(replace(settings, seed=4), Fold(), texts=Texts(), out=other, log=messages.append)
     for name in ("names.npz", "passages.npz"):
         assert (other / name).read_bytes() != (tmp_path / "two" / name).read_bytes()
 
@@ -118,7 +122,7 @@ def test_measuring_alone_needs_the_models_and_the_sets_of_the_last_weights(tmp_p
         (sets / f"{name}.jsonl").write_text("", encoding="utf-8")
 
     def run(data: Path | None) -> None:
-        train_names(Settings(), texts=Texts(data), out=tmp_path, last=last, tell=print, measure_only=True)
+        train_names(Settings(), texts=Texts(data), out=tmp_path, last=last, log=print, measure_only=True)
 
     with pytest.raises(InputError, match=r"templates: expected a model of the last weights' recipe"):
         run(None)

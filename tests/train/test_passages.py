@@ -111,10 +111,10 @@ def test_a_reader_learns_and_numpy_reads_as_the_network_does(
     lexicon: Lexicon, passages: Passages, tmp_path: Path
 ) -> None:
     pytest.importorskip("optax")
-    told: list[str] = []
+    messages: list[str] = []
     settings = replace(SETTINGS, n_epochs=8, learn_rate=0.02, warmup_steps=10, average=0.9)
-    train_lstm(passages, settings, labels=LABELS, seed=1, out=tmp_path, tell=told.append)
-    losses = [float(line.rpartition(" ")[2]) for line in told]
+    train_lstm(passages, settings, labels=LABELS, seed=1, out=tmp_path, log=messages.append)
+    losses = [float(line.rpartition(" ")[2]) for line in messages]
     assert len(losses) == 8
     assert losses[-1] < losses[0] / 2
     reader = BidirectionalLstm.load(tmp_path)

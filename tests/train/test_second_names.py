@@ -31,16 +31,16 @@ def test_a_marked_name_takes_whole_words_without_white_space() -> None:
 def test_the_same_seed_gives_the_same_bytes_and_a_second_call_trains_nothing(tmp_path: Path) -> None:
     pytest.importorskip("faker")
     settings = NetworkSettings(seed=3, n_documents=60, n_copies=0, n_epochs=1, width=16, depth=1)
-    told: list[str] = []
+    messages: list[str] = []
     one, two = (
-        train_second_names(settings, texts=Texts(), out=tmp_path / name, tell=told.append)
+        train_second_names(settings, texts=Texts(), out=tmp_path / name, log=messages.append)
         for name in ("a", "b")
     )
     assert one == two
     for name in ("second_names.npz", "second_names.json", "model-card-second-names.md"):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
-    told.clear()
-    train_second_names(settings, texts=Texts(), out=tmp_path / "a", tell=told.append)
-    assert told[0].endswith("there already")
+    messages.clear()
+    train_second_names(settings, texts=Texts(), out=tmp_path / "a", log=messages.append)
+    assert messages[0].endswith("there already")
     assert not SecondNames.load(tmp_path / "a").finds_full_name("")
     assert json.loads((tmp_path / "a" / LABELS).read_text(encoding="utf-8"))["hashes"]

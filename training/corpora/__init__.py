@@ -1,1 +1,1 @@
-"""Training texts: a generator of documents, marked everyday texts, openly licensed texts with surrogates."""
+"""Training texts: generated documents, marked everyday texts, openly licensed texts with surrogates."""

@@ -1,4 +1,4 @@
-"""Training documents: templates filled with drawn values, some in capitals, lower case or misread."""
+"""Training documents: templates filled at random, some in capitals, lower case or with OCR errors."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Writer:
     """Fills templates."""
 
     def __init__(self, seed: int, *, without_held_out: bool = False, only_held_out: bool = False) -> None:
-        """Read the templates: all, or without the tenth that is held out, or that tenth alone."""
+        """Read the templates: all, all but the held-out tenth, or only the held-out tenth."""
         self.world = World(seed)
         self.random = self.world.random
         forms = (HERE / "forms.txt").read_text(encoding="utf-8").split("\n", 1)[1]
@@ -223,7 +223,7 @@ class Writer:
         )  # fmt: skip
 
     def _handle(self) -> str:
-        """Return what follows @ and # in messages: names and words written together."""
+        """Return a random handle or hashtag without its sign: names and words written together."""
         world, pick = self.world, self.random.choice
         kinds = (world.first, world.last, world.word, world.brand)
         parts = [pick(kinds)() for _ in range(pick([1, 1, 2, 2, 3]))]
@@ -260,7 +260,7 @@ class Writer:
 
 
 def scanned(chance: Random, char: str) -> str:
-    """Return a character as a scanner reads it: now and then as one that looks like it."""
+    """Return a character with a simulated OCR error: at random, a similar character."""
     return _CONFUSED.get(char, char) if chance.random() < 0.04 else char  # noqa: PLR2004 (a misread sign in 25)
 
 

@@ -1,10 +1,10 @@
-"""Texts written for the training, and marked texts of a site: how people write, which no template knows.
+"""Texts written by hand for the training, and marked texts of a site, with styles that templates lack.
 
 ``texts/*.txt``: everyday texts below lines ``===== ID``; a name is in ``⟦KIND|name⟧``, where KIND is P
-for a person, O an organization, L a place, A a part of a street address. ``manifest.toml`` says what is
-marked in each file and what is learned from it: where numbers are marked in the same way (``NUMBERS``, or
-the name of a type), only numbers are learned; ``numbers.txt`` judges those of the others. Everybody in them
-is invented. A tenth of the texts that names are learned from is held out of every fold, to measure with.
+for a person, O an organization, L a place, A a part of a street address. ``manifest.toml`` lists what is
+marked in each file and what it is used for: files in which numbers are marked in the same way (``NUMBERS``,
+or the name of a type) train the number classifier only; ``numbers.txt`` labels the numbers of the others. All
+people in them are invented. A tenth of the texts for names is held out of every fold, to measure with.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ from training.corpora.world import World
 
 FOLDER: Final = Path(__file__).parent / "texts"
 KINDS: Final = {"P": PERSON, "O": ORGANIZATION, "L": LOCATION, "A": ADDRESS}
-DISTURBED = 0.35  # of the copies: in capitals, in small letters or misread
+DISTURBED = 0.35  # share of the copies in capitals, in lower case or with OCR errors
 NUMBERS: Final = {
     "D": EntityType.DATE.value,
     "T": EntityType.PHONE.value,
     "E": EntityType.EMAIL.value,
     "Y": EntityType.AGE_OVER_89.value,
 }
-MANIFEST: Final = "manifest.toml"  # beside the folder of the texts
+MANIFEST: Final = "manifest.toml"  # in the parent folder of the texts
 _HEAD = re.compile(r"^===== (\S+)$", re.MULTILINE)
 _MARK = re.compile(r"⟦([A-Z_]+)\|([^⟦⟧|]+)⟧")
 
 
 @dataclass(frozen=True)
 class Texts:
-    """The texts to train on beside those of the generator: ``data``, a folder of the openly licensed sets.
+    """The texts to train on in addition to generated ones: ``data``, a folder of the openly licensed sets.
 
     ``marked``: files of marked texts, JSON lines as ``phiscan score spans`` reads them.
     """
@@ -62,12 +62,12 @@ def own_texts() -> Iterator[tuple[str, str, str]]:
 
 
 def files_of_names() -> list[Path]:
-    """Return the files of ``texts/`` that names are learned from."""
+    """Return the files of ``texts/`` on which the name tagger is trained."""
     return [path for path in sorted(FOLDER.glob("*.txt")) if not marks_numbers(path.stem)]
 
 
 def marks_numbers(source: str) -> bool:
-    """Tell whether numbers are marked in a file of ``texts/``, by its name in ``manifest.toml``.
+    """Return whether numbers are marked in a file of ``texts/``, by its name in ``manifest.toml``.
 
     Raises:
         InputError: the manifest does not list the file.
@@ -87,7 +87,7 @@ def _manifest(path: Path) -> dict[str, dict[str, list[str]]]:
 
 
 def written(*, held_out: bool | None = None) -> list[Labelled]:
-    """Return the texts that names are learned from: all, those that are held out, or the others."""
+    """Return the texts for the name tagger: all, the held-out ones, or the others."""
     return [
         parsed(text)
         for source, _, text in own_texts()
@@ -107,7 +107,7 @@ def parsed(text: str) -> Labelled:
 
 
 def unmarked(text: str) -> tuple[str, list[LabelledSpan]]:
-    """Return a text without its marks, and where they were, of names and of numbers, with their kinds."""
+    """Return a text without its marks, and the marked spans of names and numbers with their kinds."""
     pieces: list[str] = []
     marks: list[LabelledSpan] = []
     length = position = 0
@@ -139,7 +139,7 @@ def marked_texts(path: Path) -> Iterator[tuple[str, tuple[LabelledSpan, ...]]]:
 
 
 def read_marked(path: Path) -> Iterator[Labelled]:
-    """Yield marked texts with the names in them; types that name nobody and no place are left out.
+    """Yield marked texts with the spans of names; types other than names and places are left out.
 
     Raises:
         InputError: the file cannot be read, or a line is another; names the file and the line.
@@ -150,7 +150,7 @@ def read_marked(path: Path) -> Iterator[Labelled]:
 
 
 def copies(texts: Sequence[Labelled], n_copies: int, seed: int) -> Iterator[Labelled]:
-    """Yield every text as it is, and then again with other people, some of it in another writing."""
+    """Yield every text, then copies with other names, a part in another case or with OCR errors."""
     world = World(seed)
     chance = random.Random(seed)
     writings: tuple[Callable[[str], str], ...] = (str.upper, str.lower, partial(scanned, chance))

@@ -14,7 +14,7 @@ from training.corpora.documents import ADDRESS, LOCATION, ORGANIZATION, Labelled
 from training.corpora.people import PERSON
 from training.corpora.world import World
 
-# Sets that come from one source, or are of one kind, make a family; no model is measured on one that it saw.
+# Sets of one source or one kind form a family; no model is measured on a family that it was trained on.
 FAMILIES = {
     "sentences": ("presidio_synth_v2", "presidio_generated_large"),
     "social": ("wnut17_train",),
@@ -22,7 +22,7 @@ FAMILIES = {
     "speeches": ("state_union_inaugural",),
     "records": ("fhir_synthea_dev", "us_legislators_dev"),
 }
-# The cross-validation leaves out one family, and then all others at once: two trainings instead of five.
+# The cross-validation leaves out one family, then all others together: two trainings instead of five.
 FOLDS = {"sentences": ("sentences",), "others": ("social", "health", "speeches", "records")}
 ATTRIBUTION = {
     "presidio_synth_v2": "microsoft/presidio-research, MIT",
@@ -40,7 +40,7 @@ LABELS = {
     **dict.fromkeys(("GPE", "LOCATION", "location"), LOCATION),
     **dict.fromkeys(("STREET_ADDRESS", "ADDRESS", "ZIP_CODE", "POSTAL_CODE"), ADDRESS),
 }
-GENERATOR = "generator"  # the source of the documents that are made
+GENERATOR = "generator"  # the source of generated documents
 # Sets in which not every name is marked: a line that shows one of these signs of a name is left out.
 _DOUBTFUL = {
     "medquad_dev": re.compile(
@@ -71,7 +71,7 @@ def read(folder: Path, name: str, world: World) -> Iterator[Labelled]:
 
 
 def doubtful(name: str, line: str) -> bool:
-    """Tell whether a line of a set may hold a name that is not marked."""
+    """Return whether a line of a set may hold a name that is not marked."""
     signs = _DOUBTFUL.get(name)
     return signs is not None and signs.search(line) is not None
 
@@ -126,7 +126,7 @@ def _renamed(name: str, replaced: dict[str, str], world: World) -> str:
 
 
 def apart(spans: list[tuple[int, int, str]]) -> Iterator[tuple[int, int, str]]:
-    """Yield those of sorted spans that do not overlap one before."""
+    """Yield those of the sorted spans that do not overlap an earlier one."""
     reach = -1
     for start, end, label in spans:
         if start >= reach and end > start:

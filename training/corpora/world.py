@@ -60,12 +60,12 @@ class World:
         self._words = [w for w in _terms("ordinary_words") if len(w) > 3 and w.isalpha()]  # noqa: PLR2004
 
     def fake(self, what: str, locale: str = "") -> str:
-        """Return what Faker makes in a locale, drawn by weight unless given; some locales cannot make all."""
+        """Return a value of a Faker provider in a locale (default: random; en_US if it lacks it)."""
         faker = self._fakers[locale or self.random.choices(LOCALES, WEIGHTS)[0]]
         return _latin(str(getattr(faker if hasattr(faker, what) else self._fakers["en_US"], what)()))
 
     def first(self, locale: str = "") -> str:
-        """Return a first name: of a country, of the lists, a word of every day, or one that no list has."""
+        """Return a first name: of a country, of the lists, an ordinary word, or one that is on no list."""
         draw = self.random.random()
         if draw < 0.62 or locale:  # noqa: PLR2004 (shares of the mix)
             return self.fake("first_name", locale)
@@ -93,7 +93,7 @@ class World:
         return self.permuted(self._last)
 
     def permuted(self, names: list[str]) -> str:
-        """Return a name that no list has: syllables of two real names put together."""
+        """Return a name that is on no list, joined from parts of two real names."""
         one, two = self.random.choice(names), self.random.choice(names)
         cut = [m.end() for m in re.finditer(f"[{_VOWELS}]+", one)][:2] or [1]
         tail = [m.start() for m in re.finditer(f"[^{_VOWELS}]", two)][-3:] or [0]
@@ -153,7 +153,7 @@ class World:
         return self.random.choice(self._nations)
 
     def mail(self, locale: str = "") -> str:
-        """Return a whole address in several lines, of the post of a country or of armed forces."""
+        """Return an address in several lines, civilian or military."""
         if self.random.random() < 0.12:  # noqa: PLR2004
             return self._field_post()
         lines = self.fake("address", locale)
@@ -162,7 +162,7 @@ class World:
         return lines.replace("\n", self.random.choice(["\n", "\n", "\n", ", ", " "]))
 
     def _field_post(self) -> str:
-        """Return an address of the field post of the United States or of Canada."""
+        """Return a military address of the United States or of Canada."""
         pick, number = self.random.choice, self.random.randint
         ship = pick(["USS", "USNS", "USNV", "USCGC", "HMCS"])
         where = pick(
@@ -183,7 +183,7 @@ class World:
         return self.fake("province", "en_CA") if pick < 0.7 else self.fake("state", "en_US")  # noqa: PLR2004
 
     def street(self, locale: str = "") -> str:
-        """Return the street line of an address, in the manner of many countries."""
+        """Return the street line of an address, in the form of a random country."""
         text = self.fake("street_address", locale).replace("\n", self.random.choice([" ", ", "]))
         if self.random.random() < 0.12 and not locale:  # noqa: PLR2004
             name = self.permuted(self._last)
@@ -199,18 +199,18 @@ class World:
         return self.fake("postcode", self.random.choice(["en_US", "en_CA", "en_GB", ""]))
 
     def eponym(self) -> str:
-        """Return who a disease or a sign is named after: a known one, or anybody."""
+        """Return an eponym of a disease or sign: a known one, or a random last name."""
         return self.random.choice(EPONYMS) if self.random.random() < 0.4 else self.last()  # noqa: PLR2004
 
     def new_term(self) -> str:
-        """Return a term of Greek and Latin pieces."""
+        """Return a random medical term joined from Greek and Latin parts."""
         pick = self.random.choice
         root = pick(TERM_ROOTS) if self.random.random() < 0.6 else ""  # noqa: PLR2004 (shares of the mix)
         term = pick(TERM_HEADS) + root + pick(TERM_ENDS)
         return term if self.random.random() < 0.7 else term.capitalize()  # noqa: PLR2004
 
     def gene(self) -> str:
-        """Return what the name of a gene, a protein or a trial looks like."""
+        """Return a random name in the form of a gene, protein or trial name."""
         pick, number = self.random.choice, self.random.randint
         letters = "".join(pick("ABCDEFGHIKLMNOPRSTXY") for _ in range(number(2, 6)))
         head = pick(["", "", "", "mi", "Glu", "Sy", "Na", "Hb", "Ad", "pro", "anti-"])
@@ -223,7 +223,7 @@ class World:
         return f"{one}-{two}".capitalize() if self.random.random() < 0.6 else f"{one}-{two}"  # noqa: PLR2004
 
     def new_drug(self) -> str:
-        """Return a drug that no list has: syllables of two, the stem of a class, or a coined brand."""
+        """Return a drug name that is on no list: parts of two, the stem of a class, or a coined brand."""
         draw = self.random.random()
         one = self.random.choice(self._lines["drugs"]).split()[0]
         if draw < 0.4:  # noqa: PLR2004 (shares of the mix)
@@ -235,11 +235,11 @@ class World:
         return (head + self.random.choice(BRAND_ENDS)).capitalize()
 
     def french(self) -> str:
-        """Return a French word: of every day, or any other."""
+        """Return a random French word: from the list of ordinary words, or any other."""
         return self.random.choice(self._french if self.random.random() < 0.5 else self._plain_french)  # noqa: PLR2004 (shares of the mix)
 
     def imperative(self) -> str:
-        """Return what a French leaflet tells its readers to do."""
+        """Return a French verb in the imperative, as in leaflets."""
         return self.random.choice(self._french_verbs)[:-1] + "z"
 
     def identifier(self) -> str:

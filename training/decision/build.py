@@ -1,10 +1,10 @@
-"""Build the model of P(PHI) and the text detector, and measure both with families left out.
+"""Build the model of P(PHI) and the text detector, and measure both by leave-family-out cross-validation.
 
 Run from the checkout: ``python -m training.decision.build --work DIR [--ordinary DIR]``. The work folder
-keeps what was screened, so that a second run needs seconds. ``--measure`` writes no model.
+caches the screened texts, so that a second run takes seconds. ``--measure`` writes no model.
 """
 
-# ruff: noqa: S301 (the pickles are our own, made here; a build command reports what it did)
+# ruff: noqa: S301 (the pickles are written by this command)
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ PLOT = ROOT / "docs" / "reference" / "reliability.svg"
 
 
 def documents_of(work: Path, ordinary: Path | None) -> list[Described]:
-    """Screen and describe all samples, or read what a run before has kept."""
+    """Return the features of all samples: computed, or from the cache of an earlier run."""
     kept = work / "described.pickle"
     if kept.exists():
         return list(pickle.loads(kept.read_bytes()))
@@ -70,9 +70,9 @@ def documents_of(work: Path, ordinary: Path | None) -> list[Described]:
 
 
 def calibrated(scores: LeftOut, documents: list[Described]) -> tuple[np.ndarray, list[tuple[float, float]]]:
-    """Return the log-odds of each document, both sides as frequent, and (slope, intercept) of each judge.
+    """Return the log-odds of each document, balanced, and (slope, intercept) of each regression.
 
-    The higher of two calibrated log-odds is too high on average; what it is too high by is taken off both.
+    The maximum of two calibrated log-odds is too high on average; the mean excess is subtracted from both.
     """
     lines = [calibration(part, documents) for part in (scores.in_file, scores.alone)]
     odds = np.maximum(
@@ -89,13 +89,13 @@ def calibrated(scores: LeftOut, documents: list[Described]) -> tuple[np.ndarray,
 
 
 def write_models(documents: list[Described], scores: LeftOut, lines: list[tuple[float, float]]) -> None:
-    """Fit on all documents and write both models, weights of half precision."""
+    """Fit on all documents and write both models, with weights in half precision."""
     is_phi = np.array([one.is_phi for one in documents])
     weights, everybody = weights_of(documents), np.ones(len(documents), dtype=np.bool_)
     words, texts = word_rows(documents), text_rows(documents)
     of_words = fit_rows(words, is_phi, weights, everybody, WORDS_C)
     of_text = fit_rows(texts, is_phi, weights, everybody, TEXT_C)
-    # The joint models learn from left-out scores: those of a model on its own texts are too good.
+    # The joint models are fitted on held-out scores: those on training texts are too good.
     numbers = np.arange(len(documents))
     in_file = fit_joint(scores.rows, is_phi, weights, numbers)
     alone = fit_joint(scores.rows_alone, is_phi, weights, numbers)
@@ -135,9 +135,9 @@ def write_models(documents: list[Described], scores: LeftOut, lines: list[tuple[
 
 
 def main() -> None:
-    """Screen, measure with families left out, then fit on all and write."""
+    """Screen, cross-validate, then fit on all documents and write."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--work", type=Path, required=True, help="folder for what is screened")
+    parser.add_argument("--work", type=Path, required=True, help="folder for the cache of screened texts")
     parser.add_argument("--ordinary", type=Path, help="folder that ordinary_files.py filled")
     parser.add_argument("--measure", action="store_true", help="write no model")
     options = parser.parse_args()

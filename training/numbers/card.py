@@ -1,4 +1,4 @@
-"""The model card of the reader of numbers: what it learned from, and its figures on held-out texts."""
+"""The model card of the number classifier: its training texts, and its figures on held-out texts."""
 
 from __future__ import annotations
 
@@ -7,45 +7,46 @@ from typing import Any
 
 from phiscan.screen.id_classifier.classifier import COUNTS, LEAST, LEAST_AGE, LEAST_TYPE, MAX_NUMBERS
 
-_CARD = """# Model card: the reader of numbers
+_CARD = """# Model card: the number classifier
 
-Tells which numbers and codes are somebody's where no rule has a label or a form for them: by their form, the
-words around them, and who stands beside them. A logistic regression says that, and one for each type says of
-which type a number likeliest is; they share {n_weights} features. A further one, of {n_age_weights} features,
-tells which of the numbers from 90 to 125 are ages of somebody. Written by
-[`phiscan train numbers`](train.md); do not edit.
+Classifies numbers and codes that no rule covers by a label or a form: does a number identify a person?
+Features are its form, the words around it, and the people named near it. The classifier is a logistic
+regression; another one for each type of identifier gives the most likely type; they share {n_weights}
+features. A further one, of {n_age_weights} features, decides which of the numbers from 90 to 125 are ages.
+This page lists measured recall and precision, thresholds and training texts. In it, a number is *somebody's*
+if it identifies a person. Written by [`phiscan train numbers`](train.md); do not edit.
 
-## What it does on texts that it has not learned from
+## Recall and precision on texts left out of training
 
-Each file is judged by weights that learned from all the others; our own texts by fifths. Recall and precision
-in percent, of all numbers that are somebody's, whether rules find them or not; numbers that are days, phones
-or parts of an address are left out. **New** are those that nothing else in the program finds: what the reader
-adds there, right and false, and the share of those it shows whose type is right.
+Each file is classified with weights trained on all the others; our own texts by five-fold cross-validation.
+Recall and precision in percent, of all numbers that are somebody's, whether rules find them or not; dates,
+phone numbers and parts of an address are left out. **New**: numbers that only the classifier finds, true and
+false positives, and the share of the shown ones whose type is right.
 
 {table}
 
-Ages over 89 in figures (those in words are left to the rules), of all numbers from 90 to 125 that stand as an
-age might:
+Ages over 89 in figures (those in words are found by rules), of all numbers from 90 to 125 whose form an age
+could have:
 
 {ages}
 
-* A number is shown from a chance of {least:.0%} (an age from {least_age:.0%}), and counts from {counts:.0%}:
-  below, it is doubtful, sets no characteristic, and no decision rests on it. One that counts sets the
-  characteristic of a unique number and no other, whatever its type: the type is a guess. An age that counts
-  sets its own.
-* A number of which a rule knows the form or a loose label, and hardly the type, gets another type where that
-  is likely by {least_type_low:.0%} to {least_type_high:.0%}; it keeps its characteristic.
-* The rules for numbers were made while these files were read, so they find most there. What the reader adds
-  to texts that nobody has read stands in [marked texts](../explanation/marked-texts.md).
-* Which numbers of our own texts are somebody's, and which are ages, was judged one by one, by several
-  hands, each with the whole text before it, or marked by who wrote the text, and without a second opinion.
-* Of a text with more than {max_numbers} numbers that nothing else has found, every n-th is looked at, and the
-  findings say so.
+* A number is shown from a probability of {least:.0%} (an age from {least_age:.0%}), and counts from
+  {counts:.0%}: below, it is doubtful, sets no characteristic, and no decision rests on it. One that counts
+  sets the characteristic of a unique number and no other, whatever its type: the type is a guess. An age that
+  counts sets its own.
+* A number that a rule finds by its form or by a general label, without a certain type, gets another type
+  where that has a probability of {least_type_low:.0%} to {least_type_high:.0%}; its characteristic stays.
+* The rules for numbers were written while these files were read, so they find most numbers there. What the
+  classifier adds on unseen texts is in [marked texts](../explanation/marked-texts.md).
+* Which numbers of our own texts are somebody's, and which are ages, was annotated one by one with the whole
+  text in view, or by the text's author; every number has a single annotation.
+* Of a text with more than {max_numbers} numbers that nothing else has found, every n-th is classified, and
+  the findings say so.
 
-## Learned from
+## Training texts
 
-{n_numbers} numbers and codes, {n_somebodys} of them somebody's. Every feature stands in {min_texts} texts
-or more, so that no text can be read off the weights. Files by SHA-256:
+{n_numbers} numbers and codes, {n_somebodys} of them somebody's. Every feature occurs in {min_texts} texts
+or more, so that no text can be recovered from the weights. Files by SHA-256:
 
 {hashes}
 """

@@ -1,9 +1,9 @@
-"""Train the reader of numbers: which are somebody's, and of what type; and which are ages over 89.
+"""Train the number classifier: personal numbers and their types, and ages over 89.
 
-It learns from marked texts (``--marked``) and from our own everyday texts, whose numbers are marked or
-judged by ``numbers.txt``. A number is looked at as the program will see it: with all that the rules and the
-tagger find around it. Each file of marked texts, and each fifth of our own, is then judged by weights that
-have not learned from it.
+The training data is marked texts (``--marked``) and phiscan's own everyday texts, whose numbers are marked or
+labelled in ``numbers.txt``. The features of a number are computed as at run time, with the findings of the
+rules and the tagger around it. Each file of marked texts, and each fifth of the own texts, is measured by
+held-out weights.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from phiscan.screen.free_text import machine_parts
 from phiscan.screen.id_classifier.classifier import COUNTS, FORMAT, LEAST, LEAST_AGE, AgeModel, NumberModel
 from phiscan.screen.id_classifier.features import NumberContext, ages, candidates
 from training.corpora.marked_texts import FOLDER, marked_texts, marks_numbers, own_texts, unmarked
-from training.names.folds import Tell
+from training.names.folds import Log
 from training.names.train import sha256_of
 from training.numbers.card import render
 
 JUDGED: Final = FOLDER.parent / "numbers.txt"
 WEIGHTS, CARD = "numbers.json", "model-card-numbers.md"
 OWN: Final = "our own texts"
-N_PARTS: Final = 5  # of our own texts: each is judged by weights that have not learned from it
+N_PARTS: Final = 5  # cross-validation folds of the own texts
 TYPES: Final = (
     EntityType.ACCOUNT,
     EntityType.CREDIT_CARD,
@@ -54,31 +54,31 @@ TYPES: Final = (
     EntityType.SSN,
     EntityType.VEHICLE,
 )
-# Of what is somebody's; numbers of pictures and voices are too few to learn.
+# Types of personal numbers; there are too few biometric ones to learn.
 _ALL: Final = {kind.value: kind for kind in TYPES if kind is not EntityType.PHONE} | {
     EntityType.BIOMETRIC.value: EntityType.OTHER_ID
 }
 _PHONES: Final = frozenset({EntityType.PHONE.value, EntityType.FAX.value})
 _KINDS: Final = frozenset("IDTAY") | _ALL.keys()
 _DECIMALS: Final = 4
-_NEVER: Final = -50.0  # the bias of a type that no text had: it is never the likeliest
+_NEVER: Final = -50.0  # the bias of a type without examples, so that it is never predicted
 _NO_AGES: Final[dict[str, Any]] = {"bias": _NEVER, "weights": {}}
 
 
 @dataclass(frozen=True)
 class NumberSettings:
-    """What decides the weights, beside the texts."""
+    """The hyperparameters."""
 
-    c: float = 1.0  # of the regression whether a number is somebody's; the smaller, the fewer features stay
+    c: float = 1.0  # inverse L1 penalty of the regression for personal numbers
     c_types: float = 1.0
-    min_texts: int = 3  # that a feature must stand in, so that no text can be read off the weights
+    min_texts: int = 3  # with a feature, so that no single text can be inferred from the weights
 
 
 @dataclass(frozen=True)
 class Number:
-    """A number of a text: its features, whether it is somebody's, of what type, and whether a rule has it.
+    """A number of a text: its features, whether it is personal, its type, and whether a rule found it.
 
-    Looked at as an age over 89 it is somebody's if it is one. Of a phone only the type is learned.
+    As a candidate for an age over 89 it is positive if it is one. Of phone numbers only the type is learned.
     """
 
     features: tuple[str, ...]
@@ -93,10 +93,8 @@ Judged = tuple[bool | None, EntityType | None]
 Judge = Callable[[int, int, bool], Judged | None]
 
 
-def train_numbers(
-    settings: NumberSettings, *, marked: Sequence[Path], out: Path, tell: Tell
-) -> dict[str, Any]:
-    """Train, measure, and write ``numbers.json`` and the model card to ``out``; return what the card says.
+def train_numbers(settings: NumberSettings, *, marked: Sequence[Path], out: Path, log: Log) -> dict[str, Any]:
+    """Train, measure, and write ``numbers.json`` and the model card to ``out``; return the card's data.
 
     Raises:
         InputError: a file of marked texts, or ``numbers.txt``, cannot be read; names it and the line.
@@ -108,16 +106,16 @@ def train_numbers(
             message = f"{path}: expected a name that no other file of marked texts has"
             raise InputError(message)
         sources[path.name] = list(_marked(path, screener))
-        tell(f"{path.name}: {len(sources[path.name])} numbers")
+        log(f"{path.name}: {len(sources[path.name])} numbers")
     own = list(_own(screener))
-    tell(f"{OWN}: {len(own)} numbers")
+    log(f"{OWN}: {len(own)} numbers")
     numbers = [*own, *(one for some in sources.values() for one in some)]
     figures, of_ages = (
         _measured(partial(fitted, settings), sources, own, as_age=as_age)
         for fitted, as_age in ((_of_numbers, False), (_of_ages, True))
     )
     for name, row in (*figures.items(), *((f"ages of {name}", row) for name, row in of_ages.items())):
-        tell(f"{name}: " + ", ".join(f"{key} {value}" for key, value in row.items()))
+        log(f"{name}: " + ", ".join(f"{key} {value}" for key, value in row.items()))
     model = fit(settings, numbers) | {"ages": fit_ages(settings, numbers)}
     hashes = {path.name: sha256_of([path]) for path in (*marked, JUDGED)}
     hashes |= {f"texts/{path.name}": sha256_of([path]) for path in sorted(FOLDER.glob("*.txt"))}
@@ -138,20 +136,20 @@ def train_numbers(
 
 
 def fit(settings: NumberSettings, numbers: Sequence[Number]) -> dict[str, Any]:
-    """Return the weights but those of ages, as ``numbers.json`` has them.
+    """Return the weights except those of ages, in the format of ``numbers.json``.
 
     Raises:
-        InputError: all numbers are somebody's, or none is.
+        InputError: all numbers are personal, or none is.
     """
     numbers = [one for one in numbers if not one.as_age]
-    asked = [one for one in numbers if one.is_somebodys is not None]
-    if len({one.is_somebodys for one in asked}) < 2:  # noqa: PLR2004 (both kinds)
-        message = "expected numbers that are somebody's, and some that are nobody's"
+    labelled = [one for one in numbers if one.is_somebodys is not None]
+    if len({one.is_somebodys for one in labelled}) < 2:  # noqa: PLR2004 (both kinds)
+        message = "expected some numbers that are personal, and some that are not"
         raise InputError(message)
     names = _names(settings, numbers)
     rows, bias = np.zeros((1 + len(TYPES), len(names))), np.full(1 + len(TYPES), _NEVER)
     rows[0], bias[0] = _regression(
-        settings.c, _table(asked, names), [bool(one.is_somebodys) for one in asked]
+        settings.c, _table(labelled, names), [bool(one.is_somebodys) for one in labelled]
     )
     typed = [one for one in numbers if one.kind is not None]
     table = _table(typed, names)
@@ -171,7 +169,7 @@ def fit(settings: NumberSettings, numbers: Sequence[Number]) -> dict[str, Any]:
 
 
 def fit_ages(settings: NumberSettings, numbers: Sequence[Number]) -> dict[str, Any]:
-    """Return the weights of ages, as ``numbers.json`` has them; without any age there is none."""
+    """Return the weights of ages, in the format of ``numbers.json``; none without examples."""
     numbers = [one for one in numbers if one.as_age]
     truth = [bool(one.is_somebodys) for one in numbers]
     if len(set(truth)) < 2:  # noqa: PLR2004 (both kinds)
@@ -186,7 +184,7 @@ def fit_ages(settings: NumberSettings, numbers: Sequence[Number]) -> dict[str, A
 
 
 def _names(settings: NumberSettings, numbers: Sequence[Number]) -> list[str]:
-    """Return the features that stand in enough texts."""
+    """Return the features that occur in enough texts."""
     texts: dict[str, set[int]] = {}
     for one in numbers:
         for name in one.features:
@@ -195,7 +193,7 @@ def _names(settings: NumberSettings, numbers: Sequence[Number]) -> list[str]:
 
 
 def _regression(c: float, table: csr_matrix, truth: Sequence[bool]) -> tuple[npt.NDArray[np.float64], float]:
-    """Return the weights and the bias of a regression with a lasso, which leaves most weights at zero."""
+    """Return the weights and the bias of an L1-regularized logistic regression."""
     lasso = LogisticRegression(C=c, l1_ratio=1.0, solver="liblinear", max_iter=500, random_state=0)
     lasso.fit(table, truth)
     return lasso.coef_[0], float(lasso.intercept_[0])
@@ -210,7 +208,7 @@ def _table(numbers: Sequence[Number], names: Sequence[str]) -> csr_matrix:
 
 
 def _marked(path: Path, screener: Screener) -> Iterator[Number]:
-    """Yield the numbers of marked texts but those that are marked as no number: days, addresses."""
+    """Yield the numbers of marked texts, without those marked as other types: dates, addresses."""
     for text, spans in marked_texts(path):
         yield from _seen(text, screener, partial(_as_marked, spans))
 
@@ -226,7 +224,7 @@ def _as_marked(spans: Sequence[LabelledSpan], start: int, end: int, as_age: bool
 
 
 def _own(screener: Screener) -> Iterator[Number]:
-    """Yield the numbers of our own texts: as they are marked, or as ``numbers.txt`` judges them."""
+    """Yield the numbers of the own texts, with labels by their marks or by ``numbers.txt``."""
     judged = _read_judged(JUDGED)
     for source, name, marked in own_texts():
         text, marks = unmarked(marked)
@@ -247,7 +245,7 @@ def _as_judged(kinds: Mapping[str, str], text: str, start: int, end: int, as_age
 
 
 def _read_judged(path: Path) -> dict[tuple[str, str], dict[str, str]]:
-    """Return what the values of each text, by file and ID, were judged."""
+    """Return the labels of the values of each text, by file and ID."""
     judged: dict[tuple[str, str], dict[str, str]] = {}
     try:
         content = path.read_text(encoding="utf-8")
@@ -268,7 +266,7 @@ def _read_judged(path: Path) -> dict[tuple[str, str], dict[str, str]]:
 
 
 def _seen(text: str, screener: Screener, judge: Judge, *, without_days: bool = False) -> Iterator[Number]:
-    """Yield the numbers of a text that ``judge`` does not leave out, and those that may be ages."""
+    """Yield the numbers of a text that ``judge`` labels, and candidates for ages."""
     document = Document(text, (Segment("", 0, len(text)),), "text/plain")
     if machine_parts(document):
         return
@@ -299,7 +297,7 @@ def _measured(
     *,
     as_age: bool,
 ) -> dict[str, dict[str, Any]]:
-    """Return the figures of each file, judged by what learned from the others, and of our own by fifths."""
+    """Return the held-out figures of each file, and of the own texts by cross-validation."""
     figures = {}
     for name, numbers in sources.items():
         model = fitted([*own, *(one for other, some in sources.items() if other != name for one in some)])
@@ -320,7 +318,7 @@ def _measured(
 
 
 def _judged_by(model: NumberModel | AgeModel, one: Number) -> tuple[Number, float, EntityType]:
-    """Return a number, how likely it is somebody's, and its likeliest type."""
+    """Return a number, its probability of being personal, and its most likely type."""
     kind = model.kind(one.features)[0] if isinstance(model, NumberModel) else EntityType.AGE_OVER_89
     return one, model.chance(one.features), kind
 

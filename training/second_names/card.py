@@ -1,4 +1,4 @@
-"""The model card of the second family of name recognizers: what it learned from, and its figures."""
+"""The model card of the second name tagger: its training texts and its figures."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ _FIGURES = (
     ("unknown_recall", "unknown_recall", 1),
     ("persons_beyond_gold_per_1000_words", "counted_beyond_gold_per_1000_words", 2),
 )
-_CARD = """# Model card: the second family of name recognizers
+_CARD = """# Model card: the second name tagger
 
 Finds names of people, organizations and places in running text. A small spaCy network: hash embeddings of
 each word's form, first letter, last letters and shape, a convolution over {depth} words on each side, and a
-transition-based tagger. It decides no referral; its verdicts are [a capture list on a
+transition-based tagger. It refers no file; its verdicts are [a capture list on a
 sample](../explanation/second-names.md). Written by [`phiscan train second-names`](train.md); do not edit.
 
-| | the second family | the tagger |
+| | the second tagger | the tagger |
 | --- | --- | --- |
 | kind | a network, trained by stochastic gradient | a linear-chain conditional random field |
 | sees | the word as it is written, and its neighbours | the same; lists of names, places, health terms |
 | run by | spaCy {spacy} | numpy alone |
 | where | a random sample, near misses | every file |
 
-## What it does on text that it never saw
+## Recall and precision on unseen text
 
-Tokens are runs without white space, all figures in percent. In the columns "tagger" stand the figures of the
+Tokens are runs without white space, all figures in percent. The columns "tagger" show the figures of the
 names that count, from [the tagger's card](model-card-names.md), of the weights that were shipped when this
-card was written; of unknown names those of all that are shown. Precision is missing where the source does not
+card was written; for unknown names, of all that are shown. Precision is missing where the source does not
 mark every name.
 
 {table}
@@ -45,17 +45,17 @@ mark every name.
 * The foreign sets: each measured by a network trained **without the whole family of that set**, and without
   the held-out templates, as for the tagger. Families: {families}. Left out together: {folds}. The shipped
   network was trained on all.
-* The settings were chosen after two looks at the sets of sentences: with 4,000 documents of the generator and
-  a constant rate 77.9% of the persons of presidio_synth_v2 were found at a precision of 73.9%; with 7,500, a
-  rate that falls and six epochs 83.4% at 73.8%; the five epochs of now save time. No errors were read, and no
-  template was changed for it.
+* The settings were chosen after two measurements on the sets of sentences: with 4,000 documents of the
+  generator and a constant rate 77.9% of the persons of presidio_synth_v2 were found at a precision of 73.9%;
+  with 7,500, a decreasing rate and six epochs 83.4% at 73.8%; five epochs are used to save time. No errors
+  were read, and no template was changed for it.
 * Own texts, both halves, had been read by whoever wrote the templates.
 
 ## Trained on
 
 The documents of the tagger: the generator's and the openly licensed sets with surrogates, {n_documents}
-texts, {n_words} words, seed {seed}. Lines that may hold an unmarked name were cut out. Addresses count as
-places.
+texts, {n_words} words, seed {seed}. Lines that may hold an unmarked name were cut out. Addresses count
+as places.
 
 | set | source and licence | SHA-256, first 16 digits |
 | --- | --- | --- |
@@ -72,13 +72,13 @@ Settings: `{settings}`.
 ## The files
 
 `second_names.npz` ({megabytes:.2f} MB): the network's arrays in half precision, read by numpy without pickle.
-With them {n_unlike} of {n_compared} texts get other spans than in single precision. `second_names.json`:
+With them {n_unlike} of {n_compared} texts get spans that differ from single precision. `second_names.json`:
 shape, labels, a hash of the arrays, these figures. No file of spaCy's own format is read or shipped. A hash
-embedding keeps no words: rows are shared by all words that fall on them.
+embedding stores no words: each row is shared by all words with the same hash.
 
 ## Limits
 
-* It gives no probability: a name is found or not, and there is no threshold to move.
+* It gives no probability: a name is found or not, and there is no threshold to set.
 * It shares its training texts with the tagger, so a kind of name that they all lack is missed by both.
 * English tokens; French and Latin letters as the generator writes them. Other scripts are not learned.
 """

@@ -1,4 +1,4 @@
-"""Train the second family of name recognizers: a small spaCy network on the tagger's own training texts."""
+"""Train the second name tagger, a small spaCy network, on the training texts of the first."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from training.corpora.documents import ADDRESS, LOCATION, ORGANIZATION, Labelled
 from training.corpora.marked_texts import Texts
 from training.corpora.open_texts import doubtful
 from training.corpora.people import PERSON
-from training.names.folds import WHOLE, Fold, Tell, measured_by_folds
+from training.names.folds import WHOLE, Fold, Log, measured_by_folds
 from training.names.train import N_COPIES, corpora, hashes_of
 from training.needs import needed
 from training.second_names.card import render
@@ -33,7 +33,7 @@ TYPES = {PERSON: "PERSON", ORGANIZATION: "ORG", LOCATION: "LOC", ADDRESS: "LOC"}
 
 @dataclass(frozen=True)
 class NetworkSettings:
-    """What decides the weights, beside the texts."""
+    """The hyperparameters."""
 
     seed: int = 20261121
     n_documents: int = 7500
@@ -53,7 +53,7 @@ class NetworkSettings:
         return {"width": self.width, "depth": self.depth, "hidden": self.hidden, "rows": list(self.rows)}
 
 
-def train_second_names(settings: NetworkSettings, *, texts: Texts, out: Path, tell: Tell) -> dict[str, Any]:
+def train_second_names(settings: NetworkSettings, *, texts: Texts, out: Path, log: Log) -> dict[str, Any]:
     """Train, measure, and write weights, labels and card to ``out``; return the card.
 
     Networks lie in ``out/folds``; one of the same recipe is not trained again.
@@ -67,11 +67,11 @@ def train_second_names(settings: NetworkSettings, *, texts: Texts, out: Path, te
     whole = out / "folds" / WHOLE
     figures = measured_by_folds(
         settings,
-        lambda fold, folder: _trained(settings, fold, texts=texts, out=folder, recipe=recipe, tell=tell),
+        lambda fold, folder: _trained(settings, fold, texts=texts, out=folder, recipe=recipe, log=log),
         SecondNames.load,
         data=texts.data,
         out=out / "folds",
-        tell=tell,
+        log=log,
     )
     card: dict[str, Any] = json.loads((whole / LABELS).read_text(encoding="utf-8"))
     card |= {"figures": figures, "hashes": hashes, "settings": asdict(settings)}
@@ -82,7 +82,7 @@ def train_second_names(settings: NetworkSettings, *, texts: Texts, out: Path, te
     return card
 
 
-def train(settings: NetworkSettings, fold: Fold, *, texts: Texts, out: Path, tell: Tell) -> None:
+def train(settings: NetworkSettings, fold: Fold, *, texts: Texts, out: Path, log: Log) -> None:
     """Train on everything but what ``fold`` leaves out, and write weights and labels."""
     import_module("spacy.util").fix_random_seed(settings.seed)
     pipeline = blank(settings.shape())
@@ -106,7 +106,7 @@ def train(settings: NetworkSettings, fold: Fold, *, texts: Texts, out: Path, tel
             network.update(batch, drop=settings.dropout, sgd=optimizer, losses=losses)
             optimizer.step_schedules()
         loss = 1000 * losses["ner"] / n_words
-        tell(f"epoch {epoch + 1} of {settings.n_epochs}: loss per 1,000 words {loss:.1f}")
+        log(f"epoch {epoch + 1} of {settings.n_epochs}: loss per 1,000 words {loss:.1f}")
     with network.model.use_params(optimizer.averages):
         arrays = {name: array.astype(np.float16) for name, array in arrays_of(pipeline).items()}
         exact = [_spans(SecondNames(pipeline), d) for d in documents[:N_COMPARED]]
@@ -123,7 +123,7 @@ def train(settings: NetworkSettings, fold: Fold, *, texts: Texts, out: Path, tel
 
 
 def marked(document: Labelled, source: str) -> Iterator[Labelled]:
-    """Yield the document, cut where lines of ``source`` that may hold an unmarked name are left out."""
+    """Yield the document without lines of ``source`` that may hold an unmarked name, split there."""
     start = position = 0
     for line in [*document.text.splitlines(keepends=True), ""]:
         left_out = doubtful(source, line)
@@ -162,7 +162,7 @@ def _spans(recognizer: SecondNames, document: Labelled) -> list[tuple[int, int, 
 
 
 def _trained(
-    settings: NetworkSettings, fold: Fold, *, texts: Texts, out: Path, recipe: str, tell: Tell
+    settings: NetworkSettings, fold: Fold, *, texts: Texts, out: Path, recipe: str, log: Log
 ) -> None:
     """Train into ``out`` unless a network of this recipe lies there; its labels are completed last."""
     try:
@@ -170,11 +170,11 @@ def _trained(
     except (OSError, ValueError):
         known = {}
     if known.get("recipe") == recipe:
-        tell(f"without {fold.left_out}: there already")
+        log(f"without {fold.left_out}: there already")
         return
     shutil.rmtree(out, ignore_errors=True)
-    tell(f"without {fold.left_out}")
-    train(settings, fold, texts=texts, out=out, tell=tell)
+    log(f"without {fold.left_out}")
+    train(settings, fold, texts=texts, out=out, log=log)
     card = json.loads((out / LABELS).read_text(encoding="utf-8"))
     _write(out, card | {"recipe": recipe})
 
@@ -186,6 +186,6 @@ def _write(out: Path, card: dict[str, Any]) -> None:
 
 
 def _recipe(settings: NetworkSettings, hashes: dict[str, str]) -> str:
-    """Return one hash of the settings, the texts and this module: what decides the weights."""
+    """Return one hash of the settings, the texts and this module."""
     code = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
     return hashlib.sha256(json.dumps([asdict(settings), hashes, code]).encode()).hexdigest()

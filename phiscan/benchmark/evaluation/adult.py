@@ -1,4 +1,4 @@
-"""The Adult data (UCI), or a seeded look-alike: capital gain and loss, work status, income over 50,000.
+"""The Adult data (UCI), or seeded synthetic data: capital gain and loss, work status, income over 50,000.
 
 Source: Boyd (2014), "Private Evaluation Experiments", names these features.
 """
@@ -22,15 +22,15 @@ WORK_STATUS = (
     "Private", "Self-emp-not-inc", "Self-emp-inc", "Federal-gov", "Local-gov", "State-gov", "Without-pay",
     "Never-worked", "?",
 )  # fmt: skip
-# The look-alike: shares of the work statuses, and how much each changes the log odds of a high income.
+# Synthetic data: shares of the work statuses, and the effect of each on the log odds of a high income.
 _SHARES = (0.697, 0.078, 0.034, 0.029, 0.064, 0.040, 0.0004, 0.0002, 0.0574)
 _EFFECT = (-0.05, 0.15, 1.45, 0.75, 0.15, 0.1, -3.0, -3.0, -0.9)
-N_LOOK_ALIKE = 48_842
+N_SIMULATED = 48_842
 
 
 @dataclass(frozen=True, slots=True)
 class Examples:
-    """Features and labels, and where they come from."""
+    """Features and labels, and their source."""
 
     x: Floats
     y: npt.NDArray[np.bool_]
@@ -63,8 +63,8 @@ def read_adult(paths: Sequence[Path]) -> Examples:
     return Examples(_features(np.array(parts)), np.array(labels), "Adult (UCI)", tuple(digests))
 
 
-def look_alike(seed: int = 0, n: int = N_LOOK_ALIKE) -> Examples:
-    """Make examples like the Adult data: as many, a quarter positive, few of them with gains or losses."""
+def simulated_data(seed: int = 0, n: int = N_SIMULATED) -> Examples:
+    """Return synthetic examples of the Adult data's size: a quarter positive, few with gains or losses."""
     random = np.random.default_rng(seed)
     work = random.choice(len(WORK_STATUS), size=n, p=np.array(_SHARES) / sum(_SHARES))
     gain = np.where(random.random(n) < 0.083, np.exp(random.normal(8.4, 1.1, n)), 0.0)  # noqa: PLR2004

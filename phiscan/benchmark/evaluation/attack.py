@@ -1,4 +1,4 @@
-"""What a published area under the ROC curve tells of one example, exactly or with privacy.
+"""Attack on a published area under the ROC curve: what it reveals about one example.
 
 The attacker knows every example of the test set but one. Source: Boyd (2014), "Attacks on Evaluation
 Metrics": the class label and the range of the score leak; Matthews & Harel (2013).
@@ -20,25 +20,25 @@ _SAME = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class AttackResult:
-    """How often the attacker is right, with one way of publishing."""
+    """The attacker's success rates for one release mechanism."""
 
     published: str
     label: float  # the class of the unknown example
     membership: float  # whether a known person is among the examples at all
-    score_range: float  # mean share of the possible scores that are left for the unknown example
+    score_range: float  # mean share of scores that remain possible for the unknown example
     n: int
 
 
 class _Known:
-    """The examples that the attacker knows, and the areas that one more would give."""
+    """The examples that the attacker knows, and the areas with one more example."""
 
     def __init__(self, scores: Floats, labels: Bools) -> None:
         self.n, self.m = int(labels.sum()), int((~labels).sum())
         positives, negatives = np.sort(scores[labels]), np.sort(scores[~labels])
-        # Scores that make a difference: each known one, and one between every two.
+        # Distinct cases of the unknown score: each known one, and one between every two.
         known = np.unique(scores)
         between = (known[:-1] + known[1:]) / 2
-        self.places = np.sort(np.concatenate((known, between, [known[0] - 1, known[-1] + 1])))
+        self.positions = np.sort(np.concatenate((known, between, [known[0] - 1, known[-1] + 1])))
         self._positives, self._negatives = positives, negatives
         self._pairs = float(self._below(negatives, positives).sum())
 
@@ -70,9 +70,9 @@ def attack(
 ) -> list[AttackResult]:
     """Attack every example once, for exact, rounded and private areas; return the attacker's success.
 
-    The class is guessed as the likelier one, given how many of its scores fit the published area and
-    how common it is; the exact area fits one class only, as a rule. For membership the attacker knows the
-    person's score and class too, and a coin has decided whether the person is among the examples.
+    The guessed class is the likelier one, given how many of its scores fit the published area and its
+    frequency; the exact area usually fits one class only. For membership the attacker also knows the person's
+    score and class, and a fair coin decides whether the person is among the examples.
     """
     random = np.random.default_rng(seed)
     n, m = int(labels.sum()), int((~labels).sum())
@@ -103,8 +103,8 @@ def attack(
             right, left = _guess_label(known, shown, tolerance, scale)
             right = right == bool(labels[target])
             area = truth if member else known.area
-            said = _publish(area + noise, digits)
-            guess = abs(said - truth) <= abs(said - known.area)
+            published = _publish(area + noise, digits)
+            guess = abs(published - truth) <= abs(published - known.area)
             tally[name][0] += right
             tally[name][1] += guess == member
             tally[name][2] += left
@@ -124,8 +124,8 @@ def _publish(area: float, digits: int | None) -> float:
 
 
 def _guess_label(known: _Known, shown: float, tolerance: float, scale: float) -> tuple[bool, float]:
-    """Return the guessed class, and the share of the scores that it leaves possible."""
-    gaps = {kind: np.abs(known.areas(known.places, positive=kind) - shown) for kind in (True, False)}
+    """Return the guessed class, and the share of scores that remain possible."""
+    gaps = {kind: np.abs(known.areas(known.positions, positive=kind) - shown) for kind in (True, False)}
     share = known.n / (known.n + known.m)
     if scale:
         weights = {kind: float(np.exp(-gaps[kind] / scale).mean()) for kind in gaps}

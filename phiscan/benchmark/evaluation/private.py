@@ -1,7 +1,7 @@
-"""Error of private releases against epsilon and the number of examples, on the Adult data or a look-alike.
+"""Error of private releases by epsilon and number of examples, on the Adult data or synthetic data.
 
 Procedure of Boyd (2014), "Private Evaluation Experiments": logistic regression on one half of the data, the
-metric on subsets of the other half, private against exact. Noise here is seeded, for it is no release.
+metric on subsets of the other half, private against exact. The noise is seeded, since nothing is released.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ THRESHOLD = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """Probabilities and labels of the half that was not learned from."""
+    """Probabilities and labels of the test half."""
 
     scores: Floats
     labels: npt.NDArray[np.bool_]
@@ -42,12 +42,12 @@ class PrivateError:
     noise: str
     examples: int
     epsilon: float
-    rmse: float  # of the released figure cut to [0, 1]
-    median_error: float  # of the same figure; Cauchy noise has no variance before the cut
+    rmse: float  # of the released figure clipped to [0, 1]
+    median_error: float  # of the same figure; Cauchy noise has no variance before clipping
 
 
 def scored_half(examples: Examples, seed: int = 0) -> Scored:
-    """Learn from a random half and score the other one."""
+    """Train on a random half and return the scores of the other one."""
     order = np.random.default_rng(seed).permutation(len(examples.y))
     first, second = np.array_split(order, 2)
     model = LogisticRegression(max_iter=500).fit(examples.x[first], examples.y[first])

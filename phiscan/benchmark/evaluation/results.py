@@ -28,11 +28,11 @@ _N_ATTACKED = 300
 
 
 def run(examples: Examples, *, repetitions: int, seed: int, folder: Path | None = None) -> Shape:
-    """Learn, attack, and measure the error of private releases; draw the plots into a folder."""
+    """Train, attack, and measure the error of private releases; write the plots to a folder."""
     scored = scored_half(examples, seed)
     random = np.random.default_rng(seed)
     some = random.choice(len(scored.labels), min(_N_ATTACKED, len(scored.labels)), replace=False)
-    # Scores of few features tie; the attack is on a ranking without ties, as a finer model would give it.
+    # Scores of few features have ties; the attack uses a ranking without ties, as of a finer model.
     jitter = random.normal(0, 1e-7, len(some))
     attacked = attack(scored.scores[some] + jitter, scored.labels[some], seed=seed)
     sizes = tuple(size for size in (250, 1_000, 4_000, 16_000) if size <= len(scored.labels))

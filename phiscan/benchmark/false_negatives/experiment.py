@@ -1,4 +1,4 @@
-"""Three trees on disjoint features: what each pair missed together, and what their overlap estimates.
+"""Three decision trees on disjoint features: positives that each pair missed, actual and estimated.
 
 Source: Mane et al. (2004), section 3, Figure 2 and Table 4.
 """
@@ -50,7 +50,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Classifier:
-    """One classifier: how accurate it is, and how accurate the pairs' estimates make it."""
+    """One classifier: its actual accuracy, and the one estimated from each pair."""
 
     name: str
     training_accuracy: float
@@ -60,7 +60,7 @@ class Classifier:
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """Everything of one split."""
+    """The results of one split."""
 
     pairs: tuple[Pair, ...]
     classifiers: tuple[Classifier, ...]
@@ -72,16 +72,16 @@ def experiment(messages: Messages, *, seed: int = 0, shuffles: int = 999) -> Exp
         messages.x, messages.y, test_size=0.5, stratify=messages.y, random_state=seed
     )
     spam = x_test[y_test]
-    said, trained = {}, {}
+    predictions, trained = {}, {}
     for name, columns in SUBSETS.items():
         depth, leaf = (4, 20) if name == "C" else (12, 5)
         tree = DecisionTreeClassifier(max_depth=depth, min_samples_leaf=leaf, random_state=seed)
         tree.fit(x_train[:, columns], y_train)
-        said[name] = np.asarray(tree.predict(x_test[:, columns]), dtype=bool)
+        predictions[name] = np.asarray(tree.predict(x_test[:, columns]), dtype=bool)
         trained[name] = float(tree.score(x_train[:, columns], y_train))
     pairs = []
     for first, second in combinations(SUBSETS, 2):
-        one, two = said[first][y_test], said[second][y_test]
+        one, two = predictions[first][y_test], predictions[second][y_test]
         cells = int((one & two).sum()), int((one & ~two).sum()), int((~one & two).sum())
         shared = dependence(one.tolist(), two.tolist(), shuffles=shuffles, seed=seed)
         pairs.append(
@@ -97,7 +97,9 @@ def experiment(messages: Messages, *, seed: int = 0, shuffles: int = 999) -> Exp
                 len(spam),
             )
         )
-    classifiers = tuple(_classifier(name, y_test, trained[name], pairs, everyone=said) for name in SUBSETS)
+    classifiers = tuple(
+        _classifier(name, y_test, trained[name], pairs, all_classifiers=predictions) for name in SUBSETS
+    )
     return Experiment(tuple(pairs), classifiers)
 
 
@@ -107,13 +109,13 @@ def _classifier(
     trained: float,
     pairs: Sequence[Pair],
     *,
-    everyone: dict[str, npt.NDArray[np.bool_]],
+    all_classifiers: dict[str, npt.NDArray[np.bool_]],
 ) -> Classifier:
-    said = everyone[name]
-    tp, fp = int((said & truth).sum()), int((said & ~truth).sum())
+    predictions = all_classifiers[name]
+    tp, fp = int((predictions & truth).sum()), int((predictions & ~truth).sum())
     estimated = {}
     for pair in pairs:
-        found = int(((everyone[pair.first] | everyone[pair.second]) & truth).sum())
+        found = int(((all_classifiers[pair.first] | all_classifiers[pair.second]) & truth).sum())
         total = None if pair.estimated is None else max(found + pair.estimated, tp)
         key = f"{pair.first} and {pair.second}"
         estimated[key] = detector_accuracy(tp, total, fp=fp, files=len(truth))

@@ -1,4 +1,4 @@
-"""The Spambase data (UCI), or a seeded look-alike with the same columns."""
+"""The Spambase data (UCI), or seeded synthetic data with the same columns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Floats = npt.NDArray[np.float64]
 N_FEATURES = 57
 # Disjoint subsets of the sizes of the paper's figure 2: words, other words, and characters with capital runs.
 SUBSETS = {"A": range(24), "B": range(24, 48), "C": range(48, 57)}
-N_LOOK_ALIKE, SPAM_SHARE = 4_601, 0.394
+N_SIMULATED, SPAM_SHARE = 4_601, 0.394
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def read_spambase(path: Path) -> Messages:
     return Messages(table[:, :-1], table[:, -1] == 1, "Spambase (UCI)", digest)
 
 
-def look_alike(seed: int = 0, n: int = N_LOOK_ALIKE) -> Messages:
+def simulated_data(seed: int = 0, n: int = N_SIMULATED) -> Messages:
     """Make messages like Spambase: as many, as much spam, word frequencies that are mostly 0.
 
     Spam sells to a varying degree, which shows in the words of A and of B alike; how loud it is (characters

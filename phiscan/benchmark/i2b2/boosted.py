@@ -1,6 +1,6 @@
 """Boosted decision trees over tokens (Szarvas 1, 2, 3): numbers, lexical triggers and trusted header names.
 
-AdaBoost over trees split by information gain stands for AdaBoost over C4.5. Lower-case words that no training
+AdaBoost over trees split by information gain replaces AdaBoost over C4.5. Lower-case words that no training
 record has inside PHI are left out of learning and are never PHI; that halves the tokens.
 Source: Uzuner, Luo & Szolovits (2007), "Submissions"; Freund & Schapire (1997).
 """
@@ -31,7 +31,7 @@ _RARE = 3
 
 @dataclass
 class BoostedRecognizer:
-    """Boosted trees; ``voters`` of them vote; ``trusted`` adds what the header says of a word."""
+    """Boosted trees; ``voters`` models vote; ``trusted`` adds features of the header's words."""
 
     name: str
     trusted: bool = False
@@ -154,7 +154,7 @@ class BoostedRecognizer:
 def _triggers(
     records: Sequence[TokenizedRecord], window: Sequence[int]
 ) -> dict[tuple[int, str], dict[str, float]]:
-    """Return, for each word at each offset, how often the token there is of each type."""
+    """Return, for each word at each offset, the frequency of each type of the token."""
     counts: dict[tuple[int, str], Counter[str]] = defaultdict(Counter)
     for record in records:
         lower = [word.lower() for word in record.words]
@@ -179,7 +179,7 @@ def _shift(table: Floats, offset: int) -> Floats:
 
 
 def _trusted(record: TokenizedRecord) -> Floats:
-    """Mark the tokens whose word is also in the header: after "NAME" or "ATTENDING", or first of a line."""
+    """Return features of words that occur in the header after "NAME" or "ATTENDING", or first in a line."""
     zones: dict[str, int] = {}
     for position, word in enumerate(record.words):
         if record.lines[position] >= HEADER_LINES:

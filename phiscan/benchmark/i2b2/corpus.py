@@ -1,7 +1,7 @@
 """A surrogate corpus of discharge records in the challenge's eight categories; seeded, 669 + 220 records.
 
-No record is of anybody: identifiers are made as section "PHI Categories, Ambiguous and Out-of-Vocabulary PHI"
-of Uzuner et al. (2007) describes, around sentences that were written for phiscan.
+All records are synthetic: identifiers are made as section "PHI Categories, Ambiguous and Out-of-Vocabulary
+PHI" of Uzuner et al. (2007) describes, in sentences that were written for phiscan.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _DOCTOR = Shares(in_dictionary=0.12, medical=0.20)
 _PLACE = Shares(in_dictionary=0.25, medical=0.08)
 _HOSPITAL = Shares(in_dictionary=0.04, medical=0.0)
 _SLOPPY = 0.25  # titles and full stops left out
-_FILLER = 0.04  # words in between that no sentence of phrases has
+_FILLER = 0.04  # inserted words that no sentence of phrases has
 _MISSPELT = 0.02  # of the longer words
 _DATE_STYLES = ("numeric", "short", "two", "words")
 
@@ -99,11 +99,11 @@ _MEDICAL = {
 
 
 class _Record:
-    """One discharge record in the making: its people, places and days, and the text so far."""
+    """A discharge record under construction: its people, places and days, and the text so far."""
 
     def __init__(self, random: Random) -> None:
         self.random = random
-        self.names = NameMaker(random, phrases.USUAL_WORDS)
+        self.names = NameMaker(random, phrases.COMMON_WORDS)
         self.out = _Writer()
         self.days: Calendar = calendar(random)
         self.male = random.random() < 0.5  # noqa: PLR2004
@@ -121,7 +121,7 @@ class _Record:
         return form
 
     def header(self) -> None:
-        """Write the structured head: identifiers, hospital, dates, and at times the patient's name."""
+        """Write the structured header: identifiers, hospital, dates, and sometimes the patient's name."""
         out, random = self.out, self.random
         out.add(scramble("101126659", random), ID)
         out.line()
@@ -197,7 +197,7 @@ class _Record:
             self.out.line()
 
     def sentence(self, sentence: str) -> None:
-        """Write one sentence with its slots filled, at times in one case, misspelt, or without its titles."""
+        """Write one sentence with its slots filled, sometimes in one case, misspelt, or without titles."""
         random = self.random
         self.out.case = random.choices((str, str.upper, str.lower), (88, 8, 4))[0]
         for word in sentence.split():
@@ -230,7 +230,7 @@ class _Record:
         elif slot in {"title", "he", "kin_word"}:
             words = {"title": ("Mr.", "Ms."), "he": ("He", "She"), "kin_word": ("his", "her")}[slot]
             word = words[0 if self.male else 1]
-            self.out.add(f"{word} {random.choice(phrases.KIN)}" if slot == "kin_word" else word)
+            self.out.add(f"{word} {random.choice(phrases.RELATIVES)}" if slot == "kin_word" else word)
         else:
             self._fill_phi(slot)
 
@@ -277,7 +277,7 @@ class _Record:
         return f"{town} {random.choice(('Rangers', 'Port Authority'))}" if random.random() < 0.08 else town  # noqa: PLR2004
 
     def footer(self) -> None:
-        """Write the structured foot: who dictated, who typed, when, and who gets a copy."""
+        """Write the structured footer: who dictated, who typed, when, and who gets a copy."""
         out, random = self.out, self.random
         out.add("Dictated By :")
         out.add(self._full(self.doctors[0], upper=random.random() < 0.7), DOCTOR)  # noqa: PLR2004

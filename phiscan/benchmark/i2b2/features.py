@@ -1,4 +1,4 @@
-"""One feature set for every family: groups of named features per token, of which each system takes some.
+"""Token features in named groups; every system uses a subset of the groups.
 
 Source: Uzuner, Luo & Szolovits (2007), Table 6.
 """
@@ -68,7 +68,7 @@ def _lists() -> dict[str, frozenset[str]]:
 
 @cache
 def dictionaries(word: str) -> tuple[str, ...]:
-    """Return the lists that hold a word: names, towns, ordinary and medical words."""
+    """Return the names of the lists that contain a word: names, towns, ordinary and medical words."""
     letters = word.strip(".,").lower()
     return tuple(name for name, words in _lists().items() if letters in words)
 

@@ -1,4 +1,4 @@
-"""A first-order hidden Markov model over BIO labels (Wellner 2): counts, smoothed, and Viterbi's path.
+"""First-order hidden Markov model over BIO labels (Wellner 2): smoothed counts and Viterbi decoding.
 
 Frequent words are emitted as themselves, the others as their orthography, ending and templates.
 Source: Uzuner, Luo & Szolovits (2007), "Submissions"; Manning & Schutze (1999), chapter 9.

@@ -1,4 +1,4 @@
-"""phiscan's own screener beside the families: shipped rules and tagger, nothing learned from the corpus."""
+"""phiscan's own screener as a system: shipped rules and tagger, without training on the corpus."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _YEAR = re.compile(r"\A(\d{1,2}/\d{1,2}|[A-Z][a-z]+ \d{1,2})(?:/|,? )\d{2,4}\Z")
 
 @dataclass
 class OwnRecognizer:
-    """The screener's findings in the eight categories; years are cut off, for they are not PHI there."""
+    """The screener's findings in the eight categories, without years, which are not PHI there."""
 
     name: str = "phiscan"
     config: Config = field(default_factory=load_config, repr=False)
 
     def fit(self, records: Sequence[TokenizedRecord]) -> OwnRecognizer:
-        """Return itself: the shipped models stay as they are."""
+        """Return itself: the shipped models are not trained."""
         del records
         return self
 

@@ -1,4 +1,4 @@
-"""Sentences and headings of the surrogate discharge records, written for phiscan; slots stand in braces.
+"""Sentences and headings of the surrogate discharge records, written for phiscan, with slots in braces.
 
 Slots that hold PHI: patient, patient_full, kin, doctor, doctor_full, hospital, ward, location, home, date,
 phone, id, age.
@@ -21,7 +21,7 @@ HEADINGS = (
     "FOLLOW UP :",
 )
 
-# Sentences without PHI, by the heading under which they stand.
+# Sentences without PHI, by heading.
 PLAIN = {
     "HISTORY OF PRESENT ILLNESS :": (
         "The patient is a {years} year old with a history of {condition} who presents with {symptom} .",
@@ -121,7 +121,7 @@ MARKED = (
     ("HOSPITAL COURSE :", "The patient was transferred to {ward} in stable condition .", 0.2),
     ("HOSPITAL COURSE :", "On {date} the temperature rose to {value} , and on {date} it was normal .", 0.1),
     ("HOSPITAL COURSE :", "The family spoke to Dr. {doctor_full} {hospital} about {procedure} .", 0.12),
-    # Who or what is named has to be known from the name itself, or from elsewhere in the record.
+    # The type is only known from the name itself, or from elsewhere in the record.
     ("HOSPITAL COURSE :", "Discussed with {doctor} , who agreed .", 0.12),
     ("HOSPITAL COURSE :", "Discussed with {kin} , who agreed .", 0.05),
     ("HOSPITAL COURSE :", "Discussed with {hospital} , who agreed .", 0.06),
@@ -162,7 +162,7 @@ PHONE_WEIGHTS = (10, 6, 6, 3, 2, 2, 1, 1, 1, 1, 1)
 IDS = ("358-51-76", "FMT51 DS", "36644/53t4", "A40-2219", "99-1133", "TR223", "HN 4471")
 
 # Words that are both in the headings and sentences above and medical: they make ambiguous names.
-USUAL_WORDS = (
+COMMON_WORDS = (
     "right", "signs", "stable", "normal", "pain", "pulse", "lungs", "heart", "biopsy", "neck", "code",
     "regular", "clear", "alert", "wound", "diet", "echocardiogram", "sodium", "potassium", "neurologic",
     "significant", "vital", "abdomen", "physical", "course", "repeat", "good", "former",
@@ -176,4 +176,4 @@ HOSPITAL_FORMS = (
 HOSPITAL_WEIGHTS = (7, 5, 3, 2, 2, 2, 1, 1, 1, 3)
 STATES = ("MA", "NH", "Maine", "Ohio", "Texas", "Vermont")
 STREETS = ("Street", "Road", "Avenue", "Lane")
-KIN = ("daughter", "son", "wife", "husband", "sister", "brother")
+RELATIVES = ("daughter", "son", "wife", "husband", "sister", "brother")

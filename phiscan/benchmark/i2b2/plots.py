@@ -1,4 +1,4 @@
-"""Figures 2 and 4 to 8 of the challenge, from our systems' scores."""
+"""Plot figures 2 and 4 to 8 of the challenge from the replicated systems' scores."""
 
 from __future__ import annotations
 

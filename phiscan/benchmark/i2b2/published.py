@@ -1,4 +1,4 @@
-"""What Uzuner, Luo & Szolovits (2007) print: Tables 1 to 4 (complete corpus) and the rankings."""
+"""Published results of Uzuner, Luo & Szolovits (2007): Tables 1 to 4 (complete corpus) and the rankings."""
 
 from __future__ import annotations
 

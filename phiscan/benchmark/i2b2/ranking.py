@@ -1,4 +1,4 @@
-"""Train, score and rank every family on one corpus, and test every two of them.
+"""Train, score and rank every system on one corpus, and test the difference of every two.
 
 Source: Uzuner, Luo & Szolovits (2007), Figures 2 to 8, Tables 8 and 16.
 """
@@ -53,11 +53,11 @@ TEMPLATES, HYBRID, LEARNING, RULES, OWN = (
 
 
 class Recognizer(Protocol):
-    """Learns from labelled records and marks others."""
+    """A system: trained on labelled records, predicts the spans of others."""
 
     @property
     def name(self) -> str:
-        """The name of the system whose family it repeats."""
+        """The name of the replicated system."""
 
     def fit(self, records: Sequence[TokenizedRecord]) -> object:
         """Learn."""
@@ -68,7 +68,7 @@ class Recognizer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SystemScore:
-    """One system: counts by record, token scores and their subsets, and how long it took."""
+    """One system: counts by record, token scores and their subsets, and its duration."""
 
     name: str
     family: str
@@ -104,7 +104,7 @@ class Comparison:
 
 
 def recognizers(*, short: bool = False) -> list[tuple[str, Recognizer]]:
-    """Return (family, system), untrained; ``short`` trains less and drops the voters."""
+    """Return (family, system), untrained; ``short`` trains less and omits the voting system."""
     iterations, epochs, trees = (15, 3, 3) if short else (50, 6, 10)
     systems: list[tuple[str, Recognizer]] = [
         (TEMPLATES, CrfRecognizer("Wellner 3", WELLNER_3, iterations)),
@@ -130,7 +130,7 @@ def rank_systems(
     corpus: Corpus,
     systems: Sequence[tuple[str, Recognizer]],
     *,
-    tell: Callable[[str], None] = lambda _message: None,
+    log: Callable[[str], None] = lambda _message: None,
 ) -> list[SystemScore]:
     """Train each system on the training records, score it on the test records; best token F1 first."""
     train, test = [tokenize(r) for r in corpus.train], [tokenize(r) for r in corpus.test]
@@ -152,7 +152,7 @@ def rank_systems(
         ]
         pairs = list(zip(corpus.test, found, strict=True))
         seconds = time.monotonic() - begin
-        tell(f"{system.name}: trained and run in {seconds:.0f} s")
+        log(f"{system.name}: trained and run in {seconds:.0f} s")
         scores.append(
             SystemScore(
                 system.name,
@@ -198,7 +198,7 @@ def ties(differences: dict[str, Difference]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Our order and the paper's, of the systems that both have."""
+    """The replicated and the published order of the systems in both."""
 
     ours: tuple[str, ...]
     paper: tuple[str, ...]
@@ -206,7 +206,7 @@ class Agreement:
 
 
 def agreement(scores: Sequence[SystemScore], *, by: str) -> Agreement:
-    """Compare our order with the paper's; ``by`` is "token" (Table 8) or "instance" (Table 16)."""
+    """Compare the order with the published one; ``by`` is "token" (Table 8) or "instance" (Table 16)."""
     printed = TOKEN_RANKING if by == "token" else INSTANCE_RANKING
     measure = (lambda score: score.token_f1) if by == "token" else (lambda score: score.instance_f1)
     ours = tuple(

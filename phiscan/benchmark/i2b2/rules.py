@@ -1,4 +1,4 @@
-"""Hand rules only (Guillen 1): where a line is in the record, lexical cues, and regular expressions.
+"""Rules alone (Guillen 1): the position of a line in the record, lexical cues, and regular expressions.
 
 Source: Uzuner, Luo & Szolovits (2007), "Submissions": headers hold identifiers, hospitals and dates; footers
 hold doctors, identifiers and dates; the body is read by cues and format patterns. No list of names is used.
@@ -24,7 +24,7 @@ _NAME = re.compile(r"[A-Z][A-Za-z'-]+|[A-Z]\.|[A-Z]")
 
 @dataclass
 class RuleRecognizer:
-    """Rules, with nothing to learn."""
+    """Rules without training."""
 
     name: str = "Guillen 1"
 
@@ -42,7 +42,7 @@ class RuleRecognizer:
 
 
 def regular_spans(record: TokenizedRecord) -> tuple[LabelledSpan, ...]:
-    """Return the dates, identifiers, phones and ages that regular expressions and positions give."""
+    """Return the dates, identifiers, phones and ages found by regular expressions and positions."""
     return from_types(record, _regular(record))
 
 

@@ -1,7 +1,7 @@
 """Tables 1 to 5 of the challenge for any corpus: sizes, out-of-vocabulary PHI and ambiguity.
 
 Tokens are runs without white space. Ambiguity compares them without case ("RIGHT" the doctor, "right" the
-side), and a token of punctuation alone is never ambiguous; the paper says neither.
+side), and a token of punctuation alone is never ambiguous; the paper specifies neither.
 
 Source: Uzuner, Luo & Szolovits (2007).
 """
@@ -35,7 +35,7 @@ def vocabulary() -> frozenset[str]:
 
 
 def is_known(token: str, words: Collection[str]) -> bool:
-    """Return whether a token is in the vocabulary, without regard to case; what has no letter is known.
+    """Return whether a token is in the vocabulary, ignoring case; tokens without letters are known.
 
     >>> is_known("Hospital", {"hospital"}), is_known("Valtawnprinceel", {"hospital"}), is_known(",", ())
     (True, False, True)
@@ -67,7 +67,7 @@ class CorpusStatistics:
 def corpus_statistics(
     records: Sequence[AnnotatedText], words: Collection[str] | None = None
 ) -> CorpusStatistics:
-    """Count the tables of a corpus; ``words`` is the vocabulary (the shipped lists when None).
+    """Return the tables of a corpus; ``words`` is the vocabulary (the shipped lists if None).
 
     An instance is out of vocabulary or ambiguous if one of its tokens is.
     """

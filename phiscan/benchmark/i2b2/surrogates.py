@@ -25,7 +25,7 @@ _MONTHS = (
 
 
 def syllables(name: str) -> list[str]:
-    """Cut a name into syllables, each with its vowels.
+    """Split a name into syllables.
 
     >>> syllables("Patterson")
     ['Pat', 'ter', 'son']
@@ -83,17 +83,17 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """How often a surrogate is what: found in dictionaries, or a medical term."""
+    """Shares of surrogates that are in dictionaries, and that are medical terms."""
 
     in_dictionary: float
     medical: float
 
 
 class NameMaker:
-    """Makes surrogate names; seeded, so that a corpus is the same each time."""
+    """Makes surrogate names, reproducibly by a seed."""
 
     def __init__(self, random: Random, usual: Sequence[str]) -> None:
-        """Take the medical words that the records really use: those make ambiguous names."""
+        """Store the medical words that occur in the records, for ambiguous names."""
         self._random = random
         self._usual = tuple(usual)
 
@@ -121,7 +121,7 @@ class NameMaker:
 
 @dataclass(frozen=True, slots=True)
 class Calendar:
-    """The days of one record, all shifted by one number of days, so that the time between them stays."""
+    """The days of one record, all shifted by the same number of days."""
 
     admission: date
 
@@ -136,7 +136,7 @@ def calendar(random: Random) -> Calendar:
 
 
 def date_form(day: date, style: str) -> tuple[str, str]:
-    """Return what is marked of a date, and the year after it, which is not.
+    """Return the PHI part of a date, and the year after it, which is not PHI.
 
     >>> date_form(date(1997, 10, 29), "numeric")
     ('10/29', '/1997')

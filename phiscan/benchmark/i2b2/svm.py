@@ -78,7 +78,7 @@ def sentence_numbers(record: TokenizedRecord) -> list[int]:
 
 @dataclass
 class SentenceClassifier:
-    """Says which types of PHI a sentence holds, from its word pairs; a stand-in for boosted n-gram trees."""
+    """Classifies sentences by the types of PHI in them, by word pairs; replaces boosted n-gram trees."""
 
     seed: int = 0
     model_: Any = field(default=None, repr=False)
@@ -115,7 +115,7 @@ def _pairs(words: Sequence[str]) -> list[str]:
 
 @dataclass
 class HybridRecognizer:
-    """Rules for dates, identifiers and phones; machines for the rest, at will with the sentence's class."""
+    """Rules for dates, identifiers and phones; SVMs for the rest, optionally with the sentence's class."""
 
     name: str
     with_sentences: bool
@@ -142,7 +142,7 @@ class HybridRecognizer:
         return self
 
     def predict(self, records: Sequence[TokenizedRecord]) -> Iterator[tuple[LabelledSpan, ...]]:
-        """Yield the spans of each record; what a rule marks is not overwritten."""
+        """Yield the spans of each record; spans of rules are not overwritten."""
         for record in records:
             kinds = self.sentences_.classes(record) if self.with_sentences else None
             rows = _with_class(token_features(record, self.groups), kinds)

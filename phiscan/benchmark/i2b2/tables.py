@@ -1,4 +1,4 @@
-"""The tables of the challenge as JSON and as Markdown, ours beside the paper's."""
+"""The tables of the challenge as JSON and as Markdown, replicated and published values."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _system(score: SystemScore) -> Shape:
 def _matrix(
     scores: Sequence[SystemScore], comparisons: Sequence[Comparison], level: str
 ) -> list[dict[str, str]]:
-    """Return the measures in which two systems do not differ, for every two in the order of the scores."""
+    """Return, for every two systems, the measures in which they do not differ significantly."""
     found: Mapping[frozenset[str], Comparison] = {frozenset((c.first, c.second)): c for c in comparisons}
     rows = []
     for number, one in enumerate(scores):
@@ -233,7 +233,7 @@ def _square(title: str, rows: Sequence[Mapping[str, str]]) -> list[str]:
 
 
 def _orders(shape: Shape) -> list[str]:
-    lines = ["### The ranking beside the paper's", ""]
+    lines = ["### The ranking and the paper's", ""]
     for by, table in (("token", "Table 8"), ("instance", "Table 16")):
         found = shape["agreement"][by]
         lines += [

@@ -1,4 +1,4 @@
-"""Tokens of a record and their labels: spans to BIO labels and back."""
+"""Tokenize records, and convert spans to BIO labels and back."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from phiscan.metrics.deidentification.spans import AnnotatedText, LabelledSpan
 
-# A date is cut from its year and an age from "-year-old", as the gold spans are; all else stands by itself.
+# A date is split from its year and an age from "-year-old", like the gold spans.
 _TOKEN = re.compile(r"\d{1,2}/\d{1,2}(?=/\d)|(?<=\d)/\d{2,4}\b|\d+(?=-year)|[^\s/]+(?:/[^\s/]+)*|\S")
 OUTSIDE = "O"
 

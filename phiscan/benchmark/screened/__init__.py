@@ -1,1 +1,1 @@
-"""Learning from screened positives (Sokolova & El Emam 2008): shares of low prevalence, screened in steps."""
+"""Learning from screened positives (Sokolova & El Emam 2008), on shares of low prevalence."""

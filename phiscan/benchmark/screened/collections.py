@@ -1,4 +1,4 @@
-"""Three kinds of shares at the paper's prevalences, from texts that a user names or from made ones.
+"""Draw three kinds of shares at the paper's prevalences, from given or synthetic texts.
 
 Source: Sokolova & El Emam (2008), sections 2, 6 and 8: 407 Canadian files with 0.98% PHI and 452 US files
 with 0.44% from peer-to-peer networks, second-hand disk drives, and mail attachments.
@@ -20,19 +20,19 @@ from phiscan.errors import InputError
 
 PHI, PII_ONLY, HI_ONLY, NEITHER = "PHI", "PII_ONLY", "HI_ONLY", "NEITHER"
 LABELS = (PHI, PII_ONLY, HI_ONLY, NEITHER)
-# What is not PHI in a share: e-books, forms and photos; business letters and drafts; mail with names.
+# Mix of non-PHI texts by kind: e-books, forms and photos; business letters and drafts; mail with names.
 KINDS = {
     "peer-to-peer folder": {NEITHER: 0.60, PII_ONLY: 0.25, HI_ONLY: 0.15},
     "disk": {NEITHER: 0.30, PII_ONLY: 0.45, HI_ONLY: 0.25},
     "mail attachments": {NEITHER: 0.15, PII_ONLY: 0.65, HI_ONLY: 0.20},
 }
 PREVALENCES = {"1%": (4, 407), "0.44%": (2, 452)}
-_LONGEST = 6_000  # characters read of a text: ebooks would take all the time
+_MAX_CHARS = 6_000  # of a text, since e-books would take most of the time
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text and what it is."""
+    """A text and its label."""
 
     name: str
     text: str = field(repr=False)
@@ -41,7 +41,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A share: its kind, its prevalence as the paper prints it, and its texts by name."""
+    """A share: its kind, its prevalence as printed in the paper, and its texts by name."""
 
     kind: str
     prevalence: str
@@ -88,7 +88,7 @@ def read_pool(paths: Sequence[Path]) -> Pool:
                 )
                 raise InputError(message)
             name = f"{path.name}:{number}"
-            texts[name] = Text(name, text[:_LONGEST], label)
+            texts[name] = Text(name, text[:_MAX_CHARS], label)
     pool = Pool(texts, ", ".join(path.name for path in paths), tuple(digests))
     for label in LABELS:
         if not pool.of(label):
@@ -98,7 +98,7 @@ def read_pool(paths: Sequence[Path]) -> Pool:
 
 
 def made_pool(seed: int = 0, *, n_phi: int = 24, n_other: int = 300) -> Pool:
-    """Make texts of every label; of the PHI, half are letters and half records that name the patient."""
+    """Return synthetic texts of every label; half of the PHI are letters, half records."""
     random = Random(f"screened/{seed}")
     texts: dict[str, Text] = {}
     words = tuple(names("ordinary_words"))

@@ -1,4 +1,4 @@
-"""Screen each share by one characteristic, by the paper's steps, and by the whole product; Tables 1, 3 and 4.
+"""Screen each share by one characteristic, by the paper's steps, and by phiscan; Tables 1, 3 and 4.
 
 Source: Sokolova & El Emam (2008), Tables 1, 3 and 4, eq. 3 to 5 and 10 to 13.
 """
@@ -41,14 +41,14 @@ _CAPTION = (
 
 @dataclass(frozen=True, slots=True)
 class ScreenedShare:
-    """One screen on one share: Table 1 on both sides, Table 4, and eq. 3."""
+    """One screen on one share: both sides of Table 1, Table 4, and eq. 3."""
 
     kind: str
     prevalence: str
     screen: str
     n_phi: int  # screened positive, verified as PHI
     n_not_phi: int
-    missed: int  # of the right side of Table 1: what nobody knows on a real share
+    missed: int  # right side of Table 1, unknown on a real share
     rejected: int
     auc: float | None  # eq. 3: the mean of sensitivity and specificity at one threshold
 
@@ -63,11 +63,11 @@ def screen_texts(
     wanted: Sequence[str],
     config: Config,
     *,
-    tell: Callable[[str], None] = lambda _message: None,
+    log: Callable[[str], None] = lambda _message: None,
 ) -> dict[str, dict[str, bool]]:
-    """Say of each text which screens mark it.
+    """Return, for each text, whether each screen marks it.
 
-    The characteristics are screened apart from the product, whose cascade leaves names unread in clear files.
+    The characteristics are screened separately from phiscan, whose cascade skips names in clear files.
     """
     classifier, decider = build_classifier(config), build_decider(config)
     screener = build_screener(config)
@@ -92,14 +92,14 @@ def screen_texts(
             "the product": examined.referral is Referral.REFERRED,
         }
         if number % 200 == 199:  # noqa: PLR2004
-            tell(f"{number + 1} of {len(wanted)} texts screened")
+            log(f"{number + 1} of {len(wanted)} texts screened")
     return found
 
 
 def screened_shares(
     pool: Pool, shares: Sequence[Share], marks: dict[str, dict[str, bool]]
 ) -> list[ScreenedShare]:
-    """Count every screen on every share."""
+    """Return the counts of every screen on every share."""
     results = []
     for share in shares:
         truth = {name: pool.texts[name].label == PHI for name in share.texts}

@@ -1,4 +1,4 @@
-"""Made texts: letters about a patient, letters with names, health leaflets, and texts with neither."""
+"""Synthetic texts: letters about a patient, letters with names, health leaflets, and texts with neither."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Object stores: Amazon S3, and what fsspec reaches."""
+"""Object stores: Amazon S3, and those supported by fsspec."""

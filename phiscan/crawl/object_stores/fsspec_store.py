@@ -1,7 +1,7 @@
-"""Every other object store that fsspec reaches: Google Cloud Storage, Azure Blob Storage.
+"""Crawl the other object stores that fsspec supports: Google Cloud Storage, Azure Blob Storage.
 
-They are listed folder by folder. What a store says of an object's content (ETag, generation, checksum)
-stands for the inode: a replaced object is another one.
+They are listed folder by folder. A hash of the content marks of an object (ETag, generation, checksum) is
+used as its inode, so that a replaced object is a different file.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from phiscan.crawl.walk import Entry, walk
 from phiscan.errors import InputError, PhiscanError
 from phiscan.model import FailReason, SourceFile
 
-RANGE_BYTES = 8 * 1024**2  # asked for at a time
+RANGE_BYTES = 8 * 1024**2  # per request
 _MARKS = ("etag", "generation", "version_id", "md5hash", "content_md5", "crc32c")
 _TIMES = ("mtime", "updated", "last_modified", "lastmodified", "timecreated", "created")
 
 
 class ObjectStoreShare:
-    """One root in a store that fsspec reaches; credentials come from the store's own environment."""
+    """One root in a store supported by fsspec; credentials come from the store's own environment."""
 
     schemes = ("gs", "gcs", "az", "abfs")
 
@@ -40,10 +40,10 @@ class ObjectStoreShare:
 
     @property
     def retry_policy(self) -> RetryPolicy:
-        """How long this store is waited for."""
+        """The retry policy of this store."""
         return self._patience
 
-    def reach(self) -> None:
+    def connect(self) -> None:
         """List the root; see ``Share``."""
         try:
             self._list(b"")
@@ -53,7 +53,7 @@ class ObjectStoreShare:
             raise InputError(message) from None
 
     def close(self) -> None:
-        """Ask for nothing more; see ``RemoteShare``."""
+        """Send no more requests; see ``RemoteShare``."""
         self._patience.stop()
 
     def crawl(self, ignore: IgnoreRules, seen_inodes: set[tuple[int, int]]) -> Iterator[Crawled]:  # noqa: ARG002 (objects have no links)
@@ -73,7 +73,7 @@ class ObjectStoreShare:
         try:
             listed = self._files.ls(base, detail=True)
         except Exception as error:  # noqa: BLE001 (of any library after fsspec)
-            raise _ours(error) from None
+            raise _translated(error) from None
         entries = []
         for info in listed:
             name = str(info["name"]).rstrip("/").rpartition("/")[2].encode("utf-8", "surrogatepass")
@@ -99,7 +99,7 @@ class _ObjectFile:
 
     @property
     def source(self) -> SourceFile:
-        """The object; fsspec tells neither owner nor readers."""
+        """The object; fsspec provides neither owner nor readers."""
         return self._source
 
     def read(self, n_bytes: int) -> bytes:
@@ -110,16 +110,16 @@ class _ObjectFile:
         try:
             data: bytes = self._files.cat_file(self._name, start=self._next, end=end)
         except Exception as error:  # noqa: BLE001 (of any library after fsspec)
-            raise _ours(error) from None
+            raise _translated(error) from None
         self._next += len(data)
         return data
 
     def verify(self) -> None:
-        """Look whether size and content marks are those that were crawled."""
+        """Compare size and content marks with those that were crawled."""
         try:
             info = self._files.info(self._name)
         except Exception as error:  # noqa: BLE001 (of any library after fsspec)
-            raise _ours(error) from None
+            raise _translated(error) from None
         now = _source(self._source.root, self._source.path, info)
         if (now.size, now.inode) != (self._source.size, self._source.inode):
             raise RefusedError(FailReason.CHANGED, "not the object that was crawled")
@@ -140,15 +140,17 @@ def _filesystem(scheme: str) -> Any:
 
 
 def _source(root: bytes, path: bytes, info: Mapping[str, Any]) -> SourceFile:
-    said = {str(name).lower(): value for name, value in info.items()}
-    moment = next((_nanoseconds(said[name]) for name in _TIMES if said.get(name)), 0)
-    # Without any mark, the time of the change has to tell a replaced object.
-    marks = [str(said[name]) for name in _MARKS if said.get(name)] or [str(moment)]
-    return SourceFile(root, path, int(said.get("size") or 0), moment, moment, identity_number(*marks), 0)
+    attributes = {str(name).lower(): value for name, value in info.items()}
+    moment = next((_nanoseconds(attributes[name]) for name in _TIMES if attributes.get(name)), 0)
+    # Without any mark, a replaced object is recognised by its modification time.
+    marks = [str(attributes[name]) for name in _MARKS if attributes.get(name)] or [str(moment)]
+    return SourceFile(
+        root, path, int(attributes.get("size") or 0), moment, moment, identity_number(*marks), 0
+    )
 
 
 def _nanoseconds(moment: Any) -> int:
-    """Return nanoseconds since 1970 of what libraries call a time; 0 for what is none.
+    """Return nanoseconds since 1970 of a time in any of the libraries' formats; 0 for other values.
 
     >>> _nanoseconds("2026-01-01T00:00:00Z"), _nanoseconds(1.5), _nanoseconds("yesterday")
     (1767225600000000000, 1500000000, 0)
@@ -160,11 +162,11 @@ def _nanoseconds(moment: Any) -> int:
             return 0
     if isinstance(moment, datetime):
         moment = moment.timestamp()
-    # Some stores say the same moment here as a number and there as a date: microseconds are what both keep.
+    # Some stores return the same time as a number or as a date; both have at least microseconds.
     return round(moment * 1_000_000) * 1_000 if isinstance(moment, int | float) else 0
 
 
-def _ours(error: Exception) -> PhiscanError:
+def _translated(error: Exception) -> PhiscanError:
     if isinstance(error, PermissionError):
         return RefusedError(FailReason.NO_PERMISSION, "access denied")
     if isinstance(error, FileNotFoundError | NotADirectoryError | IsADirectoryError):

@@ -1,8 +1,8 @@
-"""A bucket or a part of one in Amazon S3 or a store that speaks its language: ``s3://bucket/prefix``.
+"""Crawl a bucket or prefix in Amazon S3 or a compatible store: ``s3://bucket/prefix``.
 
 The bucket is listed page by page in the order of its keys, with S3's own calls: through fsspec a whole
-prefix would be held in memory. Each range of an object is asked for by its ETag, so that an object that
-is replaced while it is read is noticed, not mixed.
+prefix would be held in memory. Each range of an object is requested with its ETag, so that a replacement
+during reading is detected.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from phiscan.crawl.credentials import credentials_of
 from phiscan.crawl.ignore import IgnoreRules
 from phiscan.crawl.location import parse_url
-from phiscan.crawl.object_stores.s3_access import AccessQuestions
+from phiscan.crawl.object_stores.s3_access import AccessLists
 from phiscan.crawl.object_stores.s3_client import Range, S3Client
 from phiscan.crawl.retries import RetryPolicy
 from phiscan.crawl.settings import ShareSettings
@@ -25,7 +25,7 @@ from phiscan.crawl.share_errors import RefusedError, UnansweredError
 from phiscan.errors import InputError
 from phiscan.model import FailReason, SkipReason, SourceFile
 
-RANGE_BYTES = 8 * 1024**2  # asked for at a time
+RANGE_BYTES = 8 * 1024**2  # per request
 _LAST_CHARACTER = "\U0010ffff"
 
 
@@ -40,14 +40,14 @@ class S3Share:
         self._prefix = "".join(part + "/" for part in location.path)
         self._patience = RetryPolicy(settings)
         self._client = S3Client(location.host, settings, credentials_of(self.root, settings))
-        self._access = AccessQuestions(self._client)
+        self._access = AccessLists(self._client)
 
     @property
     def retry_policy(self) -> RetryPolicy:
-        """How long this store is waited for."""
+        """The retry policy of this store."""
         return self._patience
 
-    def reach(self) -> None:
+    def connect(self) -> None:
         """List one key of the root; see ``Share``."""
         shown = self.root.decode("utf-8", "backslashreplace")
         try:
@@ -56,11 +56,11 @@ class S3Share:
             message = f"{shown}: cannot be listed: {error.detail}"
             raise InputError(message) from None
         if self._prefix and not page.get("Contents"):
-            message = f"{shown}: no object of the bucket lies there"
+            message = f"{shown}: the bucket has no object there"
             raise InputError(message)
 
     def close(self) -> None:
-        """Ask for nothing more; see ``RemoteShare``."""
+        """Send no more requests; see ``RemoteShare``."""
         self._patience.stop()
 
     def crawl(self, ignore: IgnoreRules, seen_inodes: set[tuple[int, int]]) -> Iterator[Crawled]:  # noqa: ARG002 (objects have no links)
@@ -96,7 +96,7 @@ class S3Share:
         return self._client.call("list_objects_v2", Prefix=self._prefix, **where)
 
     def _judge_page(self, objects: Any, ignore: IgnoreRules) -> Generator[Crawled, None, str]:
-        """Yield the entries of one page; return the ignored folder at which the page was left, or ""."""
+        """Yield the entries of one page; return the ignored folder at which it stopped, or ""."""
         for listed in objects:
             name = listed["Key"][len(self._prefix) :]
             if not name or (name.endswith("/") and not listed["Size"]):
@@ -123,7 +123,7 @@ class S3Share:
         return ""
 
     def _ignored_folder(self, name: str, ignore: IgnoreRules) -> str:
-        """Return the outermost folder of a name that is passed over, or ""."""
+        """Return the outermost ignored folder of a name, or ""."""
         if not ignore.spec.patterns:
             return ""
         at = name.find("/")
@@ -160,7 +160,7 @@ class _S3File:
         return data
 
     def verify(self) -> None:
-        """Do nothing: every range was asked for by the ETag of the object that was crawled."""
+        """Do nothing: every range was requested with the ETag of the crawled object."""
 
 
 def _raw(name: str) -> bytes:

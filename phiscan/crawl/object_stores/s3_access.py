@@ -1,4 +1,4 @@
-"""Owner and readers of an object, as far as the store tells them to whoever signed in."""
+"""Owner and readers of an object, as far as the store discloses them to the account used."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _GROUPS = {
 _MAY_READ = frozenset({"READ", "FULL_CONTROL"})
 
 
-class AccessQuestions:
-    """Asks for access lists; a store that refuses once is not asked again."""
+class AccessLists:
+    """Requests access control lists; after one refusal no more requests are sent."""
 
     def __init__(self, client: S3Client) -> None:
         self._client = client
@@ -27,7 +27,7 @@ class AccessQuestions:
         self._public: bool | None = None  # by the policy of the bucket
 
     def of(self, key: str) -> tuple[str, tuple[str, ...]]:
-        """Return owner and readers of an object ("everyone", "user NAME", "group NAME"), if told."""
+        """Return owner and readers of an object ("everyone", "user NAME", "group NAME"), if known."""
         everyone = ("everyone",) if self._is_public() else ()
         if not self._answers:
             return "", everyone
@@ -52,13 +52,13 @@ class AccessQuestions:
                 try:
                     answer = self._client.call("get_bucket_policy_status")
                     self._public = bool(answer.get("PolicyStatus", {}).get("IsPublic"))
-                except (RefusedError, UnansweredError):  # no policy, or none of our business
+                except (RefusedError, UnansweredError):  # no policy, or no right to read it
                     self._public = False
             return self._public
 
 
 def _grantee(grantee: dict[str, Any]) -> str:
-    """Name who was granted something.
+    """Return the name of a grantee.
 
     >>> _grantee({"Type": "Group", "URI": "http://acs.amazonaws.com/groups/global/AllUsers"})
     'everyone'

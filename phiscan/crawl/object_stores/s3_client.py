@@ -1,4 +1,4 @@
-"""The calls to one bucket, through s3fs, and what their errors mean."""
+"""Requests to one bucket through s3fs, with errors translated to phiscan's."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _NO_CREDENTIALS = frozenset({"NoCredentialsError", "PartialCredentialsError", "P
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """A part of an object, and what the store says of the whole."""
+    """A part of an object, with size and ETag of the whole."""
 
     data: bytes
     size: int
@@ -45,7 +45,7 @@ class Range:
 
 
 class S3Client:
-    """The calls to one bucket; may be used by several threads at a time."""
+    """Requests to one bucket; thread-safe."""
 
     def __init__(self, bucket: str, settings: ShareSettings, credentials: Credentials) -> None:
         try:
@@ -65,7 +65,7 @@ class S3Client:
                 "connect_timeout": settings.timeout_s,
                 "read_timeout": settings.timeout_s,
                 "max_pool_connections": settings.connections + 1,
-                "retries": {"total_max_attempts": 1},  # we try again ourselves
+                "retries": {"total_max_attempts": 1},  # retries are made by RetryPolicy
             },
             use_listings_cache=False,
             skip_instance_cache=True,
@@ -81,40 +81,40 @@ class S3Client:
         try:
             answer: dict[str, Any] = self._files.call_s3(method, Bucket=self._bucket, **arguments)
         except Exception as error:  # noqa: BLE001 (of several libraries; all mean no answer)
-            raise _ours(error) from None
+            raise _translated(error) from None
         return answer
 
     def get(self, key: str, start: int, n_bytes: int, *, etag: str = "") -> Range:
-        """Return a range of an object; with an ``etag``, only of that very object.
+        """Return a range of an object; with an ``etag``, only if the object still has it.
 
         Raises:
             RefusedError, UnansweredError: see there.
         """
         from fsspec.asyn import sync  # noqa: PLC0415 (an optional part)
 
-        asked = {"Range": f"bytes={start}-{start + n_bytes - 1}"}
+        requested = {"Range": f"bytes={start}-{start + n_bytes - 1}"}
         if etag:
-            asked["IfMatch"] = etag
+            requested["IfMatch"] = etag
         try:
-            got: Range = sync(self._files.loop, self._get, key, asked, timeout=2 * self._timeout_s)
+            got: Range = sync(self._files.loop, self._get, key, requested, timeout=2 * self._timeout_s)
         except Exception as error:  # noqa: BLE001 (of several libraries; all mean no answer)
-            raise _ours(error) from None
+            raise _translated(error) from None
         return got
 
-    async def _get(self, key: str, asked: dict[str, str]) -> Range:
-        answer = await self._files._call_s3("get_object", Bucket=self._bucket, Key=key, **asked)  # noqa: SLF001 (inside the event loop there is no other way)
+    async def _get(self, key: str, requested: dict[str, str]) -> Range:
+        answer = await self._files._call_s3("get_object", Bucket=self._bucket, Key=key, **requested)  # noqa: SLF001 (inside the event loop there is no other way)
         async with answer["Body"] as body:
             data = await body.read()
         size = int(answer.get("ContentRange", "").rpartition("/")[2] or answer["ContentLength"])
         return Range(data, size, answer["ETag"])
 
 
-def _ours(error: Exception) -> PhiscanError:
-    """Return our error; never with the store's message, which may quote what it was given."""
-    told = error if hasattr(error, "response") else error.__cause__
-    response = getattr(told, "response", None)
+def _translated(error: Exception) -> PhiscanError:
+    """Return phiscan's error for the library's; without the store's message, which may quote its input."""
+    source = error if hasattr(error, "response") else error.__cause__
+    response = getattr(source, "response", None)
     if not isinstance(response, dict):
-        name = type(told or error).__name__
+        name = type(source or error).__name__
         if name in _NO_CREDENTIALS:
             return RefusedError(FailReason.NO_PERMISSION, "no credentials")
         return UnansweredError(f"no answer from the store ({name})", is_gone=True)

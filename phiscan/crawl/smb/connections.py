@@ -1,4 +1,4 @@
-"""The connections to one SMB server: one for each thread, hung up when no answer comes."""
+"""The connections to one SMB server: one per thread, closed on timeout."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from phiscan.crawl.settings import ShareSettings
 from phiscan.errors import InputError
 
 _PORT = 445
-_LOOK_S = 0.5
+_WATCH_INTERVAL_S = 0.5
 _Cache = dict[str, Any]  # the library's: server and port -> connection
 
-# The libraries say on standard error what they tell us by exceptions anyway, paths included.
+# The libraries log to standard error what they also raise as exceptions, including paths.
 for _name in ("smbprotocol", "smbclient", "spnego"):
     logging.getLogger(_name).setLevel(logging.CRITICAL + 1)
 
 
 class Connections:
-    """What every call of the library needs, and the watch over calls that are not answered.
+    """The connections of the library, with a watchdog for calls without response.
 
-    The library waits without end for an answer. A call that takes longer than ``timeout_s`` has its
-    thread's connections cut, which ends it with an error.
+    The library waits for a response indefinitely. If a call takes longer than ``timeout_s``, the connections
+    of its thread are closed, which ends it with an error.
     """
 
     def __init__(self, settings: ShareSettings, credentials: Credentials, port: int) -> None:
@@ -43,7 +43,7 @@ class Connections:
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments that the library needs for a connection of this thread."""
-        self._meet_domain()
+        self._load_namespaces()
         who = self._credentials
         return {
             "username": who.username or None,
@@ -57,8 +57,8 @@ class Connections:
 
     @contextmanager
     def watched(self) -> Iterator[None]:
-        """Cut this thread's connections when its calls are not answered in time."""
-        self._begin_watch()
+        """Close this thread's connections if its calls are not answered in time."""
+        self._start_watchdog()
         self.answered()
         try:
             yield
@@ -66,20 +66,20 @@ class Connections:
             self._deadlines.pop(threading.get_ident(), None)
 
     def answered(self) -> None:
-        """Note an answer: the time for the next one begins."""
+        """Restart the timeout after a response."""
         deadline = time.monotonic() + self._settings.timeout_s
         self._deadlines[threading.get_ident()] = (deadline, self._cache())
 
     def drop(self) -> None:
-        """Forget this thread's connections; the next call makes new ones."""
-        _hang_up(self._cache())
+        """Discard this thread's connections; the next call opens new ones."""
+        _close_sockets(self._cache())
 
     def close(self) -> None:
-        """Hang up everywhere."""
+        """Close the connections of all threads."""
         self._closed.set()
         with self._lock:
             for cache in self._caches:
-                _hang_up(cache)
+                _close_sockets(cache)
 
     def _cache(self) -> _Cache:
         cache: _Cache | None = getattr(self._local, "cache", None)
@@ -89,21 +89,21 @@ class Connections:
                 self._caches.append(cache)
         return cache
 
-    def _begin_watch(self) -> None:
+    def _start_watchdog(self) -> None:
         with self._lock:
             if self._watch is None:
-                self._watch = threading.Thread(target=self._look, name="smb-watch", daemon=True)
+                self._watch = threading.Thread(target=self._watch_deadlines, name="smb-watch", daemon=True)
                 self._watch.start()
 
-    def _look(self) -> None:
-        while not self._closed.wait(_LOOK_S):
+    def _watch_deadlines(self) -> None:
+        while not self._closed.wait(_WATCH_INTERVAL_S):
             now = time.monotonic()
             for deadline, cache in list(self._deadlines.values()):
                 if now > deadline:
-                    _hang_up(cache)
+                    _close_sockets(cache)
 
-    def _meet_domain(self) -> None:
-        """Ask the domain controller for the namespaces of the domain, once."""
+    def _load_namespaces(self) -> None:
+        """Query the domain controller for the namespaces of the domain, once."""
         if not self._settings.smb_domain_controller or self._knows_domain:
             return
         from smbclient import ClientConfig  # noqa: PLC0415 (an optional part)
@@ -119,10 +119,10 @@ class Connections:
 
 
 def require_library() -> None:
-    """Say at the start when the optional part is missing.
+    """Check that the optional package is installed.
 
     Raises:
-        InputError: it is.
+        InputError: it is missing.
     """
     try:
         import smbclient  # noqa: F401, PLC0415 (an optional part)
@@ -131,8 +131,8 @@ def require_library() -> None:
         raise InputError(message) from None
 
 
-def _hang_up(cache: _Cache) -> None:
-    """Close the sockets at once: a polite farewell would wait for an answer too."""
+def _close_sockets(cache: _Cache) -> None:
+    """Close the sockets without the protocol's sign-off, which would wait for a response too."""
     for name in list(cache):
         connection = cache.pop(name, None)
         with suppress(Exception):

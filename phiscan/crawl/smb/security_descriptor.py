@@ -1,4 +1,4 @@
-"""Owner and readers in a Windows security descriptor, as an SMB server gives it.
+"""Owner and readers of a file from its Windows security descriptor.
 
 Source: [MS-DTYP] 2.4.6 SECURITY_DESCRIPTOR, 2.4.5 ACL, 2.4.4 ACE, 2.4.2 SID, 2.4.2.4 well-known SIDs.
 """
@@ -13,9 +13,9 @@ _HEADER = struct.Struct("<BBHIIII")
 _ACL = struct.Struct("<BBHHH")
 _ACE = struct.Struct("<BBHI")  # type, flags, size, mask
 _DACL_PRESENT = 0x0004
-_INHERIT_ONLY = 0x08  # for what is made in a folder, not for the object itself
+_INHERIT_ONLY = 0x08  # for objects created in a folder, not for the folder itself
 _ALLOWED, _DENIED, _ALLOWED_CALLBACK = 0, 1, 9
-_MAY_READ = 0x00000001 | 0x10000000 | 0x80000000  # data; all; what "read" stands for
+_MAY_READ = 0x00000001 | 0x10000000 | 0x80000000  # read data; generic all; generic read
 _WELL_KNOWN = {
     "S-1-1-0": "everyone",
     "S-1-3-0": "user CREATOR OWNER",
@@ -49,14 +49,14 @@ _UNIX_SID = re.compile(r"S-1-22-([12])-(\d+)")
 def access_of(descriptor: bytes) -> tuple[str, tuple[str, ...]]:
     """Return the owner, and who may read, of a self-relative security descriptor.
 
-    Readers are "everyone", "user NAME", "group NAME", or "account SID" where the name is not known; who is
-    denied stands as "not ..." before those whom he precedes. A damaged descriptor says nothing.
+    Readers are "everyone", "user NAME", "group NAME", or "account SID" where the name is not known; denied
+    accounts are "not ...", before the accounts that they precede. A damaged descriptor yields no names.
     """
     try:
         _, _, control, owner_at, _, _, dacl_at = _HEADER.unpack_from(descriptor)
         owner = _name(_sid(descriptor, owner_at)) if owner_at else ""
         if not control & _DACL_PRESENT or not dacl_at:
-            return _bare(owner), ("everyone",)  # no list at all: nobody is kept out
+            return _bare(owner), ("everyone",)  # no access control list: everyone may read
         return _bare(owner), tuple(dict.fromkeys(_readers(descriptor, dacl_at)))
     except struct.error:
         return "", ()
@@ -85,7 +85,7 @@ def _sid(data: bytes, at: int) -> str:
 
 
 def _name(sid: str) -> str:
-    """Name an account.
+    """Return the display name of an account.
 
     >>> _name("S-1-1-0"), _name("S-1-22-2-100"), _name("S-1-5-21-1-2-3-513")
     ('everyone', 'group gid 100', 'group Domain Users')

@@ -1,6 +1,6 @@
-"""An SMB share that is not mounted: ``smb://server[:port]/share/folder``, through smbprotocol.
+"""Crawl an SMB share that is not mounted, through smbprotocol: ``smb://server[:port]/share/folder``.
 
-Every file is opened for reading, with full sharing for everybody else: no user is locked out by a scan.
+Every file is opened read-only with full sharing, so that a scan locks no user out.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from phiscan.model import FailReason, SkipReason, SourceFile
 
 _IS_FOLDER, _IS_REPARSE_POINT = 0x10, 0x400  # file attributes
 _LINKS = frozenset({0xA000000C, 0xA0000003})  # reparse tags: symbolic link, mount point (junction)
-_READ = 0x0001 | 0x0080  # the rights asked for: data and attributes,
+_READ = 0x0001 | 0x0080  # the requested rights: data and attributes,
 _READ_CONTROL = 0x00020000  # and the security descriptor, where it is granted
 _ACCESS_DENIED = 0xC0000022
 _SECURITY = 3  # kind of question: the security descriptor,
@@ -56,14 +56,14 @@ class SmbShare:
 
     @property
     def retry_policy(self) -> RetryPolicy:
-        """How long this server is waited for."""
+        """The retry policy of this server."""
         return self._patience
 
     @property
     def _shown(self) -> str:
         return self.root.decode("utf-8", "backslashreplace")
 
-    def reach(self) -> None:
+    def connect(self) -> None:
         """Sign in and open the root folder; see ``Share``."""
         try:
             with self._opened(b"", "dir"):
@@ -76,7 +76,7 @@ class SmbShare:
             self.close()
 
     def close(self) -> None:
-        """Hang up; threads that still wait for an answer get none."""
+        """Close all connections; threads that still wait get no response."""
         self._patience.stop()
         self._connections.close()
 
@@ -107,7 +107,7 @@ class SmbShare:
         with self._opened(folder, "dir") as stream:
             for info in stream.query_directory("*", _WITH_FILE_NUMBERS):
                 self._connections.answered()
-                # Windows does not mind half a surrogate pair in a name.
+                # Windows allows lone surrogates in names.
                 name = info["file_name"].get_value().decode("utf-16-le", "surrogatepass")
                 if name not in {".", ".."}:
                     entries.append(self._entry(folder, name.encode("utf-8", "surrogatepass"), info))
@@ -115,7 +115,7 @@ class SmbShare:
 
     def _entry(self, folder: bytes, name: bytes, info: Any) -> Entry:
         attributes = info["file_attributes"].get_value()
-        # For a reparse point, the field for the size of extended attributes says of what kind it is.
+        # For a reparse point, the field for the size of extended attributes holds its tag.
         is_link = bool(attributes & _IS_REPARSE_POINT) and info["ea_size"].get_value() in _LINKS
         source = SourceFile(
             root=self.root,
@@ -131,7 +131,7 @@ class SmbShare:
 
     @contextmanager
     def _opened(self, path: bytes, file_type: str) -> Iterator[Any]:
-        """Open a path below the root, and close it; every error of the library becomes one of ours."""
+        """Open a path below the root, and close it; errors of the library are translated."""
         parts = path.decode("utf-8", "surrogatepass").split("/") if path else []
         with translate(self._connections.drop), self._connections.watched():
             stream = self._open_shared("\\".join((self._unc, *parts)), file_type)
@@ -176,7 +176,7 @@ class _SmbFile:
         return data
 
     def verify(self) -> None:
-        """Close the file, which says its size and times once more, and compare them."""
+        """Close the file, which returns its size and times again, and compare them."""
         self._stream.fd.close(get_attributes=True)
         _compare(self._stream.fd, self._source)
 
@@ -188,7 +188,7 @@ def _compare(opened: Any, source: SourceFile) -> None:
 
 
 def _nanoseconds(moment: datetime) -> int:
-    """Return nanoseconds since 1970; the library keeps microseconds.
+    """Return nanoseconds since 1970 of a time of the library, which has microseconds.
 
     >>> _nanoseconds(datetime(1970, 1, 1, 0, 0, 1, 5, tzinfo=UTC))
     1000005000
@@ -197,7 +197,7 @@ def _nanoseconds(moment: datetime) -> int:
 
 
 def _ask_access(opened: Any) -> tuple[str, tuple[str, ...]]:
-    """Ask for owner and readers; a server that does not say leaves them unknown."""
+    """Query owner and readers; they are unknown if the server refuses."""
     from smbprotocol.exceptions import SMBResponseException  # noqa: PLC0415 (an optional part)
     from smbprotocol.open import SMB2QueryInfoRequest, SMB2QueryInfoResponse  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""What the errors of the SMB library mean for a file: refused for good, or worth another try.
+"""Translate errors of the SMB library: permanent refusals, or temporary errors that may be retried.
 
 Source of the codes: [MS-ERREF] 2.3.1 NTSTATUS values.
 """
@@ -29,14 +29,14 @@ _CHANGED = {
         (0xC000000F, 0xC0000034, 0xC000003A, 0xC0000056, 0xC0000123, 0xC0000225),
         "vanished before it was read",
     ),
-    # By now a folder, or no folder, or a link.
+    # It has become a folder, no folder, or a link.
     **dict.fromkeys((0xC00000BA, 0xC0000103, 0x8000002D), "not the file that was crawled"),
 }
 _REFUSED = {
-    **dict.fromkeys((0xC0000043, 0xC0000054), "in use by a program that lets nobody read it"),
+    **dict.fromkeys((0xC0000043, 0xC0000054), "in use by a program that prevents reading"),
     **dict.fromkeys((0xC00000BE, 0xC00000CC), "no such share on this server"),
 }
-# The connection, the session or the share after it is no more; a new connection may help.
+# The connection, the session or the share was lost; a new connection may help.
 _CONNECTION_LOST = frozenset(
     {0xC00000B5, 0xC00000C4, 0xC00000C9, 0xC0000203, 0xC000020C, 0xC000020D, 0xC000023A, 0xC000035C}
 )
@@ -44,7 +44,7 @@ _CONNECTION_LOST = frozenset(
 
 @contextmanager
 def translate(drop_connection: Callable[[], None]) -> Iterator[None]:
-    """Turn every error of the library into ours; a connection that is not sound any more is dropped."""
+    """Translate every error of the library to phiscan's; a broken connection is dropped."""
     try:
         yield
     except PhiscanError:
@@ -55,7 +55,7 @@ def translate(drop_connection: Callable[[], None]) -> Iterator[None]:
         status = _status(error)
         if status is None or status in _CONNECTION_LOST:
             drop_connection()
-        raise _ours(error, status) from None
+        raise _translated(error, status) from None
 
 
 def _status(error: Exception) -> int | None:
@@ -67,13 +67,13 @@ def _status(error: Exception) -> int | None:
 
 
 def _cause(error: Exception) -> str:
-    """Say why a connection could not be made, in the system's words; else only the kind of error."""
-    told = error.__cause__ if isinstance(error.__cause__, OSError) else error
-    return getattr(told, "strerror", None) or type(error).__name__
+    """Return the system's message for a failed connection, or only the kind of error."""
+    original = error.__cause__ if isinstance(error.__cause__, OSError) else error
+    return getattr(original, "strerror", None) or type(error).__name__
 
 
-def _ours(error: Exception, status: int | None) -> PhiscanError:
-    """Return our error; never with the message of the library, which may quote what it was given."""
+def _translated(error: Exception, status: int | None) -> PhiscanError:
+    """Return phiscan's error for the library's; without its message, which may quote its input."""
     if status is None:
         if type(error).__name__ == "SMBAuthenticationError":
             return RefusedError(FailReason.NO_PERMISSION, "wrong user name or password")

@@ -1,4 +1,4 @@
-"""Who found what: the table of capture histories that every multi-list estimate starts from."""
+"""The table of capture histories: counts of PHI files by the set of detectors that found them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from phiscan.metrics.intervals import check_count
 
-# Nine lists: a model's name writes a list as one digit.
+# At most nine: a model's name has one digit per list.
 MAX_LISTS = 9
 
 
@@ -16,7 +16,7 @@ class CaptureTable:
     """Counts of PHI files by capture history.
 
     ``counts[h]`` is the number of files with history ``h``; bit j of ``h`` is set when list j + 1 found the
-    file. ``counts[0]``, the files that nobody found, is not observed and always 0.
+    file. ``counts[0]``, the files that no list found, is not observed and always 0.
     """
 
     n_lists: int
@@ -36,11 +36,11 @@ class CaptureTable:
         return tuple(found)
 
     def margin(self, term: int) -> int:
-        """Count the files that all lists of the bit set ``term`` found, whatever the others did."""
+        """Return the number of files found by all lists of the bit set ``term``, and possibly by others."""
         return sum(count for history, count in enumerate(self.counts) if history & term == term)
 
     def only(self, history: int) -> int:
-        """Count the files with exactly this history."""
+        """Return the number of files with exactly this history."""
         return self.counts[history]
 
 
@@ -66,10 +66,10 @@ def capture_table(histories: Sequence[Sequence[int]], counts: Sequence[int]) -> 
             raise ValueError(message)
         index = sum(value << position for position, value in enumerate(history))
         if index == 0:
-            message = "history: the all-zero history is what is to be estimated; leave it out"
+            message = "history: the all-zero history is the one to be estimated; leave it out"
             raise ValueError(message)
         if index in seen:
-            message = f"history: {tuple(history)} stands twice"
+            message = f"history: {tuple(history)} is given twice"
             raise ValueError(message)
         seen.add(index)
         check_count("count", count)

@@ -1,4 +1,4 @@
-"""Totals from how often files were found: Chao's lower bound and the sample-coverage estimators."""
+"""Totals from the frequencies of capture: Chao's lower bound and the sample-coverage estimators."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LOW_COVERAGE = 0.55
 
 @dataclass(frozen=True, slots=True)
 class LowerBound:
-    """A total that the true one is at least, in expectation; None where it does not exist."""
+    """A lower bound of the expected total; None if it does not exist."""
 
     total: float | None
     reason: str | None = None
@@ -30,7 +30,7 @@ class LowerBound:
 
 @dataclass(frozen=True, slots=True)
 class SampleCoverage:
-    """The share of all captures' files that other lists saw too, and the totals built on it.
+    """The sample coverage (share of captures that other lists also made) and the totals based on it.
 
     ``independent_total`` is their N0, ``total`` their N (for coverage above 0.55), ``one_step_total`` their
     N1 (for low coverage).
@@ -92,7 +92,7 @@ def sample_coverage(table: CaptureTable) -> SampleCoverage:
         return independent + sum((weight * (total * rate - 1) for weight, rate in pairs), Fraction(0)) / scale
 
     one_step = step(step(independent))
-    # The total that a further step leaves alone: N = step(N), linear in N.
+    # The fixed point N = step(N), which is linear in N.
     slope = sum((weight * rate for weight, rate in pairs), Fraction(0)) / scale
     total, reason = None, None
     if slope < 1:

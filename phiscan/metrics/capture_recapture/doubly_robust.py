@@ -1,4 +1,4 @@
-"""Two lists with covariates: the one-step estimator that forgives one slowly learned part.
+"""Doubly robust two-list capture-recapture with covariates: a one-step estimator.
 
 Given the covariates x of a file (format, size, folder), the two detectors are assumed independent. With
 q1, q2 and q12 the probabilities that list 1, list 2 and both found a file, given that one of them did,
@@ -28,7 +28,7 @@ ASSUMPTION = (
 )
 
 Floats = NDArray[np.float64]
-# A file whose overlap probability is estimated below this would carry the whole estimate alone.
+# A lower limit of estimated overlap probabilities, so that no single file dominates the estimate.
 _SMALLEST_OVERLAP = 0.005
 _STEPS = 100
 _NESTED = "one detector found nothing that the other did not find: nothing is estimated as missed"
@@ -50,9 +50,9 @@ class DoublyRobust:
 def doubly_robust(
     first: ArrayLike, second: ArrayLike, covariates: ArrayLike, *, folds: int = 2, seed: int = 0
 ) -> DoublyRobust:
-    """Estimate the total from two lists and the covariates of every file found.
+    """Return the estimated total from two lists and the covariates of every file found.
 
-    The probabilities are learned by multinomial logistic regression on other folds than they are used on.
+    The probabilities are fitted by multinomial logistic regression with cross-fitting.
     There is no interval where one list holds all files of the other, as for two lists without covariates.
 
     Args:
@@ -60,7 +60,7 @@ def doubly_robust(
         second: the same for the second; every file was found by at least one.
         covariates: (files, columns) of finite numbers; categories as 0/1 columns.
         folds: parts for cross-fitting; 1 learns and uses on the same files.
-        seed: of the random parts.
+        seed: of the random folds.
 
     Raises:
         ValueError: shapes differ, a value is not 0/1 or not finite, or a file was found by neither.

@@ -1,8 +1,8 @@
-"""Does a log-linear model's maximum exist? A linear programme decides.
+"""Existence of a log-linear model's maximum likelihood estimate, by linear programming.
 
 A Poisson log-linear model has a maximum with finite terms only if no direction in its terms leaves all
-positive cells alone and lowers some empty cell. If there is one, the likelihood rises for ever along it
-and the fitted counts of those empty cells run to zero.
+positive cells unchanged and lowers some empty cell. If there is one, the likelihood increases without bound
+along it and the fitted counts of those empty cells tend to zero.
 
 Source: Fienberg & Rinaldo (2012), Annals of Statistics 40:996; for capture-recapture: Chan, Silverman &
 Vincent (2021), JASA 116:1297.
@@ -25,7 +25,7 @@ _RANK_TOLERANCE = 1e-9
 
 
 def vanishing_cells(design: Floats, positive: Flags) -> Flags:
-    """Mark the empty cells whose fitted count runs to zero; none marked means that the maximum exists.
+    """Return which empty cells' fitted counts tend to zero; if there are none, the maximum exists.
 
     Args:
         design: one row per observed cell, one column per term, of shape (cells, terms).
@@ -60,7 +60,7 @@ def vanishing_cells(design: Floats, positive: Flags) -> Flags:
 
 
 def intercept_is_unique(design: Floats) -> bool:
-    """Tell whether the first column's coefficient is the same in all solutions that fit the cells alike."""
+    """Return whether the first column's coefficient is the same in all solutions with equal fitted cells."""
     left = design[:, 1:]
     return bool(
         np.linalg.matrix_rank(design, tol=_RANK_TOLERANCE) > np.linalg.matrix_rank(left, tol=_RANK_TOLERANCE)
@@ -68,7 +68,7 @@ def intercept_is_unique(design: Floats) -> bool:
 
 
 def missed_direction(design: Floats, support: Flags) -> Literal["up", "down", "open"]:
-    """Say where the first coefficient goes when it is not unique: to plus or minus infinity, or anywhere.
+    """Return the limit of a first coefficient that is not unique: plus or minus infinity, or undetermined.
 
     Args:
         design: one row per observed cell, one column per term.
@@ -80,7 +80,7 @@ def missed_direction(design: Floats, support: Flags) -> Literal["up", "down", "o
     vanishing = design[~support]
 
     def reachable(sign: float) -> bool:
-        """Is there a direction that lowers every vanishing cell and moves the first term this way."""
+        """Return whether a direction lowers every vanishing cell and changes the first term by this sign."""
         solved = optimize.linprog(
             np.zeros(n_terms),
             A_ub=np.vstack([vanishing, -sign * first]),

@@ -1,7 +1,7 @@
-"""A latent-class model of who found what: PHI files of a few kinds, independent lists within each kind.
+"""Latent-class model of capture histories: a few classes of PHI files, independent lists within each class.
 
-Files that are easy to find are found by all detectors, others by none: that heterogeneity looks like
-dependence, and classes take it up.
+If some files are easy to find for all detectors and others for none, this heterogeneity appears as
+dependence of the lists; the classes model it.
 
 Source: Goodman (1974), Biometrika 61:215; for capture-recapture: Agresti (1994), Biometrics 50:494.
 """
@@ -21,16 +21,16 @@ ASSUMPTION = lazy_gettext(
 )
 
 Floats = NDArray[np.float64]
-# A missed number so much above what was found has no maximum in sight.
+# Above this multiple of the files found, the number missed is taken to diverge.
 _RUNAWAY = 1e6
 
 
 @dataclass(frozen=True, slots=True)
 class LatentClass:
-    """The best of several EM runs; numbers are None where the model was refused.
+    """The best of several EM runs; numbers are None where the model was rejected.
 
     ``shares`` are class shares of all PHI files, largest first; ``rates`` capture rates, (classes, lists).
-    ``runs_agreeing`` counts the restarts that reached the same likelihood: few of many means distrust.
+    ``runs_agreeing`` counts the restarts that reached the same likelihood; if few did, the fit is unreliable.
     """
 
     n_classes: int
@@ -48,7 +48,7 @@ class LatentClass:
 def latent_class(
     table: CaptureTable, n_classes: int = 2, *, restarts: int = 20, seed: int = 0, steps: int = 20_000
 ) -> LatentClass:
-    """Fit the model by EM from random starts and estimate the files that nobody found.
+    """Fit the model by EM from random starts and estimate the number of files that no list found.
 
     The likelihood is the multinomial one of the observed cells given capture; the missed files are then
     n p0/(1 - p0). AIC and BIC (logarithm of the number found) are those of this likelihood.
@@ -98,7 +98,7 @@ def latent_class(
 def _climb(
     counts: Floats, seen: Floats, n_classes: int, generator: np.random.Generator, steps: int
 ) -> tuple[float, float, Floats, Floats]:
-    """Run EM once: fill the unseen cell with its expected count, share cells among the classes, refit."""
+    """Run EM once: impute the unobserved cell, distribute the cells over the classes, refit."""
     n = counts.sum()
     shares = generator.dirichlet(np.ones(n_classes))
     rates = generator.uniform(0.05, 0.95, size=(n_classes, seen.shape[1]))

@@ -1,4 +1,4 @@
-"""The number of PHI files that all detectors missed, from log-linear models of who found what.
+"""Log-linear models of capture histories: the number of PHI files that all detectors missed.
 
 Conventions: the total is n + exp(intercept) of the Poisson fit to the observed cells; its variance is
 m + m^2 var(intercept) with m = exp(intercept); AIC has the full Poisson constants and counts every term of
@@ -35,7 +35,7 @@ SOURCE = _(
     "Rinaldo (2012), Chan, Silverman & Vincent (2021)"
 )
 
-# A settled fit with no smaller count proves that the maximum exists; below it the programme decides.
+# A converged fit with no smaller count proves that the maximum exists; otherwise linear programming decides.
 _CLEARLY_POSITIVE = 1e-6
 _BATCH = 1024
 _PATIENCE = 25
@@ -46,7 +46,7 @@ Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class ModelFit:
-    """One fitted model, or one that was refused and why; numbers are None where they do not exist."""
+    """One fitted model, or a rejected one with the reason; numbers are None where they do not exist."""
 
     model: str
     df: int
@@ -68,7 +68,7 @@ class _Plan:
     index: int
     terms: tuple[int, ...]
     support: Flags
-    certain: bool  # the maximum is known to exist; else the fit itself must prove it
+    certain: bool  # the maximum is known to exist; otherwise the fit must prove it
 
 
 def fit_models(
@@ -82,8 +82,8 @@ def fit_models(
         intervals: compute the profile-likelihood intervals too; without them ci95 is None.
 
     Returns:
-        one ModelFit per model, in the order given. Refused: a model whose number of missed files is
-        infinite, not unique, or runs to zero.
+        one ModelFit per model, in the order given. Rejected: a model whose number of missed files is
+        infinite, not unique, or tends to zero.
 
     >>> from phiscan.metrics.capture_recapture.captures import capture_table
     >>> from phiscan.metrics.capture_recapture.model_names import parse_model
@@ -104,7 +104,8 @@ class _Fitting:
         self.intervals = intervals
         n_cells = len(table.counts) - 1
         cells = np.arange(1, n_cells + 1)
-        # Row: a term (0 is the intercept); column: an observed history. 1 where the history holds the term.
+        # Row: a term (0 is the intercept); column: an observed history. 1 where the history includes the
+        # term.
         self.design = np.array([(cells & term) == term for term in range(n_cells + 1)], dtype=float)
         self.counts = np.array(table.counts[1:], dtype=float)
         self.margins = self.design @ self.counts
@@ -122,15 +123,15 @@ class _Fitting:
         return tuple(fit for fit in self.fits if fit is not None)
 
     def _first_plan(self, index: int) -> _Plan:
-        """Plan for the usual case: terms of lists that never overlap run to minus infinity, no others do."""
+        """Plan the usual case: only terms of lists that never overlap tend to minus infinity."""
         terms = (0, *sorted(self.models[index]))
         empty = [term for term in terms if self.margins[term] == 0]
         support = np.asarray(~(self.design[empty] > 0).any(axis=0))
-        kept = tuple(term for term in terms if self.margins[term] > 0)
-        return _Plan(index, kept, support, certain=bool((self.counts[support] > 0).all()))
+        retained = tuple(term for term in terms if self.margins[term] > 0)
+        return _Plan(index, retained, support, certain=bool((self.counts[support] > 0).all()))
 
     def _plan_on_face(self, index: int) -> _Plan | None:
-        """Find which cells run to zero; refuse the model when that leaves the total open."""
+        """Find the cells that tend to zero; reject the model if the total is then undetermined."""
         model = self.models[index]
         terms = (0, *sorted(model))
         design = self.design[list(terms)].T
@@ -138,15 +139,15 @@ class _Fitting:
         if not intercept_is_unique(design[support]):
             self.fits[index] = self._refused(model, _WHY[missed_direction(design, support)])
             return None
-        kept: list[int] = []
+        retained: list[int] = []
         for term in terms:
-            columns = self.design[[*kept, term]][:, support]
-            if np.linalg.matrix_rank(columns) == len(kept) + 1:
-                kept.append(term)
-        return _Plan(index, tuple(kept), support, certain=True)
+            columns = self.design[[*retained, term]][:, support]
+            if np.linalg.matrix_rank(columns) == len(retained) + 1:
+                retained.append(term)
+        return _Plan(index, tuple(retained), support, certain=True)
 
     def _fit(self, plans: Iterable[_Plan]) -> list[int]:
-        """Fit in batches of as many terms; return the models whose maximum the fit did not prove."""
+        """Fit in batches of equal numbers of terms; return the models whose maximum was not proved."""
         groups: dict[tuple[int, bool], list[_Plan]] = defaultdict(list)
         unproven = []
         for plan in plans:
@@ -172,12 +173,14 @@ class _Fitting:
             return unproven
         plans = [plan for plan, ok in zip(plans, ranks_ok, strict=True) if ok]
         designs, support, counts = designs[ranks_ok], support[ranks_ok], counts[ranks_ok]
-        # Where the maximum may not exist, Newton would walk for ever: the programme is asked instead.
+        # Where the maximum may not exist, Newton's method diverges: linear programming decides instead.
         fits = poisson.fit(
             designs, support, counts, steps=poisson.MAX_STEPS if plans[0].certain else _PATIENCE
         )
         smallest = np.where(support > 0, fits.fitted, np.inf).min(axis=1)
-        proven = np.array([plan.certain for plan in plans]) | (fits.settled & (smallest > _CLEARLY_POSITIVE))
+        proven = np.array([plan.certain for plan in plans]) | (
+            fits.converged & (smallest > _CLEARLY_POSITIVE)
+        )
         unproven.extend(plan.index for plan, ok in zip(plans, proven, strict=True) if not ok)
         if proven.any():
             self._record(
@@ -185,7 +188,7 @@ class _Fitting:
                 designs[proven],
                 support[proven],
                 counts[proven],
-                poisson.Fits(fits.beta[proven], fits.fitted[proven], fits.settled[proven]),
+                poisson.Fits(fits.beta[proven], fits.fitted[proven], fits.converged[proven]),
             )
         return unproven
 

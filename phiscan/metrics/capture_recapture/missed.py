@@ -1,4 +1,4 @@
-"""How many PHI files three detectors or more missed: all models, the choice among them, and their spread."""
+"""Number of PHI files missed by three or more detectors: all log-linear models, selection and averaging."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from phiscan.metrics.intervals import Z95
 
 # With more lists there are too many models to fit them all (7,785,062 for six).
 MAX_LISTS_ALL_MODELS = 5
-# Models that far from the best AIC still have some support in the data.
+# Models within this distance of the best AIC have some support in the data.
 AIC_WINDOW = 10.0
 
 
@@ -41,7 +41,7 @@ class Averaged:
 
 @dataclass(frozen=True, slots=True)
 class MissedFiles:
-    """Everything that log-linear models and overlap counts say about the files that nobody found."""
+    """The estimates of the files that no detector found, by log-linear models and by overlap counts."""
 
     n_observed: int
     models: tuple[ModelFit, ...]
@@ -55,7 +55,7 @@ class MissedFiles:
 
 
 def estimate_missed(table: CaptureTable) -> MissedFiles:
-    """Fit every hierarchical model (five lists or fewer) or those of a forward selection, and sum them up.
+    """Fit every hierarchical model (up to five lists) or those of a forward selection; return all estimates.
 
     Raises:
         ValueError: fewer than three lists.
@@ -87,7 +87,7 @@ def forward_selection(table: CaptureTable) -> tuple[ModelFit, ...]:
     """Add terms one at a time, from independence, as long as one of them lowers AIC or BIC.
 
     A step tries every term that keeps the model hierarchical and continues from the one with the lowest AIC
-    (then once more, by BIC). Refused models are never stepped onto.
+    (then once more, by BIC). Rejected models are never continued from.
 
     Returns:
         every model that was tried, once, in the order tried.
@@ -107,7 +107,7 @@ def forward_selection(table: CaptureTable) -> tuple[ModelFit, ...]:
 
 
 def average(fits: Sequence[ModelFit], n_observed: int) -> Averaged | None:
-    """Average the totals by Akaike weights exp(-(AIC - best)/2); None when every model was refused.
+    """Average the totals by Akaike weights exp(-(AIC - best)/2); None when every model was rejected.
 
     The standard error adds the spread between models; the interval is log-transformed.
 

@@ -41,7 +41,7 @@ def addable_terms(model: Model, n_lists: int) -> list[int]:
 
 
 def model_name(model: Model) -> str:
-    """Write the generating terms, longest first, then in list order.
+    """Return a model's name: its generating terms, longest first, then in list order.
 
     >>> model_name(frozenset({1, 2, 4, 8, 3}))
     '[12,3,4]'
@@ -54,7 +54,7 @@ def model_name(model: Model) -> str:
 
 
 def parse_model(text: str, n_lists: int) -> Model:
-    """Read a model's name; terms may stand in any order.
+    """Return the model of a name; terms may be in any order.
 
     Raises:
         ValueError: not a name of a hierarchical model of so many lists, without the full-way term.

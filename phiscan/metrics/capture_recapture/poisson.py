@@ -1,4 +1,4 @@
-"""Many Poisson log-linear models fitted at once: Newton's method on stacked designs.
+"""Fit many Poisson log-linear models at once by Newton's method on stacked designs.
 
 Shapes: m models, t terms, c cells. Designs are stacked terms first, (m, t, c), so that one gather builds
 them. A cell with weight 0 is outside the model's support: its fitted count is exactly 0.
@@ -16,10 +16,10 @@ Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 MAX_STEPS = 100
-# Newton's error squares at each step: a last step this small leaves rounding only.
+# Newton's method converges quadratically: after a step this small only rounding errors remain.
 _LAST_STEP = 1e-9
 _LARGEST_STEP = 4.0
-# Keeps a matrix that is about to become singular (a cell running to zero) solvable.
+# Keeps a nearly singular matrix (a cell tending to zero) solvable.
 _RIDGE = 4e-16
 _STRONG_RIDGE = 1e-10
 _HALVINGS = 12
@@ -32,15 +32,15 @@ _HALF = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Fits:
-    """Fits of m models: coefficients (m, t), fitted counts (m, c), whether Newton's method settled (m,)."""
+    """Fits of m models: coefficients (m, t), fitted counts (m, c), whether Newton's method converged (m,)."""
 
     beta: Floats
     fitted: Floats
-    settled: Flags
+    converged: Flags
 
 
 def fit(designs: Floats, support: Floats, counts: Floats, *, steps: int = MAX_STEPS) -> Fits:
-    """Maximise the Poisson likelihood of every model.
+    """Return the maximum likelihood fit of every model.
 
     Args:
         designs: (m, t, c), zeros and ones.
@@ -55,7 +55,7 @@ def fit(designs: Floats, support: Floats, counts: Floats, *, steps: int = MAX_ST
     weight = (counts + 0.5) * support
     beta = solve_information(designs, weight, np.einsum("mtc,mc->mt", designs, weight * start)[:, :, None])
     beta = beta[:, :, 0]
-    settled = np.zeros(n_models, dtype=bool)
+    converged = np.zeros(n_models, dtype=bool)
     fitted = fitted_counts(designs, support, beta)
     # Minus the log-likelihood, up to constants.
     height = _height(designs, counts, fitted, beta)
@@ -77,14 +77,14 @@ def fit(designs: Floats, support: Floats, counts: Floats, *, steps: int = MAX_ST
                 break
             length = np.where(worse, length / 2, length)
         beta[active], fitted[active], height[active] = moved, new, after
-        # Done when the step is short, or when what it can still gain is rounding.
+        # Done when the step is short, or when its possible gain is below rounding.
         gain = np.abs(np.einsum("mt,mt->m", gradient, step))
         done = (change < _LAST_STEP) | ((gain < _SMALLEST_GAIN) & (change < _SHORT_STEP))
-        settled[active[done]] = True
+        converged[active[done]] = True
         active = active[~done]
         if len(active) == 0:
             break
-    return Fits(beta, fitted, settled)
+    return Fits(beta, fitted, converged)
 
 
 def solve_information(designs: Floats, weights: Floats, right: Floats) -> Floats:
@@ -95,7 +95,7 @@ def solve_information(designs: Floats, weights: Floats, right: Floats) -> Floats
     try:
         return np.asarray(np.linalg.solve(information, right))
     except np.linalg.LinAlgError:
-        # A cell on its way to zero has left the others without one: any direction will do there.
+        # A cell tending to zero leaves a direction undetermined: any value will do.
         information[:, diagonal, diagonal] *= 1 + _STRONG_RIDGE
         return np.asarray(np.linalg.solve(information, right))
 

@@ -1,6 +1,6 @@
 """Multinomial profile-likelihood intervals of a population total, for many log-linear models at once.
 
-With n0 files put into the cell that nobody observes, the model is refitted to the completed table. Up to
+With n0 files in the unobserved cell, the model is refitted to the completed table. Up to
 constants the multinomial log-likelihood of the total N = n + n0 is then
 
     l(n0) = g(N) - g(n0) - D(n0)/2,   g(x) = log x! - x log x + x,
@@ -26,14 +26,14 @@ Indexes = NDArray[np.intp]
 
 _MAX_STEPS = 200
 _TOLERANCE = 1e-10
-# At the top l is flat, and rounding moves the slope's root, the more the more files there are: its square is
-# what this costs l.
+# At the maximum l is flat, and rounding shifts the root of its slope, more so for many files. An error of
+# this size changes l by its square only.
 _FLAT = 1e-5
-# An end whose steps rounding keeps above the tolerance is as good as this too.
+# Accepted error of an end whose steps rounding keeps above the tolerance.
 _ROUNDED = 1e-7
-_SETTLED = 1e-9  # its square is what it costs l
+_SETTLED = 1e-9  # it changes l by its square
 _LONGEST = 2.0  # in log n0, and in the log of any fitted count
-# The last step of the coefficients, and what it gained in l: above it, l at this place is not yet known.
+# Limit of the coefficients' last step and of its gain in l: above it, l at this n0 is not yet known.
 _KNOWN = 1e-3
 # Below this number of unseen files the end of the interval is the number of files found.
 _FLOOR = float(np.log(1e-9))
@@ -50,20 +50,20 @@ class Completed:
 
 
 @dataclass(frozen=True, slots=True)
-class _Look:
-    """The profile at one place: coefficients after a Newton step, and l with its derivatives by log n0."""
+class _Profile:
+    """The profile at one n0: coefficients after a Newton step, and l with its derivatives by log n0."""
 
     beta: Floats
     sensitivity: Floats  # d beta / d log n0
-    change: Floats  # how far the step moved the log of a fitted count, at most
-    gain: Floats  # what a whole step promised to add to 2 l
+    change: Floats  # largest change of the log of a fitted count by the step
+    gain: Floats  # expected increase of 2 l by a full step
     value: Floats
     slope: Floats
-    bend: Floats
+    curvature: Floats
 
 
 def complete(designs: Floats, support: Floats, counts: Floats) -> Completed:
-    """Append the unseen cell, which only the intercept reaches."""
+    """Return the models with the unobserved cell appended; its count depends on the intercept only."""
     unseen = np.zeros((*designs.shape[:2], 1))
     unseen[:, 0, 0] = 1.0
     column = np.ones((len(designs), 1))
@@ -86,85 +86,87 @@ def intervals(models: Completed, beta: Floats, se: Floats) -> tuple[Floats, Floa
         se: (m,) standard errors of the Poisson fit's total.
     """
     at_poisson = beta[:, 0]
-    mode, at_mode = _walk(models, np.maximum(at_poisson, _FLOOR), beta, None, 0)
+    mode, at_mode = _search(models, np.maximum(at_poisson, _FLOOR), beta, None, 0)
     spread = Z95 * np.sqrt(np.log1p((se * np.exp(-at_poisson)) ** 2))
     ends = []
     for side in (-1, 1):
         start = np.maximum(mode + side * spread, _FLOOR)
         guess = at_mode.beta + at_mode.sensitivity * (start - mode)[:, None]
-        ends.append(_walk(models, start, guess, (mode, at_mode.value), side)[0])
+        ends.append(_search(models, start, guess, (mode, at_mode.value), side)[0])
     low = np.where(ends[0] <= _FLOOR, 0.0, np.exp(ends[0]))
     return models.n_found + low, models.n_found + np.exp(ends[1])
 
 
-def _walk(
+def _search(
     models: Completed, start: Floats, beta: Floats, peak: tuple[Floats, Floats] | None, side: int
-) -> tuple[Floats, _Look]:
-    """Walk along every profile to its top (``peak`` None), or to where it has dropped by 1.92 on one side.
+) -> tuple[Floats, _Profile]:
+    """Return the log n0 of every profile's maximum (``peak`` None), or of a drop by 1.92 on one side of it.
 
-    Every step of log n0 goes with one Newton step of the coefficients: l is stationary in them, so their
-    error only enters squared, and both converge together. Where that error is still large, l is not known:
-    the place waits there for its coefficients. Places where l was known bracket the goal, and no step leaves
-    the bracket.
+    Every step of log n0 is combined with one Newton step of the coefficients: l is stationary in them, so
+    their error enters squared only, and both converge together. While that error is large, l is not known
+    and log n0 does not change. Values of log n0 with known l bracket the solution, and no step leaves the
+    bracket.
     """
-    place = start.copy()
-    last = _look(models, place, beta)
-    below, above = np.full(len(place), _FLOOR), np.full(len(place), np.inf)
+    log_missed = start.copy()
+    last = _profile_at(models, log_missed, beta)
+    below, above = np.full(len(log_missed), _FLOOR), np.full(len(log_missed), np.inf)
     if peak is not None and side > 0:
         below = peak[0].copy()
     elif peak is not None:
         above = peak[0].copy()
     tolerance, enough = (_FLAT, _FLAT) if peak is None else (_TOLERANCE, _ROUNDED)
-    length = np.full(len(place), np.inf)
-    active = np.arange(len(place))
+    length = np.full(len(log_missed), np.inf)
+    active = np.arange(len(log_missed))
     for _ in range(_MAX_STEPS):
-        look = _part(last, active)
-        known = (look.gain < _KNOWN) & (look.change < _KNOWN)
+        profile = _part(last, active)
+        known = (profile.gain < _KNOWN) & (profile.change < _KNOWN)
         if peak is None:
-            step, up = _to_top(look), look.slope > 0
+            step, up = _step_to_maximum(profile), profile.slope > 0
         else:
-            step = _to_drop(look, peak[1][active], side)
-            up = (_drop(look, peak[1][active]) < Z95) == (side > 0)
-        below[active] = np.where(known & up, np.maximum(below[active], place[active]), below[active])
-        above[active] = np.where(known & ~up, np.minimum(above[active], place[active]), above[active])
-        aim = np.maximum(place[active] + np.clip(step, -_LONGEST, _LONGEST), _FLOOR)
-        outside = (aim < below[active]) | (aim > above[active])
-        aim = np.where(outside, (below[active] + above[active]) / 2, aim)
-        step = np.where(known, aim - place[active], 0.0)
-        place[active] += step
+            step = _step_to_end(profile, peak[1][active], side)
+            up = (_root_of_drop(profile, peak[1][active]) < Z95) == (side > 0)
+        below[active] = np.where(known & up, np.maximum(below[active], log_missed[active]), below[active])
+        above[active] = np.where(known & ~up, np.minimum(above[active], log_missed[active]), above[active])
+        target = np.maximum(log_missed[active] + np.clip(step, -_LONGEST, _LONGEST), _FLOOR)
+        outside = (target < below[active]) | (target > above[active])
+        target = np.where(outside, (below[active] + above[active]) / 2, target)
+        step = np.where(known, target - log_missed[active], 0.0)
+        log_missed[active] += step
         part = _select(models, active)
-        seen = _look(part, place[active], look.beta + look.sensitivity * step[:, None])
-        for name in ("beta", "sensitivity", "change", "gain", "value", "slope", "bend"):
+        seen = _profile_at(part, log_missed[active], profile.beta + profile.sensitivity * step[:, None])
+        for name in ("beta", "sensitivity", "change", "gain", "value", "slope", "curvature"):
             getattr(last, name)[active] = getattr(seen, name)
         length[active] = np.where(known, np.abs(step), np.inf)
         active = active[(length[active] > tolerance) | (seen.change > _SETTLED)]
         if len(active) == 0:
             break
-    place[(length > enough) | (last.change > _ROUNDED)] = np.nan
-    return place, last
+    log_missed[(length > enough) | (last.change > _ROUNDED)] = np.nan
+    return log_missed, last
 
 
-def _to_top(look: _Look) -> Floats:
-    """Step towards slope 0; uphill by a fixed length where l is not concave."""
-    concave = look.bend < 0
-    return np.where(concave, -look.slope / np.where(concave, look.bend, 1.0), np.sign(look.slope))
+def _step_to_maximum(profile: _Profile) -> Floats:
+    """Return the Newton step towards slope 0; a fixed ascent step where l is not concave."""
+    concave = profile.curvature < 0
+    return np.where(
+        concave, -profile.slope / np.where(concave, profile.curvature, 1.0), np.sign(profile.slope)
+    )
 
 
-def _drop(look: _Look, top: Floats) -> Floats:
-    """Return the root of twice the drop of l, without its sign."""
-    return np.asarray(np.sqrt(2 * np.maximum(top - look.value, 1e-12)))
+def _root_of_drop(profile: _Profile, top: Floats) -> Floats:
+    """Return the square root of twice the drop of l from its maximum."""
+    return np.asarray(np.sqrt(2 * np.maximum(top - profile.value, 1e-12)))
 
 
-def _to_drop(look: _Look, top: Floats, side: int) -> Floats:
-    """Step towards a signed root of 1.96, which is nearly a straight line in log n0."""
-    root = _drop(look, top)
-    downhill = -side * look.slope
+def _step_to_end(profile: _Profile, top: Floats, side: int) -> Floats:
+    """Return the step towards a signed root of 1.96, which is nearly linear in log n0."""
+    root = _root_of_drop(profile, top)
+    downhill = -side * profile.slope
     usable = downhill > 0
     return np.asarray(side * np.where(usable, (Z95 - root) * root / np.where(usable, downhill, 1.0), 1.0))
 
 
-def _look(models: Completed, place: Floats, beta: Floats) -> _Look:
-    unseen = np.exp(place)
+def _profile_at(models: Completed, log_missed: Floats, beta: Floats) -> _Profile:
+    unseen = np.exp(log_missed)
     counts = models.counts.copy()
     counts[:, -1] = unseen
     fitted = poisson.fitted_counts(models.designs, models.support, beta)
@@ -185,22 +187,22 @@ def _look(models: Completed, place: Floats, beta: Floats) -> _Look:
     )
     # d l / d n0; the deviance's part is log n0 - log mu0 by the envelope theorem, and log mu0 = beta[0].
     by_count = special.digamma(total + 1) - np.log(total) - special.digamma(unseen + 1) + beta[:, 0]
-    bend = special.polygamma(1, total + 1) - 1 / total - special.polygamma(1, unseen + 1) + answer[:, 0]
+    curvature = special.polygamma(1, total + 1) - 1 / total - special.polygamma(1, unseen + 1) + answer[:, 0]
     sensitivity = answer * unseen[:, None]
-    return _Look(
-        beta, sensitivity, change, gain, value, by_count * unseen, (bend * unseen + by_count) * unseen
+    return _Profile(
+        beta, sensitivity, change, gain, value, by_count * unseen, (curvature * unseen + by_count) * unseen
     )
 
 
-def _part(look: _Look, chosen: Indexes) -> _Look:
-    return _Look(
-        look.beta[chosen],
-        look.sensitivity[chosen],
-        look.change[chosen],
-        look.gain[chosen],
-        look.value[chosen],
-        look.slope[chosen],
-        look.bend[chosen],
+def _part(profile: _Profile, chosen: Indexes) -> _Profile:
+    return _Profile(
+        profile.beta[chosen],
+        profile.sensitivity[chosen],
+        profile.change[chosen],
+        profile.gain[chosen],
+        profile.value[chosen],
+        profile.slope[chosen],
+        profile.curvature[chosen],
     )
 
 

@@ -33,7 +33,7 @@ class Total:
 def log_interval(n_found: int, missed: float, se: float) -> tuple[float, float] | None:
     """Return the log-transformed 95% interval of a total; None when missed or se is 0.
 
-    It never reaches below what was found.
+    It is never below the number of files found.
 
     Source: Chao (1987), Biometrics 43:783, eq. 12.
     """

@@ -1,4 +1,4 @@
-"""Approximate randomization: can the difference of two systems be chance?
+"""Approximate randomization test of the difference of two systems.
 
 Source: Noreen (1989); Chinchor (1992); Uzuner et al. (2007), "Significance Testing".
 """
@@ -42,7 +42,7 @@ def randomization_test(
 ) -> dict[str, Difference]:
     """Test the differences in precision, recall and F1 of two systems on the same records.
 
-    For each shuffle a coin per record decides whether the two systems exchange all their answers to it. With
+    For each shuffle a coin per record decides whether the two systems exchange all their results for it. With
     n the number of shuffles whose absolute difference is at least the observed one, the p-value is
     (n + 1)/(N + 1). The source says "greater than", which would call two equal systems significantly
     different; ties are counted here, as in Noreen (1989). Ties are decided in exact rational arithmetic.
@@ -67,7 +67,7 @@ def randomization_test(
     other = np.array([(counts.correct, counts.n_system) for counts in second], dtype=float).reshape(-1, 2)
     both = one.sum(axis=0) + other.sum(axis=0)
     swapped = other - one
-    moving = np.flatnonzero(swapped.any(axis=1))  # records where the systems agree move nothing
+    moving = np.flatnonzero(swapped.any(axis=1))  # records where the systems agree do not matter
     swapped = swapped[moving]
     generator = np.random.default_rng(seed)
     at_least = dict.fromkeys(_FRACTIONS, 0)

@@ -1,4 +1,4 @@
-"""Annotated documents as JSON lines and as brat stand-off files: text to values and back.
+"""Parse and write annotated documents: JSON lines and brat stand-off files.
 
 No error ever shows document text: it names the file, the line and the field. Nothing here opens a file: who
 scores and who trains read theirs, and give what is in them.
@@ -36,7 +36,7 @@ def checked_span(where: str, start: Any, end: Any, kind: Any, n_chars: int | Non
         message = f"{where}: expected 0 <= start < end, got [{start}, {end})"
         raise InputError(message)
     if n_chars is not None and end > n_chars:
-        message = f"{where}: [{start}, {end}) reaches beyond the text of {n_chars} characters"
+        message = f"{where}: [{start}, {end}) ends beyond the text of {n_chars} characters"
         raise InputError(message)
     return LabelledSpan(start, end, kind)
 
@@ -139,7 +139,7 @@ def parse_brat(source: str, name: str, annotations: str, text: str | None) -> An
 
 
 def write_brat(document: AnnotatedText) -> str:
-    r"""Write the .ann file of one document; the text belongs into the .txt file beside it.
+    r"""Return the .ann file of one document; its text belongs in the .txt file of the same name.
 
     Raises InputError when the document has no text or a type holds white space, which brat cannot express.
 

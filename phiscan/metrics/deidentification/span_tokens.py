@@ -50,7 +50,7 @@ NOT_OF_A_VOCABULARY = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Subset:
-    """The score on the tokens of some kind: PHI found, PHI in all, and other such tokens that were marked."""
+    """The score on a subset of the tokens: PHI found, all PHI, and other such tokens that were marked."""
 
     found: int
     total: int
@@ -103,7 +103,7 @@ def covered_tokens(extents: Sequence[tuple[int, int]], spans: Iterable[LabelledS
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """What the gold documents say of each token string: seen outside PHI, and with which types inside."""
+    """The token strings of the gold documents: those outside PHI, and the types of those inside."""
 
     plain: frozenset[str]
     types: dict[str, frozenset[str]]
@@ -179,11 +179,11 @@ def token_scores(
                 unseen.add(**state)
         for name in {span.type for span in (*gold.spans, *system.spans)}:
             truly = covered_tokens(extents, [span for span in gold.spans if span.type == name])
-            said = covered_tokens(extents, [span for span in system.spans if span.type == name])
+            predicted = covered_tokens(extents, [span for span in system.spans if span.type == name])
             counts = by_type.setdefault(name, [0, 0, 0])
-            counts[0] += len(truly & said)
-            counts[1] += len(said - truly)
-            counts[2] += len(truly - said)
+            counts[0] += len(truly & predicted)
+            counts[1] += len(predicted - truly)
+            counts[2] += len(truly - predicted)
     return TokenScores(
         TokenCounts(tp, fp, fn),
         {name: TokenCounts(*by_type[name]) for name in sorted(by_type)},

@@ -125,13 +125,13 @@ def _clusters(
     """Yield groups of spans connected by shared characters; spans of different groups share none."""
     merged = sorted([(span, 0) for span in gold] + [(span, 1) for span in system])
     group: tuple[list[LabelledSpan], list[LabelledSpan]] = ([], [])
-    reach = -1
+    max_end = -1
     for span, side in merged:
-        if span.start >= reach and (group[0] or group[1]):
+        if span.start >= max_end and (group[0] or group[1]):
             yield group
             group = ([], [])
         group[side].append(span)
-        reach = max(reach, span.end)
+        max_end = max(max_end, span.end)
     if group[0] or group[1]:
         yield group
 

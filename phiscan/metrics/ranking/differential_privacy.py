@@ -1,4 +1,4 @@
-"""Releasing accuracy, sensitivity, specificity, AUCROC or average precision with differential privacy.
+"""Release accuracy, sensitivity, specificity, AUCROC or average precision with differential privacy.
 
 Neighbouring data sets differ in one example, and their size is public ("bounded" privacy). Source: Boyd
 (2014),
@@ -15,10 +15,10 @@ from fractions import Fraction
 METRICS = ("accuracy", "sensitivity", "specificity", "auc_roc", "average_precision")
 NOISES = ("laplace", "cauchy")
 
-# The released number is a multiple of 2^-40 whatever the data: its digits say nothing about the scale.
+# The released number is a multiple of 2^-40 for all data, so that its digits reveal nothing about the scale.
 GRID_BITS = 40
 _DISC_BITS = 256
-_DROWNED = 0.1  # half-width of the central 95 % of the noise from which on the figure is called drowned
+_DROWNED = 0.1  # half-width of the central 95 % of the noise from which the noise dominates
 
 
 def smoothness(epsilon: float, delta: float, noise: str) -> float:
@@ -34,7 +34,7 @@ def smoothness(epsilon: float, delta: float, noise: str) -> float:
 
 
 def local_sensitivity_auc_roc(n: int, m: int) -> float:
-    """Return by how much AUCROC can change when one example does.
+    """Return the local sensitivity of AUCROC: its largest change when one example changes.
 
     Source: Boyd (2014), theorem "Local sensitivity of AUCROC".
 
@@ -45,7 +45,7 @@ def local_sensitivity_auc_roc(n: int, m: int) -> float:
 
 
 def local_sensitivity_rate(n: int) -> float:
-    """Return by how much a rate among n examples (sensitivity, specificity) can change when one example does.
+    """Return the local sensitivity of a rate among n examples (sensitivity, specificity).
 
     Exchanging one of the n changes the count by one, 1/n. An example that changes its class moves k/n to
     (k-1)/(n-1), k/(n-1), (k+1)/(n+1) or k/(n+1): never further than 1/n.
@@ -57,7 +57,7 @@ def local_sensitivity_rate(n: int) -> float:
 
 
 def local_sensitivity_average_precision(n: int) -> float:
-    """Bound by how much average precision can change when one example does; n positives.
+    """Return an upper bound of the local sensitivity of average precision, for n positives.
 
     The bound is the printed one. For n from 2 to 6 it exceeds 1, by which average precision cannot change: it
     is loose there, which costs accuracy but no privacy.
@@ -77,8 +77,7 @@ def smooth_sensitivity(metric: str, n: int, m: int, beta: float) -> float:
     """Return the beta-smooth sensitivity: the largest LS(D') exp(-beta d(D, D')) over all data sets D'.
 
     d changed examples turn up to d positives into negatives or back. The logarithm of each local sensitivity
-    is
-    convex in the number of positives, so the largest value is at the data set itself or at the ends, where
+    is convex in the number of positives, so the largest value is at the data set itself or at the ends, where
     one or two positives (or negatives) are left: no search, exact for counts up to 10^9 and beyond.
     For accuracy the sensitivity is 1/(n+m) everywhere.
 
@@ -123,7 +122,7 @@ class NoiseScale:
 
     @property
     def drowns(self) -> bool:
-        """Tell whether the noise is so large that the figure says little."""
+        """Return whether the noise dominates the figure."""
         return self.half_width >= _DROWNED
 
 
@@ -159,10 +158,8 @@ def release(value: float, scale: float, noise: str) -> float:
     """Return the value with noise added, a multiple of 2^-40; not cut to [0, 1].
 
     Laplace noise comes from OpenDP's exact sampler, Cauchy noise from the ratio of the coordinates of a
-    random
-    point in a disc, in rational arithmetic; both from the operating system's cryptographic source. Neither
-    adds
-    floating-point numbers, whose gaps would betray the value.
+    random point in a disc, in rational arithmetic; both from the operating system's cryptographic source.
+    Neither adds floating-point numbers, whose gaps would reveal the value.
 
     Source: Mironov (2012) for the leak; Canonne, Kamath & Steinke (2020) for the Laplace sampler.
 
@@ -206,7 +203,7 @@ def _standard_cauchy() -> Fraction:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What the releases from one data set add up to."""
+    """The total privacy loss of the releases from one data set."""
 
     epsilon: float
     delta: float

@@ -203,7 +203,7 @@ class AreaEstimates:
 
 
 def area_estimates(ranking: Ranking) -> AreaEstimates:
-    """Estimate the area under the PR curve in every way that the source compares.
+    """Estimate the area under the PR curve by every method that the source compares.
 
     Source: Boyd (2014), chapter 4, which recommends average precision, lower trapezoid and interpolated
     median.

@@ -1,4 +1,4 @@
-"""How well scores rank: AUCROC, lift, and intervals for the area under the precision-recall curve.
+"""Measures of a ranking: AUCROC, lift, and intervals for the area under the precision-recall curve.
 
 Source: Boyd (2014), chapter 4; Boyd, Eng & Page (2013).
 """

@@ -36,7 +36,7 @@ RECOMMENDED = ("average_precision", "lower_trapezoid", "interpolated_median")
 
 @dataclass(frozen=True, slots=True)
 class EstimatorResult:
-    """How one estimator did; ``bias`` is its mean minus the truth, ``ratio`` its mean over the truth."""
+    """The result of one estimator; ``bias`` is mean minus truth, ``ratio`` mean over truth."""
 
     estimator: str
     mean: float
@@ -47,7 +47,7 @@ class EstimatorResult:
 
 @dataclass(frozen=True, slots=True)
 class IntervalResult:
-    """How often one interval around one estimator held the truth, and its mean width."""
+    """Coverage and mean width of one interval around one estimator."""
 
     estimator: str
     interval: str
@@ -158,9 +158,9 @@ def simulate(
 
 
 def _estimator_result(name: str, values: Floats, truth: float) -> EstimatorResult:
-    kept = values[np.isfinite(values)]
-    mean = float(kept.mean())
-    return EstimatorResult(name, mean, mean - truth, mean / truth, float(kept.std()))
+    finite = values[np.isfinite(values)]
+    mean = float(finite.mean())
+    return EstimatorResult(name, mean, mean - truth, mean / truth, float(finite.std()))
 
 
 def _interval_result(estimator: str, name: str, found: list[Interval], truth: float) -> IntervalResult:

@@ -1,4 +1,4 @@
-"""What no ranking can fall below in PR space: the unachievable region.
+"""The unachievable region of PR space: lower bounds of precision and of the area under the curve.
 
 Source: Boyd, Santos Costa, Davis & Page (2012); Boyd (2014), chapter 3.
 """

@@ -44,8 +44,8 @@ def move(source_url: str, target_url: str, *, on_table: Callable[[str, int], Non
                     on_table=on_table,
                 )
 
-            # In turn "alone", so that no row is written after its table was copied.
-            return source.write(copy, turn="alone")
+            # With an exclusive lock, so that no row is written during the copy.
+            return source.write(copy, lock="exclusive")
         finally:
             target.close()
     finally:
@@ -91,7 +91,7 @@ def fill(
         _prove(target, audit.verify(connection))
         return passed
 
-    return target.write(write, durable=True, turn="alone")
+    return target.write(write, durable=True, lock="exclusive")
 
 
 def refuse_unless_empty(target: Database) -> None:
@@ -100,7 +100,7 @@ def refuse_unless_empty(target: Database) -> None:
     if not found:
         return
     with target.read() as connection:
-        filled = portable.rows_there(connection)
+        filled = portable.table_with_rows(connection)
     if filled or found != SCHEMA_VERSION:
         why = f"{filled} has rows" if filled else f"its schema is {found}"
         message = f"{target.name}: expected an empty database: {why}"
@@ -115,7 +115,7 @@ def _make_tables(target: Database, connection: sa.Connection, schema: str) -> No
                 f"{target.name}: expected a database without tables: the copy has the older schema {schema}"
             )
             raise StoreError(message)
-        if filled := portable.rows_there(connection):  # written concurrently
+        if filled := portable.table_with_rows(connection):  # another process was faster
             message = f"{target.name}: expected an empty database: {filled} has rows"
             raise StoreError(message)
         return

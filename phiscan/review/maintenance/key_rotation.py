@@ -74,7 +74,7 @@ def _rotate(database: Database, key_file: Path, seal: Path | None, *, by: str, n
     database.write(
         lambda connection: keys.use(connection, new, former=former, actor=by, now=now),
         durable=True,
-        turn="alone",
+        lock="exclusive",
     )
     _replace(draft, key_file)
     return Rotation(old, new, former, finished=False)

@@ -8,7 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from phiscan.errors import StoreError
-from phiscan.store.sql_batches import Run, chunks, some_runs, within
+from phiscan.store.sql_batches import Run, chunks, run_batches, within
 from phiscan.store.tables import file, root, scan, sighting
 
 
@@ -49,7 +49,7 @@ def see_unchanged(connection: sa.Connection, scan_id: int, runs: Sequence[Run]) 
     if runs and connection.execute(sa.select(scan.c.id).where(scan.c.id == scan_id)).first() is None:
         message = f"scan {scan_id}: there is no such scan"
         raise StoreError(message)
-    for batch in some_runs(runs):
+    for batch in run_batches(runs):
         among = within(file.c.id, batch)
         before = connection.execute(_seen_before(among)).one()
         if before.complete is not None and before.first is not None and before.first < before.complete:

@@ -106,7 +106,7 @@ def run(database: Database, policy: Retention, *, by: str, now: datetime, dry_ru
         return certificate
 
     try:
-        certificate = database.write(remove, durable=True, turn="alone")
+        certificate = database.write(remove, durable=True, lock="exclusive")
     except _DryRunOverError as over:
         return over.certificate
     if certificate.counts:

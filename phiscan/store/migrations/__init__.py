@@ -15,9 +15,9 @@ from alembic.script import ScriptDirectory
 
 
 def migrate(connection: sa.Connection, revision: str = "head") -> None:
-    """Bring the database up to a revision, inside the caller's transaction.
+    """Migrate the database to a revision, inside the caller's transaction.
 
-    Rows that are derived from other tables (``review.worklist.rows``) are the caller's to make anew.
+    Rows derived from other tables (``review.worklist.rows``) must be rebuilt by the caller.
     """
     config = alembic_config()
     config.attributes["connection"] = connection
@@ -25,14 +25,14 @@ def migrate(connection: sa.Connection, revision: str = "head") -> None:
 
 
 def pending(found: str) -> list[tuple[str, str]]:
-    """Return number and summary of each revision that a database at ``found`` ("" = empty) still lacks."""
+    """Return number and summary of each pending revision of a database at ``found`` ("" = empty)."""
     scripts = ScriptDirectory.from_config(alembic_config())
     steps = [(step.revision, str(step.doc)) for step in scripts.walk_revisions()]
     return [(number, summary) for number, summary in reversed(steps) if number > found]
 
 
 def alembic_config() -> Config:
-    """Return Alembic's configuration: no ini file, the scripts beside this one."""
+    """Return Alembic's configuration: no ini file, the scripts in this folder."""
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent).replace("%", "%%"))
     return config

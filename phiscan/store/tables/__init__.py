@@ -1,4 +1,4 @@
-"""The tables of the review store; each table and column says what it means (docs/reference/database.md)."""
+"""The tables of the review store; every table and column has a comment (see docs/reference/database.md)."""
 
 from phiscan.store import append_only
 from phiscan.store.tables import desk, integrity, models, patients, retention, review, users

@@ -1,6 +1,6 @@
 """Tables of the officer's desk: corrections, second review, suppressions, reveals, near-duplicates.
 
-``work_item``, ``work_tally`` and ``near_group`` can be made again from the other tables; the rest is
+``work_item``, ``work_tally`` and ``near_group`` can be rebuilt from the other tables; the rest is
 append-only.
 """
 
@@ -13,20 +13,26 @@ from phiscan.store.column_types import CanonicalJson, RowId, SafeText, UtcTime
 from phiscan.store.tables.schema import column, key, metadata, one_of, row_id
 
 MARKS = ("right", "wrong_type", "wrong_extent", "spurious", "missed", "withdrawn")
-"""What a reviewer may say of one span."""
+"""The corrections that a reviewer may make of one span."""
 
 work_item = sa.Table(
     "work_item",
     metadata,
     key("file_id", "file.id", "the file"),
-    column("examination_id", RowId, "its standing result", sa.ForeignKey("examination.id")),
-    column("root_id", RowId, "the root it lies under", sa.ForeignKey("root.id")),
+    column("examination_id", RowId, "its current result", sa.ForeignKey("examination.id")),
+    column("root_id", RowId, "its root", sa.ForeignKey("root.id")),
     column("path_folded", sa.Text, "path below the root, its case folded, to search in"),
     column("content_hash", sa.Text, "blake3 of the present content"),
     column("referred", sa.Boolean, "the scan referred it; otherwise it is of the random sample"),
-    column("blind", sa.Boolean, "shown without what the machine says of it"),
-    column("risk", sa.Double, "order of the list: people x kinds x exposure x score; of a blind item, drawn"),
-    column("doubt", sa.Double, "order by doubt: distance of the score from its threshold; of some, drawn"),
+    column("blind", sa.Boolean, "shown without the program's results"),
+    column(
+        "risk", sa.Double, "order of the list: people x kinds x exposure x score; random for a blind item"
+    ),
+    column(
+        "doubt",
+        sa.Double,
+        "order by doubt: distance of the score from its threshold; random for a blind item",
+    ),
     column("arrived", RowId, "the scan that first saw this content"),
     column("media_type", sa.Text, "type by content"),
     column("owner", sa.Text, "owner's name, else its number"),
@@ -34,14 +40,14 @@ work_item = sa.Table(
     column("score", sa.Double, "health score; null when blind", null=True),
     column("band", sa.Integer, "tenth of the health score, 0 to 9, for estimates; never shown"),
     column("group_id", RowId, "near-duplicate group: number of its first file; null = alone", null=True),
-    column("state", sa.Text, "undecided, phi, not_phi or unsure: the verdict that stands"),
+    column("state", sa.Text, "undecided, phi, not_phi or unsure: the current verdict"),
     column("reviewer", sa.Text, "who gave that verdict; empty when undecided"),
     column("decided", UtcTime, "when that verdict was given", null=True),
-    column("decision_id", RowId, "the decision that stands", sa.ForeignKey("decision.id"), null=True),
-    column("assignee", sa.Text, "who shall decide; empty = nobody"),
+    column("decision_id", RowId, "the current decision", sa.ForeignKey("decision.id"), null=True),
+    column("assignee", sa.Text, "the assigned reviewer; empty = none"),
     column("awaits", sa.Text, "nobody, first (a first verdict), second (a blind second) or lead (disagreed)"),
-    column("is_open", sa.Boolean, "a verdict is awaited from somebody but a lead"),
-    column("hidden_until", sa.Text, "a suppression hides it until then (UTC, ISO 8601); empty = not hidden"),
+    column("is_open", sa.Boolean, "a verdict of a reviewer (not a lead) is awaited"),
+    column("hidden_until", sa.Text, "hidden by a suppression until then (UTC, ISO 8601); empty = not hidden"),
     sa.CheckConstraint(
         "state IN ('undecided', 'phi', 'not_phi', 'unsure')",
         name="state_known",
@@ -53,18 +59,18 @@ work_item = sa.Table(
     sa.Index("ix_work_item_open_oldest", "is_open", "file_id"),
     sa.Index("ix_work_item_folder", "root_id", "path_folded"),
     sa.Index(None, "group_id"),
-    comment="The review list, one row per file in it; made from the other tables as they change.",
+    comment="The review list, one row per file in it; derived from the other tables as they change.",
 )
 
 work_tally = sa.Table(
     "work_tally",
     metadata,
-    sa.Column("kind", sa.Text, primary_key=True, nullable=False, comment="what is counted by"),
+    sa.Column("kind", sa.Text, primary_key=True, nullable=False, comment="what is counted"),
     sa.Column(
         "value", SafeText, primary_key=True, nullable=False, comment="a value of it, or several as JSON"
     ),
     column("n", sa.BigInteger, "items of the list that have it"),
-    comment="Counts of the review list, kept with it, so that a page need not count.",
+    comment="Counts of the review list, updated with it, so that pages need not count.",
 )
 
 near_signature = sa.Table(
@@ -74,7 +80,7 @@ near_signature = sa.Table(
     column(
         "signature", sa.LargeBinary, "MinHash over word triples, keyed: 64 values of 32 bits, little-endian"
     ),
-    comment="What near-duplicates are found by; without the key it says nothing about words.",
+    comment="Signature for near-duplicates; without the key it reveals nothing about words.",
 )
 
 near_group = sa.Table(
@@ -82,17 +88,17 @@ near_group = sa.Table(
     metadata,
     key("file_id", "file.id", "a file that has near-duplicates"),
     column("group_id", RowId, "number of the group's first file", sa.ForeignKey("file.id")),
-    column("content_hash", sa.Text, "content that this was found for"),
+    column("content_hash", sa.Text, "content for which it was computed"),
     column("similarity", sa.Double, "estimated share of word triples in common with the first; 1 = a copy"),
     sa.Index(None, "group_id"),
-    comment="Groups of files that say nearly the same; made anew at the end of each scan.",
+    comment="Groups of near-duplicate files; rebuilt at the end of each scan.",
 )
 
 desk_policy = sa.Table(
     "desk_policy",
     metadata,
-    row_id("number of the policy; the highest stands"),
-    column("second_review", sa.Double, "share of decisions that go blind to a second person"),
+    row_id("number of the policy; the highest applies"),
+    column("second_review", sa.Double, "share of decisions that get a blind second review"),
     column("hide_limit", sa.Integer, "a suppression that hides more items needs a lead's approval"),
     column("seed", sa.Text, "secret of the random draws"),
     column("set_by", SafeText, "who set it"),
@@ -114,7 +120,7 @@ decision_form = sa.Table(
     column("second_verdict_id", RowId, "or the blind verdict", sa.ForeignKey("second_verdict.id"), null=True),
     sa.UniqueConstraint("token"),
     sqlite_autoincrement=True,
-    comment="Forms already answered: the same form sent twice is one decision. Append-only.",
+    comment="Forms already processed: a form sent twice is one decision. Append-only.",
 )
 
 decision_undo = sa.Table(
@@ -122,15 +128,15 @@ decision_undo = sa.Table(
     metadata,
     row_id("number of the undoing"),
     column("file_id", RowId, "the file", sa.ForeignKey("file.id")),
-    column("decision_id", RowId, "the decision taken back", sa.ForeignKey("decision.id"), null=True),
+    column("decision_id", RowId, "the undone decision", sa.ForeignKey("decision.id"), null=True),
     column("second_verdict_id", RowId, "or the blind verdict", sa.ForeignKey("second_verdict.id"), null=True),
-    column("undone_by", SafeText, "who took it back"),
+    column("undone_by", SafeText, "who undid it"),
     column("undone", UtcTime, "when"),
     sa.CheckConstraint("(decision_id IS NULL) <> (second_verdict_id IS NULL)", name="one_undone"),
     sa.UniqueConstraint("decision_id"),
     sa.UniqueConstraint("second_verdict_id"),
     sqlite_autoincrement=True,
-    comment="A decision that was taken back; the one before it stands again. Append-only.",
+    comment="A decision that was undone; the one before it applies again. Append-only.",
 )
 
 skip = sa.Table(
@@ -138,12 +144,12 @@ skip = sa.Table(
     metadata,
     row_id("number of the skip"),
     column("file_id", RowId, "the file", sa.ForeignKey("file.id")),
-    column("content_hash", sa.Text, "content that was passed over"),
-    column("reviewer", SafeText, "who passed it over"),
-    column("until", UtcTime, "when it comes back"),
+    column("content_hash", sa.Text, "the skipped content"),
+    column("reviewer", SafeText, "who skipped it"),
+    column("until", UtcTime, "when it is shown again"),
     sa.Index(None, "reviewer", "file_id"),
     sqlite_autoincrement=True,
-    comment="An item that one reviewer passed over for now; of several, the highest number stands.",
+    comment="An item that one reviewer skipped for now; of several, the highest number applies.",
 )
 
 second_review = sa.Table(
@@ -164,7 +170,7 @@ second_review = sa.Table(
 second_verdict = sa.Table(
     "second_verdict",
     metadata,
-    row_id("number of the verdict; of several not taken back, the highest stands"),
+    row_id("number of the verdict; of several not undone, the highest applies"),
     column("second_review_id", RowId, "the second review", sa.ForeignKey("second_review.id")),
     column("file_id", RowId, "the file", sa.ForeignKey("file.id")),
     column("verdict", sa.Text, "phi, not_phi or unsure"),
@@ -185,7 +191,7 @@ adjudication = sa.Table(
     row_id("number of the adjudication"),
     column("second_review_id", RowId, "the second review", sa.ForeignKey("second_review.id")),
     column("second_verdict_id", RowId, "the verdict that disagreed", sa.ForeignKey("second_verdict.id")),
-    column("decision_id", RowId, "the lead's decision, which stands", sa.ForeignKey("decision.id")),
+    column("decision_id", RowId, "the lead's decision, which is final", sa.ForeignKey("decision.id")),
     sa.UniqueConstraint("decision_id"),
     sa.Index(None, "second_review_id"),
     sqlite_autoincrement=True,
@@ -195,16 +201,16 @@ adjudication = sa.Table(
 span_correction = sa.Table(
     "span_correction",
     metadata,
-    row_id("number of the correction; of several about one span, the highest stands"),
+    row_id("number of the correction; of several about one span, the highest applies"),
     column("file_id", RowId, "the file", sa.ForeignKey("file.id")),
-    column("examination_id", RowId, "the result that was looked at", sa.ForeignKey("examination.id")),
+    column("examination_id", RowId, "the reviewed result", sa.ForeignKey("examination.id")),
     column("content_hash", sa.Text, "content that the positions belong to"),
-    column("position", RowId, "place of the finding in its result; null for a missed one", null=True),
-    column("mark", sa.Text, "what is said of it"),
+    column("position", RowId, "index of the finding in its result; null if missed", null=True),
+    column("mark", sa.Text, "the correction"),
     column("span_start", sa.BigInteger, "first code point of the right span"),
     column("span_end", sa.BigInteger, "code point after its last"),
     column("entity_type", sa.Text, "right type"),
-    column("reviewer", SafeText, "who says so"),
+    column("reviewer", SafeText, "who made it"),
     column("corrected", UtcTime, "when"),
     one_of("mark", MARKS),
     one_of("entity_type", (e.value for e in EntityType)),
@@ -212,37 +218,37 @@ span_correction = sa.Table(
     sa.CheckConstraint("position IS NOT NULL OR mark IN ('missed', 'withdrawn')", name="position_if_found"),
     sa.Index(None, "file_id", "content_hash"),
     sqlite_autoincrement=True,
-    comment="A reviewer's word on one span: positions and types, never text. Append-only.",
+    comment="A reviewer's correction of one span: positions and types, never text. Append-only.",
 )
 
 span_review = sa.Table(
     "span_review",
     metadata,
-    row_id("number of the entry; of several about one content, the highest stands"),
+    row_id("number of the entry; of several about one content, the highest applies"),
     column("file_id", RowId, "the file", sa.ForeignKey("file.id")),
-    column("examination_id", RowId, "the result that was gone through", sa.ForeignKey("examination.id")),
-    column("content_hash", sa.Text, "content that was gone through"),
-    column("complete", sa.Boolean, "every span was looked at, and the missed ones were marked"),
-    column("reviewer", SafeText, "who says so"),
+    column("examination_id", RowId, "the reviewed result", sa.ForeignKey("examination.id")),
+    column("content_hash", sa.Text, "the reviewed content"),
+    column("complete", sa.Boolean, "every span was checked, and the missed ones were marked"),
+    column("reviewer", SafeText, "who made it"),
     column("reviewed", UtcTime, "when"),
     sa.Index(None, "file_id", "content_hash"),
     sqlite_autoincrement=True,
-    comment="A file whose spans were all gone through: what is not marked is right. Append-only.",
+    comment="A file whose spans were all checked: spans without a mark are right. Append-only.",
 )
 
 topic_correction = sa.Table(
     "topic_correction",
     metadata,
-    row_id("number of the correction; of several about one content, the highest stands"),
+    row_id("number of the correction; of several about one content, the highest applies"),
     column("file_id", RowId, "the file", sa.ForeignKey("file.id")),
-    column("examination_id", RowId, "the result that was looked at", sa.ForeignKey("examination.id")),
+    column("examination_id", RowId, "the reviewed result", sa.ForeignKey("examination.id")),
     column("content_hash", sa.Text, "content that the labels belong to"),
     column("labels", CanonicalJson, "labels of ICD chapters and blocks that fit the file, [label, ...]"),
-    column("reviewer", SafeText, "who says so"),
+    column("reviewer", SafeText, "who made it"),
     column("corrected", UtcTime, "when"),
     sa.Index(None, "file_id", "content_hash"),
     sqlite_autoincrement=True,
-    comment="What a file is about, as a reviewer says. Append-only.",
+    comment="A reviewer's correction of a file's topics. Append-only.",
 )
 
 suppression = sa.Table(
@@ -255,7 +261,7 @@ suppression = sa.Table(
     column("root_id", RowId, "only below this root; null = everywhere", sa.ForeignKey("root.id"), null=True),
     column("folder", SafeText, "only below this folder of the root, as shown; empty = all of it"),
     column("n_hidden", sa.Integer, "queued items that it hid when it was made"),
-    column("needs_approval", sa.Boolean, "too broad to hold before a lead approves"),
+    column("needs_approval", sa.Boolean, "too broad to apply before a lead approves"),
     column("reason", SafeText, "why"),
     column("until", UtcTime, "when it ends"),
     column("made_by", SafeText, "who made it"),
@@ -264,7 +270,7 @@ suppression = sa.Table(
     sa.CheckConstraint("reason <> ''", name="reason_given"),
     sa.CheckConstraint("made_by <> ''", name="made_by_named"),
     sqlite_autoincrement=True,
-    comment="What need not be looked at for a while; hides items of the list, nothing else. Append-only.",
+    comment="A temporary suppression of a value or rule; it only hides items of the list. Append-only.",
 )
 
 suppression_approval = sa.Table(
@@ -289,7 +295,7 @@ suppression_lift = sa.Table(
     column("lifted", UtcTime, "when"),
     sa.UniqueConstraint("suppression_id"),
     sqlite_autoincrement=True,
-    comment="A suppression that was taken back. Append-only.",
+    comment="A suppression that was lifted. Append-only.",
 )
 
 reveal = sa.Table(
@@ -299,7 +305,7 @@ reveal = sa.Table(
     column("file_id", RowId, "the file", sa.ForeignKey("file.id")),
     column("examination_id", RowId, "the result it was opened from", sa.ForeignKey("examination.id")),
     column("content_hash", sa.Text, "content that was to be shown"),
-    column("purpose", SafeText, "what for, as the person wrote it"),
+    column("purpose", SafeText, "purpose, as the person wrote it"),
     column("revealed_by", SafeText, "who"),
     column("revealed", UtcTime, "when it was asked for, before anything was shown"),
     sa.CheckConstraint("purpose <> ''", name="purpose_given"),
@@ -312,7 +318,7 @@ reveal = sa.Table(
 sample_draw = sa.Table(
     "sample_draw",
     metadata,
-    row_id("number of the draw; the highest stands"),
+    row_id("number of the draw; the highest applies"),
     column("seed", sa.Text, "seed of the random order"),
     column("n_queued", sa.Integer, "referred files that it was drawn from"),
     column("n_unreferred", sa.Integer, "files not referred that it was drawn from"),
@@ -327,12 +333,12 @@ sample_member = sa.Table(
     metadata,
     row_id("number of the row"),
     column("draw_id", RowId, "the draw", sa.ForeignKey("sample_draw.id")),
-    column("place", sa.Integer, "place in the random order of its kind, from 0"),
+    column("place", sa.Integer, "index in the random order of its kind, from 0"),
     column("file_id", RowId, "the file", sa.ForeignKey("file.id")),
     column("content_hash", sa.Text, "content when it was drawn"),
     column("referred", sa.Boolean, "drawn from the queue, else from the files not referred"),
-    column("risk", sa.Double, "place in the list, drawn from the risks in the queue"),
-    column("doubt", sa.Double, "place in the order by doubt"),
+    column("risk", sa.Double, "order in the list, drawn from the risks in the queue"),
+    column("doubt", sa.Double, "order by doubt"),
     sa.Index(None, "file_id"),
     sqlite_autoincrement=True,
     comment="The files of a draw. Append-only.",

@@ -1,4 +1,4 @@
-"""Tables by which a later change of results is found: digests of scans, the signed end of the log."""
+"""Tables for detecting later changes of results: digests of scans, the signed end of the log."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ examination_digest = sa.Table(
     column(
         "parts", CanonicalJson, "{table: first 24 hex digits of sha256 over its rows of this examination}"
     ),
-    comment="Digest of one result and all that belongs to it, made when its scan was complete.",
+    comment="Digest of one result and its rows in other tables, made when its scan was complete.",
 )
 
 scan_digest = sa.Table(
     "scan_digest",
     metadata,
-    row_id("number of the digest; of several of one scan, the highest counts"),
+    row_id("number of the digest; of several of one scan, the highest applies"),
     column("scan_id", RowId, "the scan", sa.ForeignKey("scan.id")),
     column("cause", SafeText, "why it was made: scan, or purge (rows of the scan were removed by policy)"),
     column("n_examinations", sa.BigInteger, "results that the scan made"),
@@ -28,7 +28,7 @@ scan_digest = sa.Table(
     column("n_sightings", sa.BigInteger, "files that it saw"),
     column("sightings", sa.Text, "sha256 over them"),
     column("scan_row", sa.Text, "sha256 over the scan itself and its roots"),
-    column("whole", sa.Boolean, "whether it looked at its roots as a whole"),
+    column("whole", sa.Boolean, "whether it covered its roots completely"),
     column("made", UtcTime, "when"),
     sa.Index(None, "scan_id"),
     sqlite_autoincrement=True,
@@ -45,7 +45,7 @@ audit_head = sa.Table(
     column("signature", sa.Text, "HMAC-SHA256 over number and hash, hex"),
     column("signed", UtcTime, "when"),
     sa.CheckConstraint("id = 1", name="one_row"),
-    comment="The last entry of the audit log, signed; a log that ends before it was cut off.",
+    comment="The last entry of the audit log, signed; a log that ends before it was truncated.",
 )
 
 APPEND_ONLY: dict[str, tuple[str, ...]] = {"scan_digest": ("id",)}

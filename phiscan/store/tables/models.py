@@ -1,4 +1,4 @@
-"""Tables of what can be learned from reviews, and of what was: model versions and which one is active."""
+"""Tables for learning from reviews: features of reviewed files, model versions and activations."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ health_window = sa.Table(
     "health_window",
     metadata,
     key("examination_id", "examination.id", "the examination"),
-    column("n_chars", sa.BigInteger, "length of the stretch of text that decided the health score"),
-    column("counts", CanonicalJson, "{concept, kind or cue of our dictionaries: times in that stretch}"),
+    column("n_chars", sa.BigInteger, "length of the text window with the best health score"),
+    column("counts", CanonicalJson, "{concept, kind or cue of the dictionaries: count in that window}"),
     column(
         "evidence",
         CanonicalJson,
-        "{what the decision table looked at besides the score: yes, no or number}",
+        "{input of the decision table besides the score: number}",
     ),
     sa.CheckConstraint("n_chars >= 0", name="length_not_negative"),
-    comment="What `phiscan learn` learns from: counts of ids of our own dictionaries; never the words.",
+    comment="Training data of `phiscan learn`: counts of dictionary ids; never the words.",
 )
 
 model_version = sa.Table(
@@ -27,9 +27,9 @@ model_version = sa.Table(
     metadata,
     row_id("number of the version"),
     column("made", UtcTime, "when it was learned"),
-    column("made_by", SafeText, "who asked for it"),
+    column("made_by", SafeText, "who requested it"),
     column("files", CanonicalJson, "{file in PHISCAN_HOME/models/NUMBER: sha256 of its bytes}"),
-    column("summary", CanonicalJson, "what it was learned from, how it did on held-out files, and warnings"),
+    column("summary", CanonicalJson, "training data, results on held-out files, and warnings"),
     sa.CheckConstraint("made_by <> ''", name="made_by_named"),
     sqlite_autoincrement=True,
     comment="A version of models learned from decisions. Append-only; making one does not use it.",
@@ -38,7 +38,7 @@ model_version = sa.Table(
 model_activation = sa.Table(
     "model_activation",
     metadata,
-    row_id("number of the activation; the highest number stands"),
+    row_id("number of the activation; the highest number applies"),
     column(
         "version_id",
         RowId,

@@ -1,4 +1,4 @@
-"""Tables of the organization's own patients: which were matched where, by opaque numbers, and who asked."""
+"""Tables of the patient index: matches by opaque numbers, and a log of changes and searches."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ patient_check = sa.Table(
     column("n_patients", sa.Integer, "distinct patients matched by a strong key or a pair"),
     column("n_rare_names", sa.Integer, "further patients matched by a rare name alone"),
     column("n_lookups", sa.BigInteger, "match keys looked up"),
-    column("expected_by_chance", sa.Double, "matches to be expected if all its people were strangers"),
+    column("expected_by_chance", sa.Double, "expected number of false matches"),
     sa.CheckConstraint("n_patients >= 0 AND n_rare_names >= 0", name="patients_not_negative"),
     sa.CheckConstraint("n_lookups >= 0 AND expected_by_chance >= 0", name="lookups_not_negative"),
     comment="How an examination was compared with the patient index; no row = there was no index.",
@@ -36,11 +36,11 @@ patient_match = sa.Table(
         comment="number of the match in its document, from 0",
     ),
     column("patient", sa.BigInteger, "opaque number of the patient, as in the organization's own list"),
-    column("kind", sa.Text, "what agreed: a strong key, a pair of values, or a rare name alone"),
+    column("kind", sa.Text, "what matched: a strong key, a pair of values, or a rare name alone"),
     column("span_start", sa.BigInteger, "first code point of the values"),
-    column("span_end", sa.BigInteger, "code point behind the last of them"),
-    column("locator", SafeText, "where the values stand in the file"),
-    column("is_planted", sa.Boolean, "the record does not exist in reality: it was planted as an alarm"),
+    column("span_end", sa.BigInteger, "code point after the last of them"),
+    column("locator", SafeText, "where the values are in the file"),
+    column("is_planted", sa.Boolean, "the record is invented: a canary, planted to detect leaks"),
     sa.CheckConstraint("span_start >= 0 AND span_end > span_start", name="span_not_empty"),
     sa.CheckConstraint("patient > 0", name="patient_numbered"),
     sa.Index(None, "patient"),
@@ -51,8 +51,8 @@ patient_event = sa.Table(
     "patient_event",
     metadata,
     row_id("number of the event"),
-    column("event", sa.Text, "what was done with the patient index, or asked"),
-    column("purpose", SafeText, "what for; empty where the event says it"),
+    column("event", sa.Text, "change of the patient index, or kind of search"),
+    column("purpose", SafeText, "purpose; empty where the event implies it"),
     column("details", CanonicalJson, "counts, kinds of fields and check values; never a value of a patient"),
     column("done_by", SafeText, "who"),
     column("done", UtcTime, "when"),

@@ -1,4 +1,4 @@
-"""Tables of what was purged by policy, what may not be, and which keys made the hashes."""
+"""Tables of retention: purges, legal holds, and the keys of the hashes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from phiscan.store.tables.schema import column, key, metadata, one_of, row_id
 legal_hold = sa.Table(
     "legal_hold",
     metadata,
-    row_id("number of the entry; of several about one file or root, the highest stands"),
+    row_id("number of the entry; of several about one file or root, the highest applies"),
     column("root_id", RowId, "the root held; null = a single file", sa.ForeignKey("root.id"), null=True),
     column("file_id", RowId, "the file held; null = a whole root", sa.ForeignKey("file.id"), null=True),
     column("state", sa.Text, "placed or lifted"),
@@ -48,21 +48,21 @@ purge = sa.Table(
     column("digest", sa.Text, "sha256 over all rows removed, table by table in order"),
     column("ranges", CanonicalJson, "{logged table: [[first, last number], ...]} of rows removed"),
     column("log_through", RowId, "last entry of the audit log that was removed, by this or before; 0 = none"),
-    column("log_hash", sa.Text, "hash of that entry: the log goes on from it"),
+    column("log_hash", sa.Text, "hash of that entry: the log continues from it"),
     column("carried", CanonicalJson, "{table: {row: digest}} of rows that outlive their entry in the log"),
     sa.CheckConstraint("purged_by <> ''", name="purged_by_named"),
     sa.CheckConstraint("length(digest) = 64", name="digest_is_a_hash"),
     sqlite_autoincrement=True,
-    comment="The certificate of a purge, and the point from which the audit log goes on. Append-only.",
+    comment="The certificate of a purge, and the point from which the audit log continues. Append-only.",
 )
 
 key_use = sa.Table(
     "key_use",
     metadata,
-    row_id("number of the entry; the highest stands"),
-    column("key_id", sa.Text, "check value of the key: tells keys apart, says nothing about them"),
-    column("former", sa.Text, "what became of the key before: none (the first key), sealed or destroyed"),
-    column("used_by", SafeText, "who made it the key in use"),
+    row_id("number of the entry; the highest applies"),
+    column("key_id", sa.Text, "check value of the key: identifies it, reveals nothing about it"),
+    column("former", sa.Text, "state of the previous key: none (the first key), sealed or destroyed"),
+    column("used_by", SafeText, "who activated it"),
     column("used", UtcTime, "when"),
     one_of("former", ("none", "sealed", "destroyed")),
     sa.CheckConstraint("used_by <> ''", name="used_by_named"),

@@ -1,4 +1,4 @@
-"""Tables of what people decided, and the log of it; all append-only."""
+"""Tables of reviewers' decisions and assignments, and the audit log; all append-only."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from phiscan.store.tables.schema import column, metadata, one_of, row_id
 decision = sa.Table(
     "decision",
     metadata,
-    row_id("number of the decision; of several, the highest number stands"),
+    row_id("number of the decision; of several, the highest number applies"),
     column("file_id", RowId, "the file", sa.ForeignKey("file.id")),
     column("examination_id", RowId, "the result the reviewer saw", sa.ForeignKey("examination.id")),
     column("content_hash", sa.Text, "blake3 of the content decided upon; other content needs a new decision"),
@@ -30,15 +30,15 @@ decision = sa.Table(
 assignment = sa.Table(
     "assignment",
     metadata,
-    row_id("number of the assignment; of several, the highest number stands"),
+    row_id("number of the assignment; of several, the highest number applies"),
     column("file_id", RowId, "the file", sa.ForeignKey("file.id")),
-    column("assignee", SafeText, "who shall decide; empty = nobody any more"),
+    column("assignee", SafeText, "the assigned reviewer; empty = no longer assigned"),
     column("assigned_by", SafeText, "who assigned"),
     column("assigned", UtcTime, "when"),
     sa.CheckConstraint("assigned_by <> ''", name="assigned_by_named"),
     sa.Index(None, "file_id"),
     sqlite_autoincrement=True,
-    comment="Who shall decide about a file. Append-only.",
+    comment="The assignment of a file to a reviewer. Append-only.",
 )
 
 audit_log = sa.Table(

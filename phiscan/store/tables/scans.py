@@ -1,6 +1,6 @@
-"""Tables of what scans found: scan, root, file, examination and what belongs to one examination.
+"""Tables of scan results: scan, root, file, examination and the rows of one examination.
 
-No column holds document text: findings keep positions, types, masked shapes and keyed hashes.
+No column holds document text: findings have positions, types, masked shapes and keyed hashes.
 """
 
 from __future__ import annotations
@@ -15,11 +15,13 @@ scan = sa.Table(
     "scan",
     metadata,
     row_id("number of the scan"),
-    column("scan_key", sa.Text, "sha256 over roots, versions and options: what makes a scan resumable"),
+    column(
+        "scan_key", sa.Text, "sha256 over roots, versions and options: a scan can be resumed if it is equal"
+    ),
     column("status", sa.Text, "running (also: killed), stopped (resumable) or complete"),
     column("started", UtcTime, "when the scan was begun"),
     column("ended", UtcTime, "when it last stopped or completed", null=True),
-    column("seconds", sa.Double, "duration of all its parts that ended orderly, in seconds"),
+    column("seconds", sa.Double, "total duration of all its runs that ended normally, in seconds"),
     column("versions", CanonicalJson, "versions and hashes of program, rules, dictionaries and models"),
     column("options", CanonicalJson, "options of the scan that change its result"),
     one_of("status", ("running", "stopped", "complete")),
@@ -44,7 +46,7 @@ scan_root = sa.Table(
     "scan_root",
     metadata,
     key("scan_id", "scan.id", "the scan"),
-    key("position", "", "place of the root on the command line, from 0"),
+    key("position", "", "index of the root on the command line, from 0"),
     column("root_id", RowId, "the root", sa.ForeignKey("root.id")),
     sa.Index(None, "root_id"),
     comment="The roots of a scan, in the order given.",
@@ -63,14 +65,14 @@ early_result = sa.Table(
         comment="raw bytes of the path relative to the root",
     ),
     column("result", sa.Text, "the result as a JSON list: positions, types, masked shapes and keyed hashes"),
-    comment="Results that a running scan has, but cannot record yet: a file before them is still being read.",
+    comment="Results of a running scan that cannot be recorded yet: an earlier file is still being read.",
 )
 
 file = sa.Table(
     "file",
     metadata,
     row_id("number of the file, in the order of the first crawl"),
-    column("root_id", RowId, "the root it lies under", sa.ForeignKey("root.id")),
+    column("root_id", RowId, "its root", sa.ForeignKey("root.id")),
     column("path", sa.LargeBinary, "raw bytes of the path relative to the root"),
     column("display", SafeText, "the path as text, bytes that are not UTF-8 as \\xNN"),
     column("seen_scan_id", RowId, "the scan that saw it last", sa.ForeignKey("scan.id")),
@@ -86,10 +88,10 @@ examination = sa.Table(
     row_id("number of the examination"),
     column("scan_id", RowId, "the scan that examined the file", sa.ForeignKey("scan.id")),
     column("file_id", RowId, "the file", sa.ForeignKey("file.id")),
-    column("outcome", sa.Text, "what became of the file: screened, skipped or failed"),
+    column("outcome", sa.Text, "outcome of the file: screened, skipped or failed"),
     column("reason", sa.Text, "why it was skipped or failed; empty when screened"),
     column("detail", SafeText, "technical detail of the reason, never content"),
-    column("versions_key", sa.Text, "versions of everything that made this result"),
+    column("versions_key", sa.Text, "versions of everything that affects this result"),
     column("size", sa.BigInteger, "size in bytes when crawled"),
     column("bytes_read", sa.BigInteger, "bytes read of it; null = not known", null=True),
     column("mtime_ns", Clamped64, "time of last change of the content, nanoseconds since 1970"),
@@ -102,15 +104,15 @@ examination = sa.Table(
     column("content_hash", sa.Text, "blake3 of the bytes, hex; empty when never read"),
     column("n_chars", sa.BigInteger, "code points of text read"),
     column("vector", sa.BigInteger, "PII characteristics present, one bit each, FirstName the lowest"),
-    column("hamming", sa.Integer, "bits lacking to satisfy equation 4; 0 = satisfied", null=True),
-    column("missing", sa.BigInteger, "one cheapest set of lacking bits, packed like vector"),
+    column("hamming", sa.Integer, "number of missing bits to satisfy equation 4; 0 = satisfied", null=True),
+    column("missing", sa.BigInteger, "one smallest set of missing bits, packed like vector"),
     column("nearest_prototype", SafeText, "name of the nearest PII prototype (equation 5)"),
     column("prototype_distance", sa.Integer, "Hamming distance to it", null=True),
     column("n_people", sa.Integer, "distinct people at risk in the file, an estimate"),
     column(
         "people_low",
         sa.BigInteger,
-        "lower end of the 95% interval of n_people; null where the whole text was examined",
+        "lower end of the 95% interval of n_people; null if the whole text was examined",
         null=True,
     ),
     column("people_high", sa.BigInteger, "upper end of that interval", null=True),
@@ -132,25 +134,25 @@ examination = sa.Table(
     column(
         "probability",
         sa.Double,
-        "P(PHI) on a share of the stated prevalence, 0 to 1; null unless screened",
+        "P(PHI) at the configured prevalence, 0 to 1; null unless screened",
         null=True,
     ),
     column(
         "decision_reasons",
         CanonicalJson,
-        "strongest inputs of P(PHI), [[input, what it adds to the log-odds], ...]",
+        "largest contributions to P(PHI), [[input, added log-odds], ...]",
         default="[]",
     ),
     column(
         "second_look",
         sa.Boolean,
-        "not referred, but marked by a detector or by the table of cases",
+        "not referred, but marked by a detector or by the decision table",
         default=sa.false(),
     ),
     column(
         "search",
         sa.Text,
-        "which recognizers read it: everything, needed, audit or left_out; empty if not known",
+        "which recognizers ran on it: everything, needed, audit or left_out; empty if not known",
         default="",
     ),
     column("finding_counts", CanonicalJson, "number of findings of each type, {type: number}", default="{}"),
@@ -176,19 +178,19 @@ sighting = sa.Table(
     metadata,
     key("scan_id", "scan.id", "the scan"),
     key("file_id", "file.id", "the file that was there"),
-    column("examination_id", RowId, "its standing result", sa.ForeignKey("examination.id")),
+    column("examination_id", RowId, "its current result", sa.ForeignKey("examination.id")),
     sa.Index(None, "examination_id"),
-    comment="A file was there when a scan came by. Unchanged = the examination is of an earlier scan.",
+    comment="A file seen by a scan. If it was unchanged, the examination is of an earlier scan.",
 )
 
 finding = sa.Table(
     "finding",
     metadata,
     key("examination_id", "examination.id", "the examination"),
-    key("position", "", "place in text order, from 0"),
+    key("position", "", "index in text order, from 0"),
     column("span_start", sa.BigInteger, "first code point in the extracted text"),
     column("span_end", sa.BigInteger, "code point after the last"),
-    column("locator", SafeText, "way through containers to the place in the file"),
+    column("locator", SafeText, "path through containers to the position in the file"),
     column("entity_type", sa.Text, "type of the identifier"),
     column("source", SafeText, "id of the rule or recognizer"),
     column("score", sa.Double, "0 to 1"),
@@ -207,12 +209,12 @@ health_term = sa.Table(
     "health_term",
     metadata,
     key("examination_id", "examination.id", "the examination"),
-    key("position", "", "place in the order given, from 0"),
-    column("concept", SafeText, "id of the health concept in our dictionaries"),
-    column("n_hits", sa.Integer, "times it occurs in the file"),
+    key("position", "", "index in the given order, from 0"),
+    column("concept", SafeText, "id of the health concept in the dictionaries"),
+    column("n_hits", sa.Integer, "number of occurrences in the file"),
     column("first_start", sa.BigInteger, "first code point of its first occurrence"),
     column("first_end", sa.BigInteger, "code point after that occurrence"),
-    column("locator", SafeText, "place of the first occurrence"),
+    column("locator", SafeText, "locator of the first occurrence"),
     sa.CheckConstraint("0 <= first_start AND first_start < first_end", name="span_order"),
     sa.CheckConstraint("n_hits >= 1", name="hits_positive"),
     comment="A health concept found in a file and how often; never the words themselves.",
@@ -222,8 +224,8 @@ unread_part = sa.Table(
     "unread_part",
     metadata,
     key("examination_id", "examination.id", "the examination"),
-    key("position", "", "place in the order given, from 0"),
-    column("locator", SafeText, "way through containers to the part"),
+    key("position", "", "index in the given order, from 0"),
+    column("locator", SafeText, "path through containers to the part"),
     column("reason", sa.Text, "why it could not be read"),
     column("detail", SafeText, "technical detail, never content"),
     one_of("reason", (r.value for r in FailReason)),
@@ -237,23 +239,23 @@ stage_time = sa.Table(
     column("seconds", CanonicalJson, "seconds of its worker in each stage, [[stage, seconds], ...]"),
     column("total_s", sa.Double, "their sum"),
     sa.Index(None, "total_s"),
-    comment="How long each stage of a file took; the slowest files of a scan are said at its end.",
+    comment="How long each stage of a file took; the slowest files of a scan are reported at its end.",
 )
 
 access = sa.Table(
     "access",
     metadata,
     key("examination_id", "examination.id", "the examination"),
-    column("owner", SafeText, "name of the owner as the share gave it; empty when it has none"),
+    column("owner", SafeText, "name of the owner on the share; empty when it has none"),
     column("readers", CanonicalJson, "who may read the file, [name, ...]; everyone, group NAME, user NAME"),
-    comment="Who owns a file and who may read it, as the share said when the file was examined.",
+    comment="Who owns a file and who may read it, on the share when the file was examined.",
 )
 
 reuse = sa.Table(
     "reuse",
     metadata,
     key("examination_id", "examination.id", "the examination"),
-    comment="An examination taken over from one of equal content: hashed, not screened again.",
+    comment="An examination copied from one of equal content: hashed, not screened again.",
 )
 
 departure = sa.Table(
@@ -276,15 +278,15 @@ departure = sa.Table(
 folder = sa.Table(
     "folder",
     metadata,
-    key("root_id", "root.id", "the root it lies under"),
+    key("root_id", "root.id", "its root"),
     sa.Column(
         "place",
         sa.LargeBinary,
         primary_key=True,
         nullable=False,
-        comment="raw bytes of its path relative to the root, each / as a NUL: sorts as the crawl goes",
+        comment="raw bytes of its path relative to the root, each / as a NUL: sorts in crawl order",
     ),
-    column("digest", sa.LargeBinary, "blake3 over what the file system said of its entries, 16 bytes"),
-    column("file_runs", CanonicalJson, "its files and what else lies in it, [[first, last], ...] of file.id"),
-    comment="A folder in which every result stood: while its digest is the same, they all stand.",
+    column("digest", sa.LargeBinary, "blake3 over the file system state of its entries, 16 bytes"),
+    column("file_runs", CanonicalJson, "its files and other entries, [[first, last], ...] of file.id"),
+    comment="A folder whose results are all current: they stay valid while its digest is the same.",
 )

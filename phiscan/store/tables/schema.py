@@ -1,4 +1,4 @@
-"""The one ``MetaData`` of the review store, and how its tables write their columns."""
+"""The ``MetaData`` of the review store, and functions that define its columns."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ def one_of(column: str, values: Iterable[str]) -> sa.CheckConstraint:
 def column(
     name: str, kind: Any, comment: str, *args: Any, null: bool = False, default: Any = None
 ) -> sa.Column[Any]:
-    """Return a column with its comment, NOT NULL unless said otherwise.
+    """Return a column with its comment, NOT NULL unless ``null``.
 
-    ``default``: what rows have that were written before the column was there.
+    ``default``: the value in rows written before the column was added.
     """
     return sa.Column(name, kind, *args, nullable=null, comment=comment, server_default=default)
 
 
 def row_id(comment: str) -> sa.Column[Any]:
-    """Return the primary key that numbers the rows; numbers are never used again."""
+    """Return the primary key with row numbers, which are never reused."""
     return sa.Column("id", RowId, primary_key=True, autoincrement=True, comment=comment)
 
 

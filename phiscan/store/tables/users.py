@@ -1,4 +1,4 @@
-"""Tables of the people who review: accounts, sessions, tokens, what happened to them, saved views."""
+"""Tables of users: accounts, sessions, tokens, their events, saved views."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from phiscan.store.tables.schema import column, metadata, one_of, row_id
 
 
 class Role(StrEnum):
-    """What a person is at the desk; what each may do is in ``phiscan.web.access``."""
+    """The role of a user; its permissions are in ``phiscan.web.access``."""
 
     READER = "reader"
     REVIEWER = "reviewer"
@@ -21,7 +21,7 @@ class Role(StrEnum):
 
 
 class UserEvent(StrEnum):
-    """What can happen to an account; each is also an action of the audit log."""
+    """The events of an account; each is also an action of the audit log."""
 
     ADD = "user_add"
     ROLE = "user_role"
@@ -43,7 +43,7 @@ user_account = sa.Table(
     "user_account",
     metadata,
     row_id("number of the account"),
-    column("name", SafeText, "what the person signs in with; stands beside every decision"),
+    column("name", SafeText, "name for signing in; shown with every decision"),
     column("name_key", SafeText, "the name folded, so that two names cannot differ by case alone"),
     column("role", sa.Text, "reader, reviewer, lead, auditor or admin"),
     column("password_hash", sa.Text, "Argon2id; empty = no password, signs in through the provider only"),
@@ -69,13 +69,13 @@ user_event = sa.Table(
     column(
         "user_id", RowId, "the account; null = no such account", sa.ForeignKey("user_account.id"), null=True
     ),
-    column("value", SafeText, "the new role, the label of a token or how somebody signed in; may be empty"),
+    column("value", SafeText, "the new role, the label of a token or how a person signed in; may be empty"),
     column("address", SafeText, "network address of the browser; empty = on the server itself"),
     column("at", UtcTime, "when"),
     one_of("event", (event.value for event in UserEvent)),
     sa.Index(None, "user_id"),
     sqlite_autoincrement=True,
-    comment="What happened to accounts and sign-ins. Append-only; each row stands in the audit log.",
+    comment="What happened to accounts and sign-ins. Append-only; each row is in the audit log.",
 )
 
 web_session = sa.Table(
@@ -92,7 +92,7 @@ web_session = sa.Table(
     column(
         "purpose",
         SafeText,
-        "what texts are revealed for in this session; empty = not asked yet",
+        "purpose of reveals in this session; empty = not given yet",
         default="",
     ),
     one_of("method", ("password", "provider")),
@@ -108,11 +108,11 @@ api_token = sa.Table(
     metadata,
     row_id("number of the token"),
     column("token_hash", sa.Text, "sha256 of the token"),
-    column("user_id", RowId, "whose rights it carries", sa.ForeignKey("user_account.id")),
+    column("user_id", RowId, "account whose rights it has", sa.ForeignKey("user_account.id")),
     column("label", SafeText, "what it is for"),
     column("created", UtcTime, "when it was made"),
-    column("expires", UtcTime, "until when it is good"),
-    column("revoked", UtcTime, "when it was taken back", null=True),
+    column("expires", UtcTime, "when it expires"),
+    column("revoked", UtcTime, "when it was revoked", null=True),
     column(
         "scopes",
         sa.Text,
@@ -150,7 +150,7 @@ sign_in_flow = sa.Table(
     column("browser_hash", sa.Text, "sha256 of the cookie that the same browser must send back"),
     column("nonce", sa.Text, "random value that the provider must sign"),
     column("code_verifier", sa.Text, "PKCE secret of this sign-in"),
-    column("created", UtcTime, "when it began; it is good for minutes"),
+    column("created", UtcTime, "when it began; valid for minutes"),
     sa.UniqueConstraint("state_hash"),
     sqlite_autoincrement=True,
     comment="A sign-in through the identity provider that is under way; removed when it ends.",
@@ -161,9 +161,9 @@ sign_in_challenge = sa.Table(
     metadata,
     row_id("number of the sign-in"),
     column("secret_hash", sa.Text, "sha256 of the cookie that the same browser must send with the code"),
-    column("user_id", RowId, "whose code is asked for", sa.ForeignKey("user_account.id")),
+    column("user_id", RowId, "account whose code is required", sa.ForeignKey("user_account.id")),
     column("state", sa.Text, "sha256 over password hash and sealed secret: a change of either ends it"),
-    column("created", UtcTime, "when the password was right; it is good for minutes"),
+    column("created", UtcTime, "when the password was accepted; valid for minutes"),
     sa.UniqueConstraint("secret_hash"),
     sqlite_autoincrement=True,
     comment="A sign-in whose password was right and whose code is missing; removed when it ends.",
@@ -180,7 +180,7 @@ recovery_code = sa.Table(
     sa.UniqueConstraint("code_hash"),
     sa.Index(None, "user_id"),
     sqlite_autoincrement=True,
-    comment="Codes that stand in for a lost second factor, each good once. The code itself is not stored.",
+    comment="Codes that replace a lost second factor, each valid once. The code itself is not stored.",
 )
 
 second_factor_event = sa.Table(
@@ -196,7 +196,7 @@ second_factor_event = sa.Table(
     one_of("event", ("on", "off", "reset", "codes", "recovery")),
     sa.Index(None, "user_id"),
     sqlite_autoincrement=True,
-    comment="What happened to second factors. Append-only; each row stands in the audit log.",
+    comment="What happened to second factors. Append-only; each row is in the audit log.",
 )
 
 saved_view = sa.Table(
@@ -210,7 +210,7 @@ saved_view = sa.Table(
     sa.CheckConstraint("name <> ''", name="name_given"),
     sa.UniqueConstraint("user_id", "name"),
     sqlite_autoincrement=True,
-    comment="Filters of the queue that a person keeps.",
+    comment="Filters of the queue that a person saved.",
 )
 
 log_review = sa.Table(

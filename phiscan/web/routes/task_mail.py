@@ -14,7 +14,7 @@ from phiscan.errors import InputError, origin
 from phiscan.language import gettext as _
 from phiscan.monitoring.mail import Mail, send_text
 from phiscan.monitoring.notices import read_owner_mail
-from phiscan.monitoring.owner_mail import FileFacts, OwnerMail, is_at_home, owner_mail
+from phiscan.monitoring.owner_mail import FileFacts, OwnerMail, is_same_domain, owner_mail
 from phiscan.pipeline.rereading.allow_list import load_allow_list
 from phiscan.report.sections.time_limits import HIPAA_DAYS
 from phiscan.report.words import FORMATS, size
@@ -117,7 +117,7 @@ def _mail(desk: Desk, to: str) -> tuple[Mail | None, str]:
     settings = read_owner_mail(desk.config)
     if settings is None:
         return None, _("Not sent: no mail server is set up ([notify] smtp_host of phiscan.toml).")
-    if not is_at_home(to, settings.sender):
+    if not is_same_domain(to, settings.sender):
         home = settings.sender.rpartition("@")[2]
         return None, _("Not sent: expected an address at {home}, which phiscan writes from.", home=home)
     try:

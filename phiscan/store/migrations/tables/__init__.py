@@ -1,1 +1,1 @@
-"""Tables of the larger migrations, in parts; a migration makes them in this order."""
+"""Tables of the larger migrations, in parts; a migration creates them in this order."""

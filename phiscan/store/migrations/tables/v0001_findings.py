@@ -15,7 +15,7 @@ def make_findings() -> None:
             ROW_ID,
             autoincrement=True,
             nullable=False,
-            comment="number of the decision; of several, the highest number stands",
+            comment="number of the decision; of several, the highest number applies",
         ),
         sa.Column("file_id", ROW_ID, nullable=False, comment="the file"),
         sa.Column("examination_id", ROW_ID, nullable=False, comment="the result the reviewer saw"),
@@ -52,14 +52,17 @@ def make_findings() -> None:
         "finding",
         sa.Column("examination_id", ROW_ID, autoincrement=False, nullable=False, comment="the examination"),
         sa.Column(
-            "position", ROW_ID, autoincrement=False, nullable=False, comment="place in text order, from 0"
+            "position", ROW_ID, autoincrement=False, nullable=False, comment="index in text order, from 0"
         ),
         sa.Column(
             "span_start", sa.BigInteger(), nullable=False, comment="first code point in the extracted text"
         ),
         sa.Column("span_end", sa.BigInteger(), nullable=False, comment="code point after the last"),
         sa.Column(
-            "locator", sa.Text(), nullable=False, comment="way through containers to the place in the file"
+            "locator",
+            sa.Text(),
+            nullable=False,
+            comment="path through containers to the position in the file",
         ),
         sa.Column("entity_type", sa.Text(), nullable=False, comment="type of the identifier"),
         sa.Column("source", sa.Text(), nullable=False, comment="id of the rule or recognizer"),
@@ -105,17 +108,17 @@ def make_findings() -> None:
             ROW_ID,
             autoincrement=False,
             nullable=False,
-            comment="place in the order given, from 0",
+            comment="index in the given order, from 0",
         ),
         sa.Column(
-            "concept", sa.Text(), nullable=False, comment="id of the health concept in our dictionaries"
+            "concept", sa.Text(), nullable=False, comment="id of the health concept in the dictionaries"
         ),
-        sa.Column("n_hits", sa.Integer(), nullable=False, comment="times it occurs in the file"),
+        sa.Column("n_hits", sa.Integer(), nullable=False, comment="number of occurrences in the file"),
         sa.Column(
             "first_start", sa.BigInteger(), nullable=False, comment="first code point of its first occurrence"
         ),
         sa.Column("first_end", sa.BigInteger(), nullable=False, comment="code point after that occurrence"),
-        sa.Column("locator", sa.Text(), nullable=False, comment="place of the first occurrence"),
+        sa.Column("locator", sa.Text(), nullable=False, comment="locator of the first occurrence"),
         sa.CheckConstraint(
             "0 <= first_start AND first_start < first_end", name=op.f("ck_health_term_span_order")
         ),
@@ -130,14 +133,14 @@ def make_findings() -> None:
         "sighting",
         sa.Column("scan_id", ROW_ID, autoincrement=False, nullable=False, comment="the scan"),
         sa.Column("file_id", ROW_ID, autoincrement=False, nullable=False, comment="the file that was there"),
-        sa.Column("examination_id", ROW_ID, nullable=False, comment="its standing result"),
+        sa.Column("examination_id", ROW_ID, nullable=False, comment="its current result"),
         sa.ForeignKeyConstraint(
             ["examination_id"], ["examination.id"], name=op.f("fk_sighting_examination_id")
         ),
         sa.ForeignKeyConstraint(["file_id"], ["file.id"], name=op.f("fk_sighting_file_id")),
         sa.ForeignKeyConstraint(["scan_id"], ["scan.id"], name=op.f("fk_sighting_scan_id")),
         sa.PrimaryKeyConstraint("scan_id", "file_id", name=op.f("pk_sighting")),
-        comment="A file was there when a scan came by. Unchanged = the examination is of an earlier scan.",
+        comment="A file seen by a scan. If it was unchanged, the examination is of an earlier scan.",
     )
     op.create_index(op.f("ix_sighting_examination_id"), "sighting", ["examination_id"], unique=False)
     op.create_table(
@@ -148,9 +151,9 @@ def make_findings() -> None:
             ROW_ID,
             autoincrement=False,
             nullable=False,
-            comment="place in the order given, from 0",
+            comment="index in the given order, from 0",
         ),
-        sa.Column("locator", sa.Text(), nullable=False, comment="way through containers to the part"),
+        sa.Column("locator", sa.Text(), nullable=False, comment="path through containers to the part"),
         sa.Column("reason", sa.Text(), nullable=False, comment="why it could not be read"),
         sa.Column("detail", sa.Text(), nullable=False, comment="technical detail, never content"),
         sa.CheckConstraint(

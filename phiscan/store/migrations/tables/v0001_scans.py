@@ -53,7 +53,7 @@ def make_scans() -> None:
             "scan_key",
             sa.Text(),
             nullable=False,
-            comment="sha256 over roots, versions and options: what makes a scan resumable",
+            comment="sha256 over roots, versions and options: a scan can be resumed if it is equal",
         ),
         sa.Column(
             "status",
@@ -67,7 +67,7 @@ def make_scans() -> None:
             "seconds",
             sa.Double(),
             nullable=False,
-            comment="duration of all its parts that ended orderly, in seconds",
+            comment="total duration of all its runs that ended normally, in seconds",
         ),
         sa.Column(
             "versions",
@@ -113,7 +113,7 @@ def make_scans() -> None:
             nullable=False,
             comment="number of the file, in the order of the first crawl",
         ),
-        sa.Column("root_id", ROW_ID, nullable=False, comment="the root it lies under"),
+        sa.Column("root_id", ROW_ID, nullable=False, comment="its root"),
         sa.Column(
             "path", sa.LargeBinary(), nullable=False, comment="raw bytes of the path relative to the root"
         ),
@@ -140,7 +140,7 @@ def make_scans() -> None:
             ROW_ID,
             autoincrement=False,
             nullable=False,
-            comment="place of the root on the command line, from 0",
+            comment="index of the root on the command line, from 0",
         ),
         sa.Column("root_id", ROW_ID, nullable=False, comment="the root"),
         sa.ForeignKeyConstraint(["root_id"], ["root.id"], name=op.f("fk_scan_root_root_id")),
@@ -156,16 +156,18 @@ def make_scans() -> None:
             ROW_ID,
             autoincrement=True,
             nullable=False,
-            comment="number of the assignment; of several, the highest number stands",
+            comment="number of the assignment; of several, the highest number applies",
         ),
         sa.Column("file_id", ROW_ID, nullable=False, comment="the file"),
-        sa.Column("assignee", sa.Text(), nullable=False, comment="who shall decide; empty = nobody any more"),
+        sa.Column(
+            "assignee", sa.Text(), nullable=False, comment="the assigned reviewer; empty = no longer assigned"
+        ),
         sa.Column("assigned_by", sa.Text(), nullable=False, comment="who assigned"),
         sa.Column("assigned", sa.Text(), nullable=False, comment="when"),
         sa.CheckConstraint("assigned_by <> ''", name=op.f("ck_assignment_assigned_by_named")),
         sa.ForeignKeyConstraint(["file_id"], ["file.id"], name=op.f("fk_assignment_file_id")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_assignment")),
-        comment="Who shall decide about a file. Append-only.",
+        comment="The assignment of a file to a reviewer. Append-only.",
         sqlite_autoincrement=True,
     )
     op.create_index(op.f("ix_assignment_file_id"), "assignment", ["file_id"], unique=False)
@@ -178,7 +180,7 @@ def make_scans() -> None:
             "outcome",
             sa.Text(),
             nullable=False,
-            comment="what became of the file: screened, skipped or failed",
+            comment="outcome of the file: screened, skipped or failed",
         ),
         sa.Column(
             "reason", sa.Text(), nullable=False, comment="why it was skipped or failed; empty when screened"
@@ -187,7 +189,10 @@ def make_scans() -> None:
             "detail", sa.Text(), nullable=False, comment="technical detail of the reason, never content"
         ),
         sa.Column(
-            "versions_key", sa.Text(), nullable=False, comment="versions of everything that made this result"
+            "versions_key",
+            sa.Text(),
+            nullable=False,
+            comment="versions of everything that affects this result",
         ),
         sa.Column("size", sa.BigInteger(), nullable=False, comment="size in bytes when crawled"),
         sa.Column(
@@ -228,13 +233,13 @@ def make_scans() -> None:
             "hamming",
             sa.Integer(),
             nullable=True,
-            comment="bits lacking to satisfy equation 4; 0 = satisfied",
+            comment="number of missing bits to satisfy equation 4; 0 = satisfied",
         ),
         sa.Column(
             "missing",
             sa.BigInteger(),
             nullable=False,
-            comment="one cheapest set of lacking bits, packed like vector",
+            comment="one smallest set of missing bits, packed like vector",
         ),
         sa.Column(
             "nearest_prototype",

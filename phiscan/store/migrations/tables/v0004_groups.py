@@ -15,13 +15,13 @@ def make_groups() -> None:
             ROW_ID,
             autoincrement=True,
             nullable=False,
-            comment="number of the policy; the highest stands",
+            comment="number of the policy; the highest applies",
         ),
         sa.Column(
             "second_review",
             sa.Double(),
             nullable=False,
-            comment="share of decisions that go blind to a second person",
+            comment="share of decisions that get a blind second review",
         ),
         sa.Column(
             "hide_limit",
@@ -41,7 +41,11 @@ def make_groups() -> None:
     op.create_table(
         "sample_draw",
         sa.Column(
-            "id", ROW_ID, autoincrement=True, nullable=False, comment="number of the draw; the highest stands"
+            "id",
+            ROW_ID,
+            autoincrement=True,
+            nullable=False,
+            comment="number of the draw; the highest applies",
         ),
         sa.Column("seed", sa.Text(), nullable=False, comment="seed of the random order"),
         sa.Column("n_queued", sa.Integer(), nullable=False, comment="referred files that it was drawn from"),
@@ -56,11 +60,11 @@ def make_groups() -> None:
     )
     op.create_table(
         "work_tally",
-        sa.Column("kind", sa.Text(), nullable=False, comment="what is counted by"),
+        sa.Column("kind", sa.Text(), nullable=False, comment="what is counted"),
         sa.Column("value", sa.Text(), nullable=False, comment="a value of it, or several as JSON"),
         sa.Column("n", sa.BigInteger(), nullable=False, comment="items of the list that have it"),
         sa.PrimaryKeyConstraint("kind", "value", name=op.f("pk_work_tally")),
-        comment="Counts of the review list, kept with it, so that a page need not count.",
+        comment="Counts of the review list, updated with it, so that pages need not count.",
     )
     op.create_table(
         "suppression",
@@ -81,7 +85,10 @@ def make_groups() -> None:
             "n_hidden", sa.Integer(), nullable=False, comment="queued items that it hid when it was made"
         ),
         sa.Column(
-            "needs_approval", sa.Boolean(), nullable=False, comment="too broad to hold before a lead approves"
+            "needs_approval",
+            sa.Boolean(),
+            nullable=False,
+            comment="too broad to apply before a lead approves",
         ),
         sa.Column("reason", sa.Text(), nullable=False, comment="why"),
         sa.Column("until", sa.Text(), nullable=False, comment="when it ends"),
@@ -97,7 +104,7 @@ def make_groups() -> None:
         sa.CheckConstraint("reason <> ''", name=op.f("ck_suppression_reason_given")),
         sa.ForeignKeyConstraint(["root_id"], ["root.id"], name=op.f("fk_suppression_root_id")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_suppression")),
-        comment="What need not be looked at for a while; hides items of the list, nothing else. Append-only.",
+        comment="A temporary suppression of a value or rule; it only hides items of the list. Append-only.",
         sqlite_autoincrement=True,
     )
     op.create_table(
@@ -106,7 +113,7 @@ def make_groups() -> None:
             "file_id", ROW_ID, autoincrement=False, nullable=False, comment="a file that has near-duplicates"
         ),
         sa.Column("group_id", ROW_ID, nullable=False, comment="number of the group's first file"),
-        sa.Column("content_hash", sa.Text(), nullable=False, comment="content that this was found for"),
+        sa.Column("content_hash", sa.Text(), nullable=False, comment="content for which it was computed"),
         sa.Column(
             "similarity",
             sa.Double(),
@@ -116,7 +123,7 @@ def make_groups() -> None:
         sa.ForeignKeyConstraint(["file_id"], ["file.id"], name=op.f("fk_near_group_file_id")),
         sa.ForeignKeyConstraint(["group_id"], ["file.id"], name=op.f("fk_near_group_group_id")),
         sa.PrimaryKeyConstraint("file_id", name=op.f("pk_near_group")),
-        comment="Groups of files that say nearly the same; made anew at the end of each scan.",
+        comment="Groups of near-duplicate files; rebuilt at the end of each scan.",
     )
     op.create_index(op.f("ix_near_group_group_id"), "near_group", ["group_id"], unique=False)
     op.create_table(
@@ -124,7 +131,7 @@ def make_groups() -> None:
         sa.Column("id", ROW_ID, autoincrement=True, nullable=False, comment="number of the row"),
         sa.Column("draw_id", ROW_ID, nullable=False, comment="the draw"),
         sa.Column(
-            "place", sa.Integer(), nullable=False, comment="place in the random order of its kind, from 0"
+            "place", sa.Integer(), nullable=False, comment="index in the random order of its kind, from 0"
         ),
         sa.Column("file_id", ROW_ID, nullable=False, comment="the file"),
         sa.Column("content_hash", sa.Text(), nullable=False, comment="content when it was drawn"),
@@ -138,9 +145,9 @@ def make_groups() -> None:
             "risk",
             sa.Double(),
             nullable=False,
-            comment="place in the list, drawn from the risks in the queue",
+            comment="order in the list, drawn from the risks in the queue",
         ),
-        sa.Column("doubt", sa.Double(), nullable=False, comment="place in the order by doubt"),
+        sa.Column("doubt", sa.Double(), nullable=False, comment="order by doubt"),
         sa.ForeignKeyConstraint(["draw_id"], ["sample_draw.id"], name=op.f("fk_sample_member_draw_id")),
         sa.ForeignKeyConstraint(["file_id"], ["file.id"], name=op.f("fk_sample_member_file_id")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_sample_member")),
@@ -152,12 +159,12 @@ def make_groups() -> None:
         "skip",
         sa.Column("id", ROW_ID, autoincrement=True, nullable=False, comment="number of the skip"),
         sa.Column("file_id", ROW_ID, nullable=False, comment="the file"),
-        sa.Column("content_hash", sa.Text(), nullable=False, comment="content that was passed over"),
-        sa.Column("reviewer", sa.Text(), nullable=False, comment="who passed it over"),
-        sa.Column("until", sa.Text(), nullable=False, comment="when it comes back"),
+        sa.Column("content_hash", sa.Text(), nullable=False, comment="the skipped content"),
+        sa.Column("reviewer", sa.Text(), nullable=False, comment="who skipped it"),
+        sa.Column("until", sa.Text(), nullable=False, comment="when it is shown again"),
         sa.ForeignKeyConstraint(["file_id"], ["file.id"], name=op.f("fk_skip_file_id")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_skip")),
-        comment="An item that one reviewer passed over for now; of several, the highest number stands.",
+        comment="An item that one reviewer skipped for now; of several, the highest number applies.",
         sqlite_autoincrement=True,
     )
     op.create_index(op.f("ix_skip_reviewer_file_id"), "skip", ["reviewer", "file_id"], unique=False)
@@ -187,7 +194,7 @@ def make_groups() -> None:
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_suppression_lift")),
         sa.UniqueConstraint("suppression_id", name=op.f("uq_suppression_lift_suppression_id")),
-        comment="A suppression that was taken back. Append-only.",
+        comment="A suppression that was lifted. Append-only.",
         sqlite_autoincrement=True,
     )
     op.create_table(
@@ -203,7 +210,7 @@ def make_groups() -> None:
             ["examination_id"], ["examination.id"], name=op.f("fk_near_signature_examination_id")
         ),
         sa.PrimaryKeyConstraint("examination_id", name=op.f("pk_near_signature")),
-        comment="What near-duplicates are found by; without the key it says nothing about words.",
+        comment="Signature for near-duplicates; without the key it reveals nothing about words.",
     )
     op.create_table(
         "reveal",
@@ -211,7 +218,7 @@ def make_groups() -> None:
         sa.Column("file_id", ROW_ID, nullable=False, comment="the file"),
         sa.Column("examination_id", ROW_ID, nullable=False, comment="the result it was opened from"),
         sa.Column("content_hash", sa.Text(), nullable=False, comment="content that was to be shown"),
-        sa.Column("purpose", sa.Text(), nullable=False, comment="what for, as the person wrote it"),
+        sa.Column("purpose", sa.Text(), nullable=False, comment="purpose, as the person wrote it"),
         sa.Column("revealed_by", sa.Text(), nullable=False, comment="who"),
         sa.Column(
             "revealed", sa.Text(), nullable=False, comment="when it was asked for, before anything was shown"
@@ -234,24 +241,24 @@ def make_groups() -> None:
             ROW_ID,
             autoincrement=True,
             nullable=False,
-            comment="number of the correction; of several about one span, the highest stands",
+            comment="number of the correction; of several about one span, the highest applies",
         ),
         sa.Column("file_id", ROW_ID, nullable=False, comment="the file"),
-        sa.Column("examination_id", ROW_ID, nullable=False, comment="the result that was looked at"),
+        sa.Column("examination_id", ROW_ID, nullable=False, comment="the reviewed result"),
         sa.Column("content_hash", sa.Text(), nullable=False, comment="content that the positions belong to"),
         sa.Column(
             "position",
             ROW_ID,
             nullable=True,
-            comment="place of the finding in its result; null for a missed one",
+            comment="index of the finding in its result; null if missed",
         ),
-        sa.Column("mark", sa.Text(), nullable=False, comment="what is said of it"),
+        sa.Column("mark", sa.Text(), nullable=False, comment="the correction"),
         sa.Column(
             "span_start", sa.BigInteger(), nullable=False, comment="first code point of the right span"
         ),
         sa.Column("span_end", sa.BigInteger(), nullable=False, comment="code point after its last"),
         sa.Column("entity_type", sa.Text(), nullable=False, comment="right type"),
-        sa.Column("reviewer", sa.Text(), nullable=False, comment="who says so"),
+        sa.Column("reviewer", sa.Text(), nullable=False, comment="who made it"),
         sa.Column("corrected", sa.Text(), nullable=False, comment="when"),
         sa.CheckConstraint(
             """entity_type IN (
@@ -280,7 +287,7 @@ def make_groups() -> None:
         ),
         sa.ForeignKeyConstraint(["file_id"], ["file.id"], name=op.f("fk_span_correction_file_id")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_span_correction")),
-        comment="A reviewer's word on one span: positions and types, never text. Append-only.",
+        comment="A reviewer's correction of one span: positions and types, never text. Append-only.",
         sqlite_autoincrement=True,
     )
     op.create_index(

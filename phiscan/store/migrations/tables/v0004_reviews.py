@@ -15,25 +15,25 @@ def make_reviews() -> None:
             ROW_ID,
             autoincrement=True,
             nullable=False,
-            comment="number of the entry; of several about one content, the highest stands",
+            comment="number of the entry; of several about one content, the highest applies",
         ),
         sa.Column("file_id", ROW_ID, nullable=False, comment="the file"),
-        sa.Column("examination_id", ROW_ID, nullable=False, comment="the result that was gone through"),
-        sa.Column("content_hash", sa.Text(), nullable=False, comment="content that was gone through"),
+        sa.Column("examination_id", ROW_ID, nullable=False, comment="the reviewed result"),
+        sa.Column("content_hash", sa.Text(), nullable=False, comment="the reviewed content"),
         sa.Column(
             "complete",
             sa.Boolean(),
             nullable=False,
-            comment="every span was looked at, and the missed ones were marked",
+            comment="every span was checked, and the missed ones were marked",
         ),
-        sa.Column("reviewer", sa.Text(), nullable=False, comment="who says so"),
+        sa.Column("reviewer", sa.Text(), nullable=False, comment="who made it"),
         sa.Column("reviewed", sa.Text(), nullable=False, comment="when"),
         sa.ForeignKeyConstraint(
             ["examination_id"], ["examination.id"], name=op.f("fk_span_review_examination_id")
         ),
         sa.ForeignKeyConstraint(["file_id"], ["file.id"], name=op.f("fk_span_review_file_id")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_span_review")),
-        comment="A file whose spans were all gone through: what is not marked is right. Append-only.",
+        comment="A file whose spans were all checked: spans without a mark are right. Append-only.",
         sqlite_autoincrement=True,
     )
     op.create_index(
@@ -46,10 +46,10 @@ def make_reviews() -> None:
             ROW_ID,
             autoincrement=True,
             nullable=False,
-            comment="number of the correction; of several about one content, the highest stands",
+            comment="number of the correction; of several about one content, the highest applies",
         ),
         sa.Column("file_id", ROW_ID, nullable=False, comment="the file"),
-        sa.Column("examination_id", ROW_ID, nullable=False, comment="the result that was looked at"),
+        sa.Column("examination_id", ROW_ID, nullable=False, comment="the reviewed result"),
         sa.Column("content_hash", sa.Text(), nullable=False, comment="content that the labels belong to"),
         sa.Column(
             "labels",
@@ -57,14 +57,14 @@ def make_reviews() -> None:
             nullable=False,
             comment="labels of ICD chapters and blocks that fit the file, [label, ...]",
         ),
-        sa.Column("reviewer", sa.Text(), nullable=False, comment="who says so"),
+        sa.Column("reviewer", sa.Text(), nullable=False, comment="who made it"),
         sa.Column("corrected", sa.Text(), nullable=False, comment="when"),
         sa.ForeignKeyConstraint(
             ["examination_id"], ["examination.id"], name=op.f("fk_topic_correction_examination_id")
         ),
         sa.ForeignKeyConstraint(["file_id"], ["file.id"], name=op.f("fk_topic_correction_file_id")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_topic_correction")),
-        comment="What a file is about, as a reviewer says. Append-only.",
+        comment="A reviewer's correction of a file's topics. Append-only.",
         sqlite_autoincrement=True,
     )
     op.create_index(
@@ -92,8 +92,8 @@ def make_reviews() -> None:
     op.create_table(
         "work_item",
         sa.Column("file_id", ROW_ID, autoincrement=False, nullable=False, comment="the file"),
-        sa.Column("examination_id", ROW_ID, nullable=False, comment="its standing result"),
-        sa.Column("root_id", ROW_ID, nullable=False, comment="the root it lies under"),
+        sa.Column("examination_id", ROW_ID, nullable=False, comment="its current result"),
+        sa.Column("root_id", ROW_ID, nullable=False, comment="its root"),
         sa.Column(
             "path_folded",
             sa.Text(),
@@ -107,18 +107,18 @@ def make_reviews() -> None:
             nullable=False,
             comment="the scan referred it; otherwise it is of the random sample",
         ),
-        sa.Column("blind", sa.Boolean(), nullable=False, comment="shown without what the machine says of it"),
+        sa.Column("blind", sa.Boolean(), nullable=False, comment="shown without the program's results"),
         sa.Column(
             "risk",
             sa.Double(),
             nullable=False,
-            comment="order of the list: people x kinds x exposure x score; of a blind item, drawn",
+            comment="order of the list: people x kinds x exposure x score; random for a blind item",
         ),
         sa.Column(
             "doubt",
             sa.Double(),
             nullable=False,
-            comment="order by doubt: distance of the score from its threshold; of some, drawn",
+            comment="order by doubt: distance of the score from its threshold; random for a blind item",
         ),
         sa.Column("arrived", ROW_ID, nullable=False, comment="the scan that first saw this content"),
         sa.Column("media_type", sa.Text(), nullable=False, comment="type by content"),
@@ -146,14 +146,14 @@ def make_reviews() -> None:
             "state",
             sa.Text(),
             nullable=False,
-            comment="undecided, phi, not_phi or unsure: the verdict that stands",
+            comment="undecided, phi, not_phi or unsure: the current verdict",
         ),
         sa.Column(
             "reviewer", sa.Text(), nullable=False, comment="who gave that verdict; empty when undecided"
         ),
         sa.Column("decided", sa.Text(), nullable=True, comment="when that verdict was given"),
-        sa.Column("decision_id", ROW_ID, nullable=True, comment="the decision that stands"),
-        sa.Column("assignee", sa.Text(), nullable=False, comment="who shall decide; empty = nobody"),
+        sa.Column("decision_id", ROW_ID, nullable=True, comment="the current decision"),
+        sa.Column("assignee", sa.Text(), nullable=False, comment="the assigned reviewer; empty = none"),
         sa.Column(
             "awaits",
             sa.Text(),
@@ -161,13 +161,13 @@ def make_reviews() -> None:
             comment="nobody, first (a first verdict), second (a blind second) or lead (disagreed)",
         ),
         sa.Column(
-            "is_open", sa.Boolean(), nullable=False, comment="a verdict is awaited from somebody but a lead"
+            "is_open", sa.Boolean(), nullable=False, comment="a verdict of a reviewer (not a lead) is awaited"
         ),
         sa.Column(
             "hidden_until",
             sa.Text(),
             nullable=False,
-            comment="a suppression hides it until then (UTC, ISO 8601); empty = not hidden",
+            comment="hidden by a suppression until then (UTC, ISO 8601); empty = not hidden",
         ),
         sa.CheckConstraint(
             "awaits IN ('nobody', 'first', 'second', 'lead')", name=op.f("ck_work_item_awaits_known")
@@ -182,7 +182,7 @@ def make_reviews() -> None:
         sa.ForeignKeyConstraint(["file_id"], ["file.id"], name=op.f("fk_work_item_file_id")),
         sa.ForeignKeyConstraint(["root_id"], ["root.id"], name=op.f("fk_work_item_root_id")),
         sa.PrimaryKeyConstraint("file_id", name=op.f("pk_work_item")),
-        comment="The review list, one row per file in it; made from the other tables as they change.",
+        comment="The review list, one row per file in it; derived from the other tables as they change.",
     )
     op.create_index(op.f("ix_work_item_group_id"), "work_item", ["group_id"], unique=False)
     op.create_index("ix_work_item_open_doubt", "work_item", ["is_open", "doubt", "file_id"], unique=False)
@@ -196,7 +196,7 @@ def make_reviews() -> None:
             ROW_ID,
             autoincrement=True,
             nullable=False,
-            comment="number of the verdict; of several not taken back, the highest stands",
+            comment="number of the verdict; of several not undone, the highest applies",
         ),
         sa.Column("second_review_id", ROW_ID, nullable=False, comment="the second review"),
         sa.Column("file_id", ROW_ID, nullable=False, comment="the file"),
@@ -228,7 +228,7 @@ def make_reviews() -> None:
         sa.Column("id", ROW_ID, autoincrement=True, nullable=False, comment="number of the adjudication"),
         sa.Column("second_review_id", ROW_ID, nullable=False, comment="the second review"),
         sa.Column("second_verdict_id", ROW_ID, nullable=False, comment="the verdict that disagreed"),
-        sa.Column("decision_id", ROW_ID, nullable=False, comment="the lead's decision, which stands"),
+        sa.Column("decision_id", ROW_ID, nullable=False, comment="the lead's decision, which is final"),
         sa.ForeignKeyConstraint(["decision_id"], ["decision.id"], name=op.f("fk_adjudication_decision_id")),
         sa.ForeignKeyConstraint(
             ["second_review_id"], ["second_review.id"], name=op.f("fk_adjudication_second_review_id")
@@ -261,16 +261,16 @@ def make_reviews() -> None:
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_decision_form")),
         sa.UniqueConstraint("token", name=op.f("uq_decision_form_token")),
-        comment="Forms already answered: the same form sent twice is one decision. Append-only.",
+        comment="Forms already processed: a form sent twice is one decision. Append-only.",
         sqlite_autoincrement=True,
     )
     op.create_table(
         "decision_undo",
         sa.Column("id", ROW_ID, autoincrement=True, nullable=False, comment="number of the undoing"),
         sa.Column("file_id", ROW_ID, nullable=False, comment="the file"),
-        sa.Column("decision_id", ROW_ID, nullable=True, comment="the decision taken back"),
+        sa.Column("decision_id", ROW_ID, nullable=True, comment="the undone decision"),
         sa.Column("second_verdict_id", ROW_ID, nullable=True, comment="or the blind verdict"),
-        sa.Column("undone_by", sa.Text(), nullable=False, comment="who took it back"),
+        sa.Column("undone_by", sa.Text(), nullable=False, comment="who undid it"),
         sa.Column("undone", sa.Text(), nullable=False, comment="when"),
         sa.CheckConstraint(
             "(decision_id IS NULL) <> (second_verdict_id IS NULL)", name=op.f("ck_decision_undo_one_undone")
@@ -283,6 +283,6 @@ def make_reviews() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_decision_undo")),
         sa.UniqueConstraint("decision_id", name=op.f("uq_decision_undo_decision_id")),
         sa.UniqueConstraint("second_verdict_id", name=op.f("uq_decision_undo_second_verdict_id")),
-        comment="A decision that was taken back; the one before it stands again. Append-only.",
+        comment="A decision that was undone; the one before it applies again. Append-only.",
         sqlite_autoincrement=True,
     )

@@ -41,7 +41,7 @@ def _create_access() -> None:
             "owner",
             sa.Text(),
             nullable=False,
-            comment="name of the owner as the share gave it; empty when it has none",
+            comment="name of the owner on the share; empty when it has none",
         ),
         sa.Column(
             "readers",
@@ -53,7 +53,7 @@ def _create_access() -> None:
             ["examination_id"], ["examination.id"], name=op.f("fk_access_examination_id")
         ),
         sa.PrimaryKeyConstraint("examination_id", name=op.f("pk_access")),
-        comment="Who owns a file and who may read it, as the share said when the file was examined.",
+        comment="Who owns a file and who may read it, on the share when the file was examined.",
     )
 
 
@@ -63,7 +63,7 @@ def _create_reuse() -> None:
         sa.Column("examination_id", ROW_ID, autoincrement=False, nullable=False, comment="the examination"),
         sa.ForeignKeyConstraint(["examination_id"], ["examination.id"], name=op.f("fk_reuse_examination_id")),
         sa.PrimaryKeyConstraint("examination_id", name=op.f("pk_reuse")),
-        comment="An examination taken over from one of equal content: hashed, not screened again.",
+        comment="An examination copied from one of equal content: hashed, not screened again.",
     )
     op.create_table(
         "departure",

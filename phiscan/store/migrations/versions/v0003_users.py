@@ -53,7 +53,7 @@ def upgrade() -> None:
         ),
         sa.Column("nonce", sa.Text(), nullable=False, comment="random value that the provider must sign"),
         sa.Column("code_verifier", sa.Text(), nullable=False, comment="PKCE secret of this sign-in"),
-        sa.Column("created", sa.Text(), nullable=False, comment="when it began; it is good for minutes"),
+        sa.Column("created", sa.Text(), nullable=False, comment="when it began; valid for minutes"),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_sign_in_flow")),
         sa.UniqueConstraint("state_hash", name=op.f("uq_sign_in_flow_state_hash")),
         comment="A sign-in through the identity provider that is under way; removed when it ends.",
@@ -66,7 +66,7 @@ def upgrade() -> None:
             "name",
             sa.Text(),
             nullable=False,
-            comment="what the person signs in with; stands beside every decision",
+            comment="name for signing in; shown with every decision",
         ),
         sa.Column(
             "name_key",
@@ -105,11 +105,11 @@ def upgrade() -> None:
         "api_token",
         sa.Column("id", ROW_ID, autoincrement=True, nullable=False, comment="number of the token"),
         sa.Column("token_hash", sa.Text(), nullable=False, comment="sha256 of the token"),
-        sa.Column("user_id", ROW_ID, nullable=False, comment="whose rights it carries"),
+        sa.Column("user_id", ROW_ID, nullable=False, comment="account whose rights it has"),
         sa.Column("label", sa.Text(), nullable=False, comment="what it is for"),
         sa.Column("created", sa.Text(), nullable=False, comment="when it was made"),
-        sa.Column("expires", sa.Text(), nullable=False, comment="until when it is good"),
-        sa.Column("revoked", sa.Text(), nullable=True, comment="when it was taken back"),
+        sa.Column("expires", sa.Text(), nullable=False, comment="when it expires"),
+        sa.Column("revoked", sa.Text(), nullable=True, comment="when it was revoked"),
         sa.CheckConstraint("length(token_hash) = 64", name=op.f("ck_api_token_token_is_a_hash")),
         sa.ForeignKeyConstraint(["user_id"], ["user_account.id"], name=op.f("fk_api_token_user_id")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_api_token")),
@@ -134,7 +134,7 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["user_id"], ["user_account.id"], name=op.f("fk_saved_view_user_id")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_saved_view")),
         sa.UniqueConstraint("user_id", "name", name=op.f("uq_saved_view_user_id_name")),
-        comment="Filters of the queue that a person keeps.",
+        comment="Filters of the queue that a person saved.",
         sqlite_autoincrement=True,
     )
     op.create_table(
@@ -164,7 +164,7 @@ def upgrade() -> None:
             "value",
             sa.Text(),
             nullable=False,
-            comment="the new role, the label of a token or how somebody signed in; may be empty",
+            comment="the new role, the label of a token or how a person signed in; may be empty",
         ),
         sa.Column(
             "address",
@@ -182,7 +182,7 @@ def upgrade() -> None:
         ),
         sa.ForeignKeyConstraint(["user_id"], ["user_account.id"], name=op.f("fk_user_event_user_id")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_user_event")),
-        comment="What happened to accounts and sign-ins. Append-only; each row stands in the audit log.",
+        comment="What happened to accounts and sign-ins. Append-only; each row is in the audit log.",
         sqlite_autoincrement=True,
     )
     op.create_index(op.f("ix_user_event_user_id"), "user_event", ["user_id"], unique=False)

@@ -27,7 +27,7 @@ def upgrade() -> None:
         "model_version",
         sa.Column("id", ROW_ID, autoincrement=True, nullable=False, comment="number of the version"),
         sa.Column("made", sa.Text(), nullable=False, comment="when it was learned"),
-        sa.Column("made_by", sa.Text(), nullable=False, comment="who asked for it"),
+        sa.Column("made_by", sa.Text(), nullable=False, comment="who requested it"),
         sa.Column(
             "files",
             sa.Text(),
@@ -38,7 +38,7 @@ def upgrade() -> None:
             "summary",
             sa.Text(),
             nullable=False,
-            comment="what it was learned from, how it did on held-out files, and warnings",
+            comment="training data, results on held-out files, and warnings",
         ),
         sa.CheckConstraint("made_by <> ''", name=op.f("ck_model_version_made_by_named")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_model_version")),
@@ -52,7 +52,7 @@ def upgrade() -> None:
             ROW_ID,
             autoincrement=True,
             nullable=False,
-            comment="number of the activation; the highest number stands",
+            comment="number of the activation; the highest number applies",
         ),
         sa.Column("version_id", ROW_ID, nullable=True, comment="the version; null = what is shipped"),
         sa.Column("activated", sa.Text(), nullable=False, comment="when"),
@@ -79,26 +79,26 @@ def _make_health_window() -> None:
             "n_chars",
             sa.BigInteger(),
             nullable=False,
-            comment="length of the stretch of text that decided the health score",
+            comment="length of the text window with the best health score",
         ),
         sa.Column(
             "counts",
             sa.Text(),
             nullable=False,
-            comment="{concept, kind or cue of our dictionaries: times in that stretch}",
+            comment="{concept, kind or cue of the dictionaries: count in that window}",
         ),
         sa.Column(
             "evidence",
             sa.Text(),
             nullable=False,
-            comment="{what the decision table looked at besides the score: yes, no or number}",
+            comment="{input of the decision table besides the score: number}",
         ),
         sa.CheckConstraint("n_chars >= 0", name=op.f("ck_health_window_length_not_negative")),
         sa.ForeignKeyConstraint(
             ["examination_id"], ["examination.id"], name=op.f("fk_health_window_examination_id")
         ),
         sa.PrimaryKeyConstraint("examination_id", name=op.f("pk_health_window")),
-        comment="What `phiscan learn` learns from: counts of ids of our own dictionaries; never the words.",
+        comment="Training data of `phiscan learn`: counts of dictionary ids; never the words.",
     )
 
 

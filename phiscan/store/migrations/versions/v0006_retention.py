@@ -29,21 +29,21 @@ def upgrade() -> None:
             ROW_ID,
             autoincrement=True,
             nullable=False,
-            comment="number of the entry; the highest stands",
+            comment="number of the entry; the highest applies",
         ),
         sa.Column(
             "key_id",
             sa.Text(),
             nullable=False,
-            comment="check value of the key: tells keys apart, says nothing about them",
+            comment="check value of the key: identifies it, reveals nothing about it",
         ),
         sa.Column(
             "former",
             sa.Text(),
             nullable=False,
-            comment="what became of the key before: none (the first key), sealed or destroyed",
+            comment="state of the previous key: none (the first key), sealed or destroyed",
         ),
-        sa.Column("used_by", sa.Text(), nullable=False, comment="who made it the key in use"),
+        sa.Column("used_by", sa.Text(), nullable=False, comment="who activated it"),
         sa.Column("used", sa.Text(), nullable=False, comment="when"),
         sa.CheckConstraint(
             """former IN (
@@ -94,7 +94,7 @@ def upgrade() -> None:
             comment="last entry of the audit log that was removed, by this or before; 0 = none",
         ),
         sa.Column(
-            "log_hash", sa.Text(), nullable=False, comment="hash of that entry: the log goes on from it"
+            "log_hash", sa.Text(), nullable=False, comment="hash of that entry: the log continues from it"
         ),
         sa.Column(
             "carried",
@@ -105,7 +105,7 @@ def upgrade() -> None:
         sa.CheckConstraint("purged_by <> ''", name=op.f("ck_purge_purged_by_named")),
         sa.CheckConstraint("length(digest) = 64", name=op.f("ck_purge_digest_is_a_hash")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_purge")),
-        comment="The certificate of a purge, and the point from which the audit log goes on. Append-only.",
+        comment="The certificate of a purge, and the point from which the audit log continues. Append-only.",
         sqlite_autoincrement=True,
     )
     op.create_table(
@@ -128,7 +128,7 @@ def upgrade() -> None:
             ROW_ID,
             autoincrement=True,
             nullable=False,
-            comment="number of the entry; of several about one file or root, the highest stands",
+            comment="number of the entry; of several about one file or root, the highest applies",
         ),
         sa.Column("root_id", ROW_ID, nullable=True, comment="the root held; null = a single file"),
         sa.Column("file_id", ROW_ID, nullable=True, comment="the file held; null = a whole root"),

@@ -22,28 +22,28 @@ def upgrade() -> None:
     """Make the table; the next scan fills it."""
     op.create_table(
         "folder",
-        sa.Column("root_id", ROW_ID, autoincrement=False, nullable=False, comment="the root it lies under"),
+        sa.Column("root_id", ROW_ID, autoincrement=False, nullable=False, comment="its root"),
         sa.Column(
             "place",
             sa.LargeBinary(),
             nullable=False,
-            comment="raw bytes of its path relative to the root, each / as a NUL: sorts as the crawl goes",
+            comment="raw bytes of its path relative to the root, each / as a NUL: sorts in crawl order",
         ),
         sa.Column(
             "digest",
             sa.LargeBinary(),
             nullable=False,
-            comment="blake3 over what the file system said of its entries, 16 bytes",
+            comment="blake3 over the file system state of its entries, 16 bytes",
         ),
         sa.Column(
             "file_runs",
             sa.Text(),
             nullable=False,
-            comment="its files and what else lies in it, [[first, last], ...] of file.id",
+            comment="its files and other entries, [[first, last], ...] of file.id",
         ),
         sa.ForeignKeyConstraint(["root_id"], ["root.id"], name=op.f("fk_folder_root_id")),
         sa.PrimaryKeyConstraint("root_id", "place", name=op.f("pk_folder")),
-        comment="A folder in which every result stood: while its digest is the same, they all stand.",
+        comment="A folder whose results are all current: they stay valid while its digest is the same.",
     )
     bind = op.get_bind()
     if bind.dialect.name == "postgresql":

@@ -25,7 +25,7 @@ def upgrade() -> None:
             "probability",
             sa.Double(),
             nullable=True,
-            comment="P(PHI) on a share of the stated prevalence, 0 to 1; null unless screened",
+            comment="P(PHI) at the configured prevalence, 0 to 1; null unless screened",
         ),
     )
     op.add_column(
@@ -35,7 +35,7 @@ def upgrade() -> None:
             CanonicalJson(),
             nullable=False,
             server_default="[]",
-            comment="strongest inputs of P(PHI), [[input, what it adds to the log-odds], ...]",
+            comment="largest contributions to P(PHI), [[input, added log-odds], ...]",
         ),
     )
     op.add_column(
@@ -45,7 +45,7 @@ def upgrade() -> None:
             sa.Boolean(),
             nullable=False,
             server_default=sa.false(),
-            comment="not referred, but marked by a detector or by the table of cases",
+            comment="not referred, but marked by a detector or by the decision table",
         ),
     )
     bind = op.get_bind()

@@ -26,7 +26,7 @@ def upgrade() -> None:
             "people_low",
             sa.BigInteger(),
             nullable=True,
-            comment="lower end of the 95% interval of n_people; null where the whole text was examined",
+            comment="lower end of the 95% interval of n_people; null if the whole text was examined",
         ),
         sa.Column(
             "people_high",

@@ -28,7 +28,7 @@ def upgrade() -> None:
             sa.Text(),
             nullable=False,
             server_default="",
-            comment="which recognizers read it: everything, needed, audit or left_out; empty if not known",
+            comment="which recognizers ran on it: everything, needed, audit or left_out; empty if not known",
         ),
     )
     op.add_column(
@@ -55,7 +55,7 @@ def upgrade() -> None:
             ["examination_id"], ["examination.id"], name=op.f("fk_stage_time_examination_id")
         ),
         sa.PrimaryKeyConstraint("examination_id", name=op.f("pk_stage_time")),
-        comment="How long each stage of a file took; the slowest files of a scan are said at its end.",
+        comment="How long each stage of a file took; the slowest files of a scan are reported at its end.",
     )
     op.create_index(op.f("ix_stage_time_total_s"), "stage_time", ["total_s"])
     bind = op.get_bind()

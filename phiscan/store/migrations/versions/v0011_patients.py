@@ -45,7 +45,7 @@ def upgrade() -> None:
             "expected_by_chance",
             sa.Double(),
             nullable=False,
-            comment="matches to be expected if all its people were strangers",
+            comment="expected number of false matches",
         ),
         sa.CheckConstraint(
             "n_patients >= 0 AND n_rare_names >= 0", name=op.f("ck_patient_check_patients_not_negative")
@@ -79,16 +79,16 @@ def upgrade() -> None:
             "kind",
             sa.Text(),
             nullable=False,
-            comment="what agreed: a strong key, a pair of values, or a rare name alone",
+            comment="what matched: a strong key, a pair of values, or a rare name alone",
         ),
         sa.Column("span_start", sa.BigInteger(), nullable=False, comment="first code point of the values"),
-        sa.Column("span_end", sa.BigInteger(), nullable=False, comment="code point behind the last of them"),
-        sa.Column("locator", SafeText(), nullable=False, comment="where the values stand in the file"),
+        sa.Column("span_end", sa.BigInteger(), nullable=False, comment="code point after the last of them"),
+        sa.Column("locator", SafeText(), nullable=False, comment="where the values are in the file"),
         sa.Column(
             "is_planted",
             sa.Boolean(),
             nullable=False,
-            comment="the record does not exist in reality: it was planted as an alarm",
+            comment="the record is invented: a canary, planted to detect leaks",
         ),
         sa.CheckConstraint(
             "span_start >= 0 AND span_end > span_start", name=op.f("ck_patient_match_span_not_empty")
@@ -108,9 +108,9 @@ def upgrade() -> None:
             "event",
             sa.Text(),
             nullable=False,
-            comment="what was done with the patient index, or asked",
+            comment="change of the patient index, or kind of search",
         ),
-        sa.Column("purpose", SafeText(), nullable=False, comment="what for; empty where the event says it"),
+        sa.Column("purpose", SafeText(), nullable=False, comment="purpose; empty where the event implies it"),
         sa.Column(
             "details",
             CanonicalJson(),

@@ -36,7 +36,7 @@ def upgrade() -> None:
         sa.Column("signed", sa.Text(), nullable=False, comment="when"),
         sa.CheckConstraint("id = 1", name=op.f("ck_audit_head_one_row")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_audit_head")),
-        comment="The last entry of the audit log, signed; a log that ends before it was cut off.",
+        comment="The last entry of the audit log, signed; a log that ends before it was truncated.",
     )
     op.add_column(
         "api_token",
@@ -75,7 +75,7 @@ def _make_digests() -> None:
             ["examination_id"], ["examination.id"], name=op.f("fk_examination_digest_examination_id")
         ),
         sa.PrimaryKeyConstraint("examination_id", name=op.f("pk_examination_digest")),
-        comment="Digest of one result and all that belongs to it, made when its scan was complete.",
+        comment="Digest of one result and its rows in other tables, made when its scan was complete.",
     )
     op.create_table(
         "scan_digest",
@@ -84,7 +84,7 @@ def _make_digests() -> None:
             ROW_ID,
             autoincrement=True,
             nullable=False,
-            comment="number of the digest; of several of one scan, the highest counts",
+            comment="number of the digest; of several of one scan, the highest applies",
         ),
         sa.Column("scan_id", ROW_ID, nullable=False, comment="the scan"),
         sa.Column(
@@ -100,7 +100,7 @@ def _make_digests() -> None:
         sa.Column("n_sightings", sa.BigInteger(), nullable=False, comment="files that it saw"),
         sa.Column("sightings", sa.Text(), nullable=False, comment="sha256 over them"),
         sa.Column("scan_row", sa.Text(), nullable=False, comment="sha256 over the scan itself and its roots"),
-        sa.Column("whole", sa.Boolean(), nullable=False, comment="whether it looked at its roots as a whole"),
+        sa.Column("whole", sa.Boolean(), nullable=False, comment="whether it covered its roots completely"),
         sa.Column("made", sa.Text(), nullable=False, comment="when"),
         sa.ForeignKeyConstraint(["scan_id"], ["scan.id"], name=op.f("fk_scan_digest_scan_id")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_scan_digest")),

@@ -26,7 +26,7 @@ def upgrade() -> None:
             SafeText(),
             nullable=False,
             server_default="",
-            comment="what texts are revealed for in this session; empty = not asked yet",
+            comment="purpose of reveals in this session; empty = not given yet",
         ),
     )
     bind = op.get_bind()

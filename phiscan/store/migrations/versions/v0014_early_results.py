@@ -42,7 +42,7 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["scan_id"], ["scan.id"], name=op.f("fk_early_result_scan_id")),
         sa.PrimaryKeyConstraint("scan_id", "root_id", "path", name=op.f("pk_early_result")),
         comment=(
-            "Results that a running scan has, but cannot record yet: a file before them is still being read."
+            "Results of a running scan that cannot be recorded yet: an earlier file is still being read."
         ),
     )
     bind = op.get_bind()

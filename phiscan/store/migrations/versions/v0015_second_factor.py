@@ -60,7 +60,7 @@ def _make_challenges() -> None:
             nullable=False,
             comment="sha256 of the cookie that the same browser must send with the code",
         ),
-        sa.Column("user_id", RowId, nullable=False, comment="whose code is asked for"),
+        sa.Column("user_id", RowId, nullable=False, comment="account whose code is required"),
         sa.Column(
             "state",
             sa.Text(),
@@ -68,7 +68,7 @@ def _make_challenges() -> None:
             comment="sha256 over password hash and sealed secret: a change of either ends it",
         ),
         sa.Column(
-            "created", UtcTime, nullable=False, comment="when the password was right; it is good for minutes"
+            "created", UtcTime, nullable=False, comment="when the password was accepted; valid for minutes"
         ),
         sa.ForeignKeyConstraint(["user_id"], ["user_account.id"], name=op.f("fk_sign_in_challenge_user_id")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_sign_in_challenge")),
@@ -95,9 +95,7 @@ def _make_recovery_codes() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_recovery_code")),
         sa.UniqueConstraint("code_hash", name=op.f("uq_recovery_code_code_hash")),
         sqlite_autoincrement=True,
-        comment=(
-            "Codes that stand in for a lost second factor, each good once. The code itself is not stored."
-        ),
+        comment=("Codes that replace a lost second factor, each valid once. The code itself is not stored."),
     )
     op.create_index(op.f("ix_recovery_code_user_id"), "recovery_code", ["user_id"])
 
@@ -129,7 +127,7 @@ def _make_events() -> None:
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_second_factor_event")),
         sqlite_autoincrement=True,
-        comment="What happened to second factors. Append-only; each row stands in the audit log.",
+        comment="What happened to second factors. Append-only; each row is in the audit log.",
     )
     op.create_index(op.f("ix_second_factor_event_user_id"), "second_factor_event", ["user_id"])
 
