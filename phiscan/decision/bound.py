@@ -14,8 +14,8 @@ about:
 
 Three inputs have no such maximum. The words of a passage and the text detector see names and numbers masked
 by their types, and doubtful names are counted; these may rise together by ``allowance_of``, which was
-measured, not derived: docs/experiments/2026-11-26-cascade.md. What a larger rise loses is estimated in every scan from
-the audit sample, on which everything is computed.
+measured, not derived: docs/experiments/2026-11-26-cascade.md. What a larger rise loses is estimated in
+every scan from the audit sample, on which everything is computed.
 """
 
 from __future__ import annotations

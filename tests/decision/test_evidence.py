@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phiscan.decision.evidence import NAMES_OF_EVIDENCE, gather
+from phiscan.decision.evidence import NAMES_OF_EVIDENCE, gather, proximity
 from phiscan.health.features import Window
 from phiscan.health.term_lexicon import load_lexicon
 from phiscan.model import Document, Segment
@@ -56,7 +56,7 @@ def test_a_passage_has_the_evidence_that_begins_in_it() -> None:
     st.integers(0, 300),
     st.integers(0, 300),
 )
-def test_nearness_is_that_of_the_nearest_pair_in_the_passage(
+def test_proximity_is_that_of_the_nearest_pair_in_the_passage(
     names: list[int], terms: list[int], low: int, high: int
 ) -> None:
     pairs = np.array([(at, at + 5) for at in names], dtype=np.int64).reshape(-1, 2)
