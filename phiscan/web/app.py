@@ -1,6 +1,7 @@
 """The web application: its routes in one explicit list, each with a permission.
 
-How to add a page. Write ``web/routes_<subject>.py``:
+How to add a page. Write ``web/routes/<subject>.py`` (a place in the menu: ``templates/base.html``; its texts:
+``make messages``; its visit in a browser: ``tests/browser/test_every_page.py``):
 
     routes = Routes()
 

@@ -128,8 +128,8 @@ def test_show_explains_the_referral_in_plain_words(scanned: Path) -> None:
         "Decision: referred.",
         "Identifiers: name, phone",
         "Concept of PHI: satisfied",
-        "Nearest stored example: letter, 1 bit away",
-        "Health score: 0.80, above the threshold 0.50; nearest example: referral letter, distance 0.600",
+        "Nearest stored example: letter, 1 detail away",
+        "Health score: 0.80, above its own threshold of 0.50; nearest example: referral letter",
         "Health terms: asthma (2)",
         "Detectors: patterns says PHI, names says PHI, text says not PHI",
         "People at risk, an estimate: 3",
@@ -144,7 +144,8 @@ def test_show_explains_the_referral_in_plain_words(scanned: Path) -> None:
 
 def test_show_says_what_a_near_miss_lacks_and_why_a_file_was_not_read(scanned: Path) -> None:
     assert scanned.is_dir()
-    assert "Concept of PHI: lacks 4 bits, for example FirstName, SIN" in run("queue", "show", "b/minutes.txt")
+    shown = run("queue", "show", "b/minutes.txt")
+    assert "Concept of PHI: lacks 4 identifying details, for example FirstName, SIN" in shown
     assert "It was not screened: failed, corrupt. zip: no end record" in run("queue", "show", "b/broken.docx")
 
 

@@ -149,7 +149,8 @@ def show(obj: str | None, file: str, limit: int, unblind: str | None, as_json: b
     if as_json:
         print_json({**detail_json(detail), "probability": p_phi})
         return
-    for line in explain(detail, limit=limit, probability=probability_line(p_phi)):
+    cost = load_config(Path(obj) if obj else None).missed_file_cost
+    for line in explain(detail, limit=limit, probability=probability_line(p_phi, cost)):
         click.echo(line)
 
 

@@ -88,14 +88,14 @@ def _identifying(detail: ItemDetail) -> Iterator[str]:
     if item.hamming == 0:
         yield "  Concept of PHI: satisfied; a person's name with an identifier or a venue"
     elif item.hamming is not None:
-        bits = "bit" if item.hamming == 1 else "bits"
+        details = "detail" if item.hamming == 1 else "details"
         lacking = ", ".join(bit.value for bit in item.missing)
-        yield f"  Concept of PHI: lacks {item.hamming} {bits}, for example {lacking}"
+        yield f"  Concept of PHI: lacks {item.hamming} identifying {details}, for example {lacking}"
     if item.nearest_prototype:
         distance = item.prototype_distance
-        bits = "bit" if distance == 1 else "bits"
+        details = "detail" if distance == 1 else "details"
         name = visible(item.nearest_prototype)
-        yield f"  Nearest stored example: {name}, {distance} {bits} away"
+        yield f"  Nearest stored example: {name}, {distance} {details} away"
 
 
 def _health(detail: ItemDetail) -> Iterator[str]:
@@ -106,7 +106,7 @@ def _health(detail: ItemDetail) -> Iterator[str]:
     distance = detail.source.health_distance
     away = "" if distance is None else f", distance {distance:.3f}"
     near = f"; nearest example: {visible(item.health_prototype)}{away}" if item.health_prototype else ""
-    yield f"  Health score: {item.health_score:.2f}, {side} the threshold 0.50{near}"
+    yield f"  Health score: {item.health_score:.2f}, {side} its own threshold of 0.50{near}"
     if detail.terms:
         from phiscan.health.topics import label_of  # noqa: PLC0415 (imports the classifier)
 
@@ -118,7 +118,7 @@ def _health(detail: ItemDetail) -> Iterator[str]:
 
 def _findings(findings: tuple[StoredFinding, ...], limit: int) -> Iterator[str]:
     if not findings:
-        yield "\nNo findings."
+        yield "\nNo findings: none were found, or the file is neither referred nor on the second list."
         return
     kinds = Counter(SHORT[finding.entity_type] for finding in findings)
     word = "finding" if len(findings) == 1 else "findings"

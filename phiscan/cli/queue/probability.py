@@ -18,11 +18,14 @@ def probability(detail: ItemDetail) -> dict[str, Any]:
     return {"value": detail.item.probability}
 
 
-def probability_line(found: dict[str, Any]) -> str:
-    """Format it for display."""
+def probability_line(found: dict[str, Any], missed_file_cost: float) -> str:
+    """Format it for display, beside the threshold of referral that the configuration states."""
     if found["value"] is None:
         return f"  Probability of PHI: not known: {found['reason']}"
-    return f"  Probability of PHI: {found['value']:.3f}"
+    from phiscan.decision.model import threshold_of  # noqa: PLC0415 (imports the recognizers: half a second)
+
+    threshold = threshold_of(missed_file_cost)
+    return f"  Probability of PHI: {found['value']:.3f}; files are referred from {threshold:.3f}"
 
 
 def _none(reason: str) -> dict[str, Any]:

@@ -57,4 +57,4 @@ def independence_lines(pairs: list[dict[str, Any]]) -> list[str]:
             lines.append(
                 f"{names:<22}{pair['nats']:>10.3f}   nats, p = {pair['p_value']:.3g}, {pair['files']:,} files"
             )
-    return ["detectors depend", *lines] if lines else []
+    return ["dependence of detectors (0 nats: independent)", *lines] if lines else []

@@ -12,6 +12,7 @@ from typing import BinaryIO
 from phiscan.extract.archives.file_systems import is_disk_image
 from phiscan.extract.core.charset import decode
 from phiscan.extract.core.magic_numbers import (
+    DECIDED_BY_NAME,
     DECLARED,
     DOCX,
     EMPTY,
@@ -242,7 +243,7 @@ def _sniff_text(data: bytes, name: str) -> str:  # noqa: PLR0911 (one return per
         return "text/html"
     if start.startswith(("{", "[")):
         return _sniff_json(start, by_name)
-    if by_name in ("text/csv", "application/mbox"):
+    if by_name in DECIDED_BY_NAME:
         return by_name
     return "text/csv" if _is_delimited(text, whole=len(data) <= _SAMPLE) else TEXT
 

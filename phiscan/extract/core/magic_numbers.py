@@ -68,6 +68,8 @@ PATTERNS = (
     (re.compile(rb"0707(?:0[12][0-9A-Fa-f]{104}|07[0-7]{70})"), "application/x-cpio"),
     (re.compile(rb"..-l[hz][0-9ds]-", re.DOTALL), "application/x-lha"),
 )
+# Types of plain text that the ending of the name alone decides: nothing in the content does.
+DECIDED_BY_NAME = frozenset(("text/csv", "application/mbox"))
 NAME_TYPES = {
     ".csv": "text/csv",
     ".tsv": "text/csv",
