@@ -117,7 +117,8 @@ def test_counts_the_bytes_that_were_read_and_not_the_size_of_sparse_files(tmp_pa
         folders = check_roots([str(share)], config)
         run = scan(config, folders, store, ignore=load_ignore(config, folders), on_progress=seen.append)
     assert run.summary.failed == {"too_large": 3}
-    assert run.summary.bytes == read + 3 * 1024**2  # with the beginnings of the others
+    # With the beginnings of the others, and the end of one, where an archive has its directory.
+    assert read + 3 * 1024**2 <= run.summary.bytes <= read + 4 * 1024**2
     # Beside the ten files: the beginnings of the others, and modules of Python that were loaded meanwhile.
     assert read <= seen[-1].n_bytes < 100_000_000
 

@@ -176,7 +176,7 @@ def test_what_was_said_of_a_copy_is_hidden_until_both_are_judged(
     assert store.queue_size(verdicts=[Verdict.PHI], conceal=True) == 0
     assert store.queue(verdicts=[Verdict.PHI], conceal=True) == []
     for override in (False, True):
-        with pytest.raises(ConflictError, match="it is judged; what was said is shown when") as refused:
+        with pytest.raises(ConflictError, match="it is judged; the verdict is shown when") as refused:
             desk.decide(one, Verdict.PHI, reviewer="zoe", now=later(2), override=override)
         assert "ana" not in str(refused.value)
     answer = desk.decide_group(1, Verdict.PHI, reviewer="zoe", now=later(2), exceptions=[3])

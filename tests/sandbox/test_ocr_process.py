@@ -31,7 +31,7 @@ from phiscan.sandbox.ocr.tesseract_library import (
 from phiscan.sandbox.services import program_service
 from tests.waiting import wait_until
 
-MEMORY = 1024**3
+MEMORY = 6 * 1024**3  # half of it is more than the test process holds, which its child is said to have held
 SECONDS = 300.0  # on a busy machine
 TEXT = "Patient Lena Okafor\nof ward nine was seen\non the fourth of May"
 ATTACKS = """

@@ -36,7 +36,7 @@ N_FOLDS = 6
 SHORT_CHARS = 220
 N_BINS = 10
 NAIVE_CONCEPTS = 3
-OURS = ("own:", "hand:", "short:", "tables:", "written:", "bg:", "ord:")
+OWN_SOURCES = ("own:", "hand:", "short:", "tables:", "written:", "bg:", "ord:")
 RULES = ("P(PHI)", "old table", "naive", "equation 4", "A", "B", "C")
 
 
@@ -137,7 +137,7 @@ def groups(documents: Sequence[Described]) -> Iterator[tuple[str, npt.NDArray[np
     is_phi = np.array([one.is_phi for one in documents])
     short = np.array([one.n_chars <= SHORT_CHARS for one in documents])
     starts = np.char.startswith
-    for name in sorted({str(name) for name in family if not name.startswith(OURS)}):
+    for name in sorted({str(name) for name in family if not name.startswith(OWN_SOURCES)}):
         for side, chosen in (("PHI", is_phi), ("other", ~is_phi)):
             yield f"{side}: {name}", chosen & (family == name)
     for kind, label in (
