@@ -47,7 +47,7 @@ OCR_PENDING = "not yet read by OCR"  # detail of files that the first pass of a 
 
 
 class EntityType(StrEnum):
-    """The types of identifiers that the screener reports (CONTRACTS: span types of ``screen``)."""
+    """The types of identifiers that the screener reports (the span types of ``screen``; names are fixed)."""
 
     PERSON = "PERSON"
     HEALTH_PROFESSIONAL = "HEALTH_PROFESSIONAL"

@@ -62,9 +62,9 @@ class Copies:
                 waiting.append(source)
                 return None
         self._running[size] = self._running.get(size, 0) + 1
-        return self._with_twins(source)
+        return self._with_same_contents(source)
 
-    def settle(self, result: FileResult) -> None:
+    def record(self, result: FileResult) -> None:
         """Note the answer about a file, and free the next one that waited for it."""
         size = result.source.size
         if size < MIN_BYTES:
@@ -101,14 +101,14 @@ class Copies:
         while self._free:
             source = self._free.popleft()
             self._running[source.size] = self._running.get(source.size, 0) + 1
-            yield self._with_twins(source)
+            yield self._with_same_contents(source)
 
     @property
     def is_waiting(self) -> bool:
         """Whether files are kept back or were freed and not yet taken."""
         return bool(self._free or self._waiting)
 
-    def _with_twins(self, source: SourceFile) -> SourceFile:
+    def _with_same_contents(self, source: SourceFile) -> SourceFile:
         place = self._places[source.root, source.path]
         recent = (content for first, content in self._recent.get(source.size, ()) if first < place)
         known = dict.fromkeys((*recent, *self._stored.get(source.size, ())))

@@ -31,10 +31,10 @@ class _Listing:
 class KnownFolders:
     """What earlier scans noted of folders, and what this one notes; see ``crawl.Folders``."""
 
-    def __init__(self, ledger: ResultRecorder, ignore: IgnoreRules) -> None:
-        self._ledger = ledger
+    def __init__(self, recorder: ResultRecorder, ignore: IgnoreRules) -> None:
+        self._recorder = recorder
         rules = [(pattern.include, str(pattern.regex)) for pattern in ignore.spec.patterns]
-        self._seed = blake3(repr((ledger.key, rules, sorted(ignore.own))).encode()).digest()
+        self._seed = blake3(repr((recorder.key, rules, sorted(ignore.own))).encode()).digest()
         self._listings: dict[tuple[bytes, bytes], _Listing] = {}
         self._ahead: dict[bytes, FolderState] = {}  # a stretch of the store, in the order of the crawl
         self._reach: tuple[bytes, bytes, bytes] | None = None  # its root, its first and last place
@@ -50,8 +50,8 @@ class KnownFolders:
             return False
         self.last_id = max(self.last_id, before.runs[-1][1])
         self.roots.add(root)
-        self._ledger.progress.n_crawled += before.n_files
-        self._ledger.mark_all_unchanged(before.runs, before.n_files)
+        self._recorder.progress.n_crawled += before.n_files
+        self._recorder.mark_all_unchanged(before.runs, before.n_files)
         return True
 
     def listed(self, root: bytes, folder: bytes, n_entries: int) -> None:
@@ -76,11 +76,11 @@ class KnownFolders:
             return
         del self._listings[root, folder]
         if listing.file_ids:
-            self._ledger.note_folder(root, FolderState.of(folder, listing.digest, listing.file_ids))
+            self._recorder.note_folder(root, FolderState.of(folder, listing.digest, listing.file_ids))
 
     def _look_up(self, root: bytes, place: bytes) -> FolderState | None:
         if self._reach is None or self._reach[0] != root or not self._reach[1] <= place <= self._reach[2]:
-            found = self._ledger.store.folders(root, place, limit=LOOK_AHEAD)
+            found = self._recorder.store.folders(root, place, limit=LOOK_AHEAD)
             self._ahead = {state.place: state for state in found}
             # Fewer than asked for: nothing lies after them.
             last = found[-1].place if len(found) == LOOK_AHEAD else b"\xff" * (len(place) + 1)

@@ -1,4 +1,4 @@
-"""The ledger of a running scan: results in crawl order, recorded a batch to a transaction.
+"""The results of a running scan in crawl order, recorded a batch to a transaction.
 
 Numbers of rows follow the crawl, so that every run over the same files gives the same rows; so a result is
 recorded after those of all files before it. Where a file before it takes long, the result is kept aside in
@@ -73,12 +73,12 @@ class ResultRecorder:
         self._runs: list[Run] = []
         self._n_seen = 0  # in both
         self._folders: dict[bytes, list[FolderState]] = {}
-        self._writer = ThreadPoolExecutor(1, thread_name_prefix="ledger")  # a thread once it has work
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="recorder")  # a thread once it has work
         self._writing: Future[None] | None = None
         self._flushed = time.monotonic()
         self._lock = threading.RLock()
         self._is_closed = threading.Event()
-        self._clock = threading.Thread(target=self._watch, name="ledger-clock", daemon=True)
+        self._clock = threading.Thread(target=self._watch, name="recorder-clock", daemon=True)
         self._problem: Exception | None = None  # met by the clock's thread, raised in the scan's
 
     def __enter__(self) -> Self:
@@ -132,7 +132,7 @@ class ResultRecorder:
         self.progress.n_ocr, self.progress.ocr_started = n_files, time.monotonic()
         self._on_progress(self.progress)
 
-    def arrive_again(self, result: FileResult) -> None:
+    def receive_second_pass(self, result: FileResult) -> None:
         """Take the answer of the second pass about a file; what it could read no longer counts as failed."""
         self._take(result)
         place = (result.source.root, result.source.path)
@@ -143,7 +143,7 @@ class ResultRecorder:
         self.progress.n_referred += result.referral == Referral.REFERRED
         self._settle()
 
-    def settle_now(self, result: FileResult) -> None:
+    def record_now(self, result: FileResult) -> None:
         """Take a result that needed no worker."""
         self.progress.n_skipped += result.outcome == Outcome.SKIPPED
         self.progress.n_failed += result.outcome == Outcome.FAILED

@@ -94,40 +94,40 @@ def scan(
     state = store.begin_scan(roots, versions=parts, options=options.as_dict(), now=_now())
     if on_begin is not None:
         on_begin(state.id)
-    ledger = ResultRecorder(store, state.id, key, on_progress or (lambda _progress: None))
+    recorder = ResultRecorder(store, state.id, key, on_progress or (lambda _progress: None))
     if state.resumed:
-        ledger.load_early()
+        recorder.load_early()
     # With an option of its own, a scan looks at each file by itself.
-    folders = KnownFolders(ledger, ignore) if options == ScanOptions() else None
+    folders = KnownFolders(recorder, ignore) if options == ScanOptions() else None
     entries = crawler(roots, ignore) if crawler else crawl(roots, ignore, config, folders)
-    plan = Plan(ledger, options, roots, entries, folders)
+    plan = Plan(recorder, options, roots, entries, folders)
     stage_seconds: Counter[str] = Counter()
     missing: tuple[str, ...] | None = None
     try:
-        with ledger, workers or local_workers(config, largest_batch=pace.largest_batch) as crew:
+        with recorder, workers or local_workers(config, largest_batch=pace.largest_batch) as pool:
             for sources in plan.rounds():
-                for result in _results(crew, paced(sources, pace), stage_seconds):
-                    plan.settle(result)
-            for result in _results(crew, paced(plan.second_pass(), pace), stage_seconds):
-                plan.settle_again(result)
-            missing = crew.missing_isolation
+                for result in _results(pool, paced(sources, pace), stage_seconds):
+                    plan.record(result)
+            for result in _results(pool, paced(plan.second_pass(), pace), stage_seconds):
+                plan.record_second_pass(result)
+            missing = pool.missing_isolation
     except StoreError:
         raise  # a store that cannot be written is not asked again: what is missing is read the next time
     except BaseException:
         with deferred():
-            _close(store, ledger, options, "stopped")
+            _close(store, recorder, options, "stopped")
         raise
-    _close(store, ledger, options, "complete")
+    _close(store, recorder, options, "complete")
     summary = store.summary(state.id)
-    ocr = _ocr_counts(summary, ledger.progress, options)
+    ocr = _ocr_counts(summary, recorder.progress, options)
     return ScanRun(summary, state.resumed, stage_seconds, missing, ocr)
 
 
 def _results(
-    crew: Workers, sources: Iterable[SourceFile], stage_seconds: Counter[str]
+    pool: Workers, sources: Iterable[SourceFile], stage_seconds: Counter[str]
 ) -> Iterator[FileResult]:
     """Yield the results of files as they come; a fault of a worker is the failure of its file."""
-    for source, answer in crew.run(sources):
+    for source, answer in pool.run(sources):
         if isinstance(answer, Fault):
             yield FileResult(source, Outcome.FAILED, reason=answer.reason, detail=answer.detail)
         else:
@@ -143,13 +143,13 @@ def _ocr_counts(summary: ScanSummary, progress: Progress, options: ScanOptions) 
 
 
 def _close(
-    store: Store, ledger: ResultRecorder, options: ScanOptions, status: Literal["complete", "stopped"]
+    store: Store, recorder: ResultRecorder, options: ScanOptions, status: Literal["complete", "stopped"]
 ) -> None:
-    ledger.flush()
+    recorder.flush()
     whole = not options.only
-    store.finish_scan(ledger.scan_id, status=status, seconds=ledger.seconds, now=_now(), whole=whole)
+    store.finish_scan(recorder.scan_id, status=status, seconds=recorder.seconds, now=_now(), whole=whole)
     if status == "complete":
-        store.digest_scan(ledger.scan_id, whole=whole, now=_now())
+        store.digest_scan(recorder.scan_id, whole=whole, now=_now())
 
 
 def _now() -> datetime:

@@ -70,20 +70,20 @@ class Plan:
 
     def __init__(
         self,
-        ledger: ResultRecorder,
+        recorder: ResultRecorder,
         options: ScanOptions,
         roots: Sequence[bytes],
         entries: Iterable[Crawled],
         folders: KnownFolders | None = None,
     ) -> None:
-        self._ledger = ledger
+        self._recorder = recorder
         self._roots = roots
         self._options = options
         only = only_rules(options.only)
         self._entries = (crawled for crawled in entries if only is None or _is_wanted(crawled, only))
-        self._copies = Copies(self._twins)
+        self._copies = Copies(self._same_contents)
         self._folders = folders
-        with ledger.store.database.read() as connection:
+        with recorder.store.database.read() as connection:
             self._pending_ids = pending_files(connection)  # before this run
         self._pending: dict[tuple[bytes, bytes], SourceFile] = {}  # what waits for OCR now
         self._after = 0  # the number of the file that was met last: the next ones follow it
@@ -95,37 +95,37 @@ class Plan:
         while self._copies.is_waiting:
             yield mark(self._copies.freed())
 
-    def settle(self, result: FileResult) -> None:
+    def record(self, result: FileResult) -> None:
         """Take the answer about a file that was given out."""
         waits = is_pending(result)
         if waits:
             self._pending[result.source.root, result.source.path] = result.source
         # What waits for OCR stands for no copy of it.
-        self._copies.settle(replace(result, outcome=Outcome.FAILED) if waits else result)
-        self._ledger.arrive(result)
+        self._copies.record(replace(result, outcome=Outcome.FAILED) if waits else result)
+        self._recorder.arrive(result)
 
     def second_pass(self) -> Iterator[SourceFile]:
         """Yield the files that wait for OCR, the most promising first, within the budget."""
         if self._options.ocr == "never" or not self._pending:
             return
-        with self._ledger.store.database.read() as connection:
-            folders = referred_folders(connection, self._ledger.scan_id)
+        with self._recorder.store.database.read() as connection:
+            folders = referred_folders(connection, self._recorder.scan_id)
         sources = in_order(self._pending.values(), folders)
-        self._ledger.begin_ocr(len(sources))
+        self._recorder.begin_ocr(len(sources))
         for source in within_budget(sources, self._options.ocr_budget_s):
-            self._ledger.expect(source)
+            self._recorder.expect(source)
             yield source
 
-    def settle_again(self, result: FileResult) -> None:
+    def record_second_pass(self, result: FileResult) -> None:
         """Take the answer of the second pass about a file; it replaces the first."""
-        self._ledger.arrive_again(result)
+        self._recorder.receive_second_pass(result)
 
     def _to_read(self) -> Iterator[SourceFile]:
-        """Yield the files for the workers; settle all other entries on the way."""
+        """Yield the files for the workers; record all other entries on the way."""
         listed: set[bytes] = set()
         while chunk := list(islice(self._entries, LOOK_AHEAD)):
             known = self._look_up(chunk)
-            standing = [self._standing(crawled, known) for crawled in chunk]
+            standing = [self._valid_result(crawled, known) for crawled in chunk]
             self._copies.look_up(
                 [
                     crawled.source.size
@@ -134,8 +134,8 @@ class Plan:
                 ]
             )
             self._remember(chunk, standing)
-            self._ledger.mark_unchanged(*(old.file_id for old in standing if old is not None))
-            self._ledger.progress.n_crawled += len(chunk)
+            self._recorder.mark_unchanged(*(old.file_id for old in standing if old is not None))
+            self._recorder.progress.n_crawled += len(chunk)
             listed.update(crawled.source.root for crawled in chunk)
             for crawled, old in zip(chunk, standing, strict=True):
                 if old is not None and old.file_id in self._pending_ids:
@@ -156,7 +156,7 @@ class Plan:
         if self._folders is None:
             return
         for crawled, old in zip(chunk, standing, strict=True):
-            if old is not None and self._stays(crawled, old):
+            if old is not None and self._is_metadata_unchanged(crawled, old):
                 self._folders.stood(crawled.source, old.file_id)
             else:
                 self._folders.fell(crawled.source)
@@ -165,32 +165,32 @@ class Plan:
         """Settle an entry that no worker need see; return a file that one can take now."""
         source = crawled.source
         if crawled.skip is not None:
-            self._ledger.settle_now(FileResult(source, Outcome.SKIPPED, reason=crawled.skip))
+            self._recorder.record_now(FileResult(source, Outcome.SKIPPED, reason=crawled.skip))
         elif crawled.fail is not None:
             failed = FileResult(source, Outcome.FAILED, reason=crawled.fail, detail=crawled.detail)
-            self._ledger.settle_now(failed)
-        elif (early := self._ledger.take_early(source)) is not None:
-            self._ledger.expect(source)
-            self._ledger.arrive(early)
+            self._recorder.record_now(failed)
+        elif (early := self._recorder.take_early(source)) is not None:
+            self._recorder.expect(source)
+            self._recorder.arrive(early)
             if is_pending(early):
                 self._pending[source.root, source.path] = source
         else:
-            self._ledger.expect(source)
+            self._recorder.expect(source)
             return self._copies.admit(source)
         return None
 
     def _keep_below(self, folder: SourceFile) -> None:
         """Let the results of a folder that cannot be listed now stand: its files did not go away."""
         inside = b"" if folder.path == b"." else folder.path
-        self._ledger.mark_unchanged(*self._ledger.store.present_below(folder.root, inside))
+        self._recorder.mark_unchanged(*self._recorder.store.present_below(folder.root, inside))
 
     def _doubt_emptiness(self, root: bytes) -> None:
         """Record a root where files were, and now nothing is, as unreadable: a share that is not mounted."""
-        before = self._ledger.store.present_below(root, b"")
+        before = self._recorder.store.present_below(root, b"")
         if before:
-            self._ledger.mark_unchanged(*before)
+            self._recorder.mark_unchanged(*before)
             source = SourceFile(root, b".", 0, 0, 0, 0, 0)
-            self._ledger.settle_now(
+            self._recorder.record_now(
                 FileResult(
                     source,
                     Outcome.FAILED,
@@ -204,41 +204,43 @@ class Plan:
         for root, entries in groupby(chunk, key=lambda crawled: crawled.source.root):
             paths = [crawled.source.path for crawled in entries]
             passed = 0 if self._folders is None else self._folders.last_id
-            found = self._ledger.store.known(root, paths, after=max(self._after, passed))
+            found = self._recorder.store.known(root, paths, after=max(self._after, passed))
             here = [found[path] for path in paths if path in found]
             if here:
                 self._after = here[-1].file_id
             known.update({(root, before.path): before for before in here})
         return known
 
-    def _twins(self, sizes: Sequence[int]) -> Mapping[int, tuple[str, ...]]:
+    def _same_contents(self, sizes: Sequence[int]) -> Mapping[int, tuple[str, ...]]:
         """Return the contents of these sizes that need not be screened again; with --full, of this scan."""
-        ledger = self._ledger
-        scan_id = ledger.scan_id if self._options.full else None
-        return ledger.store.duplicates(sizes, ledger.key, scan_id=scan_id)
+        recorder = self._recorder
+        scan_id = recorder.scan_id if self._options.full else None
+        return recorder.store.duplicates(sizes, recorder.key, scan_id=scan_id)
 
-    def _standing(self, crawled: Crawled, known: Mapping[tuple[bytes, bytes], KnownFile]) -> KnownFile | None:
+    def _valid_result(
+        self, crawled: Crawled, known: Mapping[tuple[bytes, bytes], KnownFile]
+    ) -> KnownFile | None:
         before = known.get((crawled.source.root, crawled.source.path))
-        return before if before is not None and self._stands(crawled, before) else None
+        return before if before is not None and self._is_result_valid(crawled, before) else None
 
-    def _stays(self, crawled: Crawled, before: KnownFile) -> bool:
-        """Tell whether a result that stands will go on standing while nothing changes."""
+    def _is_metadata_unchanged(self, crawled: Crawled, before: KnownFile) -> bool:
+        """Tell whether a valid result stays valid as long as nothing changes."""
         if before.file_id in self._pending_ids:
             return False
         if before.outcome == Outcome.SKIPPED or crawled.fail is not None:
             return crawled.fail is None
-        return before.versions_key == self._ledger.key and before.reason not in _TRANSIENT
+        return before.versions_key == self._recorder.key and before.reason not in _TRANSIENT
 
-    def _stands(self, crawled: Crawled, before: KnownFile) -> bool:
-        """Tell whether the recorded result is still what a new look would give."""
+    def _is_result_valid(self, crawled: Crawled, before: KnownFile) -> bool:
+        """Tell whether the recorded result is what a new examination would give."""
         if not is_same_file(crawled.source, before):
             return False
         if crawled.skip is not None or crawled.fail is not None:
             expected = (Outcome.SKIPPED, crawled.skip) if crawled.skip else (Outcome.FAILED, crawled.fail)
             return (before.outcome, before.reason) == expected
-        if before.scan_id == self._ledger.scan_id:
+        if before.scan_id == self._recorder.scan_id:
             return before.outcome != Outcome.SKIPPED  # this very scan, before it was stopped
-        if self._options.full or before.versions_key != self._ledger.key:
+        if self._options.full or before.versions_key != self._recorder.key:
             return False
         if before.outcome == Outcome.FAILED:
             return not self._options.retry_failed and before.reason not in _TRANSIENT

@@ -132,18 +132,18 @@ def test_one_of_a_size_is_screened_at_a_time_until_contents_differ() -> None:
     assert copies.admit(a) == a
     assert copies.admit(b) is None
     assert copies.admit(c) is None
-    copies.settle(_screened(a, "one"))
+    copies.record(_screened(a, "one"))
     (freed,) = copies.freed()
     assert (freed, freed.duplicates) == (b, ("one t",))
-    copies.settle(_screened(b, "one", is_copy=True))
+    copies.record(_screened(b, "one", is_copy=True))
     (freed,) = copies.freed()
     assert freed == c
     assert copies.admit(d) is None
-    copies.settle(_screened(c, "two"))  # a second content of this size: nobody waits any more
+    copies.record(_screened(c, "two"))  # a second content of this size: nobody waits any more
     (freed,) = copies.freed()
     assert freed.duplicates == ("one t", "two t")
     assert copies.admit(_source("e")) is not None
-    copies.settle(_screened(d, "two", is_copy=True))
+    copies.record(_screened(d, "two", is_copy=True))
     assert not copies.is_waiting
 
 
@@ -154,8 +154,8 @@ def test_a_file_is_never_the_copy_of_one_after_it_in_the_crawl() -> None:
     copies.admit(first)
     assert [copies.admit(source) for source in kept_back] == [None] * MAX_WAITING
     assert copies.admit(beyond) == beyond  # too many wait: this one does not
-    copies.settle(_screened(first, "one"))
-    copies.settle(_screened(beyond, "two"))
+    copies.record(_screened(first, "one"))
+    copies.record(_screened(beyond, "two"))
     freed = list(copies.freed())
     assert freed == kept_back
     assert {source.duplicates for source in freed} == {("one t",)}
@@ -173,7 +173,7 @@ def test_files_that_are_named_for_people_do_not_wait_for_each_other_for_long() -
     while running:
         rounds += 1
         for source in running:
-            copies.settle(replace(_screened(source, source.display), findings=(_IN_ITS_NAME,)))
+            copies.record(replace(_screened(source, source.display), findings=(_IN_ITS_NAME,)))
         running = list(copies.freed())
     assert rounds == MAX_NAMED + 2  # one by one at first, then all that wait
 
@@ -182,7 +182,7 @@ def test_a_failed_file_lets_the_next_one_go() -> None:
     copies = Copies(lambda _sizes: {})
     copies.admit(_source("a"))
     assert copies.admit(_source("b")) is None
-    copies.settle(FileResult(_source("a"), Outcome.FAILED, reason="corrupt"))
+    copies.record(FileResult(_source("a"), Outcome.FAILED, reason="corrupt"))
     assert [source.duplicates for source in copies.freed()] == [()]
-    copies.settle(FileResult(_source("b"), Outcome.FAILED, reason="corrupt"))
+    copies.record(FileResult(_source("b"), Outcome.FAILED, reason="corrupt"))
     assert not copies.is_waiting

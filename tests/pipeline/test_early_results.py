@@ -114,24 +114,24 @@ def test_a_kill_while_the_first_file_is_slow_loses_nothing_that_was_read(tmp_pat
 def test_a_file_that_changed_since_the_kill_is_read_again(tmp_path: Path) -> None:
     share = write_share(tmp_path / "share", 2, distinct=True)
     first, second = sorted(path for path in share.rglob("*.txt"))
-    ledger = _ledger(tmp_path, share)
+    recorder = _recorder(tmp_path, share)
     before, after = (
         SourceFile.of(bytes(share), bytes(p.relative_to(share)), p.stat()) for p in (first, second)
     )
-    ledger.expect(before)
-    ledger.expect(after)
-    ledger.arrive(FileResult(after, Outcome.FAILED, reason=FailReason.CORRUPT))
-    ledger.flush()
-    again = ResultRecorder(ledger.store, ledger.scan_id, ledger.key, lambda _progress: None)
+    recorder.expect(before)
+    recorder.expect(after)
+    recorder.arrive(FileResult(after, Outcome.FAILED, reason=FailReason.CORRUPT))
+    recorder.flush()
+    again = ResultRecorder(recorder.store, recorder.scan_id, recorder.key, lambda _progress: None)
     again.load_early()
     second.write_text("another content\n")
     changed = SourceFile.of(bytes(share), bytes(second.relative_to(share)), second.stat())
     assert again.take_early(changed) is None
     assert again.take_early(before) is None
-    ledger.store.close()
+    recorder.store.close()
 
 
-def _ledger(tmp_path: Path, share: Path) -> ResultRecorder:
+def _recorder(tmp_path: Path, share: Path) -> ResultRecorder:
     store = Store.open(f"sqlite:///{tmp_path}/phiscan.db", create=True)
     state = store.begin_scan([bytes(share)], versions={}, options={}, now=datetime.now(UTC))
     return ResultRecorder(store, state.id, "versions", lambda _progress: None)
@@ -143,12 +143,12 @@ def test_the_clock_commits_what_is_there_when_nothing_more_arrives(tmp_path: Pat
         SourceFile.of(bytes(share), bytes(path.relative_to(share)), path.stat())
         for path in sorted(share.rglob("*.txt"))
     ]
-    with _ledger(tmp_path, share) as ledger:
+    with _recorder(tmp_path, share) as recorder:
         for source in sources:
-            ledger.expect(source)
-        ledger.arrive(FileResult(sources[0], Outcome.FAILED, reason=FailReason.CORRUPT))
+            recorder.expect(source)
+        recorder.arrive(FileResult(sources[0], Outcome.FAILED, reason=FailReason.CORRUPT))
         wait_until(lambda: n_recorded(tmp_path / "phiscan.db") == 1, "the first result is committed")
-    ledger.store.close()
+    recorder.store.close()
 
 
 def test_what_the_clock_met_is_raised_in_the_scan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,15 +162,15 @@ def test_what_the_clock_met_is_raised_in_the_scan(tmp_path: Path, monkeypatch: p
         message = "disk full"
         raise StoreError(message)
 
-    with _ledger(tmp_path, share) as ledger:
-        monkeypatch.setattr(ledger.store, "record", record)
+    with _recorder(tmp_path, share) as recorder:
+        monkeypatch.setattr(recorder.store, "record", record)
         for source in sources:
-            ledger.expect(source)
-        ledger.arrive(FileResult(sources[1], Outcome.FAILED, reason=FailReason.CORRUPT))
-        wait_until(lambda: not ledger._clock.is_alive(), "the clock's thread has met it")
+            recorder.expect(source)
+        recorder.arrive(FileResult(sources[1], Outcome.FAILED, reason=FailReason.CORRUPT))
+        wait_until(lambda: not recorder._clock.is_alive(), "the clock's thread has met it")
     with pytest.raises(StoreError, match="disk full"):
-        ledger.flush()
-    ledger.store.close()
+        recorder.flush()
+    recorder.store.close()
 
 
 def test_a_result_comes_back_from_json_as_it_was(tmp_path: Path) -> None:

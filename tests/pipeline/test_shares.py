@@ -171,8 +171,8 @@ class _Store:
 class _Asking:
     """Takes files from a delivery as a sandbox does, and says how far ahead it was."""
 
-    def __init__(self, hatch: FileHandoff) -> None:
-        self._hatch = hatch
+    def __init__(self, handoff: FileHandoff) -> None:
+        self._handoff = handoff
         self.most_held = 0
 
     def run(self, function: Any, items: Any) -> Iterator[tuple[SourceFile, Any]]:
@@ -182,7 +182,7 @@ class _Asking:
                 waiting.append(item)
             self.most_held = max(
                 self.most_held,
-                sum(held.size for held in self._hatch._held.values() if isinstance(held, MemoryFile)),
+                sum(held.size for held in self._handoff._held.values() if isinstance(held, MemoryFile)),
             )
             if waiting and (item is PAUSE or len(waiting) == 40):
                 source = waiting.pop(0)
@@ -206,8 +206,8 @@ def test_what_is_fetched_ahead_is_bounded_and_given_back(monkeypatch: pytest.Mon
     sources = [_source(number, 900 if number == 30 else 90) for number in range(100, 200)]
     sources[50] = _source(50, 5000)  # larger than what may lie ready, but not than the limit
     n_held = memory_files()
-    with FileHandoff() as hatch, delivery.Delivery(Config(), hatch) as delivering:
-        sandbox = _Asking(hatch)
+    with FileHandoff() as handoff, delivery.Delivery(Config(), handoff) as delivering:
+        sandbox = _Asking(handoff)
         found = list(delivering.run(sandbox, lambda source: source.size, iter(sources)))  # type: ignore[arg-type]
     assert [source.path for source, _ in found] == [source.path for source in sources]
     assert {source.owner for source, _ in found} == {"ann"}
@@ -221,9 +221,9 @@ def test_confined_workers_are_handed_what_was_fetched(monkeypatch: pytest.Monkey
     sources = [_source(number, 100 + number) for number in range(40)]
     sources[9] = _source(9, 20_000)
     with (
-        FileHandoff() as hatch,
-        delivery.Delivery(config, hatch) as delivering,
-        Sandbox(2, config.limits, delivered.ask_at, (hatch.address,)) as sandbox,
+        FileHandoff() as handoff,
+        delivery.Delivery(config, handoff) as delivering,
+        Sandbox(2, config.limits, delivered.ask_at, (handoff.address,)) as sandbox,
     ):
         found = {source.path: answer for source, answer in delivering.run(sandbox, length_of, iter(sources))}
     assert found.pop(b"9") == Fault(FailReason.TOO_LARGE, "limit")
@@ -247,21 +247,21 @@ def test_who_is_handed_a_file_can_not_change_it() -> None:
 
 
 def test_the_hatch_gives_only_what_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
-    with FileHandoff() as hatch:
-        monkeypatch.setattr(delivered._Worker, "address", hatch.address)
+    with FileHandoff() as handoff:
+        monkeypatch.setattr(delivered._Worker, "address", handoff.address)
         with pytest.raises(ExtractError) as caught:
             delivered.receive(_source(1))
         assert caught.value.reason == FailReason.IO_ERROR
-        hatch.put(_source(1), ExtractError(FailReason.NO_PERMISSION, "access denied"))
+        handoff.put(_source(1), ExtractError(FailReason.NO_PERMISSION, "access denied"))
         with pytest.raises(ExtractError) as caught:
             delivered.receive(_source(1))
         assert (caught.value.reason, caught.value.detail) == (FailReason.NO_PERMISSION, "access denied")
         with socket.socket(socket.AF_UNIX) as rude:
-            rude.connect(hatch.address)
+            rude.connect(handoff.address)
             rude.sendall(b"\xff\xff\xff\xff and more")
             with suppress(ConnectionResetError):
                 assert rude.recv(100) == b""
-        assert Path(hatch.address).parent.stat().st_mode & 0o077 == 0
+        assert Path(handoff.address).parent.stat().st_mode & 0o077 == 0
     with pytest.raises(ExtractError):
         delivered.receive(_source(1))
 

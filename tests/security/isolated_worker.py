@@ -45,9 +45,9 @@ def main(folder: Path) -> None:
     target = Target(home, source, os.getpid())
     config = Config(home=home)
     services = [key_service(lambda: load_key(home / "key")), program_service(config.limits)]
-    with FileHandoff(services) as hatch:
-        hatch.put_local(source)
-        arguments = (config.for_workers(), hatch.address)
+    with FileHandoff(services) as handoff:
+        handoff.put_local(source)
+        arguments = (config.for_workers(), handoff.address)
         with Sandbox(
             1, config.limits, start, arguments, preload=("phiscan.pipeline.workers.preload",)
         ) as sandbox:

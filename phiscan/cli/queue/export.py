@@ -1,4 +1,4 @@
-"""The lines of ``phiscan queue export``: JSON for programs (CONTRACTS.md), CSV for spreadsheets."""
+"""The lines of ``phiscan queue export``: JSON for programs (names are fixed), CSV for spreadsheets."""
 
 from __future__ import annotations
 

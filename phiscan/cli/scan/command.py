@@ -145,7 +145,7 @@ def scan(
     load = load_settings_of(config, max_files_per_s, max_mb_per_s, nice, ionice)
     notices = read_notices(config)
     warn_of_age(load_settings(config))
-    load.take_on()
+    load.apply()
     with (
         _open_store(config) as store,
         lock_roots(config.home, folders),

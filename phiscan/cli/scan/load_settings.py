@@ -40,7 +40,7 @@ class LoadSettings:
     nice: int
     ionice: str
 
-    def take_on(self) -> None:
+    def apply(self) -> None:
         """Lower the priority of this process and of its children.
 
         Raises:

@@ -258,9 +258,9 @@ def _learn_text(
                 yield source
 
     with ExitStack() as stack:
-        hatch = stack.enter_context(FileHandoff([program_service(config.limits)]))
-        delivery = stack.enter_context(Delivery(config, hatch))
-        start = (config.for_workers(), hatch.address)
+        handoff = stack.enter_context(FileHandoff([program_service(config.limits)]))
+        delivery = stack.enter_context(Delivery(config, handoff))
+        start = (config.for_workers(), handoff.address)
         sandbox = Sandbox(config.n_workers, config.limits, _start, start, preload=_PRELOAD)
         stack.enter_context(sandbox)
         for source, answer in delivery.run(sandbox, _read, still_there()):
@@ -277,8 +277,8 @@ def _learn_text(
     return (learn_text(rows, is_phi, groups, classifier.text_model), is_phi), dict(sorted(lost.items()))
 
 
-def _start(config: Config, hatch: str) -> None:
-    ask_at(hatch)
+def _start(config: Config, handoff: str) -> None:
+    ask_at(handoff)
     _Reader.engine = build_engine(config, NoHasher())  # nothing of a file is kept under a hash here
 
 

@@ -152,9 +152,9 @@ class Rereader:
 
     def _started(self) -> tuple[Sandbox, Delivery]:
         if self._sandbox is None or self._delivery is None:
-            hatch = self._open.enter_context(FileHandoff([program_service(self._config.limits)]))
-            self._delivery = self._open.enter_context(Delivery(self._config, hatch))
-            arguments = (self._config.for_workers(), read_passwords(self._config), hatch.address)
+            handoff = self._open.enter_context(FileHandoff([program_service(self._config.limits)]))
+            self._delivery = self._open.enter_context(Delivery(self._config, handoff))
+            arguments = (self._config.for_workers(), read_passwords(self._config), handoff.address)
             self._sandbox = self._open.enter_context(
                 Sandbox(1, self._config.limits, _start_worker, arguments, preload=_PRELOAD)
             )
@@ -168,8 +168,8 @@ class _Worker:
     passwords: Sequence[str] = ()
 
 
-def _start_worker(config: Config, passwords: Sequence[str], hatch: str) -> None:
-    ask_at(hatch)
+def _start_worker(config: Config, passwords: Sequence[str], handoff: str) -> None:
+    ask_at(handoff)
     _Worker.config, _Worker.passwords = config, passwords
 
 

@@ -54,8 +54,8 @@ def rank_windows(
     n_passages = len(text) // _STRIDE + 1
     weights, total = _weights(health.starts, concepts[health.terms], starts, n_passages)
     cued = kinds[cues.terms]
-    told = cued >= 0
-    total = total + _CUE_WEIGHT * _weights(cues.starts[told], cued[told], starts, n_passages)[1]
+    is_reaching = cued >= 0
+    total = total + _CUE_WEIGHT * _weights(cues.starts[is_reaching], cued[is_reaching], starts, n_passages)[1]
     strongest = np.lexsort((np.arange(n_passages), -total))[:_N_PASSAGES]
     strongest = strongest[total[strongest] > 0]
     total[strongest] *= 1 + _identifier_kinds(text, strongest, screener)
