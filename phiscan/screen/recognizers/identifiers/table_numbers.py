@@ -1,9 +1,9 @@
 """Numbers in the columns of tables, without a label: findings by check digits, or beside the names of people.
 
 ``CheckedColumnRecognizer``: one random number in ten passes a check digit, so a bare number needs a label
-(docs/decisions/0014). Of four different numbers in one column all pass in one of ten thousand: then the column
-needs none. ``row_codes``: where four rows or more of a table name a person each, a column whose cells are all of
-one form (seven digits; a letter, a hyphen and five digits) and differ numbers those people.
+(docs/decisions/0014). Of four different numbers in one column all pass in one of ten thousand: then the
+column needs none. ``row_codes``: where four rows or more of a table name a person each, a column whose cells
+are all of one form (seven digits; a letter, a hyphen and five digits) and differ numbers those people.
 """
 
 from __future__ import annotations
