@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby, islice
@@ -21,6 +22,7 @@ from phiscan.review.store import KnownFile
 
 LOOK_AHEAD = 500  # crawled entries looked up in the store by one query
 
+_FIRST_SEGMENT = re.compile(rb"\.(?:0*1|a{2,3}|[elEL]x?01)$")  # of a split image or archive
 # What may succeed at the next try although nothing about the file or about phiscan changed.
 _TRANSIENT = frozenset({FailReason.CHANGED, FailReason.IO_ERROR, FailReason.NO_PERMISSION})
 
@@ -242,6 +244,8 @@ class Plan:
             return before.outcome != Outcome.SKIPPED  # this very scan, before it was stopped
         if self._options.full or before.versions_key != self._recorder.key:
             return False
+        if _FIRST_SEGMENT.search(crawled.source.path):
+            return False  # a later segment may have changed: the worker compares the content of all
         if before.outcome == Outcome.FAILED:
             return not self._options.retry_failed and before.reason not in _TRANSIENT
         return before.outcome == Outcome.SCREENED

@@ -27,7 +27,7 @@ _SHORT = 16  # hexadecimal digits kept of each hash: 64 bits, plenty against acc
 
 MODEL_PACKAGES = ("health", "decision", "screen")  # whose data/ holds weights
 # Packages whose code decides what is found and what becomes of a file. Readers have a version of their own.
-CODE_PACKAGES = (*MODEL_PACKAGES, "lexicon", "text", "formats")
+CODE_PACKAGES = (*MODEL_PACKAGES, "normalize", "lexicon", "text", "formats", "model")
 
 
 def versions(config: Config) -> dict[str, str]:

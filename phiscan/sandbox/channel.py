@@ -9,6 +9,7 @@ import array
 import os
 import socket
 import struct
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 
@@ -69,27 +70,35 @@ def send(channel: socket.socket, data: bytes, descriptors: Sequence[int] = ()) -
     channel.sendall(head[sent:] + data)
 
 
-def receive(channel: socket.socket, most_bytes: int) -> tuple[bytes, list[int]]:
+def receive(
+    channel: socket.socket, most_bytes: int, deadline: float | None = None
+) -> tuple[bytes, list[int]]:
     """Receive one message; the descriptors are the caller's to close.
 
+    ``deadline``: of ``time.monotonic``, for the whole message; None = the time limit of the socket for each
+    part of it.
+
     Raises:
+        TimeoutError: it is not complete by the deadline.
         EOFError: the other side has closed the connection.
         OSError: it is gone, or the message is longer than ``most_bytes``.
     """
     descriptors: list[int] = []
     try:
         head, descriptors, _, _ = socket.recv_fds(channel, _HEAD.size, _MOST_DESCRIPTORS)
-        n_bytes = _length(channel, head, len(descriptors), most_bytes)
-        return _exactly(channel, n_bytes), descriptors
+        n_bytes = _length(channel, head, len(descriptors), most_bytes, deadline)
+        return _exactly(channel, n_bytes, deadline), descriptors
     except BaseException:
         close_all(descriptors)
         raise
 
 
-def _length(channel: socket.socket, head: bytes, n_descriptors: int, most_bytes: int) -> int:
+def _length(
+    channel: socket.socket, head: bytes, n_descriptors: int, most_bytes: int, deadline: float | None
+) -> int:
     if not head:
         raise EOFError
-    head += _exactly(channel, _HEAD.size - len(head))
+    head += _exactly(channel, _HEAD.size - len(head), deadline)
     n_bytes, n_promised = _HEAD.unpack(head)
     if n_bytes > most_bytes or n_promised != n_descriptors:
         message = "not a message of this channel"
@@ -122,9 +131,14 @@ def in_memory(data: bytes) -> int:
     return descriptor
 
 
-def _exactly(channel: socket.socket, n_bytes: int) -> bytes:
+def _exactly(channel: socket.socket, n_bytes: int, deadline: float | None) -> bytes:
     data = bytearray()
     while len(data) < n_bytes:
+        if deadline is not None:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise TimeoutError
+            channel.settimeout(left)
         chunk = channel.recv(min(n_bytes - len(data), _CHUNK))
         if not chunk:
             raise EOFError

@@ -142,6 +142,19 @@ def test_letters_with_numbers_are_no_series(tmp_path: Path, as_source: AsSource)
     assert "Marc" not in extract(as_source(tmp_path / "letter.001"), Limits()).text
 
 
+def test_archives_of_their_own_are_no_series(tmp_path: Path, as_source: AsSource) -> None:
+    names = ("Lena", "Marc", "Odile")
+    for number, name in enumerate(names, 1):
+        with zipfile.ZipFile(tmp_path / f"backup.{number:03d}", "w") as archive:
+            archive.writestr("noise.txt", random.Random(number).randbytes(40_000 // number).hex())
+            archive.writestr("a.txt", f"Dear {name}, see you soon")
+    for number, name in enumerate(names, 1):
+        document = extract(as_source(tmp_path / f"backup.{number:03d}"), Limits())
+        assert f"Dear {name}" in document.text
+        assert document.text.count("Dear ") == 1
+        assert not document.unread
+
+
 def test_a_link_is_no_segment(tmp_path: Path, as_source: AsSource) -> None:
     share, elsewhere = tmp_path / "share", tmp_path / "elsewhere"
     share.mkdir()

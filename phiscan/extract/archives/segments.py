@@ -86,7 +86,8 @@ def _is_series(series: list[int], kind: str) -> bool:
     if kind == _ENCASE:
         return all(_encase_number(descriptor) == at for at, descriptor in enumerate(series, 1))
     sizes = [os.fstat(descriptor).st_size for descriptor in series]
-    return len(set(sizes[:-1])) == 1 and 0 < sizes[-1] <= sizes[0]
+    are_equal = len(set(sizes[:-1])) == 1 and 0 < sizes[-1] <= sizes[0]
+    return are_equal and not any(sniff(os.pread(later, _HEAD_BYTES, 0)) == kind for later in series[1:])
 
 
 def _encase_number(descriptor: int) -> int:
@@ -98,18 +99,25 @@ def _is_later(source: SourceFile, name: SegmentName, own: int, opened: list[int]
     if name.number >= MOST_SEGMENTS:
         return False
     is_split_zip = name.style in ("zip", "ZIP")
-    for number in range(1, name.number):
+    series: list[int] = []
+    for number in range(1, name.number + 1 if is_split_zip else MOST_SEGMENTS):
+        if number == name.number:
+            series.append(own)
+            continue
         try:
             opened.append(open_segment(source, number))
         except ExtractError:
-            return False
+            if number < name.number:
+                return False
+            break
+        series.append(opened[-1])
     if is_split_zip:
         with suppress(ExtractError):
             opened.append(open_segment(source, 0))
             return os.pread(opened[0] if name.number > 1 else own, 4, 0) in (_SPLIT_ZIP, _LOCAL_HEADER)
         return False
     kind = sniff(os.pread(opened[0], _HEAD_BYTES, 0))
-    return kind in _JOINED_KINDS and _is_series([*opened, own], kind)
+    return kind in _JOINED_KINDS and _is_series(series, kind)
 
 
 def joined_hash(content_hash: str, series: Sequence[int]) -> str:

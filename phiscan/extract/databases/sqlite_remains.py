@@ -85,7 +85,7 @@ def _page_regions(page: bytes, start: int) -> Iterator[bytes]:
             return
         following, n_bytes = struct.unpack_from(">HH", page, block)
         yield page[block + 4 : block + n_bytes]
-        if following <= block:  # blocks are in order; anything else is damage
+        if following < block + max(n_bytes, 4):  # in order and without overlap; anything else is damage
             return
         block = following
 
@@ -135,11 +135,16 @@ def _beheaded(region: bytes, at: int, encoding: str) -> tuple[str, int] | None:
 
 def _values(region: bytes, at: int, types_end: int, end: int, encoding: str) -> tuple[str, int] | None:
     """Return the values of a record on one line and its end; None where types and lengths do not add up."""
-    types = []
+    types: list[int] = []
+    n_bytes = 0
     while at < types_end:
         kind, at = _varint(region, at)
         types.append(kind)
-    if at != types_end or len(types) > _MOST_COLUMNS or types_end + sum(map(_size, types)) != end:
+        n_bytes += _size(kind)
+        # Checked here: most of what is tried is no record, and may claim types without end.
+        if len(types) > _MOST_COLUMNS or n_bytes > end - types_end:
+            return None
+    if at != types_end or types_end + n_bytes != end:
         return None
     shown = []
     for kind in types:

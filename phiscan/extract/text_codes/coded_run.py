@@ -13,7 +13,7 @@ from phiscan.extract.residue.prose import words_of
 _SAMPLE_CHARS = _SAMPLE_BYTES = 4096
 _ASCII = bytes({*range(0x20, 0x7F), *b"\t\r\n"})
 _ASCII_SHARE = 0.85
-_BLANK = re.compile(r"[^\W\d_]{2,}[,;:.\"]*\s+[\"(]?\w")
+_BLANK = re.compile(r"[^\W\d_][^\W\d_][,;:.\"]*\s+[\"(]?\w")
 _PRINTABLE_SHARE = 0.97
 _LETTER_SHARE = 0.6
 MIN_WORDS = 2  # fewer are a name of a field or letters by chance

@@ -111,10 +111,12 @@ def reference_runs(text: bytes) -> Iterator[CodedRun]:
 
 def quoted_runs(text: bytes) -> Iterator[CodedRun]:
     """Yield lines with two escapes or more of quoted-printable, with the lines that go on after them."""
+    whole = 0
     if b"=" in text:
         for start, end in _lines_with(_QUOTED, text, _MIN_QUOTED):
-            if _QUERY.search(text, start, end):
-                continue  # an address, whose values may begin with two digits
+            # In a paragraph that was decoded, or an address, whose values may begin with two digits.
+            if start < whole or _QUERY.search(text, start, end):
+                continue
             whole = _end_of_paragraph(text, start, end)
             yield CodedRun(start, whole, "quoted-printable", from_quoted_printable(text[start:whole]))
 

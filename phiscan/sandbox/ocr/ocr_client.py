@@ -111,12 +111,13 @@ class OcrClient:
         if connection is None:
             raise EOFError
         connection.settimeout(seconds)
+        deadline = time.monotonic() + seconds
         channel.send(connection, messages.pack(request), [descriptor])
-        return self._reply(connection)
+        return self._reply(connection, deadline)
 
     @staticmethod
-    def _reply(connection: socket.socket) -> OcrReply:
-        data, descriptors = channel.receive(connection, messages.MOST_REPLY_BYTES)
+    def _reply(connection: socket.socket, deadline: float) -> OcrReply:
+        data, descriptors = channel.receive(connection, messages.MOST_REPLY_BYTES, deadline)
         channel.close_all(descriptors)
         return messages.unpack(OcrReply, data)
 
@@ -148,7 +149,7 @@ class OcrClient:
                 )
             self._connection, self._languages, self._n_readings = ours, languages, 0
             ours.settimeout(_START_S)
-            self.version = self._reply(ours).output
+            self.version = self._reply(ours, time.monotonic() + _START_S).output
         except (OSError, EOFError, ValueError):
             self._n_failed_starts += 1
             self._stop()

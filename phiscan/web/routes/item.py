@@ -40,7 +40,7 @@ def item(file_id: int, request: Request, user: SignedIn, desk: DeskNow) -> Respo
     """Show one item with its evidence; a blind item without it.
 
     ``vetoed`` reads the file again for the matches that the rules rejected; ``prose`` requests (1) or omits
-    (0) the mparameters passages, which by default are included if the file can be read quickly.
+    (0) the masked passages, which by default are included if the file can be read quickly.
     """
     return item_page(file_id, request, user, desk, read_query(request.query_params))
 
