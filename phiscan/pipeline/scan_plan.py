@@ -242,10 +242,10 @@ class Plan:
             return (before.outcome, before.reason) == expected
         if before.scan_id == self._recorder.scan_id:
             return before.outcome != Outcome.SKIPPED  # this very scan, before it was stopped
-        if self._options.full or before.versions_key != self._recorder.key:
+        # Of a split image a later segment may have changed: the worker compares the content of all.
+        is_split = _FIRST_SEGMENT.search(crawled.source.path) is not None
+        if is_split or self._options.full or before.versions_key != self._recorder.key:
             return False
-        if _FIRST_SEGMENT.search(crawled.source.path):
-            return False  # a later segment may have changed: the worker compares the content of all
         if before.outcome == Outcome.FAILED:
             return not self._options.retry_failed and before.reason not in _TRANSIENT
         return before.outcome == Outcome.SCREENED

@@ -88,7 +88,7 @@ def _by_sample(counts: LeftCounts) -> Left:
     if counts.undecided == 0:
         return Left(0.0, 0, None, BY_SAMPLE, elusion.SOURCE)
     if sample is None:
-        reason = _("no random sample was drawn; `phiscan queue draw` draws one")
+        reason = _("no random sample was drawn; `phiscan queue draw --queued 50 --unreferred 100` draws one")
     elif sample.reviewed == 0:
         reason = _("no item of the random sample has been reviewed yet")
     if sample is None or reason is not None:

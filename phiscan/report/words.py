@@ -103,7 +103,7 @@ CASES: dict[str, str] = {
     ),
     "people_list": _("a hint of health information with several terms, and a list of people by name"),
     "stored_example": _("health information, and exactly the identifiers of a stored example (equation 5)"),
-    "person_and_health": _("a person is identified where that person's health is spoken of"),
+    "person_and_health": _("the probability of PHI of its strongest passage reaches the threshold"),
     "message_of_care": _("a message of health care about a patient"),
     "health_without_person": _("health information, but nobody whom it is about"),
     "person_by_name": _("a person's name, but no health information"),

@@ -192,7 +192,8 @@ def decide(
     unless the reviewer gave the first; disagreements of two reviewers are settled by a lead at the desk.
 
     With --from, each line is {"path": ..., "verdict": "phi|not_phi|unsure"} or {"path": ..., "label":
-    "phi|pii_only|health_only|neither"}. Only files in the queue are decided; the others are counted.
+    "phi|pii_only|health_only|neither"}. Of these, only files in the
+    queue are decided; the others are counted.
     With --sample N the first N files of the report's elusion-sample.csv are decided too: their review
     bounds the missed PHI.
     """

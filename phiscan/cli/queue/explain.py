@@ -118,7 +118,7 @@ def _health(detail: ItemDetail) -> Iterator[str]:
 
 def _findings(findings: tuple[StoredFinding, ...], limit: int) -> Iterator[str]:
     if not findings:
-        yield "\nNo findings: none were found, or the file is neither referred nor on the second list."
+        yield "\nNo findings: none were found, or none are kept of a file that nobody reviews."
         return
     kinds = Counter(SHORT[finding.entity_type] for finding in findings)
     word = "finding" if len(findings) == 1 else "findings"

@@ -121,6 +121,11 @@ def _patient_lines(store: Store, scan_id: int) -> list[str]:
     ]
 
 
+def _part_name(path: str, locator: str) -> str:
+    """Return the name of an unread part for display; without a locator it is the file itself."""
+    return f"{visible(path)}, {visible(locator)}" if locator else visible(path)
+
+
 def _unread_lines(store: Store, scan_id: int) -> list[str]:
     """List the first files and parts that could not be read, each with its reason."""
     unread = [
@@ -128,7 +133,7 @@ def _unread_lines(store: Store, scan_id: int) -> list[str]:
         for row in store.rows(scan_id)
         for line in (
             *([f"  {visible(row.path)}: {row.reason}"] if row.outcome == Outcome.FAILED else ()),
-            *(f"  {visible(row.path)}, {visible(part.locator)}: {part.reason}" for part in row.unread),
+            *(f"  {_part_name(row.path, part.locator)}: {part.reason}" for part in row.unread),
         )
     ]
     rest = len(unread) - N_UNREAD_NAMED

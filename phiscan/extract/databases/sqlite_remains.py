@@ -65,7 +65,7 @@ def _free_pages(data: bytes, size: int) -> dict[int, int]:
     """Return the numbers of free pages with the bytes at their beginning that are no remains."""
     pages: dict[int, int] = {}
     trunk = int.from_bytes(data[32:36], "big")
-    while trunk and trunk not in pages and len(pages) < _MOST_TRUNKS and trunk * size <= len(data):
+    while trunk and trunk not in pages and trunk * size <= len(data):
         at = (trunk - 1) * size
         following, n_leaves = struct.unpack_from(">II", data, at)
         n_leaves = min(n_leaves, size // 4 - 2)

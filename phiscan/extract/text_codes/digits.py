@@ -26,7 +26,7 @@ _MIN_DUMP_LINES = 2
 _HAS_NUMBERS = re2.compile(rb"(?:[0-9A-Fa-fx]{2,8}[ ,:;\-\\\r\n\t]{1,4}){8}")
 _SEPARATOR = rb"(?:[ ,:;-]{1,2}|[ ,]{0,2}\\?\r?\n[ \t]{0,16})"
 _LISTS: tuple[tuple[re.Pattern[bytes], int], ...] = (  # with the base of their numbers
-    (re.compile(rb"0x[0-9A-Fa-f]{2}(?:[ ,;]{0,2}[\r\n\t ]{0,16}0x[0-9A-Fa-f]{2}){11,}"), 16),
+    (re.compile(rb"0x[0-9A-Fa-f]{2}(?:[ ,;]{0,2}+[\r\n\t ]{0,16}+0x[0-9A-Fa-f]{2}){11,}+"), 16),
     (re.compile(rb"(?<![0-9A-Za-z])[0-9A-Fa-f]{2}(?:%b[0-9A-Fa-f]{2}){11,}(?![0-9A-Za-z])" % _SEPARATOR), 16),
     (re.compile(rb"(?<![0-9A-Za-z.])[0-9]{2,3}(?:%b[0-9]{2,3}){11,}(?![0-9A-Za-z.])" % _SEPARATOR), 10),
     (re.compile(rb"(?<![0-9])[01]{8}(?:%b?[01]{8}){7,}(?![0-9])" % _SEPARATOR), 2),

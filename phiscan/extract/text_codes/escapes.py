@@ -44,7 +44,9 @@ _MIN_QUOTED = 2
 _QUERY = re.compile(rb"[?&][\w.%-]+=")
 _MOST_LINE = 4000
 _MOST_LINES = 200
-_UTF7 = re.compile(rb"\+([A-Za-z0-9+/]{11,})-?")
+_UTF7 = re.compile(rb"(?<![A-Za-z0-9+/])\+([A-Za-z0-9+/]{11,})-?")
+_CJK = range(0x2E80, 0xA000)
+_MOST_SCRIPTS = 2  # of one run; random digits have many
 _HL7 = re.compile(rb"\\X((?:[0-9A-F]{2}){2,})\\")
 _ROUNDS = 3  # a code within itself: %2520
 
@@ -152,6 +154,12 @@ def _lines_with(pattern: Any, text: bytes, n_least: int) -> Iterator[tuple[int, 
         yield start, end
 
 
+def _n_scripts(text: str) -> int:
+    """Count the blocks of 256 code points beyond ASCII; those of Chinese and Japanese are one."""
+    beyond_ascii = (ord(char) for char in text if not char.isascii())
+    return len({-1 if code in _CJK else code >> 8 for code in beyond_ascii})
+
+
 def utf7_runs(text: bytes) -> Iterator[CodedRun]:
     """Yield runs of UTF-7 that spell printable characters of few scripts."""
     if b"+A" not in text:
@@ -161,5 +169,5 @@ def utf7_runs(text: bytes) -> Iterator[CodedRun]:
         with suppress(ValueError):
             wide = base64.b64decode(digits)
             plain = wide[: len(match[1]) * 6 // 16 * 2].decode("utf-16-be", "replace")
-            if plain.isprintable():
+            if plain.isprintable() and "\ufffd" not in plain and _n_scripts(plain) <= _MOST_SCRIPTS:
                 yield CodedRun(match.start(), match.end(), "UTF-7", plain.encode())

@@ -227,6 +227,8 @@ def _joined(source: _Whole, examined: Sequence[_Examined], screener: Screener, k
     prototype, distance = nearest(vector, screener.prototypes)
     n_estimated = len(document.text) + document.n_chars_unread
     people = estimate_people([_count(one, key) for one in windows], n_estimated)
+    # Passages that were read for their rank are no sample, but whoever is named in one is there.
+    people = people.at_least(max(one.examination.screening.n_people for one in examined))
     screening = Screening(
         findings=findings,
         vector=vector,
@@ -303,15 +305,15 @@ def _place(span: Span, one: _Examined, tail: dict[str, Segment]) -> Span | None:
 
 
 def _terms(by_strength: Sequence[_Examined]) -> tuple[TermHit, ...]:
-    hits: list[TermHit] = []
+    hits: dict[tuple[Span, str], TermHit] = {}  # windows and passages overlap
     for one in by_strength:
         for hit in one.examination.health.terms:
             span = one.window.in_whole(hit.span)
             if span is not None:
-                hits.append(TermHit(span, hit.concept))
+                hits[span, hit.concept] = TermHit(span, hit.concept)
         if len(hits) >= MOST_TERMS:
             break
-    return tuple(sorted(hits[:MOST_TERMS], key=lambda hit: hit.span))
+    return tuple(sorted(list(hits.values())[:MOST_TERMS], key=lambda hit: hit.span))
 
 
 def _patients(examined: Sequence[_Examined]) -> PatientCheck | None:

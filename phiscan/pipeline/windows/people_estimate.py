@@ -44,6 +44,17 @@ class PeopleEstimate:
     n_people: int
     interval: tuple[int, int] | None = None
 
+    def at_least(self, n_seen: int) -> PeopleEstimate:
+        """Return the estimate with as many people as were seen, at least.
+
+        >>> PeopleEstimate(0, (0, 0)).at_least(1)
+        PeopleEstimate(n_people=1, interval=(1, 1))
+        """
+        if self.n_people >= n_seen:
+            return self
+        low, high = self.interval or (n_seen, n_seen)
+        return PeopleEstimate(n_seen, self.interval and (max(low, n_seen), max(high, n_seen)))
+
 
 def estimate_people(windows: Sequence[WindowCount], n_chars: int) -> PeopleEstimate:
     """Estimate the number of people in a text of ``n_chars`` from the windows that were examined.
@@ -97,4 +108,5 @@ def interval_of(estimate: PeopleEstimate) -> str:
     if estimate.interval is None:
         return ""
     low, high = estimate.interval
-    return f"about {estimate.n_people:,} people ({low:,} to {high:,})"
+    people = "person" if estimate.n_people == 1 else "people"
+    return f"about {estimate.n_people:,} {people} ({low:,} to {high:,})"
