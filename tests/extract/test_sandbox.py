@@ -61,6 +61,7 @@ def treat(item: int) -> int:  # noqa: C901 (a case for each fault)
     return item * item
 
 
+@pytest.mark.slow
 def test_each_fault_costs_exactly_its_item_and_order_is_kept() -> None:
     with Sandbox(2, LIMITS) as sandbox:
         sandbox.wall_s = 4.0

@@ -204,6 +204,7 @@ def test_paths_beyond_4096_bytes_and_names_of_255_are_crawled_and_read(tmp_path:
     subprocess.run(["rm", "-rf", str(share)], check=True)  # shutil cannot
 
 
+@pytest.mark.slow
 def test_a_full_disk_stops_the_scan_and_says_so(tmp_path: Path) -> None:
     tool = Tool(tmp_path / "home")
     share = write_share(tmp_path / "share", 400)

@@ -49,6 +49,7 @@ def _rows(tool: Tool, path: str) -> dict[str, list[tuple[Any, ...]]]:
     return rows
 
 
+@pytest.mark.slow
 def test_a_copy_has_all_that_was_found_in_the_first(tool: Tool, share: Path) -> None:
     referred = next(p for p in sorted(share.rglob("*.txt")) if "diabetes" in p.read_text())
     name = str(referred.relative_to(share))

@@ -192,6 +192,7 @@ def test_takes_any_bytes_for_a_name(engine: Engine, name: bytes) -> None:
     assert not any_names_person(names, engine.screener)
 
 
+@pytest.mark.slow
 def test_copies_of_a_container_have_its_findings_where_they_stand(
     tool_here: ToolHere, tmp_path: Path
 ) -> None:

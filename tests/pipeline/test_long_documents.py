@@ -84,6 +84,7 @@ def test_very_many_records_are_referred_in_every_format(
     assert result_of(path, engine).referral is Referral.REFERRED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("write", "line", "name"),
     [(write_inventory, PHI_ROW, "stock.csv"), (write_prose, PHI_SENTENCE, "minutes.txt")],

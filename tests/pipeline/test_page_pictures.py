@@ -122,6 +122,7 @@ def test_a_finding_over_two_lines_has_two_boxes() -> None:
     ]
 
 
+@pytest.mark.slow
 @needs_tesseract
 def test_a_scanned_page_is_revealed_as_an_image_and_kept_nowhere(tool_here: ToolHere, tmp_path: Path) -> None:
     share = tmp_path / "share"

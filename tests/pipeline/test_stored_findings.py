@@ -48,6 +48,7 @@ def scanned(tool: Tool, share: Path, *options: str) -> dict[str, object]:
     return found
 
 
+@pytest.mark.slow
 def test_what_is_not_referred_is_kept_as_counts(tool_here: Tool, share: Path) -> None:
     (tool_here.home.parent / "phiscan.toml").write_text("audit_share = 0.0\n")
     summary = scanned(tool_here, share)

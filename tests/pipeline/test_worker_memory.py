@@ -91,6 +91,7 @@ def test_a_worker_gives_back_the_memory_of_a_large_document(tmp_path: Path) -> N
     assert int(grown_mb) < KEPT_MB
 
 
+@pytest.mark.slow
 def test_file_that_needs_too_much_memory_fails_with_the_limit_and_the_others_are_read(tmp_path: Path) -> None:
     share, home = tmp_path / "share", tmp_path / "home"
     share.mkdir()

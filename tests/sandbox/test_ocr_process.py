@@ -160,6 +160,7 @@ def test_crash_costs_one_reading_and_names_its_signal(client: OcrClient, number:
     assert read(client, picture())[0] == messages.OK
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_megabytes", [24, 200])  # too little for the pixels, and for what is made of them
 def test_page_that_needs_too_much_memory_says_so(n_megabytes: int) -> None:
     client = OcrClient(n_megabytes * 1024**2, [SYSTEM_LIBRARY])

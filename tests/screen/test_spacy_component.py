@@ -22,6 +22,7 @@ def nlp() -> Any:
     return pipeline
 
 
+@pytest.mark.slow
 def test_spacy_finds_the_component_without_an_import_of_phiscan() -> None:
     assert [e.name for e in entry_points(group="spacy_factories", name="phiscan_names")] == ["phiscan_names"]
     program = (
