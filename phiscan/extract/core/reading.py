@@ -67,14 +67,20 @@ def _extract_opened(source: SourceFile, limits: Limits, passwords: Sequence[str]
     sink = Sink(limits, passwords, _dispatch)
     name = _name(source)
     with open_source(source) as (stream, size):
-        media_type = large_type(stream, name)
-        if size > limits.file_bytes:
-            _collect(sink, lambda: read_large(stream, size, name, media_type, sink))
-        else:
-            content = _content(stream, name, media_type)
-            _collect(sink, lambda: _read(content, media_type, sink))
+        media_type = _collect_opened(sink, stream, size, name)
         content_hash = large_hash(stream, size)
     return _document(sink, media_type, content_hash, name)
+
+
+def _collect_opened(sink: Sink, stream: BinaryIO, size: int, name: str) -> str:
+    """Read an open file, in windows if it is over the limit, into a sink; return its type."""
+    media_type = large_type(stream, name)
+    if size > sink.limits.file_bytes:
+        _collect(sink, lambda: read_large(stream, size, name, media_type, sink))
+    else:
+        content = _content(stream, name, media_type)
+        _collect(sink, lambda: _read(content, media_type, sink))
+    return media_type
 
 
 def _has_series_name(source: SourceFile) -> bool:
@@ -92,13 +98,7 @@ def _extract_segments(source: SourceFile, limits: Limits, passwords: Sequence[st
         if series:
             content_hash = joined_hash(content_hash, series)
             whole = joined(series)
-            n_bytes = whole.seek(0, os.SEEK_END)
-            media_type = large_type(whole, name)
-            if n_bytes > limits.file_bytes:
-                _collect(sink, lambda: read_large(whole, n_bytes, name, media_type, sink))
-            else:
-                content = _content(whole, name, media_type)
-                _collect(sink, lambda: _read(content, media_type, sink))
+            media_type = _collect_opened(sink, whole, whole.seek(0, os.SEEK_END), name)
     return _document(sink, media_type, content_hash, name)
 
 

@@ -18,7 +18,6 @@ _TABLE_LEAF = 0x0D
 _TRUNK_HEAD = 8
 _MOST_PAGES = 4_000
 _MOST_SCANNED = 1024**2  # bytes of the database in which records are looked for
-_MOST_TRUNKS = 10_000
 _MOST_COLUMNS = 100
 _INTEGER_BYTES = (0, 1, 2, 3, 4, 6, 8)
 _FLOAT, _ZERO, _ONE, _BLOB, _TEXT = 7, 8, 9, 12, 13
