@@ -75,6 +75,12 @@ def test_the_header_stands_behind_the_names_of_its_fields(read: Read) -> None:
     assert "1.2.840" not in document.text
 
 
+def test_an_object_whose_preamble_begins_a_tiff_file_is_read(read: Read) -> None:
+    data = b"II*\0\x54\1\0\0".ljust(128, b"\0") + saved(dicom())[128:]
+
+    assert "Okafor" in read(data, "MR_small").text
+
+
 def test_an_encapsulated_document_is_a_member(read: Read) -> None:
     data = saved(dicom(EncapsulatedDocument=b"<html><p>letter about Bo Li</p></html>"))
     document = read(data, "a.dcm")
@@ -91,6 +97,14 @@ def test_pixels_of_a_scan_without_burned_in_text_are_not_looked_at(
         assert [(part.locator, part.reason) for part in document.unread] == [
             ("#picture", FailReason.NEEDS_OCR)
         ]
+
+
+def test_an_object_without_a_field_of_a_person_is_no_damaged_one(read: Read) -> None:
+    dataset = dicom(CAPTURE)
+    for name in ("PatientName", "PatientBirthDate", "PatientID", "PatientSex"):
+        delattr(dataset, name)
+
+    assert read(saved(dataset), "a.dcm").unread == ()
 
 
 @needs_tesseract

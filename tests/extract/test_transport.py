@@ -3,6 +3,8 @@
 import base64
 import binascii
 import bz2
+import hashlib
+import marshal
 import struct
 import zlib
 from collections.abc import Callable, Iterator
@@ -157,7 +159,7 @@ def test_a_payload_is_read_however_it_is_packed(read: Read, name: str, data: byt
         HEAD
         + b"Content-Type: application/pkcs7-mime\nContent-Transfer-Encoding: base64\n\n"
         + based(cms(3, b"x" * 99)),
-        HEAD + b"\n" + armoured(packet(1, b"k" * 40) + packet(18, b"c" * 200)),
+        HEAD + b"\n" + armoured(packet(1, b"\3" * 40) + packet(18, b"\1" * 200)),
         HEAD + b"\nSecret:\n" + b"-----BEGIN CMS-----\n" + based(cms(3, b"x" * 99)) + b"-----END CMS-----\n",
     ],
     ids=["S/MIME", "OpenPGP", "CMS armour"],
@@ -171,8 +173,18 @@ def test_binary_wrappers_are_told_by_their_content(read: Read) -> None:
     assert TEXT.strip() in read(cms(2, NOTE), "letter.p7m").text
     assert TEXT.strip() in read(literal(NOTE), "letter.pgp").text
     with pytest.raises(ExtractError) as caught:
-        read(packet(1, b"k" * 40) + packet(18, b"c" * 200), "letter.gpg")
+        read(packet(1, b"\3" * 40) + packet(18, b"\1" * 200), "letter.gpg")
     assert caught.value.reason == FailReason.ENCRYPTED
+    with pytest.raises(ExtractError) as caught:
+        read(b"\xa7" + hashlib.shake_256(b"cipher").digest(400), "letter.gpg")
+    assert caught.value.reason == FailReason.ENCRYPTED
+
+
+def test_a_compiled_program_is_no_message_in_a_cipher(read: Read) -> None:
+    """Python 3.11 writes the same first byte as old OpenPGP data."""
+    source = compile(f"note = {TEXT!r}", "note.py", "exec")
+    document = read(b"\xa7\r\r\n" + bytes(12) + marshal.dumps(source), "note.cpython-311.pyc")
+    assert "Lena Okafor" in document.text
 
 
 def test_keys_and_signatures_are_no_text_that_was_lost(read: Read) -> None:

@@ -60,7 +60,9 @@ MAGIC: tuple[tuple[int, bytes, str], ...] = (
     (0, b"FHS|", "application/hl7-v2"),
     (0, b"BHS|", "application/hl7-v2"),
 )
-_ALL_MAGIC = (*OPAQUE_MAGIC, *NAMED_MAGIC, *MAGIC)
+# The 128 bytes before it are free: scanners put the beginning of a TIFF file there, others that of a program.
+_DICOM = (128, b"DICM\2\0", "application/dicom")
+_ALL_MAGIC = (_DICOM, *OPAQUE_MAGIC, *NAMED_MAGIC, *MAGIC)
 _AT_BEGINNING = tuple(magic for offset, magic, _ in _ALL_MAGIC if not offset)
 _FURTHER_ON = tuple(entry for entry in _ALL_MAGIC if entry[0])
 # Beginnings that a text could have by chance were they any shorter.

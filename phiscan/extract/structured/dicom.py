@@ -62,7 +62,7 @@ class DicomExtractor:
         except Exception as error:  # noqa: BLE001 (see above; elements are decoded as they are asked for)
             sink.fail(content.place("header"), FailReason.CORRUPT, mishap(error))
         sink.add("\n".join(lines), content.place("header"))
-        if not lines:
+        if not len(dataset):
             raise ExtractError(FailReason.CORRUPT, "no header fields")
         document = dataset.get(_DOCUMENT)
         if document is not None and document.value:
