@@ -9,7 +9,8 @@ import pydicom
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 from pydicom.dataset import Dataset, FileMetaDataset
-from pydicom.uid import ExplicitVRLittleEndian, generate_uid
+from pydicom.encaps import encapsulate
+from pydicom.uid import ExplicitVRLittleEndian, JPEGLosslessSV1, generate_uid
 
 from phiscan.errors import ExtractError
 from phiscan.extract.ocr import recognition as ocr
@@ -97,6 +98,16 @@ def test_pixels_of_a_scan_without_burned_in_text_are_not_looked_at(
         assert [(part.locator, part.reason) for part in document.unread] == [
             ("#picture", FailReason.NEEDS_OCR)
         ]
+
+
+def test_pixels_without_a_decoder_are_listed_by_their_compression(read: Read) -> None:
+    dataset = with_picture(dicom(CAPTURE), "Lena Okafor")
+    dataset.PixelData = encapsulate([b"\xff\xd8\xff\xd9"])
+    dataset.file_meta.TransferSyntaxUID = JPEGLosslessSV1
+
+    (part,) = read(saved(dataset), "a.dcm").unread
+    assert (part.locator, part.reason) == ("#picture", FailReason.UNSUPPORTED)
+    assert "JPEG Lossless" in part.detail
 
 
 def test_an_object_without_a_field_of_a_person_is_no_damaged_one(read: Read) -> None:

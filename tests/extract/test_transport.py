@@ -180,6 +180,11 @@ def test_binary_wrappers_are_told_by_their_content(read: Read) -> None:
     assert caught.value.reason == FailReason.ENCRYPTED
 
 
+def test_a_program_with_equals_signs_is_no_quoted_printable(read: Read) -> None:
+    source = b"first, second, third =\n    metadata(size = 8192, key=AB, salt=5A)\nthe_second_value =\n" * 4
+    assert read(source, "arrow.cc").unread == ()
+
+
 def test_a_compiled_program_is_no_message_in_a_cipher(read: Read) -> None:
     """Python 3.11 writes the same first byte as old OpenPGP data."""
     source = compile(f"note = {TEXT!r}", "note.py", "exec")

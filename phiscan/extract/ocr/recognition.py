@@ -73,6 +73,9 @@ def read_picture(render: Callable[[], Any], place: str, sink: Sink, *, is_page: 
         image = render()
     except MemoryError:
         raise
+    except ExtractError as error:
+        sink.fail(place, FailReason(error.reason), error.detail)
+        return False
     except Exception as error:  # noqa: BLE001 (decoders fail in many ways; among them, too many pixels)
         is_bomb = type(error).__name__ == "DecompressionBombError"
         reason = FailReason.TOO_LARGE if is_bomb else FailReason.CORRUPT

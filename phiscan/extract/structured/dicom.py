@@ -157,12 +157,21 @@ def _read_frames(dataset: Any, content: Content, sink: Sink) -> None:
 
 
 def _frame(dataset: Any, number: int) -> Any:
-    """Return one frame as a grey picture, stretched to the full range of grey."""
+    """Return one frame as a grey picture, stretched to the full range of grey.
+
+    Raises:
+        ExtractError: unsupported; no decoder for this compression of pixels is installed.
+    """
     import numpy as np  # noqa: PLC0415 (heavy)
     from PIL import Image  # noqa: PLC0415 (heavy)
     from pydicom.pixels.utils import pixel_array  # noqa: PLC0415 (heavy)
 
-    pixels = np.asarray(pixel_array(dataset, index=number), dtype=np.float32)
+    try:
+        pixels = np.asarray(pixel_array(dataset, index=number), dtype=np.float32)
+    except RuntimeError:  # of pydicom, where each decoder failed or is missing
+        syntax = dataset.file_meta.get("TransferSyntaxUID")
+        detail = f"pixels compressed as {getattr(syntax, 'name', 'unknown')}"
+        raise ExtractError(FailReason.UNSUPPORTED, detail) from None
     if pixels.ndim == 3:  # noqa: PLR2004 (colours)
         pixels = pixels.mean(axis=2)
     pixels -= pixels.min()

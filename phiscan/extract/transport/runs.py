@@ -42,6 +42,7 @@ _SHORTEST_LINE = 20  # before a soft line break
 _ESCAPED = re.compile(rb"=(?:[0-9A-F]{2}|[0-9a-f]{2})")
 _PADDING = re.compile(rb"={0,2}")
 _MIN_SOFT_BREAKS, _MIN_ESCAPES = 2, 6
+_MIN_USED = 0.9  # of all equals signs: every one of the text itself is written as an escape
 # Keys, certificates and detached signatures say nothing of a patient.
 _NO_DOCUMENT = re.compile(rb"KEY|CERTIFICATE|SIGNATURE|PARAMETERS|REQUEST|CRL")
 _SIGNED_TEXT = b"PGP SIGNED MESSAGE"  # the text is there, readable
@@ -86,7 +87,10 @@ def is_quoted_printable(text: bytes) -> bool:
         b"\n" not in text[max(match.start() - _SHORTEST_LINE, 0) : match.start()]
         for match in _SOFT_BREAK.finditer(text, _SHORTEST_LINE)
     )
-    return n_soft >= _MIN_SOFT_BREAKS and (n_soft + sum(1 for _ in _ESCAPED.finditer(text)) >= _MIN_ESCAPES)
+    if n_soft < _MIN_SOFT_BREAKS:
+        return False
+    n_used = sum(1 for _ in _SOFT_BREAK.finditer(text)) + sum(1 for _ in _ESCAPED.finditer(text))
+    return n_used >= _MIN_ESCAPES and n_used >= text.count(b"=") * _MIN_USED
 
 
 def _armoured(text: bytes) -> Iterator[EncodedRun]:
