@@ -58,7 +58,7 @@ def test_extract_uses_the_limits_of_the_configuration(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("more than ten bytes")
     (line,) = lines(run("extract", "a.txt", "--json", cwd=tmp_path))
     # A larger text is read in windows, and what lies between them is said.
-    assert (line["outcome"], {part["reason"] for part in line["unread"]}) == ("screened", {"too_large"})
+    assert (line["outcome"], {part["reason"] for part in line["unread"]}) == ("screened", {"sampled"})
 
 
 def test_doctor_tries_every_reader(tmp_path: Path) -> None:

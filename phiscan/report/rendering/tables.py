@@ -10,7 +10,7 @@ from phiscan.report.data.report import DecisionRow, Group, ReportData
 from phiscan.report.rendering import tables_estimated
 from phiscan.report.rendering.table import Cell, Column, Table
 from phiscan.report.rendering.tables_desk import tables_desk
-from phiscan.report.words import CHARACTERISTICS, ENTITY_TYPES, FORMATS, REASONS, plain
+from phiscan.report.words import CHARACTERISTICS, ENTITY_TYPES, FORMATS, REASONS, part_detail, plain
 
 
 def tables(data: ReportData) -> dict[str, Table]:
@@ -19,6 +19,7 @@ def tables(data: ReportData) -> dict[str, Table]:
         _versions(data),
         _outcomes(data),
         _unread(data),
+        _sampled(data),
         _funnel(data),
         tables_estimated.screening("screening", _("The whole screen: referred to review"), [data.overall]),
         tables_estimated.screening(
@@ -90,6 +91,16 @@ def _unread(data: ReportData) -> Table:
     )
     rows = [(u.path, u.locator, plain(u.reason), u.detail) for u in data.coverage.unread]
     return Table("unread", _("Files and parts that could not be read"), columns, tuple(rows), cap=40)
+
+
+def _sampled(data: ReportData) -> Table:
+    columns = (
+        Column("path", _("File"), "path"),
+        Column("part", _("Part"), "path"),
+        Column("left_out", _("Left out")),
+    )
+    rows = [(u.path, u.locator, part_detail(u.detail)) for u in data.coverage.sampled]
+    return Table("sampled", _("Long files that samples refer"), columns, tuple(rows), cap=40)
 
 
 def _funnel(data: ReportData) -> Table:
