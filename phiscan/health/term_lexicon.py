@@ -36,11 +36,12 @@ CUE_FILE: Final = "health_cues"
 # Abbreviations that are also words, with the context in which they are ignored.
 WORDS_FILE: Final = "health_words_too"
 LABEL_FILE: Final = "health_labels"  # display labels of concepts that group several terms
+TITLE_FILE: Final = "icd10cm_titles"  # display labels of the concepts that are categories of ICD-10-CM
 _LABEL_COLUMNS: Final = 3
 _COLUMNS: Final = 5
 # Abbreviations that are also matched in lower case: "copd", "mri", not "mi" or "PV1".
 _MAY_BE_LOWER: Final = re.compile(r"[^\W\d_]{3,6}|[A-Z]\d?[A-Z]{1,2}\d?")
-_FLAGS: Final = frozenset({"case", "context", "-"})
+_FLAGS: Final = frozenset({"case", "context", "surname", "-"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,8 @@ def load_lexicon(folder: Path | None = None) -> Lexicon:
             labels.setdefault(term.concept, term.text)
             if code != "-":
                 icd.setdefault(term.concept, code)
+    titles = {row[0]: row[1] for row in load_dictionary(folder / f"{TITLE_FILE}.txt").rows}
+    labels |= {concept: titles[concept] for concept in labels.keys() & titles.keys()}
     labels |= _labels(folder / f"{LABEL_FILE}.txt", labels)
     cues = [replace(term, small=False) for term, _ in _read(folder / f"{CUE_FILE}.txt", words)]
     matchers = (TermMatcher().fit(terms), TermMatcher().fit(cues))
@@ -114,7 +117,8 @@ def _read(path: Path, words: Mapping[str, str]) -> list[tuple[Term, str]]:
     for number, row in enumerate(dictionary.rows, start=len(dictionary.header) + 1):
         if len(row) != _COLUMNS or not _FLAGS.issuperset(flags := row[3].split(",")):
             message = (
-                f"{path}: line {number}: expected term, concept, code, flags (case, context, -), language"
+                f"{path}: line {number}: expected term, concept, code, "
+                "flags (case, context, surname, -), language"
             )
             raise DictionaryError(message)
         is_cased = "case" in flags
@@ -123,6 +127,7 @@ def _read(path: Path, words: Mapping[str, str]) -> list[tuple[Term, str]]:
             row[1],
             case=is_cased,
             context="context" in flags,
+            surname="surname" in flags,
             word=is_cased and words.get(row[0]) == "capitals",
             small=is_cased and _MAY_BE_LOWER.fullmatch(row[0]) is not None and row[0] not in words,
         )
