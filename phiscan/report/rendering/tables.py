@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from phiscan.health.topics import label_of
 from phiscan.language import lazy_gettext as _
 from phiscan.language import lazy_join
 from phiscan.report.data.report import DecisionRow, Group, ReportData
@@ -259,12 +260,13 @@ def _people(data: ReportData) -> Table:
 
 def _topics(data: ReportData) -> Table:
     columns = (
-        Column("concept", _("Health concept")),
+        Column("concept", _("Identifier of the concept"), shown=False),
+        Column("label", _("Health concept")),
         Column("files", _("Referred files"), "count"),
         Column("phi_files", _("Confirmed files"), "count"),
         Column("hits", _("Occurrences"), "count"),
     )
-    rows = [(t.concept, t.files, t.phi_files, t.hits) for t in data.topics]
+    rows = [(t.concept, label_of(t.concept), t.files, t.phi_files, t.hits) for t in data.topics]
     return Table("topics", _("Health concepts in referred files"), columns, tuple(rows), bar="files", cap=30)
 
 
