@@ -69,7 +69,8 @@ def test_answers_from_the_store(filled: Fill) -> None:
 
 def test_before_any_verdict_nothing_is_known_of_the_share(filled: Fill) -> None:
     _, answers = first_page(filled([readable("a.txt", 0o100600, 1)]))
-    assert {name: (answers[name].n, str(answers[name].reason)) for name in ("files", "people")} == dict.fromkeys(("files", "people"), (None, "no file has been decided yet"))
+    for name in ("files", "people"):
+        assert (answers[name].n, str(answers[name].reason)) == (None, "no file has been decided yet")
     assert str(answers["files"].sentence) == "1 referred file waits for a verdict."
     _, answers = first_page(filled([screened("a.txt", Referral.CLEAR)]))
     assert answers["files"].n == 0
