@@ -5,8 +5,13 @@ import os
 import subprocess
 import sys
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from phiscan.cli.extract import _line
+from phiscan.extract.archives.segments import PART
+from phiscan.model import Document
 
 PROGRAM = [sys.executable, "-c", "from phiscan.cli import main; main()"]
 
@@ -44,6 +49,14 @@ def test_extract_prints_the_text_alone_without_json(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("Ann Roy")
     done = run("extract", "a.txt", cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (0, "Ann Roy\n", "")
+
+
+def test_extract_says_which_file_a_later_segment_is_read_with() -> None:
+    part = Document("", (), PART)
+    assert "extract that file" in _line("x/disk.img.002", (part, 0.1))["detail"]
+    assert "part of disk.img.001:" in _line("x/disk.img.002", (part, 0.1))["detail"]
+    assert "part of a.zip:" in _line("a.z01", (part, 0.1))["detail"]
+    assert _line("a.txt", (replace(part, media_type="text/plain"), 0.1))["detail"] == ""
 
 
 def test_extract_names_a_missing_file(tmp_path: Path) -> None:
