@@ -17,6 +17,7 @@ from phiscan.health.term_lexicon import (
 )
 from phiscan.health.terms import JointMatcher
 from phiscan.health.topics import chapter_of, label_of, topic_of, topics
+from phiscan.language import using
 from phiscan.lexicon.dictionary import load_dictionary
 from phiscan.text.word_tokens import tokenize
 
@@ -164,6 +165,14 @@ def test_every_group_label_is_in_both_languages() -> None:
     assert len(rows) > 100
     assert len({row[0] for row in rows}) == len(rows)
     assert all(row[1].strip() and row[2].strip() for row in rows)
+
+
+def test_labels_are_in_the_language_of_the_page() -> None:
+    with using("fr"):
+        assert [label_of(concept) for concept in ("body:ankle", "dx:measles", "icd:J45", "no:such")] == [
+            *("cheville ou pied", "rougeole", "asthma", "no:such")
+        ]
+    assert label_of("dx:measles") == "measles"
 
 
 def test_a_label_of_no_known_concept_is_refused(tmp_path: Path) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from phiscan.health.topics import label_of
+from phiscan.language import Lazy, lazy_join
 from phiscan.language import lazy_gettext as _
-from phiscan.language import lazy_join
 from phiscan.report.data.report import DecisionRow, Group, ReportData
 from phiscan.report.rendering import tables_estimated
 from phiscan.report.rendering.table import Cell, Column, Table
@@ -266,7 +266,7 @@ def _topics(data: ReportData) -> Table:
         Column("phi_files", _("Confirmed files"), "count"),
         Column("hits", _("Occurrences"), "count"),
     )
-    rows = [(t.concept, label_of(t.concept), t.files, t.phi_files, t.hits) for t in data.topics]
+    rows = [(t.concept, Lazy(label_of, t.concept), t.files, t.phi_files, t.hits) for t in data.topics]
     return Table("topics", _("Health concepts in referred files"), columns, tuple(rows), bar="files", cap=30)
 
 
