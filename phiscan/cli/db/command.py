@@ -52,7 +52,8 @@ def migrate(obj: str | None, plan: bool, as_json: bool) -> None:
         found = schema_of(database)
         if found > SCHEMA_VERSION:
             message = (
-                f"{database.name}: schema {found} is newer than {SCHEMA_VERSION}, which this phiscan knows"
+                f"{database.name}: schema {found} is newer than {SCHEMA_VERSION}, the newest of this phiscan;"
+                " use the phiscan that wrote it, or a newer one"
             )
             raise StoreError(message)
         steps = pending(found)
