@@ -201,7 +201,8 @@ def _print_manifest(done: str, file: Path, made: backups.Manifest, *, as_json: b
         print_json(made.to_json())
         return
     n_rows = sum(entry.n_rows for entry in made.tables.values())
-    click.echo(f"{done}: {file}: {n_rows:,} rows of {made.made}, schema {made.schema}")
+    when = f"{datetime.fromisoformat(made.made).astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    click.echo(f"{done}: {file}: {n_rows:,} rows of {when}, schema {made.schema}")
     click.echo(f"head {made.audit_head} ({made.audit_entries:,} entries)")
 
 

@@ -48,7 +48,8 @@ def explain(detail: ItemDetail, *, limit: int, probability: str = "") -> Iterato
     if probability:
         yield probability
     yield "  Detectors: " + ", ".join(f"{name} says {_DETECTOR_WORDS[phi]}" for name, phi in item.detectors)
-    yield f"  People at risk, an estimate: {item.n_people:,}{_interval(item)}. {_rank(item)}".rstrip()
+    people = f"{item.n_people:,}{_interval(item)}" if item.n_people else "none named"
+    yield f"  People at risk, an estimate: {people}. {_rank(item)}".rstrip()
     yield from _findings(detail.findings, limit)
     if samples := [part for part in detail.unread if part.is_sampled]:
         yield "\nRead in samples; what lies between them was left out:"
