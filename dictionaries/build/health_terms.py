@@ -2,9 +2,9 @@
 
 Run from the checkout: ``python dictionaries/build/health_terms.py``. A source line is
 ``icd|English forms|French forms``, forms parted by ``;``. The first English form names the concept, so it
-is never changed once released. Behind a form, ``^`` asks for exactly this case and ``~`` for a sure health
-term near by. ``[prefix]`` lines give the concept prefix. Cue files have one line of forms per prefix, and
-drug files ``generic=Brand,Brand`` entries parted by ``;``.
+is never changed once released. Behind a form, ``^`` asks for exactly this case, ``~`` for a sure health term
+near by, and ``@`` says that it is a surname as well. ``[prefix]`` lines give the concept prefix. Cue files
+have one line of forms per prefix, and drug files ``generic=Brand,Brand`` entries parted by ``;``.
 """
 
 # ruff: noqa: INP001, T201 (a build command: no package, and it reports what it did)
@@ -31,9 +31,9 @@ def slug(text: str) -> str:
 
 
 def split_flags(form: str) -> tuple[str, str]:
-    """Part a form from its flags: ``^`` is ``case``, ``~`` is ``context``; ``-`` means none."""
-    flags = [name for mark, name in (("^", "case"), ("~", "context")) if mark in form]
-    return form.replace("^", "").replace("~", "").strip(), ",".join(flags) or "-"
+    """Part a form from its flags: ``^`` case, ``~`` context, ``@`` surname; ``-`` means none."""
+    flags = [name for mark, name in (("^", "case"), ("~", "context"), ("@", "surname")) if mark in form]
+    return form.translate(str.maketrans("", "", "^~@")).strip(), ",".join(flags) or "-"
 
 
 def rows_of(path: Path) -> list[tuple[str, str, str, str, str]]:

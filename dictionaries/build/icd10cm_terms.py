@@ -1,4 +1,4 @@
-"""Write dictionaries/health_icd10cm.txt from the ICD-10-CM titles and inclusion terms.
+"""Write health_icd10cm*.txt and icd10cm_titles.txt from the ICD-10-CM titles and inclusion terms.
 
 Run from the checkout: ``python dictionaries/build/icd10cm_terms.py`` (needs simple-icd-10-cm, dev extra).
 Official titles are not how people write: they are cut at commas and brackets, qualifiers are dropped, an
@@ -19,6 +19,8 @@ MAX_WORDS = 5
 TURNED_WORDS = 4  # "fracture of left femur" is also "left femur fracture"
 # Chapters 19-21 beyond injuries are causes and reasons (falls, contact with, encounters): not health words.
 SHORT_CODE = re.compile(r"[A-Z]\d[0-9A-Z](\.[0-9A-Z])?")
+CATEGORY = re.compile(r"[A-Z]\d[0-9A-Z]")
+NOT_SHOWN = re.compile(r"^Other (and unspecified |specified )?|, (unspecified|not elsewhere classified)\b")
 LEFT_OUT = re.compile(r"^[V-Z]|^T[3-6]|^T7[0-7]|^Y")
 QUALIFIERS = re.compile(
     r"\b(unspecified|other specified|other|others|not elsewhere classified|not otherwise specified|NOS|NEC|"
@@ -53,6 +55,14 @@ WEAK = frozenset(  # one text reads better than 250 quoted words
     stenosis insufficiency obstruction hemorrhage rupture perforation abscess ulcer swelling""".split()  # noqa: SIM905 (see above)
 )
 
+# Cut out of a title, these lack the organ that it names ("Ischemia and infarction of kidney"): its code is
+# not theirs. Our own lists have those that occur alone.
+LOST_SITE = frozenset(
+    {"ischemia", "fibrosis", "chondritis", "acute embolism", "chronic embolism", "intraoperative hemorrhage"}
+    | {"accidental puncture", "postprocedural hematoma", "postprocedural complications", "mixed metabolic"}
+    | {"congenital atresia", "congenital hypoplasia", "28 completed weeks", "abnormal chromosomal"}
+)
+
 # A single word stands for itself only if its ending is one that medicine made.
 MEDICAL = re.compile(
     r"\w{3,}(itis|osis|oses|asis|emia|aemia|oma|omas|omata|pathy|pathies|plegia|paresis|algia|uria|ectomy|trophy|"
@@ -68,6 +78,8 @@ def forms_of(title: str) -> list[str]:
 
     >>> forms_of("Malignant neoplasm of stomach, unspecified")
     ['malignant neoplasm of stomach', 'stomach malignant neoplasm']
+    >>> forms_of("Ischemia and infarction of kidney")
+    ['infarction of kidney', 'kidney infarction']
     """
     plain = re.sub(r"\([^)]*\)|\[[^\]]*\]", " ", title)
     found: list[str] = []
@@ -79,6 +91,8 @@ def forms_of(title: str) -> list[str]:
         while words and words[0] in {"of", "in", "the", "to", "by", "for", "on", "a"}:
             words.pop(0)
         if not words or len(words) > MAX_WORDS or all(word in WEAK for word in words):
+            continue
+        if " ".join(words) in LOST_SITE:
             continue
         if len(words) == 1 and not MEDICAL.fullmatch(words[0]):
             continue
@@ -106,6 +120,25 @@ def code_rows() -> list[tuple[str, str, str, str, str]]:
     return rows
 
 
+def title_rows() -> list[tuple[str, str]]:
+    """Return the concept and the title of each category, as it is shown to people.
+
+    The capital letter at the beginning is kept where the word has one inside other titles too (Parkinson's).
+    """
+    titles = [icd.get_description(code) for code in icd.get_all_codes()]
+    inside = {word for title in titles for word in re.findall(r"[\w'-]+", title)[1:]}
+    rows = {}
+    for code in icd.get_all_codes():
+        if not CATEGORY.fullmatch(code):
+            continue
+        title = NOT_SHOWN.sub("", icd.get_description(code)).strip()
+        first = re.match(r"[\w'-]*", title).group()
+        if first.lower() in inside or (first not in inside and "'" not in first and first[1:].islower()):
+            title = title[0].lower() + title[1:]
+        rows[f"icd:{code}"] = title
+    return list(rows.items())
+
+
 def main() -> None:
     """Write the dictionary; our own lists win where they have the same form."""
     ours = {row[0].lower() for path in (HERE / "health").glob("*.src") for row in rows_of(path)}
@@ -122,6 +155,14 @@ def main() -> None:
     version = importlib.metadata.version("simple-icd-10-cm")
     source = f"ICD-10-CM (CDC/NCHS, public domain) through simple-icd-10-cm {version} (MIT)"
     write("health_icd10cm", sorted(rows.values()), source, "public domain (data), MIT (package)")
+    titles = title_rows()
+    header = (
+        f"# source: {source}\n# licence: public domain (data), MIT (package)\n# version: 1\n"
+        "# date: 2026-11-26\n# normalisation: none; shown to people, never matched\n"
+        "# columns: concept, title of its category\n"
+    )
+    body = "".join(f"{concept}\t{title}\n" for concept, title in titles)
+    (HERE.parent / "icd10cm_titles.txt").write_text(header + body, encoding="utf-8")
     codes = code_rows()
     write("health_icd10cm_codes", codes, source, "public domain (data), MIT (package)")
     print(f"health_icd10cm_codes.txt: {len(codes)} terms")

@@ -18,6 +18,8 @@ from phiscan.cli.output import print_json, print_message
 from phiscan.config import Config, Limits, load_config
 from phiscan.errors import ExtractError, InputError
 from phiscan.extract import extract as read_document
+from phiscan.extract.archives.segment_names import segment_of
+from phiscan.extract.archives.segments import PART
 from phiscan.model import Document, FailReason, Outcome, SkipReason, SourceFile
 from phiscan.pipeline.passwords import read_passwords
 from phiscan.pipeline.workers.file_handoff import FileHandoff
@@ -144,6 +146,9 @@ def _line(name: str, answer: tuple[Document | SkipReason | Fault, float] | Fault
             {"locator": part.locator, "reason": part.reason, "detail": part.detail} for part in result.unread
         ]
         line["declared_type"] = result.declared_type
+        if result.media_type == PART and (segment := segment_of(os.fsencode(name).rpartition(b"/")[2])):
+            first = segment.first.decode("utf-8", "backslashreplace")
+            line["detail"] = f"a later segment; its text is part of {first}: extract that file"
     elif isinstance(result, SkipReason):
         line.update(outcome=Outcome.SKIPPED, reason=result)
     else:
@@ -160,6 +165,10 @@ def _print_text(line: dict[str, Any]) -> None:
     if line["reason"]:
         detail = f" ({line['detail']})" if line["detail"] else ""
         print_message(f"{line['path']}: {line['outcome']}: {line['reason']}{detail}")
+    elif line["detail"]:
+        print_message(f"{line['path']}: {line['detail']}")
+    elif not line["text"] and not line["unread"]:
+        print_message(f"{line['path']}: {line['media_type']}, without any text")
     if line["declared_type"]:
         print_message(f"{line['path']}: is {line['media_type']}, the name promises {line['declared_type']}")
     click.echo(_for_terminal(line["text"]) if sys.stdout.isatty() else line["text"], nl=False)

@@ -12,7 +12,8 @@ import click
 from phiscan.cli.output import print_message
 from phiscan.cli.unblind import unblind_option
 from phiscan.config import load_config
-from phiscan.language import LANGUAGES
+from phiscan.language import LANGUAGES, decimal, using
+from phiscan.language import gettext as _
 from phiscan.report.words import count, moment, share
 
 if TYPE_CHECKING:
@@ -113,11 +114,13 @@ def report(
         database.close()
     if out is not None:
         write_pack(made, out, language=language or config.language)
-        for answer in made.data.summary.answers:
-            print_message(_answer(answer))
-        for headline in made.data.headlines[:-1]:
-            print_message(_line(headline))
-        print_message(f"report of scan {made.data.scope.scan}: {out / 'report.html'}")
+        with using(language or config.language):
+            for answer in made.data.summary.answers:
+                print_message(_in_line(_answer(answer)))
+            for headline in made.data.headlines[:-1]:
+                print_message(_in_line(_line(headline)))
+            scan, page = made.data.scope.scan, out / "report.html"
+            print_message(_in_line(_("report of scan {scan}: {page}", scan=scan, page=page)))
     if as_json:
         click.echo(report_json(made.data), nl=False)
 
@@ -142,34 +145,50 @@ def _private(
         database.close()
     if out is not None:
         write_private_pack(made, out, language=config.language)
-        for figure in made.figures:
-            value = (
-                f"not known: {figure.reason}" if figure.value is None else f"{figure.value:.3f}, with noise"
+        with using(config.language):
+            for figure in made.figures:
+                value = (
+                    _("not known: {reason}", reason=figure.reason)
+                    if figure.value is None
+                    else _("{value}, with noise", value=decimal(f"{figure.value:.3f}"))
+                )
+                print_message(_in_line(_("{name}: {figure}", name=figure.label, figure=value)))
+            spent = _(
+                "spent epsilon {epsilon} and delta {delta}; in all {spent_epsilon} and {spent_delta}: {page}",
+                epsilon=decimal(f"{epsilon:g}"),
+                delta=decimal(f"{delta:g}"),
+                spent_epsilon=decimal(f"{made.spent_epsilon:g}"),
+                spent_delta=decimal(f"{made.spent_delta:g}"),
+                page=out / "report.html",
             )
-            print_message(f"{figure.label}: {value}")
-        print_message(
-            f"spent epsilon {epsilon:g} and delta {delta:g}; in all {made.spent_epsilon:g} and"
-            f" {made.spent_delta:g}: {out / 'report.html'}"
-        )
+            print_message(_in_line(spent))
     if as_json:
         click.echo(private_json(made), nl=False)
 
 
 def _answer(answer: Answer) -> str:
-    """Format one answer of the first page for a terminal."""
+    """Format one answer of the first page for a terminal, in the language of the context."""
     given = moment(answer.due) if answer.due else None
     given = count(answer.n) if answer.n is not None else given
     caution = f" {answer.caution}" if answer.caution else ""
-    return f"{answer.question} {given or f'not known: {answer.reason}'}. {answer.sentence}{caution}"
+    given = given or _("not known: {reason}", reason=answer.reason)
+    return f"{answer.question} {given}. {answer.sentence}{caution}"
 
 
 def _line(headline: Headline) -> str:
-    """Format a figure of the statistics for a terminal."""
+    """Format a figure of the statistics for a terminal, in the language of the context."""
     if headline.value is None:
-        return f"{headline.name}: not known: {headline.reason}"
+        unknown = _("not known: {reason}", reason=headline.reason)
+        return _("{name}: {figure}", name=headline.name, figure=unknown)
     if headline.ci95 is None:
-        return f"{headline.name}: {count(int(headline.value))} (95% limit). {headline.sentence}"
-    low, high = headline.ci95
-    return (
-        f"{headline.name}: {share(headline.value)} (95% {share(low)} to {share(high)}). {headline.sentence}"
-    )
+        figure = _("{n} (95% limit)", n=count(int(headline.value)))
+    else:
+        low, high = (share(one) for one in headline.ci95)
+        figure = _("{value} (95% {low} to {high})", value=share(headline.value), low=low, high=high)
+    named = _("{name}: {figure}", name=headline.name, figure=figure)
+    return f"{named}. {headline.sentence}"
+
+
+def _in_line(text: str) -> str:
+    """Return a sentence with plain spaces: a terminal shows those of the page as escapes."""
+    return text.replace("\N{NARROW NO-BREAK SPACE}", " ").replace("\N{NO-BREAK SPACE}", " ")

@@ -19,6 +19,7 @@ from phiscan.health import build_classifier
 from phiscan.model import Document, Examination, Segment
 from phiscan.pipeline.engine import Engine
 from phiscan.pipeline.examine import examine_text
+from phiscan.pipeline.windows.examination import reasons_by_referral
 from phiscan.screen import build_screener
 
 
@@ -132,6 +133,6 @@ def _shape(name: Any, document: Document, examination: Examination) -> dict[str,
         "people_interval": screening.people_interval,
         "unread": [
             {"locator": part.locator, "reason": part.reason, "detail": part.detail}
-            for part in document.unread
+            for part in reasons_by_referral(document.unread, examination.referral)
         ],
     }

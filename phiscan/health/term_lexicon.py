@@ -36,11 +36,12 @@ CUE_FILE: Final = "health_cues"
 # Abbreviations that are also words, with the context in which they are ignored.
 WORDS_FILE: Final = "health_words_too"
 LABEL_FILE: Final = "health_labels"  # display labels of concepts that group several terms
+TITLE_FILE: Final = "icd10cm_titles"  # display labels of the concepts that are categories of ICD-10-CM
 _LABEL_COLUMNS: Final = 3
 _COLUMNS: Final = 5
 # Abbreviations that are also matched in lower case: "copd", "mri", not "mi" or "PV1".
 _MAY_BE_LOWER: Final = re.compile(r"[^\W\d_]{3,6}|[A-Z]\d?[A-Z]{1,2}\d?")
-_FLAGS: Final = frozenset({"case", "context", "-"})
+_FLAGS: Final = frozenset({"case", "context", "surname", "-"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,7 @@ class Lexicon:
     cue_names: tuple[str, ...]  # of each cue word: its class
     icd: dict[str, str]  # concept -> ICD-10-CM code, where one exists
     labels: dict[str, str]  # concept -> the form shown to people
+    french_labels: dict[str, str]  # the same in French, of the concepts that have one
 
 
 @lru_cache(maxsize=2)
@@ -67,15 +69,22 @@ def load_lexicon(folder: Path | None = None) -> Lexicon:
     terms: list[Term] = []
     icd: dict[str, str] = {}
     labels: dict[str, str] = {}
+    french: dict[str, str] = {}
     words = {row[0]: row[1] for row in load_dictionary(folder / f"{WORDS_FILE}.txt").rows}
     for name in HEALTH_FILES:
-        for term, code in _read(folder / f"{name}.txt", words):
+        for term, code, language in _read(folder / f"{name}.txt", words):
             terms.append(term)
             labels.setdefault(term.concept, term.text)
+            if language == "fr":
+                french.setdefault(term.concept, term.text)
             if code != "-":
                 icd.setdefault(term.concept, code)
-    labels |= _labels(folder / f"{LABEL_FILE}.txt", labels)
-    cues = [replace(term, small=False) for term, _ in _read(folder / f"{CUE_FILE}.txt", words)]
+    titles = {row[0]: row[1] for row in load_dictionary(folder / f"{TITLE_FILE}.txt").rows}
+    labels |= {concept: titles[concept] for concept in labels.keys() & titles.keys()}
+    group_labels = _labels(folder / f"{LABEL_FILE}.txt", labels)
+    labels |= {concept: english for concept, english, _ in group_labels}
+    french |= {concept: label for concept, _, label in group_labels}
+    cues = [replace(term, small=False) for term, _, _ in _read(folder / f"{CUE_FILE}.txt", words)]
     matchers = (TermMatcher().fit(terms), TermMatcher().fit(cues))
     marks = {term.concept: (term.concept, _kind(term.concept)) for term in terms}
     return Lexicon(
@@ -85,6 +94,7 @@ def load_lexicon(folder: Path | None = None) -> Lexicon:
         cue_names=tuple(term.concept for term in cues),
         icd=icd,
         labels=labels,
+        french_labels=french,
     )
 
 
@@ -98,23 +108,25 @@ def _kind(concept: str) -> str:
     return f"kind:{'dx' if kind == 'icd' else kind}"
 
 
-def _labels(path: Path, known: Mapping[str, str]) -> dict[str, str]:
-    """Return the English label of every concept of the file; the next column is the French one."""
+def _labels(path: Path, known: Mapping[str, str]) -> list[tuple[str, str, str]]:
+    """Return concept, English and French label of every row of the file."""
     dictionary = load_dictionary(path)
     for number, row in enumerate(dictionary.rows, start=len(dictionary.header) + 1):
         if len(row) != _LABEL_COLUMNS or row[0] not in known:
             message = f"{path}: line {number}: expected a known concept, its English and its French label"
             raise DictionaryError(message)
-    return {row[0]: row[1] for row in dictionary.rows}
+    return [(row[0], row[1], row[2]) for row in dictionary.rows]
 
 
-def _read(path: Path, words: Mapping[str, str]) -> list[tuple[Term, str]]:
+def _read(path: Path, words: Mapping[str, str]) -> list[tuple[Term, str, str]]:
+    """Return every term of a dictionary with its ICD-10-CM code and its language."""
     dictionary = load_dictionary(path)
-    found: list[tuple[Term, str]] = []
+    found: list[tuple[Term, str, str]] = []
     for number, row in enumerate(dictionary.rows, start=len(dictionary.header) + 1):
         if len(row) != _COLUMNS or not _FLAGS.issuperset(flags := row[3].split(",")):
             message = (
-                f"{path}: line {number}: expected term, concept, code, flags (case, context, -), language"
+                f"{path}: line {number}: expected term, concept, code, "
+                "flags (case, context, surname, -), language"
             )
             raise DictionaryError(message)
         is_cased = "case" in flags
@@ -123,8 +135,9 @@ def _read(path: Path, words: Mapping[str, str]) -> list[tuple[Term, str]]:
             row[1],
             case=is_cased,
             context="context" in flags,
+            surname="surname" in flags,
             word=is_cased and words.get(row[0]) == "capitals",
             small=is_cased and _MAY_BE_LOWER.fullmatch(row[0]) is not None and row[0] not in words,
         )
-        found.append((term, row[2]))
+        found.append((term, row[2], row[4]))
     return found

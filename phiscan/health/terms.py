@@ -14,6 +14,7 @@ from typing import Final, Self
 import numpy as np
 import numpy.typing as npt
 
+from phiscan.health.surnames import is_surname
 from phiscan.text.word_tokens import CHUNK_CHARS, Chunk, Hashes, Offsets, Tokens, tokenize, tokenized
 
 MAX_WORDS: Final = 6  # longer terms are cut by the build scripts
@@ -39,6 +40,7 @@ class Term:
     context: bool = False  # counts only near a term that needs none (cold, mole, discharge)
     word: bool = False  # a word as well: counts for nothing in a line wholly in capitals (PAR, SI)
     small: bool = False  # counts in small letters, too, where the whole line is in small letters (copd)
+    surname: bool = False  # does not count where it is written as a person's name (Mr. Crohn)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ class TermMatcher:
     flags_: npt.NDArray[np.uint8] = field(
         default_factory=lambda: np.zeros(0, np.uint8), init=False, repr=False
     )  # by the first bits of a key: whether it may be a term, and whether it may begin one
-    case_: npt.NDArray[np.bool_] = field(
+    checked_: npt.NDArray[np.bool_] = field(  # whether it counts depends on how it is written
         default_factory=lambda: np.zeros(0, np.bool_), init=False, repr=False
     )
     context_: npt.NDArray[np.bool_] = field(
@@ -77,7 +79,7 @@ class TermMatcher:
     def fit(self, terms: Sequence[Term]) -> Self:
         """Compile ``terms``; of two terms with the same folded words the first one stands."""
         self.terms_ = tuple(terms)
-        self.case_ = np.array([term.case for term in terms], dtype=np.bool_)
+        self.checked_ = np.array([term.case or term.surname for term in terms], dtype=np.bool_)
         self.context_ = np.array([term.context for term in terms], dtype=np.bool_)
         words, lengths = _words_of([term.text for term in terms])
         self.flags_ = np.zeros(1 << _FILTER_BITS, dtype=np.uint8)
@@ -96,7 +98,7 @@ class TermMatcher:
     def resolve(self, tokens: Tokens, found: Found, text: str) -> Hits:
         """Return which of the candidates of one chunk stand; ``text`` is the whole text."""
         at, last, owner = found
-        if self.case_[owner].any():
+        if self.checked_[owner].any():
             sure = self._as_written(owner, tokens.starts[at], tokens.ends[last], text)
             at, last, owner = at[sure], last[sure], owner[sure]
         if not len(at):
@@ -126,10 +128,12 @@ class TermMatcher:
         self, owners: npt.NDArray[np.int64], starts: Offsets, ends: Offsets, text: str
     ) -> npt.NDArray[np.bool_]:
         sure = np.ones(len(owners), dtype=np.bool_)
-        for index in self.case_[owners].nonzero()[0].tolist():
+        for index in self.checked_[owners].nonzero()[0].tolist():
             term, start, end = self.terms_[owners[index]], int(starts[index]), int(ends[index])
             written = text[start:end]
-            if written == term.text:
+            if term.surname:
+                sure[index] = not is_surname(text, start, end)
+            elif written == term.text:
                 sure[index] = not (term.word and _around(text, start, end).isupper())
             elif term.small and written.islower():
                 sure[index] = written.upper() == term.text.upper() and _around(text, start, end).islower()

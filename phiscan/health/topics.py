@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from phiscan.health.term_lexicon import load_lexicon
+from phiscan.language import current
 from phiscan.language import lazy_gettext as _
 
 # (first category, last category, chapter). Source: ICD-10-CM tabular list, CDC/NCHS, public domain.
@@ -52,8 +53,10 @@ def topic_of(concept: str) -> str:
 
 
 def label_of(concept: str) -> str:
-    """Return the display label of a concept; the concept id itself if it is unknown."""
-    return load_lexicon().labels.get(concept, concept)
+    """Return the label of a concept in the language of the context, else in English; unknown = its id."""
+    lexicon = load_lexicon()
+    english = lexicon.labels.get(concept, concept)
+    return lexicon.french_labels.get(concept, english) if current() == "fr" else english
 
 
 def topics(concepts: Iterable[str]) -> tuple[tuple[str, int], ...]:

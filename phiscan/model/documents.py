@@ -128,6 +128,11 @@ class UnreadPart:
     reason: FailReason
     detail: str = ""
 
+    @property
+    def is_sampled(self) -> bool:
+        """Whether the part lies between the samples of a long, referred text; it was left out by design."""
+        return self.reason is FailReason.SAMPLED
+
 
 @dataclass(frozen=True, slots=True)
 class Document:

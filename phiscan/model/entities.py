@@ -41,6 +41,7 @@ class FailReason(StrEnum):
     NEEDS_OCR = "needs_ocr"  # it has only pictures, and no OCR is installed
     IO_ERROR = "io_error"
     NESTED_TOO_DEEP = "nested_too_deep"
+    SAMPLED = "sampled"  # a part of a long text that was left out between samples; the file is referred
 
 
 OCR_PENDING = "not yet read by OCR"  # detail of files that the first pass of a scan leaves to the second

@@ -65,13 +65,15 @@ def _registry(store: Store, summary: ScanSummary | None) -> CollectorRegistry:
     }
     _labelled(registry, "phiscan_scan_files", "Files of the latest scan by outcome.", "outcome", outcomes)
     # Every reason is present, also with 0, since alerts fail on series that appear and disappear.
-    failed = {reason.value: summary.failed.get(reason.value, 0) for reason in FailReason}
+    reasons = [reason.value for reason in FailReason if reason is not FailReason.SAMPLED]  # never of a file
+    failed = {reason: summary.failed.get(reason, 0) for reason in reasons}
     skipped = {reason.value: summary.skipped.get(reason.value, 0) for reason in SkipReason}
     _labelled(registry, "phiscan_scan_failed_files", "Files that could not be read.", "reason", failed)
     _labelled(registry, "phiscan_scan_skipped_files", "Files skipped by a rule.", "reason", skipped)
     single = {
         "phiscan_scan_crawled_files": ("Files that the latest scan found.", summary.crawled),
         "phiscan_scan_unread_parts": ("Parts of read files that could not be read.", summary.n_unread_parts),
+        "phiscan_scan_sampled_files": ("Long files that samples refer.", summary.n_sampled_files),
         "phiscan_scan_bytes": ("Bytes that it read.", summary.bytes),
         "phiscan_scan_duration_seconds": ("Its wall-clock time.", summary.seconds),
         "phiscan_scan_screened_positive_files": ("Files with identifiers.", summary.screened_positive),

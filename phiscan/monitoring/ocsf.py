@@ -99,7 +99,11 @@ def scan_event(summary: ScanSummary, now: datetime) -> dict[str, Any]:
         "num_detections": summary.referred,
         "num_skipped_items": sum(summary.skipped.values()),
         "total": summary.crawled,
-        "unmapped": {"failed": dict(summary.failed), "unread_parts": summary.n_unread_parts},
+        "unmapped": {
+            "failed": dict(summary.failed),
+            "unread_parts": summary.n_unread_parts,
+            "sampled_files": summary.n_sampled_files,
+        },
     }
     if summary.ended is not None:
         event["end_time"] = _milliseconds(datetime.fromisoformat(summary.ended))

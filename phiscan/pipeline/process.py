@@ -32,7 +32,7 @@ from phiscan.pipeline.examine import examine_in_windows, examine_named, in_audit
 from phiscan.pipeline.file_names import Named, any_names_person, names_of
 from phiscan.pipeline.processed import Processed
 from phiscan.pipeline.signature import signature
-from phiscan.pipeline.windows.examination import is_long
+from phiscan.pipeline.windows.examination import is_long, reasons_by_referral
 from phiscan.store.identity import keyed_hashes, shape
 
 
@@ -159,7 +159,7 @@ def _keep(
         detail="; ".join(filter(None, (_promised(document.declared_type), detail))),
         media_type=document.media_type,
         content_hash=document.content_hash,
-        unread=document.unread,
+        unread=reasons_by_referral(document.unread, examination.referral),
         n_chars=len(document.text),
         vector=screening.vector,
         hamming=screening.hamming,

@@ -42,6 +42,7 @@ CODES: Final = frozenset(
         mark_context("code", "needs ocr"),
         mark_context("code", "I/O error"),
         mark_context("code", "nested too deep"),
+        mark_context("code", "sampled"),
         # exposures
         mark_context("code", "everyone"),
         mark_context("code", "group"),

@@ -245,7 +245,7 @@ def file_entry(row: FileRow, names: Names) -> FileEntry:
         detectors={name: is_phi for name, is_phi in row.detectors if name not in SECOND_LISTS},
         second_drawn=dict(row.detectors).get(SECOND_NAMES),
         second_near=dict(row.detectors).get(SECOND_NAMES_NEAR),
-        unread_parts=len(row.unread),
+        unread_parts=sum(not part.is_sampled for part in row.unread),
         verdict=row.verdict,
         reviewer=visible(row.reviewer),
     )
@@ -254,14 +254,15 @@ def file_entry(row: FileRow, names: Names) -> FileEntry:
 def _coverage(stored: StoredScan, names: Names, n_read: int) -> Coverage:
     summary = stored.summary
     skipped = sum(summary.skipped.values())
-    unread = []
+    unread: list[Unread] = []
+    sampled: list[Unread] = []
     for row in stored.rows:
         name = names.file(row.file_id, row.root, row.path)
         if row.outcome is Outcome.FAILED:
             unread.append(Unread(name, "", row.reason, visible(row.detail)))
-        unread.extend(
-            Unread(name, names.part(part.locator), part.reason, visible(part.detail)) for part in row.unread
-        )
+        for part in row.unread:
+            entry = Unread(name, names.part(part.locator), part.reason, visible(part.detail))
+            (sampled if part.is_sampled else unread).append(entry)
     due = summary.crawled - skipped
     return Coverage(
         crawled=summary.crawled,
@@ -273,10 +274,12 @@ def _coverage(stored: StoredScan, names: Names, n_read: int) -> Coverage:
         not_read=due - n_read,
         read_share=proportion(n_read, due, _("there was no file to read")),
         unread_parts=summary.n_unread_parts,
-        files_with_unread_parts=sum(bool(row.unread) for row in stored.rows),
+        files_with_unread_parts=sum(any(not part.is_sampled for part in row.unread) for row in stored.rows),
         unread=tuple(unread),
         ocr_files=summary.n_ocr_files,
         ocr_parts=summary.n_ocr_parts,
+        sampled_files=summary.n_sampled_files,
+        sampled=tuple(sampled),
     )
 
 

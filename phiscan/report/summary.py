@@ -20,6 +20,7 @@ from phiscan.review.records.items import FileRow
 from phiscan.review.worklist.risk import Exposure, exposure_of
 
 N_PLACES = 5
+_NO_VERDICT = _("no file has been decided yet")
 _NO_CLOCK = _("no file is confirmed as PHI, so no clock runs")
 # Time limits of fixed length from the discovery; the others end on a calendar day.
 _CLOCKS = {"gdpr_authority": _("GDPR, 72 hours"), "hipaa_individuals": _("HIPAA, 60 days")}
@@ -53,9 +54,11 @@ def summary(
     )
     confirmed = sum(row.verdict is Verdict.PHI for row in rows)
     unsettled = funnel.undecided + funnel.unsure
+    # A verdict of "unsure" settles no file.
+    is_reviewed = not unsettled or any(row.verdict in {Verdict.PHI, Verdict.NOT_PHI} for row in rows)
     answers = (
-        _files(confirmed, unsettled),
-        _people(people, unsettled),
+        _files(confirmed, unsettled) if is_reviewed else _files_unknown(unsettled),
+        _people(people, unsettled, is_reviewed=is_reviewed),
         _readers(len(suspects), exposures),
         _missed(missed),
         _unread(coverage),
@@ -93,12 +96,21 @@ def _files(confirmed: int, unsettled: int) -> Answer:
     return Answer("files", _("How many files hold PHI?"), confirmed, None, sentence, caution)
 
 
-def _people(people: People, unsettled: int) -> Answer:
+def _files_unknown(unsettled: int) -> Answer:
+    """Return the first answer as long as no file has a verdict: none is confirmed, but many may be PHI."""
+    sentence = lazy_ngettext(
+        "{n} referred file waits for a verdict.", "{n} referred files wait for a verdict.", unsettled
+    )
+    return Answer("files", _("How many files hold PHI?"), None, None, sentence, "", _NO_VERDICT)
+
+
+def _people(people: People, unsettled: int, *, is_reviewed: bool) -> Answer:
     sentence = _("An estimate over the referred files confirmed as PHI; nobody is named here.")
     caution = ""
     if unsettled:
         caution = _("{at_risk} if every referred file is PHI.", at_risk=count(people.at_risk))
-    return Answer("people", _("About how many people?"), people.in_confirmed, None, sentence, caution)
+    n, reason = (people.in_confirmed, None) if is_reviewed else (None, _NO_VERDICT)
+    return Answer("people", _("About how many people?"), n, None, sentence, caution, reason)
 
 
 def _readers(n: int, exposures: Counter[Exposure]) -> Answer:

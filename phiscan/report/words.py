@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 
 from phiscan.language import (
@@ -131,6 +132,7 @@ REASONS: dict[str, str] = {
     FailReason.NEEDS_OCR: _("only pictures in it: OCR has yet to read them, or is not installed"),
     FailReason.IO_ERROR: _("the storage reported an error"),
     FailReason.NESTED_TOO_DEEP: _("containers within containers beyond the limit"),
+    FailReason.SAMPLED: _("a long text, referred by samples of it; the rest was left out"),
 }
 
 FORMATS: dict[str, str] = {
@@ -196,6 +198,28 @@ def waiting_for_ocr(n_files: int, n_parts: int) -> str:
     parts = lazy_ngettext("{n} page or picture", "{n} pages and pictures", n_parts)
     return lazy_ngettext(
         "{n} file with {parts} waits for OCR", "{n} files with {parts} wait for OCR", n_files, parts=parts
+    )
+
+
+_NOT_SCREENED = re.compile(
+    r"not screened: (\d{1,3}) % of its text \(([\d,]{1,30}) of ([\d,]{1,30}) characters\)"
+)
+
+
+def part_detail(detail: str) -> str:
+    """Translate the technical detail of an unread part if it is the share of a text that was left out.
+
+    >>> part_detail("not screened: 97 % of its text (97 of 100 characters)"), part_detail("at byte 7")
+    ('not screened: 97 % of its text (97 of 100 characters)', 'at byte 7')
+    """
+    if not (found := _NOT_SCREENED.fullmatch(detail)):
+        return detail
+    n_left_out, n_chars = (int(digits.replace(",", "")) for digits in found.groups()[1:])
+    return _(
+        "not screened: {share} % of its text ({n_left_out} of {n_chars} characters)",
+        share=found[1],
+        n_left_out=count(n_left_out),
+        n_chars=count(n_chars),
     )
 
 

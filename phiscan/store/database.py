@@ -263,13 +263,16 @@ def _check_schema(database: Database, *, create: bool, derive: Derive | None) ->
         return
     if found and found > SCHEMA_VERSION:
         message = (
-            f"{database.name}: schema {found} is newer than {SCHEMA_VERSION}, the newest of this phiscan"
+            f"{database.name}: schema {found} is newer than {SCHEMA_VERSION}, the newest of this phiscan;"
+            " use the phiscan that wrote it, or a newer one"
         )
         raise StoreError(message)
     if not create:
-        found = found or "none"
         message = (
             f"{database.name}: schema {found}, expected {SCHEMA_VERSION}; `phiscan db migrate` updates it"
+            if found
+            else f"{database.name}: is empty, without any table of phiscan; restore a backup"
+            " (`phiscan db restore`), or make it anew (`phiscan init`)"
         )
         raise StoreError(message)
     bring_up_to_date(database, derive=derive)
@@ -334,5 +337,5 @@ def _cause(error: sa.exc.SQLAlchemyError) -> str:
 def _cause_of(original: BaseException, *, lost: bool) -> str:
     """Return the cause in one line without any value, since servers quote rows in their messages."""
     if type(original).__module__.startswith("sqlite3"):
-        return str(original).splitlines()[0]
+        return sqlite.cause(original)
     return postgresql.cause(original, lost=lost)

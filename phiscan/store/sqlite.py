@@ -20,6 +20,26 @@ MIN_PAUSE_S = 0.001
 OLD_AFTER_S = 0.02  # waiting time after which the pause is halved
 
 
+# What helps, by the primary code of an error of SQLite.
+_REMEDIES = {
+    sqlite3.SQLITE_CORRUPT: "the file is damaged; move it away and restore a backup (`phiscan db restore`)",
+    sqlite3.SQLITE_NOTADB: "expected a phiscan database; name its file, or restore a backup",
+    sqlite3.SQLITE_FULL: "free some space and repeat the command; what was recorded before is kept",
+    sqlite3.SQLITE_READONLY: "phiscan's account has to be able to write the file and its folder",
+    sqlite3.SQLITE_CANTOPEN: "phiscan's account has to be able to read and write the file and its folder",
+    sqlite3.SQLITE_IOERR: "check the storage, and that there is space on it",
+    sqlite3.SQLITE_BUSY: "another program holds a lock on it; repeat the command when that has ended",
+}
+
+
+def cause(error: BaseException) -> str:
+    """Return the message of an error of SQLite in one line, with what helps."""
+    message = str(error).splitlines()[0]
+    code = getattr(error, "sqlite_errorcode", None)
+    remedy = _REMEDIES.get(code & 0xFF) if code is not None else None
+    return f"{message}: {remedy}" if remedy else message
+
+
 def connected(connection: Any, _record: Any) -> None:
     """Configure a new connection."""
     connection.isolation_level = None  # BEGIN is sent explicitly

@@ -66,6 +66,7 @@ from phiscan.web.routes import remaining as routes_remaining
 from phiscan.web.routes import reports as routes_reports
 from phiscan.web.routes import reveal as routes_reveal
 from phiscan.web.routes import scans as routes_scans
+from phiscan.web.routes import second_list as routes_second_list
 from phiscan.web.routes import second_review as routes_second
 from phiscan.web.routes import service as routes_service
 from phiscan.web.routes import suppressions as routes_suppress
@@ -82,6 +83,7 @@ from phiscan.web.static import Static
 
 ROUTES: tuple[Routes, ...] = (
     routes_service.routes,
+    routes_second_list.routes,
     routes_language.routes,
     routes_sign_in.routes,
     routes_account.routes,

@@ -5,8 +5,13 @@ import os
 import subprocess
 import sys
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from phiscan.cli.extract import _line
+from phiscan.extract.archives.segments import PART
+from phiscan.model import Document
 
 PROGRAM = [sys.executable, "-c", "from phiscan.cli import main; main()"]
 
@@ -46,6 +51,14 @@ def test_extract_prints_the_text_alone_without_json(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "Ann Roy\n", "")
 
 
+def test_extract_says_which_file_a_later_segment_is_read_with() -> None:
+    part = Document("", (), PART)
+    assert "extract that file" in _line("x/disk.img.002", (part, 0.1))["detail"]
+    assert "part of disk.img.001:" in _line("x/disk.img.002", (part, 0.1))["detail"]
+    assert "part of a.zip:" in _line("a.z01", (part, 0.1))["detail"]
+    assert _line("a.txt", (replace(part, media_type="text/plain"), 0.1))["detail"] == ""
+
+
 def test_extract_names_a_missing_file(tmp_path: Path) -> None:
     done = run("extract", "nowhere.txt", "--json", cwd=tmp_path)
     assert done.returncode == 2
@@ -58,7 +71,7 @@ def test_extract_uses_the_limits_of_the_configuration(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("more than ten bytes")
     (line,) = lines(run("extract", "a.txt", "--json", cwd=tmp_path))
     # A larger text is read in windows, and what lies between them is said.
-    assert (line["outcome"], {part["reason"] for part in line["unread"]}) == ("screened", {"too_large"})
+    assert (line["outcome"], {part["reason"] for part in line["unread"]}) == ("screened", {"sampled"})
 
 
 def test_doctor_tries_every_reader(tmp_path: Path) -> None:

@@ -7,9 +7,17 @@ import pytest
 
 from phiscan.config import data_dir
 from phiscan.errors import DictionaryError
-from phiscan.health.term_lexicon import CUE_FILE, HEALTH_FILES, LABEL_FILE, WORDS_FILE, load_lexicon
+from phiscan.health.term_lexicon import (
+    CUE_FILE,
+    HEALTH_FILES,
+    LABEL_FILE,
+    TITLE_FILE,
+    WORDS_FILE,
+    load_lexicon,
+)
 from phiscan.health.terms import JointMatcher
 from phiscan.health.topics import chapter_of, label_of, topic_of, topics
+from phiscan.language import using
 from phiscan.lexicon.dictionary import load_dictionary
 from phiscan.text.word_tokens import tokenize
 
@@ -59,6 +67,32 @@ def test_knows_how_people_write(text: str, concept: str) -> None:
 )
 def test_ambiguous_words_do_not_count_alone(text: str) -> None:
     assert concepts(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "is_counted"),
+    [
+        ("Mr. Crohn called about the invoice", False),
+        ("Patricia Crohn", False),
+        ("P. Crohn", False),
+        ("Crohn, Patricia", False),
+        ("CROHN, PATRICIA", False),
+        ("Last name: Crohn", False),
+        ("Dr. Hashimoto signed the order", False),
+        ("Patricia has Crohn's", True),
+        ("Crohn's since 2001", True),
+        ("known Parkinson's and Alzheimer's", True),
+        ("hashimoto", True),
+        ("Patricia Crohn has Crohn's disease", True),
+    ],
+)
+def test_a_disease_that_is_a_surname_as_well_does_not_count_in_a_name(text: str, is_counted: bool) -> None:
+    assert bool(concepts(text)) == is_counted
+
+
+def test_a_number_that_fell_is_no_injury() -> None:
+    assert concepts("asthma; pressure fell from 150 to 120") == ["dx:asthma"]
+    assert concepts("asthma; fell from a ladder") == ["dx:asthma", "sx:fell-down"]
 
 
 @pytest.mark.parametrize("name", [*HEALTH_FILES, CUE_FILE])
@@ -114,6 +148,12 @@ def test_concepts_have_chapters_and_labels() -> None:
         ("fracture of the thumb", "elbow, wrist, hand or finger"),
         ("serum magnesium low", "calcium, magnesium or phosphate"),
         ("asthma", "asthma"),
+        ("Dx J45.2", "asthma"),
+        ("ischemia of the foot", "ischemia"),
+        ("cardiac asthma", "heart failure"),
+        ("fracture of femur", "fracture of femur"),
+        ("Dx G20", "Parkinson's disease"),
+        ("twisted her knee", "knee injury"),
     ],
 )
 def test_a_group_of_several_things_is_not_shown_by_its_first_form(text: str, label: str) -> None:
@@ -127,8 +167,16 @@ def test_every_group_label_is_in_both_languages() -> None:
     assert all(row[1].strip() and row[2].strip() for row in rows)
 
 
+def test_labels_are_in_the_language_of_the_page() -> None:
+    with using("fr"):
+        assert [label_of(concept) for concept in ("body:ankle", "dx:measles", "icd:J45", "no:such")] == [
+            *("cheville ou pied", "rougeole", "asthma", "no:such")
+        ]
+    assert label_of("dx:measles") == "measles"
+
+
 def test_a_label_of_no_known_concept_is_refused(tmp_path: Path) -> None:
-    for name in (*HEALTH_FILES, CUE_FILE, LABEL_FILE, WORDS_FILE):
+    for name in (*HEALTH_FILES, CUE_FILE, LABEL_FILE, TITLE_FILE, WORDS_FILE):
         (tmp_path / f"{name}.txt").write_bytes((data_dir("dictionaries") / f"{name}.txt").read_bytes())
     with (tmp_path / f"{LABEL_FILE}.txt").open("a") as stream:
         stream.write("body:wing\twing\taile\n")

@@ -60,6 +60,7 @@ def test_an_export_of_75000_patients_is_referred_and_its_people_are_estimated(
     assert result.people_interval[0] > 50_000
     (detail,) = unread_details(result)
     assert detail.startswith("not screened: 9")
+    assert {part.reason for part in result.unread} == {FailReason.SAMPLED}
     assert {"FirstName", "LastName", "MedicalRecordN", "PhoneNumber"} <= set(result.vector.names)
 
 
@@ -111,6 +112,7 @@ def test_a_long_file_without_a_record_is_not_referred(
     assert result.referral is not Referral.REFERRED
     assert result.n_chars > 1_900_000
     assert unread_details(result)
+    assert {part.reason for part in result.unread} == {FailReason.TOO_LARGE}  # PHI may be in the rest
 
 
 def test_scarce_processor_time_changes_no_referral(

@@ -98,6 +98,9 @@ def screened(path: str, referral: Referral, bits: Sequence[PiiBit] = (), number:
     )
 
 
+_FAILURES = [reason for reason in FailReason if reason is not FailReason.SAMPLED]  # of whole files
+
+
 def failed(path: str, reason: FailReason = FailReason.ENCRYPTED, number: int = 1) -> FileResult:
     return FileResult(source(path, number=number), Outcome.FAILED, reason=reason, detail="no password fits")
 
@@ -114,7 +117,7 @@ def share(n: int, seed: int = 1) -> list[FileResult]:
         path = f"{chance.choice(_FOLDERS)}/file-{number:05d}.txt"
         draw = chance.random()
         if draw < 0.03:
-            results.append(failed(path, chance.choice(list(FailReason)), number))
+            results.append(failed(path, chance.choice(_FAILURES), number))
         elif draw < 0.06:
             results.append(skipped(path, number))
         else:

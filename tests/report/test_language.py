@@ -117,7 +117,13 @@ def test_the_command_and_the_configuration_choose_the_language(
         result = CliRunner().invoke(app, ["report", "--out", "pack", *options], catch_exceptions=False)
         assert result.exit_code == 0
         assert f'<html lang="{expected}">' in (tmp_path / "pack" / "report.html").read_text()
-        assert "report of scan" in result.output + result.stderr
+        printed = {
+            "en": ("How many files", "report of scan 2"),
+            "fr": ("Combien", "rapport de l\u2019analyse 2"),
+        }
+        assert all(words in result.output for words in printed[expected])
+        assert not any(words in result.output for words in printed["fr" if expected == "en" else "en"])
+        assert "\\" not in result.output  # a special space that is printed as an escape
 
 
 def test_another_language_is_refused_with_those_that_exist(

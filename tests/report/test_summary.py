@@ -67,6 +67,15 @@ def test_answers_from_the_store(filled: Fill) -> None:
     assert [(bar.name, bar.n) for bar in found.places] == [("wards", 2)]
 
 
+def test_before_any_verdict_nothing_is_known_of_the_share(filled: Fill) -> None:
+    _, answers = first_page(filled([readable("a.txt", 0o100600, 1)]))
+    for name in ("files", "people"):
+        assert (answers[name].n, str(answers[name].reason)) == (None, "no file has been decided yet")
+    assert str(answers["files"].sentence) == "1 referred file waits for a verdict."
+    _, answers = first_page(filled([screened("a.txt", Referral.CLEAR)]))
+    assert answers["files"].n == 0
+
+
 def test_the_outcomes_count_every_file_once(filled: Fill) -> None:
     made = filled(share(300))
     decide_referred(made, share_decided=0.5)

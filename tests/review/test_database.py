@@ -6,6 +6,7 @@ import stat
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
 from phiscan.errors import StoreError
 from phiscan.model import Verdict
@@ -50,8 +51,26 @@ def test_refuses_a_corrupt_database(database: Path, content: bytes) -> None:
 
 def test_refuses_an_empty_file_unless_asked_to_create(database: Path) -> None:
     database.touch()
-    assert f"schema none, expected {SCHEMA_VERSION}; `phiscan db migrate`" in refused(url_of(database))
+    assert "is empty, without any table of phiscan; restore a backup" in refused(url_of(database))
     Store.open(url_of(database), create=True).close()
+
+
+def test_says_what_helps_against_a_damaged_database_or_a_full_disk(store: Store, database: Path) -> None:
+    scan(store)
+
+    def fill(connection: sa.Connection) -> None:
+        connection.exec_driver_sql("PRAGMA max_page_count = 1")  # as many as it has
+        connection.exec_driver_sql("CREATE TABLE more AS SELECT randomblob(4000000) AS noise")
+
+    with pytest.raises(StoreError, match=r"^sqlite:[^\n]*database or disk is full: free some space[^\n]*$"):
+        store._database.write(fill)
+    assert store.queue_size() == 2
+    store.close()
+    with sqlite3.connect(database) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.close()
+    database.write_bytes(database.read_bytes()[: 4096 * 3])
+    assert "malformed: the file is damaged; move it away and restore a backup" in refused(url_of(database))
 
 
 @pytest.mark.parametrize(
@@ -70,7 +89,9 @@ def test_refuses_to_write_a_read_only_database_in_one_line(store: Store, databas
     store.close()
     with Store.open(f"sqlite:///file:{database}?mode=ro&uri=true") as readable:
         assert readable.queue_size() == 2
-        with pytest.raises(StoreError, match=r"^sqlite:[^\n]*attempt to write a readonly database$"):
+        with pytest.raises(
+            StoreError, match=r"^sqlite:[^\n]*attempt to write a readonly database: phiscan[^\n]*$"
+        ):
             readable.decide(1, Verdict.PHI, reviewer="ada", now=NOW)
 
 

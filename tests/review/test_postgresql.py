@@ -63,7 +63,7 @@ def test_says_in_our_words_why_there_is_no_connection(server: Server, url: str) 
     assert "no server answers there" in refused("postgresql://me:hunter2@/db?host=/nowhere")
     assert "no such database on the server" in refused(server.url("nosuch"))
     assert "refused this user" in refused(server.url("postgres", user="nobody_there"))
-    assert "schema none" in refused(server.url("postgres"))
+    assert "is empty, without any table of phiscan" in refused(server.url("postgres"))
     assert url
 
 

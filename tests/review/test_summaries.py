@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from phiscan.errors import StoreError
-from phiscan.model import Outcome, Verdict
+from phiscan.model import FailReason, Outcome, UnreadPart, Verdict
 from phiscan.review.store import ScanSummary, Store
 from tests.review.results import NOW, SHARE, VERSIONS, clear, failed, later, referred, scan
 
@@ -63,6 +63,13 @@ def test_counts_the_people_of_copies_once(store: Store) -> None:
     scan(store, [referred("a", content="same", n_people=5), referred("b", content="same", n_people=5)])
     assert store.summary().referred == 2
     assert store.summary().people_at_risk == 5
+
+
+def test_a_long_file_that_its_samples_refer_counts_as_read(store: Store) -> None:
+    parts = tuple(UnreadPart(f"bytes {start}-", FailReason.SAMPLED) for start in (100, 300))
+    scan(store, [replace(referred("long.csv"), unread=parts), referred("letter.txt")])
+    summary = store.summary()
+    assert (summary.n_sampled_files, summary.n_unread_parts) == (1, 1)
 
 
 def test_an_older_scan_keeps_its_numbers(store: Store) -> None:

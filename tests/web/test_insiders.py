@@ -38,7 +38,7 @@ def test_only_what_is_in_the_list_is_decided_or_corrected(browser: Visit, store:
     assert visitor.post(f"/items/{UNLISTED}/decide", data=form, headers=OWN).status_code == 400
     assert visitor.post(f"/items/{UNLISTED}/skip", headers=OWN).status_code == 400
     assert visitor.post(f"/api/v1/items/{UNLISTED}/verdict", json=sent, headers=OWN).status_code == 400
-    assert visitor.get(f"/items/{UNLISTED}").status_code == 400
+    assert visitor.get(f"/items/{UNLISTED}").status_code == 404
     purpose = {"purpose": "To check the screening"}
     assert visitor.post(f"/items/{UNLISTED}/reveal", data=purpose, headers=OWN).status_code == 400
     mark = {"mark": "right", "seen": 2, "position": 0}  # a file with identifiers, and not referred

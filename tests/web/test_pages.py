@@ -3,6 +3,7 @@
 import itertools
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phiscan.errors import InputError
-from phiscan.model import EntityType, Segment, Span, StoredTerm
+from phiscan.model import EntityType, FailReason, Segment, Span, StoredTerm, UnreadPart
+from phiscan.review.store import Store
 from phiscan.review.worklist.model import WorkFilter, WorkItem, WorkOrder, WorkState
 from phiscan.review.worklist.sampling import LeftCounts
 from phiscan.web import notices as notice
@@ -21,7 +23,7 @@ from phiscan.web.views.plain_words import locator_words
 from phiscan.web.views.remaining import left_view
 from phiscan.web.views.reveal import reveal_view, shown
 from phiscan.web.work_query import ListQuery, read_query, read_string
-from tests.review.results import finding
+from tests.review.results import finding, pii_only, referred, scan
 from tests.web.conftest import OWN, Browser
 
 WEB = Path(packs.__file__).parent
@@ -155,3 +157,26 @@ def test_of_many_findings_the_first_ones_are_shown() -> None:
     assert [piece.kind for piece in line.pieces][-1] == "term"
     (whole,) = masked_lines(found, [term])
     assert [piece.position for piece in whole.pieces if piece.position is not None] == list(range(9))
+
+
+def test_a_file_of_the_second_list_has_a_page_that_only_shows(
+    store: Store, browser: Callable[[str], Browser]
+) -> None:
+    marked = replace(pii_only("d/marked.txt"), second_look=True, probability=0.011)
+    sampled = UnreadPart("#rest", FailReason.SAMPLED, "not screened: 97 % of its text (97 of 100 characters)")
+    scan(store, [marked, replace(referred("d/long.csv"), unread=(sampled,))], minutes=5)
+    number = store.find("d/marked.txt")
+    client = browser("reader").client
+    assert f"/items/{number}" in client.get("/second-list").text
+    page = client.get(f"/items/{number}")
+    assert page.status_code == 200
+    assert "under the threshold of referral" in page.text
+    assert "0.011" in page.text
+    assert "999-999-9999" in page.text
+    assert 'name="verdict"' not in page.text
+    assert client.get("/items/99999").status_code == 404
+    long = client.get(f"/items/{store.find('d/long.csv')}").text
+    assert "Read in samples" in long
+    assert "97 % of its text" in long
+    assert "may contain more" not in long
+    assert "Read in samples" in client.get("/scans").text

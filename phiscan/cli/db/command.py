@@ -52,7 +52,8 @@ def migrate(obj: str | None, plan: bool, as_json: bool) -> None:
         found = schema_of(database)
         if found > SCHEMA_VERSION:
             message = (
-                f"{database.name}: schema {found} is newer than {SCHEMA_VERSION}, which this phiscan knows"
+                f"{database.name}: schema {found} is newer than {SCHEMA_VERSION}, the newest of this phiscan;"
+                " use the phiscan that wrote it, or a newer one"
             )
             raise StoreError(message)
         steps = pending(found)
@@ -200,7 +201,8 @@ def _print_manifest(done: str, file: Path, made: backups.Manifest, *, as_json: b
         print_json(made.to_json())
         return
     n_rows = sum(entry.n_rows for entry in made.tables.values())
-    click.echo(f"{done}: {file}: {n_rows:,} rows of {made.made}, schema {made.schema}")
+    when = f"{datetime.fromisoformat(made.made).astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    click.echo(f"{done}: {file}: {n_rows:,} rows of {when}, schema {made.schema}")
     click.echo(f"head {made.audit_head} ({made.audit_entries:,} entries)")
 
 

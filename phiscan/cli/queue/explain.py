@@ -48,13 +48,17 @@ def explain(detail: ItemDetail, *, limit: int, probability: str = "") -> Iterato
     if probability:
         yield probability
     yield "  Detectors: " + ", ".join(f"{name} says {_DETECTOR_WORDS[phi]}" for name, phi in item.detectors)
-    yield f"  People at risk, an estimate: {item.n_people:,}{_interval(item)}. {_rank(item)}".rstrip()
+    people = f"{item.n_people:,}{_interval(item)}" if item.n_people else "none named"
+    yield f"  People at risk, an estimate: {people}. {_rank(item)}".rstrip()
     yield from _findings(detail.findings, limit)
-    if detail.unread:
+    if samples := [part for part in detail.unread if part.is_sampled]:
+        yield "\nRead in samples; what lies between them was left out:"
+        yield from (f"  {visible(part.locator)}: {visible(part.detail)}" for part in samples)
+    if unread := [part for part in detail.unread if not part.is_sampled]:
         yield "\nParts that could not be read, and so may hide more:"
         yield from (
             f"  {visible(part.locator)}: {part.reason}{f' ({visible(part.detail)})' if part.detail else ''}"
-            for part in detail.unread
+            for part in unread
         )
     yield from _decisions(detail)
 

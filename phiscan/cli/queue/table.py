@@ -42,7 +42,7 @@ def print_items(items: Sequence[QueueItem], *, n_all: int, n_open: int, offset: 
         table.add_row(
             str(item.file_id),
             f"{item.risk:,.1f}",
-            f"{item.n_people:,}",
+            f"{item.n_people:,}" if item.n_people else "none named",
             "" if item.probability is None else f"{item.probability:.2f}",
             "" if item.health_score is None else f"{item.health_score:.2f}",
             item.verdict or (f"for {visible(item.assignee)}" if item.assignee else "-"),

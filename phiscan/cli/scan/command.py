@@ -123,7 +123,8 @@ def scan(
     again with the same folders. The folders are only read, never written.
 
     Exit status: 0 nothing referred, 1 something referred to review, 2 wrong usage or configuration,
-    3 some files could not be read, 4 stopped before its end.
+    3 some files or parts of files could not be read, 4 stopped before its end. A long file that is referred
+    by samples of its text counts as read.
     """
     config = _config(ctx, workers, everything=everything)
     folders = check_roots(roots, config)

@@ -72,6 +72,10 @@ def _print_table(run: ScanRun, store: Store) -> None:
     ]
     if summary.n_unread_parts:
         lines.append(_line("  unread parts", summary.n_unread_parts, "inside files that were read"))
+    if summary.n_sampled_files:
+        lines.append(
+            _line("  read in samples", summary.n_sampled_files, "long files; their samples refer them")
+        )
     lines += ocr_lines(run.ocr)
     if summary.n_deleted or summary.n_moved:
         lines.append(_line("gone since last time", summary.n_deleted, f"and {summary.n_moved:,} moved"))
@@ -92,8 +96,10 @@ def _print_table(run: ScanRun, store: Store) -> None:
     for line in run.missing_isolation or ():
         if not line.startswith("user:"):  # workers as root were reported, or allowed, before the scan
             print_message(f"isolation of workers: {line}")
+    if summary.n_sampled_files:
+        click.echo("\n".join(_part_lines(store, summary.scan, "read in samples", are_sampled=True)))
     if failed or summary.n_unread_parts:
-        click.echo("\n".join(_unread_lines(store, summary.scan)))
+        click.echo("\n".join(_part_lines(store, summary.scan, "not read", are_sampled=False)))
         print_message(
             "A file that could not be read is not clean: `phiscan queue export --json --all` names each one."
         )
@@ -126,19 +132,23 @@ def _part_name(path: str, locator: str) -> str:
     return f"{visible(path)}, {visible(locator)}" if locator else visible(path)
 
 
-def _unread_lines(store: Store, scan_id: int) -> list[str]:
-    """List the first files and parts that could not be read, each with its reason."""
-    unread = [
+def _part_lines(store: Store, scan_id: int, title: str, *, are_sampled: bool) -> list[str]:
+    """List the first parts that were left out between samples, or those not read and the failed files."""
+    found = [
         line
         for row in store.rows(scan_id)
         for line in (
-            *([f"  {visible(row.path)}: {row.reason}"] if row.outcome == Outcome.FAILED else ()),
-            *(f"  {_part_name(row.path, part.locator)}: {part.reason}" for part in row.unread),
+            *([f"  {visible(row.path)}: {row.reason}"] * (row.outcome == Outcome.FAILED and not are_sampled)),
+            *(
+                f"  {_part_name(row.path, part.locator)}: {part.detail if are_sampled else part.reason}"
+                for part in row.unread
+                if part.is_sampled == are_sampled
+            ),
         )
     ]
-    rest = len(unread) - N_UNREAD_NAMED
+    rest = len(found) - N_UNREAD_NAMED
     more = [f"  and {rest:,} more"] if rest > 0 else []
-    return ["", "not read:", *unread[:N_UNREAD_NAMED], *more]
+    return ["", f"{title}:", *found[:N_UNREAD_NAMED], *more]
 
 
 def _line(label: str, count: int, note: str = "") -> str:
@@ -220,10 +230,14 @@ def _sarif_unread(row: FileRow) -> list[dict[str, Any]]:
     """Return a file that could not be read, and each unread part of a file, as SARIF notifications."""
     messages = [f"Could not be read: {row.reason}"] if row.outcome == Outcome.FAILED else []
     # The locator of a part may contain a member's name: escaped, as every name from a share.
-    messages += [f"Part not read: {visible(part.locator)}: {part.reason}" for part in row.unread]
+    messages += [
+        f"Part not read: {visible(part.locator)}: {part.reason}" for part in row.unread if not part.is_sampled
+    ]
+    samples = [f"Read in samples: {visible(part.detail)}" for part in row.unread if part.is_sampled]
     return [
-        {"level": "warning", "message": {"text": text}, "locations": _sarif_location(row)}
-        for text in messages
+        {"level": level, "message": {"text": text}, "locations": _sarif_location(row)}
+        for level, texts in (("warning", messages), ("note", samples))
+        for text in texts
     ]
 
 

@@ -37,6 +37,11 @@ class SegmentName:
             return self.stem + b"%0*d" % (int(self.style), number)
         return self.stem + _encase(self.style.encode("ascii"), number)
 
+    @property
+    def first(self) -> bytes:
+        """The name of the file with which the series is read; of a split ZIP that is ``a.zip``."""
+        return self.name(0 if self.style in {"zip", "ZIP"} else 1)
+
 
 def _letters(index: int, first: bytes) -> bytes:
     high, low = divmod(index, _N_LETTERS)

@@ -134,14 +134,14 @@ def _read_windows(  # noqa: PLR0917 (an open content and its budget)
     n_chars, n_chars_unread = sink.n_chars, sink.n_chars_unread
     for start, data in _spans(stream, size, length, media_type):
         if start > reached:
-            sink.fail(_range(content, reached, start), FailReason.TOO_LARGE, _NOT_READ)
+            sink.fail(_range(content, reached, start), FailReason.SAMPLED, _NOT_READ)
         reached = start + len(data)
         n_read += len(data)
         window = content.member(f"bytes {start}-{reached - 1}", data)
         read(_with_header(stream, window, media_type), reader, sink)
         sink.n_chars_unread = n_chars_unread + (sink.n_chars - n_chars) * (size - n_read) // max(n_read, 1)
     if reached < size:
-        sink.fail(_range(content, reached, size), FailReason.TOO_LARGE, _NOT_READ)
+        sink.fail(_range(content, reached, size), FailReason.SAMPLED, _NOT_READ)
 
 
 def _range(content: Content, start: int, end: int) -> str:

@@ -50,7 +50,7 @@ class PdfExtractor:
         chosen = _pages(n_pages)
         if len(chosen) < n_pages:
             detail = f"not read: {n_pages - len(chosen)} of {n_pages} pages, spread after page {_FIRST_PAGES}"
-            sink.fail(content.place("pages"), FailReason.TOO_LARGE, detail)
+            sink.fail(content.place("pages"), FailReason.SAMPLED, detail)
         n_chars, n_pieces = sink.n_chars, sink.n_pieces
         for index in chosen:
             try:

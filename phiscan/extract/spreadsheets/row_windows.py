@@ -56,7 +56,7 @@ def read_sheets(content: Content, sink: Sink) -> None:
             if stride > 1:
                 share = 100 - 100 * n_bytes // max(info.file_size, 1)
                 detail = f"not read: about {share} % of its rows, more than limits.text_chars of text"
-                sink.fail(place, FailReason.TOO_LARGE, detail)
+                sink.fail(place, FailReason.SAMPLED, detail)
                 left = info.file_size - n_bytes
                 sink.n_chars_unread += (sink.n_chars - n_chars) * left // max(n_bytes, 1)
 

@@ -130,7 +130,7 @@ def _read_sheet(sheet: Any, content: Content, place: str, sink: Sink) -> None:
         rows = (row for row in rows if row[0] < _BLOCK_ROWS or row[0] // _BLOCK_ROWS % stride == 0)
         n_unread = sheet.height - sheet.height // stride
         detail = f"not read: about {n_unread} of {sheet.height} rows, more than limits.text_chars of text"
-        sink.fail(content.place(place), FailReason.TOO_LARGE, detail)
+        sink.fail(content.place(place), FailReason.SAMPLED, detail)
         sink.n_chars_unread += n_unread * n_chars // _TRIAL_ROWS
     for number, line in lay_out(rows):
         sink.add(line, content.place(f"{place}!A{number}"))

@@ -259,7 +259,7 @@ def _joined(source: _Whole, examined: Sequence[_Examined], screener: Screener, k
         patients=_patients(examined),
     )
     if n_read < len(document.text):
-        whole = replace(whole, unread=(*whole.unread, _not_screened(n_read, len(document.text))))
+        whole = replace(whole, unread=(*whole.unread, _not_screened(n_read, n_estimated)))
     said = [f"examined in {n_windows} of {source.n_windows} windows", interval_of(people)]
     if len(findings) < n_findings:
         said.append(f"{len(findings):,} of {n_findings:,} findings kept")
@@ -366,7 +366,22 @@ def _count(one: _Examined, key: Key) -> WindowCount:
     )
 
 
+def reasons_by_referral(unread: Iterable[UnreadPart], referral: Referral) -> tuple[UnreadPart, ...]:
+    """Return the unread parts of a file with the reasons that hold for its referral.
+
+    A long text that is referred by its samples is read as far as it is meant to be. In one that is not
+    referred, what was left out may still hold PHI: the limits were too small for it.
+    """
+    if referral is Referral.REFERRED:
+        return tuple(unread)
+    return tuple(
+        replace(part, reason=FailReason.TOO_LARGE) if part.reason is FailReason.SAMPLED else part
+        for part in unread
+    )
+
+
 def _not_screened(n_read: int, n_chars: int) -> UnreadPart:
+    """Return the part of a long text that no examined window holds, with its share of the whole."""
     share = 100 * (n_chars - n_read) / n_chars
     detail = f"not screened: {share:.0f} % of its text ({n_chars - n_read:,} of {n_chars:,} characters)"
-    return UnreadPart(NOT_SCREENED, FailReason.TOO_LARGE, detail)
+    return UnreadPart(NOT_SCREENED, FailReason.SAMPLED, detail)

@@ -87,6 +87,8 @@ class Coverage:
     unread: tuple[Unread, ...]
     ocr_files: int = 0  # waiting for OCR: the next scan reads them
     ocr_parts: int = 0  # pages and pictures in them
+    sampled_files: int = 0  # long files that are referred by samples of their text
+    sampled: tuple[Unread, ...] = ()  # what was left out of them
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from phiscan.health.topics import label_of
+from phiscan.language import Lazy, lazy_join
 from phiscan.language import lazy_gettext as _
-from phiscan.language import lazy_join
 from phiscan.report.data.report import DecisionRow, Group, ReportData
 from phiscan.report.rendering import tables_estimated
 from phiscan.report.rendering.table import Cell, Column, Table
 from phiscan.report.rendering.tables_desk import tables_desk
-from phiscan.report.words import CHARACTERISTICS, ENTITY_TYPES, FORMATS, REASONS, plain
+from phiscan.report.words import CHARACTERISTICS, ENTITY_TYPES, FORMATS, REASONS, part_detail, plain
 
 
 def tables(data: ReportData) -> dict[str, Table]:
@@ -19,6 +20,7 @@ def tables(data: ReportData) -> dict[str, Table]:
         _versions(data),
         _outcomes(data),
         _unread(data),
+        _sampled(data),
         _funnel(data),
         tables_estimated.screening("screening", _("The whole screen: referred to review"), [data.overall]),
         tables_estimated.screening(
@@ -90,6 +92,16 @@ def _unread(data: ReportData) -> Table:
     )
     rows = [(u.path, u.locator, plain(u.reason), u.detail) for u in data.coverage.unread]
     return Table("unread", _("Files and parts that could not be read"), columns, tuple(rows), cap=40)
+
+
+def _sampled(data: ReportData) -> Table:
+    columns = (
+        Column("path", _("File"), "path"),
+        Column("part", _("Part"), "path"),
+        Column("left_out", _("Left out")),
+    )
+    rows = [(u.path, u.locator, part_detail(u.detail)) for u in data.coverage.sampled]
+    return Table("sampled", _("Long files that samples refer"), columns, tuple(rows), cap=40)
 
 
 def _funnel(data: ReportData) -> Table:
@@ -248,12 +260,13 @@ def _people(data: ReportData) -> Table:
 
 def _topics(data: ReportData) -> Table:
     columns = (
-        Column("concept", _("Health concept")),
+        Column("concept", _("Identifier of the concept"), shown=False),
+        Column("label", _("Health concept")),
         Column("files", _("Referred files"), "count"),
         Column("phi_files", _("Confirmed files"), "count"),
         Column("hits", _("Occurrences"), "count"),
     )
-    rows = [(t.concept, t.files, t.phi_files, t.hits) for t in data.topics]
+    rows = [(t.concept, Lazy(label_of, t.concept), t.files, t.phi_files, t.hits) for t in data.topics]
     return Table("topics", _("Health concepts in referred files"), columns, tuple(rows), bar="files", cap=30)
 
 

@@ -87,6 +87,14 @@ def _of_this_scan(coverage: Coverage, funnel: Funnel, overall: Characteristic, e
                 files_with_unread_parts=counted(coverage.files_with_unread_parts, "other file"),
             )
         )
+    if coverage.sampled_files:
+        sentences.append(
+            _(
+                "Of {sampled_files} with a long text only samples were read: they refer the file, and the "
+                "number of people in it is an estimate. The table lists the share that was left out.",
+                sampled_files=counted(coverage.sampled_files, "file"),
+            )
+        )
     if coverage.ocr_files:
         sentences.append(
             _(

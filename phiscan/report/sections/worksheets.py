@@ -138,7 +138,7 @@ def _worksheet(
         copies=copies,
         reveals=revealed.total(),
         revealed_by=tuple(sorted(revealed)),
-        unread_parts=len(row.unread),
+        unread_parts=sum(not part.is_sampled for part in row.unread),
         due=deadlines(discovered),
         affected=affected,
     )

@@ -42,6 +42,7 @@ class Desk:
     size = Reading(work_list.size)
     numbers = Reading(work_list.numbers)
     item = Reading(work_list.item)
+    is_listed = Reading(work_list.is_listed)
     next_after = Reading(work_list.next_after)
     before = Reading(work_list.before)
     place = Reading(list_place.place)

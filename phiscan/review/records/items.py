@@ -96,6 +96,7 @@ class ScanSummary:
     second_look: int = 0  # not referred, but marked by a detector or by the decision table
     n_deleted: int = 0  # present at the last complete scan, missing at this one
     n_moved: int = 0  # of the missing ones: found at a new path
+    n_sampled_files: int = 0  # referred by samples of a long text; the rest of it was left out
 
     # What the cascade skipped, and the results of its audit sample: the arguments of ``metrics.cascade``.
     searches: Mapping[str, int] = field(default_factory=dict)
@@ -131,6 +132,7 @@ class ScanSummary:
             "by_detector": dict(self.by_detector),
             "versions": dict(self.versions),
             "unread_parts": self.n_unread_parts,
+            "sampled_files": self.n_sampled_files,
             "copies": self.n_copies,
             "deleted": self.n_deleted,
             "moved": self.n_moved,

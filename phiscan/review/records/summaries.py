@@ -134,7 +134,8 @@ def summary(connection: sa.Connection, scan_id: int) -> ScanSummary:
     if crawled != counts.total():
         message = f"scan {scan_id}: {crawled} files crawled, but {counts.total()} outcomes recorded"
         raise StoreError(message)
-    n_parts = _count(connection, _of(unread_part, scan_id))
+    parts = _of(unread_part, scan_id)
+    n_parts = _count(connection, parts.where(unread_part.c.reason != FailReason.SAMPLED.value))
     may_wait = n_parts or FailReason.NEEDS_OCR in reasons[Outcome.FAILED]
     n_ocr_files, n_ocr_parts = count_pending(connection, scan_id) if may_wait else (0, 0)
     return ScanSummary(
@@ -162,6 +163,9 @@ def summary(connection: sa.Connection, scan_id: int) -> ScanSummary:
         n_ocr_parts=n_ocr_parts,
         n_copies=_count(connection, _of(reuse, scan_id).where(examination.c.scan_id == scan_id)),
         n_deleted=_count(connection, _missing(scan_id).where(departure.c.moved_to.is_(None))),
+        n_sampled_files=_count(
+            connection, parts.where(unread_part.c.reason == FailReason.SAMPLED.value).distinct()
+        ),
         n_moved=_count(connection, _missing(scan_id).where(departure.c.moved_to.is_not(None))),
     )
 

@@ -124,6 +124,12 @@ def numbers(
     return list(connection.execute(query.limit(limit)).scalars())
 
 
+def is_listed(connection: sa.Connection, file_id: int) -> bool:
+    """Return whether a file is in the review list, in any state."""
+    query = sa.select(work_item.c.file_id).where(work_item.c.file_id == file_id)
+    return connection.execute(query).first() is not None
+
+
 def item(connection: sa.Connection, file_id: int, *, viewer: str, now: datetime) -> WorkItem:
     """Return one row.
 

@@ -105,7 +105,7 @@ __all__ = [
     "work_tally",
 ]
 
-SCHEMA_VERSION = "0016"  # the newest revision in migrations/versions
+SCHEMA_VERSION = "0017"  # the newest revision in migrations/versions
 
 APPEND_ONLY: dict[str, tuple[str, ...]] = {
     **review.APPEND_ONLY,

@@ -22,6 +22,7 @@ from phiscan.web.access import Permission, Routes, may
 from phiscan.web.notices import Notice, notice
 from phiscan.web.request_context import Desk, DeskNow
 from phiscan.web.routes.queue import Listed, first_url, reviewers
+from phiscan.web.routes.second_list import second_list_page
 from phiscan.web.session import SignedIn
 from phiscan.web.views.group import group_view
 from phiscan.web.views.group_samples import group_samples
@@ -40,8 +41,11 @@ def item(file_id: int, request: Request, user: SignedIn, desk: DeskNow) -> Respo
     """Show one item with its evidence; a blind item without it.
 
     ``vetoed`` reads the file again for the matches that the rules rejected; ``prose`` requests (1) or omits
-    (0) the masked passages, which by default are included if the file can be read quickly.
+    (0) the masked passages, which by default are included if the file can be read quickly. A file of the
+    second list has a page that only shows.
     """
+    if not desk.store.desk.is_listed(file_id):
+        return second_list_page(file_id, request, desk)
     return item_page(file_id, request, user, desk, read_query(request.query_params))
 
 

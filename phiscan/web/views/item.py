@@ -12,7 +12,7 @@ from phiscan.health.topics import CHAPTERS, label_of, topics
 from phiscan.language import decimal, lazy_gettext, ngettext
 from phiscan.language import gettext as _
 from phiscan.model import EntityType, Reason, StoredFinding
-from phiscan.report.words import CASES, CHARACTERISTICS, DETECTORS, ENTITY_TYPES, FORMATS
+from phiscan.report.words import CASES, CHARACTERISTICS, DETECTORS, ENTITY_TYPES, FORMATS, part_detail
 from phiscan.report.words import REASONS as OUTCOME_REASONS
 from phiscan.review.decisions.corrections import Correction, ItemCorrections, Mark
 from phiscan.review.records.items import QueueItem
@@ -125,6 +125,7 @@ class ItemView:
     judged: frozenset[int]  # positions of findings that reviewers judged
     missed: tuple[Correction, ...]
     unread: tuple[tuple[str, str, str], ...]  # location, reason, explanation
+    left_out: tuple[tuple[str, str], ...]  # between the samples of a long text: location, share or size
     topics: tuple[tuple[str, int], ...]
     history: tuple[DoneView, ...]
     group: tuple[GroupMember, ...]
@@ -232,6 +233,12 @@ def item_view(
         unread=tuple(
             (locator_words(part.locator), part.reason.value, OUTCOME_REASONS.get(part.reason, ""))
             for part in detail.unread
+            if not part.is_sampled
+        ),
+        left_out=tuple(
+            (locator_words(part.locator), part_detail(visible(part.detail)))
+            for part in detail.unread
+            if part.is_sampled
         ),
         topics=topics(concept for term in detail.terms for concept in [term.concept] * term.count),
         history=tuple(_done(history)),

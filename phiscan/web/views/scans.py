@@ -35,6 +35,7 @@ REMEDIES: Mapping[FailReason, str] = {
         "Scan again; where OCR is missing, phiscan doctor says how to install it."
     ),
     FailReason.IO_ERROR: lazy_gettext("Check the storage, then retry."),
+    FailReason.SAMPLED: lazy_gettext("Nothing: the file is referred."),
     FailReason.NESTED_TOO_DEEP: lazy_gettext("Raise limits.depth, then retry."),
 }
 
@@ -102,7 +103,7 @@ def unread_of(row: FileRow) -> tuple[Unread, ...]:
     """Return the failed parts of a file; none for a skipped one, which is excluded on purpose."""
     folder, _, name = row.path.rpartition("/")
     places = [("", row.reason)] if row.outcome is Outcome.FAILED else []
-    places += [(locator_words(part.locator), part.reason.value) for part in row.unread]
+    places += [(locator_words(part.locator), part.reason.value) for part in row.unread if not part.is_sampled]
     return tuple(
         Unread(
             name=visible(name),
