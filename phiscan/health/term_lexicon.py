@@ -35,12 +35,15 @@ HEALTH_FILES: Final = (
 CUE_FILE: Final = "health_cues"
 # Abbreviations that are also words, with the context in which they are ignored.
 WORDS_FILE: Final = "health_words_too"
+LOOKALIKES_FILE: Final = "health_lookalikes"  # words that are no term, but have the folded form of one
 LABEL_FILE: Final = "health_labels"  # display labels of concepts that group several terms
 TITLE_FILE: Final = "icd10cm_titles"  # display labels of the concepts that are categories of ICD-10-CM
 _LABEL_COLUMNS: Final = 3
 _COLUMNS: Final = 5
 # Abbreviations that are also matched in lower case: "copd", "mri", not "mi" or "PV1".
 _MAY_BE_LOWER: Final = re.compile(r"[^\W\d_]{3,6}|[A-Z]\d?[A-Z]{1,2}\d?")
+# Single letters with a sign between them: without it they are letters of anything.
+_SPACED_LETTERS: Final = re.compile(r"[^\W\d_](?:[/&][^\W\d_])+")
 _FLAGS: Final = frozenset({"case", "context", "surname", "-"})
 
 
@@ -85,7 +88,8 @@ def load_lexicon(folder: Path | None = None) -> Lexicon:
     labels |= {concept: english for concept, english, _ in group_labels}
     french |= {concept: label for concept, _, label in group_labels}
     cues = [replace(term, small=False) for term, _, _ in _read(folder / f"{CUE_FILE}.txt", words)]
-    matchers = (TermMatcher().fit(terms), TermMatcher().fit(cues))
+    lookalikes = [row[0] for row in load_dictionary(folder / f"{LOOKALIKES_FILE}.txt").rows]
+    matchers = (TermMatcher().fit(terms, lookalikes), TermMatcher().fit(cues))
     marks = {term.concept: (term.concept, _kind(term.concept)) for term in terms}
     return Lexicon(
         *matchers,
@@ -137,6 +141,7 @@ def _read(path: Path, words: Mapping[str, str]) -> list[tuple[Term, str, str]]:
             context="context" in flags,
             surname="surname" in flags,
             word=is_cased and words.get(row[0]) == "capitals",
+            spaced=_SPACED_LETTERS.fullmatch(row[0]) is not None,
             small=is_cased and _MAY_BE_LOWER.fullmatch(row[0]) is not None and row[0] not in words,
         )
         found.append((term, row[2], row[4]))

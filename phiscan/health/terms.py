@@ -40,7 +40,13 @@ class Term:
     context: bool = False  # counts only near a term that needs none (cold, mole, discharge)
     word: bool = False  # a word as well: counts for nothing in a line wholly in capitals (PAR, SI)
     small: bool = False  # counts in small letters, too, where the whole line is in small letters (copd)
+    spaced: bool = False  # single letters: counts only with the same signs between them (c/o, n/v)
     surname: bool = False  # does not count where it is written as a person's name (Mr. Crohn)
+
+    @property
+    def is_checked(self) -> bool:
+        """Return whether it depends on how it is written that it counts."""
+        return self.case or self.surname or self.spaced
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +78,19 @@ class TermMatcher:
     checked_: npt.NDArray[np.bool_] = field(  # whether it counts depends on how it is written
         default_factory=lambda: np.zeros(0, np.bool_), init=False, repr=False
     )
+    lookalikes_: frozenset[str] = field(default=frozenset(), init=False, repr=False)
     context_: npt.NDArray[np.bool_] = field(
         default_factory=lambda: np.zeros(0, np.bool_), init=False, repr=False
     )
 
-    def fit(self, terms: Sequence[Term]) -> Self:
-        """Compile ``terms``; of two terms with the same folded words the first one stands."""
+    def fit(self, terms: Sequence[Term], lookalikes: Sequence[str] = ()) -> Self:
+        """Compile ``terms``; of two terms with the same folded words the first one stands.
+
+        ``lookalikes``: words that are no term, although their folded form is that of one (car: carie).
+        """
         self.terms_ = tuple(terms)
-        self.checked_ = np.array([term.case or term.surname for term in terms], dtype=np.bool_)
+        self.lookalikes_ = frozenset(lookalikes)
+        self.checked_ = np.array([term.is_checked for term in terms], dtype=np.bool_)
         self.context_ = np.array([term.context for term in terms], dtype=np.bool_)
         words, lengths = _words_of([term.text for term in terms])
         self.flags_ = np.zeros(1 << _FILTER_BITS, dtype=np.uint8)
@@ -93,6 +104,8 @@ class TermMatcher:
         self.flags_[_slot(keys[usable])] |= _WHOLE
         self.keys_, first_index = np.unique(keys[usable], return_index=True)
         self.owners_ = usable[first_index]
+        if lookalikes:
+            self.checked_[self.owners_[np.isin(self.keys_, _words_of(lookalikes)[0])]] = True
         return self
 
     def resolve(self, tokens: Tokens, found: Found, text: str) -> Hits:
@@ -131,8 +144,14 @@ class TermMatcher:
         for index in self.checked_[owners].nonzero()[0].tolist():
             term, start, end = self.terms_[owners[index]], int(starts[index]), int(ends[index])
             written = text[start:end]
-            if term.surname:
+            if written.lower() in self.lookalikes_:
+                sure[index] = False
+            elif term.surname:
                 sure[index] = not is_surname(text, start, end)
+            elif term.spaced:
+                sure[index] = written in (term.text, term.text.lower(), term.text.upper())
+            elif not term.case:
+                sure[index] = True
             elif written == term.text:
                 sure[index] = not (term.word and _around(text, start, end).isupper())
             elif term.small and written.islower():

@@ -19,7 +19,8 @@ import numpy.typing as npt
 CHUNK_CHARS: Final = 1 << 17  # small enough that the arrays of one chunk stay in the processor's cache
 _LIMIT: Final = 0x2020  # code points from here on separate words (but for nothing that we list)
 _BASE: Final = 0x9E3779B97F4A7C15  # odd, so that it has an inverse modulo 2**64
-_BREAKS: Final = ';:|!?()[]{}\t,"^~=<>*\u2022\x0b\x0c'
+# No phrase goes on after these; control characters stand between words of binary data.
+_BREAKS: Final = ';:|!?()[]{}\t,"^~=<>*$@%\\`\u2022' + "".join(map(chr, {*range(32), 127} - {10, 13}))
 _APOSTROPHES: Final = (0x27, 0x2019)
 _MIN_PLURAL: Final = 4  # shorter words keep their ending
 _MAX_GAP: Final = 4  # two words further apart are no phrase

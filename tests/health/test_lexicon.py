@@ -11,6 +11,7 @@ from phiscan.health.term_lexicon import (
     CUE_FILE,
     HEALTH_FILES,
     LABEL_FILE,
+    LOOKALIKES_FILE,
     TITLE_FILE,
     WORDS_FILE,
     load_lexicon,
@@ -116,7 +117,7 @@ def test_most_dictionary_forms_find_themselves() -> None:
 
 
 def test_refuses_a_row_with_an_unknown_flag(tmp_path: Path) -> None:
-    for name in [*HEALTH_FILES, CUE_FILE, WORDS_FILE]:
+    for name in [*HEALTH_FILES, CUE_FILE, WORDS_FILE, LOOKALIKES_FILE]:
         text = (data_dir("dictionaries") / f"{name}.txt").read_text(encoding="utf-8")
         (tmp_path / f"{name}.txt").write_text(text, encoding="utf-8")
     broken = tmp_path / "health_body.txt"
@@ -176,7 +177,7 @@ def test_labels_are_in_the_language_of_the_page() -> None:
 
 
 def test_a_label_of_no_known_concept_is_refused(tmp_path: Path) -> None:
-    for name in (*HEALTH_FILES, CUE_FILE, LABEL_FILE, TITLE_FILE, WORDS_FILE):
+    for name in (*HEALTH_FILES, CUE_FILE, LABEL_FILE, LOOKALIKES_FILE, TITLE_FILE, WORDS_FILE):
         (tmp_path / f"{name}.txt").write_bytes((data_dir("dictionaries") / f"{name}.txt").read_bytes())
     with (tmp_path / f"{LABEL_FILE}.txt").open("a") as stream:
         stream.write("body:wing\twing\taile\n")
@@ -195,3 +196,26 @@ def test_every_word_that_is_an_abbreviation_as_well_is_one_of_the_lists() -> Non
     rows = load_dictionary(folder / f"{WORDS_FILE}.txt").rows
     assert {row[0] for row in rows} <= cased
     assert {row[1] for row in rows} == {"capitals", "small"}
+
+
+@pytest.mark.parametrize("name", ["ordinary_words", "ordinary_words_fr"])
+def test_no_frequent_word_is_taken_for_another_words_term(name: str) -> None:
+    words = {row[0] for row in load_dictionary(data_dir("dictionaries") / f"{LOOKALIKES_FILE}.txt").rows}
+    ordinary = {row[0] for row in load_dictionary(data_dir("dictionaries") / f"{name}.txt").rows}
+    assert [word for word in sorted(words & ordinary) if concepts(word)] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "n_terms"),
+    [
+        ("create table car (boss text, intern text)", 0),
+        ("the car was lent to the intern", 0),
+        ("créat 88, caries", 2),
+        ("c/o pain in the knee, s/p fall", 4),
+        ("C o p, h\no, N v, S %P, f_u", 0),
+        ("R\x00o C\x00\x00s", 0),
+        ("N/V since Monday; D/C home; fever", 3),
+    ],
+)
+def test_a_form_is_counted_only_as_it_is_written(text: str, n_terms: int) -> None:
+    assert len(HEALTH.match(text)[0].terms) == n_terms, concepts(text)
