@@ -6,7 +6,10 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from phiscan.cli.queue.explain import CASES
+from phiscan.errors import InputError
 from phiscan.health.decision_table import TABLE
 from phiscan.model import Span, StoredTerm, Verdict
 from phiscan.review.store import Store
@@ -106,9 +109,15 @@ def test_list_shows_the_riskiest_first_and_how_many_there_are(scanned: Path) -> 
     assert (whole["n"], whole["undecided"], [item["file"] for item in whole["items"]]) == (2, 2, [1, 6])
 
 
+def test_a_name_without_its_folder_is_answered_with_the_paths_that_end_so(scanned: Path) -> None:
+    assert scanned.is_dir()
+    with pytest.raises(InputError, match=r"^letter\.txt: no such file; .*; did you mean a/letter\.txt\?$"):
+        run("queue", "show", "letter.txt")
+
+
 def test_list_of_nothing_says_so(home: Path) -> None:
     Store.open(url_of(home / "phiscan.db"), create=True).close()
-    assert run("queue", "list") == "Nothing to decide.\n"
+    assert run("queue", "list").startswith("Nothing to decide: no scan yet; `phiscan scan FOLDER`")
     assert json.loads(run("queue", "list", "--json")) == {"n": 0, "undecided": 0, "offset": 0, "items": []}
 
 
