@@ -37,7 +37,8 @@ def date_range(value: str) -> Verdict:
     >>> date_range("10/1-11/2/2017").value, date_range("10/41-11/2/2017").value
     ('plausible', 'veto')
     """
-    return plausible(all(numeric_date(part) is not Verdict.VETO for part in re.findall(r"[\d/]+", value)))
+    parts = re.findall(r"\d+(?:[/.]\d+)*", value)
+    return plausible(all(numeric_date(part) is not Verdict.VETO for part in parts if not part.isdecimal()))
 
 
 def separated_date(value: str) -> Verdict:
