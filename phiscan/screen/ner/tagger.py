@@ -48,6 +48,7 @@ from phiscan.screen.ner.name_confidence import (
     as_doubtful,
     is_field,
     is_made_up,
+    is_only_a_name,
     least,
     least_in_place,
     without_elision,
@@ -98,6 +99,9 @@ _N_FLAGS = 20_000  # words of names of which the flags are remembered
 _WORDS = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
 _QUOTES = "'\"’”"  # noqa: RUF001 (texts are written with them)
 _ABBREVIATION = re.compile(r"[A-Z]{1,3}")
+_POSSESSIVE = re.compile(r"['\u2019]s?[ ]")
+_FOLLOWING = re.compile(r"[ ]([^\W\d_]+)")
+_DEGREE = re.compile(r"[ ](?:(?:stage|grade|type)[ ](?:\d|[IVX]+\b)|repair\b)")
 _KEY = re.compile(r"(?:[0-9A-F]{4}[ :-]?){2,}")  # of a cipher: "0A48 2D8B"
 _FRACTION = re.compile(r"\d/\d")
 _MIN_STREET_CHARS = 3  # of its longest word
@@ -126,6 +130,7 @@ class TaggerRecognizer:
         self._vetoes = load_vetoes(gazetteer)
         self._kinds = LabelKinds.read(model.labels)
         self._ends = NameEnds(gazetteer)
+        self._conditions = terms(data_dir("dictionaries") / "health_conditions.txt")
         self._flags = lru_cache(_N_FLAGS)(without_elision(model.lexicon.flags))
         self._biases = np.array(
             [[bias.get(label[2:], 0.0) for label in model.labels] for bias in (LABEL_BIAS, SECOND_BIAS)],
@@ -254,8 +259,28 @@ class TaggerRecognizer:
 
     def _is_no_name(self, text: str, span: Span) -> bool:
         """Tell whether a name is one of a thing: "Joubert syndrome", "NAM"."""
-        return is_term(text, span.end, self._gazetteer, kinds=Word.EPONYM) or self._vetoes.is_label(
-            text, span.start, span.end
+        if self._vetoes.is_label(text, span.start, span.end):
+            return True
+        is_eponym = is_term(text, span.end, self._gazetteer, kinds=Word.EPONYM)
+        return is_eponym and not self._is_patients(text, span)
+
+    def _is_patients(self, text: str, span: Span) -> bool:
+        """Tell whether the illness after a name is somebody's: "Ann Roy's disease", "Ann Roy, hernia repair".
+
+        Of "Crohn's disease" and "Joubert syndrome" a surname alone, or no possessive before a word that is no
+        illness by itself, is the eponym. Eponyms that look like full names ("Lou Gehrig's disease") are
+        filtered later, by their dictionary.
+        """
+        words = _WORDS.findall(text, span.start, span.end)
+        is_full = len(words) > 1 and bool(self._gazetteer.of(words[0]) & Word.FIRST)
+        if _POSSESSIVE.match(text, span.end):
+            return is_full or has_civil_title(text, span.start)
+        following = _FOLLOWING.match(text, span.end)
+        is_illness = following is not None and fold(following[1]) in self._conditions
+        return (
+            is_full
+            and is_only_a_name(self._flags(words[-1]))
+            and (is_illness or _DEGREE.match(text, span.end) is not None)
         )
 
     def _address(self, text: str) -> EntityType | None:
