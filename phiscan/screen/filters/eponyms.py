@@ -34,7 +34,8 @@ _AFTER = re.compile(
     r"(?:['\N{RIGHT SINGLE QUOTATION MARK}]s)?[ ](?:placed|inserted|removed|lift|sling|cath\w*|clamps?"
     r"|forceps|retractors?|drain|tube|bag|balloon|in[ ]situ|d/c|scale|score|test|sign|criteria|type|grade"
     r"|class|stage|f/u|bandages?|boots?|harness|splint|brace|rods?|sequence|pupils?|murmur|shunt|surgery|run"
-    r"|paralysis|attacks?|phenomenon|hospital|protocol|classification|health[ ]centre|medical[ ]center)\b",
+    r"|paralysis|attacks?|phenomenon|hospital|protocol|classification|health[ ]centre|medical[ ]center|unit"
+    r"|diet|society)\b",
     re.IGNORECASE,
 )
 # A list of signs or diseases: "McBurney, Rovsing, Murphy", "Osler, Janeway et Roth".
@@ -44,7 +45,8 @@ _LIST = re.compile(
 _LIST_CHARS = 90
 # What is called after somebody: "the Ann Roy Award"; with a number after it a place in a list of patients.
 _NAMED_AFTER = re.compile(
-    r"(?:['\N{RIGHT SINGLE QUOTATION MARK}]s)?[ ](?:(?:Memorial|Family|Community|Regional|General|Annual)[ ])?"
+    r"(?:['\N{RIGHT SINGLE QUOTATION MARK}]s)?[ ]"
+    r"(?:(?:Memorial|Family|Community|Regional|General|Annual)[ ])?"
     r"(?:[Aa]ward|[Pp]rize|[Ll]ecture(?:ship)?|[Ss]cholarship|[Ff]ellowship|[Bb]ursary|[Ff]oundation|Fund|Run"
     r"|Walk|Ward|[Ww]ing|[Pp]avilion|[Bb]uilding|Theat(?:re|er)|[Aa]uditorium|[Ll]ibrary|Hall|Chair|Medal"
     r"|Institute|Trophy|Hospital|Hospice|Memorial|[Gg]rant|ward|Campus|Day)s?\b(?![ ]?[#:]?[ ]?\d)"
@@ -100,7 +102,7 @@ def _is_in_phrase(text: str, finding: Finding) -> bool:
     if any(reason.kind == "label" for reason in finding.reasons):
         return False
     start, end = finding.span.start, finding.span.end
-    # "Mr. Austin Flint" is a person; the title of "Sister Mary Joseph" and "Dr. Scholl" is a part of the eponym.
+    # "Mr. Austin Flint" is a person; the title of "Sister Mary Joseph" and "Dr. Scholl" is a part of it.
     has_title = finding.entity_type is not EntityType.PERSON or any(
         reason.kind == "title" for reason in finding.reasons
     )
@@ -151,6 +153,8 @@ def _is_thing(text: str, finding: Finding) -> bool:
     if _is_among_things(text, start, end):
         return True
     kinds = [load_eponyms().get(word) for word in words]
+    if "thing" in kinds and is_term(text, end, load_gazetteer(), kinds=Word.EPONYM):
+        return True
     if not words or None in kinds:
         return False
     if len(words) == 1:

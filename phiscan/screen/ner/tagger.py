@@ -26,6 +26,7 @@ from phiscan.lexicon.capitalized_words import (
     has_civil_title,
     is_term,
 )
+from phiscan.lexicon.dictionary import load_dictionary
 from phiscan.lexicon.gazetteer import Gazetteer, Word, fold, load_gazetteer, terms
 from phiscan.lexicon.ordinary_words import health_words
 from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span, bits_of
@@ -101,6 +102,7 @@ _QUOTES = "'\"’”"  # noqa: RUF001 (texts are written with them)
 _ABBREVIATION = re.compile(r"[A-Z]{1,3}")
 _POSSESSIVE = re.compile(r"['\u2019]s?[ ]")
 _FOLLOWING = re.compile(r"[ ]([^\W\d_]+)")
+_NAMES = Word.FIRST | Word.LAST
 _DEGREE = re.compile(r"[ ](?:(?:stage|grade|type)[ ](?:\d|[IVX]+\b)|repair\b)")
 _KEY = re.compile(r"(?:[0-9A-F]{4}[ :-]?){2,}")  # of a cipher: "0A48 2D8B"
 _FRACTION = re.compile(r"\d/\d")
@@ -130,7 +132,8 @@ class TaggerRecognizer:
         self._vetoes = load_vetoes(gazetteer)
         self._kinds = LabelKinds.read(model.labels)
         self._ends = NameEnds(gazetteer)
-        self._conditions = terms(data_dir("dictionaries") / "health_conditions.txt")
+        conditions = load_dictionary(data_dir("dictionaries") / "health_conditions.txt")
+        self._conditions = frozenset(map(fold, conditions.terms))
         self._flags = lru_cache(_N_FLAGS)(without_elision(model.lexicon.flags))
         self._biases = np.array(
             [[bias.get(label[2:], 0.0) for label in model.labels] for bias in (LABEL_BIAS, SECOND_BIAS)],
@@ -272,16 +275,16 @@ class TaggerRecognizer:
         filtered later, by their dictionary.
         """
         words = _WORDS.findall(text, span.start, span.end)
-        is_full = len(words) > 1 and bool(self._gazetteer.of(words[0]) & Word.FIRST)
+        first = self._gazetteer.of(words[0]) if len(words) > 1 else 0
         if _POSSESSIVE.match(text, span.end):
-            return is_full or has_civil_title(text, span.start)
+            return bool(first & _NAMES) or has_civil_title(text, span.start)
         following = _FOLLOWING.match(text, span.end)
         is_illness = following is not None and fold(following[1]) in self._conditions
-        return (
-            is_full
-            and is_only_a_name(self._flags(words[-1]))
-            and (is_illness or _DEGREE.match(text, span.end) is not None)
-        )
+        if not (is_illness or _DEGREE.match(text, span.end)):
+            return False
+        last = self._flags(words[-1])
+        has_first = bool(first & Word.FIRST) or is_only_a_name(first)
+        return has_first and bool(last & _NAMES) and not last & (HEALTH | Word.EPONYM)
 
     def _address(self, text: str) -> EntityType | None:
         """Return the type of what the model labels as a street address; None for a false positive."""

@@ -101,8 +101,12 @@ def over_89(value: str) -> Verdict:
 
 
 def birth_year_over_89(value: str) -> Verdict:
-    """Veto a year of birth of somebody who would be 89 or less this year, or beyond human life."""
-    age = dt.datetime.now(dt.UTC).year - int(value)
+    """Veto a year of birth of somebody who would be 89 or less this year, or beyond human life.
+
+    Two digits after an apostrophe are a year of the last century.
+    """
+    year = int(value) if value.isdecimal() else 1900 + int(value[1:])
+    age = dt.datetime.now(dt.UTC).year - year
     return plausible(89 < age <= 125)  # noqa: PLR2004 (stated above)
 
 
