@@ -76,7 +76,7 @@ def test_every_day_of_a_range_is_found(text: str, expected: list[str], screener:
         "3-5 day history of cough", "wound at the 5th to the 7th rib", "ratio 10/1-11/2 noted",
         "weight fell from the 50th to the 25th percentile", "Open Mar/Apr only",
         "Nodes 3/14 positive, margins clear by 1-2 mm", "10-12-14 mm", "2/22 pelvic nodes",
-        "vaccines at 2/12 and 4/12 of age", "seen the 3rd and 4th toes", 
+        "vaccines at 2/12 and 4/12 of age", "seen the 3rd and 4th toes",
     ],
 )  # fmt: skip
 def test_what_only_looks_like_days_is_no_date(text: str, screener: Screener) -> None:
