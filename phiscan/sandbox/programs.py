@@ -66,8 +66,10 @@ JOBS: Mapping[str, Job] = {
     "catppt": Job("catppt", ("-dutf-8", INPUT)),
     "readpst": Job("readpst", ("-q", "-r", "-8", "-j", "0", "-o", FOLDER, INPUT)),
     "mdb-tables": Job("mdb-tables", ("-1", INPUT)),
+    "mdb-system-tables": Job("mdb-tables", ("-S", "-1", INPUT)),
     "mdb-export": Job(
-        "mdb-export", ("-b", "strip", "-D", "%Y-%m-%d", "-T", "%Y-%m-%d %H:%M:%S", INPUT, "--", "{table}")
+        "mdb-export",
+        (*("-b", "{binary}", "-D", "%Y-%m-%d", "-T", "%Y-%m-%d %H:%M:%S"), INPUT, "--", "{table}"),
     ),
     "wpd2text": Job("wpd2text", (INPUT,)),
     "wps2text": Job("wps2text", (INPUT,)),

@@ -15,6 +15,7 @@ from phiscan.extract.core.file_type import sniff
 from phiscan.extract.core.magic_numbers import EMPTY
 from phiscan.extract.core.protocol import Extractor
 from phiscan.extract.core.unsupported import UnsupportedExtractor
+from phiscan.extract.databases.access import AccessExtractor
 from phiscan.extract.databases.by_program import ByProgramExtractor
 from phiscan.extract.databases.column_files import ColumnFileExtractor
 from phiscan.extract.databases.dbase import DbaseExtractor
@@ -98,6 +99,7 @@ EXTRACTORS: tuple[Extractor, ...] = (
     ColumnFileExtractor(),
     LotusExtractor(),
     ByProgramExtractor(),
+    AccessExtractor(),
     OutlookExpressExtractor(),
     OneNoteExtractor(),
     NamedExtractor(),
