@@ -7,7 +7,14 @@ import re
 from contextlib import suppress
 
 from phiscan.extract.code_pages.ebcdic import ebcdic_page
-from phiscan.extract.code_pages.letters import code_page, is_latin, n_above_ascii
+from phiscan.extract.code_pages.letters import (
+    READABLE,
+    code_page,
+    is_latin,
+    n_above_ascii,
+    scored_code_page,
+)
+from phiscan.extract.code_pages.scripts import has_run, other_script
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -17,6 +24,7 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _SEVEN_BITS = ((b"\x1b$B", "iso2022_jp_2"), (b"\x1b$@", "iso2022_jp_2"), (b"\x1b$)C", "iso2022_kr"))
+_HZ = re.compile(rb"~\{(?:[!-w][!-~]){2,}~\}")  # Chinese between marks
 _UTF7 = re.compile(rb"[A-Za-z]\+A[M-P][A-Za-z0-9]-[a-z]")  # an accented letter within a word
 _SEVERAL_BYTES = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 _FEW_BAD = 3  # whole characters for each bad byte, at least
@@ -38,7 +46,7 @@ def decode(data: bytes) -> tuple[str, str]:  # noqa: PLR0911 (one return per kin
     ('Smith', 'utf-16-le')
     """
     if data.isascii() and b"\0" not in data:
-        is_plain = b"\x1b$" not in data and b"+A" not in data
+        is_plain = b"\x1b$" not in data and b"+A" not in data and b"~{" not in data
         return (data.decode("ascii"), "utf-8") if is_plain else _from_seven_bits(data)
     for mark, encoding in _MARKS:
         if data.startswith(mark):
@@ -66,6 +74,8 @@ def _from_seven_bits(data: bytes) -> tuple[str, str]:
     codes = [code for mark, code in _SEVEN_BITS if mark in data]
     if b"+A" in data and len(_UTF7.findall(data[:_SAMPLE_BYTES])) > 1:
         codes.append("utf-7")
+    if b"~{" in data and _HZ.search(data):
+        codes.append("hz")
     for code in codes:
         with suppress(UnicodeDecodeError):
             return data.decode(code), code
@@ -122,15 +132,22 @@ def _single_byte_encoding(sample: bytes) -> str:
     if len(sample) - len(sample.translate(None, _CONTROLS)) > len(sample) // _MOST_CONTROLS:
         return "cp1252"  # no text
     n_high = n_above_ascii(sample[:4096])
-    if n_high / max(len(sample[:4096]), 1) < _HIGH_SHARE or is_latin(sample):
+    is_dense = n_high / max(len(sample[:4096]), 1) >= _HIGH_SHARE
+    if not (is_dense or has_run(sample)) or is_latin(sample):
         return code_page(sample)
     import chardet  # noqa: PLC0415 (slow to import, rarely needed)
 
     guess = chardet.detect(sample)
-    name, confidence = guess["encoding"], guess["confidence"]
-    if not name or confidence is None or confidence < _CHARDET_SURE:
-        return code_page(sample)
+    name = _codec(guess["encoding"])
+    if is_dense and name and (guess["confidence"] or 0.0) >= _CHARDET_SURE:
+        return name
+    own, score = scored_code_page(sample)
+    return own if score >= READABLE else other_script(sample, name) or own
+
+
+def _codec(name: str | None) -> str:
+    """Return the codec of an encoding by its name, or the empty string."""
     try:
-        return codecs.lookup(name).name
+        return codecs.lookup(name).name if name else ""
     except LookupError:
-        return code_page(sample)
+        return ""
