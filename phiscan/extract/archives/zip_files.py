@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import lzma
+import struct
 import zipfile
 import zlib
 from contextlib import suppress
@@ -12,6 +13,7 @@ from phiscan.errors import ExtractError
 from phiscan.extract.archives import libarchive
 from phiscan.extract.archives.zip_gaps import gaps
 from phiscan.extract.archives.zip_salvage import salvage
+from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import Content, Sink, mishap
 from phiscan.model import FailReason
 
@@ -24,6 +26,8 @@ _STREAM_ERRORS = (
     RuntimeError,
     NotImplementedError,
 )
+_IS_UTF8 = 0x800
+_UNICODE_PATH = 0x7075  # an extra field: version, checksum of the other name, name
 _ASTRAY = "not where the directory of the archive says"
 # What a piece unpacks to is lost when the data is damaged within it.
 _PIECE_BYTES = 4096
@@ -50,7 +54,7 @@ class ZipExtractor:
             if info.is_dir():
                 continue
             sink.take_member()
-            member = content.member(_clean_name(info.filename), b"")
+            member = content.member(_member_name(info), b"")
             try:
                 data = _read_zip_member(archive, info, member, sink)
             except _RefusedError as error:
@@ -58,7 +62,7 @@ class ZipExtractor:
             except ExtractError as error:
                 sink.fail(member.locator, FailReason(error.reason), error.detail)
                 if error.detail == _ASTRAY:
-                    astray.add(_clean_name(info.filename))
+                    astray.add(member.name)
             else:
                 sink.read_member(content.member(member.name, data))
         if astray:
@@ -162,6 +166,23 @@ class _UntilDamaged:
         except (zipfile.BadZipFile, *_STREAM_ERRORS) as error:
             self.damage = mishap(error)
             return b""
+
+
+def _member_name(info: zipfile.ZipInfo) -> str:
+    """Return a member's name in Unicode, decoded from the code page of the system that packed it."""
+    if info.flag_bits & _IS_UTF8 or info.filename.isascii():
+        return _clean_name(info.filename)
+    try:
+        raw = info.filename.encode("cp437")  # as zipfile decodes it
+    except UnicodeEncodeError:
+        return _clean_name(info.filename)
+    at = 0
+    while at + 9 <= len(info.extra):
+        kind, size = struct.unpack_from("<HH", info.extra, at)
+        if kind == _UNICODE_PATH and info.extra[at + 5 : at + 9] == struct.pack("<I", zlib.crc32(raw)):
+            return _clean_name(info.extra[at + 9 : at + 4 + size].decode("utf-8", "replace"))
+        at += 4 + size
+    return _clean_name(decode(raw)[0])
 
 
 def _clean_name(name: str) -> str:

@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import CHUNK_BYTES, Sink
 
 _LOCAL = b"PK\x03\x04"
@@ -52,7 +53,7 @@ def _member(data: bytes, at: int, sink: Sink) -> tuple[Salvaged, int] | None:
     if not 0 < n_name <= _MOST_NAME_BYTES:
         return None
     raw = data[at + _LOCAL_BYTES : at + _LOCAL_BYTES + n_name]
-    name = raw.decode("utf-8", "replace")
+    name = decode(raw)[0]
     start = at + _LOCAL_BYTES + n_name + n_extra
     if flags & _ENCRYPTED:
         return Salvaged(name, b"", "", is_encrypted=True), max(start + packed, start)

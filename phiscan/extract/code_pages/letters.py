@@ -53,7 +53,7 @@ _ALPHABETS = {
     "Latvian": "āčēģīķļņšūž",
     "Estonian": "äöüõšž",
 }
-# Where code pages read a word in different languages equally well, the one with more texts here is more likely.
+# Added to the score: of languages that read a word equally well, the one with more texts here is more likely.
 _RARITY = {"French": 0.0, "German": 0.04, "Spanish": 0.04}
 _OTHER_RARITY = 0.08
 _OWN, _OTHER, _BORDER, _SIGN, _MISPLACED, _UNDEFINED = -0.2, -2.5, -0.3, -1.0, -5.0, -8.0
@@ -63,9 +63,11 @@ _LAST_ASCII, _BLANK = 0x7F, 0x20
 _ASCII = bytes(range(128))
 _LOW_QUOTE = "\u201a"
 _OPENING, _CLOSING = frozenset("\u2018“«„¿¡"), frozenset("\u2019”»…")
-_AFTER_CEDILLA = frozenset("aouõãâôóúáAOUıiüöeéèê")
+_AFTER_CEDILLA = frozenset("aouõãâôóúáAOU\u0131iüöeéèê")
 _WITHIN = frozenset("\u2019\xad")
-_TURKISH_OR_ICELANDIC = frozenset(b"\xd0\xdd\xde\xf0\xfd\xfe")  # ğ, ı and ş of the one, ð, ý and þ of the other
+_TURKISH_OR_ICELANDIC = frozenset(
+    b"\xd0\xdd\xde\xf0\xfd\xfe"
+)  # letters that only one of the two languages has
 _ALONE = frozenset("\u2013—€°•·½¼¾²³ºª©®™§£±\xd7÷\xa0")
 
 
@@ -79,7 +81,7 @@ def code_page(sample: bytes) -> str:
 
 
 def scored_code_page(sample: bytes) -> tuple[str, float]:
-    """Return the code page of a text in Latin letters, and its score: above ``READABLE`` for words of a language."""
+    """Return the code page of a text in Latin letters, and its score, above ``READABLE`` for real words."""
     found = dict.fromkeys(word for word in _WORD.findall(sample) if len(word) <= _LONGEST_WORD)
     words = list(found)[:_MOST_WORDS]
     if not words:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import BinaryIO
 
 from phiscan.extract.archives.file_systems import is_disk_image
+from phiscan.extract.code_pages.ebcdic import EBCDIC_PAGES
 from phiscan.extract.core.charset import decode
 from phiscan.extract.core.magic_numbers import (
     DECIDED_BY_NAME,
@@ -223,7 +224,7 @@ def _sniff_text(data: bytes, name: str) -> str:  # noqa: PLR0911 (one return per
     head = data[:_SAMPLE]
     text, encoding = decode(head)
     if (
-        not encoding.startswith(("utf-16", "utf-32", "cp037"))
+        not encoding.startswith(("utf-16", "utf-32", *EBCDIC_PAGES))
         and len(_CONTROL.findall(_without_terminal_codes(head))) > len(head) // 50
     ):
         return UNKNOWN

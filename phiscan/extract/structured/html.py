@@ -7,7 +7,7 @@ import re
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
-from phiscan.extract.core.charset import decode
+from phiscan.extract.core.charset import decode, decode_declared
 from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.residue.prose import MIN_WORDS, words_of
 from phiscan.extract.text_codes.coded_run import readable
@@ -169,12 +169,7 @@ def _decode(data: bytes) -> str:
     if encoding in ("utf-8", "utf-8-sig") or encoding.startswith(("utf-16", "utf-32")):
         return text
     declared = _CHARSET.search(data[:4096])
-    if declared:
-        try:
-            return data.decode(declared.group(1).decode("ascii"), "replace")
-        except LookupError:
-            return text
-    return text
+    return decode_declared(data, declared.group(1).decode("ascii")) if declared else text
 
 
 def html_text(html: str) -> str:
