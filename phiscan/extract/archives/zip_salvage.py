@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import CHUNK_BYTES, Sink
@@ -26,6 +26,7 @@ class Salvaged:
     data: bytes
     damage: str
     is_encrypted: bool = False
+    offset: int = 0  # of its header
 
 
 def salvage(data: bytes, sink: Sink) -> Iterator[Salvaged]:
@@ -40,8 +41,8 @@ def salvage(data: bytes, sink: Sink) -> Iterator[Salvaged]:
         member = _member(data, at, sink)
         if member is not None:
             found, end = member
-            if not found.name.endswith("/"):
-                yield found
+            if found.data or not found.name.endswith("/"):
+                yield replace(found, offset=at)
         at = data.find(_LOCAL, end)
 
 

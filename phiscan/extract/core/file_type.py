@@ -69,6 +69,7 @@ _TEXT_STARTS = (
     (re.compile(r"BEGIN:VCARD\s", re.IGNORECASE), "text/vcard"),
     (re.compile(r"BEGIN:VCALENDAR\s", re.IGNORECASE), "text/calendar"),
 )
+_LOCAL = b"PK\x03\x04"
 _LATE_PDF = re.compile(rb"^%PDF-[12]\.\d", re.MULTILINE)
 _LATE_PDF_WITHIN = 64 * 1024
 _COUNTED = re.compile(r"\d{1,12}[ \t]*\r?\n")
@@ -133,9 +134,14 @@ def sniff(data: bytes, name: str = "") -> str:  # noqa: PLR0911 (one return per 
         return "application/pdf"
     found = next((kind for check, kind in _BY_STRUCTURE if check(data)), "")
     kind = found or _sniff_text(data, name)
-    if kind == UNKNOWN and data[0] & 0x80 and is_openpgp(data):
-        return "application/pgp-encrypted"
-    return kind
+    return _behind_other_bytes(data) if kind == UNKNOWN else kind
+
+
+def _behind_other_bytes(data: bytes) -> str:
+    """Return the type of data without a mark at its beginning: a self-extracting ZIP, OpenPGP."""
+    if _LOCAL in data and _directory_names(data) is not None:
+        return "application/zip"
+    return "application/pgp-encrypted" if data[0] & 0x80 and is_openpgp(data) else UNKNOWN
 
 
 def sniff_stream(head: bytes, name: str, stream: BinaryIO) -> str:

@@ -23,6 +23,7 @@ from phiscan.extract.databases.edf import EdfExtractor
 from phiscan.extract.databases.lotus import LotusExtractor
 from phiscan.extract.databases.named import NamedExtractor
 from phiscan.extract.databases.sqlite import SqliteExtractor
+from phiscan.extract.databases.sqlite_pages import SqliteLogExtractor
 from phiscan.extract.databases.statistics_files import StatisticsExtractor
 from phiscan.extract.mail.contact_cards import CardExtractor
 from phiscan.extract.mail.messages import MailboxExtractor, MailExtractor
@@ -93,6 +94,7 @@ EXTRACTORS: tuple[Extractor, ...] = (
     EncryptedPackageExtractor(),
     OleObjectExtractor(),
     SqliteExtractor(),
+    SqliteLogExtractor(),
     DbaseExtractor(),
     EdfExtractor(),
     StatisticsExtractor(),
