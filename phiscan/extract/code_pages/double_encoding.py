@@ -17,7 +17,7 @@ _PAGES = {  # with the bytes that begin a character
     "cp437": _LATIN_LEADS,
 }
 _FIRST, _LAST = 0x80, 0xBF
-_SIGNS = frozenset("\u2013\u2014\u2018\u2019\u201c\u201d\u2022\u2026")
+_SIGNS = frozenset("\u2013\u2014\u2018\u2019\u201a\u201c\u201d\u201e\u2022\u2026\u2039\u203a\u20ac\u2122")
 _MOST_ROUNDS = 3
 _MARKS = ("Ã", "Ä", "Å", "Ð", "Î", "â€", "√", "\u201aÄ", "├", "ÔÇ")
 
@@ -48,6 +48,8 @@ def _meant(run: re.Match[str], codes: dict[str, int]) -> str:
     except UnicodeDecodeError:
         return run.group()
     text, start, end = run.string, run.start(), run.end()
+    if not all(char.isalpha() or char in _SIGNS or "\xa0" <= char <= "\xbf" for char in meant):
+        return run.group()
     is_within_word = text[start - 1 : start].isalpha() or text[end : end + 1].isalpha()
     is_word = meant == "à" or (len(meant) > 1 and meant.isalpha())
     return meant if is_within_word or is_word or meant in _SIGNS else run.group()

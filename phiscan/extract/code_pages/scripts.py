@@ -66,11 +66,19 @@ def other_script(sample: bytes, guess: str) -> str:
     >>> other_script("Фёдорова Анна".encode("cp1251"), "cp1251")
     'cp1251'
     """
-    sample = sample[:_SAMPLE_BYTES]
+    sample = _other_lines(sample)
     names = [guess, *(name for name in _EAST_ASIAN if name != guess)] if guess else list(_EAST_ASIAN)
     scores = {name: _plausibility(sample, name) for name in names}
     best = max(names, key=lambda name: scores[name])
     return best if scores[best] > 0 else ""
+
+
+def _other_lines(sample: bytes) -> bytes:
+    """Return the lines that hold more than ASCII, from the first such byte on."""
+    lines = b"\n".join(line for line in sample.split(b"\n") if not line.isascii())
+    first = _RUN.search(lines)
+    start = 0 if first is None or first.start() < _SAMPLE_BYTES // 2 else first.start()
+    return lines[start : start + _SAMPLE_BYTES]
 
 
 def wide_script(sample: bytes) -> str:

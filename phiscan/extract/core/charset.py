@@ -29,6 +29,7 @@ _UTF7 = re.compile(rb"[A-Za-z]\+A[M-P][A-Za-z0-9]-[a-z]")  # an accented letter 
 _SEVERAL_BYTES = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 _SURROGATES = re.compile(rb"\xed[\xa0-\xaf][\x80-\xbf]\xed[\xb0-\xbf][\x80-\xbf]")
 _ONE_BYTE = re.compile(r"iso8859|cp125|latin|cp437|cp85|ascii|mac")
+_WESTERN = frozenset({"ascii", "cp1252", "iso8859-1", "iso8859-15", "latin-1"})  # declared by habit
 _FEW_LOST = 50  # letters above ASCII for each that a declared encoding does not know, at least
 _LEAST_LINE = 4  # bytes
 _FEW_BAD = 3  # whole characters for each bad byte, at least
@@ -84,7 +85,9 @@ def decode_declared(data: bytes, declared: str) -> str:
         if _ONE_BYTE.match(codec) and not data.isascii():
             with suppress(UnicodeDecodeError):
                 return data.decode()
-        if b"\0" not in data or "16" in codec or "32" in codec:
+        sample = data[:_SAMPLE_BYTES]
+        is_doubtful = codec in _WESTERN and has_run(sample) and not is_latin(sample)
+        if not is_doubtful and (b"\0" not in data or "16" in codec or "32" in codec):
             return data.decode(codec)
     except UnicodeDecodeError:
         if not codec.startswith("utf"):

@@ -15,6 +15,7 @@ from phiscan.extract.text_codes.escapes import percent_runs
 from phiscan.extract.xml_documents.web_tables import with_records
 from phiscan.model import FailReason
 
+_DECLARATION_BYTES = 32 * 1024
 _CHARSET = re.compile(rb"charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.-]+)", re.IGNORECASE)
 _ATTRIBUTES = ("alt", "title", "value", "placeholder", "aria-label", "content", "label", "summary")
 _DATA_ATTRIBUTE = "data-"  # what a page's own scripts keep with an element
@@ -168,7 +169,7 @@ def _decode(data: bytes) -> str:
     text, encoding = decode(data)
     if encoding in ("utf-8", "utf-8-sig") or encoding.startswith(("utf-16", "utf-32")):
         return text
-    declared = _CHARSET.search(data[:4096])
+    declared = _CHARSET.search(data, 0, _DECLARATION_BYTES)
     return decode_declared(data, declared.group(1).decode("ascii")) if declared else text
 
 
