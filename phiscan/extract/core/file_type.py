@@ -30,6 +30,7 @@ from phiscan.extract.core.magic_numbers import (
 )
 from phiscan.extract.databases.dbase import is_dbase
 from phiscan.extract.databases.edf import is_edf
+from phiscan.extract.databases.memo_files import is_memo_file
 from phiscan.extract.databases.named import is_orc
 from phiscan.extract.transport.cms import is_cms
 from phiscan.extract.transport.openpgp import is_openpgp
@@ -70,10 +71,11 @@ _TEXT_STARTS = (
     (re.compile(r"BEGIN:VCALENDAR\s", re.IGNORECASE), "text/calendar"),
 )
 _LOCAL = b"PK\x03\x04"
+_FIELD_SEPARATORS = b"\x01\x1e\x1f"
 _LATE_PDF = re.compile(rb"^%PDF-[12]\.\d", re.MULTILINE)
 _LATE_PDF_WITHIN = 64 * 1024
 _COUNTED = re.compile(r"\d{1,12}[ \t]*\r?\n")
-_DELIMITERS = "\t;|,"
+_DELIMITERS = "\t;|,\x01\x1e\x1f"  # the last three of data warehouses
 _TEXTUAL = frozenset(
     {*NAME_TYPES.values(), TEXT, "application/hl7-v2", "application/edi-x12", "text/vcard", "text/calendar"}
 )
@@ -108,6 +110,7 @@ _BY_STRUCTURE: tuple[tuple[Callable[[bytes], bool], str], ...] = (
     (is_cms, "application/pkcs7-mime"),
     (is_edf, "application/x-edf"),
     (is_dbase, "application/x-dbf"),
+    (is_memo_file, "application/x-dbase-memo"),
     (is_disk_image, "application/x-raw-disk-image"),
     (is_orc, "application/vnd.apache.orc"),
 )
@@ -256,8 +259,9 @@ def _sniff_text(data: bytes, name: str) -> str:  # noqa: PLR0911 (one return per
 
 
 def _without_terminal_codes(head: bytes) -> bytes:
-    """Return a text without colours of a terminal and letters that are struck over."""
-    return _STRUCK_OVER.sub(b"", head) if b"\x08" in head or b"\x1b" in head else head
+    """Return a text without colours of a terminal, letters that are struck over, and separators of fields."""
+    plain = _STRUCK_OVER.sub(b"", head) if b"\x08" in head or b"\x1b" in head else head
+    return plain.translate(None, _FIELD_SEPARATORS)
 
 
 def _looks_like_text(text: str) -> bool:

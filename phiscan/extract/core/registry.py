@@ -21,6 +21,7 @@ from phiscan.extract.databases.column_files import ColumnFileExtractor
 from phiscan.extract.databases.dbase import DbaseExtractor
 from phiscan.extract.databases.edf import EdfExtractor
 from phiscan.extract.databases.lotus import LotusExtractor
+from phiscan.extract.databases.memo_files import MemoFileExtractor
 from phiscan.extract.databases.named import NamedExtractor
 from phiscan.extract.databases.sqlite import SqliteExtractor
 from phiscan.extract.databases.sqlite_pages import SqliteLogExtractor
@@ -96,6 +97,7 @@ EXTRACTORS: tuple[Extractor, ...] = (
     SqliteExtractor(),
     SqliteLogExtractor(),
     DbaseExtractor(),
+    MemoFileExtractor(),
     EdfExtractor(),
     StatisticsExtractor(),
     ColumnFileExtractor(),

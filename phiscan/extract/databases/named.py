@@ -47,6 +47,7 @@ KINDS = {
     "application/x-bplist": "binary property list",
     "application/x-r-data": "R data file",
     "application/x-netcdf": "NetCDF file",
+    "application/x-numpy": "NumPy array",
 }
 # Those that a library or a program takes apart where it is installed; their readers come here without it.
 WITH_READER = frozenset(
@@ -138,6 +139,7 @@ MAGIC: tuple[tuple[int, bytes, str], ...] = (
     (0, b"RDX2\n", "application/x-r-data"),
     (0, b"RDX3\n", "application/x-r-data"),
     (0, b"X\n\0\0\0", "application/x-r-data"),
+    (0, b"\x93NUMPY", "application/x-numpy"),
     (0, b"CDF\x01\0", "application/x-netcdf"),
     (0, b"CDF\x02\0", "application/x-netcdf"),
 )

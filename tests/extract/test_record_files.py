@@ -1,0 +1,81 @@
+"""Files of records from further programs: memo files, directories, pedigrees, notebooks, warehouses."""
+
+import base64
+import io
+import json
+import struct
+from collections.abc import Callable
+
+import pytest
+
+from phiscan.model import Document
+
+Read = Callable[..., Document]
+MEMO = "diabète de Hélène Gagné"
+CODED = MEMO.encode("cp850")
+DBASE3 = struct.pack("<I", 2).ljust(512, b"\0") + (CODED + b"\x1a\x1a").ljust(512, b"\0")
+DBASE4 = (
+    struct.pack("<I", 2).ljust(512, b"\0") + b"\xff\xff\x08\0" + struct.pack("<I", 8 + len(CODED)) + CODED
+)
+FOXPRO = struct.pack(">IHH", 9, 0, 64).ljust(512, b"\0") + struct.pack(">II", 1, len(CODED)) + CODED
+
+
+@pytest.mark.parametrize("data", [DBASE3, DBASE4, FOXPRO], ids=["dBase III", "dBase IV", "FoxPro"])
+def test_memos_of_dbase_are_read_in_their_code_page(read: Read, data: bytes) -> None:
+    document = read(data, "notes.dbt")
+    assert [segment.locator for segment in document.segments] == ["#memo1"]
+    assert document.text.strip() == MEMO
+
+
+def test_fields_of_dbase_without_a_code_page_are_read_together(read: Read) -> None:
+    head = struct.pack("<BBBBIHH20x", 3, 126, 1, 1, 2, 65, 13) + b"NAME".ljust(11, b"\0") + b"C"
+    head += bytes(4) + bytes([12]) + bytes(15) + b"\r"
+    records = b"".join(b" " + name.encode("cp850").ljust(12) for name in ("Wanjiru", "Gagné Hélène"))
+    assert "Name: Gagné Hélène" in read(head + records + b"\x1a", "a.dbf").text
+
+
+def notebook(*cells: dict[str, object]) -> str:
+    return json.dumps({"nbformat": 4, "cells": cells})
+
+
+TABLE = ["<table><tr><th>name</th></tr>\n", "<tr><td>Bram Visser</td></tr></table>\n"]
+TOKEN = base64.b64encode(b'{"name":"Lena Okafor","dx":"diabetes mellitus"}').decode()
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "expected"),
+    [
+        ("dn: cn=Roy\ndescription: dia\n betes clinic\n", "a.ldif", "description: diabetes clinic"),
+        ("0 HEAD\n0 @I1@ INDI\n1 NAME Lena /Okafor/\n", "a.ged", "1 NAME Lena Okafor"),
+        ("0 HEAD\n1 NOTE heart\n2 CONC  failure\n", "a.ged", "1 NOTE heart failure"),
+        (notebook({"source": ["Lena\n", "Okafor\n"]}), "a.ipynb", "source: Lena\nOkafor"),
+        (notebook({"data": {"text/html": TABLE}}), "a.ipynb", "name\nBram Visser"),
+        (json.dumps({"content": {"text": TOKEN}}), "a.har", "name: Lena Okafor"),
+        ('esc = "Gagn\\u00e9"\n', "a.toml", "esc = Gagné"),
+        ('name: "H\\u00e9l\\u00e8ne Gagn\\xe9"\n', "a.yaml", "name: Hélène Gagné"),
+        (
+            "name\x01dx\x01mrn\nOkafor\x01flu\x017\nVisser\x01gout\x018\n",
+            "a.txt",
+            "name: Okafor | dx: flu | mrn: 7",
+        ),
+    ],
+)
+def test_values_are_whole_and_behind_their_names(read: Read, text: str, name: str, expected: str) -> None:
+    document = read(text.encode(), name)
+    assert expected in document.text
+    assert not document.unread
+
+
+def test_the_question_heads_the_answers_where_a_row_for_the_tool_follows(read: Read) -> None:
+    rows = (
+        'When,Q1,Q2\nStart Date,"What is your name?","Which illness?"\n'
+        '"{""ImportId"":""start""}","{""ImportId"":""QID1""}","{""ImportId"":""QID2""}"\n'
+        "2026-01-01,Lena Okafor,diabetes\n2026-01-02,Bram Visser,asthma\n"
+    )
+    assert "What is your name?: Lena Okafor" in read(rows.encode(), "a.csv").text
+
+
+def test_an_array_of_numpy_is_no_openpgp_message(read: Read) -> None:
+    stream = io.BytesIO(b"\x93NUMPY\1\0v\0{'descr': '<U11', 'shape': (1,), }".ljust(128))
+    document = read(stream.getvalue() + "Lena Okafor".encode("utf-32-le"), "a.npy")
+    assert document.unread[0].detail.startswith("NumPy array")
