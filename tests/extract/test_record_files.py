@@ -4,10 +4,12 @@ import base64
 import io
 import json
 import struct
+import zlib
 from collections.abc import Callable
 
 import pytest
 
+from phiscan.errors import ExtractError
 from phiscan.model import Document
 
 Read = Callable[..., Document]
@@ -73,6 +75,60 @@ def test_the_question_heads_the_answers_where_a_row_for_the_tool_follows(read: R
         "2026-01-01,Lena Okafor,diabetes\n2026-01-02,Bram Visser,asthma\n"
     )
     assert "What is your name?: Lena Okafor" in read(rows.encode(), "a.csv").text
+
+
+def dumped(*tables: bytes, is_packed: bool) -> bytes:
+    """Return what pg_dump writes: its mark, statements, and the data of each table in pieces."""
+    statements = b"CREATE TABLE wards (\0COPY public.wards (last_name, note) FROM stdin;\n\0" * len(tables)
+    blocks = b""
+    for number, rows in enumerate(tables, 1):
+        body = zlib.compress(rows) if is_packed else rows
+        blocks += b"\1" + struct.pack("<BI", 0, number)
+        for piece in (body[:5], body[5:]):
+            blocks += struct.pack("<BI", 0, len(piece)) + piece
+        blocks += bytes(5)
+    return b"PGDMP\1\x0e\0\4\x08\1" + statements + blocks
+
+
+@pytest.mark.parametrize("is_packed", [False, True])
+def test_tables_of_a_dump_of_postgresql_are_rows(read: Read, is_packed: bool) -> None:
+    rows = b"Okafor\tseen\\ttwice\nVisser\t\\N\n\\.\n\n\n"
+    document = read(dumped(rows, b"Falk\tgout\n", is_packed=is_packed), "wards.dump")
+    lines = document.text.splitlines()
+    assert "last name: Okafor | note: seen twice" in lines
+    assert "last name: Visser" in lines
+    assert "last name: Falk | note: gout" in lines
+    assert not document.unread
+    cut = read(dumped(rows, is_packed=is_packed)[:-9], "wards.dump")
+    assert cut.unread[0].detail == "the data of the tables is damaged or cut"
+
+
+def test_a_tar_without_a_mark_is_read(read: Read) -> None:
+    head = bytearray(b"okafor.txt".ljust(512, b"\0"))
+    for at, field in (
+        (100, b"0000644\0"),
+        (124, b"00000000006 "),
+        (136, b"00000000000 "),
+        (148, b"        "),
+    ):
+        head[at : at + len(field)] = field
+    head[148:156] = b"%06o\0 " % sum(head)
+    document = read(bytes(head) + b"Visser".ljust(512, b"\0") + bytes(1024), "a.bak")
+    assert [segment.locator for segment in document.segments] == ["okafor.txt"]
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        (b"\x60\xea\x2b\0", "ARJ archive"),
+        (b"LUKS\xba\xbe\0\1", "disk encrypted with LUKS"),
+        (b"\xeb\x58\x90-FVE-FS-", "disk encrypted with BitLocker"),
+        (b"TAPE\0\0\3\0", "SQL Server backup"),
+    ],
+)
+def test_further_kinds_are_named(read: Read, data: bytes, kind: str) -> None:
+    with pytest.raises(ExtractError, match=kind):
+        read(data + bytes(600), "a.bin")
 
 
 def test_an_array_of_numpy_is_no_openpgp_message(read: Read) -> None:

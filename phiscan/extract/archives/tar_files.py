@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import struct
 import tarfile
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from phiscan.extract.residue.prose import MIN_WORDS, words_of
 from phiscan.model import FailReason
 
 _BLOCK = tarfile.BLOCKSIZE
+_CHECKSUM_AT, _OLD_CHECKSUM = 148, re.compile(rb"[ 0-7]{4,6}[0-7 ]?[\0 ]")
 _MAGIC_AT = 257  # of "ustar" within a header
 _MACHINE_HEADERS = ("GNU.sparse", "SCHILY.", "LIBARCHIVE.", "atime", "ctime", "hdrcharset", "charset")
 _LINKS_AND_DEVICES = frozenset(tarfile.SUPPORTED_TYPES) - frozenset(tarfile.REGULAR_TYPES)
@@ -82,6 +84,20 @@ def read_tape(stream: ByteStream, content: Content, sink: Sink, *, mode: Literal
         if not n_read:
             raise ExtractError(FailReason.CORRUPT, mishap(error)) from None
         sink.fail(content.locator, FailReason.CORRUPT, mishap(error))
+
+
+def is_old_tar(data: bytes) -> bool:
+    """Tell an archive of the seventh edition of Unix, which has no mark, by the checksum of its first header.
+
+    >>> is_old_tar(bytes(1024))
+    False
+    """
+    # The checksum is in octal digits; most other data is refused by this alone.
+    return (
+        _OLD_CHECKSUM.match(data, _CHECKSUM_AT) is not None
+        and data[0] > ord(" ")
+        and _is_header(data[:_BLOCK])
+    )
 
 
 def _what(rest: bytes) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import BinaryIO
 
 from phiscan.extract.archives.file_systems import is_disk_image
+from phiscan.extract.archives.tar_files import is_old_tar
 from phiscan.extract.code_pages.ebcdic import EBCDIC_PAGES
 from phiscan.extract.core.charset import decode
 from phiscan.extract.core.magic_numbers import (
@@ -109,6 +110,7 @@ def declared_type(name: str, media_type: str) -> str:
 _BY_STRUCTURE: tuple[tuple[Callable[[bytes], bool], str], ...] = (
     (is_cms, "application/pkcs7-mime"),
     (is_edf, "application/x-edf"),
+    (is_old_tar, "application/x-tar"),
     (is_dbase, "application/x-dbf"),
     (is_memo_file, "application/x-dbase-memo"),
     (is_disk_image, "application/x-raw-disk-image"),

@@ -52,6 +52,7 @@ MAGIC: tuple[tuple[int, bytes, str], ...] = (
     (0, b"\x37\x7f\x06\x82", "application/x-sqlite-wal"),
     (0, b"\x37\x7f\x06\x83", "application/x-sqlite-wal"),
     (0, b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", "application/x-sqlite-journal"),
+    (0, b"PGDMP", "application/x-pg-dump"),
     (0, b"\x7fELF", "application/x-executable"),
     (4, b"ftyp", "video/mp4"),
     (0, b"ID3", "audio/mpeg"),

@@ -23,6 +23,7 @@ from phiscan.extract.databases.edf import EdfExtractor
 from phiscan.extract.databases.lotus import LotusExtractor
 from phiscan.extract.databases.memo_files import MemoFileExtractor
 from phiscan.extract.databases.named import NamedExtractor
+from phiscan.extract.databases.postgresql_dump import PostgresDumpExtractor
 from phiscan.extract.databases.sqlite import SqliteExtractor
 from phiscan.extract.databases.sqlite_pages import SqliteLogExtractor
 from phiscan.extract.databases.statistics_files import StatisticsExtractor
@@ -95,6 +96,7 @@ EXTRACTORS: tuple[Extractor, ...] = (
     EncryptedPackageExtractor(),
     OleObjectExtractor(),
     SqliteExtractor(),
+    PostgresDumpExtractor(),
     SqliteLogExtractor(),
     DbaseExtractor(),
     MemoFileExtractor(),
