@@ -7,12 +7,15 @@ import sqlite3
 import struct
 import tarfile
 import zipfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from phiscan.model import Document
+from phiscan.errors import ExtractError
+from phiscan.extract.archives import libarchive
+from phiscan.model import Document, FailReason
 
 Read = Callable[..., Document]
 NAMES = ("Wanjiru", "Okafor", "Visser", "Tremblay")
@@ -147,3 +150,49 @@ def test_raw_lzma_is_known(read: Read) -> None:
 
     packed = lzma.compress(NOTES[0], format=lzma.FORMAT_ALONE)
     assert NAMES[0] in read(packed, "a.lzma").text
+
+
+def rar_of(*members: tuple[str, bytes, bytes], volume: bool = False, names: bool = False) -> bytes:
+    """Return a RAR 5 archive of stored members, each with the extra area of its header."""
+
+    def block(kind: int, fields: bytes, extra: bytes = b"", data: bytes = b"") -> bytes:
+        flags = bool(extra) | 2 * bool(data)
+        sizes = bytes([len(extra)] * bool(extra) + [len(data)] * bool(data))
+        head = bytes([kind, flags]) + sizes + fields + extra
+        head = bytes([len(head)]) + head
+        return struct.pack("<I", zlib.crc32(head)) + head + data
+
+    blocks = block(4, b"\0\0\x0f" + bytes(16)) if names else block(1, bytes([volume]))
+    for name, note, extra in members:
+        fields = bytes([4, len(note), 0]) + struct.pack("<I", zlib.crc32(note)) + bytes([0, 1, len(name)])
+        blocks += block(2, fields + name.encode(), extra, note)
+    return b"Rar!\x1a\x07\1\0" + blocks + block(5, b"\0")
+
+
+LOCKED = bytes([2, 1, 0])  # a record of one kind: encryption
+PLAIN, SECRET = ("a.txt", NOTES[0], b""), ("b.txt", NOTES[1], LOCKED)
+
+
+@pytest.mark.skipif(libarchive.library() is None, reason="libarchive is not installed")
+@pytest.mark.parametrize(
+    ("data", "locator", "reason"),
+    [
+        (rar_of(PLAIN), "", ""),
+        (b"MZ" + bytes(600) + rar_of(PLAIN), "", ""),
+        (rar_of(PLAIN, SECRET), "b.txt", FailReason.ENCRYPTED),
+        (rar_of(PLAIN, volume=True), "#volume", FailReason.UNSUPPORTED),
+    ],
+    ids=["plain", "behind a program", "one encrypted", "volume"],
+)
+def test_what_is_missing_of_a_rar_is_listed(read: Read, data: bytes, locator: str, reason: str) -> None:
+    document = read(data, "a.rar")
+    assert NAMES[0] in document.text
+    assert NAMES[1] not in document.text
+    assert [(part.locator, part.reason) for part in document.unread] == (
+        [(locator, reason)] if reason else []
+    )
+
+
+def test_a_rar_with_encrypted_names_is_encrypted(read: Read) -> None:
+    with pytest.raises(ExtractError, match="encrypted"):
+        read(rar_of(PLAIN, names=True), "a.rar")

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import BinaryIO
 
 from phiscan.extract.archives.file_systems import is_disk_image
+from phiscan.extract.archives.rar_headers import rar_after_program
 from phiscan.extract.archives.tar_files import is_old_tar
 from phiscan.extract.code_pages.ebcdic import EBCDIC_PAGES
 from phiscan.extract.core.charset import decode
@@ -71,6 +72,7 @@ _TEXT_STARTS = (
     (re.compile(r"BEGIN:VCARD\s", re.IGNORECASE), "text/vcard"),
     (re.compile(r"BEGIN:VCALENDAR\s", re.IGNORECASE), "text/calendar"),
 )
+_FOOT_BYTES = 512
 _LOCAL = b"PK\x03\x04"
 _FIELD_SEPARATORS = b"\x01\x1e\x1f"
 _LATE_PDF = re.compile(rb"^%PDF-[12]\.\d", re.MULTILINE)
@@ -146,6 +148,10 @@ def _behind_other_bytes(data: bytes) -> str:
     """Return the type of data without a mark at its beginning: a self-extracting ZIP, OpenPGP."""
     if _LOCAL in data and _directory_names(data) is not None:
         return "application/zip"
+    if data.startswith((b"MZ", b"\0\0")) and rar_after_program(data):
+        return "application/vnd.rar"
+    if data[-_FOOT_BYTES:].startswith(b"conectix\0"):
+        return "application/x-raw-disk-image"  # a virtual disk (VHD) of fixed size
     return "application/pgp-encrypted" if data[0] & 0x80 and is_openpgp(data) else UNKNOWN
 
 

@@ -47,6 +47,8 @@ MAGIC: tuple[tuple[int, bytes, str], ...] = (
     (0, b"\x04\x22\x4d\x18", "application/x-lz4"),
     (0, b"MSCF\0\0\0\0", "application/vnd.ms-cab-compressed"),
     (0, b"!<arch>\n", "application/x-archive"),
+    (0, b"LZIP\x01", "application/x-lzip"),
+    (0, b"\xc7\x71", "application/x-cpio"),
     (0, b"xar!\0\x1c", "application/x-xar"),
     (0, b"SQLite format 3\0", "application/vnd.sqlite3"),
     (0, b"\x37\x7f\x06\x82", "application/x-sqlite-wal"),
