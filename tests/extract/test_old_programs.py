@@ -182,6 +182,16 @@ def test_tables_of_access_are_rows_with_their_heads(read: Read, monkeypatch: pyt
     ]
 
 
+def test_dates_of_access_that_mdbtools_do_not_know_are_listed(
+    read: Read, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = b'"Name","Born"\n"Okafor","1951-03-14 00:00:00"\n"Visser","1900-01-00 00:00:00"\n'
+    access_programs(monkeypatch, b"Wards\n", {"Wards": rows})
+    document = read(b"\0\1\0\0Standard ACE DB\0" + bytes(4096), "wards.accdb")
+    assert document.text.splitlines()[-2:] == ["Name: Okafor | Born: 1951-03-14", "Name: Visser"]
+    assert [part.locator for part in document.unread] == ["#table1/dates"]
+
+
 @pytest.mark.skipif(shutil.which("mdb-export") is None, reason="mdbtools are not installed")
 def test_a_name_of_a_table_is_no_option() -> None:
     with Path(os.devnull).open("rb") as nothing:

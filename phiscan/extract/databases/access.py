@@ -31,6 +31,8 @@ _FILE_HEADS = re.compile(
     rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1|%PDF-|PK\x03\x04|\xff\xd8\xff|\x89PNG\r\n|GIF8|\{\\rtf|II\*\0|MM\0\*|BM....\0\0\0\0",
     re.DOTALL,
 )
+_MIDNIGHT, _DATE = " 00:00:00", re.compile(r"\d{4}-\d\d-\d\d 00:00:00")
+_WRONG_DATE = "1900-01-00"  # what mdb-export gives for a date that it does not know
 _RAW, _COMPRESSED = 0, 1
 _ATTACHMENT_HEAD, _MOST_HEAD = 8, 1024
 
@@ -98,17 +100,28 @@ def _read_table(runs: ProgramRuns, name: str, content: Content, sink: Sink, plac
     rows = csv.reader(done.output.decode("utf-8", "replace").replace("\0", " ").splitlines(keepends=True))
     labels = [humanise(label) for label in next(rows, [])]
     sink.add(" | ".join(labels), content.place(place))
-    first = 1
+    first, n_wrong_dates = 1, 0
     while block := list(islice(rows, _ROWS_AT_ONCE)):
         lines = []
-        for number, row in enumerate(block, first):
+        for number, raw_row in enumerate(block, first):
+            row = [cell.removesuffix(_MIDNIGHT) if _DATE.fullmatch(cell) else cell for cell in raw_row]
+            n_wrong_dates += row.count(_WRONG_DATE)
             files = {column: bytes.fromhex(cell) for column, cell in enumerate(row) if _HEX.fullmatch(cell)}
             lines.append(
-                row_text(labels, ["" if column in files else cell for column, cell in enumerate(row)])
+                row_text(
+                    labels,
+                    [
+                        "" if column in files or cell == _WRONG_DATE else cell
+                        for column, cell in enumerate(row)
+                    ],
+                )
             )
             _read_files(files, content, sink, f"{place}-row{number}")
         sink.add("\n".join(line for line in lines if line), content.place(f"{place}/row{first}"))
         first += len(block)
+    if n_wrong_dates:
+        detail = f"{n_wrong_dates} dates before 1900 or after 2700, which mdb-export does not know"
+        sink.fail(content.place(f"{place}/dates"), FailReason.UNSUPPORTED, detail)
     if done.status:
         sink.fail(content.place(place), FailReason.CORRUPT, "mdb-export read a part of it")
 
