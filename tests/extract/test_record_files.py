@@ -19,7 +19,7 @@ DBASE3 = struct.pack("<I", 2).ljust(512, b"\0") + (CODED + b"\x1a\x1a").ljust(51
 DBASE4 = (
     struct.pack("<I", 2).ljust(512, b"\0") + b"\xff\xff\x08\0" + struct.pack("<I", 8 + len(CODED)) + CODED
 )
-FOXPRO = struct.pack(">IHH", 9, 0, 64).ljust(512, b"\0") + struct.pack(">II", 1, len(CODED)) + CODED
+FOXPRO = struct.pack(">IHH8xB", 9, 0, 64, 3).ljust(512, b"\0") + struct.pack(">II", 1, len(CODED)) + CODED
 
 
 @pytest.mark.parametrize("data", [DBASE3, DBASE4, FOXPRO], ids=["dBase III", "dBase IV", "FoxPro"])

@@ -14,7 +14,7 @@ from phiscan.extract.core.content import Content, Sink
 _HEAD_BYTES = _BLOCK_BYTES = 512
 _FOXPRO_TEXT, _FOXPRO_HEAD = 1, 8
 _DBASE4_MARK = b"\xff\xff\x08\0"
-_LEAST_FOXPRO, _MOST_FOXPRO = 32, 16_384
+_MOST_FOXPRO = 16_384
 _END = b"\x1a"
 
 
@@ -41,10 +41,10 @@ def is_memo_file(data: bytes) -> bool:
 
 
 def _kind(data: bytes) -> str:
-    if len(data) <= _HEAD_BYTES or any(data[24:_HEAD_BYTES]):
+    if len(data) <= _HEAD_BYTES + _FOXPRO_HEAD or any(data[24:_HEAD_BYTES]):
         return ""
-    n_blocks, _, size = struct.unpack_from(">IHH", data)
-    if n_blocks and _LEAST_FOXPRO <= size <= _MOST_FOXPRO and not any(data[8:24]):
+    n_blocks, unused, size = struct.unpack_from(">IHH", data)
+    if n_blocks and not unused and 0 < size <= _MOST_FOXPRO and _is_foxpro(data, size):
         return "FoxPro"
     n_blocks = int.from_bytes(data[:4], "little")
     if not 1 < n_blocks <= len(data) // _BLOCK_BYTES + 1:
@@ -52,8 +52,19 @@ def _kind(data: bytes) -> str:
     if data.startswith(_DBASE4_MARK, _HEAD_BYTES):
         return "dBase IV"
     text = data[_HEAD_BYTES : data.find(_END, _HEAD_BYTES)]
-    is_text = len(text) > 1 and not any(byte < ord("\t") for byte in text)
-    return "dBase III" if is_text and data[16] in (0, 3) else ""
+    return "dBase III" if len(text) > 1 and _is_text(text) and data[16] in (0, 3) else ""
+
+
+def _is_foxpro(data: bytes, block: int) -> bool:
+    """Tell FoxPro by the head of the first memo: its kind, and a length within the file."""
+    at = -(-_HEAD_BYTES // block) * block
+    kind, size = struct.unpack_from(">II", data, at) if at + _FOXPRO_HEAD <= len(data) else (0, 0)
+    text = data[at + _FOXPRO_HEAD : at + _FOXPRO_HEAD + size]
+    return kind <= _FOXPRO_TEXT and 0 < size == len(text) and (kind == 0 or _is_text(text.rstrip(b"\0")))
+
+
+def _is_text(data: bytes) -> bool:
+    return not any(byte < ord("\t") for byte in data)
 
 
 def _memos(data: bytes) -> Iterator[bytes]:
