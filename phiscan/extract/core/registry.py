@@ -15,13 +15,17 @@ from phiscan.extract.core.file_type import sniff
 from phiscan.extract.core.magic_numbers import EMPTY
 from phiscan.extract.core.protocol import Extractor
 from phiscan.extract.core.unsupported import UnsupportedExtractor
+from phiscan.extract.databases.access import AccessExtractor
 from phiscan.extract.databases.by_program import ByProgramExtractor
 from phiscan.extract.databases.column_files import ColumnFileExtractor
 from phiscan.extract.databases.dbase import DbaseExtractor
 from phiscan.extract.databases.edf import EdfExtractor
 from phiscan.extract.databases.lotus import LotusExtractor
+from phiscan.extract.databases.memo_files import MemoFileExtractor
 from phiscan.extract.databases.named import NamedExtractor
+from phiscan.extract.databases.postgresql_dump import PostgresDumpExtractor
 from phiscan.extract.databases.sqlite import SqliteExtractor
+from phiscan.extract.databases.sqlite_pages import SqliteLogExtractor
 from phiscan.extract.databases.statistics_files import StatisticsExtractor
 from phiscan.extract.mail.contact_cards import CardExtractor
 from phiscan.extract.mail.messages import MailboxExtractor, MailExtractor
@@ -92,12 +96,16 @@ EXTRACTORS: tuple[Extractor, ...] = (
     EncryptedPackageExtractor(),
     OleObjectExtractor(),
     SqliteExtractor(),
+    PostgresDumpExtractor(),
+    SqliteLogExtractor(),
     DbaseExtractor(),
+    MemoFileExtractor(),
     EdfExtractor(),
     StatisticsExtractor(),
     ColumnFileExtractor(),
     LotusExtractor(),
     ByProgramExtractor(),
+    AccessExtractor(),
     OutlookExpressExtractor(),
     OneNoteExtractor(),
     NamedExtractor(),

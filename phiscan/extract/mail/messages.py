@@ -14,7 +14,7 @@ from email.header import decode_header
 from typing import Any
 
 from phiscan.errors import ExtractError
-from phiscan.extract.core.charset import decode
+from phiscan.extract.core.charset import decode, decode_declared
 from phiscan.extract.core.content import Content, Sink, TextFullError
 from phiscan.extract.structured.html import html_text, read_inline_files
 from phiscan.extract.transport.decoding import decode_body, encoding_name, undecoded
@@ -289,13 +289,8 @@ def _payload(part: email.message.Message) -> bytes:
 
 def _body_text(part: email.message.Message, kind: str, data: bytes) -> str:
     try:
-        charset = part.get_content_charset() or "utf-8"
-        text = (
-            data.decode(charset)
-            if b"\0" not in data or "16" in charset or "32" in charset
-            else decode(data)[0]
-        )
-    except (LookupError, UnicodeDecodeError, ValueError):
+        text = decode_declared(data, part.get_content_charset() or "utf-8")
+    except ValueError:  # the declaration cannot be read
         text, _ = decode(data)
     if kind in ("text/html", "text/xhtml"):
         return html_text(text)

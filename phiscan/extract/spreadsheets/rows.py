@@ -110,6 +110,9 @@ def _further_heads(rows: Sequence[Sequence[str]]) -> int:
     The second says in words what the first says in names ("StartDate", "Start Date"), and the third what the
     tool needs to read it back.
     """
+    machine_at = next((at for at, cells in enumerate(rows[:_MAX_HEADS]) if at and _is_machine_head(cells)), 0)
+    if machine_at:
+        return machine_at
     n_more = 0
     for cells in rows[1:_MAX_HEADS]:
         same = sum(
@@ -117,7 +120,7 @@ def _further_heads(rows: Sequence[Sequence[str]]) -> int:
             for name, cell in zip(rows[0], cells, strict=False)
         )
         is_words = same >= _MIN_HEADER_CELLS and not any(map(_is_numeric, filter(str.strip, cells)))
-        if not is_words and not _is_machine_head(cells):
+        if not is_words:
             break
         n_more += 1
     return n_more

@@ -7,7 +7,7 @@ import re
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
-from phiscan.extract.core.charset import decode
+from phiscan.extract.core.charset import decode, decode_declared
 from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.residue.prose import MIN_WORDS, words_of
 from phiscan.extract.text_codes.coded_run import readable
@@ -15,6 +15,7 @@ from phiscan.extract.text_codes.escapes import percent_runs
 from phiscan.extract.xml_documents.web_tables import with_records
 from phiscan.model import FailReason
 
+_DECLARATION_BYTES = 32 * 1024
 _CHARSET = re.compile(rb"charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.-]+)", re.IGNORECASE)
 _ATTRIBUTES = ("alt", "title", "value", "placeholder", "aria-label", "content", "label", "summary")
 _DATA_ATTRIBUTE = "data-"  # what a page's own scripts keep with an element
@@ -168,13 +169,8 @@ def _decode(data: bytes) -> str:
     text, encoding = decode(data)
     if encoding in ("utf-8", "utf-8-sig") or encoding.startswith(("utf-16", "utf-32")):
         return text
-    declared = _CHARSET.search(data[:4096])
-    if declared:
-        try:
-            return data.decode(declared.group(1).decode("ascii"), "replace")
-        except LookupError:
-            return text
-    return text
+    declared = _CHARSET.search(data, 0, _DECLARATION_BYTES)
+    return decode_declared(data, declared.group(1).decode("ascii")) if declared else text
 
 
 def html_text(html: str) -> str:

@@ -29,8 +29,15 @@ _BLANK_IN_FORM = re.compile(rb"[A-Za-z]\+[A-Za-z]")
 _HAS_ESCAPES = re2.compile(rb"\\(?:x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|[0-3][0-7]{2}\\|X[0-9A-F]{4})")
 _HEX_ESCAPES = re.compile(rb"(?:\\x[0-9A-Fa-f]{2}[\w .,:;/@()-]{0,3}){6,}")
 _HEX_ESCAPE = re.compile(rb"\\x([0-9A-Fa-f]{2})")
-_WIDE_ESCAPES = re.compile(rb"[^\s\"'\\]{0,80}(?:\\u[0-9A-Fa-f]{4}[\w .,:;/@()-]{0,80})+")
-_WIDE_ESCAPE = re.compile(rb"\\u([0-9A-Fa-f]{4})")
+_WIDE_ESCAPES = re.compile(
+    rb"[^\s\"'\\]{0,80}\\u[0-9A-Fa-f]{4}[\w .,:;/@()-]{0,80}"
+    rb"(?:\\(?:u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2})[\w .,:;/@()-]{0,80})*"
+)
+# A word, as a name, of which letters are written so, alone between quotes or signs.
+_ESCAPED_WORD = re.compile(
+    rb"[A-Za-z'-]{0,40}(?:\\(?:u0[01]|x)[0-9A-Fa-f]{2}[A-Za-z'-]{0,40}){1,12}(?![\\\w])"
+)
+_LETTER_ESCAPE = re.compile(rb"\\(?:u([0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2}))")
 _OCTAL_ESCAPES = re.compile(rb"(?:\\[0-3][0-7]{2}[\w .,:;/@()-]{0,3}){4,}")
 _OCTAL_ESCAPE = re.compile(rb"\\([0-3][0-7]{2})")
 _REFERENCE = re2.compile(
@@ -48,6 +55,8 @@ _UTF7 = re.compile(rb"(?<![A-Za-z0-9+/])\+([A-Za-z0-9+/]{11,})-?")
 _CJK = range(0x2E80, 0xA000)
 _MOST_SCRIPTS = 2  # of one run; random digits have many
 _HL7 = re.compile(rb"\\X((?:[0-9A-F]{2}){2,})\\")
+ESCAPED_WORD = "escaped word"
+_LEAST_LETTERS = 3
 _ROUNDS = 3  # a code within itself: %2520
 
 
@@ -90,13 +99,27 @@ def escape_runs(text: bytes) -> Iterator[CodedRun]:
             yield CodedRun(match.start(), match.end(), "escapes", plain)
     if b"\\u" in text:
         for match in _WIDE_ESCAPES.finditer(text):
-            yield CodedRun(match.start(), match.end(), "escapes", _WIDE_ESCAPE.sub(_wide, match.group()))
+            yield CodedRun(match.start(), match.end(), "escapes", _LETTER_ESCAPE.sub(_letter, match.group()))
     for match in _OCTAL_ESCAPES.finditer(text):
         plain = _OCTAL_ESCAPE.sub(lambda found: bytes([int(found[1], 8)]), match.group())
         yield CodedRun(match.start(), match.end(), "escapes", plain)
     if b"\\X" in text:
         for match in _HL7.finditer(text):
             yield CodedRun(match.start(), match.end(), "HL7 escapes", bytes.fromhex(match[1].decode("ascii")))
+
+
+def word_runs(text: bytes) -> Iterator[CodedRun]:
+    """Yield single words in which letters are written as escapes."""
+    if b"\\u0" in text:
+        for match in _ESCAPED_WORD.finditer(text):
+            plain = _LETTER_ESCAPE.sub(_letter, match.group())
+            letters = plain.decode("utf-8", "replace").replace("'", "").replace("-", "")
+            if len(letters) >= _LEAST_LETTERS and letters.isalpha():
+                yield CodedRun(match.start(), match.end(), ESCAPED_WORD, plain)
+
+
+def _letter(found: re.Match[bytes]) -> bytes:
+    return chr(int(found[1] or found[2], 16)).encode("utf-8", "replace")
 
 
 def _wide(found: re.Match[bytes]) -> bytes:

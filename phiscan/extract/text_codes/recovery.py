@@ -43,6 +43,7 @@ _OTHERS: tuple[Finder, ...] = (
     digits.list_runs,
     escapes.percent_runs,
     escapes.escape_runs,
+    escapes.word_runs,
     escapes.reference_runs,
     escapes.quoted_runs,
     escapes.utf7_runs,
@@ -83,7 +84,7 @@ def recover(content: Content, sink: Sink, n_segments: int) -> None:
         data = sink.text_of(index).encode("utf-8", "replace")
         is_lifted = sink.was_accounted(segment.locator)  # its reader took the runs of mail encodings
         for found in _read_runs(data, content, sink, is_lifted=is_lifted):
-            n_runs += 1
+            n_runs += " " in found  # a table of words is no reason to stop
             n_chars += len(found)
             lines.append(found)
             if n_runs > _MOST_RUNS or n_chars > _MOST_CHARS:
@@ -100,11 +101,14 @@ def _read_runs(
 ) -> Iterator[str]:
     """Yield the text of each run; read the documents among them as members."""
     for run in coded_runs(data, is_lifted=is_lifted):
+        if run.code == escapes.ESCAPED_WORD:
+            yield _label(data, run) + run.data.decode("utf-8", "replace")
+            continue
         if run.code == "LDIF" and len(run.data) <= _INLINE_BYTES and is_plain(run.data):
             yield run.data.decode("utf-8", "replace")
             continue
         text = readable(run.data) if len(run.data) <= _INLINE_BYTES and run.code != "RTF" else ""
-        if text and _is_plain(run.data):
+        if text and (_is_plain(run.data) or not is_document(run.data)):
             yield _label(data, run) + text
             if rounds > 1:
                 yield from _read_runs(run.data, content, sink, rounds - 1)
@@ -160,7 +164,7 @@ def coded_runs(text: bytes, *, is_lifted: bool = False) -> list[CodedRun]:
 
 def _may_be_text(run: CodedRun) -> bool:
     return (
-        run.code in ("RTF", "LDIF")
+        run.code in ("RTF", "LDIF", escapes.ESCAPED_WORD)
         or bool(readable(run.data))
         or (len(run.data) > _INLINE_BYTES // 64 and is_document(run.data))
     )
