@@ -12,6 +12,7 @@ import struct
 from typing import Any
 
 from phiscan.errors import ExtractError
+from phiscan.extract.compound_parts.storage import storage_file
 from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.mail.compressed_rtf import decompress
@@ -221,7 +222,10 @@ def _read_attachment(ole: Any, attachment: _Storage, number: int, content: Conte
         if member.depth > sink.limits.depth:
             sink.fail(member.locator, FailReason.NESTED_TOO_DEEP)
         elif ole.get_type(list(embedded)) == 1:  # a storage: a message, or an OLE object
-            _read_message(ole, embedded, member, sink)
+            if ole.exists([*embedded, "__properties_version1.0"]):
+                _read_message(ole, embedded, member, sink)
+            else:
+                sink.read_member(content.member(name, storage_file(ole, list(embedded))))
         return
     data = attachment.data(_ATTACH_DATA)
     if data:

@@ -1,0 +1,109 @@
+"""Runs of text in the binary records of old office files, and which of them the extracted text lacks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+import re2
+
+from phiscan.extract.compound_parts.styling_words import STYLING_WORDS
+from phiscan.extract.residue.prose import MIN_WORDS, ShownWords, words_of
+
+_BYTES = re2.Options()
+_BYTES.encoding = re2.Options.Encoding.LATIN1  # else a byte above 127 is looked for as UTF-8
+_NARROW = re.compile(rb"[\x20-\x7e\xa0-\xff\t]{5,}")
+# Latin, Cyrillic, Greek, Hebrew, Arabic.
+_WIDE = re2.compile(
+    rb"(?:[\x20-\x7e\xa0-\xff]\x00){4,}"
+    rb"|(?:[\x10-\x4f\x51]\x04|[ ,.0-9-]\x00){5,}|(?:[\x86-\xce]\x03|[ ,.0-9-]\x00){5,}"
+    rb"|(?:[\xd0-\xea]\x05|[ ,.0-9-]\x00){5,}|(?:[\x20-\x52]\x06|[ ,.0-9-]\x00){5,}",
+    _BYTES,
+)
+_LETTERS = re.compile(r"[^\W\d_]{3,}")
+_NUMBER = re.compile(r"\d{6,}|\d{4}-\d\d-\d\d")
+_CONTROLS = re.compile(r"[\x00-\x1f]+")
+_MARK = re.compile(r"_?(?:WW8Num|Toc|Ref|Hlt|Hlk|OLE_LINK)\d+")
+# Names that programs give, of objects, ranges, files and properties.
+_AUTOMATIC = re.compile(
+    r"_?(?:GoBack|xlnm|_?FilterDatabase|Print_)[\w.=]*|_?PID_\w+|___PPT\w*"
+    r"|[A-Za-z]{2,30}\d{1,3}|(?:[^\W\d_]{1,20} ){1,3}\d{1,2}|\{[0-9A-Fa-f-]{20,}\}?|\d+ ?% ?- .*"
+    r"|\[?Content_Types\]?.*|_rels/.*|.*\.(?:xml|rels|dll|olb|tlb|ocx)|.*PK\x03\x04.*|drs/.*"
+    r"|.*Normal\.do[tc]m?|Microsoft .*|mailto:|https?://|.*#\w+-\w+-\w+.*|\*\\[A-Z]\{.*"
+    r"|\s*(?:EMBED|SEQ|TOC|PAGEREF|REF|STYLEREF|LINK|INDEX|INCLUDEPICTURE) .*"
+    r"|[A-Za-z]{1,12}\.[A-Za-z]{1,20}(?:\.\d{1,2})?",
+    re.DOTALL,
+)
+_MOST_RUNS, _MOST_CHARS = 20_000, 1_000_000
+
+
+def narrow_runs(data: bytes) -> Iterator[tuple[int, str]]:
+    """Yield place and text of the runs of one byte for each character."""
+    for match in _NARROW.finditer(data):
+        yield match.start(), match.group().decode("cp1252", "replace")
+
+
+def wide_runs(data: bytes) -> Iterator[tuple[int, str]]:
+    """Yield place and text of the runs of two bytes for each character."""
+    for match in _WIDE.finditer(data):
+        yield match.start(), match.group().decode("utf-16-le", "replace")
+
+
+def table_texts(data: bytes) -> Iterator[str]:
+    """Yield the texts of two bytes for each character in tables of strings, each after its length."""
+    for start, run in wide_runs(data):
+        before = int.from_bytes(data[start - 2 : start], "little") if start > 1 else 0
+        yield from _split(run, before)
+
+
+def _split(run: str, length: int) -> list[str]:
+    """Return the strings in a run in which a length of 32 and more looks like a letter; else the run."""
+    texts, at = [], 0
+    if not 0 < length <= len(run):
+        length, at = ord(run[0]), 1
+    while at + length <= len(run):
+        texts.append(run[at : at + length])
+        at += length
+        if at == len(run):
+            return texts
+        length, at = ord(run[at]), at + 1
+    return [run]
+
+
+def is_typed(text: str) -> bool:
+    """Tell a short text that a person may have typed from names of styles, fonts and objects.
+
+    >>> is_typed("Lena Okafor"), is_typed("heading 1"), is_typed("Text Box 3"), is_typed("40718823")
+    (True, False, False, True)
+    """
+    if _MARK.fullmatch(text) or text.startswith(("<", "Excel_BuiltIn")):
+        return False
+    if _AUTOMATIC.fullmatch(text):
+        return bool(_NUMBER.search(text))
+    words = _LETTERS.findall(text.casefold())
+    return any(word not in STYLING_WORDS for word in words) or _NUMBER.fullmatch(text) is not None
+
+
+def is_prose(text: str) -> bool:
+    """Tell a run that holds several words from bytes that look like letters."""
+    letters = "".join(words_of(text))
+    return len(words_of(text)) >= MIN_WORDS and 2 * len(letters) >= len(text.strip()) and is_typed(text)
+
+
+def unshown(texts: Iterable[str], shown: str) -> list[str]:
+    """Return the texts that an extracted text lacks, each once, within a bound."""
+    comparison = ShownWords(shown)
+    squeezed = " ".join(shown.split())
+    found: dict[str, None] = {}
+    n_chars = 0
+    for number, raw in enumerate(texts):
+        if number > _MOST_RUNS or n_chars > _MOST_CHARS:
+            break
+        text = " ".join(_CONTROLS.sub(" ", raw).split())
+        if text in found or not text:
+            continue
+        is_long = len(words_of(text)) >= MIN_WORDS
+        if comparison.lacks(text) if is_long else text not in squeezed:
+            found[text] = None
+            n_chars += len(text)
+    return list(found)
