@@ -17,7 +17,8 @@ from phiscan.model import FailReason
 
 _CHUNK_BYTES = 4096
 _SIGNATURE, _CHUNK_MARK = 1, 0b011
-_MOST_SOURCE_BYTES = 8 * 1024**2  # of one module
+_MOST_SOURCE_BYTES = 4 * 1024**2  # of one module
+_MOST_BYTES = 32 * 1024**2  # of all modules of a project
 _MOST_STREAMS = 2_000
 _SOURCE_BEGINS = re.compile(rb"\x01.[\xb0-\xbf]\x00Attribut", re.DOTALL)
 _ATTRIBUTE_LINE = re.compile(r"(?m)^Attribute [\w.]*VB_(?!Description|Ext_KEY)[^\n]*\n?")
@@ -81,8 +82,8 @@ def _chunk(data: bytes, at: int, end: int, out: bytearray) -> None:
             source = len(out) - (token >> (16 - n_offset_bits)) - 1
             if source < start:
                 return
-            for index in range(source, source + length):
-                out.append(out[index])
+            piece = out[source : source + length]
+            out += (piece * (length // len(piece) + 1))[:length]
 
 
 def read_macros(ole: Any, content: Content, sink: Sink) -> bool:
@@ -94,7 +95,7 @@ def read_macros(ole: Any, content: Content, sink: Sink) -> bool:
     for root in roots:
         lines, n_lost = _project(ole, root, entries)
         if n_lost:
-            detail = f"source text of {n_lost} modules is missing or damaged"
+            detail = f"source text of {n_lost} modules is missing, damaged or too large"
             sink.fail(content.place("macros"), FailReason.CORRUPT, detail)
         sink.add("\n".join(lines), content.place("macros"))
     return bool(roots)
@@ -103,7 +104,7 @@ def read_macros(ole: Any, content: Content, sink: Sink) -> bool:
 def _project(ole: Any, root: tuple[str, ...], entries: list[list[str]]) -> tuple[list[str], int]:
     """Return the texts of one project, and how many modules have no readable source."""
     lines: list[str] = []
-    n_lost = 0
+    n_lost, n_left = 0, _MOST_BYTES
     code_page, modules, described = _directory(_stream(ole, [*root, "VBA", "dir"]))
     encoding = codec(code_page)
     lines += [text for text in described if is_typed(text)]
@@ -117,6 +118,9 @@ def _project(ole: Any, root: tuple[str, ...], entries: list[list[str]]) -> tuple
             data = _stream(ole, entry)
             source = _source(data, modules.get(name.casefold()))
             n_lost += source is None and bool(data)
+            n_left -= len(source or b"")
+            if n_left < 0:
+                return lines, n_lost + 1
             shown = "" if _AUTOMATIC_MODULE.fullmatch(name) else f"Module: {name.replace('_', ' ')}"
             text = (source or b"").decode(encoding, "replace").replace("\r\n", "\n")
             lines += [shown, _ATTRIBUTE_LINE.sub("", text).strip()]

@@ -22,6 +22,8 @@ _HEADER_TABLES = 109  # sectors of the table that the header itself can name
 _MOST_ENTRIES, _MOST_DEPTH = 2_000, 16
 _MOST_BYTES = (_HEADER_TABLES - 1) * _SECTOR // 4 * _SECTOR  # that the table in the header reaches
 _STORAGE, _STREAM, _ROOT = 1, 2, 5
+_Path = tuple[str, ...]
+_Children = dict[_Path, list[_Path]]
 _POOLS = re.compile(r"(?:ObjectPool/[^/]+|MBD[0-9A-F]{8})", re.IGNORECASE)
 _READ_APART = frozenset({"Package", "CONTENTS"})  # by the reader of the file around the object
 
@@ -42,17 +44,16 @@ class _Entry:
 def embedded_storages(ole: Any, content: Content, sink: Sink) -> Iterator[Content]:
     """Yield the objects that other applications put into an opened DOC or XLS, as compound files."""
     number = 0
-    for path in ole.listdir(streams=False, storages=True):
-        if not _POOLS.fullmatch("/".join(path)):
-            continue
-        names = [entry[-1] for entry in ole.listdir() if entry[:-1] == path]
-        if not names or _READ_APART.intersection(names):
+    below = _children(ole)
+    for path, entries in below.items():
+        names = [entry[-1] for entry in entries]
+        if not _POOLS.fullmatch("/".join(path)) or _READ_APART.intersection(names):
             continue
         number += 1
         name = f"embedded{number}"
         try:
             sink.take_member()
-            data = storage_file(ole, path)
+            data = storage_file(ole, path, below)
             sink.spend(len(data))
         except ExtractError as error:
             sink.fail(content.place(name), FailReason(error.reason), error.detail)
@@ -62,36 +63,44 @@ def embedded_storages(ole: Any, content: Content, sink: Sink) -> Iterator[Conten
             yield content.member(name, data)
 
 
-def storage_file(ole: Any, path: list[str]) -> bytes:
+def _children(ole: Any) -> _Children:
+    """Return what each storage of an opened file holds."""
+    below: _Children = {}
+    for entry in ole.listdir(streams=True, storages=True):
+        below.setdefault(tuple(entry[:-1]), []).append(tuple(entry))
+    return below
+
+
+def storage_file(ole: Any, path: _Path, below: _Children | None = None) -> bytes:
     """Return the storage at ``path`` as a compound file, by copying its streams.
+
+    ``below`` lists what each storage holds.
 
     Raises:
         ExtractError: too_large, or nested_too_deep.
     """
     entries = [_Entry("Root Entry", _ROOT)]
-    _gather(ole, path, entries, 0, 0)
+    _gather(ole, _children(ole) if below is None else below, path, entries, 0)
     if sum(len(entry.data) for entry in entries) > _MOST_BYTES:
         raise ExtractError(FailReason.TOO_LARGE, f"an embedded object of more than {_MOST_BYTES} bytes")
     return _written(entries)
 
 
-def _gather(ole: Any, path: list[str], entries: list[_Entry], parent: int, depth: int) -> None:
+def _gather(ole: Any, below: _Children, path: _Path, entries: list[_Entry], parent: int) -> None:
     """Append the entries below a storage, and link them as a balanced tree."""
-    if depth > _MOST_DEPTH:
+    if len(path) > _MOST_DEPTH:
         raise ExtractError(FailReason.NESTED_TOO_DEEP, "storages within storages")
     children = []
-    for entry in ole.listdir(streams=True, storages=True):
-        if len(entry) != len(path) + 1 or entry[:-1] != path:
-            continue
+    for entry in below.get(path, ()):
         if len(entries) > _MOST_ENTRIES:
             raise ExtractError(FailReason.TOO_LARGE, f"more than {_MOST_ENTRIES} streams")
-        is_storage = ole.get_type(entry) == _STORAGE
+        is_storage = ole.get_type(list(entry)) == _STORAGE
         children.append(len(entries))
         entries.append(_Entry(entry[-1], _STORAGE if is_storage else _STREAM))
         if is_storage:
-            _gather(ole, entry, entries, children[-1], depth + 1)
+            _gather(ole, below, entry, entries, children[-1])
         else:
-            entries[children[-1]].data = bytes(ole.openstream(entry).read())
+            entries[children[-1]].data = bytes(ole.openstream(list(entry)).read())
     children.sort(key=lambda index: (len(entries[index].name), entries[index].name.upper()))
     entries[parent].child = _tree(entries, children)
 

@@ -225,7 +225,7 @@ def _read_attachment(ole: Any, attachment: _Storage, number: int, content: Conte
             if ole.exists([*embedded, "__properties_version1.0"]):
                 _read_message(ole, embedded, member, sink)
             else:
-                sink.read_member(content.member(name, storage_file(ole, list(embedded))))
+                sink.read_member(content.member(name, storage_file(ole, embedded)))
         return
     data = attachment.data(_ATTACH_DATA)
     if data:
