@@ -1,21 +1,27 @@
 """Words of the names of built-in styles, fonts, placeholders and shapes of office programs."""
 
 _WORDS = """
-absatz accent address animation annotation appendix arial aucune bad balloon banded bearbeiten
-bibliography black block body bottom box bullet calculation calibri cambria caption car cell char char1
-characters chart check citation classic click closing colorful cols column columns comma comment
-connector cont contemporary contents continue contributors corps courier currency dark date default
-definition design document drawing défaut edit effects elegant embedded emphasis end endnote entry
-envelope event example excel explanatory fifth first followed font footer footnote fourth frame freeform
-fußzeile georgia good gothic grid grille group header heading helvetica horizontal html hyperlink
-illustration indent index inline input intense internet klicken kopfzeile last left level light line link
-linked list liste macro main marker master medium message microsoft mincho monotype narrow neutral new no
-normal note notes number numbering object office ole outline output oval page par paragraph percent
-picture placeholder plain police policy preformatted professional quotations quote recipient rectangle
-reference return right roman root row rows rule salutation sans second sender serif servers shading shape
-sheet signature simple slide sorts spacing standard standardschriftart start straight strikethrough
-strong style styles subject subtitle subtle symbol symbols table tahoma teletype text theme third times
-title titre toa toc top total unicode unknown user verdana vertical visited warning web wingdings word
-worksheet zchn zeichen überschrift
+absatz abstract accent address affiliation and animation annotation appendix arial arrow aucune author
+authorities background bad balloon banded bearbeiten bibliography bibliography1 black block blue body
+bold book bottom bottom-of-form box boxes built-in bullet bulletlist calculation calibri cambria caption
+car cell char char1 characters chart check citation classic click closing colorful cols column columns
+comma comment connector cont contemporary contents contents1 continue contributors corps courier cover
+currency current dark dark1 dashed date default defaultplaceholder definition design document drawing
+défaut e-mail edit effects elegant email embedded emphasis emphasized end endnote entry envelope
+equations event example excel explanatory fifth figurecaption figures fill filled first followed font
+footer footer1 footnote for foreground form fourth frame freeform fußzeile gallery general georgia good
+gothic gray green grey grid grid1 grille group header header1 heading heading1 helvetica horizontal html
+hyperlink hyperlink1 illustration in indent index inline input intense internet invisible italic keywords
+klicken kopfzeile last left level light line lines link linked list list1 list2 liste macro main map
+marker master medium mention message microsoft mincho monotype named narrow neutral new no normal normal1
+note notes num number numbering obj object of office ole on orange outline outline1 outlined output oval
+page pages pagestyle papertitle par paragraph parts percent picture placeholder plain police policy
+preformatted professional purple quick quotations quote ranges recipient rectangle red reference
+references report return revision right roman root row rows rule salutation sans second sender serif
+servers shading shape sheet signature simple slide smart sorts spacing standard standardschriftart start
+straight strikethrough strong style styles subject subtitle subtle symbol symbols table tablecolhead
+tablehead tahoma teletype term text the theme third tight times title title1 titre to toa toc top
+top-of-form total unicode unknown unresolved user verdana vertical visited warning watermarks web web1
+white wide wingdings with word worksheet yellow zchn zeichen überschrift
 """
 STYLING_WORDS = frozenset(_WORDS.split())

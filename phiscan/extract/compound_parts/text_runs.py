@@ -23,7 +23,12 @@ _WIDE = re2.compile(
 _LETTERS = re.compile(r"[^\W\d_]{3,}")
 _NUMBER = re.compile(r"\d{6,}|\d{4}-\d\d-\d\d")
 _CONTROLS = re.compile(r"[\x00-\x1f]+")
-_MARK = re.compile(r"_?(?:WW8Num|Toc|Ref|Hlt|Hlk|OLE_LINK)\d+")
+_MARK = re.compile(
+    r"_?(?:WW8Num|Toc|Ref|Hlt|Hlk|OLE_LINK)\d+|DefaultPlaceholder[ _]?-?\d+|[0-9A-F]{16,}|[0-9a-f-]{32,}"
+)
+_ACCENTED = re.compile("[\u00a1-\u00ff]")
+_MOST_ACCENTED = 0.4  # of the characters of a text in Latin letters; more are bytes of something else
+_FEW_CHARS = 12
 # Names that programs give, of objects, ranges, files and properties.
 _AUTOMATIC = re.compile(
     r"_?(?:GoBack|xlnm|_?FilterDatabase|Print_)[\w.=]*|_?PID_\w+|___PPT\w*"
@@ -77,6 +82,8 @@ def is_typed(text: str) -> bool:
     (True, False, False, True)
     """
     if _MARK.fullmatch(text) or text.startswith(("<", "Excel_BuiltIn")):
+        return False
+    if len(text) > _FEW_CHARS and len(_ACCENTED.findall(text)) > _MOST_ACCENTED * len(text):
         return False
     if _AUTOMATIC.fullmatch(text):
         return bool(_NUMBER.search(text))

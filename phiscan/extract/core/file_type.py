@@ -66,7 +66,7 @@ _INTERCHANGE = re.compile(r"ISA([^\w\s])..\1.{10}\1..\1.{10}\1", re.DOTALL)
 _TEXT_STARTS = (
     (_INTERCHANGE, "application/edi-x12"),
     (re.compile(r"BEGIN:VCARD\s", re.IGNORECASE), "text/vcard"),
-    (re.compile(r"BEGIN:VCALENDAR\s", re.IGNORECASE), "text/calendar"),
+    (re.compile(r"BEGIN:(?:VCALENDAR|VNOTE|VMSG|VTODO|VEVENT)\s", re.IGNORECASE), "text/calendar"),
 )
 _LATE_PDF = re.compile(rb"^%PDF-[12]\.\d", re.MULTILINE)
 _LATE_PDF_WITHIN = 64 * 1024

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import Any
 
@@ -14,7 +15,10 @@ _SKIPPED = frozenset(
     {"Fallback", "rPr", "pPr", "sectPr", "tblPr", "trPr", "tcPr", "bodyPr", "spPr", "lstStyle"}
 )
 
-_KNOWN_NAMES = frozenset({*_SKIPPED, *_TEXT, *_BREAKS, *_ENDS, "docPr", "cNvPr"})
+_FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
+_SYMBOL = re.compile(r"0{0,2}[0-9A-Fa-f]{2,4}")  # those of symbol fonts are in the private area
+_PRIVATE = range(0xD800, 0xF900)
+_KNOWN_NAMES = frozenset({*_SKIPPED, *_TEXT, *_BREAKS, *_ENDS, "docPr", "cNvPr", "sym"})
 
 
 def paragraphs_text(root: Any) -> str:
@@ -56,8 +60,20 @@ def _known_name(tag: object) -> str:
     return name if name in _KNOWN_NAMES else ""
 
 
+def fallback_lines(root: Any) -> list[str]:
+    """Return the lines of what old programs show in the place of something newer."""
+    found = []
+    for element in root.iter(_FALLBACK):
+        for child in element:
+            found += paragraphs_text(child).split("\n")
+    return found
+
+
 def _description(element: Any) -> str:
-    """Return the alternative text of a picture or a shape."""
+    """Return the alternative text of a picture or a shape; a symbol of a usual font."""
+    code = next((value for key, value in element.items() if key.endswith("}char")), "")
+    if code:
+        return chr(int(code, 16)) if _SYMBOL.fullmatch(code) and int(code, 16) not in _PRIVATE else ""
     texts = [element.get(key) for key in ("descr", "title") if element.get(key)]
     return " " + " ".join(texts) + " " if texts else ""
 

@@ -165,6 +165,8 @@ TYPED_ATTRIBUTES = frozenset(
         "command",
         "sourceFile",
         "initials",
+        "fullDate",
+        "userId",
     ]
 )
 TYPED_ELEMENTS = frozenset(
@@ -187,6 +189,15 @@ TYPED_ELEMENTS = frozenset(
         "cmAuthor",
         "section",
         "custShow",
+        "customWorkbookView",
+        "customSheetView",
+        "sheetName",
+        "bmk",
+        "show",
+        "page",
+        "table",
+        "connectString",
+        "name",
         "protectedRange",
         "mailSubject",
         "addressFieldName",
@@ -209,6 +220,8 @@ TYPED_ELEMENTS = frozenset(
     ]
 )
 # Whose names are words with underscores between them.
+# Whose names are mostly those that a program gave.
+GENERATED_NAMES = frozenset(["page", "table", "name", "bmk", "show", "cSld"])
 UNDERSCORED_ELEMENTS = frozenset(
     [
         "bookmarkStart",

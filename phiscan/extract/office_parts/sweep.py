@@ -7,7 +7,8 @@ from typing import Any
 
 from phiscan.errors import ExtractError
 from phiscan.extract.office.package import Package, local_name, parse_damaged
-from phiscan.extract.office_parts.values import is_said, part_values, styling_texts
+from phiscan.extract.office.runs import paragraphs_text
+from phiscan.extract.office_parts.values import is_said, part_values, style_names, styling_texts
 from phiscan.model import FailReason
 
 # Parts that only say how a document is drawn.
@@ -19,8 +20,13 @@ _DRAWING_ONLY = re.compile(
     r"|xl/worksheets/sheet[^/]*\.xml$|^manifest\.rdf$|layout-cache|docMetadata",
     re.IGNORECASE,
 )
+_STYLE_PARTS = re.compile(
+    r"styles\w*\.xml$|stylesWithEffects|numbering\.xml$|tableStyles|metadata\.xml$",
+    re.IGNORECASE,
+)
 # Of these, parts in which something may have been typed all the same.
 _STYLING_TEXTS = re.compile(r"numbering\.xml$|sharedStrings\.xml$|/ink/", re.IGNORECASE)
+_DRAWN = re.compile(r"(?:^|/)diagrams/drawing", re.IGNORECASE)
 _XML = (".xml", ".rels", ".vml")
 _MOST_BYTES = 32 * 1024**2  # of one part
 _MOST_VALUES = 100_000
@@ -33,6 +39,8 @@ def sweep(package: Package) -> None:
     values: list[str] = [*package.values]
     for name in package.names:
         if not is_swept(name) or package.was_parsed(name):
+            if _STYLE_PARTS.search(name) and package.n_bytes(name) <= _MOST_BYTES:
+                values += _style_names(package, name)
             if _STYLING_TEXTS.search(name) and package.n_bytes(name) <= _MOST_BYTES:
                 values += _styling(package, name)
             continue
@@ -51,6 +59,13 @@ def sweep(package: Package) -> None:
 def is_swept(name: str) -> bool:
     """Tell a part that may hold values: XML that does not only say how a document is drawn."""
     return name.lower().endswith(_XML) and not _DRAWING_ONLY.search(name)
+
+
+def _style_names(package: Package, name: str) -> list[str]:
+    try:
+        return style_names(package.look(name))
+    except ExtractError:
+        return []  # recorded where the part is read
 
 
 def _styling(package: Package, name: str) -> list[str]:
@@ -72,6 +87,8 @@ def _part(package: Package, name: str) -> list[str]:
         return []
     if name.endswith(".rels"):
         return targets(root)
+    if _DRAWN.search(name):  # as a diagram was drawn last, which may be older than its data
+        return paragraphs_text(root).split("\n")
     return part_values(root, data) if package.is_machine(name) else []
 
 

@@ -16,9 +16,12 @@ from typing import Any
 import re2
 from lxml import etree
 
+from phiscan.extract.compound_parts.styling_words import STYLING_WORDS
+from phiscan.extract.compound_parts.text_runs import is_typed
 from phiscan.extract.office.package import local_name
 from phiscan.extract.office_parts.attribute_lists import (
     FONT_ELEMENTS,
+    GENERATED_NAMES,
     MACHINE_TEXTS,
     NAME_ELEMENTS,
     STYLING,
@@ -38,7 +41,7 @@ _TYPED_NAME = re2.compile(
 )
 # A text that is in no element of runs, in any namespace; most parts have none.
 _OTHER_TEXT = re2.compile(rb">[^<]*[^<\s][^<]*<(?:[^/]|/(?:[^wa]|[wa](?:[^:]|:(?:[^t]|t[^>]))))|<!\[CDATA\[")
-_TYPED_VALUES = frozenset({"val", "value", "name", "v", "comment", "user", "displayName", "text", "n"})
+_TYPED_VALUES = frozenset({"val", "value", "name", "v", "comment", "user", "displayName", "text", "n", "c"})
 _AUTOMATIC_RANGE = re.compile(
     r"_?(?:Toc|Ref|Hlt|Hlk|GoBack|OLE_LINK|heading|xlnm|xlfn|xleta|xlpm|_?FilterDatabase|Print_)[\w.=]*"
 )
@@ -49,6 +52,20 @@ _STYLING_TEXTS = tuple(
         (rb"<(?:\w+:)?annotation [^>]*>([^<]{12,})<", 3),
     )
 )
+# Names of styles and lists, texts within number formats, names of themes: where a person named them.
+_STYLE_NAMES = re2.compile(
+    rb"<\w+:(?:name|aliases|styleLink) \w+:val=\"([^\"]{5,300})\""
+    rb"|<(?:\w+:)?(?:cellStyle|tableStyle) [^>]*name=\"([^\"]{5,300})\""
+    rb"|style:display-name=\"([^\"]{5,300})\"|[\s:]formatCode=\"([^\"]*&quot;[^\"]*)\""
+    rb"|<(?:\w+:)?s v=\"([^\"]{5,300})\""
+)
+# The last word of the name of a style that belongs to another one.
+_LINKED = frozenset(["char", "char1", "car", "zchn", "zeichen", "знак", "znak", "carattere", "tegn", "字符"])
+_ALIAS = re.compile(r",\S")
+_MOST_ALIASES = 2
+_INK = re2.compile(rb"<(?:\w+:)?literal>([^<]{3,300})<")
+_LITERAL = re.compile(r'"([^"]{3,300})"')
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _READING = re2.compile(rb"<(?:\w+:)?rPh [^>]*>\s*<(?:\w+:)?t(?: [^>]*)?>([^<]+)<")
 _CODED_ADDRESS = re2.compile(rb"[\s:](?:href|Target|instr|url)=\"([^\"]*%20[^\"]*%20[^\"]*)\"")
 _FORMULA_ATTRIBUTE = re2.compile(rb"[\s:](?:formula|condition|expression)=\"([^\"]*&quot;[^\"]*)\"")
@@ -146,8 +163,29 @@ def styling_texts(data: bytes) -> list[str]:
             text = " ".join(html.unescape(raw.decode("utf-8", "replace")).replace('"', " ").split())
             if len(words_of(text)) >= n_least:
                 found.append(text)
+    found += [html.unescape(raw.decode("utf-8", "replace")) for raw in _INK.findall(data)]
     readings = [html.unescape(raw.decode("utf-8", "replace")) for raw in _READING.findall(data)]
     return list(dict.fromkeys([*found, *readings]))
+
+
+def style_names(data: bytes) -> list[str]:
+    """Return the names in a part of styles that no program gave, and the texts within number formats."""
+    found: dict[str, None] = {}
+    for groups in _STYLE_NAMES.findall(data):
+        raw = next((group for group in groups if group), b"")
+        value = html.unescape(raw.decode("utf-8", "replace"))
+        texts = _LITERAL.findall(value) if groups[3] else [value]
+        found.update(dict.fromkeys(text for text in texts if _is_person_named(text)))
+    return list(found)
+
+
+def _is_person_named(text: str) -> bool:
+    """Tell a name with two words that no program uses, or a long number, from that of a built-in style."""
+    words = [word for word in _GLYPHS.findall(text.casefold()) if word not in STYLING_WORDS]
+    is_linked = text.casefold().rpartition(" ")[2] in _LINKED or len(_ALIAS.findall(text)) > _MOST_ALIASES
+    if " " not in text.strip() and not _LONG_NUMBER.search(text):
+        return False
+    return (len(words) > 1 or _LONG_NUMBER.search(text) is not None) and is_typed(text) and not is_linked
 
 
 def _quoted_words(data: bytes, pattern: re.Pattern[bytes]) -> Iterator[str]:
@@ -177,19 +215,27 @@ def _parsed_attribute(value: Any) -> str:
 
 def _attribute_value(name: str, key: str, value: str) -> str:
     """Return the value of the attribute ``key`` of the element ``name`` where it is text, else nothing."""
-    if key in STYLING:
+    is_known = key in TYPED_ATTRIBUTES or (name in TYPED_ELEMENTS and key in _TYPED_VALUES)
+    is_styling = key in STYLING or (not is_known and (name in FONT_ELEMENTS or " " not in value.strip()))
+    if is_styling or (key == "name" and name in NAME_ELEMENTS and _AUTOMATIC_NAME.fullmatch(value)):
         return ""
-    is_typed = key in TYPED_ATTRIBUTES or (name in TYPED_ELEMENTS and key in _TYPED_VALUES)
-    if not is_typed and (name in FONT_ELEMENTS or " " not in value.strip()):
-        return ""
-    if key == "name" and name in NAME_ELEMENTS and _AUTOMATIC_NAME.fullmatch(value):
-        return ""
-    if name in UNDERSCORED_ELEMENTS:
+    if key in ("fullDate", "userId"):
+        return _date_or_address(key, value)
+    if name in UNDERSCORED_ELEMENTS or name in GENERATED_NAMES:
         value = "" if _AUTOMATIC_RANGE.match(value) else value.replace("_", " ").strip()
+    if name in GENERATED_NAMES and not is_typed(value):
+        return ""
     text = " ".join(value.replace("_x000d_", " ").replace("_x000a_", " ").split())
     if text in _NO_PERSON or not is_said(text):
         return ""
-    return text if is_typed or _WORDS.search(text) else ""
+    return text if is_known or _WORDS.search(text) else ""
+
+
+def _date_or_address(key: str, value: str) -> str:
+    """Return the date of a date control, or the mail address in the identity of a commentator."""
+    if key == "fullDate":
+        return value[:10] if _DATE.match(value) else ""
+    return next((part for part in value.split("::") if "@" in part), "")
 
 
 def is_said(text: str) -> bool:

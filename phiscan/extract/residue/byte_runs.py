@@ -6,10 +6,8 @@ from collections.abc import Iterator
 
 import re2
 
-_BYTES = re2.Options()
-_BYTES.encoding = re2.Options.Encoding.LATIN1  # else a byte above 127 is looked for as UTF-8
-_NARROW = re2.compile(rb"[\x20-\x7e\xc0-\xff\t\r\n]{40,}", _BYTES)
-_WIDE = re2.compile(rb"(?:[\x20-\x7e\xc0-\xff\t\r\n]\x00){30,}", _BYTES)
+_NARROW = re2.compile(rb"[\x20-\x7e\xc0-\xff\t\r\n]{40,}")
+_WIDE = re2.compile(rb"(?:[\x20-\x7e\xc0-\xff\t\r\n]\x00){30,}")
 _MOST_BYTES = 64 * 1024**2
 _MOST_RUNS = 20_000
 

@@ -19,7 +19,7 @@ from phiscan.extract.office.encryption import decrypted
 from phiscan.extract.office.legacy import read_hidden_parts
 from phiscan.extract.office.package import Package
 from phiscan.extract.spreadsheets.biff_records import is_encrypted_workbook, read_biff_notes
-from phiscan.extract.spreadsheets.rows import Row, lay_out
+from phiscan.extract.spreadsheets.rows import Row, lay_out, unescaped
 from phiscan.extract.spreadsheets.sheet_extent import extent_of
 from phiscan.model import FailReason
 
@@ -145,7 +145,7 @@ def _rows(sheet: Any) -> Iterator[Row]:
         return
     for offset, row in enumerate(sheet.iter_rows()):
         # calamine begins iter_rows at the first row of the sheet, empty rows included.
-        yield offset + 1, [cell if isinstance(cell, str) else _text(cell) for cell in row]
+        yield offset + 1, [unescaped(cell) if isinstance(cell, str) else _text(cell) for cell in row]
 
 
 def _text(value: Any) -> str:

@@ -23,7 +23,7 @@ MIN_RUN = 100  # characters; shorter ones are keys, hashes and words
 _MIN_LINE = 56
 # Lines of base64 digits, quoted or not, and soft line breaks, by a linear engine: most texts have none.
 _DIGITS = re2.compile(rb"[A-Za-z0-9+/]{%d,}" % _MIN_LINE)
-_HAS_UU_BEGIN = re2.compile(rb"(?m)^begin(?:-base64)? [0-7]{3,4} ")
+_HAS_UU_BEGIN = re2.compile(rb"(?m)^[> \t]{0,12}begin(?:-base64)? [0-7]{3,6} ")
 _HAS_SOFT_BREAK = re2.compile(rb"=[ \t]*\r?\n")
 _HEX_RUN = re.compile(rb"[0-9a-f>\s]+|[0-9A-F>\s]+")
 HEXADECIMAL = "hexadecimal digits"  # a file in some texts, keys and hashes in most
@@ -109,16 +109,29 @@ def _uuencoded(text: bytes) -> Iterator[EncodedRun]:
     at = 0
     while match := UU_BEGIN.search(text, at):
         at = match.end()
-        body = text[match.end() + 1 :]
-        name = match[2].decode("utf-8", "replace").strip()
-        if match[1]:
+        body = _unprefixed(text, match.end() + 1, match["prefix"])
+        name = match[3].decode("utf-8", "replace").strip()
+        if match[2]:
             digits, _, _ = body.partition(b"====")
             data, n_read = from_base64(digits) or b"", len(digits)
         else:
             data, n_read = from_uuencode(body)
         if data:
-            at = match.end() + 1 + n_read
+            at = match.end() + 1 + n_read + len(match["prefix"]) * body.count(b"\n", 0, n_read)
             yield EncodedRun(match.start(), at, "uuencode", name, data)
+
+
+def _unprefixed(text: bytes, start: int, prefix: bytes) -> bytes:
+    """Return the lines after ``start`` without the marks of a quotation or the indent before each of them."""
+    if not prefix:
+        return text[start:]
+    lines = []
+    while start < len(text) and text.startswith(prefix, start):
+        stop = text.find(b"\n", start)
+        stop = len(text) if stop < 0 else stop + 1
+        lines.append(text[start + len(prefix) : stop])
+        start = stop
+    return b"".join(lines)
 
 
 def _yenc(text: bytes) -> Iterator[EncodedRun]:
