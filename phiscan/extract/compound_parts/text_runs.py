@@ -29,6 +29,11 @@ _MARK = re.compile(
 _ACCENTED = re.compile("[\u00a1-\u00ff]")
 _MOST_ACCENTED = 0.4  # of the characters of a text in Latin letters; more are bytes of something else
 _FEW_CHARS = 12
+_TWO_LETTERS = re.compile(r"[^\W\d_]{2,}")
+# The last word of the name of a style that belongs to another one.
+_LINKED = frozenset(["char", "char1", "car", "zchn", "zeichen", "знак", "znak", "carattere", "tegn", "字符"])
+_ALIAS = re.compile(r",\S")
+_MOST_ALIASES = 2
 # Names that programs give, of objects, ranges, files and properties.
 _AUTOMATIC = re.compile(
     r"_?(?:GoBack|xlnm|_?FilterDatabase|Print_)[\w.=]*|_?PID_\w+|___PPT\w*"
@@ -89,6 +94,15 @@ def is_typed(text: str) -> bool:
         return bool(_NUMBER.search(text))
     words = _LETTERS.findall(text.casefold())
     return any(word not in STYLING_WORDS for word in words) or _NUMBER.fullmatch(text) is not None
+
+
+def is_person_named(text: str) -> bool:
+    """Tell a name with two words that no program uses, or a long number, from that of a built-in style."""
+    words = [word for word in _TWO_LETTERS.findall(text.casefold()) if word not in STYLING_WORDS]
+    is_linked = text.casefold().rpartition(" ")[2] in _LINKED or len(_ALIAS.findall(text)) > _MOST_ALIASES
+    if " " not in text.strip() and not _NUMBER.search(text):
+        return False
+    return (len(words) > 1 or _NUMBER.search(text) is not None) and is_typed(text) and not is_linked
 
 
 def is_prose(text: str) -> bool:

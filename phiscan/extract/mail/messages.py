@@ -24,6 +24,7 @@ from phiscan.extract.transport.decoding import decode_body, encoding_name, undec
 from phiscan.extract.transport.framing import mailbox_messages, message_bytes, unflowed, without_forced_breaks
 from phiscan.extract.transport.header_words import (
     RAW_FIELDS,
+    body_charset,
     decode_words,
     file_names,
     parameter_text,
@@ -126,13 +127,13 @@ class MailboxExtractor:
 
 def read_message(message: email.message.Message, content: Content, sink: Sink) -> None:
     """Read a parsed message into the sink; a damaged header or part costs no other one."""
-    sink.add("\n".join(_header_lines(message, content, sink)), content.place("headers"))
-    counts = _Counts()
+    counts = _Counts(charset=body_charset(message))
+    sink.add("\n".join(_header_lines(message, content, sink, counts.charset)), content.place("headers"))
     stack: list[email.message.Message] = [message]
     while stack:
         part = stack.pop()
         if part is not message:
-            lines = _header_lines(part, content, sink, ignored=_PART_FIELDS)
+            lines = _header_lines(part, content, sink, counts.charset, ignored=_PART_FIELDS)
             sink.add("\n".join(lines), content.place("headers"))
         try:
             stack.extend(_read_part(part, content, sink, counts, inner=part is not message))
@@ -163,7 +164,7 @@ def _read_part(
     if lost:
         sink.fail(content.place("part"), FailReason.UNSUPPORTED, f"{lost} bytes of base64 are not decoded")
     data = _unpacked(part, data, sink)
-    names = file_names(part)
+    names = file_names(part, counts.charset)
     name = names[0] if names else ""
     if name or not kind.startswith("text/") or _is_file(data):
         counts.attachments += 1
@@ -234,6 +235,7 @@ class _Counts:
 
     bodies: int = 0
     attachments: int = 0
+    charset: str = ""  # of the bodies, for raw bytes in the header
 
 
 def _parameters(part: email.message.Message) -> str:
@@ -281,7 +283,12 @@ def _attachment(part: email.message.Message, data: bytes, member: Content, sink:
 
 
 def _header_lines(
-    message: email.message.Message, content: Content, sink: Sink, ignored: frozenset[str] = frozenset()
+    message: email.message.Message,
+    content: Content,
+    sink: Sink,
+    charset: str,
+    *,
+    ignored: frozenset[str] = frozenset(),
 ) -> Iterator[str]:
     for defect in message.defects:  # lines of a header that the parser leaves out
         line = " ".join(str(getattr(defect, "line", None) or "").split())
@@ -298,7 +305,7 @@ def _header_lines(
         if name in _MACHINE_FIELDS or name in ignored:
             continue
         try:
-            yield f"{raw_text(key).strip()}: {decode_words(str(value))}"
+            yield f"{raw_text(key).strip()}: {decode_words(str(value), charset)}"
         except Exception as error:  # noqa: BLE001 (the library fails on damage in many ways)
             sink.fail(content.place("headers"), FailReason.CORRUPT, f"damaged header: {type(error).__name__}")
             yield f"{key}: {value}"

@@ -16,6 +16,7 @@ _SKIPPED = frozenset(
 )
 
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
+_WITHIN_WORD = re.compile(r"(?<=\w)\x01([^\x01\x02\n]*)\x02(?=\w)")  # no character of XML
 _SYMBOL = re.compile(r"0{0,2}[0-9A-Fa-f]{2,4}")  # those of symbol fonts are in the private area
 _PRIVATE = range(0xD800, 0xF900)
 _KNOWN_NAMES = frozenset({*_SKIPPED, *_TEXT, *_BREAKS, *_ENDS, "docPr", "cNvPr", "sym"})
@@ -41,7 +42,7 @@ def paragraphs_text(root: Any) -> str:
             if name in _SKIPPED:
                 continue
             if name in _TEXT:
-                pieces.append(element.text or "")
+                pieces.append(element.text or "" if name == "t" else f"\x01{element.text or ''}\x02")
             elif name in _BREAKS:
                 pieces.append(_BREAKS[name])
             elif name in _ENDS:
@@ -50,7 +51,18 @@ def paragraphs_text(root: Any) -> str:
                 pieces.append(_description(element))
         if len(element):  # the text of a diagram's shape is called t as well
             stack.extend(element[::-1])
-    return _tidy("".join(pieces))
+    text = "".join(pieces)
+    return _tidy(_whole_words(text) if "\x01" in text else text)
+
+
+def _whole_words(text: str) -> str:
+    """Move what was deleted within a word, and field instructions there, to the end of the paragraph."""
+    lines = []
+    for line in text.replace("\x02\x01", "").split("\n"):
+        moved = _WITHIN_WORD.findall(line)
+        shown = _WITHIN_WORD.sub("", line) if moved else line
+        lines.append(" ".join([shown, *moved]).replace("\x01", "").replace("\x02", ""))
+    return "\n".join(lines)
 
 
 @lru_cache(maxsize=4096)

@@ -157,6 +157,8 @@ TYPED_ATTRIBUTES = frozenset(
         "descr",
         "title",
         "string-value",
+        "string-value-if-true",
+        "string-value-if-false",
         "current-value",
         "help-text",
         "label",
@@ -214,6 +216,8 @@ TYPED_ELEMENTS = frozenset(
         "filter-set-item",
         "label",
         "bookmarkStart",
+        "bookmark",
+        "bookmark-start",
         "definedName",
         "item",
         "i",
@@ -225,6 +229,8 @@ GENERATED_NAMES = frozenset(["page", "table", "name", "bmk", "show", "cSld"])
 UNDERSCORED_ELEMENTS = frozenset(
     [
         "bookmarkStart",
+        "bookmark",
+        "bookmark-start",
         "definedName",
         "protectedRange",
         "named-range",

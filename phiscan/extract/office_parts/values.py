@@ -16,8 +16,7 @@ from typing import Any
 import re2
 from lxml import etree
 
-from phiscan.extract.compound_parts.styling_words import STYLING_WORDS
-from phiscan.extract.compound_parts.text_runs import is_typed
+from phiscan.extract.compound_parts.text_runs import is_person_named, is_typed
 from phiscan.extract.office.package import local_name
 from phiscan.extract.office_parts.attribute_lists import (
     FONT_ELEMENTS,
@@ -59,10 +58,6 @@ _STYLE_NAMES = re2.compile(
     rb"|style:display-name=\"([^\"]{5,300})\"|[\s:]formatCode=\"([^\"]*&quot;[^\"]*)\""
     rb"|<(?:\w+:)?s v=\"([^\"]{5,300})\""
 )
-# The last word of the name of a style that belongs to another one.
-_LINKED = frozenset(["char", "char1", "car", "zchn", "zeichen", "знак", "znak", "carattere", "tegn", "字符"])
-_ALIAS = re.compile(r",\S")
-_MOST_ALIASES = 2
 _INK = re2.compile(rb"<(?:\w+:)?literal>([^<]{3,300})<")
 _LITERAL = re.compile(r'"([^"]{3,300})"')
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
@@ -175,17 +170,8 @@ def style_names(data: bytes) -> list[str]:
         raw = next((group for group in groups if group), b"")
         value = html.unescape(raw.decode("utf-8", "replace"))
         texts = _LITERAL.findall(value) if groups[3] else [value]
-        found.update(dict.fromkeys(text for text in texts if _is_person_named(text)))
+        found.update(dict.fromkeys(text for text in texts if is_person_named(text)))
     return list(found)
-
-
-def _is_person_named(text: str) -> bool:
-    """Tell a name with two words that no program uses, or a long number, from that of a built-in style."""
-    words = [word for word in _GLYPHS.findall(text.casefold()) if word not in STYLING_WORDS]
-    is_linked = text.casefold().rpartition(" ")[2] in _LINKED or len(_ALIAS.findall(text)) > _MOST_ALIASES
-    if " " not in text.strip() and not _LONG_NUMBER.search(text):
-        return False
-    return (len(words) > 1 or _LONG_NUMBER.search(text) is not None) and is_typed(text) and not is_linked
 
 
 def _quoted_words(data: bytes, pattern: re.Pattern[bytes]) -> Iterator[str]:

@@ -84,13 +84,12 @@ def from_quoted_printable(data: bytes) -> bytes:
     return quopri.decodestring(_SOFT_BREAK.sub(b"=", data))
 
 
-def from_uuencode(lines: bytes) -> tuple[bytes, int]:
-    """Return the bytes after the lines after ``begin``, and where the encoded lines end.
+def from_uuencode(lines: bytes, at: int = 0) -> tuple[bytes, int]:
+    """Return the bytes after the lines from ``at`` on, after ``begin``, and where the encoded lines end.
 
     A line that says another length than it has is decoded as far as it goes.
     """
     out: list[bytes] = []
-    at = 0
     while at < len(lines):
         stop = lines.find(b"\n", at)
         stop = len(lines) if stop < 0 else stop + 1
