@@ -205,6 +205,26 @@ def test_fields_of_outlook_messages_are_read(read: Read, data: bytes, wanted: tu
     assert all(word in text for word in wanted)
 
 
+def apple(magic: int, *entries: tuple[int, bytes]) -> bytes:
+    """Return a file of Macintosh with its entries by number."""
+    head = struct.pack(">II16xH", magic, 0x20000, len(entries))
+    at, table, bodies = len(head) + 12 * len(entries), b"", b""
+    for kind, body in entries:
+        table += struct.pack(">III", kind, at + len(bodies), len(body))
+        bodies += body
+    return head + table + bodies
+
+
+@pytest.mark.parametrize(
+    "data", [apple(0x51600, (3, b"n.txt"), (1, RAW)), apple(0x51607, (9, bytes(32)), (2, bytes(20) + RAW))]
+)
+def test_files_of_macintosh_are_read(read: Read, data: bytes) -> None:
+    document = read(data, "._n.txt")
+    assert P in document.text
+    assert not document.unread
+    assert read(data[:-5], "._n.txt").unread
+
+
 def test_a_mention_of_rtf_is_no_document(read: Read) -> None:
     program = b'MAGIC = b"{\\rtf1"\nif data.startswith(MAGIC):\n    print("yes")\n'
     document = read(program, "a.py")

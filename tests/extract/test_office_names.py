@@ -55,6 +55,36 @@ CASES = {
 }  # fmt: skip
 
 
+def spreadsheet(cell: str) -> bytes:
+    """Return a spreadsheet with one cell, as the reader of cells takes it."""
+    names = ODF.replace('"t"', '"urn:oasis:names:tc:opendocument:xmlns:text:1.0"')
+    names = names.replace('"b"', '"urn:oasis:names:tc:opendocument:xmlns:table:1.0"')
+    table = f'<table:table table:name="A"><table:table-row>{cell}</table:table-row></table:table>'
+    content = f"<office:document-content {names}><office:body><office:spreadsheet>{table}</office:spreadsheet></office:body></office:document-content>"
+    entry = '<m:file-entry m:full-path="/" m:media-type="application/vnd.oasis.opendocument.spreadsheet"/>'
+    manifest = (
+        f'<m:manifest xmlns:m="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0">{entry}</m:manifest>'
+    )
+    return zipped(
+        {
+            "mimetype": "application/vnd.oasis.opendocument.spreadsheet",
+            "content.xml": content,
+            "META-INF/manifest.xml": manifest,
+        }
+    )
+
+
+def metafile(text: str) -> bytes:
+    """Return an EMF that draws one line of text."""
+    raw = text.encode("utf-16-le")
+    body = bytes(28) + struct.pack("<IIIII16xI", 0, 0, len(text), 76, 0, 0) + raw
+    record = struct.pack("<II", 84, 8 + len(body)) + body
+    return struct.pack("<II32s4s", 1, 108, b"", b" EMF") + bytes(64) + record + struct.pack("<II12x", 14, 20)
+
+
+CASES["thumbnail.docx"] = docx(parts={"docProps/thumbnail.emf": metafile(P)})
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_a_text_in_a_styling_part_is_read(read: Read, name: str) -> None:
     document = read(CASES[name], name)
@@ -81,6 +111,18 @@ def test_a_text_in_a_styling_part_is_read(read: Read, name: str) -> None:
 )  # fmt: skip
 def test_a_name_is_read(read: Read, data: bytes, name: str) -> None:
     assert "Lena Okafor" in " ".join(read(data, name).text.split())
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        '<table:table-cell office:value-type="string"><text:p>Lena<text:tab/>Okafor</text:p></table:table-cell>',
+        '<table:table-cell office:value-type="string"><text:p>Lena<text:line-break/>Okafor</text:p></table:table-cell>',
+        "<table:table-cell><text:p>Lena Okafor</text:p></table:table-cell>",
+    ],
+)
+def test_words_of_a_cell_of_opendocument_stay_apart(read: Read, cell: str) -> None:
+    assert "Lena Okafor" in " ".join(read(spreadsheet(cell), "a.ods").text.split())
 
 
 def test_the_date_of_a_date_control_is_read(read: Read) -> None:

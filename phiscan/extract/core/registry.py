@@ -49,6 +49,7 @@ from phiscan.extract.structured.messages import Hl7Extractor, X12Extractor
 from phiscan.extract.structured.plain_text import TextExtractor
 from phiscan.extract.structured.xml_markup import MarkupExtractor
 from phiscan.extract.text_codes.recovery import recover
+from phiscan.extract.transport.apple_files import AppleFileExtractor
 from phiscan.extract.transport.cms import CmsExtractor
 from phiscan.extract.transport.openpgp import OpenPgpExtractor
 from phiscan.extract.transport.tnef import TnefExtractor
@@ -69,6 +70,7 @@ EXTRACTORS: tuple[Extractor, ...] = (
     OutlookStoreExtractor(),
     TnefExtractor(),
     CmsExtractor(),
+    AppleFileExtractor(),
     OpenPgpExtractor(),
     WebPageExtractor(),
     MarkupExtractor(),

@@ -121,7 +121,7 @@ STYLING = frozenset(
     ]
 )
 FONT_ELEMENTS = frozenset(
-    ["font-face", "font-decl", "font", "mathFont", "embedRegular", "lsdException", "tblStyle", "cSld"]
+    ["font-face", "font-decl", "font", "mathFont", "embedRegular", "lsdException", "tblStyle"]
 )
 NAME_ELEMENTS = frozenset(
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import struct
 from typing import Any
 
 from phiscan.errors import ExtractError
@@ -27,6 +28,7 @@ _STYLE_PARTS = re.compile(
 # Of these, parts in which something may have been typed all the same.
 _STYLING_TEXTS = re.compile(r"numbering\.xml$|sharedStrings\.xml$|/ink/", re.IGNORECASE)
 _DRAWN = re.compile(r"(?:^|/)diagrams/drawing", re.IGNORECASE)
+_THUMBNAIL = re.compile(r"thumbnail[^/]*\.[ew]mf$", re.IGNORECASE)
 _XML = (".xml", ".rels", ".vml")
 _MOST_BYTES = 32 * 1024**2  # of one part
 _MOST_VALUES = 100_000
@@ -38,6 +40,8 @@ def sweep(package: Package) -> None:
     """Add the values that no reader of the package gave, ``#values``."""
     values: list[str] = [*package.values]
     for name in package.names:
+        if _THUMBNAIL.search(name) and package.n_bytes(name) <= _MOST_BYTES:
+            values += _thumbnail(package, name)
         if not is_swept(name) or package.was_parsed(name):
             if _STYLE_PARTS.search(name) and package.n_bytes(name) <= _MOST_BYTES:
                 values += _style_names(package, name)
@@ -66,6 +70,17 @@ def _style_names(package: Package, name: str) -> list[str]:
         return style_names(package.look(name))
     except ExtractError:
         return []  # recorded where the part is read
+
+
+def _thumbnail(package: Package, name: str) -> list[str]:
+    """Return the lines in the drawing of the first page, which may be older than the text."""
+    from phiscan.extract.ocr.metafiles import metafile_text  # noqa: PLC0415 (rarely needed)
+
+    try:
+        lines = metafile_text(package.look(name)).split("\n")
+    except (ExtractError, ValueError, struct.error):
+        return []  # what cannot be read is no text, and the page itself is
+    return [line for line in lines if is_said(line)]
 
 
 def _styling(package: Package, name: str) -> list[str]:

@@ -60,6 +60,7 @@ _STYLE_NAMES = re2.compile(
 )
 _INK = re2.compile(rb"<(?:\w+:)?literal>([^<]{3,300})<")
 _LITERAL = re.compile(r'"([^"]{3,300})"')
+_LONG_NAME = re.compile(r"\d{6,}|(?:[^\W\d_]+\W+){5}")  # of a layout, which most programs name in a few words
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _READING = re2.compile(rb"<(?:\w+:)?rPh [^>]*>\s*<(?:\w+:)?t(?: [^>]*)?>([^<]+)<")
 _CODED_ADDRESS = re2.compile(rb"[\s:](?:href|Target|instr|url)=\"([^\"]*%20[^\"]*%20[^\"]*)\"")
@@ -209,7 +210,7 @@ def _attribute_value(name: str, key: str, value: str) -> str:
         return _date_or_address(key, value)
     if name in UNDERSCORED_ELEMENTS or name in GENERATED_NAMES:
         value = "" if _AUTOMATIC_RANGE.match(value) else value.replace("_", " ").strip()
-    if name in GENERATED_NAMES and not is_typed(value):
+    if name in GENERATED_NAMES and not (is_typed(value) if name != "cSld" else _LONG_NAME.search(value)):
         return ""
     text = " ".join(value.replace("_x000d_", " ").replace("_x000a_", " ").split())
     if text in _NO_PERSON or not is_said(text):
