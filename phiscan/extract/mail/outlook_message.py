@@ -73,7 +73,9 @@ _RECIPIENT_NAMES = (0x3001, 0x39FE, 0x3003, 0x3A20, 0x5FF6)
 _NUMBER = re.compile(r"\d{6,}|\d{4}-\d\d-\d\d")
 # Of a field without a blank: a name with a hyphen, a number, a date.
 _FIELD_VALUE = re.compile(r"[^\W\d_]{2,}(?:[-'][^\W\d_]{2,})+|\d{6,}|\d{4}-\d\d-\d\d")
-_STYLE_RULE = re.compile(r"[{}]|^\s*(?:/\*|@|//|\[|<|\.|#)|=\"|\bMso[A-Z]|[a-z-]+:[^ ]*;|&nbsp;")
+_STYLE_RULE = re.compile(
+    r"[{}]|^\s*(?:/\*|@|//|\[|<|\.|#)|=\"|\bMso[A-Z]|[a-z-]+:[^ ]*;|[a-z]+-[a-z-]+:|&nbsp;"
+)
 _PREFIX = "__substg1.0_"
 _SEVERAL = re.compile(r"__substg1\.0_([0-9A-Fa-f]{4})(1[0-9A-Fa-f]{3})-[0-9A-Fa-f]{8}")
 _MULTIPLE, _NAMED = 0x1000, 0x8000

@@ -7,6 +7,7 @@ import struct
 from typing import Any
 
 from phiscan.errors import ExtractError
+from phiscan.extract.compound_parts.text_runs import unshown
 from phiscan.extract.office.package import Package, local_name, parse_damaged
 from phiscan.extract.office.runs import paragraphs_text
 from phiscan.extract.office_parts.values import is_said, part_values, style_names, styling_texts
@@ -80,7 +81,7 @@ def _thumbnail(package: Package, name: str) -> list[str]:
         lines = metafile_text(package.look(name)).split("\n")
     except (ExtractError, ValueError, struct.error):
         return []  # what cannot be read is no text, and the page itself is
-    return [line for line in lines if is_said(line)]
+    return unshown((line for line in lines if is_said(line)), package.text())
 
 
 def _styling(package: Package, name: str) -> list[str]:

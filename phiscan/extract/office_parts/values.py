@@ -42,7 +42,7 @@ _TYPED_NAME = re2.compile(
 _OTHER_TEXT = re2.compile(rb">[^<]*[^<\s][^<]*<(?:[^/]|/(?:[^wa]|[wa](?:[^:]|:(?:[^t]|t[^>]))))|<!\[CDATA\[")
 _TYPED_VALUES = frozenset({"val", "value", "name", "v", "comment", "user", "displayName", "text", "n", "c"})
 _AUTOMATIC_RANGE = re.compile(
-    r"_?(?:Toc|Ref|Hlt|Hlk|GoBack|OLE_LINK|heading|xlnm|xlfn|xleta|xlpm|_?FilterDatabase|Print_)[\w.=]*"
+    r"_*(?:(?:Toc|Ref|Hlt|Hlk)_*\d|RefHeading_|GoBack|OLE_LINK|heading=|xlnm|xlfn|xleta|xlpm|_?FilterDatabase|Print_)"
 )
 _STYLING_TEXTS = tuple(
     (re2.compile(pattern), n_least)
