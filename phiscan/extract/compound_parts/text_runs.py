@@ -107,8 +107,10 @@ def is_person_named(text: str) -> bool:
 
 def is_prose(text: str) -> bool:
     """Tell a run that holds several words from bytes that look like letters."""
-    letters = "".join(words_of(text))
-    return len(words_of(text)) >= MIN_WORDS and 2 * len(letters) >= len(text.strip()) and is_typed(text)
+    if len(text) < _FEW_CHARS or " " not in text:
+        return False
+    words = words_of(text)
+    return len(words) >= MIN_WORDS and 2 * sum(map(len, words)) >= len(text.strip()) and is_typed(text)
 
 
 def unshown(texts: Iterable[str], shown: str) -> list[str]:

@@ -15,6 +15,14 @@ from phiscan.extract.compound_parts.text_runs import is_prose, is_typed, narrow_
 _LEFT_OUT = frozenset(
     {
         0x0204,
+        0x0208,
+        0x00BE,
+        0x0201,
+        0x0205,
+        0x00D7,
+        0x007D,
+        0x0092,
+        0x0225,
         0x00D6,
         0x00FD,
         0x0207,
@@ -43,6 +51,8 @@ _TYPED = frozenset(
 _SST, _CONTINUE, _NOTE_TEXT, _PICTURES = 0x00FC, 0x003C, 0x01B6, 0x00EB
 _NAME, _NAME_AT, _BUILT_IN = 0x0018, 15, 0x20
 _FORMAT = 0x041E
+_FORMULA, _TEXT_TOKEN = 0x0006, b"\x17"
+_SHORTEST = 6  # bytes of a record that can hold a word
 _LITERAL = re.compile(r"\"([^\"]*[^\W\d_]{3,}[^\"]* [^\"]*[^\W\d_]{3,}[^\"]*)\"")  # of two words and more
 _WIDE_FLAG, _RICH, _EXTENDED = 1, 8, 4
 _MOST_STRINGS = 200_000
@@ -73,7 +83,9 @@ def record_texts(stream: bytes) -> Iterator[str]:
             yield from _name(body)
         elif kind == _FORMAT:
             yield from (text for text in _LITERAL.findall(body.decode("latin-1").replace("\0", "")))
-        elif owner not in _LEFT_OUT and (kind != _CONTINUE or owner != _NOTE_TEXT):
+        elif owner == _FORMULA and _TEXT_TOKEN not in body:
+            continue
+        elif owner not in _LEFT_OUT and len(body) >= _SHORTEST and (kind != _CONTINUE or owner != _NOTE_TEXT):
             yield from _record(body, is_known=owner in _TYPED)
     yield from shared_strings(shared)
 
