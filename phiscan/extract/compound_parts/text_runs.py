@@ -9,6 +9,7 @@ import re2
 
 from phiscan.extract.compound_parts.styling_words import STYLING_WORDS
 from phiscan.extract.residue.prose import MIN_WORDS, ShownWords, words_of
+from phiscan.extract.spreadsheets.rows import SEPARATOR
 
 _BYTES = re2.Options()
 _BYTES.encoding = re2.Options.Encoding.LATIN1  # else a byte above 127 is looked for as UTF-8
@@ -44,7 +45,8 @@ _AUTOMATIC = re.compile(
     r"|[A-Za-z]{1,12}\.[A-Za-z]{1,20}(?:\.\d{1,2})?",
     re.DOTALL,
 )
-_MOST_RUNS, _MOST_CHARS = 20_000, 1_000_000
+_MOST_RUNS, _MOST_CHARS = 100_000, 1_000_000
+_MOST_COMPARED = 200_000_000  # characters of text, times strings looked for in it
 
 
 def narrow_runs(data: bytes) -> Iterator[tuple[int, str]]:
@@ -117,16 +119,34 @@ def unshown(texts: Iterable[str], shown: str) -> list[str]:
     """Return the texts that an extracted text lacks, each once, within a bound."""
     comparison = ShownWords(shown)
     squeezed = " ".join(shown.split())
-    found: dict[str, None] = {}
+    cells = _cells(shown)
+    words: frozenset[str] = frozenset()
+    left = _MOST_COMPARED
+    seen: set[str] = set()
+    found: list[str] = []
     n_chars = 0
-    for number, raw in enumerate(texts):
-        if number > _MOST_RUNS or n_chars > _MOST_CHARS:
-            break
+    for raw in texts:
         text = " ".join(_CONTROLS.sub(" ", raw).split())
-        if text in found or not text:
+        if not text or text in seen or text in cells:
             continue
-        is_long = len(words_of(text)) >= MIN_WORDS
-        if comparison.lacks(text) if is_long else text not in squeezed:
-            found[text] = None
+        seen.add(text)
+        if len(seen) > _MOST_RUNS or n_chars > _MOST_CHARS:
+            break
+        left -= len(squeezed)
+        if left < 0:  # of very many texts, those with a word that the shown text lacks
+            words = words or frozenset(squeezed.split())
+            is_lost = not words.issuperset(text.split())
+        elif len(words_of(text)) >= MIN_WORDS:
+            is_lost = comparison.lacks(text)
+        else:
+            is_lost = text not in squeezed
+        if is_lost:
+            found.append(text)
             n_chars += len(text)
-    return list(found)
+    return found
+
+
+def _cells(shown: str) -> frozenset[str]:
+    """Return the lines of a text, the cells of its rows, and their values after their heads."""
+    parts = [part.strip() for line in shown.split("\n") for part in line.split(SEPARATOR)]
+    return frozenset([*parts, *(part.partition(": ")[2] for part in parts)])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from phiscan.extract.compound_parts.text_runs import (
@@ -29,6 +30,7 @@ _FOLDERS_READ_ELSEWHERE = re.compile(
 )
 _MOST_STREAM_BYTES = 32 * 1024**2
 _MOST_STREAMS = 500
+_MOST_TEXTS = 500_000
 _FIB_FLAGS, _TABLE_FLAG = 0x0A, 0x0200
 _FIB_BYTES = 0x0600
 _FONTS_AND_STYLES = (0x00A2, 0x0112)  # pairs of place and size in the header: style sheet, fonts
@@ -39,7 +41,7 @@ _MOST_RECORDS = 500_000
 
 def add_typed_texts(ole: Any, content: Content, sink: Sink, n_pieces: int) -> None:
     """Add the texts of a compound file that the text given since ``n_pieces`` lacks, ``#values``."""
-    found = [text for text in _texts(ole) if text]
+    found = [text for text in islice(_texts(ole), _MOST_TEXTS) if text]
     if found:
         sink.add("\n".join(unshown(found, sink.text_since(n_pieces))), content.place("values"))
 
