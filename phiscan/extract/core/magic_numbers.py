@@ -50,6 +50,7 @@ MAGIC: tuple[tuple[int, bytes, str], ...] = (
     (0, b"xar!\0\x1c", "application/x-xar"),
     (0, b"SQLite format 3\0", "application/vnd.sqlite3"),
     (0, b"\x7fELF", "application/x-executable"),
+    (0, b"ActiveMime\0\0", "application/x-mso"),
     (0, b"\0\x05\x16\0\0\x02\0\0", "application/applefile"),  # AppleSingle
     (0, b"\0\x05\x16\x07\0\x02\0\0", "application/applefile"),  # AppleDouble
     (4, b"ftyp", "video/mp4"),

@@ -30,7 +30,7 @@ from phiscan.extract.mail.outlook_message import OutlookExtractor
 from phiscan.extract.mail.outlook_store import OutlookStoreExtractor
 from phiscan.extract.ocr.images import ImageExtractor
 from phiscan.extract.ocr.metafiles import MetafileExtractor
-from phiscan.extract.office.embedded_objects import OleObjectExtractor
+from phiscan.extract.office.embedded_objects import ActiveMimeExtractor, OleObjectExtractor
 from phiscan.extract.office.encryption import EncryptedPackageExtractor
 from phiscan.extract.office.legacy import LegacyOfficeExtractor
 from phiscan.extract.office.onenote import OneNoteExtractor
@@ -93,6 +93,7 @@ EXTRACTORS: tuple[Extractor, ...] = (
     CardExtractor(),
     EncryptedPackageExtractor(),
     OleObjectExtractor(),
+    ActiveMimeExtractor(),
     SqliteExtractor(),
     DbaseExtractor(),
     EdfExtractor(),

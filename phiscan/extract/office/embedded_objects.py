@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import zlib
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +11,7 @@ from phiscan.errors import ExtractError
 from phiscan.extract.compound_parts.macros import read_macros
 from phiscan.extract.compound_parts.text_runs import is_typed, unshown, wide_runs
 from phiscan.extract.compound_parts.typed_texts import stream_texts
-from phiscan.extract.core.content import Content, Sink
+from phiscan.extract.core.content import Content, Inflating, Sink
 from phiscan.extract.core.file_type import sniff
 from phiscan.extract.core.magic_numbers import UNKNOWN
 from phiscan.extract.office.compound_file import is_cut, open_ole
@@ -19,6 +20,7 @@ from phiscan.model import FailReason
 _NATIVE = "\x01Ole10Native"
 _PAYLOADS = ("Package", "CONTENTS", "Contents", "EmbeddedOdf")
 _COMP_OBJ, _EQUATION = "\x01CompObj", b"quation"
+_ZLIB, _LEAST_HEAD = b"\x78", 0x20
 _MAX_NAME_BYTES = 1024
 # Controls of forms and equations: their few texts are runs of characters in known streams.
 _CONTROLS = ("\x03OCXNAME", "Equation Native", "\x03OCXDATA", "\x03PRINT")
@@ -56,6 +58,28 @@ class OleObjectExtractor:
         if member is not None:
             sink.take_member()
             sink.read_member(content.member(member.name, member.data))
+
+
+class ActiveMimeExtractor:
+    """Read the compound file of macros that Word and Excel keep in web pages and XML, ``editdata.mso``."""
+
+    media_types = frozenset({"application/x-mso"})
+
+    def extract(self, content: Content, sink: Sink) -> None:
+        """Read the compressed file as a member.
+
+        Raises:
+            ExtractError: corrupt; nothing in it can be unpacked.
+        """
+        at = content.data.find(_ZLIB, _LEAST_HEAD)
+        try:
+            data = sink.unpack(Inflating(content.data[at:]), len(content.data)) if at >= 0 else b""
+        except zlib.error:
+            data = b""
+        if not data:
+            raise ExtractError(FailReason.CORRUPT, "damaged compressed data")
+        sink.take_member()
+        sink.read_member(content.member("object", data))
 
 
 def _say_what_is_left(content: Content, sink: Sink, *, found: bool) -> None:
