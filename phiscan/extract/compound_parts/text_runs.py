@@ -29,7 +29,7 @@ _MARK = re.compile(
 )
 _ACCENTED = re.compile("[\u00a1-\u00ff]")
 _MOST_ACCENTED = 0.4  # of the characters of a text in Latin letters; more are bytes of something else
-_FEW_CHARS = 12
+_FEW_CHARS, _LONGEST_NAME = 12, 1000
 _TWO_LETTERS = re.compile(r"[^\W\d_]{2,}")
 # The last word of the name of a style that belongs to another one.
 _LINKED = frozenset(["char", "char1", "car", "zchn", "zeichen", "знак", "znak", "carattere", "tegn", "字符"])
@@ -88,6 +88,8 @@ def is_typed(text: str) -> bool:
     >>> is_typed("Lena Okafor"), is_typed("heading 1"), is_typed("Text Box 3"), is_typed("40718823")
     (True, False, False, True)
     """
+    if len(text) > _LONGEST_NAME:  # no name; its beginning says whether it holds words
+        return any(word not in STYLING_WORDS for word in _LETTERS.findall(text[:_LONGEST_NAME].casefold()))
     if _MARK.fullmatch(text) or text.startswith(("<", "Excel_BuiltIn")):
         return False
     if len(text) > _FEW_CHARS and len(_ACCENTED.findall(text)) > _MOST_ACCENTED * len(text):

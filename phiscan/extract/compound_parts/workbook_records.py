@@ -55,6 +55,7 @@ _FORMULA, _TEXT_TOKEN = 0x0006, b"\x17"
 _SHORTEST = 6  # bytes of a record that can hold a word
 _LITERAL = re.compile(r"\"([^\"]*[^\W\d_]{3,}[^\"]* [^\"]*[^\W\d_]{3,}[^\"]*)\"")  # of two words and more
 _WIDE_FLAG, _RICH, _EXTENDED = 1, 8, 4
+_MOST_RECORDS = 400_000  # that are searched for text
 _MOST_STRINGS = 200_000
 
 
@@ -70,7 +71,7 @@ def records(stream: bytes) -> Iterator[tuple[int, bytes]]:
 def record_texts(stream: bytes) -> Iterator[str]:
     """Yield the texts of a stream of records that are no cells; shared strings too, which may be unused."""
     shared: list[bytes] = []
-    owner = 0
+    owner = n_records = 0
     for kind, body in records(stream):
         if kind != _CONTINUE:
             if shared:
@@ -86,6 +87,9 @@ def record_texts(stream: bytes) -> Iterator[str]:
         elif owner == _FORMULA and _TEXT_TOKEN not in body:
             continue
         elif owner not in _LEFT_OUT and len(body) >= _SHORTEST and (kind != _CONTINUE or owner != _NOTE_TEXT):
+            n_records += 1
+            if n_records > _MOST_RECORDS:
+                return
             yield from _record(body, is_known=owner in _TYPED)
     yield from shared_strings(shared)
 

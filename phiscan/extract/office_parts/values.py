@@ -71,6 +71,7 @@ _NO_PERSON = frozenset(
 # Elements whose text their readers give, and those of figures and references.
 _FORMULAS = frozenset(["f", "formula", "formula1", "formula2", "definedName", "oldFormula"])
 _QUOTED = re.compile(r'"((?:[^"]|"")+)"')
+_SHEET = re.compile(r"'([^'!]{3,120})'!")  # to which a formula refers
 _GLYPHS = re.compile(r"[^\W\d_]{2,}")
 _LONG_NUMBER = re.compile(r"\d[\d -]{5,}\d")
 _WORDS = re.compile(r"[^\W_][\w'.,:;-]*\s+\S*[^\W_]")
@@ -138,7 +139,7 @@ def _text_values(value: Any) -> list[str]:
     if name in _FORMULAS:
         return [
             part.strip() for literal in _QUOTED.findall(text) for part in literal.split(",") if is_said(part)
-        ]
+        ] + [sheet for sheet in _SHEET.findall(text) if is_person_named(sheet)]
     return [text] if is_said(text) else []
 
 
