@@ -280,7 +280,7 @@ def _hidden_text(node: Any, tag: str, within: int) -> str:
 def style_text(source: str) -> str:
     r"""Return the comments and the shown contents in a style sheet.
 
-    >>> style_text("p::after { content: 'Ann Roy' } /* ward 3 */")
+    >>> style_text("p::after { content: 'Ann Roy' } /*ward 3*/")
     'Ann Roy\nward 3'
     """
     return "\n".join("".join(found) for found in _STYLE_TEXT.findall(source))
