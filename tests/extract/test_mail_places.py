@@ -77,6 +77,9 @@ CASES = {
     "nameless.eml": H + b": " + RAW + b"\r\nX-a: b\r\n\r\nhi",
     "nameless_part.eml": parts(b"Content-Type: text/plain\r\n: " + RAW + b"\r\n\r\nhi"),
     "packed.eml": encoded(b"base64\r\nContent-Encoding: deflate", base64.encodebytes(zlib.compress(RAW))),
+    "pasted.eml": page(b"See:\r\n\r\nFrom: a@b\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\nPatient Lena Oka=\r\nfor, born 1951-03-14, MRN 407=\r\n18823, heart failure", b"plain"),
+    "parameter.vcf": b"BEGIN:VCARD\r\nFN;X-DOB=1951-03-14:Lena Okafor\r\nNOTE:MRN 40718823, heart failure\r\nEND:VCARD",
+    "page.ics": b"BEGIN:VCALENDAR\r\nX-ALT-DESC;FMTTYPE=text/html:<p>Lena Oka<b>for</b>\\, 1951-03-14\\, 40718823\\, heart failure</p>\r\nEND:VCALENDAR",
     "style.eml": page(b"<style>p::before{content:'" + RAW + b"'}</style>x"),
     "style_part.eml": parts(b"Content-Type: text/css\r\n\r\np::after{content:'" + RAW + b"'}"),
     "open_style.eml": page(b"<head><style>p{}<body><p>" + RAW + b"</p></body>"),
@@ -146,6 +149,12 @@ CHINESE, JAPANESE, KOREAN = (
 )
 def test_a_body_is_read_by_its_real_character_set(read: Read, text: str, charset: str, codec: str) -> None:
     assert text in read(message(text, charset, codec), "a.eml").text
+
+
+def test_a_contact_is_read_by_its_character_set(read: Read) -> None:
+    name = "".join(f"={code:02X}" for code in "Лена Окафор".encode("cp1251"))
+    card = f"BEGIN:VCARD\r\nFN;CHARSET=windows-1251;ENCODING=QUOTED-PRINTABLE:{name}\r\nEND:VCARD"
+    assert "Лена Окафор" in read(card.encode(), "a.vcf").text
 
 
 def test_a_character_of_windows_in_japanese_mail_is_read(read: Read) -> None:

@@ -38,6 +38,10 @@ _ENRICHED = re.compile(r"<param>[^<]*</param>|</?[a-z][a-z0-9-]{0,59}>", re.IGNO
 _HEAD_BYTES = 16 * 1024
 _NAMELESS = re.compile(rb"(?m)^(?=:[^\r\n]*[A-Za-z])")
 _NO_TYPE = re.compile(rb"(?im)^(content-type:)[ \t]*;(?=\s*boundary\s*=)")
+_ENCODED_BODY = re.compile(
+    rb"(?im)^content-transfer-encoding:[ \t]*(?:quoted-printable|base64)[ \t]*\r?$(?=[^\0]{0,2000}?\n\r?\n)"
+)
+_FIELD = re.compile(rb"[A-Za-z][A-Za-z0-9-]{1,40}:[^\n]*\n|[ \t]+\S[^\n]*\n")
 _IS_PAGE = re.compile(rb"\s{0,200}(?:<!doctype\s{1,20}html|<html)\b", re.IGNORECASE)
 _DEFAULT_CHARSET = "utf-8"
 # Fields that only machines read; everything else may name a person.
@@ -174,13 +178,31 @@ def _read_part(
     elif data:
         counts.bodies += 1
         place = "body" if counts.bodies == 1 else f"body{counts.bodies}"
+        data, pasted = _without_pasted_message(data, kind)
         is_page = kind.endswith("html")  # whose files are read below
         data, members = (data, ()) if is_page else lift_encoded(data, content, sink, place)
         sink.add(_body_text(part, kind, data), content.place(place))
         read_lifted(members, sink)
+        if pasted:
+            sink.take_member()
+            sink.read_member(content.member(f"pasted{counts.bodies}.eml", pasted))
         if is_page and b"data:" in data:
             read_inline_files(data.decode("latin-1"), content, sink)
     return []
+
+
+def _without_pasted_message(data: bytes, kind: str) -> tuple[bytes, bytes]:
+    """Split a plain body where the source of another message with an encoded body begins."""
+    found = _ENCODED_BODY.search(data) if kind == "text/plain" else None
+    if found is None:
+        return data, b""
+    start = found.start()
+    while start > 0:
+        line = data.rfind(b"\n", 0, start - 1) + 1
+        if not _FIELD.match(data, line) or found.start() - line > _HEAD_BYTES:
+            break
+        start = line
+    return data[:start], data[start:]
 
 
 def _unpacked(part: email.message.Message, data: bytes, sink: Sink) -> bytes:
