@@ -136,6 +136,7 @@ CHINESE, JAPANESE, KOREAN = (
         (FRENCH, "utf-16", "utf-8"),
         (f"“{FRENCH}” – €", "iso-8859-1", "cp1252"),
         (FRENCH, "x-unknown", "cp1252"),
+        (FRENCH, "latin-\xe9", "utf-8"),
         (CZECH, "'windows-1250'", "cp1250"),
         (CZECH, "windows-1250 (Central Europe)", "cp1250"),
         (CHINESE, "gb2312", "gbk"),

@@ -6,6 +6,7 @@ import io
 import re
 import struct
 import zipfile
+import zlib
 from collections.abc import Callable
 from typing import BinaryIO
 
@@ -154,7 +155,7 @@ def _sniff_zip(data: bytes, stream: BinaryIO | None = None) -> str:
             mimetype = (
                 archive.open("mimetype").read(200).decode("ascii", "ignore") if "mimetype" in names else ""
             )
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError, EOFError):
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError, EOFError, zlib.error):
         return _sniff_broken_zip(data)
     if mimetype.startswith("application/epub"):
         return "application/epub+zip"

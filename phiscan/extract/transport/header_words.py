@@ -19,6 +19,7 @@ _LONGEST = 4000  # characters of one encoded word
 _WORD = re.compile(
     rf"=\?([^?\s*]{{1,60}})(?:\*[^?\s]{{0,20}})?\?([bBqQ])\?((?:(?!\?=|=\?[^=])[^\n]){{0,{_LONGEST}}})(\?=|\??\s*$)"
 )
+_CHARSET_PARAMETER = re.compile(r"charset[^;]*", re.IGNORECASE)  # by which the parser decodes
 _ESCAPED = re.compile(rb"=([0-9A-Fa-f]{2})")
 _SOFT_BREAK = re.compile(rb"=[ \t]+(?=[0-9A-Fa-f]{2})")
 _MOST_PARTS = 50
@@ -28,8 +29,10 @@ _ROUNDS = 2  # words within words
 class _AsItIsPolicy(email.policy.Compat32):
     """A policy that gives header fields as they are in the file, raw bytes as surrogates."""
 
-    def header_fetch_parse(self, name: str, value: str) -> str:  # noqa: ARG002 (the signature of its base)
-        """Return the value without a replacement of its raw bytes."""
+    def header_fetch_parse(self, name: str, value: str) -> str:
+        """Return the value without a replacement of its raw bytes, but for those in a character set."""
+        if name.lower() == "content-type" and not value.isascii():
+            return _CHARSET_PARAMETER.sub(lambda found: found[0].encode("ascii", "replace").decode(), value)
         return value
 
 
