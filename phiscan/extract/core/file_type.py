@@ -6,6 +6,7 @@ import io
 import re
 import struct
 import zipfile
+import zlib
 from collections.abc import Callable
 from typing import BinaryIO
 
@@ -70,7 +71,7 @@ _INTERCHANGE = re.compile(r"ISA([^\w\s])..\1.{10}\1..\1.{10}\1", re.DOTALL)
 _TEXT_STARTS = (
     (_INTERCHANGE, "application/edi-x12"),
     (re.compile(r"BEGIN:VCARD\s", re.IGNORECASE), "text/vcard"),
-    (re.compile(r"BEGIN:VCALENDAR\s", re.IGNORECASE), "text/calendar"),
+    (re.compile(r"BEGIN:(?:VCALENDAR|VNOTE|VMSG|VTODO|VEVENT)\s", re.IGNORECASE), "text/calendar"),
 )
 _FOOT_BYTES = 512
 _LOCAL = b"PK\x03\x04"
@@ -172,7 +173,7 @@ def _sniff_zip(data: bytes, stream: BinaryIO | None = None) -> str:
             mimetype = (
                 archive.open("mimetype").read(200).decode("ascii", "ignore") if "mimetype" in names else ""
             )
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError, EOFError):
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError, EOFError, zlib.error):
         return _sniff_broken_zip(data)
     if mimetype.startswith("application/epub"):
         return "application/epub+zip"

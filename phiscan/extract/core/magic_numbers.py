@@ -56,6 +56,9 @@ MAGIC: tuple[tuple[int, bytes, str], ...] = (
     (0, b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", "application/x-sqlite-journal"),
     (0, b"PGDMP", "application/x-pg-dump"),
     (0, b"\x7fELF", "application/x-executable"),
+    (0, b"ActiveMime\0\0", "application/x-mso"),
+    (0, b"\0\x05\x16\0\0\x02\0\0", "application/applefile"),  # AppleSingle
+    (0, b"\0\x05\x16\x07\0\x02\0\0", "application/applefile"),  # AppleDouble
     (4, b"ftyp", "video/mp4"),
     (0, b"ID3", "audio/mpeg"),
     (0, b"OggS", "application/ogg"),

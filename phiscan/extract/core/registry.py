@@ -34,7 +34,7 @@ from phiscan.extract.mail.outlook_message import OutlookExtractor
 from phiscan.extract.mail.outlook_store import OutlookStoreExtractor
 from phiscan.extract.ocr.images import ImageExtractor
 from phiscan.extract.ocr.metafiles import MetafileExtractor
-from phiscan.extract.office.embedded_objects import OleObjectExtractor
+from phiscan.extract.office.embedded_objects import ActiveMimeExtractor, OleObjectExtractor
 from phiscan.extract.office.encryption import EncryptedPackageExtractor
 from phiscan.extract.office.legacy import LegacyOfficeExtractor
 from phiscan.extract.office.onenote import OneNoteExtractor
@@ -53,6 +53,7 @@ from phiscan.extract.structured.messages import Hl7Extractor, X12Extractor
 from phiscan.extract.structured.plain_text import TextExtractor
 from phiscan.extract.structured.xml_markup import MarkupExtractor
 from phiscan.extract.text_codes.recovery import recover
+from phiscan.extract.transport.apple_files import AppleFileExtractor
 from phiscan.extract.transport.cms import CmsExtractor
 from phiscan.extract.transport.openpgp import OpenPgpExtractor
 from phiscan.extract.transport.tnef import TnefExtractor
@@ -73,6 +74,7 @@ EXTRACTORS: tuple[Extractor, ...] = (
     OutlookStoreExtractor(),
     TnefExtractor(),
     CmsExtractor(),
+    AppleFileExtractor(),
     OpenPgpExtractor(),
     WebPageExtractor(),
     MarkupExtractor(),
@@ -95,6 +97,7 @@ EXTRACTORS: tuple[Extractor, ...] = (
     CardExtractor(),
     EncryptedPackageExtractor(),
     OleObjectExtractor(),
+    ActiveMimeExtractor(),
     SqliteExtractor(),
     PostgresDumpExtractor(),
     SqliteLogExtractor(),

@@ -49,6 +49,7 @@ KINDS = {
     "application/x-netcdf": "NetCDF file",
     "application/x-numpy": "NumPy array",
     "application/x-mssql-backup": "SQL Server backup",
+    "application/x-excel-data-model": "data model of Excel (Power Pivot)",
 }
 # Those that a library or a program takes apart where it is installed; their readers come here without it.
 WITH_READER = frozenset(
@@ -85,6 +86,7 @@ HELP = {
     "application/vnd.apache.avro": "export it to JSON or CSV",
     "application/vnd.apache.orc": "export it to CSV",
     "application/x-sas-data": "export it to CSV",
+    "application/x-excel-data-model": "copy its tables to sheets",
     "application/x-sas-transport": "export it to CSV",
     "application/x-r-data": "export it to CSV",
     "application/x-spss-sav": "export it to CSV",
@@ -144,6 +146,7 @@ MAGIC: tuple[tuple[int, bytes, str], ...] = (
     (0, b"TAPE\0\0\x03\0", "application/x-mssql-backup"),
     (0, b"CDF\x01\0", "application/x-netcdf"),
     (0, b"CDF\x02\0", "application/x-netcdf"),
+    (2, b"S\0T\0R\0E\0A\0M\0_\0S\0T\0O\0R\0A\0G\0E\0", "application/x-excel-data-model"),
 )
 # Disk images and media hold no runs of text that are worth reading as such.
 OPAQUE = {

@@ -205,6 +205,10 @@ def _own_lines(element: Any, name: str, children: list[Any]) -> list[str]:
         value = "" if key in _VALUE_ATTRIBUTES or key in _MACHINE_ATTRIBUTES else _squeeze(own)
         if value and value.lower() not in ("true", "false") and not _OBJECT_ID.fullmatch(value):
             lines.append(_leaf(key, value))
+    for child in children:
+        if _is_inline(child) and local_name(child) and child.attrib:  # <i> is an item in some formats
+            values = (_squeeze(own) for own in local_attributes(child).values())
+            lines += [value for value in values if " " in value and not _OBJECT_ID.fullmatch(value)]
     text = element.text or ""
     if children and any(_is_inline(child) for child in children):
         text += "".join(_inline_text(child) + (child.tail or "") for child in children if _is_inline(child))

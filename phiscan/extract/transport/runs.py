@@ -23,7 +23,7 @@ MIN_RUN = 100  # characters; shorter ones are keys, hashes and words
 _MIN_LINE = 56
 # Lines of base64 digits, quoted or not, and soft line breaks, by a linear engine: most texts have none.
 _DIGITS = re2.compile(rb"[A-Za-z0-9+/]{%d,}" % _MIN_LINE)
-_HAS_UU_BEGIN = re2.compile(rb"(?m)^begin(?:-base64)? [0-7]{3,4} ")
+_HAS_UU_BEGIN = re2.compile(rb"(?m)^[> \t]{0,12}begin(?:-base64)? [0-7]{3,6} ")
 _HAS_SOFT_BREAK = re2.compile(rb"=[ \t]*\r?\n")
 _HEX_RUN = re.compile(rb"[0-9a-f>\s]+|[0-9A-F>\s]+")
 HEXADECIMAL = "hexadecimal digits"  # a file in some texts, keys and hashes in most
@@ -36,6 +36,8 @@ _ARMOUR_HEADERS = re.compile(rb"\A(?:[A-Za-z-]{2,20}:[^\r\n]*\r?\n)*(?:[ \t]*\r?
 _ARMOUR_CHECK = re.compile(rb"^=[A-Za-z0-9+/]{4}[ \t]*\r?\n?", re.MULTILINE)
 _YENC = re.compile(rb"^=ybegin ([^\r\n]{3,400})\r?\n(.*?)(?:^=yend[^\r\n]*|\Z)", re.MULTILINE | re.DOTALL)
 _BINHEX = re.compile(rb"BinHex 4\.0\)\s{1,8}:([^:]{40,}):?")
+_NO_UU_LINE = re.compile(rb"(?!end)[^\x20-\x60\r\n]|\Z")
+_MOST_BASE64 = 32 * 1024**2
 _YENC_NAME = re.compile(rb"\bname=([^\r\n]+)")
 _SOFT_BREAK = re.compile(rb"=[ \t]*\r?\n")
 _SHORTEST_LINE = 20  # before a soft line break
@@ -109,16 +111,32 @@ def _uuencoded(text: bytes) -> Iterator[EncodedRun]:
     at = 0
     while match := UU_BEGIN.search(text, at):
         at = match.end()
-        body = text[match.end() + 1 :]
-        name = match[2].decode("utf-8", "replace").strip()
-        if match[1]:
-            digits, _, _ = body.partition(b"====")
-            data, n_read = from_base64(digits) or b"", len(digits)
-        else:
+        start = match.end() + 1
+        name = match[3].decode("utf-8", "replace").strip()
+        if match[2]:
+            end = text.find(b"====", start)
+            end = min(len(text) if end < 0 else end, start + _MOST_BASE64)
+            data = from_base64(text[start:end]) or b""
+        elif match["prefix"]:
+            body = _unprefixed(text, start, match["prefix"])
             data, n_read = from_uuencode(body)
+            end = start + n_read + len(match["prefix"]) * body.count(b"\n", 0, n_read)
+        else:
+            data, end = from_uuencode(text, start)
         if data:
-            at = match.end() + 1 + n_read
+            at = end
             yield EncodedRun(match.start(), at, "uuencode", name, data)
+
+
+def _unprefixed(text: bytes, start: int, prefix: bytes) -> bytes:
+    """Return the encoded lines after ``start`` without the mark of a quotation or the indent before each."""
+    lines = []
+    while text.startswith(prefix, start) and not _NO_UU_LINE.match(text, start + len(prefix)):
+        stop = text.find(b"\n", start)
+        stop = len(text) if stop < 0 else stop + 1
+        lines.append(text[start + len(prefix) : stop])
+        start = stop
+    return b"".join(lines)
 
 
 def _yenc(text: bytes) -> Iterator[EncodedRun]:
