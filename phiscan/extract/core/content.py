@@ -21,6 +21,7 @@ from phiscan.model import FailReason, Segment, UnreadPart
 
 SMALL_MEMBER_BYTES = 1024**2  # below this no ratio is suspicious: a page of spaces packs very well
 CHUNK_BYTES = 1024**2
+_HEAD_BYTES = 48  # by which a member is recognized
 _SHARE_OF_TIME = 0.6  # of limits.processor_s that reading may take; the rest is for examining
 _LEAST_CHARS = 1_000_000  # read whatever the time
 # The names of these types alone tell an operator nothing.
@@ -191,6 +192,7 @@ class Sink:
         self._pictures: set[bytes] = set()
         self._accounted: set[str] = set()
         self._packages: dict[str, PackageParts] = {}
+        self._heads: set[bytes] = set()
 
     @property
     def n_chars(self) -> int:
@@ -297,10 +299,15 @@ class Sink:
             detail = f"more than {self.limits.depth} containers within each other"
             self.fail(content.locator, FailReason.NESTED_TOO_DEEP, detail)
             return
+        self._heads.add(content.data[:_HEAD_BYTES])
         try:
             self._dispatch(content, self)
         except ExtractError as error:
             self.fail(content.locator, FailReason(error.reason), error.detail)
+
+    def was_read(self, head: bytes) -> bool:
+        """Tell whether a member that begins with these bytes was handed in."""
+        return head in self._heads
 
     def take_member(self) -> None:
         """Count one member of a container.

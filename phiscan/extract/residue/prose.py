@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _VOWEL = re.compile(
@@ -18,10 +19,10 @@ _MOST_CHARS = 200_000  # of one value that are looked at
 
 
 class ShownWords:
-    """The words of a text, gathered when they are first asked for."""
+    """The words of a text, collected at the first comparison."""
 
     def __init__(self, text: str) -> None:
-        self._text = text
+        self.text = text
         self._words: frozenset[str] | None = None
         self._at = 0  # of the value that was found last: values and text come in the same order, mostly
         self._left = _MOST_COMPARED
@@ -29,22 +30,59 @@ class ShownWords:
     def lacks(self, value: str) -> bool:
         """Tell whether a value is text of which the shown text holds less than half."""
         value = value[:_MOST_CHARS]
-        if self._holds(value.strip()):
+        return not self._holds(value.strip()) and self.lacks_words(value)
+
+    def lacks_words(self, value: str) -> bool:
+        """Tell whether a value has three words or more, at least half of them nowhere in the shown text."""
+        if len(value.split(None, MIN_WORDS)) < MIN_WORDS:
             return False
-        words = words_of(value)
-        if len(words) < MIN_WORDS or len(value.split()) < MIN_WORDS:
-            return False
+        return self._n_missing(value, MIN_WORDS) > 0
+
+    def holds(self, value: str) -> bool:
+        """Tell whether the shown text holds a value as it is, but for blanks around it."""
+        return self._holds(value[:_MOST_CHARS].strip())
+
+    def has_words(self, value: str) -> bool:
+        """Tell whether a value has words and the shown text holds all of them."""
+        found = _WORD.findall(value.casefold())
+        return bool(found) and self._all_words().issuperset(found)
+
+    def lacks_pieces(self, pieces: Sequence[str]) -> bool:
+        """Tell whether pieces of a text are missing, whether they are words or parts of words."""
+        apart, together = " ".join(pieces), "".join(pieces)
+        if not _WORD.search(apart):  # letter by letter
+            return self._n_missing(together, MIN_WORDS) > 0
+        return min(self._n_missing(apart, MIN_WORDS), self._n_missing(together, 1)) > 0
+
+    def _n_missing(self, value: str, n_least: int) -> int:
+        """Return the number of missing words where at least half of the words are missing, else 0."""
+        shown = self._all_words()
+        found = _WORD.findall(value.casefold())
+        if len(found) < n_least or shown.issuperset(found):
+            return 0
+        words = _spelled(found)
+        n_missing = sum(word not in shown and self._is_nowhere(word) for word in words)
+        is_missing = len(words) >= n_least and n_missing >= max(min(2, n_least), _MISSING_SHARE * len(words))
+        return n_missing if is_missing else 0
+
+    def _all_words(self) -> frozenset[str]:
         if self._words is None:
-            self._words = frozenset(_WORD.findall(self._text.casefold()))
-        n_missing = sum(word not in self._words for word in words)
-        return n_missing >= max(2, _MISSING_SHARE * len(words))
+            self._words = frozenset(_WORD.findall(self.text.casefold()))
+        return self._words
+
+    def _is_nowhere(self, word: str) -> bool:
+        """Tell whether a word is missing; in a script without blanks a word may lie within a longer one."""
+        if _LATIN.search(word) or self._left <= 0:
+            return True
+        self._left -= len(self.text)
+        return word not in self.text
 
     def _holds(self, value: str) -> bool:
         """Tell whether the text holds a value as it is, as far as the budget of comparisons reaches."""
-        at = self._text.find(value, self._at, self._at + _NEXT_CHARS)
+        at = self.text.find(value, self._at, self._at + _NEXT_CHARS)
         if at < 0 and self._left > 0:
-            self._left -= len(self._text)
-            at = self._text.find(value)
+            self._left -= len(self.text)
+            at = self.text.find(value)
         if at < 0:
             return False
         self._at = at
@@ -57,6 +95,8 @@ def words_of(value: str) -> list[str]:
     >>> words_of("Lena Okafor, MRN 40718823, admitted xkcdvbn")
     ['lena', 'okafor', 'admitted']
     """
-    return [
-        word for word in _WORD.findall(value.casefold()) if _VOWEL.search(word) or not _LATIN.search(word)
-    ]
+    return _spelled(_WORD.findall(value.casefold()))
+
+
+def _spelled(words: list[str]) -> list[str]:
+    return [word for word in words if _VOWEL.search(word) or not _LATIN.search(word)]
