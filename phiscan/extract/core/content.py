@@ -193,6 +193,7 @@ class Sink:
         self._accounted: set[str] = set()
         self._packages: dict[str, PackageParts] = {}
         self._heads: set[bytes] = set()
+        self._with_members: set[str] = set()
 
     @property
     def n_chars(self) -> int:
@@ -300,6 +301,7 @@ class Sink:
             self.fail(content.locator, FailReason.NESTED_TOO_DEEP, detail)
             return
         self._heads.add(content.data[:_HEAD_BYTES])
+        self._with_members.add(content.locator.rpartition("!/")[0])
         try:
             self._dispatch(content, self)
         except ExtractError as error:
@@ -308,6 +310,10 @@ class Sink:
     def was_read(self, head: bytes) -> bool:
         """Tell whether a member that begins with these bytes was handed in."""
         return head in self._heads
+
+    def has_members_of(self, content: Content) -> bool:
+        """Tell whether a member of a container was handed in."""
+        return content.locator in self._with_members
 
     def take_member(self) -> None:
         """Count one member of a container.
@@ -376,6 +382,10 @@ class Sink:
             return False
         self._pictures.add(digest)
         return True
+
+    def was_seen(self, data: bytes) -> bool:
+        """Tell whether a picture was handed in to its reader."""
+        return blake3(data).digest() in self._pictures
 
     def ocr_seconds_left(self) -> float:
         """Return what is left of the file's OCR budget; its clock starts at the first call."""

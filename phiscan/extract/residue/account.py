@@ -12,21 +12,25 @@ from collections.abc import Iterable
 from phiscan.extract.core import magic_numbers as magic
 from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.core.package_parts import PackageParts
-from phiscan.extract.residue.binary_values import binary_values, has_rest, is_binary
+from phiscan.extract.residue.binary_values import SIGNED, binary_values, has_rest, is_binary
 from phiscan.extract.residue.code_page import is_undecoded
 from phiscan.extract.residue.payloads import list_coded, undecoded_parts
 from phiscan.extract.residue.pdf_strings import is_encrypted, pdf_texts
 from phiscan.extract.residue.picture_values import picture_values
 from phiscan.extract.residue.prose import ShownWords
 from phiscan.extract.residue.text_values import MAIL, RTF, text_values
+from phiscan.extract.residue.unread_members import unread_attachments, unread_parts, unread_runs
 from phiscan.extract.residue.xml_values import package_values
 from phiscan.model import FailReason
 
-_PACKAGES = (magic.DOCX, magic.XLSX, magic.PPTX, magic.ODF, "application/epub+zip")
+_BOOK = "application/epub+zip"
+_PACKAGES = (magic.DOCX, magic.XLSX, magic.PPTX, magic.ODF, _BOOK)
 _TEXTS = frozenset(
     {*MAIL, RTF, "application/json", "application/x-ndjson", "application/hl7-v2", "application/edi-x12"}
 )
 _PDF = "application/pdf"
+_PICTURES = frozenset({"image/png", "image/jpeg", "image/tiff", "image/bmp", "image/gif", "image/webp"})
+_FEW_BYTES = 64  # without blanks around them
 _MOST_BYTES = 64 * 1024**2  # a larger content is read in parts, each with its own account
 Values = Iterable[tuple[str, str | list[str]]]  # the place of a value, and the value whole or in pieces
 
@@ -38,39 +42,70 @@ def account(content: Content, media_type: str, sink: Sink, before: tuple[int, in
     """
     n_pieces, n_segments, n_unread = before
     parts = sink.take_package(content.locator)
-    if (
-        sink.is_accounted(content.locator)
-        or content.stream is not None
-        or len(content.data) > _MOST_BYTES
-        or sink.n_chars_left <= 0
-    ):
+    if content.stream is not None or len(content.data) > _MOST_BYTES or sink.n_chars_left <= 0:
         return
-    if media_type.startswith("image/") or has_rest(media_type):
+    is_empty = sink.n_pieces == n_pieces and not sink.has_members_of(content)
+    if n_unread == len(sink.unread) and _is_unread(content, media_type, sink, is_empty=is_empty):
+        said = f"{len(content.data)} bytes gave no text and no file"
+        sink.fail(content.locator, FailReason.UNSUPPORTED, said)
+    elif media_type.startswith("image/") or has_rest(media_type):
         is_picture = media_type.startswith("image/")
         runs = list(picture_values(content.data) if is_picture else binary_values(content.data, media_type))
-        read_strings(content, runs, sink, n_pieces)
         if runs:
+            read_strings(content, runs, sink, n_pieces)
             list_missing(content, runs, ShownWords(sink.text_since(n_pieces)), sink)
-        return
-    shown = ShownWords(sink.text_since(n_pieces))
-    if len(sink.unread) == n_unread:
-        list_coded(content, sink, n_segments, shown, is_text=_is_text(media_type))
+    else:
+        shown = ShownWords(sink.text_since(n_pieces))
+        is_text = _is_text(media_type)
+        if len(sink.unread) == n_unread:
+            list_coded(content, sink, n_segments, shown, is_text=is_text, is_empty=is_empty)
+        if not (is_text and len(sink.unread) > n_unread):  # else its reader said what cannot be decoded
+            _compare(content, media_type, sink, shown, parts)
+
+
+def _compare(
+    content: Content, media_type: str, sink: Sink, shown: ShownWords, parts: PackageParts | None
+) -> None:
+    """List files that were not handed to a reader, and values that are not shown."""
+    is_searched = media_type == _PDF and sink.is_accounted(content.locator)
     if _is_text(media_type):
-        if len(sink.unread) > n_unread:
-            return  # its reader said which part cannot be decoded
         _list_undecoded(content, media_type, sink, shown)
-    if media_type == _PDF and is_encrypted(content.data):
+    elif media_type == _PDF and not is_searched and is_encrypted(content.data):
         said = "strings of objects that no page, field or note shows are in a cipher and are not read"
         sink.fail(content.place("objects"), FailReason.UNSUPPORTED, said)
-    list_missing(content, _candidates(content, media_type, parts, shown), shown, sink)
+    for place, n_bytes in _unread_members(content, media_type, parts, shown, sink):
+        sink.fail(content.place(place), FailReason.UNSUPPORTED, f"a file of {n_bytes} bytes is not read")
+    if not is_searched and not (media_type == SIGNED and sink.has_members_of(content)):
+        list_missing(content, _candidates(content, media_type, parts, shown), shown, sink)
+
+
+def _unread_members(
+    content: Content, media_type: str, parts: PackageParts | None, shown: ShownWords, sink: Sink
+) -> Iterable[tuple[str, int]]:
+    if media_type.startswith(_PACKAGES):
+        return unread_parts(content, parts, sink, is_book=media_type == _BOOK)
+    if media_type == _PDF:
+        return unread_attachments(content.data, sink)
+    return unread_runs(content.data, shown.text, sink) if _is_text(media_type) else ()
+
+
+def _is_unread(content: Content, media_type: str, sink: Sink, *, is_empty: bool) -> bool:
+    """Tell whether no reader looked at a picture, or none gave a text or a member of a binary file.
+
+    Texts, packages and PDF may be empty; what is in them is compared below.
+    """
+    if media_type in _PICTURES:
+        return not sink.was_seen(content.data)
+    if _is_text(media_type) or media_type.startswith((*_PACKAGES, "image/")) or has_rest(media_type):
+        return False
+    return is_empty and media_type not in (_PDF, SIGNED) and len(content.data.strip()) >= _FEW_BYTES
 
 
 def read_strings(content: Content, runs: list[tuple[str, str]], sink: Sink, n_pieces: int) -> None:
     """Add the runs of text in a picture or a binary document that its reader did not give, ``#strings``."""
-    if runs:
-        shown = ShownWords(sink.text_since(n_pieces))
-        missing = dict.fromkeys(text.strip() for _, text in runs if shown.lacks(text))
-        sink.add("\n".join(missing), content.place("strings"))
+    shown = ShownWords(sink.text_since(n_pieces))
+    missing = dict.fromkeys(text.strip() for _, text in runs if shown.lacks(text))
+    sink.add("\n".join(missing), content.place("strings"))
 
 
 def _is_text(media_type: str) -> bool:

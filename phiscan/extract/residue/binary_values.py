@@ -25,8 +25,7 @@ _DEFINITION = re.compile(
 )
 
 
-_FIELD = re.compile(r"content-[a-z-]{0,20}:|mime-version|text/(?:plain|html)|charset=", re.IGNORECASE)
-_SIGNED = "application/pkcs7-mime"
+SIGNED = "application/pkcs7-mime"  # or a signature alone
 _LITERAL = re.compile(r"'((?:[^']|'')+)'")
 _PROGRAM = re.compile(
     r"Program Files|\.(?:DLL|OLB|EXE|TLB)\b|Microsoft (?:Office|Word|Excel)"
@@ -58,12 +57,10 @@ def is_binary(media_type: str) -> bool:
 def binary_values(data: bytes, media_type: str) -> Iterator[tuple[str, str]]:
     """Yield place and text of the runs of printable characters; of definitions of tables the literals."""
     for at, text in byte_runs(data):
-        if has_rest(media_type) and (not _is_prose(text) or _PROGRAM.search(text)):
+        if (has_rest(media_type) or media_type == SIGNED) and (not _is_prose(text) or _PROGRAM.search(text)):
             continue
         if _DEFINITION.search(text, 0, 200):
             text = " ".join(_LITERAL.findall(text))  # noqa: PLW2901 (what of it a person may have typed)
-        if media_type == _SIGNED and _FIELD.search(text):
-            continue  # of the signed message, which is read as a member
         yield f"bytes {at}", unquote(text) if "%20" in text else text
 
 

@@ -30,16 +30,18 @@ _SIGNATURE = re.compile(
 _FIELDS_BYTES = 600
 
 
-def list_coded(content: Content, sink: Sink, n_segments: int, shown: ShownWords, *, is_text: bool) -> None:
+def list_coded(
+    content: Content, sink: Sink, n_segments: int, shown: ShownWords, *, is_text: bool, is_empty: bool
+) -> None:
     """List encoded runs in the text that this content itself gave, which no reader decoded.
 
-    Where nothing searched the text for codes, the bytes of a text file are searched, too.
+    Where nothing searched the text for codes, or there is no text, the bytes of a text file are searched.
     """
     was_searched = sink.is_accounted(content.place("decoded"))  # for codes: documents in them are read
     if not is_text and was_searched:
         return
-    if is_text and not was_searched:
-        _list_runs(content.data, content.locator, sink, shown)
+    if is_text and (is_empty or not was_searched or not _has_message(content, sink, n_segments)):
+        _list_runs(content.data, content.locator, sink, shown, is_reworded=was_searched)
     own = (content.locator, f"{content.locator}#")
     for index, segment in enumerate(sink.segments_since(n_segments), n_segments):
         is_own = segment.locator == own[0] or segment.locator.startswith(own[1])
@@ -55,6 +57,17 @@ def list_coded(content: Content, sink: Sink, n_segments: int, shown: ShownWords,
             _list_runs(data, segment.locator, sink, shown)
 
 
+def _has_message(content: Content, sink: Sink, n_segments: int) -> bool:
+    """Tell whether a message gave fields and, where it gave no files, a body; True for other contents."""
+    if not content.name.lower().endswith((".eml", ".emlx")):
+        return True
+    own = f"{content.locator}#"
+    places = {
+        part.locator[len(own) :] for part in sink.segments_since(n_segments) if part.locator.startswith(own)
+    }
+    return "headers" in places and ("body" in places or sink.has_members_of(content))
+
+
 def _list_mail_runs(data: bytes, locator: str, sink: Sink, *, was_searched: bool) -> None:
     for run in encoded_runs(data):
         if not (was_searched and is_document(run.data)):
@@ -63,11 +76,16 @@ def _list_mail_runs(data: bytes, locator: str, sink: Sink, *, was_searched: bool
         sink.fail(locator, FailReason.UNSUPPORTED, "quoted-printable text is not decoded")
 
 
-def _list_runs(data: bytes, locator: str, sink: Sink, shown: ShownWords) -> None:
+def _list_runs(
+    data: bytes, locator: str, sink: Sink, shown: ShownWords, *, is_reworded: bool = False
+) -> None:
+    """List runs whose text is not shown as it is, or, where a reader rewords it, whose words are not."""
     n_runs = n_chars = 0
     for run in coded_runs(data):
         text = readable(run.data)
-        if (text and not shown.holds(text)) or (not text and is_document(run.data)):
+        is_shown = shown.holds(text) or (is_reworded and not shown.lacks_words(text))
+        is_lost = not is_shown if text else is_document(run.data)
+        if is_lost and not sink.was_read(run.data[:_HEAD_BYTES]):
             n_runs += 1
             n_chars += run.end - run.start
     if n_runs:

@@ -15,6 +15,7 @@ _STREAM = re.compile(rb"<<([^\x00]{0,2000}?)>>\s{0,4}stream\r?\n")
 _NO_TEXT = re.compile(
     rb"/Image\b|/FontFile|/Length1\b|/DCTDecode|/JPXDecode|/JBIG2|/CCITTFax|/XRef|/ICCBased|/FunctionType|/CMapName|/EmbeddedFile\b"
 )
+_EMBEDDED = re.compile(rb"/Type\s?/EmbeddedFile\b")
 _KERNED = re.compile(rb"(?<!\\)\)\s{0,2}-?\d{0,2}(?:\.\d+)?\s{0,2}\(")  # no blank between the letters
 _MACHINE_KEY = re.compile(
     rb"/(?:Producer|Creator|PTEX\.Fullbanner|CharSet|FontFamily|FontName|DA|DS|D|ID)\s*$"
@@ -70,6 +71,17 @@ def pdf_texts(data: bytes) -> Iterator[tuple[int, str]]:
     end = data.rfind(_END)
     if end >= 0 and len(data) - end > _LEAST_REST and _is_readable(rest := data[end + 5 :].decode("latin-1")):
         yield end, rest
+
+
+def embedded_files(data: bytes) -> Iterator[tuple[int, bytes, int]]:
+    """Yield place, first bytes and packed size of the embedded files of a PDF that is not encrypted."""
+    if b"/EmbeddedFile" not in data or is_encrypted(data):
+        return
+    for match in _STREAM.finditer(data):
+        if _EMBEDDED.search(match[1]):
+            end = data.find(b"endstream", match.end())
+            body = data[match.end() : end if end >= 0 else len(data)]
+            yield match.start(), _unpacked(body, match[1]), len(body)
 
 
 def _stream(body: bytes, head: bytes, at: int) -> Iterator[tuple[int, str]]:

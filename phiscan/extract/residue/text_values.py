@@ -35,7 +35,7 @@ _MACHINE_LINE = re.compile(
 _ENCODED_WORD = re.compile(rb"=\?([^?\s]{1,40})\?([bBqQ])\?([^?\r\n]{0,2000})\?=(?:\s+(?==\?))?")
 _OTHER_CODE_PAGE = re.compile(r"\S*[^\x00-\x7f]\S*")  # a word whose letters depend on what a part declares
 _NAME_PART = re.compile(rb"\bname\*?\d{0,3}\*?=([^;\r\n]{1,2000})")  # of an attached file, in several fields
-_STRUCK_OVER = re.compile(".\b")
+_TERMINAL = re.compile("\x1b\\[[0-9;?]*[A-Za-z]|.\b")  # colours of a terminal, letters struck over
 _BLANK = "\x1f"  # for a tag: white space, but not the blank by which a field is continued
 _SOFT_BREAK = re.compile(rb"=[ \t]*\r?\n")
 _HEX_PICTURE = re2.compile(rb"[0-9a-fA-F\r\n]{128,}")
@@ -102,8 +102,8 @@ def _lines(data: bytes, media_type: str, shown_text: str) -> Iterator[str]:
         data = _ENCODED_WORD.sub(_decoded_word, data) if b"=?" in data else data
         data = from_quoted_printable(data) if _SOFT_BREAK.search(data) else data
     text = data.decode("utf-8") if _is_utf8(data) else decode(data)[0]
-    if "\b" in text:
-        text = _STRUCK_OVER.sub("", text)
+    if "\b" in text or "\x1b[" in text:
+        text = _TERMINAL.sub("", text)
     if not is_mail and text.strip() in shown_text:
         return
     if is_mail and b"name*" in data:
