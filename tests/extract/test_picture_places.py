@@ -52,6 +52,7 @@ PROFILE = b"Raw profile type iptc\0\0" + zlib.compress(
 )
 CASES = {
     "private_chunk.png": png(b"prVt", P.encode()),
+    "packed_private_chunk.png": png(b"prVt", b"1\0" + zlib.compress(P.encode() * 2)),
     "raw_profile.png": png(b"zTXt", PROFILE),
     "comment_big_endian.jpg": picture("JPEG", exif=exif(0x9286, b"UNICODE\0" + P.encode("utf-16-be"))),
     "maker_note.jpg": picture("JPEG", exif=exif(0x927C, b"\0\1" + P.encode() + b"\0\2")),

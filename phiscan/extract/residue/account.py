@@ -17,9 +17,9 @@ from phiscan.extract.residue.code_page import is_undecoded
 from phiscan.extract.residue.payloads import list_coded, undecoded_parts
 from phiscan.extract.residue.pdf_strings import is_encrypted, pdf_texts
 from phiscan.extract.residue.picture_values import picture_values
-from phiscan.extract.residue.prose import ShownWords
+from phiscan.extract.residue.prose import ShownWords, Value
 from phiscan.extract.residue.text_values import MAIL, RTF, text_values
-from phiscan.extract.residue.unread_members import unread_attachments, unread_parts, unread_runs
+from phiscan.extract.residue.unread_members import unread_attachments, unread_parts, unread_rest, unread_runs
 from phiscan.extract.residue.xml_values import package_values
 from phiscan.model import FailReason
 
@@ -32,7 +32,7 @@ _PDF = "application/pdf"
 _PICTURES = frozenset({"image/png", "image/jpeg", "image/tiff", "image/bmp", "image/gif", "image/webp"})
 _FEW_BYTES = 64  # without blanks around them
 _MOST_BYTES = 64 * 1024**2  # a larger content is read in parts, each with its own account
-Values = Iterable[tuple[str, str | list[str]]]  # the place of a value, and the value whole or in pieces
+Values = Iterable[tuple[str, Value]]  # each with its place
 
 
 def account(content: Content, media_type: str, sink: Sink, before: tuple[int, int, int]) -> None:
@@ -50,6 +50,7 @@ def account(content: Content, media_type: str, sink: Sink, before: tuple[int, in
         sink.fail(content.locator, FailReason.UNSUPPORTED, said)
     elif media_type.startswith("image/") or has_rest(media_type):
         is_picture = media_type.startswith("image/")
+        _list_members(content, unread_rest(content.data, sink) if is_picture else (), sink)
         runs = list(picture_values(content.data) if is_picture else binary_values(content.data, media_type))
         if runs:
             read_strings(content, runs, sink, n_pieces)
@@ -73,10 +74,14 @@ def _compare(
     elif media_type == _PDF and not is_searched and is_encrypted(content.data):
         said = "strings of objects that no page, field or note shows are in a cipher and are not read"
         sink.fail(content.place("objects"), FailReason.UNSUPPORTED, said)
-    for place, n_bytes in _unread_members(content, media_type, parts, shown, sink):
-        sink.fail(content.place(place), FailReason.UNSUPPORTED, f"a file of {n_bytes} bytes is not read")
+    _list_members(content, _unread_members(content, media_type, parts, shown, sink), sink)
     if not is_searched and not (media_type == SIGNED and sink.has_members_of(content)):
         list_missing(content, _candidates(content, media_type, parts, shown), shown, sink)
+
+
+def _list_members(content: Content, members: Iterable[tuple[str, int]], sink: Sink) -> None:
+    for place, n_bytes in members:
+        sink.fail(content.place(place), FailReason.UNSUPPORTED, f"a file of {n_bytes} bytes is not read")
 
 
 def _unread_members(
@@ -137,8 +142,7 @@ def list_missing(content: Content, values: Values, shown: ShownWords, sink: Sink
     """List the places with values that are not shown; places that are byte offsets count as one."""
     missing: dict[str, tuple[str, int, int]] = {}
     for place, value in values:
-        is_missing = shown.lacks(value) if isinstance(value, str) else shown.lacks_pieces(value)
-        if is_missing:
+        if shown.lacks(value):
             group = "bytes" if place.startswith("bytes ") else place
             first, n_values, n_chars = missing.get(group, (place, 0, 0))
             missing[group] = first, n_values + 1, n_chars + sum(map(len, value))

@@ -8,7 +8,7 @@ _MOST_CHARS = 100_000
 _MIN_WORDS = 3
 _MIN_SHARE = 0.4  # of the words with a letter outside ASCII
 _ODD = re.compile(
-    r"[a-z\xe0-\xff]{2,}[\x80-\x9f\u201a\u201e\u2020-\u2022\u2026\u2030\u2039\u02c6\u2018\u201c\u201d\u02dc\u2122"
+    r"[A-Za-z\xe0-\xff]+[\x80-\x9f\u201a\u201e\u2020-\u2022\u2026\u2030\u2039\u02c6\u2018\u201c\u201d\u02dc\u2122"
     r"\xa1-\xb6\xb8-\xbf\ufffd]+[a-z\xe0-\xff]"
     r"|[a-z\xe0-\xff]+[\u0160\u017d\u0152\u0178\xc0-\xde][a-z\xe0-\xff]"
 )

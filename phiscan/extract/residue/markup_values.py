@@ -20,6 +20,11 @@ _CODED_ATTRIBUTE = re.compile(rb'="([^"<>]*%20[^"<>]*)"')
 _CELL_VALUE = re.compile(rb'\sv="([^"<>]{2,}+)"')  # of a record of a table, one word each
 _LONG_TEXT = re.compile(rb">([^<>]{12,}+)<")
 _CDATA = re2.compile(rb"<!\[CDATA\[([^\]]*)\]\]")
+# Two words with capitals, as a value of their own: a person's name.
+_NAME = re.compile(
+    rb"(?:=[\"']|>)((?:[A-Z]|\xc3[\x80-\x9e])(?:[a-z'-]|\xc3[\x9f-\xbf]){2,40},?"
+    rb" (?:[A-Z]|\xc3[\x80-\x9e])(?:[a-z'-]|\xc3[\x9f-\xbf]){2,40})[\"'<]"
+)
 _ANY_TEXT = re.compile(rb">([^<>]+)<")
 _WORDY = re.compile(rb"[^\W\d_].*[^\W\d_].*[^\W\d_]", re.DOTALL)
 _CODED = re.compile(r"%[0-9A-Fa-f]{2}")
@@ -34,7 +39,7 @@ _STYLE = re.compile(
 _FONT_OR_STYLE = re.compile(
     rb"[\s:](?:typeface|style:name|[\w-]*(?:style|page|layout|font|master)[\w-]*-name(?:-\w+)?|ascii|hAnsi|cs|eastAsia|font-family"
     rb"|style|class|eqn|styleName|Ignorable|axis|ptType|mods|fmla|xmlns\S*|schemaLocation|id|ID|uid|path|d|points|viewBox"
-    rb"|transform|srcset|sizes|media|lang|guid|uri|Requires|ContentType|Type|PartName|type|sqref|spans|rel)$|[Ff]ont\s+(?:\w+:)?(?:name|val)$"
+    rb"|transform|srcset|sizes|media|lang|guid|uri|Requires|ContentType|Type|PartName|type|sqref|spans|rel|[\w-]*display-name)$|[Ff]ont\s+(?:\w+:)?(?:name|val)$"
 )
 _ADDRESS = re.compile(rb"[/.?&#]")
 _STYLE_SHEET = re2.compile(rb"(?is)<style\b[^>]*>.*?</style>")
@@ -57,9 +62,10 @@ _TECHNICAL_PIECE = re.compile(
 
 @dataclass(slots=True)
 class Values:
-    """The values of one markup: texts of several words, runs of short texts, and whether a limit was met."""
+    """The values of one markup: texts of several words, names, short texts, and whether a limit was met."""
 
     texts: list[str] = field(default_factory=list, repr=False)
+    names: list[tuple[str]] = field(default_factory=list, repr=False)  # each of two words
     shorts: list[bytes] = field(default_factory=list, repr=False)  # all texts between tags, for ``pieces``
     is_cut: bool = False
 
@@ -81,6 +87,7 @@ def markup_values(data: bytes, *, has_pieces: bool = True, has_texts: bool = Tru
         elif b"%20" in raw:
             _take(_without_codes(raw), found)
     if has_pieces:
+        found.names = [(raw.decode(),) for raw in dict.fromkeys(_names(data))]
         found.shorts = _ANY_TEXT.findall(data)
         found.shorts += _CELL_VALUE.findall(data) if b' v="' in data else []
     return found
@@ -127,6 +134,12 @@ def _attributes(data: bytes, found: Values) -> Iterator[bytes]:
                 continue
             raw = raw.replace(b"_", b" ")
         yield raw
+
+
+def _names(data: bytes) -> Iterator[bytes]:
+    for match in _NAME.finditer(data):
+        if not _FONT_OR_STYLE.search(data, max(match.start() - _LOOK_BACK, 0), match.start()):
+            yield match[1]
 
 
 def _without_codes(raw: bytes) -> bytes:

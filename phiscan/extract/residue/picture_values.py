@@ -23,6 +23,7 @@ _HEX = re.compile(rb"[0-9a-fA-F\s]{40,}")
 _MOST_STREAMS = 200
 _MOST_UNPACKED = 1024**2
 _MOST_CHUNKS = 20_000
+_JPEG_END, _FILLING = b"\xff\xd9", b"\0\r\n\t \xff"
 _JPEG, _SCAN = b"\xff\xd8\xff", 0xDA
 
 
@@ -63,6 +64,17 @@ def _parts(data: bytes) -> Iterator[tuple[int, bytes]]:
         yield from _chunks(data)
     elif data.startswith(_JPEG):
         yield from _segments(data)
+
+
+def after_end(data: bytes) -> tuple[int, bytes]:
+    """Return place and bytes of what follows the end of a PNG or JPEG picture."""
+    at = len(data)
+    if data.startswith(_PNG):
+        at = next((at for at, part in _chunks(data) if at + len(part) == len(data)), at)
+    elif data.startswith(_JPEG) and (end := data.rfind(_JPEG_END)) >= 0:
+        at = end + len(_JPEG_END)
+    rest = data[at:].lstrip(_FILLING)
+    return len(data) - len(rest), rest.rstrip(_FILLING)
 
 
 def _chunks(data: bytes) -> Iterator[tuple[int, bytes]]:

@@ -18,6 +18,9 @@ _MOST_COMPARED = 20_000_000  # characters of text
 _MOST_CHARS = 200_000  # of one value that are looked at
 
 
+Value = str | tuple[str] | list[str]  # a text, a name of two words, or a text in pieces
+
+
 class ShownWords:
     """The words of a text, collected at the first comparison."""
 
@@ -27,8 +30,12 @@ class ShownWords:
         self._at = 0  # of the value that was found last: values and text come in the same order, mostly
         self._left = _MOST_COMPARED
 
-    def lacks(self, value: str) -> bool:
-        """Tell whether a value is text of which the shown text holds less than half."""
+    def lacks(self, value: Value) -> bool:
+        """Tell whether a value is text of which the shown text holds less than half; of a name, no word."""
+        if isinstance(value, tuple):
+            return self._all_words().isdisjoint(_WORD.findall(value[0].casefold()))
+        if isinstance(value, list):
+            return self._lacks_pieces(value)
         value = value[:_MOST_CHARS]
         return not self._holds(value.strip()) and self.lacks_words(value)
 
@@ -47,7 +54,7 @@ class ShownWords:
         found = _WORD.findall(value.casefold())
         return bool(found) and self._all_words().issuperset(found)
 
-    def lacks_pieces(self, pieces: Sequence[str]) -> bool:
+    def _lacks_pieces(self, pieces: Sequence[str]) -> bool:
         """Tell whether pieces of a text are missing, whether they are words or parts of words."""
         apart, together = " ".join(pieces), "".join(pieces)
         if not _WORD.search(apart):  # letter by letter

@@ -13,7 +13,7 @@ import re2
 
 from phiscan.extract.core.charset import decode
 from phiscan.extract.residue.markup_values import markup_values, missing_pieces
-from phiscan.extract.residue.prose import ShownWords
+from phiscan.extract.residue.prose import ShownWords, Value
 from phiscan.extract.transport.decoding import from_base64, from_quoted_printable
 
 MARKUP = frozenset({"text/html", "text/xml"})
@@ -53,7 +53,7 @@ _MIN_BLANKS = 2
 _MOST_PIECES = 64
 
 
-def text_values(data: bytes, media_type: str, shown: ShownWords) -> Iterator[tuple[str, str | list[str]]]:
+def text_values(data: bytes, media_type: str, shown: ShownWords) -> Iterator[tuple[str, Value]]:
     """Yield place and value of what looks like text in the bytes of a text file and may not be shown.
 
     A list is one text in pieces. Of more than 2 MiB, 32 windows spread over the file are looked at.
@@ -65,7 +65,8 @@ def text_values(data: bytes, media_type: str, shown: ShownWords) -> Iterator[tup
             values = _rtf_values(part)
         elif media_type in MARKUP:
             found = markup_values(part, has_pieces=media_type != "text/html")
-            values = chain(found.texts, missing_pieces(found.shorts, shown))
+            names = found.names if media_type == "text/xml" else ()
+            values = chain(found.texts, names, missing_pieces(found.shorts, shown))
         elif media_type in JSON:
             values = _literals(part)
         else:
@@ -137,7 +138,7 @@ def _is_utf8(data: bytes) -> bool:
     return True
 
 
-def _rtf_values(data: bytes) -> Iterator[str | list[str]]:
+def _rtf_values(data: bytes) -> Iterator[Value]:
     """Yield texts of several words between control words, and runs of shorter ones."""
     data = _RTF_CHARACTER.sub(_character, _without_styles(_HEX_PICTURE.sub(b" ", data)))
     data = _RTF_TAG.sub(b" ", data)

@@ -11,6 +11,7 @@ from phiscan.extract.core.encoded_documents import is_document
 from phiscan.extract.core.package_parts import PackageParts
 from phiscan.extract.residue.byte_runs import byte_runs
 from phiscan.extract.residue.pdf_strings import embedded_files
+from phiscan.extract.residue.picture_values import after_end
 from phiscan.extract.residue.prose import MIN_WORDS, words_of
 from phiscan.extract.transport.runs import encoded_runs
 
@@ -65,6 +66,13 @@ def unread_runs(data: bytes, shown_text: str, sink: Sink) -> Iterator[tuple[str,
         for run in encoded_runs(data):
             if run.is_document and is_document(run.data) and not sink.was_read(run.data[:_HEAD_BYTES]):
                 yield f"bytes {run.start}", len(run.data)
+
+
+def unread_rest(data: bytes, sink: Sink) -> Iterator[tuple[str, int]]:
+    """Yield place and size of a file after the end of a picture that was not handed to a reader."""
+    at, rest = after_end(data)
+    if len(rest) >= _HEAD_BYTES and not sink.was_read(rest[:_HEAD_BYTES]) and is_document(rest):
+        yield f"bytes {at}", len(rest)
 
 
 def _has_text(head: bytes) -> bool:

@@ -16,7 +16,7 @@ import re2
 from phiscan.extract.core.content import CHUNK_BYTES, Content
 from phiscan.extract.core.package_parts import PackageParts
 from phiscan.extract.residue.markup_values import markup_values, missing_pieces
-from phiscan.extract.residue.prose import ShownWords
+from phiscan.extract.residue.prose import ShownWords, Value
 
 _PARTS_OF_STYLE = re.compile(
     r"styles|theme|fontTable|webSettings|Content_Types|_xmlsignatures|calcChain"
@@ -40,11 +40,11 @@ _SHARED_STRINGS = "sharedstrings.xml"
 
 def package_values(
     content: Content, parts: PackageParts | None, shown: ShownWords
-) -> Iterator[tuple[str, str | list[str]]]:
+) -> Iterator[tuple[str, Value]]:
     """Yield part and value for what looks like a text in the markup of a package, of cells those of words.
 
-    A list is one text in pieces. What the package's reader unpacked is in ``parts``. Of a part that is
-    larger than the limit only the first bytes are looked at.
+    A tuple is a name, a list one text in pieces. What the package's reader unpacked is in ``parts``. Of a
+    part that is larger than the limit only the first bytes are looked at.
     """
     try:
         parts = parts or PackageParts(zipfile.ZipFile(content.open()))
@@ -76,7 +76,7 @@ def _bounded(stream: IO[bytes]) -> bytes:
     return b"".join(pieces)
 
 
-def _values(name: str, data: bytes, shown: ShownWords) -> Iterator[str | list[str]]:
+def _values(name: str, data: bytes, shown: ShownWords) -> Iterator[Value]:
     if b"\0" in data[:8]:
         data = data.decode("utf-16", "replace").encode("utf-8", "replace")
     begin = _CELLS.search(data)
@@ -96,4 +96,5 @@ def _values(name: str, data: bytes, shown: ShownWords) -> Iterator[str | list[st
     has_pieces = not is_table and not _FILLED_BY_PROGRAMS.search(name)
     found = markup_values(data, has_pieces=has_pieces, has_texts=not name.endswith("/settings.xml"))
     yield from found.texts
+    yield from found.names if name != "styles.xml" else ()
     yield from missing_pieces(found.shorts, shown)
