@@ -14,6 +14,7 @@ from phiscan.extract.core.content import Content, Inflating, Sink, TextFullError
 from phiscan.extract.core.file_type import sniff
 from phiscan.extract.core.labels import humanise
 from phiscan.extract.core.magic_numbers import EMPTY, UNKNOWN
+from phiscan.extract.databases.records import list_long_cells
 from phiscan.extract.databases.sqlite_remains import deleted_texts
 from phiscan.extract.residue.prose import words_of
 from phiscan.extract.spreadsheets.rows import SEPARATOR
@@ -50,10 +51,13 @@ class SqliteExtractor:
             try:
                 tables = database.execute(
                     "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0"
-                ).fetchmany(_MOST_TABLES)
+                ).fetchmany(_MOST_TABLES + 1)
             except sqlite3.Error:
                 raise ExtractError(FailReason.CORRUPT, "no SQLite tables") from None
-            for number, (name,) in enumerate(tables, 1):
+            if len(tables) > _MOST_TABLES:
+                place = content.place(f"table{_MOST_TABLES + 1}")
+                sink.fail(place, FailReason.TOO_LARGE, f"tables after the first {_MOST_TABLES} are not read")
+            for number, (name,) in enumerate(tables[:_MOST_TABLES], 1):
                 self._read_table(database, name, content, sink, f"table{number}")
             sink.add("\n".join(_schema_texts(database)), content.place("schema"))
         sink.add("\n".join(deleted_texts(content.data)), content.place("deleted"))
@@ -70,6 +74,7 @@ class SqliteExtractor:
             while block := rows.fetchmany(_ROWS_AT_ONCE):
                 lines = (_line(labels, row) for row in block)
                 sink.add("\n".join(line for line in lines if line), content.place(f"{place}/row{first}"))
+                list_long_cells(block, content.place(f"{place}/row{first}"), sink)
                 for offset, row in enumerate(block):
                     _read_files(row, content, sink, f"{place}-row{first + offset}")
                 first += len(block)

@@ -10,6 +10,7 @@ import struct
 from collections.abc import Iterator
 
 from phiscan.extract.core.content import Content, Sink
+from phiscan.model import FailReason
 
 _PLACEABLE = b"\xd7\xcd\xc6\x9a"
 _EMF_TEXT_W, _EMF_TEXT_A, _EMF_SMALL_TEXT, _EMF_COMMENT = 84, 83, 108, 70
@@ -39,6 +40,9 @@ class MetafileExtractor:
         data = content.data
         is_wmf = data.startswith(_PLACEABLE) or not data.startswith(b"\x01\0\0\0")
         records = list(_wmf_records(data) if is_wmf else _emf_records(data))
+        if len(records) >= _MAX_RECORDS:
+            said = f"records after the first {_MAX_RECORDS} are not read"
+            sink.fail(content.locator, FailReason.TOO_LARGE, said)
         pieces = _wmf_texts(records) if is_wmf else _emf_texts(records)
         sink.add(_lines(pieces), content.locator)
         pictures = _wmf_pictures(records) if is_wmf else _emf_pictures(records)

@@ -62,12 +62,11 @@ _TECHNICAL_PIECE = re.compile(
 
 @dataclass(slots=True)
 class Values:
-    """The values of one markup: texts of several words, names, short texts, and whether a limit was met."""
+    """The values of one markup: texts of several words, names, and all texts between tags."""
 
     texts: list[str] = field(default_factory=list, repr=False)
     names: list[tuple[str]] = field(default_factory=list, repr=False)  # each of two words
     shorts: list[bytes] = field(default_factory=list, repr=False)  # all texts between tags, for ``pieces``
-    is_cut: bool = False
 
 
 def markup_values(data: bytes, *, has_pieces: bool = True, has_texts: bool = True) -> Values:
@@ -75,12 +74,11 @@ def markup_values(data: bytes, *, has_pieces: bool = True, has_texts: bool = Tru
     found = Values()
     if b"tyle>" in data or b"STYLE>" in data:
         data = _STYLE_SHEET.sub(b" ", data)
-    for raw in _attributes(data, found):
+    for raw in _attributes(data):
         _take(raw, found)
     texts = dict.fromkeys(_LONG_TEXT.findall(data)) if has_texts else {}
     if has_texts and b"<![CDATA[" in data:
         texts.update(dict.fromkeys(_CDATA.findall(data)))
-    found.is_cut |= len(texts) > _MOST_VALUES
     for raw in list(texts)[:_MOST_VALUES]:
         if raw.count(b" ") >= _MIN_BLANKS:
             _take(raw, found)
@@ -108,7 +106,7 @@ def _take(raw: bytes, found: Values) -> None:
         found.texts.append(value)
 
 
-def _attributes(data: bytes, found: Values) -> Iterator[bytes]:
+def _attributes(data: bytes) -> Iterator[bytes]:
     """Yield the values of attributes of three words or more; the same one is looked at once."""
     seen: set[bytes] = set()
     searches = [_ATTRIBUTE]
@@ -122,7 +120,6 @@ def _attributes(data: bytes, found: Values) -> Iterator[bytes]:
             continue
         seen.add(whole)
         if len(seen) > _MOST_VALUES:
-            found.is_cut = True
             return
         raw = match[1]
         if not _WORDY.search(raw) or _FONT_OR_STYLE.search(data, max(start - _LOOK_BACK, 0), start):
