@@ -8,11 +8,10 @@ _MOST_CHARS = 100_000
 _MIN_WORDS = 3
 _MIN_SHARE = 0.4  # of the words with a letter outside ASCII
 _ODD = re.compile(
-    r"[A-Za-z\xe0-\xff]+[\x80-\x9f\u201a\u201e\u2020-\u2022\u2026\u2030\u2039\u02c6\u2018\u201c\u201d\u02dc\u2122"
-    r"\xa1-\xb6\xb8-\xbf\ufffd]+[a-z\xe0-\xff]"
-    r"|[a-z\xe0-\xff]+[\u0160\u017d\u0152\u0178\xc0-\xde][a-z\xe0-\xff]"
+    r"[A-Za-z\xe0-\xff][\x80-\x9f\u201a\u201e\u2020-\u2022\u2026\u2030\u2039\u02c6\u2018\u201c\u201d\u02dc\u2122"
+    r"\xa1-\xb6\xb8-\xbf\ufffd]{1,4}[a-z\xe0-\xff]"
+    r"|[a-z\xe0-\xff][\u0160\u017d\u0152\u0178\xc0-\xde][a-z\xe0-\xff]"
 )
-_FOREIGN = re.compile(r"[^\W\d_]*[^\x00-\x7f\s][^\W\d_]*")
 
 
 def is_undecoded(data: bytes, text: str) -> bool:
@@ -25,5 +24,5 @@ def is_undecoded(data: bytes, text: str) -> bool:
     try:
         data.decode("utf-8")
     except UnicodeDecodeError:
-        return len(odd) >= _MIN_SHARE * len(_FOREIGN.findall(head))
+        return len(odd) >= _MIN_SHARE * sum(not word.isascii() for word in head.split())
     return False

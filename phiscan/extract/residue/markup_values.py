@@ -16,7 +16,7 @@ from phiscan.extract.residue.prose import ShownWords
 _ATTRIBUTE = re.compile(rb'="([^"<> ]*+ [^"<> ]*+ [^"<>]*+)"')
 _QUOTED = re.compile(rb"='([^'<> _%]*+[ _%][^'<> _%]*+[ _%][^'<>]*+)'")
 _UNDERSCORED = re.compile(rb'="([^"<>_]*+_[^"<>_]*+_[^"<>]*+)"')
-_CODED_ATTRIBUTE = re.compile(rb'="([^"<>]*%20[^"<>]*)"')
+_CODED_ATTRIBUTE = re.compile(rb'="([^"<>%]*+(?:%(?!20)[^"<>%]*+)*+%20[^"<>]*+)"')
 _CELL_VALUE = re.compile(rb'\sv="([^"<>]{2,}+)"')  # of a record of a table, one word each
 _LONG_TEXT = re.compile(rb">([^<>]{12,}+)<")
 _CDATA = re2.compile(rb"<!\[CDATA\[([^\]]*)\]\]")

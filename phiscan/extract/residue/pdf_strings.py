@@ -51,13 +51,17 @@ def pdf_texts(data: bytes) -> Iterator[tuple[int, str]]:
     if is_encrypted(data):
         return
     ends = 0
+    has_ends = True
     left = _MOST_ALL_BYTES
     for number, match in enumerate(_STREAM.finditer(data)):
         if number > _MOST_STREAMS or left <= 0:
             return
-        yield from _dictionary(data[ends : match.start()], ends)
-        end = data.find(b"endstream", match.end())
-        ends = end if end >= 0 else match.end()
+        if match.start() < ends:
+            continue  # within a stream
+        end = data.find(b"endstream", match.end()) if has_ends else -1
+        has_ends = end >= 0  # else none follows at all
+        before, ends = ends, end if has_ends else match.end()
+        yield from _dictionary(data[before : match.start()], before)
         yield from _dictionary(match[1], match.start())
         if _NO_TEXT.search(match[1]):
             continue
@@ -77,10 +81,12 @@ def embedded_files(data: bytes) -> Iterator[tuple[int, bytes, int]]:
     """Yield place, first bytes and packed size of the embedded files of a PDF that is not encrypted."""
     if b"/EmbeddedFile" not in data or is_encrypted(data):
         return
-    for match in _STREAM.finditer(data):
+    for number, match in enumerate(_STREAM.finditer(data)):
         if _EMBEDDED.search(match[1]):
             end = data.find(b"endstream", match.end())
-            body = data[match.end() : end if end >= 0 else len(data)]
+            if end < 0 or number > _MOST_STREAMS:
+                return
+            body = data[match.end() : end]
             yield match.start(), _unpacked(body, match[1]), len(body)
 
 

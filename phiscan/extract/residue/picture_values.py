@@ -6,6 +6,7 @@ import re
 import zlib
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import islice
 
 from phiscan.extract.residue.byte_runs import byte_runs
 from phiscan.extract.residue.prose import MIN_WORDS
@@ -20,8 +21,8 @@ _PNG = b"\x89PNG\r\n\x1a\n"
 _PIXELS = frozenset({b"IDAT", b"fdAT", b"PLTE", b"iCCP", b"IHDR", b"tRNS"})
 _ZLIB = re.compile(rb"\x78[\x01\x5e\x9c\xda]|\x1f\x8b\x08")
 _HEX = re.compile(rb"[0-9a-fA-F\s]{40,}")
-_MOST_STREAMS = 200
-_MOST_UNPACKED = 1024**2
+_MOST_STREAMS = 64
+_MOST_UNPACKED = 1024**2  # of one of them
 _MOST_CHUNKS = 20_000
 _JPEG_END, _FILLING = b"\xff\xd9", b"\0\r\n\t \xff"
 _JPEG, _SCAN = b"\xff\xd8\xff", 0xDA
@@ -33,12 +34,10 @@ def picture_values(data: bytes) -> Iterator[tuple[str, str]]:
     What programs write is left out.
     """
     yield from ((f"bytes {at}", text) for at, text in _runs(data))
-    for at, part in _parts(data):
-        for number, match in enumerate(_ZLIB.finditer(part)):
-            if number >= _MOST_STREAMS:
-                break
-            for text in _packed_texts(part[match.start() :]):
-                yield f"bytes {at + match.start()}", text
+    starts = ((at, part, match.start()) for at, part in _parts(data) for match in _ZLIB.finditer(part))
+    for at, part, start in islice(starts, _MOST_STREAMS):
+        for text in _packed_texts(memoryview(part)[start:]):
+            yield f"bytes {at + start}", text
 
 
 def _runs(data: bytes) -> Iterator[tuple[int, str]]:
@@ -47,7 +46,7 @@ def _runs(data: bytes) -> Iterator[tuple[int, str]]:
             yield at, text
 
 
-def _packed_texts(data: bytes) -> Iterator[str]:
+def _packed_texts(data: memoryview) -> Iterator[str]:
     """Yield the texts of a zlib or gzip stream, also of one that holds hexadecimal digits."""
     with suppress(zlib.error, ValueError):
         plain = zlib.decompressobj(zlib.MAX_WBITS | 32).decompress(data, _MOST_UNPACKED)

@@ -20,7 +20,7 @@ MARKUP = frozenset({"text/html", "text/xml"})
 JSON = frozenset({"application/json", "application/x-ndjson"})
 RTF = "application/rtf"
 MAIL = frozenset({"message/rfc822", "application/mbox"})
-_LITERAL = re.compile(rb'"((?:[^"\\]|\\.)*+)"')
+_LITERAL = re2.compile(rb'"((?:[^"\\]|\\.)*)"')
 _STYLE_SHEET = re2.compile(rb"(?is)<style\b[^>]*>.*?</style>")
 _TAG = re.compile(r"<[^<>]*>?")
 # Fields and lines by which a message is carried, and the continuation of such a field.
@@ -33,7 +33,6 @@ _MACHINE_LINE = re.compile(
     re.IGNORECASE,
 )
 _ENCODED_WORD = re.compile(rb"=\?([^?\s]{1,40})\?([bBqQ])\?([^?\r\n]{0,2000})\?=(?:\s+(?==\?))?")
-_OTHER_CODE_PAGE = re.compile(r"\S*[^\x00-\x7f]\S*")  # a word whose letters depend on what a part declares
 _NAME_PART = re.compile(rb"\bname\*?\d{0,3}\*?=([^;\r\n]{1,2000})")  # of an attached file, in several fields
 _TERMINAL = re.compile("\x1b\\[[0-9;?]*[A-Za-z]|.\b")  # colours of a terminal, letters struck over
 _BLANK = "\x1f"  # for a tag: white space, but not the blank by which a field is continued
@@ -121,13 +120,18 @@ def _lines(data: bytes, media_type: str, shown_text: str) -> Iterator[str]:
             continue
         is_machine = is_mail and ((is_machine and line[:1] in (" ", "\t")) or bool(_MACHINE_LINE.match(line)))
         if not is_machine and line.count(" ") >= _MIN_BLANKS:
-            yield _OTHER_CODE_PAGE.sub(" ", line) if is_mail else line
+            yield _in_ascii(line) if is_mail else line
 
 
 def _decoded_word(match: re.Match[bytes]) -> bytes:
     raw = match[3].replace(b"_", b" ")
     plain = from_quoted_printable(raw) if match[2] in b"qQ" else from_base64(match[3]) or b""
     return plain.decode("utf-8", "replace").encode()
+
+
+def _in_ascii(line: str) -> str:
+    """Return a line without the words whose letters depend on the code page that a part declares."""
+    return line if line.isascii() else " ".join(word for word in line.split(" ") if word.isascii())
 
 
 def _is_utf8(data: bytes) -> bool:
@@ -144,7 +148,7 @@ def _rtf_values(data: bytes) -> Iterator[Value]:
     data = _RTF_TAG.sub(b" ", data)
     run: list[str] = []
     for raw in _RTF_WORD.split(data):
-        text = _OTHER_CODE_PAGE.sub(" ", raw.decode("cp1252", "replace"))
+        text = _in_ascii(raw.decode("cp1252", "replace"))
         if text.count(" ") >= _MIN_BLANKS or len(run) >= _MOST_PIECES:
             if len(run) > 1:
                 yield run

@@ -33,8 +33,9 @@ _LINK = re2.compile(rb"<[^<>]*\bTargetMode=.External.[^<>]*>")
 _FILLED_BY_PROGRAMS = re.compile(r"^docProps/|(?:^|/)(?:meta|settings)\.xml$", re.IGNORECASE)
 # Texts and literals of formulas of three words or more within the cells.
 _CELL_TEXT = re2.compile(rb">([^<> ]* [^<> ]* [^<>]*)<")
-_CODED_TEXT = re.compile(rb">([^<>]*%20[^<>]*)<")
+_CODED_TEXT = re.compile(rb">([^<>%]*+(?:%(?!20)[^<>%]*+)*+%20[^<>]*+)<")
 _MOST_BYTES = 16 * 1024**2  # of one part
+_MOST_ALL_BYTES = 64 * 1024**2
 _SHARED_STRINGS = "sharedstrings.xml"
 
 
@@ -48,15 +49,17 @@ def package_values(
     """
     try:
         parts = parts or PackageParts(zipfile.ZipFile(content.open()))
+        left = _MOST_ALL_BYTES
         for info in parts.archive.infolist():
             name = info.filename
-            is_looked_at = name == "styles.xml" or not _is_style(name)
+            is_looked_at = left > 0 and (name == "styles.xml" or not _is_style(name))
             if not name.lower().endswith(_MARKUP) or not is_looked_at or info.flag_bits & 1:
                 continue
             data = parts.get(name)
             if data is None:
                 with parts.archive.open(info) as stream:
                     data = _bounded(stream)
+            left -= len(data)
             yield from ((name, value) for value in _values(name, data[:_MOST_BYTES], shown))
     except Exception:  # noqa: BLE001 (a damaged package; its reader says what is wrong)
         return
