@@ -67,5 +67,7 @@ def binary_values(data: bytes, media_type: str) -> Iterator[tuple[str, str]]:
 def _is_prose(text: str) -> bool:
     """Tell words from code, markup, paths and names of styles."""
     head = text[:2000]
+    if head.count(" ") < _MIN_WORDS - 1:
+        return False
     n_letters = sum(map(str.isalpha, head)) + head.count(" ")
     return n_letters >= _PROSE_SHARE * len(head) and len(words_of(head)) >= _MIN_WORDS

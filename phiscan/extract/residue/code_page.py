@@ -18,11 +18,10 @@ def is_undecoded(data: bytes, text: str) -> bool:
     """Tell whether a text whose bytes are no UTF-8 has signs where letters of its language should be."""
     if data.isascii() or not text:
         return False
-    head = text[:_MOST_CHARS]
-    if head.isascii() or len(odd := _ODD.findall(head)) < _MIN_WORDS:
-        return False
     try:
         data.decode("utf-8")
     except UnicodeDecodeError:
-        return len(odd) >= _MIN_SHARE * sum(not word.isascii() for word in head.split())
+        head = text[:_MOST_CHARS]
+        n_odd = 0 if head.isascii() else len(_ODD.findall(head))
+        return n_odd >= max(_MIN_WORDS, _MIN_SHARE * sum(not word.isascii() for word in head.split()))
     return False

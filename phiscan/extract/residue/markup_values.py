@@ -10,7 +10,9 @@ from urllib.parse import unquote
 
 import re2
 
+from phiscan.extract.residue.byte_runs import BYTES
 from phiscan.extract.residue.prose import ShownWords
+from phiscan.text.automata import spans
 
 # An attribute of three words or more: with blanks, or coded as an address or an identifier has them.
 _ATTRIBUTE = re.compile(rb'="([^"<> ]*+ [^"<> ]*+ [^"<>]*+)"')
@@ -21,9 +23,10 @@ _CELL_VALUE = re.compile(rb'\sv="([^"<>]{2,}+)"')  # of a record of a table, one
 _LONG_TEXT = re.compile(rb">([^<>]{12,}+)<")
 _CDATA = re2.compile(rb"<!\[CDATA\[([^\]]*)\]\]")
 # Two words with capitals, as a value of their own: a person's name.
-_NAME = re.compile(
-    rb"(?:=[\"']|>)((?:[A-Z]|\xc3[\x80-\x9e])(?:[a-z'-]|\xc3[\x9f-\xbf]){2,40},?"
-    rb" (?:[A-Z]|\xc3[\x80-\x9e])(?:[a-z'-]|\xc3[\x9f-\xbf]){2,40})[\"'<]"
+_NAME = re2.compile(
+    rb"(?:=[\"']|>)((?:[A-Z]|\xc3[\x80-\x9e])(?:[a-z'-]|\xc3[\x9f-\xbf]){2}(?:[a-z'-]|\xc3[\x9f-\xbf])*,?"
+    rb" (?:[A-Z]|\xc3[\x80-\x9e])(?:[a-z'-]|\xc3[\x9f-\xbf]){2}(?:[a-z'-]|\xc3[\x9f-\xbf])*)[\"'<]",
+    BYTES,
 )
 _ANY_TEXT = re.compile(rb">([^<>]+)<")
 _WORDY = re.compile(rb"[^\W\d_].*[^\W\d_].*[^\W\d_]", re.DOTALL)
@@ -134,9 +137,9 @@ def _attributes(data: bytes) -> Iterator[bytes]:
 
 
 def _names(data: bytes) -> Iterator[bytes]:
-    for match in _NAME.finditer(data):
-        if not _FONT_OR_STYLE.search(data, max(match.start() - _LOOK_BACK, 0), match.start()):
-            yield match[1]
+    for start, end in spans(_NAME, data):
+        if not _FONT_OR_STYLE.search(data, max(start - _LOOK_BACK, 0), start):
+            yield data[start:end].strip(b"=\"'<>")
 
 
 def _without_codes(raw: bytes) -> bytes:
