@@ -29,7 +29,7 @@ SIGNED = "application/pkcs7-mime"  # or a signature alone
 _LITERAL = re.compile(r"'((?:[^']|'')+)'")
 _PROGRAM = re.compile(
     r"Program Files|\.(?:DLL|OLB|EXE|TLB)\b|Microsoft (?:Office|Word|Excel)"
-    r"|currentpoint|mergeformat|Click to edit|endstream|endobj|/Type\s?/",
+    r"|currentpoint|mergeformat|Click to edit|xmlns|<[?/]?\w+:\w|/Filter|endstream|endobj|/Type\s?/",
     re.IGNORECASE,
 )
 _MIN_WORDS = 5  # fewer are a font, a style, a path or a class
