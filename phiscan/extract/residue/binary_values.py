@@ -34,6 +34,7 @@ _PROGRAM = re.compile(
 )
 _MIN_WORDS = 5  # fewer are a font, a style, a path or a class
 _PROSE_SHARE = 0.75
+_LETTERS = b" " + bytes(code for code in range(256) if chr(code).isalpha() and code not in range(0x80, 0xC0))
 
 
 _WITH_REST = frozenset(
@@ -69,5 +70,5 @@ def _is_prose(text: str) -> bool:
     head = text[:2000]
     if head.count(" ") < _MIN_WORDS - 1:
         return False
-    n_letters = sum(map(str.isalpha, head)) + head.count(" ")
-    return n_letters >= _PROSE_SHARE * len(head) and len(words_of(head)) >= _MIN_WORDS
+    n_others = len(head.encode("cp1252", "replace").translate(None, _LETTERS))
+    return n_others <= (1 - _PROSE_SHARE) * len(head) and len(words_of(head)) >= _MIN_WORDS

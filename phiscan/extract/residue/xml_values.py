@@ -33,6 +33,7 @@ _LINK = re2.compile(rb"<[^<>]*\bTargetMode=.External.[^<>]*>")
 _FILLED_BY_PROGRAMS = re.compile(r"^docProps/|(?:^|/)(?:meta|settings)\.xml$", re.IGNORECASE)
 # Texts and literals of formulas of three words or more within the cells.
 _CELL_TEXT = re2.compile(rb">([^<> ]* [^<> ]* [^<>]*)<")
+_OF_TEXT = (b"<f", b":f", b"t>", b'="str"', b'="d"')  # formulas, inline texts, results that are texts
 _CODED_TEXT = re.compile(rb">([^<>%]*+(?:%(?!20)[^<>%]*+)*+%20[^<>]*+)<")
 _MOST_BYTES = 16 * 1024**2  # of one part
 _MOST_ALL_BYTES = 64 * 1024**2
@@ -82,14 +83,15 @@ def _bounded(stream: IO[bytes]) -> bytes:
 def _values(name: str, data: bytes, shown: ShownWords) -> Iterator[Value]:
     if b"\0" in data[:8]:
         data = data.decode("utf-16", "replace").encode("utf-8", "replace")
-    begin = _CELLS.search(data)
+    begin = _CELLS.search(data) if _CELLS_END in data else None
     is_table = begin is not None or name.lower().endswith(_SHARED_STRINGS)
     if begin is not None:
         end = max(data.rfind(_CELLS_END), begin.start())
         cells = data[begin.start() : end]
         data = data[: begin.start()] + data[end:]
         coded = (unquote_to_bytes(raw) for raw in _CODED_TEXT.findall(cells)) if b"%20" in cells else ()
-        for raw in dict.fromkeys(chain(_CELL_TEXT.findall(cells), coded)):
+        has_texts = any(mark in cells for mark in _OF_TEXT)
+        for raw in dict.fromkeys(chain(_CELL_TEXT.findall(cells) if has_texts else (), coded)):
             value = html.unescape(raw.decode("utf-8", "replace"))
             yield " ".join(_LITERAL.findall(value)) if '"' in value else value
     if name.endswith(".rels"):
