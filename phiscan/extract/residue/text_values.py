@@ -80,7 +80,16 @@ def _windows(data: bytes) -> Iterator[tuple[int, bytes]]:
         return
     for number in range(_WINDOWS):
         start = (len(data) - _WINDOW_BYTES) * number // (_WINDOWS - 1)
-        yield start, data[start : start + _WINDOW_BYTES]
+        part = data[start : start + _WINDOW_BYTES]
+        yield start, _whole_lines(part) if number else part
+
+
+def _whole_lines(part: bytes) -> bytes:
+    """Return a window without the line, or the character, that begins before it."""
+    at = part.find(b"\n") + 1
+    while not at and part[:1] and part[0] & 0xC0 == 0x80:  # noqa: PLR2004 (a further byte of UTF-8)
+        part = part[1:]
+    return part[at:]
 
 
 def _literals(data: bytes) -> Iterator[str]:
@@ -101,7 +110,8 @@ def _lines(data: bytes, media_type: str, shown_text: str) -> Iterator[str]:
     if is_mail:
         data = _ENCODED_WORD.sub(_decoded_word, data) if b"=?" in data else data
         data = from_quoted_printable(data) if _SOFT_BREAK.search(data) else data
-    text = data.decode("utf-8") if _is_utf8(data) else decode(data)[0]
+    text = _from_utf8(data)
+    text = decode(data)[0] if text is None else text
     if "\b" in text or "\x1b[" in text:
         text = _TERMINAL.sub("", text)
     if not is_mail and text.strip() in shown_text:
@@ -134,12 +144,12 @@ def _in_ascii(line: str) -> str:
     return line if line.isascii() else " ".join(word for word in line.split(" ") if word.isascii())
 
 
-def _is_utf8(data: bytes) -> bool:
+def _from_utf8(data: bytes) -> str | None:
+    """Return a text in UTF-8, but for a character that its end cuts; None where it is in no UTF-8."""
     try:
-        data.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return data[: error.start].decode("utf-8") if error.start >= len(data) - 3 else None
 
 
 def _rtf_values(data: bytes) -> Iterator[Value]:
