@@ -13,6 +13,7 @@ _VOWEL = re.compile(
     re.IGNORECASE,
 )
 _LATIN = re.compile(r"[a-z]", re.IGNORECASE)
+MIN_CHARS = 3  # of a word
 MIN_WORDS = 3  # fewer are a name of a style, a font or a field
 _MISSING_SHARE = 0.5
 _NEXT_CHARS = 4096  # after the last value, where the next one is looked for first
@@ -29,6 +30,7 @@ class ShownWords:
     def __init__(self, text: str) -> None:
         self.text = text
         self._words: frozenset[str] | None = None
+        self._lines: frozenset[str] | None = None
         self._at = 0  # of the value that was found last: values and text come in the same order, mostly
         self._left = _MOST_COMPARED
 
@@ -47,13 +49,20 @@ class ShownWords:
             return False
         return self._n_missing(value, MIN_WORDS) > 0
 
+    def has_line(self, line: str) -> bool:
+        """Tell whether a line is one of the shown text as it is."""
+        if self._lines is None:
+            self._lines = frozenset(self.text.splitlines())
+        return line in self._lines
+
     def holds(self, value: str) -> bool:
         """Tell whether the shown text holds a value as it is, but for blanks around it."""
         return self._holds(value[:_MOST_CHARS].strip())
 
     def has_words(self, value: str) -> bool:
         """Tell whether a value has words and the shown text holds all of them."""
-        found = _WORD.findall(value.casefold())
+        folded = value.casefold()
+        found = {word for word in set(_words(folded)) if len(word) >= MIN_CHARS}
         return bool(found) and self._all_words().issuperset(found)
 
     def _lacks_pieces(self, pieces: Sequence[str]) -> bool:

@@ -46,8 +46,8 @@ _RTF_STYLE = re.compile(
 _RTF_CHARACTER = re.compile(rb"\\'([0-9a-fA-F]{2})|\\u(-?\d{1,6}) ?(?:\\'[0-9a-fA-F]{2}|\?)?")
 _RTF_TAG = re.compile(rb"<[^<>\\]{1,400}>")
 _RTF_WORD = re.compile(rb"\\[a-zA-Z]+-?\d* ?|\\[^a-zA-Z]|[{}]|[\r\n]+")
-_MOST_BYTES = 2 * 1024**2  # of a larger text windows are looked at
-_WINDOWS, _WINDOW_BYTES = 32, 64 * 1024
+_MOST_BYTES = 1024**2  # of a larger text windows are looked at
+_WINDOWS, _WINDOW_BYTES = 32, 16 * 1024
 _MIN_BLANKS = 2
 _MOST_PIECES = 64
 
@@ -55,7 +55,7 @@ _MOST_PIECES = 64
 def text_values(data: bytes, media_type: str, shown: ShownWords) -> Iterator[tuple[str, Value]]:
     """Yield place and value of what looks like text in the bytes of a text file and may not be shown.
 
-    A list is one text in pieces. Of more than 2 MiB, 32 windows spread over the file are looked at.
+    A list is one text in pieces. Of more than 1 MiB, 32 windows spread over the file are looked at.
     """
     if b"\0" in data[:64]:
         data = decode(data)[0].encode("utf-8", "replace")
@@ -67,9 +67,9 @@ def text_values(data: bytes, media_type: str, shown: ShownWords) -> Iterator[tup
             names = found.names if media_type == "text/xml" else ()
             values = chain(found.texts, names, missing_pieces(found.shorts, shown))
         elif media_type in JSON:
-            values = _literals(part)
+            values = iter(()) if shown.has_words(part.decode("utf-8", "replace")) else _literals(part)
         else:
-            values = _lines(part, media_type, shown.text)
+            values = _lines(part, media_type, shown)
         for value in values:
             yield f"bytes {start}", value
 
@@ -104,7 +104,7 @@ def _literals(data: bytes) -> Iterator[str]:
             yield value
 
 
-def _lines(data: bytes, media_type: str, shown_text: str) -> Iterator[str]:
+def _lines(data: bytes, media_type: str, shown: ShownWords) -> Iterator[str]:
     """Yield the lines that the text does not hold as they are."""
     is_mail = media_type in MAIL
     if is_mail:
@@ -114,7 +114,7 @@ def _lines(data: bytes, media_type: str, shown_text: str) -> Iterator[str]:
     text = decode(data)[0] if text is None else text
     if "\b" in text or "\x1b[" in text:
         text = _TERMINAL.sub("", text)
-    if not is_mail and text.strip() in shown_text:
+    if not is_mail and (text.strip() in shown.text or shown.has_words(text)):
         return
     if is_mail and b"name*" in data:
         names = b"".join(_NAME_PART.findall(data)).decode("utf-8", "replace")
@@ -122,10 +122,9 @@ def _lines(data: bytes, media_type: str, shown_text: str) -> Iterator[str]:
     if is_mail and "<" in text:
         solid = _STYLE_SHEET.sub(b" ", text.encode("utf-8", "replace"))
         text = _TAG.sub(_BLANK, solid.decode("utf-8", "replace"))
-    shown = set(shown_text.splitlines())
     is_machine = False  # a field of a message and the lines that continue it
     for line in text.splitlines():
-        if line in shown:
+        if shown.has_line(line):
             is_machine = False
             continue
         is_machine = is_mail and ((is_machine and line[:1] in (" ", "\t")) or bool(_MACHINE_LINE.match(line)))
