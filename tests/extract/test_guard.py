@@ -1,6 +1,8 @@
 """The account of a file lists what a reader leaves out: each case of the other tests without its reader."""
 
+import io
 import re
+import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -187,6 +189,14 @@ def test_without_the_account_the_cases_are_silent(monkeypatch: pytest.MonkeyPatc
     chosen = [name for name in CASES if name.startswith(("office", "pdf", "codes"))]
     outcomes = [outcome(name) for name in chosen]
     assert sum(not is_whole and not listed for is_whole, listed in outcomes) > len(chosen) // 2
+
+
+def test_an_archive_of_folders_alone_is_complete() -> None:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.mkdir("letters")
+        archive.writestr("letters/empty.txt", "")
+    assert not extract_bytes(stream.getvalue(), "a.zip", Limits()).unread
 
 
 def test_the_entry_names_place_and_size(monkeypatch: pytest.MonkeyPatch) -> None:

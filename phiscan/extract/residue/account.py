@@ -19,7 +19,13 @@ from phiscan.extract.residue.pdf_strings import is_encrypted, pdf_texts
 from phiscan.extract.residue.picture_values import picture_values
 from phiscan.extract.residue.prose import ShownWords, Value
 from phiscan.extract.residue.text_values import MAIL, RTF, text_values
-from phiscan.extract.residue.unread_members import unread_attachments, unread_parts, unread_rest, unread_runs
+from phiscan.extract.residue.unread_members import (
+    has_files,
+    unread_attachments,
+    unread_parts,
+    unread_rest,
+    unread_runs,
+)
 from phiscan.extract.residue.xml_values import package_values
 from phiscan.model import FailReason
 
@@ -30,6 +36,7 @@ _TEXTS = frozenset(
 )
 _PDF = "application/pdf"
 _PICTURES = frozenset({"image/png", "image/jpeg", "image/tiff", "image/bmp", "image/gif", "image/webp"})
+_MAY_BE_EMPTY = frozenset({_PDF, SIGNED, "application/dicom"})  # a signature alone, a picture without a name
 _FEW_BYTES = 64  # without blanks around them
 _MOST_BYTES = 64 * 1024**2  # a larger content is read in parts, each with its own account
 Values = Iterable[tuple[str, Value]]  # each with its place
@@ -103,7 +110,8 @@ def _is_unread(content: Content, media_type: str, sink: Sink, *, is_empty: bool)
         return not sink.was_seen(content.data)
     if _is_text(media_type) or media_type.startswith((*_PACKAGES, "image/")) or has_rest(media_type):
         return False
-    return is_empty and media_type not in (_PDF, SIGNED) and len(content.data.strip()) >= _FEW_BYTES
+    is_small = media_type in _MAY_BE_EMPTY or len(content.data.strip()) < _FEW_BYTES
+    return is_empty and not is_small and has_files(content.data, media_type)
 
 
 def read_strings(content: Content, runs: list[tuple[str, str]], sink: Sink, n_pieces: int) -> None:

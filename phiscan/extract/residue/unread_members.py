@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import re
+import tarfile
 import zipfile
 from collections.abc import Iterator
 
@@ -27,6 +29,19 @@ _PLACEHOLDER = re.compile(r"\[(?:base64|uuencode|yEnc|BinHex|hexadecimal digits|
 _HEAD_BYTES = 48
 _LOOKED_AT = 4096
 _MOST_PARTS = 20_000
+
+
+def has_files(data: bytes, media_type: str) -> bool:
+    """Tell whether an archive holds more than folders and empty files; True for any other content."""
+    try:
+        if media_type == "application/zip":
+            return any(info.file_size for info in zipfile.ZipFile(io.BytesIO(data)).infolist())
+        if media_type == "application/x-tar":
+            with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+                return any(info.isfile() and info.size for info in archive)
+    except Exception:  # noqa: BLE001 (a damaged archive; it gave nothing all the same)
+        return True
+    return True
 
 
 def unread_parts(
