@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 
 from hypothesis import settings
 
@@ -15,6 +16,11 @@ settings.register_profile("ci", derandomize=True, deadline=None)
 settings.register_profile("here", deadline=None)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
 
+# Containers often forbid it; then each of the hundreds of programs that the tests start compiles phiscan anew,
+# and each worker of pytest-xdist every test.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 # A shell lets what runs in its background ignore Ctrl-C, and so would every program that a test starts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -25,4 +31,4 @@ os.environ.setdefault("PHISCAN_SECOND_NAMES_SHARE", "0")
 # CI runs the tests as root: what a scan says of that is tested where it is meant.
 os.environ.setdefault("PHISCAN_ALLOW_ROOT", "1")
 
-pytest_plugins = ("tests.postgresql",)
+pytest_plugins = ("tests.postgresql", "tests.statements")

@@ -13,7 +13,8 @@ from phiscan.errors import ConflictError, InputError
 from phiscan.review.accounts import passwords
 from phiscan.review.accounts.users import Refusal, Role, SignedIn
 from phiscan.review.store import Store
-from tests.review.results import NOW, later, url_of
+from tests.empty_database import new_store
+from tests.review.results import NOW, later
 
 PASSWORD = "correct horse battery"
 QUICK = PasswordHash((Argon2Hasher(time_cost=1, memory_cost=8, parallelism=1),))
@@ -28,7 +29,7 @@ def database(tmp_path: Path) -> Path:
 def store(database: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     monkeypatch.setattr(passwords, "_HASHER", QUICK)
     passwords._unmatched_hash.cache_clear()
-    with Store.open(url_of(database), create=True) as opened:
+    with new_store(database) as opened:
         opened.users.add(name="Ana Ex", role=Role.LEAD, password=PASSWORD, by="test", now=NOW)
         yield opened
 
