@@ -16,7 +16,7 @@ settings.register_profile("ci", derandomize=True, deadline=None)
 settings.register_profile("here", deadline=None)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
 
-# Containers often forbid it; then each of the hundreds of programs that the tests start compiles phiscan anew,
+# Containers often forbid it; then each of the hundreds of programs that tests start compiles phiscan anew,
 # and each worker of pytest-xdist every test.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
@@ -31,4 +31,4 @@ os.environ.setdefault("PHISCAN_SECOND_NAMES_SHARE", "0")
 # CI runs the tests as root: what a scan says of that is tested where it is meant.
 os.environ.setdefault("PHISCAN_ALLOW_ROOT", "1")
 
-pytest_plugins = ("tests.postgresql", "tests.statements")
+pytest_plugins = ("tests.postgresql", "tests.statements", "tests.warm_workers")

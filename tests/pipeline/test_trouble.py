@@ -11,7 +11,7 @@ from phiscan.config import load_config
 from phiscan.crawl import check_roots, load_ignore, local
 from phiscan.pipeline.scan import scan as run_scan
 from phiscan.review.store import Store
-from tests.pipeline.harness import Tool
+from tests.pipeline.harness import Tool, ToolHere
 from tests.waiting import wait_until
 
 RULE = """[[rule]]
@@ -43,14 +43,12 @@ def _one_line(done: subprocess.CompletedProcess[str], status: int, *words: str) 
 
 @pytest.mark.parametrize("pattern", ["(", r"\bLKC-(?=\d)", "x{1000}{1000}", r"LKC-\d+"])
 def test_refuses_a_bad_rule_of_the_site_before_any_file_is_opened(
-    tool: Tool, share: Path, pattern: str
+    tool_here: ToolHere, share: Path, pattern: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rules = tool.home.parent / "site.toml"
+    rules = tool_here.home.parent / "site.toml"
     rules.write_text(RULE.format(pattern=pattern))
-    environment = {**tool.environment(), "PHISCAN_EXTRA_PATTERNS": str(rules)}
-    done = subprocess.run(
-        tool.command("scan", share), env=environment, capture_output=True, text=True, check=False
-    )
+    monkeypatch.setenv("PHISCAN_EXTRA_PATTERNS", str(rules))
+    done = tool_here.run("scan", share)
     assert _one_line(done, 2, str(rules), "site.mrn.1"), done.stderr
 
 
@@ -169,13 +167,6 @@ def test_prints_any_name_under_any_locale(tool: Tool, share: Path) -> None:
     "line",
     ['{"id": NaN, "text": "a"}', '{"id": 1e999, "text": "a"}', '{"id": "\\ud800", "text": "a"}', "1" * 5000],
 )
-def test_refuses_what_is_not_json_on_one_line(tool: Tool, line: str) -> None:
-    done = subprocess.run(
-        tool.command("screen", "-", "--json"),
-        env=tool.environment(),
-        input=line + "\n",
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def test_refuses_what_is_not_json_on_one_line(tool_here: ToolHere, line: str) -> None:
+    done = tool_here.run("screen", "-", "--json", stdin=line + "\n")
     assert _one_line(done, 2, "line 1: expected a JSON object"), done.stderr
