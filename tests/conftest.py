@@ -1,9 +1,12 @@
 """Settings of all tests."""
 
+import gc
 import os
 import signal
 import sys
+from collections.abc import Generator
 
+import pytest
 from hypothesis import settings
 
 from phiscan.threads import use_one_thread
@@ -30,5 +33,17 @@ os.environ.setdefault("PHISCAN_SECOND_NAMES_SHARE", "0")
 
 # CI runs the tests as root: what a scan says of that is tested where it is meant.
 os.environ.setdefault("PHISCAN_ALLOW_ROOT", "1")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Let the garbage collector rest while millions of objects are made that all stay."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
+
 
 pytest_plugins = ("tests.postgresql", "tests.statements", "tests.warm_workers")

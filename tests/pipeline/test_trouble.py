@@ -53,39 +53,39 @@ def test_refuses_a_bad_rule_of_the_site_before_any_file_is_opened(
 
 
 @pytest.mark.slow
-def test_makes_no_new_key_for_an_old_database(tool: Tool, share: Path) -> None:
-    tool.run("scan", share)
-    key = tool.home / "key"
+def test_makes_no_new_key_for_an_old_database(tool_here: ToolHere, share: Path) -> None:
+    tool_here.run("scan", share)
+    key = tool_here.home / "key"
     held = key.read_bytes()
     key.unlink()
-    assert _one_line(tool.run("scan", share), 2, "the key is gone")
+    assert _one_line(tool_here.run("scan", share), 2, "the key is gone")
     key.write_bytes(held)
     key.chmod(0o600)
-    assert '"unchanged": 60' in tool.run("scan", share, "--json").stdout
+    assert '"unchanged": 60' in tool_here.run("scan", share, "--json").stdout
 
 
 @pytest.mark.slow
-def test_does_not_take_an_unmounted_share_for_a_clean_one(tool: Tool, share: Path) -> None:
-    tool.run("scan", share)
+def test_does_not_take_an_unmounted_share_for_a_clean_one(tool_here: ToolHere, share: Path) -> None:
+    tool_here.run("scan", share)
     share.rename(share.with_name("elsewhere"))
     share.mkdir()  # the mount point without its share
-    done = tool.run("scan", share, "--json")
+    done = tool_here.run("scan", share, "--json")
     summary = json.loads(done.stdout)
     assert done.returncode == 3
     assert (summary["crawled"], summary["unchanged"], summary["failed"]) == (61, 60, {"io_error": 1})
     assert summary["referred"] == 6
-    emptied = json.loads(tool.run("scan", share, "--full", "--json").stdout)
+    emptied = json.loads(tool_here.run("scan", share, "--full", "--json").stdout)
     assert (emptied["crawled"], emptied["referred"]) == (0, 0)
     share.rmdir()
     share.with_name("elsewhere").rename(share)
-    assert json.loads(tool.run("scan", share, "--json").stdout)["crawled"] == 60
+    assert json.loads(tool_here.run("scan", share, "--json").stdout)["crawled"] == 60
 
 
 @pytest.mark.slow
 def test_keeps_the_results_of_a_folder_that_cannot_be_listed(
-    tool: Tool, share: Path, monkeypatch: pytest.MonkeyPatch
+    tool_here: ToolHere, share: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tool.run("scan", share)
+    tool_here.run("scan", share)
     real = os.open
 
     def refuse(path: bytes, flags: int) -> int:
@@ -93,7 +93,7 @@ def test_keeps_the_results_of_a_folder_that_cannot_be_listed(
             raise PermissionError(13, "Permission denied")
         return real(path, flags)
 
-    config = load_config(None, {**os.environ, "PHISCAN_HOME": str(tool.home)})
+    config = load_config(None, {**os.environ, "PHISCAN_HOME": str(tool_here.home)})
     monkeypatch.setattr(local.os, "open", refuse)  # root may list everything, so the refusal is made here
     with Store.open(config.database_url) as store:
         summary = run_scan(config, check_roots([share]), store, ignore=load_ignore(config, [])).summary
@@ -103,11 +103,11 @@ def test_keeps_the_results_of_a_folder_that_cannot_be_listed(
 
 
 @pytest.mark.slow
-def test_refuses_another_key_before_it_opens_a_file(tool: Tool, share: Path) -> None:
-    tool.run("scan", share)
-    key = tool.home / "key"
+def test_refuses_another_key_before_it_opens_a_file(tool_here: ToolHere, share: Path) -> None:
+    tool_here.run("scan", share)
+    key = tool_here.home / "key"
     key.write_text("ab" * 32 + "\n")
-    done = tool.run("scan", share, "--json")
+    done = tool_here.run("scan", share, "--json")
     assert (done.returncode, done.stdout) == (2, "")
     assert "`phiscan db rotate-key`" in done.stderr
 
