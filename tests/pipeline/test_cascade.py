@@ -1,6 +1,7 @@
 """The cascade leaves out what cannot change whether a file is referred; the audit sample sees everything."""
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -20,8 +21,9 @@ LINE = "Staff on call: Torvald Karrowick, Quenna Vandelune. Dear Mr. Bristil Ost
 STAFF = LINE * 8  # short texts are searched whatever they say
 
 
-@pytest.fixture(scope="module")
+@cache
 def full() -> Engine:
+    """Return an engine that searches everything."""
     return Engine(
         build_screener(Config()),
         build_classifier(Config()),
@@ -31,9 +33,10 @@ def full() -> Engine:
     )
 
 
-@pytest.fixture(scope="module")
-def cut(full: Engine) -> Engine:
-    return replace(full, audit_share=0.0)
+@cache
+def cut() -> Engine:
+    """Return one that searches names only where something says health."""
+    return replace(full(), audit_share=0.0)
 
 
 def document(text: str, number: int = 0) -> Document:
@@ -41,28 +44,26 @@ def document(text: str, number: int = 0) -> Document:
 
 
 @pytest.mark.parametrize("number", range(3))
-def test_a_referral_is_never_lost(number: int, full: Engine, cut: Engine) -> None:
+def test_a_referral_is_never_lost(number: int) -> None:
     text = LETTER.format(first="Zantho", last="Prathewin", born="3 May 1961", card="1234 567 897", year=2009)
     filler = MINUTES.format(n=1) * number
-    whole, part = (examine(document(filler + text), engine) for engine in (full, cut))
+    whole, part = (examine(document(filler + text), engine) for engine in (full(), cut()))
     assert whole == replace(part, search=Search.EVERYTHING)
     assert part.search is Search.NEEDED
     assert whole.referral is Referral.REFERRED
 
 
-def test_names_are_not_searched_where_nothing_says_health_and_the_case_says_so(
-    full: Engine, cut: Engine
-) -> None:
-    assert examine(document(STAFF), full).referral is Referral.PII_ONLY
-    part = examine(document(STAFF), cut)
+def test_names_are_not_searched_where_nothing_says_health_and_the_case_says_so() -> None:
+    assert examine(document(STAFF), full()).referral is Referral.PII_ONLY
+    part = examine(document(STAFF), cut())
     assert part.referral is Referral.CLEAR
     assert part.case == "names_not_searched"
     assert part.search is Search.LEFT_OUT
     assert dict(part.detectors) == {"patterns": False, "names": False}
 
 
-def test_all_three_detectors_run_on_the_audit_sample(full: Engine) -> None:
-    engine = replace(full, audit_share=0.3)
+def test_all_three_detectors_run_on_the_audit_sample() -> None:
+    engine = replace(full(), audit_share=0.3)
     documents = [document(STAFF, number) for number in range(400)]
     sampled = [one for one in documents if in_audit_sample(one, engine)]
     assert 80 < len(sampled) < 160
@@ -73,11 +74,13 @@ def test_all_three_detectors_run_on_the_audit_sample(full: Engine) -> None:
     assert sampled != [one for one in documents if in_audit_sample(one, other)]
 
 
-def test_names_are_searched_where_only_detector_b_sees_health(full: Engine, cut: Engine) -> None:
+def test_names_are_searched_where_only_detector_b_sees_health() -> None:
     # B asks the score by concepts and cues; a model of words that knows nothing must not take its names.
     nothing = PatientModel(np.zeros(N_BUCKETS, dtype=np.float32), {}, -9.0, "test-1")
     text = LETTER.format(first="Zantho", last="Prathewin", born="3 May 1961", card="1234 567 897", year=2009)
-    engines = (replace(one, classifier=replace(one.classifier, patient_model=nothing)) for one in (full, cut))
+    engines = (
+        replace(one, classifier=replace(one.classifier, patient_model=nothing)) for one in (full(), cut())
+    )
     whole, part = (examine(document(text), engine) for engine in engines)
     assert whole == replace(part, search=Search.EVERYTHING)
     assert dict(part.detectors)["names"]
