@@ -23,6 +23,8 @@ _MIN_SIDE = 24  # pixels; smaller pictures are icons, with no text a reader coul
 # Within a document: a label of 200 x 80 pixels is read, a button or a bullet is not.
 _MIN_EMBEDDED_SIDE = 40
 _MIN_EMBEDDED_AREA = 16_000
+_MOST_CHILDREN = 20
+_MIN_PREVIEW_AREA = 60_000  # pixels; the usual preview of a camera, 160 x 120, repeats its photograph
 _MAX_ASPECT = 20  # longer ones are rules and borders
 _MOST_SQUEEZED = 4.0  # dots across to one down; the coarsest fax has 204 to 98
 _BLUR_RADIUS = 0.8  # pixels
@@ -58,7 +60,28 @@ class ImageExtractor:
         if n_pages > _MAX_PAGES:
             first = content.place(f"p{_MAX_PAGES + 1}")
             sink.fail(first, FailReason.TOO_LARGE, f"pages {_MAX_PAGES + 1} to {n_pages} are not read")
+        _read_children(image.size, content, sink)
         read_appended(content, sink)
+
+
+def _read_children(size: tuple[int, int], content: Content, sink: Sink) -> None:
+    """Read the pictures in directories of a TIFF structure beside its pages: previews, and what they show."""
+    from PIL import Image  # noqa: PLC0415 (heavy)
+
+    try:
+        again = Image.open(io.BytesIO(content.data))  # the first one is closed once its pixels are loaded
+        children = again.get_child_images()[:_MOST_CHILDREN]
+    except Exception:  # noqa: BLE001 (a decoder fails on damage in many ways; a preview is no page)
+        return
+    for number, child in enumerate(children, 1):
+        if child.width * child.height < _MIN_PREVIEW_AREA or child.size == size:
+            continue
+
+        def render(child: Any = child) -> Any:
+            page = on_white(child)
+            return page if is_worth_reading(page) else None
+
+        read_picture(render, content.place(f"preview{number}"), sink)
 
 
 def _count_pages(image: Any) -> tuple[int, bool]:
