@@ -372,6 +372,10 @@ class Sink:
         self._pictures.add(digest)
         return True
 
+    def is_new_file(self, data: bytes) -> bool:
+        """Return whether a file of these bytes was not noted before, and note it."""
+        return self.is_new_picture(b"file" + blake3(data).digest())
+
     def ocr_seconds_left(self) -> float:
         """Return what is left of the file's OCR budget; its clock starts at the first call."""
         if not self.ocr_deadline:

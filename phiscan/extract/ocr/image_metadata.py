@@ -109,7 +109,8 @@ def _lines(block: Block, packets: list[bytes]) -> Iterator[str]:
         yield from _iptc(block.data)
     elif block.kind == COMMENT:
         text = text_of(block.data)
-        yield f"{block.name}: {text}" if text else block.name
+        if text or " " in block.name:  # a text may be in the place of a keyword
+            yield f"{block.name}: {text}".removesuffix(": ")
     elif block.kind != XMP:
         yield from (f"{block.name}: {text}" for text in block_texts(block.data))
 

@@ -70,7 +70,7 @@ class PdfExtractor:
         sink.n_chars_unread += (sink.n_chars - n_chars) * (n_pages - len(chosen)) // max(len(chosen), 1)
         read_extras(content, sink, pdf)
         read_revisions(content, sink, n_pieces, password)
-        read_unshown(content, sink, n_pieces)
+        read_unshown(content, sink, n_pieces, n_pages, password)
 
     def _read_page(self, content: Content, sink: Sink, page: Any, index: int, password: str) -> None:
         from phiscan.extract.pdf.page_pictures import draw_page, read_pictures  # noqa: PLC0415 (pictures)
