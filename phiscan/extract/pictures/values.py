@@ -91,7 +91,8 @@ def _usualness(text: str) -> float:
         if char.isascii():
             score += _COMMON if char.isprintable() or char in "\r\n\t" else _BAD
         else:
-            score += _OTHER if unicodedata.category(char)[0] in "LMNPZS" else _BAD
+            category = unicodedata.category(char)[0]
+            score += _OTHER if category in "LMNPZ" else 0.0 if category == "S" else _BAD
     blocks = {ord(char) >> 8 for char in sample}
     return score / len(sample) - (len(blocks) - 1) / (2 * len(sample))
 
