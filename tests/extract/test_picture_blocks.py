@@ -8,11 +8,16 @@ import struct
 import zlib
 from collections.abc import Callable
 
+import numpy as np
 import pytest
-from PIL import Image, TiffImagePlugin
+from PIL import Image, ImageOps, TiffImagePlugin
 
+from phiscan.config import Limits
+from phiscan.extract.core.content import Sink
 from phiscan.extract.ocr.image_metadata import metadata_text
+from phiscan.extract.ocr.images import on_white
 from phiscan.extract.pictures.blocks import blocks
+from phiscan.extract.pictures.codes import read_codes
 from phiscan.extract.pictures.tags import tags
 from phiscan.extract.pictures.values import comment_text
 from phiscan.model import Document
@@ -245,3 +250,44 @@ def test_hostile_blocks_end() -> None:
     ):
         assert len(list(blocks(data))) <= 20_000
         assert len(metadata_text(None, data)) < 100_000
+
+
+def code(
+    kind: str, text: str | bytes, *, dark: bool = False, degrees: int = 0, page: bool = False
+) -> Image.Image:
+    zxingcpp = pytest.importorskip("zxingcpp")
+    made = zxingcpp.create_barcode(text, getattr(zxingcpp.BarcodeFormat, kind))
+    drawn = Image.fromarray(np.asarray(zxingcpp.write_barcode_to_image(made, scale=3)))
+    size = (2480, 3508) if page else (drawn.width + 60, drawn.height + 60)
+    image = Image.new("L", size, 255)
+    image.paste(drawn, (30, 30))
+    return ImageOps.invert(image) if dark else image.rotate(degrees, expand=True, fillcolor=255)
+
+
+@pytest.mark.parametrize(
+    ("image", "text"),
+    [
+        (code("Code128", "LENA OKAFOR 40718823", dark=True), "LENA OKAFOR 40718823"),
+        (code("PDF417", P, degrees=30), P),
+        (code("Aztec", P, degrees=45), P),
+        (code("DataMatrix", P, page=True), P),
+        (code("QRCode", P.encode("utf-16")), P),
+        (code("QRCode", zlib.compress(PB)), P),
+        (code("QRCode", "https://x.example/?name=Lena%20Okafor"), "name=Lena Okafor"),
+    ],
+)
+def test_a_code_is_read_inverted_slanted_small_and_packed(image: Image.Image, text: str) -> None:
+    sink = Sink(Limits())
+    read_codes(image, "#p1", sink)
+    assert text in sink.text()
+
+
+@pytest.mark.parametrize("mode", ["hidden", "one brightness", "pale"])
+def test_letters_that_grey_does_not_show_are_seen(mode: str) -> None:
+    image = Image.new("RGB", (80, 40), (255, 0, 0) if mode == "one brightness" else (255, 255, 255))
+    ink = {"hidden": (0, 0, 0), "one brightness": (0, 130, 0), "pale": (240, 240, 240)}[mode]
+    image.paste(ink, (20, 10, 60, 30))
+    if mode == "hidden":
+        image.putalpha(0)
+    low, high = on_white(image).getextrema()
+    assert high - low > 100
