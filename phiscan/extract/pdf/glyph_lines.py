@@ -75,10 +75,17 @@ def _is_latin(text: str) -> bool:
 
 
 def _runs_back(textpage: Any, index: int) -> bool:
+    import pypdfium2.raw as pdfium  # noqa: PLC0415
+
     (x, y), (next_x, next_y) = _origin(textpage, index), _origin(textpage, index + 1)
     is_left = next_x < x - 1 and abs(next_y - y) < 1
     is_below = abs(next_x - x) < 0.01 and next_y < y - 1  # noqa: PLR2004 (rounding)
-    return is_left or is_below
+    if not (is_left or is_below):
+        return False
+    matrix = pdfium.FS_MATRIX()
+    pdfium.FPDFText_GetMatrix(textpage, index, matrix)
+    is_mirrored = matrix.a * matrix.d < matrix.b * matrix.c
+    return bool(is_mirrored or matrix.a > abs(matrix.b))  # else the line itself is turned, and in order
 
 
 def _origin(textpage: Any, index: int) -> tuple[float, float]:

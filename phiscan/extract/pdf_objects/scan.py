@@ -18,7 +18,11 @@ _FILE = re.compile(rb"/EmbeddedFile\b")
 _MEDIA = re.compile(rb"/Type\s*/(Sound|3D)\b|/Subtype\s*/(U3D|PRC)\b")
 _DOCUMENTS = (b"%PDF-", b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1", b"{\\rtf", b"\x1f\x8b\x08")
 _PAGE = re.compile(rb"/Type\s*/Page\b")
-_HEX_SHOWN = re.compile(rb"<[0-9A-Fa-f\s]{4,}>\s*(?:-?[\d.]+\s*)*(?:\]\s*TJ|Tj|'|\")")
+_HEX_SHOWN = re2.compile(rb"<[0-9A-Fa-f\s]{4,}>\s*(?:-?[\d.]+\s*)*(?:\]\s*TJ|Tj|'|\")")
+_UNSEEN = re2.compile(  # a font, or a matrix, of no size
+    rb"\s0+(?:\.0+)?\s+T[fz]\b"
+    rb"|(?:^|\s)0(?:\.000\d*)?\s+0\s+0\s+0(?:\.000\d*)?\s+\S+\s+\S+\s+(?:cm|Tm)\b"
+)
 _XML = re.compile(rb"\s*(?:\xef\xbb\xbf)?<(?:\?xml|[A-Za-z][\w:.-]{0,40}[\s>])")
 _SCRIPT_ELEMENT = re2.compile(rb"(?s)<(?:\w+:)?script\b.*?</(?:\w+:)?script>")
 _XML_TEXT = re.compile(rb">([^<>]{3,20000}+)<")
@@ -53,8 +57,8 @@ class PdfString:
     """One string of a dictionary with the name of its entry, or what one stream holds.
 
     The keys of streams: "content" for the text that one shows, "script", "xmp" and "xml" for whole streams,
-    "glyphs" for codes that only a font explains, "file" for a file, "media" for sound and models, "pages" for
-    the number of pages in ``number``.
+    "glyphs" for codes that only a font explains, "file" for a file, "media" for sound and models,
+    "unseen" for text of no size, "pages" for the number of pages in ``number``.
     """
 
     key: str
@@ -136,6 +140,8 @@ def _content(body: bytes, stream: Stream) -> Iterator[PdfString]:
     is_plain = bool(text.strip()) and is_readable(text)
     if is_plain:
         yield PdfString("content", text)
+    if _UNSEEN.search(body):
+        yield PdfString("unseen", "", stream.number)
     if not is_plain or _HEX_SHOWN.search(body):
         yield PdfString("glyphs", "", stream.number, resources(stream.head))
 

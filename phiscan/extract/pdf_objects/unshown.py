@@ -84,6 +84,7 @@ _LOOKED_AT = 2000  # characters of a stream
 _MOST_BYTES = 64 * 1024**2
 _MOST_FILE = 16 * 1024**2  # bytes of a file that is not packed with deflate alone
 _MOST_LINES = 20_000
+_MOST_SECOND = 50  # pages that the slow reader looks at
 _WHOLE = frozenset({"content", "xml"})
 # Fields in the query of an address that say something about a person.
 _PERSONAL = re.compile(
@@ -111,12 +112,26 @@ def read_unshown(content: Content, sink: Sink, n_pieces: int, n_pages: int, pass
         known = frozenset(shown_text.split("\n"))
         lines = hidden_lines(data, found.glyphs, with_pages=has_more_pages)
         found.lines.update(dict.fromkeys(line for line in lines if line not in known and _has_text(line)))
+    if found.has_unseen:
+        found.lines.update(dict.fromkeys(_unseen_lines(content, shown_text, n_pages, password)))
     sink.add("\n".join(found.lines), content.place("objects"))
     for kind, count in found.media.items():
         sink.fail(content.place("objects"), FailReason.UNSUPPORTED, f"{kind} objects ({count}) are not read")
     for number, item in enumerate(found.files, 1):
         _read_file(content, sink, data, item, number)
     sink.mark_accounted(content.locator)
+
+
+def _unseen_lines(content: Content, shown_text: str, n_pages: int, password: str) -> Iterator[str]:
+    """Yield the lines of letters of no size, which pdfium leaves out."""
+    from phiscan.extract.pdf.second_reader import page_glyphs  # noqa: PLC0415 (slow to import)
+
+    shown = " ".join(shown_text.split())
+    for index in range(min(n_pages, _MOST_SECOND)):
+        for line in page_glyphs(content.open(), index, password).split("\n"):
+            text = " ".join(line.split())
+            if _has_text(text) and text not in shown:
+                yield text
 
 
 class _Findings:
@@ -128,6 +143,7 @@ class _Findings:
         self.files: list[PdfString] = []
         self.media: Counter[str] = Counter()
         self.n_pages = 0
+        self.has_unseen = False
         self._words = frozenset(_WORD.findall(shown_text))
         self._shown = ShownWords(shown_text)
 
@@ -141,6 +157,8 @@ class _Findings:
             self.media[item.text] += 1
         elif item.key == "pages":
             self.n_pages = item.number
+        elif item.key == "unseen":
+            self.has_unseen = True
         elif item.key in _WHOLE:
             self.lines.update(dict.fromkeys(_prose(item, self._shown)))
         else:
