@@ -58,10 +58,10 @@ def from_numbers_of_glyphs(text: str) -> str:
     >>> from_numbers_of_glyphs("".join(f"(cid:{ord(char) - 29})" for char in "Patient Anna"))
     'Patient Anna'
     """
+    numbers = [int(number) for number in _CID.findall(text)]
     for offset in _OFFSETS:
-        found = _CID.sub(lambda match, offset=offset: _letter(int(match[1]) + offset), text)  # type: ignore[misc]
-        if found != text and _is_prose(found, text):
-            return found
+        if _common_share("".join(_letter(number + offset) for number in numbers)) >= _COMMON_SHARE:
+            return _CID.sub(lambda match, offset=offset: _letter(int(match[1]) + offset), text)  # type: ignore[misc]
     return ""
 
 
@@ -75,7 +75,7 @@ def _letter(code: int) -> str:
 
 def _is_prose(text: str, line: str) -> bool:
     """Return whether a text has the usual letters of a language, and the line that it is from has not."""
-    return _common_share(text) >= _COMMON_SHARE > (0.0 if "(cid:" in line else _common_share(line))
+    return _common_share(text) >= _COMMON_SHARE > _common_share(line)
 
 
 def _common_share(text: str) -> float:
