@@ -173,6 +173,18 @@ def test_a_block_of_metadata_is_read(name: str) -> None:
     assert wanted in metadata_text(Image.open(io.BytesIO(data)), data)
 
 
+@pytest.mark.parametrize("kind", ["AVIF", "JPEG2000", "PPM", "PCX", "QOI", "SGI", "DDS", "TGA"])
+def test_rarer_formats_are_pictures(read_bytes: Read, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    monkeypatch.setattr(
+        "phiscan.extract.ocr.images.read_picture", lambda _render, place, sink, **_: sink.add("seen", place)
+    )
+    options = {"xmp": XMP.encode()} if kind == "AVIF" else {}
+    document = read_bytes(picture(kind, **options), "a.bin")
+    assert document.media_type.startswith("image/")
+    assert "seen" in document.text
+    assert (P in document.text) == bool(options)
+
+
 @pytest.mark.parametrize(
     ("raw", "text"),
     [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 from phiscan.extract.pictures.blocks import COMMENT, EXIF, IPTC, XMP, Block, blocks, resources
@@ -81,7 +82,7 @@ def metadata_text(image: Any, data: bytes) -> str:
     """Return the metadata of an opened picture as ``label: value`` lines; damaged parts are left out."""
     lines: dict[str, None] = {}
     packets: list[bytes] = []
-    for block in blocks(data):
+    for block in chain(blocks(data), _decoded(image)):
         if block.kind == XMP:
             packets.append(block.data)
         for line in _lines(block, packets):
@@ -98,6 +99,14 @@ def metadata_text(image: Any, data: bytes) -> str:
     for text in dict.fromkeys(_xmp_text(packet) for packet in dict.fromkeys(packets[:_MOST_PACKETS])):
         lines[text] = None
     return "\n".join(line for line in lines if line)
+
+
+def _decoded(image: Any) -> Iterator[Block]:
+    """Yield the blocks that the decoder has, of a format whose blocks are not walked."""
+    if getattr(image, "format", "") == "AVIF":
+        for key, kind in (("exif", EXIF), ("xmp", XMP)):
+            if data := image.info.get(key):
+                yield Block(kind, "", bytes(data).removeprefix(b"Exif\0\0"))
 
 
 def _lines(block: Block, packets: list[bytes]) -> Iterator[str]:

@@ -35,9 +35,22 @@ _MIN_CONTRAST = 24  # of 255 grey levels between the darkest and the lightest
 
 
 class ImageExtractor:
-    """Read PNG, JPEG, TIFF (all pages), BMP, GIF, WebP."""
+    """Read PNG, JPEG, TIFF (all pages), BMP, GIF, WebP, AVIF, JPEG 2000, PNM, PCX, QOI, SGI, DDS, TGA."""
 
-    media_types = frozenset({"image/png", "image/jpeg", "image/tiff", "image/bmp", "image/gif", "image/webp"})
+    media_types = frozenset(
+        {
+            *("image/png", "image/jpeg", "image/tiff", "image/bmp", "image/gif", "image/webp"),
+            *(
+                "image/avif",
+                "image/jp2",
+                "image/qoi",
+                "image/vnd.ms-dds",
+                "image/vnd.zbrush.pcx",
+                "image/sgi",
+            ),
+            *("image/x-portable-anymap", "image/x-tga"),
+        }
+    )
 
     def extract(self, content: Content, sink: Sink) -> None:
         """Add the metadata ``#metadata``, then one segment per page."""
