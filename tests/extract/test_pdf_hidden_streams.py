@@ -201,3 +201,15 @@ def test_a_hostile_page_tree_ends() -> None:
     assert not [line for line in hidden_lines(loop, {7: b"7 0 R"}, with_pages=True) if line]
     assert not with_page_tree(b"no object at all", {4: b"5 0 R"}, with_pages=True)
     assert len(with_page_tree(loop, {}, with_pages=True)) < 2 * len(loop) + 1_000
+
+
+@pytest.mark.parametrize("mark", [b"xref\n0", b"endstream"])
+def test_the_pages_of_a_file_that_is_cut_are_read(read_bytes: Read, mark: bytes) -> None:
+    whole = Pdf(SHOWN)
+    whole.objects = {number: whole.objects[number] for number in (1, 2, 3, 5)}
+    whole.stream(SHOWN, number=9)
+    whole.objects[3] = whole.objects[3].replace(b"4 0 R", b"9 0 R")
+    data = whole.data()
+    document = read_bytes(data[: data.index(mark)], "a.pdf")
+    assert "Lena Okafor" in document.text
+    assert [part.detail for part in document.unread] == ["cut short or damaged: the pages in it are read"]

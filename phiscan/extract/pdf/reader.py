@@ -34,7 +34,11 @@ class PdfExtractor:
         content = _from_header(content, sink)
         pdf, password = _open(content, sink, pypdfium2)
         if pdf is None:
-            self._second_reader_only(content, sink)
+            try:
+                self._second_reader_only(content, sink)
+            except ExtractError as error:
+                if error.reason != FailReason.CORRUPT or not self._read_found_pages(content, sink):
+                    raise
             return
         try:
             self._read(content, sink, pdf, password)
@@ -111,6 +115,28 @@ class PdfExtractor:
         n_letters, n_seen = len("".join(text.split())), sink.n_chars - n_before
         if n_letters >= _MIN_LETTERS and n_seen < _SEEN_SHARE * n_letters:
             sink.fail(place, FailReason.UNSUPPORTED, "letters of a font that does not say what they are")
+
+    def _read_found_pages(self, content: Content, sink: Sink) -> bool:
+        """Read the pages in a file without its table of objects, as of one that was cut; return success."""
+        import pypdfium2  # noqa: PLC0415 (heavy)
+
+        from phiscan.extract.pdf_objects.hidden_pages import with_page_tree  # noqa: PLC0415
+
+        if content.stream is not None or b"/Encrypt" in content.data:
+            return False
+        try:
+            whole = with_page_tree(content.data, {}, with_pages=True)
+            pdf = pypdfium2.PdfDocument(whole) if whole else None
+        except pypdfium2.PdfiumError:
+            return False
+        if pdf is None:
+            return False
+        try:
+            self._read(replace(content, data=whole), sink, pdf, "")
+        finally:
+            pdf.close()
+        sink.fail(content.locator, FailReason.CORRUPT, "cut short or damaged: the pages in it are read")
+        return True
 
     def _second_reader_only(self, content: Content, sink: Sink) -> None:
         from phiscan.extract.pdf.second_reader import pages_text  # noqa: PLC0415 (slow to import)
