@@ -5,6 +5,7 @@
 import os
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 
 from phiscan.extract.ocr import recognition as ocr
@@ -99,3 +100,30 @@ def test_bullets_and_names_in_capitals_are_no_garbage() -> None:
     assert not has_numbers_of_glyphs(
         "INTERNATIONALIZATION\nhttps://x.example/ABC-DEFGHI\n1234-5678-9012-3456\n" * 50
     )
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "as_one"),
+    [("QRCode", PATIENT, False), ("QRCode", PATIENT, True), ("Code128", "OKAFOR 40718823", False)],
+)
+def test_a_code_that_is_drawn_beside_a_text_is_decoded(
+    read_bytes: Read, kind: str, text: str, as_one: bool
+) -> None:
+    zxingcpp = pytest.importorskip("zxingcpp")
+    modules = (
+        np.asarray(
+            zxingcpp.write_barcode_to_image(
+                zxingcpp.create_barcode(text, getattr(zxingcpp.BarcodeFormat, kind)), scale=1
+            )
+        )
+        < 128
+    )
+    if kind == "Code128":
+        modules = modules[modules.shape[0] // 2 : modules.shape[0] // 2 + 1]
+        squares = [f"{50 + 2 * x} 500 2 60 re" for x in np.flatnonzero(modules[0])]
+    else:
+        squares = [f"{100 + 4 * x} {500 - 4 * y} 4 4 re" for y, x in zip(*np.nonzero(modules), strict=True)]
+    document = read_bytes(
+        Pdf(PARKING + (" ".join(squares) + " f" if as_one else " f ".join([*squares, ""]))).data(), "a.pdf"
+    )
+    assert text in document.text

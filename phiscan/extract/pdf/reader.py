@@ -79,7 +79,8 @@ class PdfExtractor:
         read_unshown(content, sink, n_pieces, n_pages, password)
 
     def _read_page(self, content: Content, sink: Sink, page: Any, index: int, password: str) -> None:
-        from phiscan.extract.pdf.page_pictures import read_letters, read_pictures  # noqa: PLC0415 (pictures)
+        from phiscan.extract.pdf.drawn_codes import read_drawn_codes  # noqa: PLC0415 (pictures)
+        from phiscan.extract.pdf.page_pictures import read_letters, read_pictures  # noqa: PLC0415
 
         place = content.place(f"p{index + 1}")
         textpage = page.get_textpage()
@@ -92,6 +93,7 @@ class PdfExtractor:
                 if runs := odd_runs(str(textpage.get_text_range())):
                     read_letters(sink, page, textpage, runs, place)
                 read_pictures(content, sink, page, textpage, index)
+                read_drawn_codes(page, place, sink)
                 return
         finally:
             textpage.close()
