@@ -213,3 +213,29 @@ def test_the_pages_of_a_file_that_is_cut_are_read(read_bytes: Read, mark: bytes)
     document = read_bytes(data[: data.index(mark)], "a.pdf")
     assert "Lena Okafor" in document.text
     assert [part.detail for part in document.unread] == ["cut short or damaged: the pages in it are read"]
+
+
+@pytest.mark.parametrize(
+    ("reference", "n_read"), [("", 1), ("/Thumb", 1), ("/Alternates[<</Image", 1), ("/XObject<</I1", 0)]
+)
+def test_a_picture_that_no_page_draws_is_read(
+    read_bytes: Read, monkeypatch: pytest.MonkeyPatch, reference: str, n_read: int
+) -> None:
+    places: list[str] = []
+
+    def note(render: Callable[[], object], place: str, _sink: object, **_: object) -> bool:
+        assert render() is not None
+        places.append(place)
+        return True
+
+    monkeypatch.setattr("phiscan.extract.ocr.recognition.read_picture", note)
+    pdf = Pdf()
+    pixels = (b"\0" * 150 + b"\xff" * 150) * 250
+    number = pdf.stream(
+        zlib.compress(pixels),
+        "/Filter/FlateDecode/Type/XObject/Subtype/Image/Width 300/Height 250/BitsPerComponent 8/ColorSpace/DeviceGray",
+    )
+    if reference:
+        pdf.add(f"<<{reference} {number} 0 R>>{'>>' * (reference.count('<<'))}")
+    read_bytes(pdf.data(), "a.pdf")
+    assert len(places) == n_read

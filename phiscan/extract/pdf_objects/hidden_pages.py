@@ -11,9 +11,12 @@ import io
 import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import zip_longest
+from typing import Any
 
+from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.pdf.words import page_words
 from phiscan.extract.pdf_objects.streams import resources, streams, unpacked
+from phiscan.model import FailReason
 
 _OBJECT = re.compile(rb"(?<!\d)(\d{1,8})\s+(\d{1,5})\s+obj\b")
 _PAGE = re.compile(rb"/Type\s*/Page\b")
@@ -23,6 +26,10 @@ _MOST_OBJECTS = 300_000
 _MOST_PAGES = 500
 _MOST_UNPACKED = 32 * 1024**2
 _MOST_DICTIONARY = 64 * 1024
+_MOST_PICTURES = 50
+_POINTS = 72 / 200  # of a pixel at the resolution in which pages are drawn
+_NAMED_REFERENCE = re.compile(rb"/([\w.+-]{1,60})\s+(\d{1,8})\s+\d{1,5}\s+R")
+_NOT_DRAWN = frozenset((b"Thumb", b"Image", b"Parent"))
 _BOX = b"[-2000 -2000 2000 2000]"
 
 
@@ -63,13 +70,18 @@ def _page_lines(whole: bytes) -> Iterator[str]:
         pdf.close()
 
 
-def with_page_tree(data: bytes, glyphs: dict[int, bytes], *, with_pages: bool) -> bytes:
-    """Return the file with a new page tree after it; empty when there is nothing to be a page."""
+def with_page_tree(
+    data: bytes, glyphs: dict[int, bytes], *, with_pages: bool, pictures: dict[int, str] | None = None
+) -> bytes:
+    """Return the file with a new page tree after it; empty when there is nothing to be a page.
+
+    ``pictures``: numbers and sizes (``300x200``, in pixels) of pictures that get a page each.
+    """
     if b"/CharProcs" in data and not all(glyphs.values()):
         owners = _glyph_procedures(data)
         glyphs = {stream: own or owners.get(stream, b"") for stream, own in glyphs.items()}
     glyphs = {stream: own for stream, own in glyphs.items() if own}
-    if not glyphs and not with_pages:
+    if not glyphs and not with_pages and not pictures:
         return b""
     out = io.BytesIO()
     out.write(data)
@@ -90,6 +102,19 @@ def with_page_tree(data: bytes, glyphs: dict[int, bytes], *, with_pages: bool) -
         )
         pages.append(b"%d 0 R" % number)
         number += 1
+    for picture, size in (pictures or {}).items():
+        width, height = (int(side) * _POINTS for side in size.split("x"))
+        drawn = b"q %.2f 0 0 %.2f 0 0 cm /I Do Q" % (width, height)
+        places[number] = out.tell()
+        out.write(b"%d 0 obj\n<</Length %d>>\nstream\n%s\nendstream\nendobj\n" % (number, len(drawn), drawn))
+        places[number + 1] = out.tell()
+        out.write(
+            b"%d 0 obj\n<</Type/Page/Parent %d 0 R/MediaBox[0 0 %.2f %.2f]/Contents %d 0 R"
+            b"/Resources<</XObject<</I %d 0 R>>>>>>\nendobj\n"
+            % (number + 1, tree, width, height, number, picture)
+        )
+        pages.append(b"%d 0 R" % (number + 1))
+        number += 2
     if not pages:
         return b""
     places[tree] = out.tell()
@@ -101,6 +126,57 @@ def with_page_tree(data: bytes, glyphs: dict[int, bytes], *, with_pages: bool) -
     out.write(b"%d 0 obj\n<</Type/Catalog/Pages %d 0 R>>\nendobj\n" % (catalog, tree))
     _write_table(out, places, catalog)
     return out.getvalue()
+
+
+def undrawn_pictures(data: bytes, pictures: dict[int, str]) -> dict[int, str]:
+    """Return the pictures that no resources name, as unused ones, previews and alternatives are."""
+    drawn: set[int] = set()
+    at, left = 0, _MOST_UNPACKED
+    for stream in streams(data):
+        drawn.update(_drawn_numbers(data[at : stream.start]))
+        at = stream.end
+        if b"/ObjStm" in stream.head and left > 0:
+            body = unpacked(data[stream.start : stream.end], stream.head, left)
+            left -= len(body)
+            drawn.update(_drawn_numbers(body))
+    drawn.update(_drawn_numbers(data[at:]))
+    return {number: size for number, size in pictures.items() if number not in drawn}
+
+
+def _drawn_numbers(text: bytes) -> Iterator[int]:
+    return (int(number) for name, number in _NAMED_REFERENCE.findall(text) if name not in _NOT_DRAWN)
+
+
+def read_undrawn_pictures(data: bytes, pictures: dict[int, str], content: Content, sink: Sink) -> None:
+    """Read pictures that no page draws, ``#hidden1``."""
+    import pypdfium2  # noqa: PLC0415 (heavy)
+
+    from phiscan.extract.ocr.images import is_worth_reading  # noqa: PLC0415 (pictures)
+    from phiscan.extract.ocr.recognition import read_picture  # noqa: PLC0415
+    from phiscan.extract.pdf.page_pictures import draw_page  # noqa: PLC0415
+
+    chosen = dict(list(pictures.items())[:_MOST_PICTURES])
+    if len(chosen) < len(pictures):
+        detail = f"{len(pictures) - len(chosen)} of {len(pictures)} pictures that no page draws are not read"
+        sink.fail(content.place("hidden"), FailReason.TOO_LARGE, detail)
+    try:
+        pdf = pypdfium2.PdfDocument(with_page_tree(data, {}, with_pages=False, pictures=chosen))
+    except pypdfium2.PdfiumError:
+        return
+    try:
+        for number in range(len(pdf)):
+
+            def render(number: int = number) -> Any:
+                page = pdf.get_page(number)
+                try:
+                    image = draw_page(page)
+                finally:
+                    page.close()
+                return image if is_worth_reading(image) else None
+
+            read_picture(render, content.place(f"hidden{number + 1}"), sink)
+    finally:
+        pdf.close()
 
 
 def _write_table(out: io.BytesIO, places: dict[int, int], catalog: int) -> None:

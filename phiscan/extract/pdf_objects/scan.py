@@ -14,6 +14,9 @@ from phiscan.extract.pdf_objects.streams import Stream, resources, streams, unpa
 _NO_TEXT = re.compile(
     rb"/Image\b|/FontFile|/Length1\b|/DCTDecode|/JPXDecode|/JBIG2|/CCITTFax|/XRef\b|/ICCBased|/FunctionType|/CMapName"
 )
+_PICTURE = re.compile(rb"/Subtype\s*/Image\b")
+_WIDTH, _HEIGHT = re.compile(rb"/Width\s+(\d{1,5})\b"), re.compile(rb"/Height\s+(\d{1,5})\b")
+_MIN_SIDE, _MIN_AREA = 40, 60_000  # pixels; smaller ones are icons, and previews of pages
 _FILE = re.compile(rb"/EmbeddedFile\b")
 _MEDIA = re.compile(rb"/Type\s*/(Sound|3D)\b|/Subtype\s*/(U3D|PRC)\b")
 _DOCUMENTS = (b"%PDF-", b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1", b"{\\rtf", b"\x1f\x8b\x08")
@@ -58,7 +61,7 @@ class PdfString:
 
     The keys of streams: "content" for the text that one shows, "script", "xmp" and "xml" for whole streams,
     "glyphs" for codes that only a font explains, "file" for a file, "media" for sound and models,
-    "unseen" for text of no size, "pages" for the number of pages in ``number``.
+    "picture" for a large one, "unseen" for text of no size, "pages" for the number of pages in ``number``.
     """
 
     key: str
@@ -89,6 +92,8 @@ def pdf_strings(data: bytes) -> Iterator[PdfString]:
             yield PdfString("media", (media[1] or media[2]).decode("ascii"))
             continue
         if _NO_TEXT.search(stream.head):
+            if _is_large_picture(stream.head):
+                yield PdfString("picture", _size(stream.head), stream.number)
             continue
         body = unpacked(data[stream.start : stream.end], stream.head, _MOST_STREAM_BYTES)
         left -= len(body)
@@ -99,6 +104,18 @@ def pdf_strings(data: bytes) -> Iterator[PdfString]:
     yield from _remarks(data)
     n_pages += len(_PAGE.findall(data, at))
     yield PdfString("pages", "", n_pages)
+
+
+def _is_large_picture(head: bytes) -> bool:
+    if not _PICTURE.search(head):
+        return False
+    short, long = sorted(int(side) for side in _size(head).split("x"))
+    return short >= _MIN_SIDE and short * long >= _MIN_AREA
+
+
+def _size(head: bytes) -> str:
+    width, height = _WIDTH.search(head), _HEIGHT.search(head)
+    return f"{int(width[1]) if width else 0}x{int(height[1]) if height else 0}"
 
 
 def _remarks(data: bytes) -> Iterator[PdfString]:

@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from phiscan.errors import ExtractError
 from phiscan.extract.core.content import Content, Inflating, Sink, mishap
 from phiscan.extract.pdf.garbage import is_garbage
-from phiscan.extract.pdf_objects.hidden_pages import hidden_lines
+from phiscan.extract.pdf_objects.hidden_pages import hidden_lines, read_undrawn_pictures, undrawn_pictures
 from phiscan.extract.pdf_objects.plain_copy import plain_copy
 from phiscan.extract.pdf_objects.scan import PdfString, pdf_strings
 from phiscan.extract.pdf_objects.streams import filters, unpacked
@@ -115,6 +115,8 @@ def read_unshown(content: Content, sink: Sink, n_pieces: int, n_pages: int, pass
     if found.has_unseen:
         found.lines.update(dict.fromkeys(_unseen_lines(content, shown_text, n_pages, password)))
     sink.add("\n".join(found.lines), content.place("objects"))
+    if found.pictures and (undrawn := undrawn_pictures(data, found.pictures)):
+        read_undrawn_pictures(data, undrawn, content, sink)
     for kind, count in found.media.items():
         sink.fail(content.place("objects"), FailReason.UNSUPPORTED, f"{kind} objects ({count}) are not read")
     for number, item in enumerate(found.files, 1):
@@ -144,6 +146,7 @@ class _Findings:
         self.media: Counter[str] = Counter()
         self.n_pages = 0
         self.has_unseen = False
+        self.pictures: dict[int, str] = {}
         self._words = frozenset(_WORD.findall(shown_text))
         self._shown = ShownWords(shown_text)
 
@@ -157,6 +160,8 @@ class _Findings:
             self.media[item.text] += 1
         elif item.key == "pages":
             self.n_pages = item.number
+        elif item.key == "picture":
+            self.pictures[item.number] = item.text
         elif item.key == "unseen":
             self.has_unseen = True
         elif item.key in _WHOLE:
