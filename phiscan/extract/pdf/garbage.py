@@ -13,6 +13,7 @@ _ONE_WORD = re.compile(r"(?m)^[!-`]{12,400}\r?$")  # such codes are no small let
 _CID = re.compile(r"\(cid:(\d{1,5})\)")
 _OFFSETS = (29, 31)  # from the number of a glyph to its letter: fonts of Windows, and of Adobe
 _FIRST, _LAST = 0x20, 0x7E
+_SMALL_SHARE = 0.5
 _MIN_LETTERS = 8
 _COMMON, _COMMON_SHARE = frozenset("etaoinsrhlu"), 0.55  # of letters in English or French, three of four
 
@@ -75,7 +76,9 @@ def _letter(code: int) -> str:
 
 def _is_prose(text: str, line: str) -> bool:
     """Return whether a text has the usual letters of a language, and the line that it is from has not."""
-    return _common_share(text) >= _COMMON_SHARE > _common_share(line)
+    n_small = sum(map(str.islower, text))
+    is_written = n_small >= _SMALL_SHARE * len(text)  # names and numbers are written with capitals and digits
+    return is_written and _common_share(text) >= _COMMON_SHARE > _common_share(line)
 
 
 def _common_share(text: str) -> float:
