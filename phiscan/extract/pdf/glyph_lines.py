@@ -17,6 +17,7 @@ from math import atan2, cos, degrees, radians, sin
 from statistics import median
 from typing import Any
 
+_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")  # pdfium puts these in order
 _LETTERS = re.compile(r"[^\W_]{2}")
 _MOST_LINES = 100  # of a page, of which two letters are looked at
 _MOST_GLYPHS = 20_000
@@ -25,7 +26,7 @@ _GAP = 0.18  # of the size: least distance between words
 _WIDE = 2.0  # of the size: distance between columns
 _STEP = 1.5  # of the usual step in a column of glyphs: a blank
 _MIN_LINE = 4  # glyphs
-_DOUBLED = re.compile(r"([^\W\d_]|[,:;])\1")
+_DOUBLED = re.compile(r"([A-Za-z\xc0-\xff,:;])\1")
 _SAMPLE, _MIN_DOUBLED, _DOUBLED_SHARE = 3_000, 5, 0.06  # characters; letters in a row that are alike
 _NEAR = 4  # glyphs before a shadow among which its letter is
 _SAME_DISTANCE, _SAME_SHARE = 0.25, 0.08  # points; of the size
@@ -56,7 +57,7 @@ def reordered_lines(textpage: Any, text: str) -> list[str]:
         for line in (*_rows(glyphs, doubled), *_columns(glyphs)):
             found[line] = None
     shown = " ".join(text.split())
-    return [line for line in found if " ".join(line.split()) not in shown]
+    return [line for line in found if " ".join(line.split()) not in shown and not _RIGHT_TO_LEFT.search(line)]
 
 
 def _is_reordered(textpage: Any, text: str) -> bool:
