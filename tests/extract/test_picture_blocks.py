@@ -303,3 +303,15 @@ def test_letters_that_grey_does_not_show_are_seen(mode: str) -> None:
         image.putalpha(0)
     low, high = on_white(image).getextrema()
     assert high - low > 100
+
+
+@pytest.mark.parametrize(
+    "place", ["x='{x}' y='40'", "transform='translate({x},40)'", "transform='matrix(1 0 0 1 {x} 40)'"]
+)
+@pytest.mark.parametrize("step", [1, -1])
+def test_letters_of_an_svg_in_any_order_are_a_line(read_bytes: Read, place: str, step: int) -> None:
+    letters = [
+        f"<text {place.format(x=20 + 9 * at)}>{char}</text>" for at, char in enumerate(P) if char != " "
+    ]
+    drawing = f"<svg xmlns='http://www.w3.org/2000/svg'>{''.join(letters[::step])}</svg>"
+    assert P in read_bytes(drawing.encode(), "a.svg").text
