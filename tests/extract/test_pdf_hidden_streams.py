@@ -239,3 +239,17 @@ def test_a_picture_that_no_page_draws_is_read(
         pdf.add(f"<<{reference} {number} 0 R>>{'>>' * (reference.count('<<'))}")
     read_bytes(pdf.data(), "a.pdf")
     assert len(places) == n_read
+
+
+def test_the_names_of_signers_are_read_and_those_of_authorities_are_not(read_bytes: Read) -> None:
+    def named(name: bytes) -> bytes:
+        return b"\x06\x03\x55\x04\x03\x0c" + bytes([len(name)]) + name
+
+    signature = b"\x30\x82\x01\x00" + named(b"Lena Okafor") + named(b"Example Root CA") + b"\0" * 100
+    data = Pdf(catalog=f"/Vendor<</Type/Sig/Contents<{signature.hex()}>>>").data()
+    text = read_bytes(data, "a.pdf").text
+    assert "Signer: Lena Okafor" in text
+    assert "Root" not in text
+    assert (
+        read_bytes(data.replace(b"0c0b4c65", b"0cff4c65"), "a.pdf").text.count("Okafor") == 0
+    )  # a false length

@@ -14,6 +14,15 @@ from phiscan.extract.pdf_objects.streams import Stream, resources, streams, unpa
 _NO_TEXT = re.compile(
     rb"/Image\b|/FontFile|/Length1\b|/DCTDecode|/JPXDecode|/JBIG2|/CCITTFax|/XRef\b|/ICCBased|/FunctionType|/CMapName"
 )
+_SIGNATURE = re2.compile(rb"/Contents\s*<(30[0-9A-Fa-f]{200,})")
+# Common name (X.520) and address (PKCS 9), each with the kind of its string.
+_SUBJECT = re.compile(
+    rb"(?:\x06\x03\x55\x04\x03[\x0c\x13\x14]|\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x09\x01\x16)(.)", re.DOTALL
+)
+_AUTHORITY = re.compile(
+    r"\b(?:CA|Root|Authority|Trust\w*|Certif\w+|Timestamp\w*|TSA|\w*Sign\w*|Adobe|DigiCert|Entrust|PKI|Issuing)\b",
+    re.IGNORECASE,
+)
 _PICTURE = re.compile(rb"/Subtype\s*/Image\b")
 _WIDTH, _HEIGHT = re.compile(rb"/Width\s+(\d{1,5})\b"), re.compile(rb"/Height\s+(\d{1,5})\b")
 _MIN_SIDE, _MIN_AREA = 40, 60_000  # pixels; smaller ones are icons, and previews of pages
@@ -165,6 +174,7 @@ def _content(body: bytes, stream: Stream) -> Iterator[PdfString]:
 
 def _dictionary(data: bytes) -> Iterator[PdfString]:
     """Yield the strings of dictionaries; words in a row, as in an array, are one text, too."""
+    yield from _signers(data)
     row: list[str] = []
     end = 0
     for match in _STRING.finditer(data):
@@ -182,6 +192,17 @@ def _dictionary(data: bytes) -> Iterator[PdfString]:
                 row.append(text)
             yield PdfString((match[1] or match[3] or b"").decode("ascii"), text)
     yield from _joined_row(row)
+
+
+def _signers(data: bytes) -> Iterator[PdfString]:
+    """Yield the names and addresses of persons in the certificates of signatures."""
+    for digits in _SIGNATURE.findall(data):
+        raw = bytes.fromhex(digits[: len(digits) // 2 * 2].decode("ascii"))
+        for match in _SUBJECT.finditer(raw):
+            length = match[1][0]
+            name = raw[match.end() : match.end() + length].decode("utf-8", "replace")
+            if len(name) == length < 128 and not _AUTHORITY.search(name):  # noqa: PLR2004 (one byte of length)
+                yield PdfString("Signer", name)
 
 
 def _joined_row(row: list[str]) -> Iterator[PdfString]:

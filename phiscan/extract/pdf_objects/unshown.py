@@ -66,6 +66,7 @@ _LABELS = {
     "Opt": "Option",
     "JS": "Script",
     "Alt": "Alternative text",
+    "Signer": "Signer",
 }
 # What people write into the metadata; the rest of it is about programs, colours and dates.
 _XMP = re.compile(
