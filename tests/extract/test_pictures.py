@@ -13,7 +13,7 @@ import openpyxl
 import pptx
 import pytest
 from openpyxl.drawing.image import Image as SheetImage
-from PIL import Image, ImageDraw, ImageFont, IptcImagePlugin
+from PIL import Image, ImageDraw, ImageFont
 
 from phiscan.config import Limits
 from phiscan.extract.ocr import recognition as ocr
@@ -244,7 +244,7 @@ def test_every_page_of_a_tiff_is_read(read: Read) -> None:
     assert document.locate(document.text.index("Tremblay")) == "#p2"
 
 
-def test_exif_gps_iptc_and_xmp_are_read(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_exif_gps_iptc_and_xmp_are_read(read: Read) -> None:
     image = Image.new("RGB", (20, 20))
     exif = Image.Exif()
     exif[0x010E] = "chart of Lena Okafor"
@@ -263,10 +263,11 @@ def test_exif_gps_iptc_and_xmp_are_read(read: Read, monkeypatch: pytest.MonkeyPa
         xmp=b"<x:xmpmeta xmlns:x='adobe:ns:meta/'>"
         b"<dc xmlns='http://purl.org/dc/elements/1.1/'><creator>Nurse May</creator></dc></x:xmpmeta>",
     )
-    monkeypatch.setattr(
-        IptcImagePlugin, "getiptcinfo", lambda _image: {(2, 120): b"ward 7", (2, 80): [b"Ann"]}
-    )
-    document = read(zipped({"note.txt": b"words", "a.jpg": stream.getvalue()}), "a.zip")
+    sets = b"\x1c\x02\x78\0\x06ward 7\x1c\x02\x50\0\x03Ann"
+    resource = b"Photoshop 3.0\x008BIM\x04\x04\0\0" + struct.pack(">I", len(sets)) + sets
+    data = stream.getvalue()
+    data = data[:2] + b"\xff\xed" + struct.pack(">H", len(resource) + 2) + resource + data[2:]
+    document = read(zipped({"note.txt": b"words", "a.jpg": data}), "a.zip")
     for line in (
         "Description: chart of Lena Okafor",
         "Author: Dr. Roy",

@@ -389,6 +389,10 @@ class Sink:
         """Tell whether a picture was handed in to its reader."""
         return blake3(data).digest() in self._pictures
 
+    def is_new_file(self, data: bytes) -> bool:
+        """Return whether a file of these bytes was not noted before, and note it."""
+        return self.is_new_picture(b"file" + blake3(data).digest())
+
     def ocr_seconds_left(self) -> float:
         """Return what is left of the file's OCR budget; its clock starts at the first call."""
         if not self.ocr_deadline:

@@ -117,6 +117,7 @@ _BY_STRUCTURE: tuple[tuple[Callable[[bytes], bool], str], ...] = (
     (is_dbase, "application/x-dbf"),
     (is_memo_file, "application/x-dbase-memo"),
     (is_disk_image, "application/x-raw-disk-image"),
+    (lambda data: data[-18:-2] == b"TRUEVISION-XFILE", "image/x-tga"),
     (is_orc, "application/vnd.apache.orc"),
 )
 

@@ -34,6 +34,14 @@ MAGIC: tuple[tuple[int, bytes, str], ...] = (
     (0, b"MM\0*", "image/tiff"),
     (0, b"GIF87a", "image/gif"),
     (0, b"GIF89a", "image/gif"),
+    (4, b"ftypavi", "image/avif"),  # avif, and avis for several frames
+    (0, b"\0\0\0\x0cjP  \r\n\x87\n", "image/jp2"),
+    (0, b"\xff\x4f\xff\x51\0", "image/jp2"),
+    (0, b"qoif", "image/qoi"),
+    (0, b"DDS \x7c\0\0\0", "image/vnd.ms-dds"),
+    (0, b"\n\x05\x01\x08", "image/vnd.zbrush.pcx"),
+    (0, b"\x01\xda\x00\x01", "image/sgi"),
+    (0, b"\x01\xda\x01\x01", "image/sgi"),
     (40, b" EMF", "image/emf"),
     (0, b"\xd7\xcd\xc6\x9a", "image/wmf"),
     (0, b"\x01\0\x09\0\0\x03", "image/wmf"),
@@ -76,6 +84,7 @@ _AT_BEGINNING = tuple(magic for offset, magic, _ in _ALL_MAGIC if not offset)
 _FURTHER_ON = tuple(entry for entry in _ALL_MAGIC if entry[0])
 # Beginnings that a text could have by chance were they any shorter.
 PATTERNS = (
+    (re.compile(rb"P[1-6]\s(?:\s*#[^\n]{0,200}\n){0,9}\s*\d{1,5}\s+\d{1,5}\s"), "image/x-portable-anymap"),
     (re.compile(rb"0707(?:0[12][0-9A-Fa-f]{104}|07[0-7]{70})"), "application/x-cpio"),
     # Its settings, the size of a dictionary, then a size that is unknown or below 1 TiB.
     (re.compile(rb"\x5d\0\0.[\0-\x08](?:\xff{8}|.{5}\0{3})", re.DOTALL), "application/x-lzma"),

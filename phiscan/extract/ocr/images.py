@@ -20,19 +20,37 @@ from phiscan.model import FailReason
 _MAX_PAGES = 500
 _ANIMATED = frozenset({"GIF", "WEBP", "PNG"})  # whose frames are often alike
 _MIN_SIDE = 24  # pixels; smaller pictures are icons, with no text a reader could see
+_MIN_STRIP_SIDE, _MIN_STRIP_LENGTH = 12, 100  # of a line cut from a screen
 # Within a document: a label of 200 x 80 pixels is read, a button or a bullet is not.
 _MIN_EMBEDDED_SIDE = 40
 _MIN_EMBEDDED_AREA = 16_000
+_MOST_CHILDREN = 20
+_MIN_PREVIEW_AREA = 60_000  # pixels; the usual preview of a camera, 160 x 120, repeats its photograph
 _MAX_ASPECT = 20  # longer ones are rules and borders
 _MOST_SQUEEZED = 4.0  # dots across to one down; the coarsest fax has 204 to 98
 _BLUR_RADIUS = 0.8  # pixels
+_FAINT = 64  # of 255 grey levels, below which a picture is looked at in colour
+_MOST_LEVELS = 32  # of grey in a drawn picture
 _MIN_CONTRAST = 24  # of 255 grey levels between the darkest and the lightest
 
 
 class ImageExtractor:
-    """Read PNG, JPEG, TIFF (all pages), BMP, GIF, WebP."""
+    """Read PNG, JPEG, TIFF (all pages), BMP, GIF, WebP, AVIF, JPEG 2000, PNM, PCX, QOI, SGI, DDS, TGA."""
 
-    media_types = frozenset({"image/png", "image/jpeg", "image/tiff", "image/bmp", "image/gif", "image/webp"})
+    media_types = frozenset(
+        {
+            *("image/png", "image/jpeg", "image/tiff", "image/bmp", "image/gif", "image/webp"),
+            *(
+                "image/avif",
+                "image/jp2",
+                "image/qoi",
+                "image/vnd.ms-dds",
+                "image/vnd.zbrush.pcx",
+                "image/sgi",
+            ),
+            *("image/x-portable-anymap", "image/x-tga"),
+        }
+    )
 
     def extract(self, content: Content, sink: Sink) -> None:
         """Add the metadata ``#metadata``, then one segment per page."""
@@ -58,7 +76,28 @@ class ImageExtractor:
         if n_pages > _MAX_PAGES:
             first = content.place(f"p{_MAX_PAGES + 1}")
             sink.fail(first, FailReason.TOO_LARGE, f"pages {_MAX_PAGES + 1} to {n_pages} are not read")
+        _read_children(image.size, content, sink)
         read_appended(content, sink)
+
+
+def _read_children(size: tuple[int, int], content: Content, sink: Sink) -> None:
+    """Read the pictures in directories of a TIFF structure beside its pages: previews, and what they show."""
+    from PIL import Image  # noqa: PLC0415 (heavy)
+
+    try:
+        again = Image.open(io.BytesIO(content.data))  # the first one is closed once its pixels are loaded
+        children = again.get_child_images()[:_MOST_CHILDREN]
+    except Exception:  # noqa: BLE001 (a decoder fails on damage in many ways; a preview is no page)
+        return
+    for number, child in enumerate(children, 1):
+        if child.width * child.height < _MIN_PREVIEW_AREA or child.size == size:
+            continue
+
+        def render(child: Any = child) -> Any:
+            page = on_white(child)
+            return page if is_worth_reading(page) else None
+
+        read_picture(render, content.place(f"preview{number}"), sink)
 
 
 def _count_pages(image: Any) -> tuple[int, bool]:
@@ -84,7 +123,7 @@ def _has_readable_size(size: tuple[int, int], *, embedded: bool) -> bool:
     """
     short, long = sorted(size)
     if not embedded:
-        return short >= _MIN_SIDE
+        return short >= _MIN_SIDE or (short >= _MIN_STRIP_SIDE and long >= _MIN_STRIP_LENGTH)
     return short >= _MIN_EMBEDDED_SIDE and short * long >= _MIN_EMBEDDED_AREA and long <= _MAX_ASPECT * short
 
 
@@ -133,10 +172,33 @@ def on_white(image: Any) -> Any:
     if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
         layered = image.convert("RGBA")
         mask = layered.getchannel("A")
+        if mask.getextrema()[1] == 0:  # all is hidden, and still in the file
+            return clear_grey(layered.convert("RGB"))
         ink = layered.convert("L")
         opaque = ImageStat.Stat(ink, mask.point(lambda value: 255 if value > 127 else 0))  # noqa: PLR2004 (half)
         is_light = bool(opaque.count[0]) and opaque.mean[0] > 160  # noqa: PLR2004 (white ink)
         ground = Image.new("L", layered.size, 0 if is_light and mask.getextrema()[0] == 0 else 255)
         ground.paste(ink, mask=mask)
         return ground
-    return image.convert("L")
+    return clear_grey(image)
+
+
+def clear_grey(image: Any) -> Any:
+    """Return a picture in grey; of colours of one brightness the channel with most contrast.
+
+    Pale letters on an even ground are darkened; noise of paper, which has many levels, is left as it is.
+    """
+    from PIL import ImageOps  # noqa: PLC0415 (heavy)
+
+    grey = image.convert("L")
+    low, high = grey.getextrema()
+    if high - low >= _FAINT:
+        return grey
+    if image.mode in ("RGB", "P", "CMYK"):
+        channels = image.convert("RGB").split()
+        best = max(channels, key=lambda channel: channel.getextrema()[1] - channel.getextrema()[0])
+        darkest, lightest = best.getextrema()
+        if lightest - darkest >= _FAINT:
+            return best
+    n_levels = sum(count > 0 for count in grey.histogram())
+    return ImageOps.autocontrast(grey) if high > low and n_levels <= _MOST_LEVELS else grey

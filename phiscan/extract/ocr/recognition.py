@@ -68,7 +68,7 @@ def read_picture(render: Callable[[], Any], place: str, sink: Sink, *, is_page: 
     seconds = sink.ocr_seconds_left()
     has_time = seconds >= _MIN_SECONDS
     if is_page and not has_time and languages():
-        return _without_ocr(place, sink)
+        return record_without_ocr(place, sink)
     try:
         image = render()
     except MemoryError:
@@ -105,14 +105,14 @@ def _read(image: Any, place: str, sink: Sink, *, has_time: bool) -> bool:
         sink.fail(place, FailReason.CORRUPT, type(error).__name__)
         return False
     if text is None:
-        return _without_ocr(place, sink)
+        return record_without_ocr(place, sink)
     sink.add(text, place)
     if (log := current_log()) is not None:
         log.add(place, text)
     return True
 
 
-def _without_ocr(place: str, sink: Sink) -> bool:
+def record_without_ocr(place: str, sink: Sink) -> bool:
     """Record an unread picture: the budget is used up, or this pass is without OCR; return False."""
     if sink.limits.ocr_s <= 0:
         sink.fail(place, FailReason.NEEDS_OCR, OCR_PENDING)

@@ -22,7 +22,11 @@ def read_page_extras(content: Content, sink: Sink, pdf: Any, page: Any, index: i
     notes: list[str] = []
     choices: list[str] = []
     form = pdf.formenv
-    for number in range(min(pdfium.FPDFPage_GetAnnotCount(page), _MAX_ANNOTATIONS)):
+    count = pdfium.FPDFPage_GetAnnotCount(page)
+    if count > _MAX_ANNOTATIONS:
+        detail = f"annotations {_MAX_ANNOTATIONS + 1} to {count} are not read"
+        sink.fail(content.place(f"p{index + 1}/notes"), FailReason.TOO_LARGE, detail)
+    for number in range(min(count, _MAX_ANNOTATIONS)):
         annotation = pdfium.FPDFPage_GetAnnot(page, number)
         if not annotation:
             continue
@@ -54,6 +58,8 @@ def read_extras(content: Content, sink: Sink, pdf: Any) -> None:
     titles = []
     for number, bookmark in enumerate(pdf.get_toc()):
         if number > _MAX_ANNOTATIONS:
+            detail = f"entries from {_MAX_ANNOTATIONS + 2} on are not read"
+            sink.fail(content.place("outline"), FailReason.TOO_LARGE, detail)
             break
         titles.append(bookmark.get_title())
     sink.add("\n".join(titles), content.place("outline"))
@@ -75,6 +81,7 @@ def _read_attachment(content: Content, sink: Sink, pdf: Any, number: int) -> Non
     except (RuntimeError, ValueError) as error:
         sink.fail(content.place(name), FailReason.CORRUPT, type(error).__name__)
     else:
+        sink.is_new_file(data)
         sink.read_member(content.member(name, data))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from phiscan.errors import ExtractError
 from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import Content, Sink
-from phiscan.extract.pdf.garbage import is_garbage
+from phiscan.extract.pdf.garbage import from_numbers_of_glyphs, has_numbers_of_glyphs, is_garbage, odd_runs
 from phiscan.extract.pdf.words import page_words
 from phiscan.model import FailReason
 
@@ -17,6 +17,8 @@ MOST_PAGES = 3_000  # of one document that are read
 _FIRST_PAGES = 500
 _HEADER_WITHIN = 1024
 _TEXT_SHARE = 0.9
+_SEEN_SHARE = 0.6  # of the letters of a page, below which its picture does not show them
+_MIN_LETTERS = 8  # without a meaning, of a page that is recorded as unread
 _MAX_OBJECTS = 500  # of a page that are looked at
 
 
@@ -32,7 +34,11 @@ class PdfExtractor:
         content = _from_header(content, sink)
         pdf, password = _open(content, sink, pypdfium2)
         if pdf is None:
-            self._second_reader_only(content, sink)
+            try:
+                self._second_reader_only(content, sink)
+            except ExtractError as error:
+                if error.reason != FailReason.CORRUPT or not self._read_found_pages(content, sink):
+                    raise
             return
         try:
             self._read(content, sink, pdf, password)
@@ -70,10 +76,11 @@ class PdfExtractor:
         sink.n_chars_unread += (sink.n_chars - n_chars) * (n_pages - len(chosen)) // max(len(chosen), 1)
         read_extras(content, sink, pdf)
         read_revisions(content, sink, n_pieces, password)
-        read_unshown(content, sink, n_pieces)
+        read_unshown(content, sink, n_pieces, n_pages, password)
 
     def _read_page(self, content: Content, sink: Sink, page: Any, index: int, password: str) -> None:
-        from phiscan.extract.pdf.page_pictures import draw_page, read_pictures  # noqa: PLC0415 (pictures)
+        from phiscan.extract.pdf.drawn_codes import read_drawn_codes  # noqa: PLC0415 (pictures)
+        from phiscan.extract.pdf.page_pictures import read_letters, read_pictures  # noqa: PLC0415
 
         place = content.place(f"p{index + 1}")
         textpage = page.get_textpage()
@@ -81,31 +88,78 @@ class PdfExtractor:
             text = page_words(textpage)
             if text.strip() and not is_garbage(text):
                 sink.add(text, place)
+                if has_numbers_of_glyphs(text):
+                    sink.add(_by_numbers(content, index, password), place)
+                if runs := odd_runs(str(textpage.get_text_range())):
+                    read_letters(sink, page, textpage, runs, place)
                 read_pictures(content, sink, page, textpage, index)
+                read_drawn_codes(page, place, sink)
                 return
         finally:
             textpage.close()
         drawn = _drawn_kinds(page)
-        if not text.strip() and not drawn:
-            return  # a blank page
-        from phiscan.extract.pdf.second_reader import page_text  # noqa: PLC0415 (slow to import)
-
-        second = page_text(content.open(), index, password) if text.strip() or "text" in drawn else ""
-        if second.strip() and not is_garbage(second):
+        if text.strip() or drawn:  # not a blank page
+            has_letters = bool(text.strip()) or "text" in drawn
+            second = _second_text(content, index, password) if has_letters else ""
             sink.add(second, place)
-            return
-        from phiscan.extract.ocr.recognition import read_picture  # noqa: PLC0415
+            if not second.strip():
+                self._read_drawn(sink, page, text, place)
 
-        if drawn or text.strip():  # letters drawn as lines are no text either
-            read = read_picture(lambda: draw_page(page), place, sink, is_page=True)
-            if not read:
-                sink.add(text, place)  # garbage may still hold a number or two
+    def _read_drawn(self, sink: Sink, page: Any, text: str, place: str) -> None:
+        """Read a page as a picture; ``text``: the garbage that pdfium gave."""
+        from phiscan.extract.ocr.recognition import read_picture  # noqa: PLC0415
+        from phiscan.extract.pdf.page_pictures import draw_page  # noqa: PLC0415 (pictures)
+
+        n_before = sink.n_chars
+        if not read_picture(lambda: draw_page(page), place, sink, is_page=True):
+            sink.add(text, place)  # garbage may still hold a number or two
+            return
+        n_letters, n_seen = len("".join(text.split())), sink.n_chars - n_before
+        if n_letters >= _MIN_LETTERS and n_seen < _SEEN_SHARE * n_letters:
+            sink.fail(place, FailReason.UNSUPPORTED, "letters of a font that does not say what they are")
+
+    def _read_found_pages(self, content: Content, sink: Sink) -> bool:
+        """Read the pages in a file without its table of objects, as of one that was cut; return success."""
+        import pypdfium2  # noqa: PLC0415 (heavy)
+
+        from phiscan.extract.pdf_objects.hidden_pages import with_page_tree  # noqa: PLC0415
+
+        if content.stream is not None or b"/Encrypt" in content.data:
+            return False
+        try:
+            whole = with_page_tree(content.data, {}, with_pages=True)
+            pdf = pypdfium2.PdfDocument(whole) if whole else None
+        except pypdfium2.PdfiumError:
+            return False
+        if pdf is None:
+            return False
+        try:
+            self._read(replace(content, data=whole), sink, pdf, "")
+        finally:
+            pdf.close()
+        sink.fail(content.locator, FailReason.CORRUPT, "cut short or damaged: the pages in it are read")
+        return True
 
     def _second_reader_only(self, content: Content, sink: Sink) -> None:
         from phiscan.extract.pdf.second_reader import pages_text  # noqa: PLC0415 (slow to import)
 
         for index, text in enumerate(pages_text(content.open())):
             sink.add(text, content.place(f"p{index + 1}"))
+
+
+def _second_text(content: Content, index: int, password: str) -> str:
+    """Return the text of a page by the second reader; empty when it is garbage, too."""
+    from phiscan.extract.pdf.second_reader import page_text  # noqa: PLC0415 (slow to import)
+
+    second = page_text(content.open(), index, password)
+    return _by_numbers(content, index, password) if second.strip() and is_garbage(second) else second
+
+
+def _by_numbers(content: Content, index: int, password: str) -> str:
+    """Return a page whose fonts have numbers of glyphs as codes and no table to letters."""
+    from phiscan.extract.pdf.second_reader import page_glyphs  # noqa: PLC0415 (slow to import)
+
+    return from_numbers_of_glyphs(page_glyphs(content.open(), index, password))
 
 
 def _from_header(content: Content, sink: Sink) -> Content:

@@ -7,21 +7,33 @@ of a narrow table, it may put the words of several lines together; there the gap
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Any
 
 from phiscan.extract.core.labels import is_label_word
+from phiscan.extract.pdf.glyph_lines import reordered_lines
 
 _N_LOOKED_AT = 400  # characters of a page whose angle is asked for
 _TURNED = 0.02  # radians
 _GAP = 0.8  # of the larger letter; a space is a third of one, spaced letters are half of one apart
 _NO_ANGLE = -1.0
 _BROKEN = re.compile(r"(?<![^\W_])([^\W\d_]{1,12})\n(?=([^\W\d_]{1,12})(?![^\W_]))")
+# Digits, or capital letters, of which each is in a box of its own.
+_BOXED = re.compile(r"(?<!\S)(?:\d(?: [\d/-]){5,60}|[A-Z](?: [A-Z]){4,60})(?!\S)")
+_FEW_SIGNS = 4  # different ones, at least
+_MOST_DIGITS, _MOST_CAPITALS = 13, 25
 _HYPHEN = 2  # how pdfium marks one at a line end; the line end itself is left out
 
 
 def page_words(textpage: Any) -> str:
-    """Return the text of one page; lines end with a line feed."""
-    return _tidy(_with_gaps(textpage) if _has_turned_lines(textpage) else str(textpage.get_text_range()))
+    """Return the text of one page; lines end with a line feed.
+
+    Lines that are drawn in another order than they are read are added at the end.
+    """
+    text = str(textpage.get_text_range())
+    reordered = reordered_lines(textpage, text)
+    page = _tidy(_with_gaps(textpage) if _has_turned_lines(textpage) else text)
+    return "\n".join([page, *reordered]) if reordered else page
 
 
 def _has_turned_lines(textpage: Any) -> bool:
@@ -72,7 +84,17 @@ def _tidy(text: str) -> str:
     ('referred', 'Health card\nnumber', 'Roy\nAnn')
     """
     text = text.replace("\ufffe\r\n", "").replace("\ufffe", "").replace("\r\n", "\n").replace("\0", " ")
-    return _BROKEN.sub(_joined_label, text)
+    return _BOXED.sub(_joined_boxes, _BROKEN.sub(_joined_label, text))
+
+
+def _joined_boxes(match: re.Match[str]) -> str:
+    """Join the signs of a form that has a box for each; a scale, or a row of zeros and ones, is none."""
+    signs = match.group().replace(" ", "")
+    codes = [ord(sign) for sign in signs]
+    is_scale = all(second - first in (0, 1) for first, second in pairwise(codes))
+    most = _MOST_DIGITS if signs[0].isdecimal() else _MOST_CAPITALS
+    is_boxed = not is_scale and len(set(signs)) >= _FEW_SIGNS and len(signs) <= most
+    return signs if is_boxed else match.group()
 
 
 def _joined_label(match: re.Match[str]) -> str:

@@ -98,7 +98,9 @@ def read_attached_file(content: Content, sink: Sink, annotation: Any, number: in
         sink.fail(content.place(name), FailReason(error.reason), error.detail)
         return
     if size.value:
-        sink.read_member(content.member(name, buffer.raw[: size.value]))
+        data = buffer.raw[: size.value]
+        sink.is_new_file(data)
+        sink.read_member(content.member(name, data))
 
 
 def scripts(pdf: Any) -> list[str]:

@@ -2,24 +2,45 @@
 
 from __future__ import annotations
 
-import base64
+import html
 import re
-import zlib
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
 
 import re2
 
-_STREAM = re.compile(rb">>\s{0,4}stream\r?\n")
-_BEGIN = re.compile(rb"\d{1,10}\s+\d{1,5}\s+obj\b")
+from phiscan.extract.pdf_objects.streams import Stream, resources, streams, unpacked
+
 _NO_TEXT = re.compile(
     rb"/Image\b|/FontFile|/Length1\b|/DCTDecode|/JPXDecode|/JBIG2|/CCITTFax|/XRef\b|/ICCBased|/FunctionType|/CMapName"
-    rb"|/EmbeddedFile\b"
 )
+_SIGNATURE = re2.compile(rb"/Contents\s*<(30[0-9A-Fa-f]{200,})")
+# Common name (X.520) and address (PKCS 9), each with the kind of its string.
+_SUBJECT = re.compile(
+    rb"(?:\x06\x03\x55\x04\x03[\x0c\x13\x14]|\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x09\x01\x16)(.)", re.DOTALL
+)
+_AUTHORITY = re.compile(
+    r"\b(?:CA|Root|Authority|Trust\w*|Certif\w+|Timestamp\w*|TSA|\w*Sign\w*|Adobe|DigiCert|Entrust|PKI|Issuing)\b",
+    re.IGNORECASE,
+)
+_PICTURE = re.compile(rb"/Subtype\s*/Image\b")
+_WIDTH, _HEIGHT = re.compile(rb"/Width\s+(\d{1,5})\b"), re.compile(rb"/Height\s+(\d{1,5})\b")
+_MIN_SIDE, _MIN_AREA = 40, 60_000  # pixels; smaller ones are icons, and previews of pages
+_FILE = re.compile(rb"/EmbeddedFile\b")
+_MEDIA = re.compile(rb"/Type\s*/(Sound|3D)\b|/Subtype\s*/(U3D|PRC)\b")
+_DOCUMENTS = (b"%PDF-", b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1", b"{\\rtf", b"\x1f\x8b\x08")
+_PAGE = re.compile(rb"/Type\s*/Page\b")
+_HEX_SHOWN = re2.compile(rb"<[0-9A-Fa-f\s]{4,}>\s*(?:-?[\d.]+\s*)*(?:\]\s*TJ|Tj|'|\")")
+_UNSEEN = re2.compile(  # a font, or a matrix, of no size
+    rb"\s0+(?:\.0+)?\s+T[fz]\b"
+    rb"|(?:^|\s)0(?:\.000\d*)?\s+0\s+0\s+0(?:\.000\d*)?\s+\S+\s+\S+\s+(?:cm|Tm)\b"
+)
+_XML = re.compile(rb"\s*(?:\xef\xbb\xbf)?<(?:\?xml|[A-Za-z][\w:.-]{0,40}[\s>])")
+_SCRIPT_ELEMENT = re2.compile(rb"(?s)<(?:\w+:)?script\b.*?</(?:\w+:)?script>")
+_XML_TEXT = re.compile(rb">([^<>]{3,20000}+)<")
 _STRING = re.compile(
     rb"/([A-Za-z]{1,20})\s*(?:\[\s*)?\(((?:[^()\\]|\\.|\((?:[^()\\]|\\.)*\)){1,20000})\)"
-    rb"|/([A-Za-z]{1,20})\s*<((?:[0-9A-Fa-f]{2}\s?){4,20000})>"
+    rb"|/([A-Za-z]{1,20})\s*(?:\[\s*)?<([0-9A-Fa-f\s]{8,40000})>"
     rb"|\(((?:[^()\\]|\\.|\((?:[^()\\]|\\.)*\)){3,20000})\)",
     re.DOTALL,
 )
@@ -38,8 +59,6 @@ _OTHER_CONTENTS = (b"<", b"%!", b"{")  # the template of a form, a font, a funct
 _XMP = (b"<x:xmpmeta", b"<?xpacket")
 _MOST_STREAM_BYTES = 2 * 1024**2
 _MOST_ALL_BYTES = 24 * 1024**2
-_MOST_STREAMS = 20_000
-_LONGEST_DICTIONARY = 4096
 _READABLE_SHARE = 0.95
 _ODD = re.compile(r"[^\w\s.,;:!?'\"()\[\]{}/\\&%@+#*=<>|$-]")
 _ALNUM = re.compile(r"[^\W_]")
@@ -47,35 +66,65 @@ _ALNUM = re.compile(r"[^\W_]")
 
 @dataclass(frozen=True, slots=True)
 class PdfString:
-    """One string of a dictionary with the name of its entry, or the text that one stream shows."""
+    """One string of a dictionary with the name of its entry, or what one stream holds.
 
-    key: str  # "content" for the text of a stream, "script" and "xmp" for whole streams
+    The keys of streams: "content" for the text that one shows, "script", "xmp" and "xml" for whole streams,
+    "glyphs" for codes that only a font explains, "file" for a file, "media" for sound and models,
+    "picture" for a large one, "unseen" for text of no size, "pages" for the number of pages in ``number``.
+    """
+
+    key: str
     text: str = field(repr=False)
+    number: int = 0  # of the object
+    resources: bytes = field(repr=False, default=b"")  # of a stream of glyphs, as they are written
+    stream: Stream | None = None  # of a file
 
 
 def pdf_strings(data: bytes) -> Iterator[PdfString]:
     """Yield the strings of a PDF in the order of its bytes; nothing of one that is encrypted."""
     if b"/Encrypt" in data:
         return
-    at = 0
+    at = n_pages = 0
     left = _MOST_ALL_BYTES
-    for number, match in enumerate(_STREAM.finditer(data)):
-        if number > _MOST_STREAMS or left <= 0:
-            return
-        if match.start() < at:
-            continue  # within a stream
-        yield from _dictionary(data[at : match.start()])
-        end = data.find(b"endstream", match.end())
-        end = len(data) if end < 0 else end
-        head = _head(data, at, match.start())
-        at = end
-        if _NO_TEXT.search(head):
+    for stream in streams(data):
+        if left <= 0:
+            break
+        between = data[stream.gap : stream.start]
+        n_pages += len(_PAGE.findall(between))
+        yield from _dictionary(between)
+        at = stream.end
+        if _FILE.search(stream.head):
+            yield PdfString("file", "", stream.number, stream=stream)
             continue
-        body = _unpacked(data[match.end() : end], head)
+        media = _MEDIA.search(stream.head)
+        if media:
+            yield PdfString("media", (media[1] or media[2]).decode("ascii"))
+            continue
+        if _NO_TEXT.search(stream.head):
+            if _is_large_picture(stream.head):
+                yield PdfString("picture", _size(stream.head), stream.number)
+            continue
+        body = unpacked(data[stream.start : stream.end], stream.head, _MOST_STREAM_BYTES)
         left -= len(body)
-        yield from _stream(body, head)
+        if b"/ObjStm" in stream.head:
+            n_pages += len(_PAGE.findall(body))
+        yield from _stream(body, stream)
     yield from _dictionary(data[at:])
     yield from _remarks(data)
+    n_pages += len(_PAGE.findall(data, at))
+    yield PdfString("pages", "", n_pages)
+
+
+def _is_large_picture(head: bytes) -> bool:
+    if not _PICTURE.search(head):
+        return False
+    short, long = sorted(int(side) for side in _size(head).split("x"))
+    return short >= _MIN_SIDE and short * long >= _MIN_AREA
+
+
+def _size(head: bytes) -> str:
+    width, height = _WIDTH.search(head), _HEIGHT.search(head)
+    return f"{int(width[1]) if width else 0}x{int(height[1]) if height else 0}"
 
 
 def _remarks(data: bytes) -> Iterator[PdfString]:
@@ -89,55 +138,76 @@ def _remarks(data: bytes) -> Iterator[PdfString]:
         yield PdfString("content", text)
 
 
-def _head(data: bytes, start: int, end: int) -> bytes:
-    """Return the dictionary of the stream that begins at ``end``."""
-    head = data[max(start, end - _LONGEST_DICTIONARY) : end]
-    begins = [match.end() for match in _BEGIN.finditer(head)]
-    return head[begins[-1] :] if begins else head
-
-
-def _unpacked(body: bytes, head: bytes) -> bytes:
-    """Return the bytes of a stream after the filters of text and deflate; nothing after any other."""
-    if b"/Filter" not in head:
-        return body[:_MOST_STREAM_BYTES]
-    with suppress(ValueError, zlib.error):
-        if b"/ASCII85Decode" in head or b"/A85" in head:
-            body = base64.a85decode(body.strip().removeprefix(b"<~").partition(b"~")[0])
-        elif b"/ASCIIHexDecode" in head or b"/AHx" in head:
-            digits = b"".join(body.partition(b">")[0].split())
-            body = bytes.fromhex(digits[: len(digits) // 2 * 2].decode("ascii"))
-        elif b"/Fl" not in head:
-            return b""
-        return zlib.decompressobj().decompress(body, _MOST_STREAM_BYTES) if b"/Fl" in head else body
-    return b""
-
-
-def _stream(body: bytes, head: bytes) -> Iterator[PdfString]:
-    if b"/ObjStm" in head:
+def _stream(body: bytes, stream: Stream) -> Iterator[PdfString]:
+    if b"/ObjStm" in stream.head:
         yield from _dictionary(body)
+    elif body.startswith(_DOCUMENTS):
+        yield PdfString("file", "", stream.number, stream=stream)
     elif body.lstrip()[:32].startswith(_XMP) or b"<x:xmpmeta" in body[:400]:
         yield PdfString("xmp", body.decode("utf-8", "replace"))
     elif _SHOWS_TEXT.search(body):
-        text = _shown(_INLINE_PICTURE.sub(b"", body) if b"BI" in body else body)
-        if text.strip() and is_readable(text):
-            yield PdfString("content", text)
-    elif b"/JS" in head or _SCRIPT.search(body[:4096]):
+        yield from _content(body, stream)
+    elif b"/JS" in stream.head or _SCRIPT.search(body[:4096]):
         text = _decoded(body)
         if is_readable(text):
             yield PdfString("script", text)
+    elif _XML.match(body):
+        found = _XML_TEXT.findall(_SCRIPT_ELEMENT.sub(b" ", body))
+        yield PdfString("xml", html.unescape(b"\n".join(found).decode("utf-8", "replace")))
     elif not body.lstrip()[:2].startswith(_OTHER_CONTENTS) and not _NO_PROSE.search(body):
         text = _decoded(body)
         if is_readable(text):
             yield PdfString("content", text)
 
 
+def _content(body: bytes, stream: Stream) -> Iterator[PdfString]:
+    """Yield the text that a stream of graphics shows, and its number where a font explains some of it."""
+    text = _shown(_INLINE_PICTURE.sub(b"", body) if b"BI" in body else body)
+    is_plain = bool(text.strip()) and is_readable(text)
+    if is_plain:
+        yield PdfString("content", text)
+    if _UNSEEN.search(body):
+        yield PdfString("unseen", "", stream.number)
+    if not is_plain or _HEX_SHOWN.search(body):
+        yield PdfString("glyphs", "", stream.number, resources(stream.head))
+
+
 def _dictionary(data: bytes) -> Iterator[PdfString]:
+    """Yield the strings of dictionaries; words in a row, as in an array, are one text, too."""
+    yield from _signers(data)
+    row: list[str] = []
+    end = 0
     for match in _STRING.finditer(data):
         literal = match[2] or match[5] or b""
-        raw = bytes.fromhex(match[4].decode("ascii")) if match[4] else _plain(literal)
+        digits = b"".join(match[4].split()) if match[4] else b""
+        raw = bytes.fromhex(digits[: len(digits) // 2 * 2].decode("ascii")) if digits else _plain(literal)
         text = _decoded(raw)
-        if text.strip() and is_readable(text):
+        is_text = bool(text.strip()) and is_readable(text)
+        if row and (match[1] or match[3] or data[end : match.start()].strip()):
+            yield from _joined_row(row)
+            row = []
+        end = match.end()
+        if is_text:
+            if match[1] != b"Limits":  # of a name tree
+                row.append(text)
             yield PdfString((match[1] or match[3] or b"").decode("ascii"), text)
+    yield from _joined_row(row)
+
+
+def _signers(data: bytes) -> Iterator[PdfString]:
+    """Yield the names and addresses of persons in the certificates of signatures."""
+    for digits in _SIGNATURE.findall(data):
+        raw = bytes.fromhex(digits[: len(digits) // 2 * 2].decode("ascii"))
+        for match in _SUBJECT.finditer(raw):
+            length = match[1][0]
+            name = raw[match.end() : match.end() + length].decode("utf-8", "replace")
+            if len(name) == length < 128 and not _AUTHORITY.search(name):  # noqa: PLR2004 (one byte of length)
+                yield PdfString("Signer", name)
+
+
+def _joined_row(row: list[str]) -> Iterator[PdfString]:
+    if len(row) > 1 and not all(" " in text for text in row):
+        yield PdfString("", " ".join(row))
 
 
 def _shown(body: bytes) -> str:

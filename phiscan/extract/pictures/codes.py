@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from typing import Any
+from urllib.parse import unquote_plus
 
 import numpy as np
 
 from phiscan.extract.core.content import Sink
+from phiscan.extract.pictures.values import payload_texts, text_of
 from phiscan.model import FailReason
 
 _MOST_CODES = 64
-_LARGE_SIDE = 2_200  # pixels; half as many do for a code that is scanned with its page
+_WHOLE_PIXELS = 12_000_000  # of a page at 300 dots an inch; larger ones are halved
 _MOST_PIXELS = 40_000_000
+_SMALL_PIXELS = 1_000_000  # of a picture that is tried inverted and slanted, too
+_SLANTS = (30, 45, 60)  # degrees; the decoder itself turns by quarters, and finds codes near to upright ones
+_NOT_PRINTABLE = re.compile(r"<(?:NUL|U\+[0-9A-F]{2}|[A-Z]{2,3}\d?)>")
 _RATIO = (1.0, 1.0, 3.0, 1.0, 1.0)  # dark and light runs through the eye of a QR code
 _ALIKE = 1.3  # the largest of the eyes in a row to the smallest
 _TOLERANCE = 0.5  # of a module
@@ -48,17 +55,47 @@ def _decoded(image: Any) -> list[tuple[str, bool]] | None:
     except ImportError:
         return None
     grey = image.convert("L")
-    if max(grey.size) > _LARGE_SIDE:
+    if grey.width * grey.height > _WHOLE_PIXELS:
         grey = grey.reduce(2)
+    found: list[tuple[str, bool]] = []
+    for view in _views(grey):
+        found = _read(zxingcpp, view)
+        if any(is_whole for _, is_whole in found):
+            break
+    return found
+
+
+def _views(grey: Any) -> Iterator[Any]:
+    """Yield a grey picture as it is, and a small one inverted and turned by some degrees."""
+    from PIL import ImageOps  # noqa: PLC0415 (heavy)
+
+    yield grey
+    if grey.width * grey.height <= _SMALL_PIXELS:
+        yield ImageOps.invert(grey)
+        for degrees in _SLANTS:
+            yield grey.rotate(degrees, expand=True, fillcolor=255)
+
+
+def _read(zxingcpp: Any, grey: Any) -> list[tuple[str, bool]]:
     try:
         found = zxingcpp.read_barcodes(np.ascontiguousarray(grey), return_errors=True, try_downscale=False)
     except (RuntimeError, ValueError, TypeError):
         return []
     return [
-        (code.text if code.valid else "", bool(code.valid))
+        (_text(code) if code.valid else "", bool(code.valid))
         for code in found
         if code.valid or code.format.name in _SURE_KINDS
     ]
+
+
+def _text(code: Any) -> str:
+    """Return the text of a code: in any encoding, unpacked, and of an address decoded, too."""
+    text = str(code.text)
+    if _NOT_PRINTABLE.search(text):
+        raw = bytes(code.bytes)
+        text = next(payload_texts(raw), "") or text_of(raw) or text
+    decoded = unquote_plus(text) if "://" in text[:12] else text
+    return text if decoded == text else f"{text}\n{decoded}"
 
 
 _SURE_KINDS = frozenset({"QRCode", "QRCodeModel2"})  # stripes and dots alone may be anything

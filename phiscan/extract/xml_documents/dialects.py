@@ -5,6 +5,7 @@ Source: Microsoft Office 2003 XML reference schemas; OpenDocument 1.3, part 3, 3
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -107,28 +108,40 @@ def _flat_rows(sheet: Any) -> Iterator[Row]:
 def _read_drawing(root: Any, content: Content, sink: Sink) -> None:
     """Add the texts of an SVG drawing: the pieces of each joined, and texts that go on where one ends."""
     lines: list[str] = []
-    step = _NEXT_GLYPH  # between the glyphs of this line, at least
-    before: tuple[float, float] | None = None  # where the last single glyph stands
+    row: list[tuple[float, str]] = []  # distances and texts of one line that was taken apart
+    last: tuple[float, float] | None = None  # where the last single glyph stands
     for element in root.iter():
         name = local_name(element)
         if name in ("title", "desc", "metadata"):
-            lines.append(" ".join(" ".join(element.itertext()).split()))
-            before = None
+            lines += (_in_row(row), " ".join(" ".join(element.itertext()).split()))
+            row, last = [], None
         elif name in ("text", "textPath") and local_name(element.getparent()) != "text":
             text = _drawn(element)
             at = _place(element)
-            if lines and at and before and len(text) <= _FEW_GLYPHS and _goes_on(before, at):
-                gap = at[0] - before[0]
-                step = min(step, gap)
-                lines[-1] += f" {text}" if not text or gap > _BLANK_STEPS * step else text
-                lines[-1] = lines[-1].replace("  ", " ")
-            else:
-                step = _NEXT_GLYPH
-                lines.append(text)
-            before = (at[0] + _ADVANCE * max(len(text) - 1, 0), at[1]) if at else None
+            if not (row and at and last and len(text) <= _FEW_GLYPHS and _goes_on(last, at)):
+                lines.append(_in_row(row))
+                row = []
+            row.append((at[0] if at else 0.0, text))
+            last = (at[0] + _ADVANCE * max(len(text) - 1, 0), at[1]) if at else None
+    lines.append(_in_row(row))
     sink.add("\n".join(line for line in lines if line), content.place("drawing"))
 
 
+def _in_row(row: list[tuple[float, str]]) -> str:
+    """Return the texts of one line from left to right, with blanks at wide gaps."""
+    row = sorted(row, key=lambda item: item[0]) if len(row) > 1 else row
+    ends = [at + _ADVANCE * max(len(text) - 1, 0) for at, text in row]
+    gaps = [after - end for end, (after, _) in zip(ends, row[1:], strict=False)]
+    step = min([gap for gap in gaps if gap > 0], default=_NEXT_GLYPH)
+    pieces = [text for _, text in row[:1]]
+    for gap, (_, text) in zip(gaps, row[1:], strict=True):
+        pieces += (" " if not text or gap > _BLANK_STEPS * step else "", text)
+    return "".join(pieces).replace("  ", " ")
+
+
+_MOVED = re.compile(
+    r"\s*(?:translate\(|matrix\(\s*1[\s,]+0[\s,]+0[\s,]+1[\s,]+)\s*(-?[\d.]+)[\s,]+(-?[\d.]+)\s*\)"
+)
 _FEW_GLYPHS = 3  # texts as short as these are letters of a word that was taken apart
 _ADVANCE = 8.0  # units between two glyphs, about
 _NEXT_GLYPH = 24.0
@@ -136,11 +149,14 @@ _BLANK_STEPS = 1.6  # a wider gap is one between words
 
 
 def _goes_on(before: tuple[float, float], at: tuple[float, float]) -> bool:
-    return abs(at[1] - before[1]) < 1 and 0 < at[0] - before[0] < _NEXT_GLYPH
+    return abs(at[1] - before[1]) < 1 and 0 < abs(at[0] - before[0]) < _NEXT_GLYPH
 
 
 def _place(element: Any) -> tuple[float, float] | None:
+    moved = _MOVED.match(element.get("transform", "")[:200])
     try:
+        if moved and not element.get("x"):
+            return float(moved[1]), float(moved[2])
         return float(element.get("x", "").split()[0]), float(element.get("y", "").split()[0])
     except (ValueError, IndexError):
         return None

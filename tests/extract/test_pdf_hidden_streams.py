@@ -1,0 +1,255 @@
+"""Text in streams and objects of a PDF that no page shows: fonts of their own, filters, files, encryption."""
+
+# ruff: noqa: E501 (a case is read best on one line)
+
+import io
+import tracemalloc
+import zlib
+from collections.abc import Callable
+
+import pypdf
+import pytest
+
+from phiscan.extract.pdf_objects.hidden_pages import hidden_lines, with_page_tree
+from phiscan.extract.pdf_objects.streams import unpacked
+from phiscan.model import Document
+from tests.extract.pdf_bytes import PARKING, PATIENT, WORDS, Pdf
+
+Read = Callable[..., Document]
+SHOWN = f"BT /F1 12 Tf 72 700 Td ({PATIENT}) Tj ET".encode()
+CASES: dict[str, bytes] = {}
+FORM = "/Filter/FlateDecode/Type/XObject/Subtype/Form/BBox[0 0 612 792]"
+
+
+def form(entries: str = FORM, *, drawn: str = "BT /F9 12 Tf 72 700 Td <@> Tj ET") -> tuple[Pdf, int]:
+    pdf = Pdf()
+    font, codes = pdf.own_font()
+    content = zlib.compress(drawn.replace("@", codes).encode())
+    return pdf, pdf.stream(content, f"{entries}/Resources<</Font<</F9 {font} 0 R>>>>")
+
+
+CASES["form that is not drawn"] = form()[0].data()
+
+
+def annotated(entries: str) -> bytes:
+    pdf, stream = form()
+    empty = pdf.stream("", "/Type/XObject/Subtype/Form/BBox[0 0 9 9]")
+    entries = entries.replace("@", f"{stream} 0 R").replace("%", f"{empty} 0 R")
+    pdf.set_page(f"/Annots[<</Type/Annot/Rect[50 600 550 640] {entries}>>]")
+    return pdf.data()
+
+
+CASES["hidden annotation"] = annotated("/Subtype/Stamp/F 2/AP<</N @>>")
+CASES["state that is off"] = annotated("/Subtype/Stamp/AS/Off/AP<</N<</Off %/Yes @>>>>")
+CASES["appearance under the pointer"] = annotated("/Subtype/Stamp/AP<</N %/R @>>")
+CASES["popup"] = annotated("/Subtype/Popup/AP<</N @>>")
+CASES["link"] = annotated("/Subtype/Link/AP<</N @>>")
+
+
+def pattern() -> bytes:
+    entries = "/Filter/FlateDecode/Type/Pattern/PatternType 1/PaintType 1/TilingType 1/BBox[0 0 9 9]/XStep 9/YStep 9"
+    pdf, stream = form(entries)
+    pdf.set_page(resources=f"/Pattern<</P1 {stream} 0 R>>")
+    return pdf.data()
+
+
+def page_outside_of_the_tree(number: str = "") -> Pdf:
+    pdf = Pdf()
+    font, codes = pdf.own_font()
+    content = pdf.stream(f"BT /F9 12 Tf 72 700 Td <{codes}> Tj ET")
+    pdf.add(
+        f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents {content} 0 R/Resources<</Font<</F9 {font} 0 R>>>>{number}>>"
+    )
+    return pdf
+
+
+def glyph_procedure() -> bytes:
+    pdf = Pdf()
+    font, codes = pdf.own_font()
+    drawn = pdf.stream(
+        zlib.compress(f"600 0 d0 BT /F9 12 Tf <{codes}> Tj ET".encode()), "/Filter/FlateDecode"
+    )
+    large = pdf.add(
+        "<</Type/Font/Subtype/Type3/FontBBox[0 0 600 800]/FontMatrix[0.001 0 0 0.001 0 0]/FirstChar 97/LastChar 97/Widths[600]"
+        f"/Encoding<</Differences[97/a]>>/CharProcs<</a {drawn} 0 R>>/Resources<</Font<</F9 {font} 0 R>>>>>>"
+    )
+    pdf.stream(f"{PARKING}BT /T3 900 Tf 72 700 Td (a) Tj ET", number=4)
+    pdf.set_page(fonts=f"/T3 {large} 0 R")
+    return pdf.data()
+
+
+def packed(data: bytes, entries: str) -> bytes:
+    pdf = Pdf()
+    pdf.stream(data, entries)
+    return pdf.data()
+
+
+def lzw(data: bytes) -> bytes:
+    codes = [code for at in range(0, len(data), 200) for code in (256, *data[at : at + 200])] + [257]
+    bits = "".join(f"{code:09b}" for code in codes)
+    return int(bits.ljust(-(-len(bits) // 8) * 8, "0"), 2).to_bytes(-(-len(bits) // 8), "big")
+
+
+CASES["pattern"] = pattern()
+CASES["page outside of the tree"] = page_outside_of_the_tree().data()
+CASES["procedure of a glyph"] = glyph_procedure()
+CASES["lzw"] = packed(lzw(SHOWN), "/Filter/LZWDecode")
+CASES["run length"] = packed(
+    b"".join(
+        bytes([len(SHOWN[at : at + 100]) - 1]) + SHOWN[at : at + 100] for at in range(0, len(SHOWN), 100)
+    )
+    + b"\x80",
+    "/Filter/RunLengthDecode",
+)
+CASES["deflate twice"] = packed(zlib.compress(zlib.compress(SHOWN)), "/Filter[/FlateDecode/FlateDecode]")
+CASES["predictor"] = packed(
+    zlib.compress(b"".join(b"\0" + SHOWN.ljust(160)[at : at + 20] for at in range(0, 160, 20))),
+    "/Filter/FlateDecode/DecodeParms<</Predictor 12/Columns 20>>",
+)
+CASES["embedded file that nothing names"] = packed(
+    zlib.compress(PATIENT.encode()), "/Type/EmbeddedFile/Filter/FlateDecode"
+)
+CASES["document in a stream"] = packed(
+    zlib.compress(page_outside_of_the_tree().data()), "/Filter/FlateDecode"
+)
+CASES["xml of a program"] = packed(
+    zlib.compress(f"<?xml version='1.0'?><data><note>{PATIENT}</note></data>".encode()), "/Filter/FlateDecode"
+)
+CASES["rich text of a field"] = packed(
+    f"<body xmlns='http://www.w3.org/1999/xhtml'><p>{PATIENT}</p></body>".encode(), ""
+)
+CASES["array of words"] = Pdf(catalog=f"/Vendor[{' '.join(f'({word})' for word in PATIENT.split())}]").data()
+CASES["digits over lines"] = Pdf(
+    catalog="/Vendor<</Note<"
+    + "\n".join(("FEFF" + PATIENT.encode("utf-16-be").hex())[at : at + 63] for at in range(0, 700, 63))
+    + ">>>"
+).data()
+CASES["query of an address"] = Pdf(
+    page="/Annots[<</Type/Annot/Subtype/Link/Rect[0 0 9 9]/A<</S/URI/URI(https://x.example/p?name=Lena+Okafor&mrn=40718823&dx=congestive+heart+failure)>>>>]"
+).data()
+
+
+def encrypted(algorithm: str, name: str, value: pypdf.generic.PdfObject) -> bytes:
+    writer = pypdf.PdfWriter(clone_from=io.BytesIO(Pdf().data()))
+    writer._root_object[pypdf.generic.NameObject(name)] = writer._add_object(value)
+    writer.encrypt("", "owner", algorithm=algorithm)
+    stream = io.BytesIO()
+    writer.write(stream)
+    return stream.getvalue()
+
+
+STRING = pypdf.generic.DictionaryObject(
+    {pypdf.generic.NameObject("/Alt"): pypdf.generic.TextStringObject(PATIENT)}
+)
+for algorithm in ("RC4-40", "RC4-128", "AES-128", "AES-256-R5", "AES-256"):
+    CASES[f"string under {algorithm}"] = encrypted(algorithm, "/StructTreeRoot", STRING)
+XMP = pypdf.generic.DecodedStreamObject()
+XMP.set_data(f"<x:xmpmeta xmlns:x='adobe:ns:meta/'><description>{PATIENT}</description></x:xmpmeta>".encode())
+CASES["stream under AES-256"] = encrypted("AES-256", "/Metadata", XMP)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_text_that_no_page_shows_is_read(read_bytes: Read, name: str) -> None:
+    document = read_bytes(CASES[name], "a.pdf")
+    shown = " ".join(document.text.split())
+    for word in WORDS:
+        assert word in shown
+    assert not document.unread
+
+
+def test_sound_models_and_annotations_beyond_the_limit_are_listed(
+    read_bytes: Read, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("phiscan.extract.pdf.page_extras._MAX_ANNOTATIONS", 2)
+    pdf = Pdf(page="/Annots[" + "<</Type/Annot/Subtype/Text/Rect[0 0 9 9]/Contents(ok)>>" * 3 + "]")
+    pdf.stream(bytes(range(256)), "/Type/Sound/R 8000")
+    details = [part.detail for part in read_bytes(pdf.data(), "a.pdf").unread]
+    assert details == ["annotations 3 to 3 are not read", "Sound objects (1) are not read"]
+
+
+def test_an_attachment_is_read_once(read_bytes: Read) -> None:
+    pdf = Pdf()
+    file = pdf.stream(PATIENT, "/Type/EmbeddedFile")
+    named = pdf.add(f"<</Type/Filespec/F(a.txt)/UF(a.txt)/EF<</F {file} 0 R>>>>")
+    pdf.set(1, f"<</Type/Catalog/Pages 2 0 R/Names<</EmbeddedFiles<</Names[(a) {named} 0 R]>>>>>>")
+    assert read_bytes(pdf.data(), "a.pdf").text.count("40718823") == 1
+
+
+@pytest.mark.parametrize(
+    ("data", "head"),
+    [
+        (zlib.compress(bytes(20_000_000)), b"/Filter/FlateDecode"),
+        (b"\x81a" * 500_000, b"/Filter/RunLengthDecode"),
+        (lzw(bytes(20_000)), b"/Filter/LZWDecode"),
+        (b"\xff" * 600_000, b"/Filter/LZWDecode"),
+        (b"x", b"/Filter[/FlateDecode/FlateDecode/FlateDecode/FlateDecode/FlateDecode]"),
+        (b"zzzz", b"/Filter/ASCII85Decode"),
+        (zlib.compress(b"\2" * 1000)[:40], b"/Filter/FlateDecode/DecodeParms<</Predictor 12/Columns 99999>>"),
+    ],
+)
+def test_hostile_streams_are_bounded(data: bytes, head: bytes) -> None:
+    tracemalloc.start()
+    try:
+        assert len(unpacked(data, head, 100_000)) <= 100_000
+        assert tracemalloc.get_traced_memory()[1] < 8_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_hostile_page_tree_ends() -> None:
+    loop = b"7 0 obj\n<</Type/Page/Contents 7 0 R/Resources 7 0 R/Parent 7 0 R>>\nendobj\n99999999 0 obj\n1\nendobj\n"
+    assert not [line for line in hidden_lines(loop, {7: b"7 0 R"}, with_pages=True) if line]
+    assert not with_page_tree(b"no object at all", {4: b"5 0 R"}, with_pages=True)
+    assert len(with_page_tree(loop, {}, with_pages=True)) < 2 * len(loop) + 1_000
+
+
+@pytest.mark.parametrize("mark", [b"xref\n0", b"endstream"])
+def test_the_pages_of_a_file_that_is_cut_are_read(read_bytes: Read, mark: bytes) -> None:
+    whole = Pdf(SHOWN)
+    whole.objects = {number: whole.objects[number] for number in (1, 2, 3, 5)}
+    whole.stream(SHOWN, number=9)
+    whole.objects[3] = whole.objects[3].replace(b"4 0 R", b"9 0 R")
+    data = whole.data()
+    document = read_bytes(data[: data.index(mark)], "a.pdf")
+    assert "Lena Okafor" in document.text
+    assert [part.detail for part in document.unread] == ["cut short or damaged: the pages in it are read"]
+
+
+@pytest.mark.parametrize(
+    ("reference", "n_read"), [("", 1), ("/Thumb", 1), ("/Alternates[<</Image", 1), ("/XObject<</I1", 0)]
+)
+def test_a_picture_that_no_page_draws_is_read(
+    read_bytes: Read, monkeypatch: pytest.MonkeyPatch, reference: str, n_read: int
+) -> None:
+    places: list[str] = []
+
+    def note(render: Callable[[], object], place: str, _sink: object, **_: object) -> bool:
+        assert render() is not None
+        places.append(place)
+        return True
+
+    monkeypatch.setattr("phiscan.extract.ocr.recognition.read_picture", note)
+    pdf = Pdf()
+    pixels = (b"\0" * 150 + b"\xff" * 150) * 250
+    number = pdf.stream(
+        zlib.compress(pixels),
+        "/Filter/FlateDecode/Type/XObject/Subtype/Image/Width 300/Height 250/BitsPerComponent 8/ColorSpace/DeviceGray",
+    )
+    if reference:
+        pdf.add(f"<<{reference} {number} 0 R>>{'>>' * (reference.count('<<'))}")
+    read_bytes(pdf.data(), "a.pdf")
+    assert len(places) == n_read
+
+
+def test_the_names_of_signers_are_read_and_those_of_authorities_are_not(read_bytes: Read) -> None:
+    def named(name: bytes) -> bytes:
+        return b"\x06\x03\x55\x04\x03\x0c" + bytes([len(name)]) + name
+
+    signature = b"\x30\x82\x01\x00" + named(b"Lena Okafor") + named(b"Example Root CA") + b"\0" * 100
+    data = Pdf(catalog=f"/Vendor<</Type/Sig/Contents<{signature.hex()}>>>").data()
+    text = read_bytes(data, "a.pdf").text
+    assert "Signer: Lena Okafor" in text
+    assert "Root" not in text
+    assert (
+        read_bytes(data.replace(b"0c0b4c65", b"0cff4c65"), "a.pdf").text.count("Okafor") == 0
+    )  # a false length

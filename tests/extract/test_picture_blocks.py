@@ -1,0 +1,317 @@
+"""Metadata of pictures: every block of every kind, in every encoding, and pictures beside the pixels."""
+
+# ruff: noqa: E501 (a case is read best on one line)
+
+import gzip
+import io
+import struct
+import zlib
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from PIL import Image, ImageOps, TiffImagePlugin
+
+from phiscan.config import Limits
+from phiscan.extract.core.content import Sink
+from phiscan.extract.ocr.image_metadata import metadata_text
+from phiscan.extract.ocr.images import on_white
+from phiscan.extract.pictures.blocks import blocks
+from phiscan.extract.pictures.codes import read_codes
+from phiscan.extract.pictures.tags import tags
+from phiscan.extract.pictures.values import comment_text
+from phiscan.model import Document
+
+Read = Callable[..., Document]
+P = "Patient: Lena Okafor, MRN 40718823, congestive heart failure."
+PB = P.encode()
+XMP = f"<x:xmpmeta xmlns:x='adobe:ns:meta/'><rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'><rdf:Description xmlns:dc='d'><dc:description>{P}</dc:description></rdf:Description></rdf:RDF></x:xmpmeta>"
+NO_XMP = b"<x:xmpmeta xmlns:x='adobe:ns:meta/'/>"
+
+
+def picture(kind: str, **options: object) -> bytes:
+    stream = io.BytesIO()
+    Image.new("RGB", (300, 200), "white").save(stream, kind, **options)
+    return stream.getvalue()
+
+
+PNG, JPEG, GIF = picture("PNG"), picture("JPEG"), picture("GIF")
+GIF_END = GIF.rindex(b"\x3b")
+
+
+def png(*chunks: tuple[bytes, bytes]) -> bytes:
+    body = b"".join(
+        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+        for name, data in chunks
+    )
+    return PNG[:33] + body + PNG[33:]
+
+
+def segment(marker: int, data: bytes) -> bytes:
+    return bytes([0xFF, marker]) + struct.pack(">H", len(data) + 2) + data
+
+
+def jpeg(*segments: bytes) -> bytes:
+    return JPEG[:2] + b"".join(segments) + JPEG[2:]
+
+
+def exif(tag: int, value: bytes, directory: int = 0x8769) -> bytes:
+    found = Image.Exif()
+    (found.get_ifd(directory) if directory else found)[tag] = value
+    return picture("JPEG", exif=found)
+
+
+def iptc(number: int, value: bytes) -> bytes:
+    data = b"\x1c\x02" + bytes([number]) + struct.pack(">H", len(value)) + value
+    return jpeg(segment(0xED, b"Photoshop 3.0\x008BIM\x04\x04\0\0" + struct.pack(">I", len(data)) + data))
+
+
+def gif(label: int, *pieces: bytes) -> bytes:
+    block = b"".join(bytes([len(piece)]) + piece for piece in pieces)
+    return GIF[:GIF_END] + bytes([0x21, label]) + block + b"\0" + GIF[GIF_END:]
+
+
+def in_eights(data: bytes) -> list[bytes]:
+    return [data[at : at + 8] for at in range(0, len(data), 8)]
+
+
+def tag(number: int, value: object, kind: int = 2) -> bytes:
+    found = TiffImagePlugin.ImageFileDirectory_v2()
+    found.tagtype[number] = kind
+    found[number] = value
+    return picture("TIFF", tiffinfo=found)
+
+
+def more_xmp() -> bytes:
+    pieces = [
+        segment(
+            0xE1,
+            b"http://ns.adobe.com/xmp/extension/\0"
+            + b"A" * 32
+            + struct.pack(">II", len(XMP), at)
+            + XMP[at : at + 150].encode(),
+        )
+        for at in range(0, len(XMP), 150)
+    ]
+    return jpeg(segment(0xE1, b"http://ns.adobe.com/xap/1.0/\0" + NO_XMP), *reversed(pieces))
+
+
+def box(name: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data) + 8) + name + data
+
+
+CASES = {
+    "two zTXt of one name": (
+        png(
+            (b"zTXt", b"Comment\0\0" + zlib.compress(PB)),
+            (b"zTXt", b"Comment\0\0" + zlib.compress(b"second")),
+        ),
+        P,
+    ),
+    "two iTXt of one name": (
+        png((b"iTXt", b"Comment\0\1\0\0\0" + zlib.compress(PB)), (b"iTXt", b"Comment\0\0\0\0\0second")),
+        P,
+    ),
+    "first of two short comments": (
+        png((b"tEXt", b"Comment\0Lena Okafor"), (b"tEXt", b"Comment\0second")),
+        "Lena Okafor",
+    ),
+    "UTF-16 in tEXt": (png((b"tEXt", b"Comment\0" + P.encode("utf-16"))), P),
+    "zlib in a private chunk": (png((b"prVt", zlib.compress(PB))), P),
+    "zlib after a name": (png((b"prVt", b"name\0\0" + zlib.compress(PB))), P),
+    "deflate in a private chunk": (png((b"prVt", zlib.compress(PB)[2:])), P),
+    "gzip in a private chunk": (png((b"prVt", gzip.compress(PB))), P),
+    "short private chunk": (png((b"prVt", b"Lena Okafor 1951-03-14")), "Lena Okafor 1951"),
+    "compressed XMP": (png((b"iTXt", b"XML:com.adobe.xmp\0\1\0\0\0" + zlib.compress(XMP.encode()))), P),
+    "first of two JPEG comments": (
+        jpeg(segment(0xFE, b"Lena Okafor"), segment(0xFE, b"second")),
+        "Lena Okafor",
+    ),
+    "JPEG comment in Latin-1": (jpeg(segment(0xFE, "Hélène Côté".encode("latin-1"))), "Hélène Côté"),
+    "segment of a program": (jpeg(segment(0xEF, PB)), P),
+    "second EXIF": (
+        jpeg(segment(0xE1, b"Exif\0\0" + exif(0x9286, b"ASCII\0\0\0first")[30:]), segment(0xFE, PB)),
+        P,
+    ),
+    "extended XMP": (more_xmp(), P),
+    "second packet of XMP": (
+        jpeg(
+            segment(0xE1, b"http://ns.adobe.com/xap/1.0/\0" + NO_XMP),
+            segment(0xE1, b"http://ns.adobe.com/xap/1.0/\0" + XMP.encode()),
+        ),
+        P,
+    ),
+    "XMP without its outer element": (
+        jpeg(
+            segment(
+                0xE1,
+                b"http://ns.adobe.com/xap/1.0/\0" + XMP[XMP.index("<rdf:RDF") : XMP.index("</x:")].encode(),
+            )
+        ),
+        P,
+    ),
+    "XMP in UTF-16": (jpeg(segment(0xE1, b"http://ns.adobe.com/xap/1.0/\0" + XMP.encode("utf-16"))), P),
+    "IPTC in Latin-1": (iptc(120, "Hélène Côté".encode("latin-1")), "Caption: Hélène Côté"),
+    "IPTC without a label": (iptc(230, b"Lena Okafor"), "Lena Okafor"),
+    "GPS area": (exif(0x1C, b"ASCII\0\0\0Ward Seven", 0x8825), "GPS area: Ward Seven"),
+    "maker note": (exif(0x927C, b"\0\1Lena Okafor 40718823\0\2"), "Lena Okafor 40718823"),
+    "EXIF tag without a label": (exif(0xA999, b"Lena Okafor\0"), "Lena Okafor"),
+    "description in UTF-8": (exif(0x010E, "Hélène Côté".encode(), 0), "Description: Hélène Côté"),
+    "short TIFF tag": (tag(65000, "Lena Okafor"), "Lena Okafor"),
+    "UTF-16 in a TIFF tag": (tag(65001, P.encode("utf-16-le"), 7), P),
+    "zlib in a TIFF tag": (tag(65001, zlib.compress(PB), 7), P),
+    "short GIF comment": (gif(0xFE, b"Lena Okafor"), "Lena Okafor"),
+    "GIF comment in pieces": (gif(0xFE, *in_eights(PB)), P),
+    "GIF text in pieces": (gif(0x01, bytes(12), *in_eights(PB)), P),
+    "box of JPEG 2000": (picture("JPEG2000") + box(b"xml ", f"<note>{P}</note>".encode()), P),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_block_of_metadata_is_read(name: str) -> None:
+    data, wanted = CASES[name]
+    assert wanted in metadata_text(Image.open(io.BytesIO(data)), data)
+
+
+@pytest.mark.parametrize("kind", ["AVIF", "JPEG2000", "PPM", "PCX", "QOI", "SGI", "DDS", "TGA"])
+def test_rarer_formats_are_pictures(read_bytes: Read, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    monkeypatch.setattr(
+        "phiscan.extract.ocr.images.read_picture", lambda _render, place, sink, **_: sink.add("seen", place)
+    )
+    options = {"xmp": XMP.encode()} if kind == "AVIF" else {}
+    document = read_bytes(picture(kind, **options), "a.bin")
+    assert document.media_type.startswith("image/")
+    assert "seen" in document.text
+    assert (P in document.text) == bool(options)
+
+
+@pytest.mark.parametrize(
+    ("raw", "text"),
+    [
+        (b"ASCII\0\0\0bed 12", "bed 12"),
+        (b"UNICODE\0" + "Hélène".encode("utf-16-le"), "Hélène"),
+        (b"UNICODE\0" + "Hélène".encode("utf-16-be"), "Hélène"),
+        (b"UNICODE\0" + "Hélène".encode("utf-16"), "Hélène"),
+        (b"UNICODE\0" + "Patiente Hélène".encode(), "Patiente Hélène"),
+        (b"Unicode\0" + "Okafor".encode("utf-16-le"), "Okafor"),
+        (b"UNICODE\0" + "山田太郎".encode("utf-16-be"), "山田太郎"),
+        (b"JIS\0\0\0\0\0" + "山田太郎".encode("iso2022_jp"), "山田太郎"),
+        (bytes(8) + "Okafor".encode("utf-16-le"), "Okafor"),
+        (b"Lena Okafor, ward 7", "Lena Okafor, ward 7"),
+        (b"UNICODE\0", ""),
+        (b"", ""),
+    ],
+)
+def test_an_exif_comment_is_read_in_any_encoding(raw: bytes, text: str) -> None:
+    assert comment_text(raw) == text
+
+
+def with_preview(width: int) -> bytes:
+    stream = io.BytesIO()
+    Image.new("L", (width, 120), 255).save(stream, "JPEG")
+    preview = stream.getvalue()
+    directory = struct.pack("<HHHIIHHIII", 2, 0x201, 4, 1, 44, 0x202, 4, 1, len(preview), 0)
+    return jpeg(segment(0xE1, b"Exif\0\0II*\0\x08\0\0\0\0\0\x0e\0\0\0" + directory + preview))
+
+
+@pytest.mark.parametrize(("width", "n_read"), [(700, 1), (160, 0)])
+def test_a_large_preview_is_read(
+    read_bytes: Read, monkeypatch: pytest.MonkeyPatch, width: int, n_read: int
+) -> None:
+    places: list[str] = []
+    monkeypatch.setattr(
+        "phiscan.extract.ocr.images.read_picture", lambda _render, place, _sink, **_: places.append(place)
+    )
+    read_bytes(with_preview(width), "a.jpg")
+    assert places.count("#preview1") == n_read
+
+
+def test_what_follows_the_first_picture_is_read_or_listed(
+    read_bytes: Read, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "phiscan.extract.ocr.images.read_picture", lambda _render, place, sink, **_: sink.add("seen", place)
+    )
+    assert "appended" in [
+        part.locator
+        for part in read_bytes(JPEG + picture("JPEG", quality=30, comment=b"two"), "a.jpg").segments
+        if "#" not in part.locator
+    ]
+    film = read_bytes(JPEG + b"\0\0\0\x18ftypmp42" + bytes(range(128, 256)), "a.jpg")
+    assert "not read" in film.unread[0].detail
+
+
+def test_hostile_blocks_end() -> None:
+    directory = b"II*\0\x08\0\0\0" + struct.pack("<HHHIII", 1, 0x014A, 4, 1, 8, 8)
+    assert not list(tags(directory))
+    many = (
+        b"II*\0\x08\0\0\0" + struct.pack("<H", 0xFFFF) + struct.pack("<HHII", 0x014A, 4, 0xFFFFFFFF, 8) * 5000
+    )
+    bomb = png(*[(b"prVt", zlib.compress(bytes(3_000_000)))] * 20)
+    nested = PNG[:0] + box(b"jP  ", b"\r\n\x87\n") + box(b"asoc", b"") * 1000
+    for _ in range(200):
+        nested = nested[:12] + box(b"asoc", nested[12:])
+    assert not list(tags(many))
+    for data in (
+        bomb,
+        nested,
+        JPEG[:40],
+        b"\xff\xd8" + b"\xff" * 100_000,
+        b"GIF89a" + b"\xff" * 100_000,
+        b"RIFF" + b"\0" * 100_000,
+    ):
+        assert len(list(blocks(data))) <= 20_000
+        assert len(metadata_text(None, data)) < 100_000
+
+
+def code(
+    kind: str, text: str | bytes, *, dark: bool = False, degrees: int = 0, page: bool = False
+) -> Image.Image:
+    zxingcpp = pytest.importorskip("zxingcpp")
+    made = zxingcpp.create_barcode(text, getattr(zxingcpp.BarcodeFormat, kind))
+    drawn = Image.fromarray(np.asarray(zxingcpp.write_barcode_to_image(made, scale=3)))
+    size = (2480, 3508) if page else (drawn.width + 60, drawn.height + 60)
+    image = Image.new("L", size, 255)
+    image.paste(drawn, (30, 30))
+    return ImageOps.invert(image) if dark else image.rotate(degrees, expand=True, fillcolor=255)
+
+
+@pytest.mark.parametrize(
+    ("image", "text"),
+    [
+        (code("Code128", "LENA OKAFOR 40718823", dark=True), "LENA OKAFOR 40718823"),
+        (code("PDF417", P, degrees=30), P),
+        (code("Aztec", P, degrees=45), P),
+        (code("DataMatrix", P, page=True), P),
+        (code("QRCode", P.encode("utf-16")), P),
+        (code("QRCode", zlib.compress(PB)), P),
+        (code("QRCode", "https://x.example/?name=Lena%20Okafor"), "name=Lena Okafor"),
+    ],
+)
+def test_a_code_is_read_inverted_slanted_small_and_packed(image: Image.Image, text: str) -> None:
+    sink = Sink(Limits())
+    read_codes(image, "#p1", sink)
+    assert text in sink.text()
+
+
+@pytest.mark.parametrize("mode", ["hidden", "one brightness", "pale"])
+def test_letters_that_grey_does_not_show_are_seen(mode: str) -> None:
+    image = Image.new("RGB", (80, 40), (255, 0, 0) if mode == "one brightness" else (255, 255, 255))
+    ink = {"hidden": (0, 0, 0), "one brightness": (0, 130, 0), "pale": (240, 240, 240)}[mode]
+    image.paste(ink, (20, 10, 60, 30))
+    if mode == "hidden":
+        image.putalpha(0)
+    low, high = on_white(image).getextrema()
+    assert high - low > 100
+
+
+@pytest.mark.parametrize(
+    "place", ["x='{x}' y='40'", "transform='translate({x},40)'", "transform='matrix(1 0 0 1 {x} 40)'"]
+)
+@pytest.mark.parametrize("step", [1, -1])
+def test_letters_of_an_svg_in_any_order_are_a_line(read_bytes: Read, place: str, step: int) -> None:
+    letters = [
+        f"<text {place.format(x=20 + 9 * at)}>{char}</text>" for at, char in enumerate(P) if char != " "
+    ]
+    drawing = f"<svg xmlns='http://www.w3.org/2000/svg'>{''.join(letters[::step])}</svg>"
+    assert P in read_bytes(drawing.encode(), "a.svg").text
