@@ -12,6 +12,7 @@ from urllib.parse import unquote
 import re2
 
 from phiscan.extract.core.charset import decode
+from phiscan.extract.core.content import clean
 from phiscan.extract.residue.markup_values import markup_values, missing_pieces
 from phiscan.extract.residue.prose import ShownWords, Value
 from phiscan.extract.transport.decoding import from_base64, from_quoted_printable
@@ -57,7 +58,7 @@ def text_values(data: bytes, media_type: str, shown: ShownWords) -> Iterator[tup
 
     A list is one text in pieces. Of more than 1 MiB, 32 windows spread over the file are looked at.
     """
-    if b"\0" in data[:64]:
+    if b"\0" in data[:64] or (media_type in MARKUP | JSON and _from_utf8(data) is None):
         data = decode(data)[0].encode("utf-8", "replace")
     for start, part in _windows(data):
         if media_type == RTF:
@@ -112,6 +113,7 @@ def _lines(data: bytes, media_type: str, shown: ShownWords) -> Iterator[str]:
         data = from_quoted_printable(data) if _SOFT_BREAK.search(data) else data
     text = _from_utf8(data)
     text = decode(data)[0] if text is None else text
+    text = clean(text)  # as the texts of all readers
     if "\b" in text or "\x1b[" in text:
         text = _TERMINAL.sub("", text)
     if not is_mail and (text.strip() in shown.text or shown.has_words(text)):
