@@ -11,7 +11,7 @@ from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.residue.prose import MIN_WORDS, words_of
 from phiscan.extract.text_codes.coded_run import readable
-from phiscan.extract.text_codes.escapes import percent_runs
+from phiscan.extract.text_codes.escapes import form_runs, percent_runs
 from phiscan.extract.xml_documents.web_tables import with_records
 from phiscan.model import FailReason
 
@@ -278,7 +278,7 @@ def _unshown_values(attributes: dict[str, str | None]) -> list[str]:
             if "%" in value and not value.startswith(("data:", "mailto:", "tel:")):
                 found += [
                     run.data.decode("utf-8", "replace")
-                    for run in percent_runs(value.encode())
+                    for run in (*percent_runs(value.encode()), *form_runs(value.encode()))
                     if readable(run.data)
                 ]
         elif value.count(" ") > 1 and len(words_of(value)) >= MIN_WORDS:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
 
 from phiscan.extract.core.charset import decode
@@ -14,6 +13,7 @@ _SAMPLE_CHARS = _SAMPLE_BYTES = 4096
 _ASCII = bytes({*range(0x20, 0x7F), *b"\t\r\n"})
 _ASCII_SHARE = 0.85
 _BLANK = re.compile(r"[^\W\d_][^\W\d_][,;:.\"]*\s+[\"(]?\w")
+_MOST_CUT = 3  # bytes of a character that goes on after the head
 _PRINTABLE_SHARE = 0.97
 _LETTER_SHARE = 0.6
 MIN_WORDS = 2  # fewer are a name of a field or letters by chance
@@ -28,8 +28,16 @@ class CodedRun:
     code: str
     data: bytes = field(repr=False)
 
-
+SOLID_RUN = rb"[A-Za-z0-9+/]{24}"  # what hexadecimal digits, base32 and documents in base64 have in them
 Finder = Callable[[bytes], Iterator[CodedRun]]
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A finder of coded runs, and a pattern in RE2 syntax that every text with such a run matches."""
+
+    find: Finder
+    hint: bytes
 
 
 def readable(data: bytes) -> str:
@@ -66,10 +74,10 @@ def _is_wide(head: bytes) -> bool:
 
 
 def _is_utf8(head: bytes) -> bool:
-    for end in range(len(head), max(len(head) - 4, 0), -1):  # it may be cut within a character
-        with suppress(UnicodeDecodeError):
-            return bool(head[:end].decode("utf-8"))
-    return False
+    try:
+        return bool(head.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        return error.start >= max(len(head) - _MOST_CUT, 1)  # it may be cut within a character
 
 
 def _is_other_script(sample: str) -> bool:

@@ -14,7 +14,7 @@ from contextlib import suppress
 
 import re2
 
-from phiscan.extract.text_codes.coded_run import CodedRun, is_plain
+from phiscan.extract.text_codes.coded_run import SOLID_RUN, Code, CodedRun, is_plain
 
 _DUMP_LINE = re.compile(
     rb"^[ \t>]*(?:0x)?([0-9A-Fa-f]{4,16})[:|]?[ \t]{1,3}"
@@ -23,7 +23,7 @@ _DUMP_LINE = re.compile(
     re.MULTILINE,
 )
 _MIN_DUMP_LINES = 2
-_HAS_NUMBERS = re2.compile(rb"(?:[0-9A-Fa-fx]{2,8}[ ,:;\-\\\r\n\t]{1,4}){8}")
+_NUMBERS = rb"(?:[0-9A-Fa-fx]{2,8}[ ,:;\-\\\r\n\t]{1,4}){8}"
 _SEPARATOR = rb"(?:[ ,:;-]{1,2}|[ ,]{0,2}\\?\r?\n[ \t]{0,16})"
 _LISTS: tuple[tuple[re.Pattern[bytes], int], ...] = (  # with the base of their numbers
     (re.compile(rb"0x[0-9A-Fa-f]{2}(?:[ ,;]{0,2}+[\r\n\t ]{0,16}+0x[0-9A-Fa-f]{2}){11,}+"), 16),
@@ -33,18 +33,18 @@ _LISTS: tuple[tuple[re.Pattern[bytes], int], ...] = (  # with the base of their 
 )
 _ITEM = re.compile(rb"0x[0-9A-Fa-f]{2}|[0-9A-Fa-f]+")
 _OCTET = 8
-_HAS_HEX = re2.compile(rb"[0-9A-Fa-f]{24}")
 _SOLID_HEX = re2.compile(rb"[0-9A-Fa-f]{24,}")
 _BEFORE_HEX = re.compile(rb"(?:(?<![0-9A-Za-z])(?:0[xX]|[xX]'|\\{1,2}x))\Z")
 _HAS_RECORDS = re2.compile(rb"(?m)^(?:S[123]|:)[0-9A-F]{10}")
 _RECORDS = re.compile(rb"(?:^(?:S[123][0-9A-F]{10,80}|:[0-9A-F]{10,80})\r?\n?){1,}", re.MULTILINE)
 # Digits of base64 with capitals within words, or next to figures, near their beginning: no name or address.
-_SOLID = re2.compile(
-    rb"[A-Za-z0-9+/_-]{0,32}(?:[a-z0-9][A-Z][A-Z0-9]|[A-Z][a-z][A-Z])[A-Za-z0-9+/_-]{8,}={0,2}"
-)
+_MIXED = rb"(?:[a-z0-9][A-Z][A-Z0-9]|[A-Z][a-z][A-Z])[A-Za-z0-9+/_-]{8}"
+_SOLID = re2.compile(rb"[A-Za-z0-9+/_-]{0,32}%b[A-Za-z0-9+/_-]*={0,2}" % _MIXED)
 _FURTHER_LINE = re.compile(rb"[ \t]*\r?\n[ \t>]{0,8}[A-Za-z0-9+/_-]{20,}={0,2}(?![A-Za-z0-9+/_-])")
 _LAST_LINE = re.compile(rb"[ \t]*\r?\n[ \t>]{0,8}([A-Za-z0-9+/_-]{2,19}={0,2})(?=\s|[<\"']|\Z)")
+_TOKEN = rb"eyJ"  # a brace and a quote
 _DOTTED = re2.compile(rb"[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}")
+_URL_DIGITS = bytes.maketrans(b"-_", b"+/")
 _HEAD_DIGITS = 32
 _MIN_BASE64 = 20
 _LONGEST_NAME = 56  # digits; a file has longer lines
@@ -53,6 +53,7 @@ _LDIF = re.compile(
     rb"^([A-Za-z][\w;.-]{0,80}):: ([A-Za-z0-9+/=]{4,}(?:\r?\n [A-Za-z0-9+/=]+){0,4096})", re.MULTILINE
 )
 _BASE32 = re2.compile(rb"[A-Z2-7]{24,}={0,6}(?:\r?\n[A-Z2-7]{2,}={0,6})*")
+_MARK_85 = rb"<~[!-u]"
 _MARKED_85 = re.compile(rb"<~([!-uz\s]{10,}?)~>")
 # Two characters within a hundred that base85 uses as often as any other, and texts hardly ever.
 _SOLID_85 = re2.compile(
@@ -64,14 +65,12 @@ _NAME_CHARS = bytes(
 )
 _OTHER_SHARE = 0.05  # of the characters of base85 that no name, address or rule has; 0.14 on average
 _MIN_DISTINCT = 20  # characters in the first hundred
-_HAS_UU = re2.compile(rb"(?m)^M[!-`]{60}\r?$")
+_UU_LINE = rb"(?m:^)M[!-`]{60}"
 _UU = re.compile(rb"^(?:M[!-`]{60}\r?\n)+(?:[!-L][!-`]{4,60}(?:\r?\n|\Z))?", re.MULTILINE)
 
 
 def dump_runs(text: bytes) -> Iterator[CodedRun]:
     """Yield dumps of bytes (xxd, hexdump, od) whose offsets count the bytes of their lines."""
-    if not _HAS_NUMBERS.search(text):
-        return
     start = end = n_lines = following = 0
     pieces: list[bytes] = []
     for match in _DUMP_LINE.finditer(text):
@@ -98,12 +97,11 @@ def _offset(digits: bytes, wanted: int) -> int:
 
 def list_runs(text: bytes) -> Iterator[CodedRun]:
     """Yield lists of bytes as numbers: ``0x4c, 0x65``, ``4c 65``, ``76, 101``, ``01001100``."""
-    if _HAS_NUMBERS.search(text):
-        for pattern, base in _LISTS:
-            for match in pattern.finditer(text):
-                data = _numbers(match.group(), base)
-                if data:
-                    yield CodedRun(match.start(), match.end(), "list of bytes", data)
+    for pattern, base in _LISTS:
+        for match in pattern.finditer(text):
+            data = _numbers(match.group(), base)
+            if data:
+                yield CodedRun(match.start(), match.end(), "list of bytes", data)
 
 
 def _numbers(listed: bytes, base: int) -> bytes:
@@ -118,8 +116,6 @@ def _numbers(listed: bytes, base: int) -> bytes:
 
 def hex_runs(text: bytes) -> Iterator[CodedRun]:
     """Yield solid hexadecimal digits: a value of a database, and records of Intel and Motorola."""
-    if not _HAS_HEX.search(text):
-        return
     for match in _SOLID_HEX.finditer(text):
         start, found = match.start(), match.group()
         prefix = _BEFORE_HEX.search(text, max(start - 3, 0), start)
@@ -142,15 +138,22 @@ def _record_runs(text: bytes) -> Iterator[CodedRun]:
 
 
 def base64_runs(text: bytes) -> Iterator[CodedRun]:
-    """Yield base64 of any width of line whose first bytes can be text or a file, and base32."""
+    """Yield base64 of any width of line whose first bytes can be text or a file."""
     for start, end in _solid_lines(text):
         digits = text[start:end]
         if len(digits) > _LONG or is_plain(_from_base64(digits[:_HEAD_DIGITS])):
             yield CodedRun(start, end, "base64", _from_base64(digits))
-    if b"eyJ" in text:  # a token: two objects of JSON
-        for match in _DOTTED.finditer(text):
-            pieces = [_from_base64(part) for part in match.group().split(b".")]
-            yield CodedRun(match.start(), match.end(), "base64", b"\n".join(pieces))
+
+
+def token_runs(text: bytes) -> Iterator[CodedRun]:
+    """Yield tokens: two objects of JSON in base64, with a full stop between them."""
+    for match in _DOTTED.finditer(text):
+        pieces = [_from_base64(part) for part in match.group().split(b".")]
+        yield CodedRun(match.start(), match.end(), "base64", b"\n".join(pieces))
+
+
+def base32_runs(text: bytes) -> Iterator[CodedRun]:
+    """Yield lines of base32."""
     for match in _BASE32.finditer(text):
         solid = b"".join(match.group().split()).rstrip(b"=")
         with suppress(binascii.Error, ValueError):
@@ -163,13 +166,14 @@ def _solid_lines(text: bytes) -> Iterator[tuple[int, int]]:
     """Yield the offsets of lines of digits that follow one another, with the short one at their end."""
     end = 0
     for match in _SOLID.finditer(text):
-        start = match.start()
-        if start < end or match.end() - start < _MIN_BASE64:
+        start, stop = match.span()
+        if start < end or stop - start < _MIN_BASE64:
             continue  # in lines that were given, or a word
-        is_short = match.end() - start < _LONGEST_NAME
-        if is_short and not is_plain(_from_base64(text[start : start + _HEAD_DIGITS])):
-            continue
-        end = match.end()
+        if stop - start < _LONGEST_NAME:
+            head = text[start : min(start + _HEAD_DIGITS, stop)]
+            if not is_plain(_decoded(head.translate(_URL_DIGITS))):
+                continue
+        end = stop
         while following := _FURTHER_LINE.match(text, end):
             end = following.end()
         end = _with_last_line(text, end)
@@ -183,14 +187,13 @@ def _with_last_line(text: bytes, end: int) -> int:
 
 def ldif_runs(text: bytes) -> Iterator[CodedRun]:
     """Yield values that LDIF declares as base64 (RFC 2849), after their names, however short."""
-    if b":: " in text:
-        for match in _LDIF.finditer(text):
-            yield CodedRun(match.start(), match.end(), "LDIF", match[1] + b": " + _from_base64(match[2]))
+    for match in _LDIF.finditer(text):
+        yield CodedRun(match.start(), match.end(), "LDIF", match[1] + b": " + _from_base64(match[2]))
 
 
 def _from_base64(digits: bytes) -> bytes:
     """Return the bytes after lines of base64; of each line alone where one ends with padding."""
-    lines = digits.replace(b"-", b"+").replace(b"_", b"/").replace(b">", b"").split()
+    lines = digits.translate(_URL_DIGITS, b">").split()
     solid = b"".join(lines)
     return b"".join(map(_decoded, lines)) if b"=" in solid.rstrip(b"=") else _decoded(solid)
 
@@ -199,7 +202,7 @@ def _decoded(line: bytes) -> bytes:
     line = line.rstrip(b"=")
     line = line[:-1] if len(line) % 4 == 1 else line
     with suppress(binascii.Error):
-        return base64.b64decode(line + b"=" * (-len(line) % 4))
+        return binascii.a2b_base64(line + b"=" * (-len(line) % 4))
     return b""
 
 
@@ -223,8 +226,21 @@ def base85_runs(text: bytes) -> Iterator[CodedRun]:
 
 def uuencoded_runs(text: bytes) -> Iterator[CodedRun]:
     """Yield lines of uuencode whose first line, ``begin``, is lost."""
-    if (b"\nM" in text or text.startswith(b"M")) and _HAS_UU.search(text):
-        for match in _UU.finditer(text):
-            lines = match.group().splitlines()
-            with suppress(binascii.Error):
-                yield CodedRun(match.start(), match.end(), "uuencode", b"".join(map(binascii.a2b_uu, lines)))
+    for match in _UU.finditer(text):
+        lines = match.group().splitlines()
+        with suppress(binascii.Error):
+            yield CodedRun(match.start(), match.end(), "uuencode", b"".join(map(binascii.a2b_uu, lines)))
+
+
+SOLID_CODES = (
+    Code(hex_runs, SOLID_RUN),
+    Code(base64_runs, _MIXED),
+    Code(token_runs, _TOKEN),
+    Code(base32_runs, SOLID_RUN),
+)
+DENSE_CODES = (Code(base85_runs, rb"[!-~]{60}|" + _MARK_85), Code(uuencoded_runs, _UU_LINE))
+LISTED_CODES = (
+    Code(dump_runs, _NUMBERS),
+    Code(ldif_runs, rb":: [A-Za-z0-9+/=]{4}"),
+    Code(list_runs, _NUMBERS),
+)

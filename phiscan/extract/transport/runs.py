@@ -23,10 +23,15 @@ MIN_RUN = 100  # characters; shorter ones are keys, hashes and words
 _MIN_LINE = 56
 # Lines of base64 digits, quoted or not, and soft line breaks, by a linear engine: most texts have none.
 _DIGITS = re2.compile(rb"[A-Za-z0-9+/]{%d,}" % _MIN_LINE)
-_HAS_UU_BEGIN = re2.compile(rb"(?m)^begin(?:-base64)? [0-7]{3,4} ")
+_BEGIN_UU = rb"(?m:^)begin(?:-base64)? [0-7]{3,4} "
+_HAS_UU_BEGIN = re2.compile(_BEGIN_UU)
+# What runs have in them, for one look at a text: most texts have none.
+FRAMES = rb"-----BEGIN |=ybegin |BinHex 4\.0\)|" + _BEGIN_UU
+_HAS_RUN = re2.compile(rb"[A-Za-z0-9+/]{%d}|%b" % (_MIN_LINE, FRAMES))
 _HAS_SOFT_BREAK = re2.compile(rb"=[ \t]*\r?\n")
 _HEX_RUN = re.compile(rb"[0-9a-f>\s]+|[0-9A-F>\s]+")
 HEXADECIMAL = "hexadecimal digits"  # a file in some texts, keys and hashes in most
+_FIGURES = b"0123456789"
 _BETWEEN = re.compile(rb"={0,2}[ \t]*\r?\n[> \t]{0,8}|={0,2}")
 _LAST_LINE = re.compile(rb"={0,2}[ \t]*\r?\n[> \t]{0,8}([A-Za-z0-9+/]{2,}={0,2})(?=[ \t]*(?:\r?\n|\Z))")
 _ARMOUR = re.compile(
@@ -62,6 +67,8 @@ class EncodedRun:
 
 def encoded_runs(text: bytes) -> list[EncodedRun]:
     """Return the runs of encoded data in a text, in text order, none within another."""
+    if not _HAS_RUN.search(text):
+        return []
     found: list[EncodedRun] = []
     if b"-----BEGIN " in text:
         found += _armoured(text)
@@ -160,7 +167,7 @@ def _run(text: bytes, start: int, end: int) -> Iterator[EncodedRun]:
             start, end, HEXADECIMAL, "", bytes.fromhex(solid[: len(solid) // 2 * 2].decode("ascii"))
         )
         return
-    mixed = any(48 <= code <= 57 for code in digits) and digits != digits.lower()  # noqa: PLR2004 (figures)
+    mixed = len(digits.translate(None, _FIGURES)) < len(digits) and digits != digits.lower()
     data = from_base64(digits.replace(b">", b"")) if mixed else None
     if data:
         yield EncodedRun(start, end, "base64", "", data)
