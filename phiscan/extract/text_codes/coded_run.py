@@ -52,8 +52,8 @@ def readable(data: bytes) -> str:
         return ""
     text = decode(data)[0].strip("\0 ") if data else ""
     sample = text[:_SAMPLE_CHARS]
-    n_printable = sum(char.isprintable() or char in "\t\r\n\f" for char in sample)
-    n_letters = sum(char.isalpha() or char in " \n" for char in sample)
+    n_printable = sum(map(str.isprintable, sample)) + sum(map(sample.count, "\t\r\n\f"))
+    n_letters = sum(map(str.isalpha, sample)) + sum(map(sample.count, " \n"))
     if n_printable < max(_PRINTABLE_SHARE * len(sample), 1) or n_letters < _LETTER_SHARE * len(sample):
         return ""
     if not _BLANK.search(sample) and sample.isascii():

@@ -24,6 +24,7 @@ _DUMP_LINE = re.compile(
 )
 _MIN_DUMP_LINES = 2
 _NUMBERS = rb"(?:[0-9A-Fa-fx]{2,8}[ ,:;\-\\\r\n\t]{1,4}){8}"
+_HAS_NUMBERS = re2.compile(_NUMBERS)
 _SEPARATOR = rb"(?:[ ,:;-]{1,2}|[ ,]{0,2}\\?\r?\n[ \t]{0,16})"
 _LISTS: tuple[tuple[re.Pattern[bytes], int], ...] = (  # with the base of their numbers
     (re.compile(rb"0x[0-9A-Fa-f]{2}(?:[ ,;]{0,2}+[\r\n\t ]{0,16}+0x[0-9A-Fa-f]{2}){11,}+"), 16),
@@ -71,6 +72,8 @@ _UU = re.compile(rb"^(?:M[!-`]{60}\r?\n)+(?:[!-L][!-`]{4,60}(?:\r?\n|\Z))?", re.
 
 def dump_runs(text: bytes) -> Iterator[CodedRun]:
     """Yield dumps of bytes (xxd, hexdump, od) whose offsets count the bytes of their lines."""
+    if not _HAS_NUMBERS.search(text):
+        return
     start = end = n_lines = following = 0
     pieces: list[bytes] = []
     for match in _DUMP_LINE.finditer(text):
@@ -97,11 +100,12 @@ def _offset(digits: bytes, wanted: int) -> int:
 
 def list_runs(text: bytes) -> Iterator[CodedRun]:
     """Yield lists of bytes as numbers: ``0x4c, 0x65``, ``4c 65``, ``76, 101``, ``01001100``."""
-    for pattern, base in _LISTS:
-        for match in pattern.finditer(text):
-            data = _numbers(match.group(), base)
-            if data:
-                yield CodedRun(match.start(), match.end(), "list of bytes", data)
+    if _HAS_NUMBERS.search(text):
+        for pattern, base in _LISTS:
+            for match in pattern.finditer(text):
+                data = _numbers(match.group(), base)
+                if data:
+                    yield CodedRun(match.start(), match.end(), "list of bytes", data)
 
 
 def _numbers(listed: bytes, base: int) -> bytes:
@@ -147,7 +151,7 @@ def base64_runs(text: bytes) -> Iterator[CodedRun]:
 
 def token_runs(text: bytes) -> Iterator[CodedRun]:
     """Yield tokens: two objects of JSON in base64, with a full stop between them."""
-    for match in _DOTTED.finditer(text):
+    for match in _DOTTED.finditer(text) if _TOKEN in text else ():
         pieces = [_from_base64(part) for part in match.group().split(b".")]
         yield CodedRun(match.start(), match.end(), "base64", b"\n".join(pieces))
 
@@ -187,7 +191,7 @@ def _with_last_line(text: bytes, end: int) -> int:
 
 def ldif_runs(text: bytes) -> Iterator[CodedRun]:
     """Yield values that LDIF declares as base64 (RFC 2849), after their names, however short."""
-    for match in _LDIF.finditer(text):
+    for match in _LDIF.finditer(text) if b":: " in text else ():
         yield CodedRun(match.start(), match.end(), "LDIF", match[1] + b": " + _from_base64(match[2]))
 
 
@@ -226,7 +230,7 @@ def base85_runs(text: bytes) -> Iterator[CodedRun]:
 
 def uuencoded_runs(text: bytes) -> Iterator[CodedRun]:
     """Yield lines of uuencode whose first line, ``begin``, is lost."""
-    for match in _UU.finditer(text):
+    for match in _UU.finditer(text) if b"\nM" in text or text.startswith(b"M") else ():
         lines = match.group().splitlines()
         with suppress(binascii.Error):
             yield CodedRun(match.start(), match.end(), "uuencode", b"".join(map(binascii.a2b_uu, lines)))

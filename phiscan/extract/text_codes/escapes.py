@@ -22,12 +22,14 @@ from phiscan.extract.transport.decoding import from_quoted_printable
 _PERCENT_CODES = rb"(?:%[0-9A-Fa-fu][0-9A-Fa-f][^\s\"'<>`|()\[\]{}%]*)"
 _PERCENT = re2.compile(rb"[^\s\"'<>`|()\[\]{},%%]*%b{2,}" % _PERCENT_CODES)
 _BLANK_IN_VALUE = rb"=[\w.%-]*[A-Za-z]\+[A-Za-z]"
+_HAS_BLANK_IN_VALUE = re2.compile(_BLANK_IN_VALUE)
 _WIDE_PERCENT = re.compile(rb"%u([0-9A-Fa-f]{4})")
 _FORM = re.compile(
     rb"(?<![\w&=%.+-])(?:[\w.%-]{1,80}=[\w.%+@:-]{0,400}&){1,200}[\w.%-]{1,80}=[\w.%+@:-]{0,400}"
 )
 _BLANK_IN_FORM = re.compile(rb"[A-Za-z]\+[A-Za-z]")
 _ANY_ESCAPE = rb"\\(?:x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|[0-3][0-7]{2}\\|X[0-9A-F]{4})"
+_HAS_ESCAPE = re2.compile(_ANY_ESCAPE)
 _HEX_ESCAPES = re.compile(rb"(?:\\x[0-9A-Fa-f]{2}[\w .,:;/@()-]{0,3}){6,}")
 _HEX_ESCAPE = re.compile(rb"\\x([0-9A-Fa-f]{2})")
 _WIDE_ESCAPES = re.compile(rb"(?:\\u[0-9A-Fa-f]{4}[\w .,:;/@()-]{0,80})+")
@@ -48,6 +50,7 @@ _QUERY = re.compile(rb"[?&][\w.%-]+=")
 _MOST_LINE = 4000
 _MOST_LINES = 200
 _UTF7 = re.compile(rb"(?<![A-Za-z0-9+/])\+([A-Za-z0-9+/]{11,})-?")
+_FIRST_UTF7 = b"+A"  # a character of Latin-1 begins with zeros
 _CJK = range(0x2E80, 0xA000)
 _MOST_SCRIPTS = 2  # of one run; random digits have many
 _HL7 = re.compile(rb"\\X((?:[0-9A-F]{2}){2,})\\")
@@ -56,7 +59,7 @@ _ROUNDS = 3  # a code within itself: %2520
 
 def percent_runs(text: bytes) -> Iterator[CodedRun]:
     """Yield percent-encoded words and query strings; the fields of a query come as ``name: value``."""
-    for match in _PERCENT.finditer(text):
+    for match in _PERCENT.finditer(text) if b"%" in text else ():
         found = match.group()
         for _ in range(_ROUNDS):
             if b"%" not in found:
@@ -69,7 +72,7 @@ def percent_runs(text: bytes) -> Iterator[CodedRun]:
 
 def form_runs(text: bytes) -> Iterator[CodedRun]:
     """Yield the fields of a form that has no percent sign, its blanks written as plus signs."""
-    if b"&" in text and b"+" in text:
+    if b"&" in text and b"+" in text and _HAS_BLANK_IN_VALUE.search(text):
         for match in _FORM.finditer(text):
             if _BLANK_IN_FORM.search(match.group()) and b"%" not in match.group():
                 yield CodedRun(match.start(), match.end(), "form encoding", _fields(match.group()))
@@ -88,6 +91,8 @@ def _fields(query: bytes) -> bytes:
 
 def escape_runs(text: bytes) -> Iterator[CodedRun]:
     """Yield runs of backslash escapes as programs write them."""
+    if b"\\" not in text or not _HAS_ESCAPE.search(text):
+        return
     if b"\\x" in text:
         for match in _HEX_ESCAPES.finditer(text):
             plain = _HEX_ESCAPE.sub(lambda found: bytes([int(found[1], 16)]), match.group())
@@ -119,7 +124,7 @@ def _wide(found: re.Match[bytes]) -> bytes:
 
 def reference_runs(text: bytes) -> Iterator[CodedRun]:
     """Yield lines with character references of HTML, in a text that is none."""
-    for start, end in _lines_with(_REFERENCES, text, _MIN_REFERENCES):
+    for start, end in _lines_with(_REFERENCES, text, _MIN_REFERENCES) if b"&" in text else ():
         plain = html.unescape(text[start:end].decode("utf-8", "replace")).encode("utf-8", "replace")
         yield CodedRun(start, end, "character references", plain)
 
@@ -127,7 +132,7 @@ def reference_runs(text: bytes) -> Iterator[CodedRun]:
 def quoted_runs(text: bytes) -> Iterator[CodedRun]:
     """Yield lines with two escapes or more of quoted-printable, with the lines that go on after them."""
     whole = 0
-    for start, end in _lines_with(_QUOTEDS, text, _MIN_QUOTED):
+    for start, end in _lines_with(_QUOTEDS, text, _MIN_QUOTED) if b"=" in text else ():
         # In a paragraph that was decoded, or an address, whose values may begin with two digits.
         if start < whole or _QUERY.search(text, start, end):
             continue
@@ -174,6 +179,8 @@ def _n_scripts(text: str) -> int:
 
 def utf7_runs(text: bytes) -> Iterator[CodedRun]:
     """Yield runs of UTF-7 that spell printable characters of few scripts."""
+    if _FIRST_UTF7 not in text:
+        return
     for match in _UTF7.finditer(text):
         digits = match[1] + b"A" * (-len(match[1]) % 4)
         with suppress(ValueError):
@@ -189,5 +196,5 @@ CODES = (
     Code(escape_runs, _ANY_ESCAPE),
     Code(reference_runs, _REFERENCE),
     Code(quoted_runs, _QUOTED),
-    Code(utf7_runs, rb"\+A"),  # a character of Latin-1 has zeros first
+    Code(utf7_runs, re.escape(_FIRST_UTF7)),
 )

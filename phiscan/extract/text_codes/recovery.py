@@ -34,24 +34,18 @@ def encoded_documents(text: bytes) -> Iterator[CodedRun]:
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """Codes that are looked for together, and one pattern that a text with any of their runs matches.
+    """Finders of codes, and one pattern that every text with a run of any of them matches.
 
     A linear engine looks for the hints of a group at once; all the hints at once need too many of its states.
     """
 
-    codes: tuple[Code, ...]
+    finders: tuple[Finder, ...]
     hint: Any
-    hints: dict[bytes, Any]
 
     @classmethod
     def of(cls, *codes: Code) -> _Group:
-        hints = {code.hint: re2.compile(code.hint) for code in codes}
-        return cls(codes, re2.compile(b"|".join(hints)), hints)
-
-    def finders(self, text: bytes) -> list[Finder]:
-        """Return the finders whose own hint a text matches, in order."""
-        matched = {hint for hint, pattern in self.hints.items() if pattern.search(text)}
-        return [code.find for code in self.codes if code.hint in matched]
+        hints = dict.fromkeys(code.hint for code in codes)
+        return cls(tuple(code.find for code in codes), re2.compile(b"|".join(hints)))
 
 
 _GROUPS = (
@@ -185,7 +179,7 @@ def _kept_runs(text: bytes, groups: list[_Group], *, is_lifted: bool) -> list[Co
 
     Of a text whose runs of mail encodings were taken out, ``is_lifted``, these are not looked for again.
     """
-    finders = (find for group in groups for find in group.finders(text))
+    finders = (find for group in groups for find in group.finders)
     found = [
         run
         for find in finders
