@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import re2
 
 _STREAM = re.compile(rb">>\s{0,4}stream\r?\n")
-_BEGIN = re.compile(rb"\d{1,10}\s+\d{1,5}\s+obj\b")
+_BEGIN = re.compile(rb"\d\s+\d{1,5}\s+obj\b")
 _NO_TEXT = re.compile(
     rb"/Image\b|/FontFile|/Length1\b|/DCTDecode|/JPXDecode|/JBIG2|/CCITTFax|/XRef\b|/ICCBased|/FunctionType|/CMapName"
     rb"|/EmbeddedFile\b"
@@ -23,8 +23,10 @@ _STRING = re.compile(
     rb"|\(((?:[^()\\]|\\.|\((?:[^()\\]|\\.)*\)){3,20000})\)",
     re.DOTALL,
 )
-_KERNED = re.compile(rb"(?<!\\)\)\s{0,2}-?\d{0,2}(?:\.\d+)?\s{0,2}\(")  # no blank between the letters
-_SHOWN = re.compile(rb"\(((?:[^()\\]|\\.)*)\)|(T[dDm*]|ET)\b", re.DOTALL)
+_HAS_STRING = re2.compile(rb"\(|[A-Za-z][\s\v]*<[0-9A-Fa-f]{2}")
+_KERNED = re.compile(rb"\)(?<!\\\))\s{0,2}-?\d{0,2}(?:\.\d+)?\s{0,2}\(")  # no blank between the letters
+# A string with its last bracket, or the end of a line. Branches that begin with one sign are found fast.
+_SHOWN = re.compile(rb"\(([^()\\]*+(?:\\.[^()\\]*+)*+\))|T[dDm*]\b|ET\b", re.DOTALL)
 _SHOWS_TEXT = re.compile(rb"\bBT\b")
 _ESCAPE = re.compile(rb"\\([0-7]{1,3}|\r?\n|.)", re.DOTALL)
 _NAMED = {b"n": b"\n", b"r": b"\n", b"t": b"\t", b"b": b"", b"f": b""}
@@ -40,6 +42,7 @@ _MOST_STREAM_BYTES = 2 * 1024**2
 _MOST_ALL_BYTES = 24 * 1024**2
 _MOST_STREAMS = 20_000
 _LONGEST_DICTIONARY = 4096
+_LONGEST_NUMBERS = 32  # bytes of the two numbers before ``obj``
 _READABLE_SHARE = 0.95
 _ODD = re.compile(r"[^\w\s.,;:!?'\"()\[\]{}/\\&%@+#*=<>|$-]")
 _ALNUM = re.compile(r"[^\W_]")
@@ -92,8 +95,13 @@ def _remarks(data: bytes) -> Iterator[PdfString]:
 def _head(data: bytes, start: int, end: int) -> bytes:
     """Return the dictionary of the stream that begins at ``end``."""
     head = data[max(start, end - _LONGEST_DICTIONARY) : end]
-    begins = [match.end() for match in _BEGIN.finditer(head)]
-    return head[begins[-1] :] if begins else head
+    at = head.rfind(b"obj")
+    while at >= 0:
+        begin = _BEGIN.search(head, max(at - _LONGEST_NUMBERS, 0), at + len(b"obj "))
+        if begin:
+            return head[begin.end() :]
+        at = head.rfind(b"obj", 0, at)
+    return head
 
 
 def _unpacked(body: bytes, head: bytes) -> bytes:
@@ -117,7 +125,7 @@ def _stream(body: bytes, head: bytes) -> Iterator[PdfString]:
         yield from _dictionary(body)
     elif body.lstrip()[:32].startswith(_XMP) or b"<x:xmpmeta" in body[:400]:
         yield PdfString("xmp", body.decode("utf-8", "replace"))
-    elif _SHOWS_TEXT.search(body):
+    elif b"BT" in body and _SHOWS_TEXT.search(body):
         text = _shown(_INLINE_PICTURE.sub(b"", body) if b"BI" in body else body)
         if text.strip() and is_readable(text):
             yield PdfString("content", text)
@@ -125,14 +133,14 @@ def _stream(body: bytes, head: bytes) -> Iterator[PdfString]:
         text = _decoded(body)
         if is_readable(text):
             yield PdfString("script", text)
-    elif not body.lstrip()[:2].startswith(_OTHER_CONTENTS) and not _NO_PROSE.search(body):
+    elif not body.lstrip()[:2].startswith(_OTHER_CONTENTS):
         text = _decoded(body)
-        if is_readable(text):
+        if is_readable(text) and not _NO_PROSE.search(body):
             yield PdfString("content", text)
 
 
 def _dictionary(data: bytes) -> Iterator[PdfString]:
-    for match in _STRING.finditer(data):
+    for match in _STRING.finditer(data) if _HAS_STRING.search(data) else ():
         literal = match[2] or match[5] or b""
         raw = bytes.fromhex(match[4].decode("ascii")) if match[4] else _plain(literal)
         text = _decoded(raw)
@@ -142,14 +150,10 @@ def _dictionary(data: bytes) -> Iterator[PdfString]:
 
 def _shown(body: bytes) -> str:
     """Return what a stream shows: strings joined, with a blank at wide gaps and a line at each move."""
-    pieces: list[bytes] = []
-    for match in _SHOWN.finditer(_KERNED.sub(b"", body)):
-        if match[1] is not None:
-            pieces += [_plain(match[1]), b" "]
-        elif match[2]:
-            pieces.append(b"\n")
-    lines = (line.strip() for line in b"".join(pieces).decode("cp1252", "replace").split("\n"))
-    return "\n".join(line for line in lines if line)
+    found = _SHOWN.findall(_KERNED.sub(b"", body))
+    literals = b"".join([literal[:-1] + b" " if literal else b"\n" for literal in found])
+    lines = map(str.strip, _plain(literals).decode("cp1252", "replace").split("\n"))
+    return "\n".join(filter(None, lines))
 
 
 def _plain(literal: bytes) -> bytes:
@@ -168,7 +172,7 @@ def _decoded(raw: bytes) -> str:
         return raw.decode("utf-16", "replace")
     if raw.startswith(b"\xef\xbb\xbf"):
         return raw.decode("utf-8-sig", "replace")
-    return raw.decode("cp1252", "replace")
+    return raw.decode("ascii" if raw.isascii() else "cp1252", "replace")
 
 
 def is_readable(text: str) -> bool:
