@@ -27,8 +27,6 @@ class CodedRun:
     end: int
     code: str
     data: bytes = field(repr=False)
-
-SOLID_RUN = rb"[A-Za-z0-9+/]{24}"  # what hexadecimal digits, base32 and documents in base64 have in them
 Finder = Callable[[bytes], Iterator[CodedRun]]
 
 

@@ -14,7 +14,7 @@ from contextlib import suppress
 
 import re2
 
-from phiscan.extract.text_codes.coded_run import SOLID_RUN, Code, CodedRun, is_plain
+from phiscan.extract.text_codes.coded_run import Code, CodedRun, is_plain
 
 _DUMP_LINE = re.compile(
     rb"^[ \t>]*(?:0x)?([0-9A-Fa-f]{4,16})[:|]?[ \t]{1,3}"
@@ -34,26 +34,33 @@ _LISTS: tuple[tuple[re.Pattern[bytes], int], ...] = (  # with the base of their 
 )
 _ITEM = re.compile(rb"0x[0-9A-Fa-f]{2}|[0-9A-Fa-f]+")
 _OCTET = 8
-_SOLID_HEX = re2.compile(rb"[0-9A-Fa-f]{24,}")
+_MIN_HEX = rb"[0-9A-Fa-f]{24}"
+_SOLID_HEX = re2.compile(_MIN_HEX + rb"[0-9A-Fa-f]*")
 _BEFORE_HEX = re.compile(rb"(?:(?<![0-9A-Za-z])(?:0[xX]|[xX]'|\\{1,2}x))\Z")
 _HAS_RECORDS = re2.compile(rb"(?m)^(?:S[123]|:)[0-9A-F]{10}")
 _RECORDS = re.compile(rb"(?:^(?:S[123][0-9A-F]{10,80}|:[0-9A-F]{10,80})\r?\n?){1,}", re.MULTILINE)
 # Digits of base64 with capitals within words, or next to figures, near their beginning: no name or address.
-_MIXED = rb"(?:[a-z0-9][A-Z][A-Z0-9]|[A-Z][a-z][A-Z])[A-Za-z0-9+/_-]{8}"
-_SOLID = re2.compile(rb"[A-Za-z0-9+/_-]{0,32}%b[A-Za-z0-9+/_-]*={0,2}" % _MIXED)
+_MIXED = rb"(?:[a-z0-9][A-Z][A-Z0-9]|[A-Z][a-z][A-Z])"
+_SOLID = re2.compile(rb"[A-Za-z0-9+/_-]{0,32}%b[A-Za-z0-9+/_-]{8,}={0,2}" % _MIXED)
+_MIN_BASE64 = 20
+# 18 digits, two signs of padding left out; after the mixed ones are eight or more.
+_MIN_SOLID = b"|".join(
+    rb"[A-Za-z0-9+/_-]{%d}%b[A-Za-z0-9+/_-]{%d}" % (n_before, _MIXED, _MIN_BASE64 - 5 - n_before)
+    for n_before in range(_MIN_BASE64 - 12)
+)
 _FURTHER_LINE = re.compile(rb"[ \t]*\r?\n[ \t>]{0,8}[A-Za-z0-9+/_-]{20,}={0,2}(?![A-Za-z0-9+/_-])")
 _LAST_LINE = re.compile(rb"[ \t]*\r?\n[ \t>]{0,8}([A-Za-z0-9+/_-]{2,19}={0,2})(?=\s|[<\"']|\Z)")
 _TOKEN = rb"eyJ"  # a brace and a quote
 _DOTTED = re2.compile(rb"[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}")
 _URL_DIGITS = bytes.maketrans(b"-_", b"+/")
 _HEAD_DIGITS = 32
-_MIN_BASE64 = 20
 _LONGEST_NAME = 56  # digits; a file has longer lines
 _LONG = 100  # digits; as many can be a file
 _LDIF = re.compile(
     rb"^([A-Za-z][\w;.-]{0,80}):: ([A-Za-z0-9+/=]{4,}(?:\r?\n [A-Za-z0-9+/=]+){0,4096})", re.MULTILINE
 )
-_BASE32 = re2.compile(rb"[A-Z2-7]{24,}={0,6}(?:\r?\n[A-Z2-7]{2,}={0,6})*")
+_MIN_BASE32 = rb"[A-Z2-7]{24}"
+_BASE32 = re2.compile(_MIN_BASE32 + rb"[A-Z2-7]*={0,6}(?:\r?\n[A-Z2-7]{2,}={0,6})*")
 _MARK_85 = rb"<~[!-u]"
 _MARKED_85 = re.compile(rb"<~([!-uz\s]{10,}?)~>")
 # Two characters within a hundred that base85 uses as often as any other, and texts hardly ever.
@@ -236,12 +243,8 @@ def uuencoded_runs(text: bytes) -> Iterator[CodedRun]:
             yield CodedRun(match.start(), match.end(), "uuencode", b"".join(map(binascii.a2b_uu, lines)))
 
 
-SOLID_CODES = (
-    Code(hex_runs, SOLID_RUN),
-    Code(base64_runs, _MIXED),
-    Code(token_runs, _TOKEN),
-    Code(base32_runs, SOLID_RUN),
-)
+LONG_CODES = (Code(hex_runs, _MIN_HEX), Code(token_runs, _TOKEN), Code(base32_runs, _MIN_BASE32))
+SHORT_CODES = (Code(base64_runs, _MIN_SOLID),)
 DENSE_CODES = (Code(base85_runs, rb"[!-~]{60}|" + _MARK_85), Code(uuencoded_runs, _UU_LINE))
 LISTED_CODES = (
     Code(dump_runs, _NUMBERS),

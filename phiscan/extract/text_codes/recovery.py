@@ -20,7 +20,7 @@ from phiscan.extract.core.encoded_documents import is_document
 from phiscan.extract.core.file_type import sniff
 from phiscan.extract.core.magic_numbers import TEXT
 from phiscan.extract.text_codes import digits, escapes, programs
-from phiscan.extract.text_codes.coded_run import SOLID_RUN, Code, CodedRun, Finder, is_plain, readable
+from phiscan.extract.text_codes.coded_run import Code, CodedRun, Finder, is_plain, readable
 from phiscan.extract.transport import runs as transport_runs
 from phiscan.model import FailReason
 
@@ -49,7 +49,8 @@ class _Group:
 
 
 _GROUPS = (
-    _Group.of(Code(encoded_documents, SOLID_RUN + b"|" + transport_runs.FRAMES), *digits.SOLID_CODES),
+    _Group.of(Code(encoded_documents, transport_runs.HINT), *digits.LONG_CODES),
+    _Group.of(*digits.SHORT_CODES),
     _Group.of(*digits.DENSE_CODES),
     _Group.of(*programs.CODES, *digits.LISTED_CODES, *escapes.CODES),
 )
@@ -71,6 +72,8 @@ def recover(content: Content, sink: Sink, n_segments: int) -> None:
     ``n_segments`` counts the segments before it was read.
     """
     sink.mark_accounted(content.place(_PLACE))
+    if sink.n_segments == n_segments:
+        return
     own = (content.locator, f"{content.locator}#")
     lines: list[str] = []
     n_runs = n_chars = 0
@@ -105,11 +108,12 @@ def _hinted(texts: Iterable[tuple[str, bytes]]) -> Iterator[tuple[str, bytes, li
         if n_bytes >= _BATCH_BYTES:
             yield from _hinted_batch(batch)
             batch, n_bytes = [], 0
-    yield from _hinted_batch(batch)
+    if batch:
+        yield from _hinted_batch(batch)
 
 
 def _hinted_batch(batch: list[tuple[str, bytes]]) -> Iterator[tuple[str, bytes, list[_Group]]]:
-    joined = b"\n".join(data for _, data in batch)
+    joined = batch[0][1] if len(batch) == 1 else b"\n".join([data for _, data in batch])
     ends = list(accumulate(len(data) + 1 for _, data in batch))
     groups_of: dict[int, list[_Group]] = {}
     for group in _GROUPS:
