@@ -271,8 +271,10 @@ def _is_mail(text: str) -> bool:
         known = _MAIL_HEADERS.match(match.group())
         if known:
             names.add(known.group(1).lower())
+            if len(names - {"date"}) >= _MIN_MAIL_HEADERS and names & {"received", "from", "message-id"}:
+                return True
         position = match.end()
-    return len(names - {"date"}) >= _MIN_MAIL_HEADERS and bool(names & {"received", "from", "message-id"})
+    return False
 
 
 def _sniff_markup(start: str, by_name: str) -> str:
