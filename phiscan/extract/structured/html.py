@@ -16,6 +16,7 @@ from phiscan.extract.xml_documents.web_tables import with_records
 from phiscan.model import FailReason
 
 _CHARSET = re.compile(rb"charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.-]+)", re.IGNORECASE)
+_BLANKS = re.compile(r"[ \t\r\f]{2,}")
 _ATTRIBUTES = ("alt", "title", "value", "placeholder", "aria-label", "content", "label", "summary")
 _DATA_ATTRIBUTE = "data-"  # what a page's own scripts keep with an element
 _ADDRESSES = frozenset(
@@ -306,7 +307,9 @@ def _attribute_text(tag: str, attributes: dict[str, str | None]) -> str:
 
 
 def _tidy(text: str) -> str:
-    lines = (" ".join(line.replace("\xa0", " ").split(" ")).strip() for line in text.split("\n"))
-    return "\n".join(
-        re.sub(r"[ \t\r\f]{2,}", lambda m: "\t" if "\t" in m.group() else " ", line) for line in lines if line
-    )
+    lines = map(str.strip, text.replace("\xa0", " ").split("\n"))
+    return _BLANKS.sub(_one_blank, "\n".join(filter(None, lines)))
+
+
+def _one_blank(blanks: re.Match[str]) -> str:
+    return "\t" if "\t" in blanks[0] else " "

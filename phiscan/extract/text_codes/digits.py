@@ -41,7 +41,8 @@ _HAS_RECORDS = re2.compile(rb"(?m)^(?:S[123]|:)[0-9A-F]{10}")
 _RECORDS = re.compile(rb"(?:^(?:S[123][0-9A-F]{10,80}|:[0-9A-F]{10,80})\r?\n?){1,}", re.MULTILINE)
 # Digits of base64 with capitals within words, or next to figures, near their beginning: no name or address.
 _MIXED = rb"(?:[a-z0-9][A-Z][A-Z0-9]|[A-Z][a-z][A-Z])"
-_SOLID = re2.compile(rb"[A-Za-z0-9+/_-]{0,32}%b[A-Za-z0-9+/_-]{8,}={0,2}" % _MIXED)
+_MIXED_DIGITS = re.compile(rb"%b[A-Za-z0-9+/_-]{8}" % _MIXED)
+_MOST_BEFORE = 32  # digits before the mixed ones
 _MIN_BASE64 = 20
 # 18 digits, two signs of padding left out; after the mixed ones are eight or more.
 _MIN_SOLID = b"|".join(
@@ -53,6 +54,9 @@ _LAST_LINE = re.compile(rb"[ \t]*\r?\n[ \t>]{0,8}([A-Za-z0-9+/_-]{2,19}={0,2})(?
 _TOKEN = rb"eyJ"  # a brace and a quote
 _DOTTED = re2.compile(rb"[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}")
 _URL_DIGITS = bytes.maketrans(b"-_", b"+/")
+_DIGITS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-"
+_MARKED_DIGITS = bytes(b"x"[0] if code in _DIGITS else b" "[0] for code in range(256))
+_LONG_WORD = b"x" * (_MIN_BASE64 - 2)
 _HEAD_DIGITS = 32
 _LONGEST_NAME = 56  # digits; a file has longer lines
 _LONG = 100  # digits; as many can be a file
@@ -176,8 +180,7 @@ def base32_runs(text: bytes) -> Iterator[CodedRun]:
 def _solid_lines(text: bytes) -> Iterator[tuple[int, int]]:
     """Yield the offsets of lines of digits that follow one another, with the short one at their end."""
     end = 0
-    for match in _SOLID.finditer(text):
-        start, stop = match.span()
+    for start, stop in _mixed_words(text):
         if start < end or stop - start < _MIN_BASE64:
             continue  # in lines that were given, or a word
         if stop - start < _LONGEST_NAME:
@@ -189,6 +192,20 @@ def _solid_lines(text: bytes) -> Iterator[tuple[int, int]]:
             end = following.end()
         end = _with_last_line(text, end)
         yield start, end
+
+
+def _mixed_words(text: bytes) -> Iterator[tuple[int, int]]:
+    """Yield the offsets of words of digits with mixed ones near their beginning, with their padding."""
+    marked = text.translate(_MARKED_DIGITS)
+    at = marked.find(_LONG_WORD)
+    while at >= 0:
+        stop = marked.find(b" ", at)
+        stop = stop if stop >= 0 else len(marked)
+        if mixed := _MIXED_DIGITS.search(text, at, stop):
+            padding = text[stop : stop + 2]
+            n_padding = len(padding) - len(padding.lstrip(b"="))
+            yield max(at, mixed.start() - _MOST_BEFORE), stop + n_padding
+        at = marked.find(_LONG_WORD, stop)
 
 
 def _with_last_line(text: bytes, end: int) -> int:
@@ -243,9 +260,14 @@ def uuencoded_runs(text: bytes) -> Iterator[CodedRun]:
             yield CodedRun(match.start(), match.end(), "uuencode", b"".join(map(binascii.a2b_uu, lines)))
 
 
-LONG_CODES = (Code(hex_runs, _MIN_HEX), Code(token_runs, _TOKEN), Code(base32_runs, _MIN_BASE32))
+LONG_CODES = (
+    Code(hex_runs, _MIN_HEX),
+    Code(token_runs, _TOKEN),
+    Code(base32_runs, _MIN_BASE32),
+    Code(uuencoded_runs, _UU_LINE),
+)
 SHORT_CODES = (Code(base64_runs, _MIN_SOLID),)
-DENSE_CODES = (Code(base85_runs, rb"[!-~]{60}|" + _MARK_85), Code(uuencoded_runs, _UU_LINE))
+DENSE_CODES = (Code(base85_runs, rb"[!-~]{60}|" + _MARK_85),)
 LISTED_CODES = (
     Code(dump_runs, _NUMBERS),
     Code(ldif_runs, rb":: [A-Za-z0-9+/=]{4}"),
