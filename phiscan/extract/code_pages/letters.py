@@ -88,17 +88,16 @@ def n_above_ascii(data: bytes) -> int:
 
 def _score(triples: Counter[tuple[int, int, int]], name: str) -> float:
     """Return the mean score of the bytes above ASCII, in the language that fits best."""
-    placed, letters = 0.0, Counter[int]()
-    n_signs = 0
+    placed = 0.0
+    above = bytearray()
     for triple, count in triples.items():
         placed += count * _placed(name, triple)
-        if _characters(name)[triple[1]].isalpha():
-            letters[triple[1]] += count
-        else:
-            n_signs += count
-    alphabets = _spelt(name)
-    spelt = max(sum(own[code] * count for code, count in letters.items()) for own in alphabets)
-    return (placed + spelt) / max(n_signs + letters.total(), 1)
+        above += bytes(triple[1:2]) * count
+    others, alphabets = _spelt(name)
+    letters = above.translate(None, others)
+    n_other = min(len(letters.translate(None, own)) for own in alphabets)
+    spelt = _OWN * (len(letters) - n_other) + _OTHER * n_other
+    return (placed + spelt) / max(len(above), 1)
 
 
 @lru_cache(maxsize=32)
@@ -108,11 +107,12 @@ def _characters(name: str) -> str:
 
 
 @lru_cache(maxsize=32)
-def _spelt(name: str) -> tuple[tuple[float, ...], ...]:
-    """Return for each alphabet what each byte of a code page adds to the score."""
-    lowered = [char.lower() for char in _characters(name)]
-    return tuple(
-        tuple(_OWN if char in own else _OTHER for char in lowered)
+def _spelt(name: str) -> tuple[bytes, tuple[bytes, ...]]:
+    """Return the bytes of a code page that are no letters, and for each alphabet those of its letters."""
+    characters = _characters(name)
+    lowered = [char.lower() for char in characters]
+    return bytes(code for code, char in enumerate(characters) if not char.isalpha()), tuple(
+        bytes(code for code, char in enumerate(lowered) if char in own)
         for own in map(frozenset, _ALPHABETS.values())
     )
 
