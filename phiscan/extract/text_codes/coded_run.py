@@ -27,6 +27,8 @@ class CodedRun:
     end: int
     code: str
     data: bytes = field(repr=False)
+
+
 Finder = Callable[[bytes], Iterator[CodedRun]]
 
 
