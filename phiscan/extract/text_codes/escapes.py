@@ -41,7 +41,10 @@ _OCTAL_ESCAPE = re.compile(rb"\\([0-3][0-7]{2})")
 _REFERENCE = rb"&(?:#[0-9]{2,7}|#[xX][0-9A-Fa-f]{2,6}|[a-zA-Z]{1,2}(?:acute|grave|circ|cedil|uml|tilde|lig));"
 _REFERENCES = re2.compile(_REFERENCE)
 _MIN_REFERENCES = 2
-_QUOTED = rb"[A-Za-z0-9,.;:)]=(?:20|0D|0A|09|2[1-9A-F]|3[ABDF]|C[2-9A-F]=[89AB][0-9A-F]|E[0-9A-F])(?:[A-Za-z=]|\r?\n|$)"
+_QUOTED = (
+    rb"[A-Za-z0-9,.;:)]=(?:20|0D|0A|09|2[1-9A-F]|3[ABDF]|C[2-9A-F]=[89AB][0-9A-F]|E[0-9A-F])"
+    rb"(?:[A-Za-z=]|\r?\n|$)"
+)
 _QUOTEDS = re2.compile(_QUOTED)
 _MIN_QUOTED = 2
 _QUERY = re.compile(rb"[?&][\w.%-]+=")
