@@ -23,14 +23,14 @@ MIN_RUN = 100  # characters; shorter ones are keys, hashes and words
 _MIN_LINE = 56
 # Lines of base64 digits, quoted or not, and soft line breaks, by a linear engine: most texts have none.
 _DIGITS = re2.compile(rb"[A-Za-z0-9+/]{%d,}" % _MIN_LINE)
-_SOFT_BREAK = rb"=[ \t]*\r?\n"
+_SOFT_BREAK = re.compile(rb"=[ \t]*\r?\n")
 _BEGIN_UU = rb"(?m:^)begin(?:-base64)? [0-7]{3,4} "
 _HAS_UU_BEGIN = re2.compile(_BEGIN_UU)
 # What every run has in it, for one look at a text: most texts have none.
 HINT = rb"[A-Za-z0-9+/]{%d}|-----BEGIN |=ybegin |BinHex 4\.0\)|%b" % (_MIN_LINE, _BEGIN_UU)
 _HAS_RUN = re2.compile(HINT)
-_HAS_ANY = re2.compile(HINT + b"|" + _SOFT_BREAK)
-_HAS_SOFT_BREAK = re2.compile(_SOFT_BREAK)
+_HAS_ANY = re2.compile(HINT + b"|" + _SOFT_BREAK.pattern)
+_HAS_SOFT_BREAK = re2.compile(_SOFT_BREAK.pattern)
 _HEX_RUN = re.compile(rb"[0-9a-f>\s]+|[0-9A-F>\s]+")
 HEXADECIMAL = "hexadecimal digits"  # a file in some texts, keys and hashes in most
 _FIGURES = b"0123456789"
@@ -44,7 +44,6 @@ _ARMOUR_CHECK = re.compile(rb"^=[A-Za-z0-9+/]{4}[ \t]*\r?\n?", re.MULTILINE)
 _YENC = re.compile(rb"^=ybegin ([^\r\n]{3,400})\r?\n(.*?)(?:^=yend[^\r\n]*|\Z)", re.MULTILINE | re.DOTALL)
 _BINHEX = re.compile(rb"BinHex 4\.0\)\s{1,8}:([^:]{40,}):?")
 _YENC_NAME = re.compile(rb"\bname=([^\r\n]+)")
-_SOFT_BREAKS = re.compile(_SOFT_BREAK)
 _SHORTEST_LINE = 20  # before a soft line break
 _ESCAPED = re.compile(rb"=(?:[0-9A-F]{2}|[0-9a-f]{2})")
 _PADDING = re.compile(rb"={0,2}")
@@ -99,7 +98,7 @@ def is_quoted_printable(text: bytes) -> bool:
         return False
     n_soft = sum(
         b"\n" not in text[max(match.start() - _SHORTEST_LINE, 0) : match.start()]
-        for match in _SOFT_BREAKS.finditer(text, _SHORTEST_LINE)
+        for match in _SOFT_BREAK.finditer(text, _SHORTEST_LINE)
     )
     if n_soft < _MIN_SOFT_BREAKS:
         return False
