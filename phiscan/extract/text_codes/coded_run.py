@@ -34,7 +34,7 @@ Finder = Callable[[bytes], Iterator[CodedRun]]
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """A finder of coded runs, and a pattern in RE2 syntax that every text with such a run matches."""
+    """A finder of coded runs, and a pattern in RE2 syntax: a text that does not match it is not searched."""
 
     find: Finder
     hint: bytes
