@@ -178,6 +178,14 @@ def main() -> None:
     sys.exit(status)
 
 
+def _usage_message(error: click.ClickException) -> str:
+    """Return the message in one line: that of a missing choice has several; and where commands are listed."""
+    message = " ".join(error.format_message().split())
+    is_unknown = message.startswith("No such command") and message.endswith("'.")  # without a suggestion
+    context = getattr(error, "ctx", None)
+    return f"{message} `{context.command_path} --help` lists them." if is_unknown and context else message
+
+
 def _run() -> int:
     try:
         with as_interrupt():
@@ -190,8 +198,7 @@ def _run() -> int:
         click.echo(error.format_message(), err=True)  # the help, not an error
         return EXIT_USAGE
     except click.ClickException as error:
-        # The message of a missing choice has several lines, and a value may contain line ends.
-        _complain(" ".join(error.format_message().split()))
+        _complain(_usage_message(error))
         return EXIT_USAGE
     except PhiscanError as error:
         _complain(str(error))

@@ -151,6 +151,8 @@ def _line(name: str, answer: tuple[Document | SkipReason | Fault, float] | Fault
             line["detail"] = f"a later segment; its text is part of {first}: extract that file"
     elif isinstance(result, SkipReason):
         line.update(outcome=Outcome.SKIPPED, reason=result)
+        if result is SkipReason.NOT_REGULAR and Path(name).is_dir():
+            line["detail"] = "a folder; `phiscan scan` reads folders"
     else:
         line.update(outcome=Outcome.FAILED, reason=result.reason, detail=result.detail)
     return line

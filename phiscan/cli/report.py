@@ -18,7 +18,7 @@ from phiscan.report.words import count, moment, share
 
 if TYPE_CHECKING:
     from phiscan.config import Config
-    from phiscan.report.data.report import Headline
+    from phiscan.report.data.report import Headline, ReportData
     from phiscan.report.data.summary import Answer
 
 
@@ -115,14 +115,18 @@ def report(
     if out is not None:
         write_pack(made, out, language=language or config.language)
         with using(language or config.language):
-            for answer in made.data.summary.answers:
-                print_message(_in_line(_answer(answer)))
-            for headline in made.data.headlines[:-1]:
-                print_message(_in_line(_line(headline)))
-            scan, page = made.data.scope.scan, out / "report.html"
-            print_message(_in_line(_("report of scan {scan}: {page}", scan=scan, page=page)))
+            _print_summary(made.data, out)
     if as_json:
         click.echo(report_json(made.data), nl=False)
+
+
+def _print_summary(data: ReportData, out: Path) -> None:
+    """Print the answers of the first page and the figures, in the language of the context."""
+    lines = [*map(_answer, data.summary.answers), *map(_line, data.headlines[:-1])]
+    if data.scope.status != "complete":
+        lines.append(_("This scan has not reached its end. The report covers what it has recorded so far."))
+    for line in (*lines, _("report of scan {scan}: {page}", scan=data.scope.scan, page=out / "report.html")):
+        print_message(_in_line(line))
 
 
 def _private(

@@ -92,6 +92,8 @@ def list_users(obj: str | None, as_json: bool) -> None:
     if as_json:
         print_json({"users": [_user_json(user) for user in found]})
         return
+    if not found:
+        click.echo('No account; `phiscan users add "A. Officer" --role lead` makes one.')
     for user in found:
         click.echo(f"{user.id:>4}  {user.role.value:<9} {_state(user):<9} {user.name}")
 

@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from phiscan.decision.evidence import N_EVIDENCE, NAMES_OF_EVIDENCE, DocumentEvidence
+from phiscan.decision.reasons import applies
 from phiscan.decision.text_scores import TextScores
 from phiscan.errors import ModelError
 from phiscan.health.patient_cues import weighted_sum
@@ -57,15 +58,6 @@ PERSON_WEIGHTS: Final = (
 _AT: Final = {name: index for index, name in enumerate(NAMES_OF_EVIDENCE)}
 _OF_NAME: Final = [_AT[name] for name in ("full_name", "name", "name_by_health", "name_by_clinical")]
 _MOST_LOG_ODDS: Final = 30.0
-# Inputs whose sentence against PHI is about a degree, and those whose sentence says that something is there;
-# the sentences of all others say that something is missing (``reasons.WORDS``).
-_OF_DEGREE: Final = frozenset(("concepts", "length"))
-_AGAINST_BY_PRESENCE: Final = frozenset(
-    (
-        *("people", "contact", "date", "professional", "role_name", "doubtful_name"),
-        *("organization", "cells", "no_concept"),
-    )
-)
 _TEXT, _SHORT = INPUTS.index("text_detector"), INPUTS.index("short_text")
 _BY_HEALTH: Final = INPUTS.index("name_by_health")
 
@@ -75,7 +67,7 @@ class Judgement:
     """How likely a document is PHI, by which passage, and what each input added to the log-odds.
 
     ``log_odds`` are those on a share of the stated prevalence; ``contributions`` are measured from the mean
-    of texts without PHI, the strongest first, without those that no sentence can state (``may_be_said``).
+    of texts without PHI, the strongest first, without those that no sentence can state (``reasons.applies``).
     """
 
     log_odds: float
@@ -191,7 +183,7 @@ class PhiModel:
         order = [
             index
             for index in np.argsort(-np.abs(parts), kind="stable").tolist()
-            if may_be_said(INPUTS[index], float(row[index]), float(parts[index]))
+            if applies(INPUTS[index], float(row[index]), float(parts[index]))
         ]
         return Judgement(
             log_odds=total + self.prior,
@@ -234,17 +226,6 @@ class Joint:
     def log_odds(self, rows: Floats) -> Floats:
         """Return the log-odds of rows of inputs, shape (passages, inputs)."""
         return np.asarray(rows @ self.weights + self.intercept)
-
-
-def may_be_said(name: str, value: float, contribution: float) -> bool:
-    """Tell whether the sentence about an input is true of its value: what it names is there, or is missing.
-
-    A contribution is the difference from the mean text without PHI, so that an input of weight below 0
-    speaks for PHI where it is absent: "several people are named" must not be said of a text without a name.
-    """
-    if contribution > 0:
-        return value > 0
-    return name in _OF_DEGREE or (value > 0) == (name in _AGAINST_BY_PRESENCE)
 
 
 def clip(value: float, most: float) -> float:

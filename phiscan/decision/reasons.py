@@ -63,6 +63,15 @@ WORDS: Final[dict[str, tuple[str, str]]] = {
         _("the person who is identified is not spoken of as a patient"),
     ),
 }
+# Inputs whose phrase against PHI is about a degree, and those whose phrase against PHI states that something
+# is present; the phrases against PHI of all others state that something is missing.
+_OF_DEGREE: Final = frozenset(("concepts", "length"))
+_AGAINST_BY_PRESENCE: Final = frozenset(
+    (
+        *("people", "contact", "date", "professional", "role_name", "doubtful_name"),
+        *("organization", "cells", "no_concept"),
+    )
+)
 OWN_PATIENT: Final = "own_patient"  # a match in the organization's patient index
 MESSAGES: Final = {
     OWN_PATIENT: _("it holds a patient of the organization's own list"),
@@ -72,6 +81,20 @@ MESSAGES: Final = {
     "cda": _("it is a clinical document (CDA) of a patient"),
     "dicom": _("it is a DICOM object with a patient's name"),
 }
+
+
+def applies(name: str, value: float, contribution: float) -> bool:
+    """Return whether the phrase of an input is true of its value, given the sign of its contribution.
+
+    A contribution is the difference from the mean text without PHI, so that an input of negative weight has a
+    positive contribution where it is absent: "several people are named" is not true of a text without a name.
+
+    >>> applies("people", 1.4, -0.3), applies("people", 0.0, 0.3)
+    (True, False)
+    """
+    if contribution > 0:
+        return value > 0
+    return name in _OF_DEGREE or (value > 0) == (name in _AGAINST_BY_PRESENCE)
 
 
 def strongest_reasons(contributions: Iterable[tuple[str, float]]) -> tuple[tuple[str, float], ...]:

@@ -58,7 +58,7 @@ class Hits:
     terms: npt.NDArray[np.int64]  # indices into TermMatcher.terms_
 
 
-Found = tuple[Offsets, Offsets, npt.NDArray[np.int64]]  # first word, last word, and what was found there
+Found = tuple[Offsets, Offsets, npt.NDArray[np.int64]]  # first word, last word, index of the term or key
 _NO_HITS: Final = Hits(*(np.zeros(0, dtype=np.int64) for _ in range(3)))
 
 
@@ -84,7 +84,7 @@ class TermMatcher:
     )
 
     def fit(self, terms: Sequence[Term], lookalikes: Sequence[str] = ()) -> Self:
-        """Compile ``terms``; of two terms with the same folded words the first one stands.
+        """Compile ``terms``; of two terms with the same folded words the first one is used.
 
         ``lookalikes``: words that are no term, although their folded form is that of one (car: carie).
         """
@@ -97,8 +97,8 @@ class TermMatcher:
         firsts = np.cumsum(lengths) - lengths
         keys = np.zeros(len(terms), dtype=np.uint64)
         for n_words in range(1, self.max_words + 1):
-            reach = np.flatnonzero(lengths >= n_words)
-            keys[reach] = keys[reach] * _MULTIPLIER + words[firsts[reach] + n_words - 1]
+            long_enough = np.flatnonzero(lengths >= n_words)
+            keys[long_enough] = keys[long_enough] * _MULTIPLIER + words[firsts[long_enough] + n_words - 1]
             self.flags_[_slot(keys[lengths > n_words])] |= _BEGINS
         usable = np.flatnonzero((lengths > 0) & (lengths <= self.max_words))
         self.flags_[_slot(keys[usable])] |= _WHOLE
@@ -109,7 +109,7 @@ class TermMatcher:
         return self
 
     def resolve(self, tokens: Tokens, found: Found, text: str) -> Hits:
-        """Return which of the candidates of one chunk stand; ``text`` is the whole text."""
+        """Return the candidates of one chunk that count, the longest at each position of ``text``."""
         at, last, owner = found
         if self.checked_[owner].any():
             sure = self._as_written(owner, tokens.starts[at], tokens.ends[last], text)
@@ -120,7 +120,7 @@ class TermMatcher:
         return Hits(tokens.starts[at[keep]], tokens.ends[last[keep]], owner[keep])
 
     def gather(self, parts: Sequence[Hits]) -> Hits:
-        """Join the hits of all chunks, without the terms that lack the context they need."""
+        """Join the hits of all chunks, without context terms that have no other term near them."""
         filled = [part for part in parts if len(part.starts)]
         if not filled:
             return _NO_HITS
@@ -131,10 +131,10 @@ class TermMatcher:
                 np.concatenate([part.ends for part in filled]),
                 np.concatenate([part.terms for part in filled]),
             )
-        needy = self.context_[hits.terms]
-        if not needy.any():
+        needs_context = self.context_[hits.terms]
+        if not needs_context.any():
             return hits
-        keep = _in_context(hits.starts, needy)
+        keep = _in_context(hits.starts, needs_context)
         return Hits(hits.starts[keep], hits.ends[keep], hits.terms[keep])
 
     def _as_written(
@@ -212,7 +212,7 @@ class JointMatcher:
         return tuple(matcher.gather(hits) for matcher, hits in zip(self.matchers, parts, strict=True))
 
     def _candidates(self, tokens: Tokens) -> Found | None:
-        """Return every place where a key of any list stands: first word, last word, index of the key."""
+        """Return every match of a key of any list: first word, last word, index of the key."""
         if not len(self.keys):
             return None
         found: list[Found] = []
@@ -223,17 +223,17 @@ class JointMatcher:
             maybe = (flags & _WHOLE).nonzero()[0]
             if len(maybe):
                 wanted = keys[maybe]
-                place = np.minimum(self.keys.searchsorted(wanted), len(self.keys) - 1)
-                real = (self.keys[place] == wanted).nonzero()[0]
+                position = np.minimum(self.keys.searchsorted(wanted), len(self.keys) - 1)
+                real = (self.keys[position] == wanted).nonzero()[0]
                 if len(real):
                     at = active[maybe[real]]
-                    found.append((at, at + (n_words - 1), place[real]))
+                    found.append((at, at + (n_words - 1), position[real]))
             # The last word of a chunk is joined to none, so that no index runs over the end.
-            go_on = ((flags >= _BEGINS) & tokens.joined[active + (n_words - 1)]).nonzero()[0]
-            if not len(go_on):
+            may_continue = ((flags >= _BEGINS) & tokens.joined[active + (n_words - 1)]).nonzero()[0]
+            if not len(may_continue):
                 break
-            active = active[go_on]
-            keys = keys[go_on] * _MULTIPLIER + tokens.hashes[active + n_words]
+            active = active[may_continue]
+            keys = keys[may_continue] * _MULTIPLIER + tokens.hashes[active + n_words]
         if len(found) <= 1:
             return found[0] if found else None
         first, last, key = (np.concatenate(column) for column in zip(*found, strict=True))
@@ -244,14 +244,14 @@ def _slot(keys: Hashes) -> npt.NDArray[np.int64]:
     return (keys >> np.uint64(64 - _FILTER_BITS)).view(np.int64)
 
 
-def _in_context(starts: Offsets, needy: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Tell which hits need no other term near them, or have one."""
-    sure = starts[~needy]
+def _in_context(starts: Offsets, needs_context: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Return which hits need no other term near them, or have one."""
+    sure = starts[~needs_context]
     if not len(sure):
-        return ~needy
+        return ~needs_context
     after = np.minimum(sure.searchsorted(starts), len(sure) - 1)
     near = np.minimum(np.abs(sure[after] - starts), np.abs(starts - sure[np.maximum(after - 1, 0)]))
-    kept: npt.NDArray[np.bool_] = ~needy | (near <= CONTEXT_CHARS)
+    kept: npt.NDArray[np.bool_] = ~needs_context | (near <= CONTEXT_CHARS)
     return kept
 
 
@@ -276,17 +276,17 @@ def _words_of(texts: Sequence[str]) -> tuple[Hashes, npt.NDArray[np.int64]]:
 
 
 def _longest(at: Offsets, last: Offsets) -> npt.NDArray[np.int64]:
-    """Return the indices of the hits that stand, leftmost first, the longest at each place."""
+    """Return the indices of the hits without overlap, leftmost first, the longest at each position."""
     if len(at) == 1:
         return np.zeros(1, dtype=np.int64)
     order = (at * _ORDER - last).argsort()
     at, last = at[order], last[order]
-    reach = np.maximum.accumulate(last)
+    latest_end = np.maximum.accumulate(last)
     clear = np.ones(len(at), dtype=np.bool_)
-    clear[1:] = at[1:] > reach[:-1]
+    clear[1:] = at[1:] > latest_end[:-1]
     if clear.all():
         return order
-    # Only where terms overlap must they be weighed one by one; between two clear starts a lone term stands.
+    # Only overlapping terms are compared one by one; a single term between two clear starts is kept.
     alone = clear & np.append(clear[1:], True)
     kept = alone.copy()
     rest = np.flatnonzero(~alone)
@@ -295,5 +295,5 @@ def _longest(at: Offsets, last: Offsets) -> npt.NDArray[np.int64]:
         if first > end:
             kept[index] = True
             end = final
-    stand: npt.NDArray[np.int64] = order[kept]
-    return stand
+    without_overlap: npt.NDArray[np.int64] = order[kept]
+    return without_overlap

@@ -102,6 +102,8 @@ def _missed(n_hits: int, n_audit: int, n_left_out: int, n_known: int) -> Missed:
         return Missed(None, None, None)
     shares = (n_hits / n_audit, *exact_interval(n_hits, n_audit))
     expected, low, high = (max(0.0, share * n_left_out - n_known) for share in shares)
+    if high == 0:  # more are known than the sample supports: what is not known has no smaller bound
+        high = n_left_out - n_known
     return Missed(round(expected, 1), math.floor(low), math.ceil(high))
 
 

@@ -148,6 +148,7 @@ FORMATS: dict[str, str] = {
     "message/rfc822": _("E-mail (eml)"),
     "text/plain": _("Plain text"),
     "text/csv": _("Table (csv)"),
+    "application/x-ndjson": _("JSON lines"),
     "text/html": _("Web page (html)"),
     "application/zip": _("Archive (zip)"),
     "application/json": "JSON",

@@ -29,10 +29,12 @@ from phiscan.sandbox.ocr import messages, ocr_client
 from phiscan.sandbox.scratch_folder import scratch
 
 NAME = "programs"  # of the socket
+VMWARE_LINK = "image.vmdk"
+_LINKS = {"ewf": "image.E{:02d}", "vmdk": VMWARE_LINK}
 INPUT, FOLDER = "{input}", "{folder}"
 MOST_QUESTION_BYTES = 64 * 1024
 _MOST_ANSWER_BYTES = 16 * 1024**2
-_VALUE = re.compile(r"[A-Za-z0-9_+]{1,800}")
+_VALUE = re.compile(r"[A-Za-z0-9_+][A-Za-z0-9_+-]{0,799}")  # never an option
 _HEX = {"table_hex": "table"}  # values that may be any text, sent in hexadecimal digits: the name of a table
 _MOST_OUTPUT_BYTES = 64 * 1024**2
 _MARGIN_S = 15.0  # beyond the program's own time, until the request times out
@@ -66,8 +68,10 @@ JOBS: Mapping[str, Job] = {
     "catppt": Job("catppt", ("-dutf-8", INPUT)),
     "readpst": Job("readpst", ("-q", "-r", "-8", "-j", "0", "-o", FOLDER, INPUT)),
     "mdb-tables": Job("mdb-tables", ("-1", INPUT)),
+    "mdb-system-tables": Job("mdb-tables", ("-S", "-1", INPUT)),
     "mdb-export": Job(
-        "mdb-export", ("-b", "strip", "-D", "%Y-%m-%d", "-T", "%Y-%m-%d %H:%M:%S", INPUT, "--", "{table}")
+        "mdb-export",
+        (*("-b", "{binary}", "-D", "%Y-%m-%d", "-T", "%Y-%m-%d %H:%M:%S"), INPUT, "--", "{table}"),
     ),
     "wpd2text": Job("wpd2text", (INPUT,)),
     "wps2text": Job("wps2text", (INPUT,)),
@@ -270,13 +274,13 @@ def _plain(values: Mapping[str, str]) -> dict[str, str]:
 def _input(descriptors: Sequence[int], kind: str | None, folder: str) -> str:
     """Return the path of the open file, or of the first of several links to segments.
 
-    The links have the names by which the libraries know an EnCase image, and find its further segments.
+    The links have the names by which the libraries know an image, and find its further segments.
     """
     path = f"/proc/self/fd/{descriptors[0]}"
-    if kind != "ewf" and len(descriptors) == 1:
+    if kind not in ("ewf", "vmdk") and len(descriptors) == 1:
         return path
     links = [
-        Path(folder, f"image.E{number:02d}" if kind == "ewf" else f"image.{number:03d}")
+        Path(folder, _LINKS.get(kind or "", "image.{:03d}").format(number))
         for number in range(1, len(descriptors) + 1)
     ]
     for link, descriptor in zip(links, descriptors, strict=True):

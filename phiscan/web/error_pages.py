@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import quote
 
 import structlog
@@ -29,6 +30,8 @@ WORDS = {
     429: lazy_gettext("Too many attempts"),
     503: lazy_gettext("The database does not answer"),
 }
+# The space before a French sign; any other special space may be part of a name, and is shown as an escape.
+_FRENCH_SPACE = re.compile("\N{NO-BREAK SPACE}(?=[:;!?%\N{RIGHT-POINTING DOUBLE ANGLE QUOTATION MARK}])")
 log = structlog.get_logger("phiscan.web")
 
 
@@ -46,7 +49,7 @@ def add_error_handlers(app: FastAPI) -> None:
 
 def failure(request: Request, status_code: int, message: str) -> Response:
     """Return the response of one error."""
-    message = visible(message)
+    message = visible(_FRENCH_SPACE.sub(" ", message))
     if request.url.path.startswith(API):
         return JSONResponse({"detail": message}, status_code)
     title = WORDS.get(status_code, "That did not work")

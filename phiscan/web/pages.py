@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from fastapi import Request
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 from starlette.responses import HTMLResponse
 
 from phiscan.language import LANGUAGES, current, gettext, install, source
@@ -19,6 +21,20 @@ from phiscan.web.status_line import StatusLine, status_line
 from phiscan.web.views import plain_words
 
 FRAGMENTS = "passage"  # prefix of templates that are parts of a page, without its status line
+
+
+_COMMAND = re.compile(r"`([^`]{1,200})`")
+
+
+def _commands(text: str) -> Markup:
+    """Return a sentence as HTML, with what is between backticks as code; no option is broken."""
+    parts = _COMMAND.split(str(text))
+    return Markup("").join(_code(part) if number % 2 else part for number, part in enumerate(parts))
+
+
+def _code(command: str) -> Markup:
+    words_of_it = (Markup('<span class="nowrap">{}</span>').format(word) for word in command.split())
+    return Markup("<code>{}</code>").format(Markup(" ").join(words_of_it))
 
 
 class Pages:
@@ -42,6 +58,7 @@ class Pages:
         )
         install(self._environment)
         self._environment.filters["visible"] = visible
+        self._environment.filters["commands"] = _commands
         self._environment.filters.update(
             count=words.count,
             moment=words.moment,

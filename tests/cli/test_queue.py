@@ -106,9 +106,15 @@ def test_list_shows_the_riskiest_first_and_how_many_there_are(scanned: Path) -> 
     assert (whole["n"], whole["undecided"], [item["file"] for item in whole["items"]]) == (2, 2, [1, 6])
 
 
+def test_a_name_without_its_folder_is_answered_with_the_paths_that_end_so(scanned: Path) -> None:
+    assert scanned.is_dir()
+    said = run("queue", "show", "letter.txt", status=2)
+    assert said.endswith("shows; did you mean a/letter.txt?\n")
+
+
 def test_list_of_nothing_says_so(home: Path) -> None:
     Store.open(url_of(home / "phiscan.db"), create=True).close()
-    assert run("queue", "list") == "Nothing to decide.\n"
+    assert run("queue", "list").startswith("Nothing to decide: no scan yet; `phiscan scan FOLDER`")
     assert json.loads(run("queue", "list", "--json")) == {"n": 0, "undecided": 0, "offset": 0, "items": []}
 
 

@@ -14,11 +14,10 @@ from phiscan.decision.model import (
     inputs_of,
     load_phi_model,
     log_odds_of,
-    may_be_said,
     probability_of,
     threshold_of,
 )
-from phiscan.decision.reasons import WORDS
+from phiscan.decision.reasons import WORDS, applies
 from phiscan.errors import ModelError
 from training.decision.fit import NON_NEGATIVE
 
@@ -105,7 +104,7 @@ def test_a_damaged_or_foreign_model_is_refused_by_name(tmp_path: Path) -> None:
 def test_a_sentence_states_what_is_true_of_the_passage(
     name: str, value: float, contribution: float, expected: bool
 ) -> None:
-    assert may_be_said(name, value, contribution) is expected
+    assert applies(name, value, contribution) is expected
 
 
 def test_every_input_has_sentences() -> None:

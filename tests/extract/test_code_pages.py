@@ -1,6 +1,7 @@
 """Texts in code pages that they do not name, by language and encoding."""
 
 import io
+import zipfile
 from collections.abc import Callable
 
 import pytest
@@ -9,6 +10,8 @@ from PIL import Image, ImageDraw
 from phiscan.extract.core.charset import decode
 from phiscan.extract.ocr import recognition as ocr
 from phiscan.model import Document
+
+# ruff: noqa: RUF001 (letters of other scripts)
 
 Read = Callable[..., Document]
 NOTES = {
@@ -44,9 +47,45 @@ NOTES = {
         ("cp1250", "cp852", "iso8859-2"),
     ),
     "Russian": (
-        "Пациент Иванов Пётр поступил с сердечной недостаточностью, выписан домой.",  # noqa: RUF001
+        "Пациент Иванов Пётр поступил с сердечной недостаточностью, выписан домой.",
         ("cp1251", "cp866"),
     ),
+    "French, short": (
+        "Rv: Hélène Gagné\nsuivi: épilepsie, très bon état",
+        ("cp850", "cp863", "mac-roman", "cp500"),
+    ),
+    "German, mainframe": ("Pat. Jörg Schäfer, Diabetes\nRöntgen Thorax o.B.", ("cp273",)),
+    "Portuguese": ("A doente Conceição Magalhães, de São João, foi à consulta; não tem queixas.", ("cp860",)),
+    "Icelandic": (
+        "Sigríður Þórðardóttir frá Ísafirði, með háþrýsting; fær lyf.",
+        ("cp1252", "cp861", "mac-iceland"),
+    ),
+    "Turkish": (
+        "Hasta Gülşah Yıldırım, İzmir doğumlu, göğüs ağrısı var. Işık tedavisi.",
+        ("cp1254", "cp857", "mac-turkish"),
+    ),
+    "Turkish, short": ("Hasta: Ayşe Öztürk\nkarın ağrısı, ateş yok", ("cp1254", "cp857", "mac-turkish")),
+    "Lithuanian": ("Rūta Žukauskienė\nskauda galvą, karščiuoja", ("cp1257", "cp775")),
+    "Latvian": ("Guntars Kļaviņš\nsāpes vēderā, drudzis", ("cp1257", "cp775")),
+    "Estonian": ("Patsient Ülle Põder Võrust kaebab südamepekslemist.", ("cp1252", "cp775")),
+    "Russian, short": (
+        "Фёдорова Анна, 54 года\nдиабет",
+        ("cp1251", "cp866", "koi8-r", "iso8859-5", "mac-cyrillic"),
+    ),
+    "Russian in English": (
+        "Patient name: Жуков Пётр Ильич. Diagnosis: астма (asthma), follow-up in 3 weeks.",
+        ("cp1251", "cp866", "koi8-r", "utf-16-le"),
+    ),
+    "Russian, wide": ("Пациент Жуков Пётр Ильич, диабет", ("utf-16-le", "utf-16-be")),
+    "Ukrainian": ("Хвора Ґалаґан Євгенія Іллівна надійшла з болем у грудях.", ("cp1251", "koi8-u", "cp1125")),
+    "Greek, short": ("Γιώργος Ξυδάκης\nάσθμα", ("cp1253", "cp737", "mac-greek")),
+    "Hebrew": ("המטופלת שרה פרידמן מחיפה התקבלה עם כאבים", ("cp1255", "cp862")),
+    "Arabic": ("المريضة فاطمة الزهراء من القاهرة دخلت المستشفى", ("cp1256", "iso8859-6")),
+    "Japanese, short": ("患者: 渡辺健一\n診断: 喘息", ("shift_jis", "euc-jp", "iso2022-jp")),
+    "Katakana": ("ﾀﾅｶ ﾊﾅｺ ﾄｳﾆｮｳﾋﾞｮｳ 1951/03/14", ("shift_jis",)),
+    "Chinese": ("姓名：林志豪\n診斷：氣喘", ("big5",)),
+    "Chinese, short": ("姓名：赵建国\n诊断：哮喘", ("gb18030", "hz", "utf-16-le")),
+    "Korean, short": ("이름: 박지성\n진단: 천식", ("euc-kr", "johab")),
 }
 CASES = [(language, encoding) for language, (_, encodings) in NOTES.items() for encoding in encodings]
 
@@ -57,8 +96,65 @@ def test_a_note_is_read_in_the_code_page_of_its_words(language: str, encoding: s
     assert decode(note.encode(encoding))[0] == note
 
 
+CELL = "Hélène Gagné, née à Trois-Rivières, épilepsie"
+HEAD = b"From: a@b.c\nTo: d@e.f\nSubject: x\nContent-Type: text/plain; charset="
+
+
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [
+        (CELL.encode().decode("cp1252").encode(), "twice.txt"),
+        (CELL.encode().decode("mac-roman").encode(), "twice.txt"),
+        (CELL.encode().decode("cp850").encode(), "twice.txt"),
+        (CELL.encode().decode("latin-1").encode().decode("latin-1").encode(), "thrice.txt"),
+        (CELL.encode() + b"\n" + CELL.encode("cp1252"), "lines.txt"),
+        (b"Report\r\n" + f"{CELL}\r\n".encode("utf-16-le") * 2, "appended.txt"),
+        (f"{CELL}\r\n".encode("utf-16") + b"Report", "appended.txt"),
+        (b"\xed\xa0\xbd\xed\xb8\x80 " + CELL.encode().replace(b", ", b",\xc0\x80"), "java.txt"),
+        (b'<html><meta charset="utf-8"><body>' + CELL.encode("cp1252"), "wrong.html"),
+        (b'<?xml version="1.0" encoding="UTF-8"?><p><a>' + CELL.encode("cp1252") + b"</a></p>", "wrong.xml"),
+        (b'<?xml version="1.0" encoding="ISO-8859-1"?><p><a>' + CELL.encode() + b"</a></p>", "wrong.xml"),
+        (b'<?xml version="1.0" encoding="UTF-16"?><p><a>' + CELL.encode() + b"</a></p>", "wrong.xml"),
+        (f'<?xml version="1.0" encoding="cp037"?><p><a>{CELL}</a></p>'.encode("cp037"), "mainframe.xml"),
+        (HEAD + b"iso-8859-1\n\n" + CELL.encode(), "wrong.eml"),
+        (HEAD + b"x-unknown\n\n" + CELL.encode("cp850"), "unknown.eml"),
+    ],
+)
+def test_text_that_is_encoded_otherwise_than_declared_is_read(read: Read, data: bytes, name: str) -> None:
+    document = read(data, name)
+    words = (
+        document.text.replace("à", " ").replace("\xc3\x83\xc2\xa0", " ").split()
+    )  # "à" alone may be anything
+    assert " ".join(words).rpartition("Hélène")[2].startswith(" Gagné, née Trois-Rivières, épilepsie")
+    assert not document.unread
+
+
+@pytest.mark.parametrize(
+    "text", ["JOÃO CONCEIÇÃO", "ÂGE: 61", "├──┤ ├│", "√© 3", "São João", "Ðórður Åström"]
+)
+def test_text_that_only_looks_encoded_twice_stays(read: Read, text: str) -> None:
+    assert read(text.encode(), "note.txt").text.strip() == text
+
+
+@pytest.mark.parametrize(
+    ("name", "encoding"),
+    [
+        *(("Hélène Gagné.txt", encoding) for encoding in ("cp850", "cp1252", "utf-8")),
+        ("Жуков_Пётр1.txt", "cp866"),
+        ("渡辺健一_1.txt", "shift_jis"),
+    ],
+)
+def test_names_in_a_zip_are_in_the_code_page_of_their_system(read: Read, name: str, encoding: str) -> None:
+    raw = name.encode(encoding)
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr("X" * len(raw), "note")
+    document = read(stream.getvalue().replace(b"X" * len(raw), raw), "a.zip")
+    assert [segment.locator for segment in document.segments] == [name]
+
+
 def test_quotes_and_dashes_of_windows_are_no_letters_of_dos() -> None:
-    note = "“Stable,” she said – no pain… the patient’s dose: 5 µg at 37 °C, 2½ tablets • daily"  # noqa: RUF001
+    note = "“Stable,” she said – no pain… the patient’s dose: 5 µg at 37 °C, 2½ tablets • daily"
     assert decode(note.encode("cp1252"))[0] == note
 
 

@@ -103,7 +103,6 @@ def test_the_header_of_a_recording_is_a_form(read: Read) -> None:
         (bytes(7) + b"**ACE**", "ACE archive"),
         (b"SIT!\0", "StuffIt archive"),
         (b"MSWIM\0\0\0", "Windows disk image (WIM)"),
-        (b"conectix\0", "virtual disk image (VHD)"),
         (b"hsqs", "compressed file system (SquashFS)"),
     ],
 )

@@ -9,6 +9,7 @@ import pytest
 
 from phiscan.config import Limits
 from phiscan.errors import ExtractError
+from phiscan.extract.archives import file_systems
 from phiscan.extract.archives.fat_directories import impossible_files
 from phiscan.extract.core.file_type import sniff
 from phiscan.model import Document, FailReason
@@ -258,3 +259,77 @@ def test_without_sleuthkit_the_kind_is_named(read: Read, monkeypatch: pytest.Mon
 def test_a_disk_with_partitions_is_told_by_its_table() -> None:
     assert sniff(_disk(bytes(4096))) == "application/x-raw-disk-image"
     assert sniff(b"\x55\xaa".rjust(512, b"x") + bytes(100)) != "application/x-raw-disk-image"
+
+
+def _vhd(system: bytes) -> bytes:
+    """Return a disk of one block of 2 MiB as a virtual disk that grows."""
+
+    def sealed(head: bytes, at: int) -> bytes:
+        return head[:at] + struct.pack(">I", ~sum(head) & 0xFFFFFFFF) + head[at + 4 :]
+
+    size = 2 * 1024**2
+    foot = struct.pack(
+        ">8sIIQI4sI4sQQHBBII",
+        b"conectix",
+        2,
+        0x10000,
+        512,
+        0,
+        b"test",
+        0,
+        b"Wi2k",
+        size,
+        size,
+        60,
+        4,
+        17,
+        3,
+        0,
+    )
+    foot = sealed(foot.ljust(512, b"\0"), 64)
+    head = struct.pack(">8sQQIIII", b"cxsparse", 2**64 - 1, 1536, 0x10000, 1, size, 0)
+    head = sealed(head.ljust(1024, b"\0"), 36)
+    table = struct.pack(">I", 4).ljust(512, b"\xff")
+    return foot + head + table + b"\xff" * 512 + system.ljust(size, b"\0") + foot
+
+
+@pytest.mark.usefixtures("sleuthkit")
+def test_a_virtual_disk_is_read(read: Read) -> None:
+    document = read(_vhd(_fat(NOTE)), "old-server.vhd")
+    assert document.media_type == "application/x-vhd"
+    assert NOTE in document.text
+    assert GONE in document.text
+
+
+def test_a_vmware_image_is_opened_under_its_own_name() -> None:
+    described = b'RW 4096 SPARSE "old server of the ward.vmdk"\n'
+    head = b"KDMV".ljust(28, b"\0") + struct.pack("<QQ", 1, 1)
+    data = head.ljust(512, b"\0") + described.ljust(512, b"\0") + b"grains"
+    renamed = file_systems._with_own_name(data)
+    assert b'SPARSE "image.vmdk"\n\0' in renamed
+    assert (len(renamed), renamed[-6:]) == (len(data), b"grains")
+    far = b"KDMV".ljust(28, b"\0") + struct.pack("<QQ", 1, 2**50)
+    assert file_systems._with_own_name(far) == far
+
+
+def test_further_streams_of_a_file_are_listed() -> None:
+    times = "\t".join(["0"] * 4)
+    listing = "".join(
+        f"r/r 64-128-{number}:\t{name}\t{times}\t{number}\t0\t0\n"
+        for number, name in ((2, "a.txt"), (4, "a.txt:note"))
+    )
+    found = [(file.inode, file.name) for file in file_systems._files(listing.encode(), 1, "0")]
+    assert found == [("64", "a.txt"), ("64-128-4", "a.txt:note")]
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        (b"vhdxfile" + bytes(600), "VHDX"),
+        (bytes(64) + b"\x7f\x10\xda\xbe" + bytes(600), "VirtualBox"),
+        (b"# Disk DescriptorFile\nversion=1\n", "VMware"),
+    ],
+)
+def test_virtual_disks_of_other_kinds_are_named(read: Read, data: bytes, kind: str) -> None:
+    with pytest.raises(ExtractError, match=kind):
+        read(data, "disk.bin")

@@ -160,6 +160,8 @@ def access_programs(monkeypatch: pytest.MonkeyPatch, names: bytes, tables: dict[
         assert seconds > 0
         if job == "mdb-tables":
             return programs.Finished(0, names)
+        if job == "mdb-system-tables":
+            return programs.Finished(0, names + b"MSysObjects\n")
         asked.append(bytes.fromhex(values["table_hex"]).decode())
         return programs.Finished(0 if asked[-1] in tables else 1, tables.get(asked[-1], b""))
 
@@ -180,13 +182,24 @@ def test_tables_of_access_are_rows_with_their_heads(read: Read, monkeypatch: pyt
     ]
 
 
+def test_dates_of_access_that_mdbtools_do_not_know_are_listed(
+    read: Read, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = b'"Name","Born"\n"Okafor","1951-03-14 00:00:00"\n"Visser","1900-01-00 00:00:00"\n'
+    access_programs(monkeypatch, b"Wards\n", {"Wards": rows})
+    document = read(b"\0\1\0\0Standard ACE DB\0" + bytes(4096), "wards.accdb")
+    assert document.text.splitlines()[-2:] == ["Name: Okafor | Born: 1951-03-14", "Name: Visser"]
+    assert [part.locator for part in document.unread] == ["#table1/dates"]
+
+
 @pytest.mark.skipif(shutil.which("mdb-export") is None, reason="mdbtools are not installed")
 def test_a_name_of_a_table_is_no_option() -> None:
     with Path(os.devnull).open("rb") as nothing:
-        done = programs.execute("mdb-export", {"table_hex": b"--version".hex()}, nothing.fileno(), 10)
+        values = {"table_hex": b"--version".hex(), "binary": "hex"}
+        done = programs.execute("mdb-export", values, nothing.fileno(), 10)
     assert b"mdbtools" not in done.output
     with pytest.raises(ValueError, match="one of its values"):
-        programs.execute("mdb-export", {"table": "--version"}, None, 10)
+        programs.execute("mdb-export", {"table": "--version", "binary": "hex"}, None, 10)
 
 
 @pytest.mark.parametrize(

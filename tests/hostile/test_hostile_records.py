@@ -16,8 +16,11 @@ import pytest
 from phiscan.config import Limits
 from phiscan.errors import ExtractError
 from phiscan.extract import extract_bytes
+from phiscan.extract.databases.access_pages import unlisted_rows
+from phiscan.extract.residue.prose import ShownWords
 from phiscan.model import FailReason
 from phiscan.sandbox import programs
+from tests.extract.access_files import TEXT, Table, access_file
 
 SMALL = Limits(member_bytes=8 * 1024**2, member_count=50, depth=3, ratio=100, file_bytes=16 * 1024**2)
 MAIL = b"From: a@example.org\r\nSubject: Lena Okafor\r\n\r\nMRN 40718823\r\n"
@@ -127,3 +130,37 @@ def test_a_picture_that_is_followed_by_a_bomb_costs_the_bomb() -> None:
     bomb = packed.compress(bytes(64 * 1024**2)) + packed.flush()
     picture = b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 0) + b"IEND\xae\x42\x60\x82"
     assert outcome(picture + bomb, "a.png") & {FailReason.TOO_LARGE, FailReason.CORRUPT}
+
+
+def postgresql_dump(rows: bytes) -> bytes:
+    body = zlib.compress(rows)
+    block = b"\1" + struct.pack("<BIBI", 0, 1, 0, len(body)) + body + bytes(5)
+    return b"PGDMP\1\x0e\0\4\x08\1\0COPY wards (last_name, note) FROM stdin;\0" + block
+
+
+def test_a_table_of_a_dump_that_is_a_bomb_is_bounded() -> None:
+    assert FailReason.TOO_LARGE in outcome(postgresql_dump(b"Okafor\tflu\n" * 2_000_000), "a.dump")
+
+
+WARDS = Table("Wards", (("Name", TEXT),), [("Okafor",)] * 30, [("Visser",)] * 9)
+DATABASES = {
+    "Access": access_file(WARDS),
+    "PostgreSQL": postgresql_dump(b"Okafor\tflu\n" * 50),
+    "memos": struct.pack(">IHH", 9, 0, 64).ljust(512, b"\0")
+    + (struct.pack(">II", 1, 32) + b"gout " * 11) * 9,
+    "log": struct.pack(">4s4xI", b"\x37\x7f\x06\x82", 512).ljust(56, b"\0") + b"\x0d\0\0\0\x20" * 99,
+    "gzip": b"\x1f\x8b\x08\x1c" + bytes(6) + b"\xff\xff" + b"Okafor" * 20,
+}
+
+
+@pytest.mark.parametrize("sample", DATABASES.values(), ids=DATABASES)
+def test_damaged_databases_end_in_a_known_outcome(sample: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(programs, "is_installed", lambda _: False)
+    chance = random.Random(11)
+    for _ in range(30):
+        data = bytearray(sample[: chance.randrange(len(sample) // 3, len(sample) + 1)])
+        for _ in range(chance.randrange(1, 6)):
+            data[chance.randrange(12, len(data))] = chance.choice((0, 255, chance.randrange(256)))
+        with suppress(ExtractError):  # any other exception fails the test
+            extract_bytes(bytes(data), "a.bin", SMALL)
+        list(unlisted_rows(bytes(data), (), ShownWords("")))

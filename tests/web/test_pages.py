@@ -18,6 +18,7 @@ from phiscan.review.worklist.model import WorkFilter, WorkItem, WorkOrder, WorkS
 from phiscan.review.worklist.sampling import LeftCounts
 from phiscan.web import notices as notice
 from phiscan.web import packs
+from phiscan.web.pages import _commands
 from phiscan.web.views.masked_context import masked_lines
 from phiscan.web.views.plain_words import locator_words
 from phiscan.web.views.remaining import left_view
@@ -180,3 +181,11 @@ def test_a_file_of_the_second_list_has_a_page_that_only_shows(
     assert "97 % of its text" in long
     assert "may contain more" not in long
     assert "Read in samples" in client.get("/scans").text
+
+
+def test_a_command_in_a_sentence_is_code_that_is_escaped() -> None:
+    assert str(_commands("no <sample>; `phiscan queue draw --queued 50` draws one")) == (
+        'no &lt;sample&gt;; <code><span class="nowrap">phiscan</span> <span class="nowrap">queue</span> '
+        '<span class="nowrap">draw</span> <span class="nowrap">--queued</span> <span class="nowrap">50</span>'
+        "</code> draws one"
+    )

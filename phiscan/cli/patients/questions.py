@@ -116,7 +116,11 @@ def affected(obj: str | None, decided: str, scan_id: int | None, out: Path, by: 
     for region, n_patients in (found.by_region or {}).items():
         notice = f"   {NOTICE_AT} or more" if n_patients >= NOTICE_AT else ""
         click.echo(f"  {visible(region):<20}{n_patients:>10,}{notice}")
-    if found.n_files_without_match:
+    if index is None:
+        print_message(
+            "there is no patient index to compare files with: `phiscan patients build FILE` makes one"
+        )
+    elif found.n_files_without_match:
         print_message(
             f"{found.n_files_without_match:,} of these files match no patient of the index: whom they are "
             "about is not in the list"

@@ -112,11 +112,12 @@ def list_items(
             scan_id, verdicts=verdicts, wanted=wanted, conceal=True, second_look=second_look
         )
         n_open = store.queue_size(scan_id, verdicts=[None], conceal=True, second_look=second_look)
+        is_scanned = bool(items) or bool(store.scans())
     if as_json:
         shown = [item_json(item) for item in items]
         print_json({"n": n_all, "undecided": n_open, "offset": offset, "items": shown})
         return
-    print_items(items, n_all=n_all, n_open=n_open, offset=offset)
+    print_items(items, n_all=n_all, n_open=n_open, offset=offset, is_scanned=is_scanned)
 
 
 @queue.command(epilog='Example: phiscan queue show "letters/2026/referral 17.docx"')

@@ -21,9 +21,14 @@ _MIN_WIDTH = 60  # of a terminal; on narrower ones numbers would be truncated
 _NO_TERMINAL_WIDTH = 10_000  # one line per file for grep and other programs
 
 
-def print_items(items: Sequence[QueueItem], *, n_all: int, n_open: int, offset: int) -> None:
+def print_items(
+    items: Sequence[QueueItem], *, n_all: int, n_open: int, offset: int, is_scanned: bool = True
+) -> None:
     """Print the items, and the number of further ones."""
     if not items:
+        if not is_scanned:
+            click.echo("Nothing to decide: no scan yet; `phiscan scan FOLDER` fills the queue.")
+            return
         click.echo("Nothing to show." if offset or n_open else "Nothing to decide.")
         return
     table = Table(box=None, pad_edge=False, header_style="bold")

@@ -93,6 +93,8 @@ def _print_table(run: ScanRun, store: Store) -> None:
         f"{summary.bytes / 1e6:,.1f} MB read in {summary.seconds:,.1f} s",
     ]
     click.echo("\n".join(lines))
+    if not summary.crawled:
+        print_message("no file was found: the folders are empty, or --only matches none of their paths")
     for line in run.missing_isolation or ():
         if not line.startswith("user:"):  # workers as root were reported, or allowed, before the scan
             print_message(f"isolation of workers: {line}")

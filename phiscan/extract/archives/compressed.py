@@ -7,11 +7,15 @@ import io
 import lzma
 import sys
 import zlib
+from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from phiscan.errors import ExtractError
 from phiscan.extract.archives.tar_files import read_tape
+from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import CHUNK_BYTES, Content, Sink
+from phiscan.extract.databases.named import strings
+from phiscan.extract.residue.prose import words_of
 from phiscan.model import FailReason
 
 _MAGICS = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd")
@@ -21,6 +25,8 @@ _HEAD_BYTES = 1024
 _TAR_MAGIC_AT = 257
 _LARGE_BYTES = 16 * 1024**2  # an archive within more than this is read as it passes by
 _MAX_REST = 64 * 1024**2
+_GZIP_BYTES, _MOST_HEADER_BYTES = 10, 64 * 1024
+_CHECKED, _EXTRA, _NAME, _COMMENT = 2, 4, 8, 16
 _GZIP_WINDOW = 31  # zlib's word for the largest window, with gzip's header and checksum
 
 
@@ -35,7 +41,9 @@ class CompressedExtractor:
         """Unpack the stream; what is unpacked before damage, and what follows the stream, is read as well."""
         sink.take_member()
         stream = _Stream(content.open())
-        name = _inner_name(content.name)
+        header = gzip_header(content.data)
+        name = header.name or _inner_name(content.name)
+        sink.add("\n".join(header.remarks), content.place("header"))
         head = stream.read(_HEAD_BYTES)
         if content.n_bytes > _LARGE_BYTES and head[_TAR_MAGIC_AT:].startswith(b"ustar"):
             inner = content.member(name, b"")
@@ -51,6 +59,8 @@ class CompressedExtractor:
         except ExtractError as error:
             cut = error
         data = meter.data()
+        if stream.damage and not data and header.n_bytes:  # less than a piece, whose checksum is wrong
+            data = _inflated(content.data[header.n_bytes : header.n_bytes + _PIECE_BYTES * 2])
         if stream.damage and not data:
             raise ExtractError(FailReason.CORRUPT, stream.damage)
         _record(stream, content, sink)
@@ -64,6 +74,47 @@ class CompressedExtractor:
             sink.fail(trailing.locator, FailReason.CORRUPT, "bytes after the compressed data")
             sink.take_member()
             sink.read_member(trailing)
+
+
+@dataclass(frozen=True, slots=True)
+class GzipHeader:
+    """The head of a gzip file: its size, the name of the file in it, comments and texts of extra fields."""
+
+    n_bytes: int = 0
+    name: str = ""
+    remarks: tuple[str, ...] = ()
+
+
+def gzip_header(data: bytes) -> GzipHeader:
+    r"""Read the head of a gzip file; of anything else nothing.
+
+    >>> gzip_header(b"\x1f\x8b\x08\x10" + bytes(6) + b"for Dr. Roy\0").remarks
+    ('for Dr. Roy',)
+    """
+    if not data.startswith(_MAGICS[0]) or len(data) < _GZIP_BYTES:
+        return GzipHeader()
+    flags, at = data[3], _GZIP_BYTES
+    remarks = []
+    if flags & _EXTRA:
+        end = at + 2 + int.from_bytes(data[at : at + 2], "little")
+        remarks += [text for text in strings(data[at + 2 : end]) if len(words_of(text)) > 1]
+        at = end
+    texts = []
+    for flag in (_NAME, _COMMENT):
+        end = data.find(b"\0", at, at + _MOST_HEADER_BYTES) if flags & flag else -1
+        texts.append(decode(data[at:end])[0] if end > at else "")
+        at = end + 1 if end >= 0 else at
+    name = texts[0].replace("\\", "/").rpartition("/")[2]
+    return GzipHeader(
+        at + 2 * bool(flags & _CHECKED), name, tuple(text for text in [*remarks, texts[1]] if text)
+    )
+
+
+def _inflated(data: bytes) -> bytes:
+    try:
+        return zlib.decompressobj(-zlib.MAX_WBITS).decompress(data, _MOST_HEADER_BYTES)
+    except zlib.error:
+        return b""
 
 
 def _record(stream: _Stream, content: Content, sink: Sink) -> None:

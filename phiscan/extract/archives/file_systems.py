@@ -1,4 +1,4 @@
-"""Disk images, raw or E01, with FAT, NTFS or ext through the programs of sleuthkit, where they are installed.
+"""Disk images (raw, E01, VMDK, VHD) with FAT, exFAT, NTFS or ext through sleuthkit, where it is installed.
 
 mmls gives the partitions, fls the files of each, deleted ones too, icat the bytes of one by its inode.
 The size that fls gives is compared with the limits before icat is started: its output is held in memory.
@@ -29,13 +29,16 @@ _PARTITION = re.compile(r"^\d{3}:\s+\d\S*\s+(\d{10})\s+\d{10}\s+\d{10}\s", re.MU
 _MOST_PARTITIONS = 64
 # Type, "*" of a deleted one, inode, name; then four times, the size and two owners.
 _FILE = re.compile(
-    r"^r/\S+ (?P<deleted>\* )?(?P<inode>\d{1,20})(?:-128-\d{1,5}|-\d{1,5}-\d{1,5})?(?:\(realloc\))?:"
+    r"^r/\S+ (?P<deleted>\* )?"
+    r"(?P<inode>\d{1,20})(?P<stream>-128-\d{1,5})?(?:-\d{1,5}-\d{1,5})?(?:\(realloc\))?:"
     r"\t(?P<name>[^\t\n]*)(?:\t[^\t\n]*){4}\t(?P<size>\d{1,20})\t"
 )
-_STREAM = re.compile(r"^r/\S+ (?:\* )?\d+-128-\d+(?:\(realloc\))?:\t[^\t]*:[^\t]*\t")
 _MOST_ICAT_BYTES = 15 * 1024**2  # one answer of a program
 _ENCASE = "application/x-ewf"
+_VMWARE_MAGIC, _VMWARE_EXTENT = b"KDMV", re.compile(rb'SPARSE "[^"\n]*"')
+_IMAGE_KINDS = {_ENCASE: "ewf", "application/x-vmdk": "vmdk", "application/x-vhd": "vhd"}  # others are raw
 _SECTOR = 512
+_MOST_DESCRIPTION_BYTES = 1024**2
 _MOST_BLOCK_SHIFT = 6
 _SECTION_BYTES = 76  # of an EnCase image: the last section says whether a further segment follows
 _PROTECTIVE = 0xEE  # the one entry of the old table on a disk with a GPT
@@ -57,7 +60,7 @@ class _File:
 class FileSystemExtractor:
     """Read the files of a disk image."""
 
-    media_types = frozenset({"application/x-raw-disk-image", _ENCASE})
+    media_types = frozenset({"application/x-raw-disk-image", *_IMAGE_KINDS})
 
     def extract(self, content: Content, sink: Sink) -> None:
         """Read every file as a member ``partition1/inode45/name``, a deleted one as ``deleted-inode45``.
@@ -68,15 +71,15 @@ class FileSystemExtractor:
         from phiscan.extract.core.file_type import sniff  # noqa: PLC0415 (imports the tables of kinds)
 
         media_type = sniff(content.data, content.name)
-        kind, is_raw = OPAQUE[media_type], media_type != _ENCASE
+        kind, is_raw = OPAQUE[media_type], media_type not in _IMAGE_KINDS
         if not all(map(programs.is_installed, ("mmls", "fls", "icat"))):
             raise ExtractError(FailReason.UNSUPPORTED, f"{kind}: {_NEEDS}")
-        held = -1 if content.stream is not None else in_memory(content.data)
+        held = -1 if content.stream is not None else in_memory(_with_own_name(content.data))
         segments = (held,) if content.stream is None else descriptors_of(content.stream)
         try:
-            image = _Image(segments, "raw" if is_raw else "ewf", sink.limits.time_s)
+            image = _Image(segments, _IMAGE_KINDS.get(media_type, "raw"), sink.limits.time_s)
             failed = []
-            missing = _missing(content, segments[-1], is_raw=is_raw)
+            missing = _missing(content, segments[-1], media_type)
             partitions = image.partitions()
             for number, offset in enumerate(partitions, 1):
                 listed = image.run("fls", offset=offset)
@@ -87,19 +90,21 @@ class FileSystemExtractor:
                 if is_raw and len(segments) == 1:
                     _list_impossible(segments[0], number, offset, content, sink)
             if len(failed) == len(partitions):
-                why = missing or "no FAT, NTFS or ext file system in it"
+                why = missing or "no FAT, exFAT, NTFS or ext file system in it"
                 raise ExtractError(FailReason.UNSUPPORTED, f"{kind}: {why}")
             if missing:
                 sink.fail(content.locator, FailReason.UNSUPPORTED, missing)
             for number in failed:
                 place = content.member(f"partition{number}", b"").locator
-                sink.fail(place, FailReason.UNSUPPORTED, "no FAT, NTFS or ext file system that fls can list")
+                sink.fail(
+                    place, FailReason.UNSUPPORTED, "no FAT, exFAT, NTFS or ext file system that fls can list"
+                )
         finally:
             if held >= 0:
                 os.close(held)
 
 
-def _missing(content: Content, last: int, *, is_raw: bool) -> str:
+def _missing(content: Content, last: int, media_type: str) -> str:
     """Return what lies in further segments that are not beside the first, and how to join them.
 
     ``last`` is the last segment that is open.
@@ -108,7 +113,7 @@ def _missing(content: Content, last: int, *, is_raw: bool) -> str:
         ExtractError: unsupported; this is a later segment.
     """
     head = content.data
-    if not is_raw:
+    if media_type == _ENCASE:
         number = int.from_bytes(head[9:11], "little")
         if number > 1:
             raise ExtractError(FailReason.UNSUPPORTED, f"segment {number} of an EnCase disk image; {_EXPORT}")
@@ -116,12 +121,29 @@ def _missing(content: Content, last: int, *, is_raw: bool) -> str:
         if os.pread(last, _SECTION_BYTES, end).startswith(b"next\0"):
             return f"its further segments are not read; {_EXPORT}"
         return ""
+    if media_type in _IMAGE_KINDS:
+        return ""
     entries = [head[at : at + 16] for at in range(446, 510, 16)] if head[510:512] == b"\x55\xaa" else []
     ends = [sum(struct.unpack_from("<II", entry, 8)) for entry in entries if entry[4] not in (0, _PROTECTIVE)]
     n_disk = max(ends, default=0) * _SECTOR
     if is_disk_image(head) and n_disk > content.n_bytes:
         return f"{content.n_bytes} of {n_disk} bytes of a disk are in this file; {_JOIN}"
     return ""
+
+
+def _with_own_name(data: bytes) -> bytes:
+    """Return a VMware image whose description calls its data by the name under which it is opened.
+
+    Any other data is returned as it is.
+    """
+    if not data.startswith(_VMWARE_MAGIC):
+        return data
+    start, size = (_SECTOR * number for number in struct.unpack_from("<QQ", data.ljust(44, b"\0"), 28))
+    if not 0 < size <= _MOST_DESCRIPTION_BYTES or start + size > len(data):
+        return data
+    described = data[start : start + size].rstrip(b"\0")
+    renamed = _VMWARE_EXTENT.sub(b'SPARSE "%b"' % programs.VMWARE_LINK.encode(), described)
+    return data[:start] + renamed.ljust(size, b"\0") + data[start + size :] if len(renamed) <= size else data
 
 
 class _Image:
@@ -152,14 +174,18 @@ class _Image:
 
 
 def _files(listing: bytes, partition: int, offset: str) -> Iterator[_File]:
-    """Yield the files of a listing once each; further streams of a file are passed over by their inode."""
+    """Yield the files of a listing once each, and the further streams of a file of NTFS, ``a.txt:name``."""
     seen = set()
     for line in listing.decode("utf-8", "replace").splitlines():
-        match = None if _STREAM.match(line) else _FILE.match(line)
-        if match is not None and (match["inode"], match["name"]) not in seen:
-            seen.add((match["inode"], match["name"]))
+        match = _FILE.match(line)
+        if match is None:
+            continue
+        is_further = bool(match["stream"]) and ":" in match["name"]  # no other name of NTFS has a colon
+        inode = match["inode"] + (match["stream"] if is_further else "")
+        if (inode, match["name"]) not in seen:
+            seen.add((inode, match["name"]))
             is_deleted = match["deleted"] is not None
-            yield _File(partition, offset, match["inode"], match["name"], int(match["size"]), is_deleted)
+            yield _File(partition, offset, inode, match["name"], int(match["size"]), is_deleted)
 
 
 def _read_file(image: _Image, file: _File, content: Content, sink: Sink) -> None:

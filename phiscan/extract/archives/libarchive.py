@@ -18,7 +18,7 @@ from phiscan.model import FailReason
 
 _NAMES = ("libarchive.so.13", "libarchive.so", "libarchive.13.dylib")
 _FORMATS = ("rar", "rar5", "cab", "ar", "cpio", "lha", "xar", "7zip", "zip_seekable")
-_RAW_FILTERS = ("compress", "lz4", "lzma", "uu")
+_RAW_FILTERS = ("lzip", "compress", "lz4", "lzma", "uu")
 _OK, _EOF, _WARN = 0, 1, -20
 
 

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from phiscan.errors import ExtractError
 from phiscan.extract.archives import libarchive
+from phiscan.extract.archives.rar_headers import RAR_MARK, rar_headers
 from phiscan.extract.core.content import Content, Sink
 from phiscan.model import FailReason
 
-RAW = frozenset({"application/x-compress", "application/x-lz4", "application/x-lzma"})
+_VOLUME = "one volume of a RAR archive in several files; unpack all of them and scan what they hold"
+_RAR = "application/vnd.rar"
+RAW = frozenset({"application/x-compress", "application/x-lzip", "application/x-lz4", "application/x-lzma"})
 
 
 class OtherArchiveExtractor:
     """Read the members of archives for which Python has no reader."""
 
     media_types = RAW | {
-        "application/vnd.rar",
+        _RAR,
         "application/vnd.ms-cab-compressed",
         "application/x-archive",
         "application/x-cpio",
@@ -30,17 +33,31 @@ class OtherArchiveExtractor:
         """
         from phiscan.extract.core.file_type import sniff  # noqa: PLC0415 (circular only in name)
 
-        raw = sniff(content.data, content.name) in RAW
-        n_read = 0
+        media_type = sniff(content.data, content.name)
+        raw = media_type in RAW
+        # A program that unpacks it may lie before it.
+        start = max(content.data.find(RAR_MARK), 0) if media_type == _RAR else 0
+        data = content.data[start:]
+        headers = rar_headers(data)
+        if headers.is_encrypted:
+            raise ExtractError(FailReason.ENCRYPTED)
+        n_read, n_segments = 0, sink.n_segments
         try:
-            for entry in libarchive.entries(content.data, sink.passwords, raw=raw):
+            for entry in libarchive.entries(data, sink.passwords, raw=raw):
                 sink.take_member()
-                _read(entry, content, sink, raw=raw)
                 n_read += 1
+                if entry.name in headers.encrypted:
+                    sink.fail(content.member(entry.name, b"").locator, FailReason.ENCRYPTED)
+                else:
+                    _read(entry, content, sink, raw=raw)
         except ExtractError as error:
-            if n_read == 0:
+            if n_read == 0 and not headers.is_volume:
                 raise
             sink.fail(content.locator, FailReason(error.reason), error.detail)
+        if headers.is_volume:
+            sink.fail(content.place("volume"), FailReason.UNSUPPORTED, _VOLUME)
+            if not sink.segments_since(n_segments):
+                raise ExtractError(FailReason.UNSUPPORTED, _VOLUME)
 
 
 def _read(entry: libarchive.Entry, content: Content, sink: Sink, *, raw: bool) -> None:

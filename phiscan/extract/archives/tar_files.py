@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import io
+import re
 import struct
 import tarfile
+from collections.abc import Iterator
 from typing import Literal
 
 from phiscan.errors import ExtractError
 from phiscan.extract.core.content import ByteStream, Content, Sink, mishap
+from phiscan.extract.databases.named import strings
+from phiscan.extract.residue.prose import MIN_WORDS, words_of
 from phiscan.model import FailReason
 
 _BLOCK = tarfile.BLOCKSIZE
+_CHECKSUM_AT, _OLD_CHECKSUM = 148, re.compile(rb"[ 0-7]{4,6}[0-7 ]?[\0 ]")
 _MAGIC_AT = 257  # of "ustar" within a header
+_MACHINE_HEADERS = ("GNU.sparse", "SCHILY.", "LIBARCHIVE.", "atime", "ctime", "hdrcharset", "charset")
 _LINKS_AND_DEVICES = frozenset(tarfile.SUPPORTED_TYPES) - frozenset(tarfile.REGULAR_TYPES)
 
 
@@ -80,6 +86,20 @@ def read_tape(stream: ByteStream, content: Content, sink: Sink, *, mode: Literal
         sink.fail(content.locator, FailReason.CORRUPT, mishap(error))
 
 
+def is_old_tar(data: bytes) -> bool:
+    """Tell an archive of the seventh edition of Unix, which has no mark, by the checksum of its first header.
+
+    >>> is_old_tar(bytes(1024))
+    False
+    """
+    # The checksum is in octal digits; most other data is refused by this alone.
+    return (
+        _OLD_CHECKSUM.match(data, _CHECKSUM_AT) is not None
+        and data[0] > ord(" ")
+        and _is_header(data[:_BLOCK])
+    )
+
+
 def _what(rest: bytes) -> str:
     if not rest[:_BLOCK].strip(b"\0"):
         return "the archive continues after its end mark"
@@ -125,6 +145,7 @@ def _read_members(content: Content, at: int, sink: Sink) -> int:
         for info in archive:
             if info.type not in _LINKS_AND_DEVICES:
                 _read_member(content, archive, info, sink)
+            sink.add("\n".join(_remarks(info)), content.place("remarks"))
             if archive.offset <= info.offset:  # a negative size would lead back for ever
                 return info.offset
             stop = archive.offset
@@ -148,6 +169,22 @@ def _read_member(content: Content, archive: tarfile.TarFile, info: tarfile.TarIn
     if len(data) < info.size:
         sink.fail(member.locator, FailReason.CORRUPT, "the archive is cut within this member")
     sink.read_member(content.member(member.name, data))
+    end = info.offset_data + max(info.size, 0)
+    slack = b"" if info.issparse() else content.data[end : end + -end % _BLOCK]
+    found = (
+        [text for text in strings(slack) if len(words_of(text)) >= MIN_WORDS] if slack.strip(b"\0") else []
+    )
+    sink.add("\n".join(found), f"{member.locator}#slack")
+
+
+def _remarks(info: tarfile.TarInfo) -> Iterator[str]:
+    """Yield names that no member's locator shows, of folders and links, and comments."""
+    if info.type in _LINKS_AND_DEVICES:
+        yield info.name
+        yield info.linkname
+    for key, value in info.pax_headers.items():
+        if key not in tarfile.PAX_FIELDS and not key.startswith(_MACHINE_HEADERS):
+            yield str(value)
 
 
 def _clean_name(name: str) -> str:

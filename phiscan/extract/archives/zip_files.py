@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import lzma
+import struct
 import zipfile
 import zlib
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from typing import IO
 
 from phiscan.errors import ExtractError
 from phiscan.extract.archives import libarchive
-from phiscan.extract.archives.zip_gaps import gaps
+from phiscan.extract.archives.zip_gaps import gaps, remarks
 from phiscan.extract.archives.zip_salvage import salvage
+from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import Content, Sink, mishap
 from phiscan.model import FailReason
 
@@ -24,6 +27,8 @@ _STREAM_ERRORS = (
     RuntimeError,
     NotImplementedError,
 )
+_IS_UTF8 = 0x800
+_UNICODE_PATH = 0x7075  # an extra field: version, checksum of the other name, name
 _ASTRAY = "not where the directory of the archive says"
 # What a piece unpacks to is lost when the data is damaged within it.
 _PIECE_BYTES = 4096
@@ -39,30 +44,32 @@ class ZipExtractor:
         try:
             archive = zipfile.ZipFile(content.open())
         except (zipfile.BadZipFile, *_STREAM_ERRORS) as error:
-            if _read_salvaged(content, sink, None):
+            if _read_salvaged(content, sink, ()):
                 sink.fail(content.locator, FailReason.CORRUPT, "damaged ZIP archive, read member by member")
                 return
             raise ExtractError(FailReason.CORRUPT, mishap(error)) from None
-        sink.add(archive.comment.decode("utf-8", "replace"), content.place("comment"))
+        sink.add("\n".join(remarks(archive)), content.place("comment"))
         refused: dict[str, _RefusedError] = {}
-        astray: set[str] = set()  # members that do not lie where the directory says
+        found: set[int] = set()  # where members were read
+        astray = False  # whether others do not lie where the directory says
         for info in archive.infolist():
-            if info.is_dir():
+            if info.is_dir() and not info.file_size:
                 continue
             sink.take_member()
-            member = content.member(_clean_name(info.filename), b"")
+            member = content.member(_member_name(info), b"")
             try:
                 data = _read_zip_member(archive, info, member, sink)
             except _RefusedError as error:
                 refused[info.filename] = error
             except ExtractError as error:
                 sink.fail(member.locator, FailReason(error.reason), error.detail)
-                if error.detail == _ASTRAY:
-                    astray.add(_clean_name(info.filename))
+                astray = astray or error.detail == _ASTRAY
             else:
+                found.add(info.header_offset)
                 sink.read_member(content.member(member.name, data))
         if astray:
-            _read_salvaged(content, sink, astray)
+            _read_salvaged(content, sink, found)
+        sink.add("\n".join(_empty_names(archive)), content.place("names"))
         _read_refused(refused, content, sink)
         _read_outsiders(archive, content, sink)
 
@@ -107,12 +114,12 @@ def _read_zip_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, member: Co
     raise ExtractError(FailReason.ENCRYPTED)
 
 
-def _read_salvaged(content: Content, sink: Sink, wanted: set[str] | None) -> int:
-    """Read the members that are found by their own headers, ``wanted`` ones or all; return how many."""
+def _read_salvaged(content: Content, sink: Sink, known: Collection[int]) -> int:
+    """Read the members found by their own headers, but those at ``known`` offsets; return how many."""
     n_read = 0
     for found in salvage(content.data, sink) if content.stream is None else ():
         name = _clean_name(found.name)
-        if wanted is not None and name not in wanted:
+        if found.offset in known:
             continue
         sink.take_member()
         n_read += 1
@@ -162,6 +169,33 @@ class _UntilDamaged:
         except (zipfile.BadZipFile, *_STREAM_ERRORS) as error:
             self.damage = mishap(error)
             return b""
+
+
+def _empty_names(archive: zipfile.ZipFile) -> Iterator[str]:
+    """Yield the names of folders and files with nothing in them, which no member's locator shows."""
+    full = {_member_name(info) for info in archive.infolist() if info.file_size}
+    folders = {name[: at + 1] for name in full for at, char in enumerate(name) if char == "/"}
+    for info in archive.infolist():
+        name = _member_name(info)
+        if not info.file_size and name not in folders:
+            yield name.strip("/")
+
+
+def _member_name(info: zipfile.ZipInfo) -> str:
+    """Return a member's name in Unicode, decoded from the code page of the system that packed it."""
+    if info.flag_bits & _IS_UTF8 or info.filename.isascii():
+        return _clean_name(info.filename)
+    try:
+        raw = info.filename.encode("cp437")  # as zipfile decodes it
+    except UnicodeEncodeError:
+        return _clean_name(info.filename)
+    at = 0
+    while at + 9 <= len(info.extra):
+        kind, size = struct.unpack_from("<HH", info.extra, at)
+        if kind == _UNICODE_PATH and info.extra[at + 5 : at + 9] == struct.pack("<I", zlib.crc32(raw)):
+            return _clean_name(info.extra[at + 9 : at + 4 + size].decode("utf-8", "replace"))
+        at += 4 + size
+    return _clean_name(decode(raw)[0])
 
 
 def _clean_name(name: str) -> str:

@@ -6,9 +6,16 @@ import struct
 import zipfile
 from collections.abc import Iterator
 
+from phiscan.extract.core.charset import decode
+from phiscan.extract.databases.named import strings
+from phiscan.extract.residue.prose import words_of
+
 _LOCAL_BYTES = 30  # of a member's own header, before its name and extra field
 _DESCRIPTOR_BYTES = 24  # what may follow a member: its sizes and checksum
 _ENTRY_BYTES = 46  # of an entry of the central directory
+_EXTRA_BYTES = 4  # the head of an extra field
+# Sizes, times, owners, permissions, other names, encryption, alignment.
+_KNOWN_EXTRA = frozenset({0x1, 0xA, 0xD, 0x5455, 0x5855, 0x7075, 0x7855, 0x7875, 0x9901, 0xCAFE, 0xD935})
 _END = b"PK\x05\x06"
 _END_BYTES = 22
 _ZIP64_END = b"PK\x06\x06"
@@ -25,6 +32,20 @@ def gaps(data: bytes, archive: zipfile.ZipFile) -> Iterator[bytes]:
     lost = data[at:].strip(b"\0")
     if lost:
         yield lost
+
+
+def remarks(archive: zipfile.ZipFile) -> Iterator[str]:
+    """Yield the comments of an archive and of its members, and texts in extra fields of no known kind."""
+    yield decode(archive.comment)[0]
+    for info in archive.infolist():
+        yield decode(info.comment)[0]
+        at = 0
+        while at + _EXTRA_BYTES <= len(info.extra):
+            kind, size = struct.unpack_from("<HH", info.extra, at)
+            if kind not in _KNOWN_EXTRA:
+                found = strings(info.extra[at + _EXTRA_BYTES : at + _EXTRA_BYTES + size])
+                yield from (text for text in found if len(words_of(text)) > 1)
+            at += _EXTRA_BYTES + size
 
 
 def _used(data: bytes, archive: zipfile.ZipFile) -> Iterator[tuple[int, int]]:

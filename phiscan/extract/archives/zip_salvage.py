@@ -5,8 +5,9 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import CHUNK_BYTES, Sink
 
 _LOCAL = b"PK\x03\x04"
@@ -25,6 +26,7 @@ class Salvaged:
     data: bytes
     damage: str
     is_encrypted: bool = False
+    offset: int = 0  # of its header
 
 
 def salvage(data: bytes, sink: Sink) -> Iterator[Salvaged]:
@@ -39,8 +41,8 @@ def salvage(data: bytes, sink: Sink) -> Iterator[Salvaged]:
         member = _member(data, at, sink)
         if member is not None:
             found, end = member
-            if not found.name.endswith("/"):
-                yield found
+            if found.data or not found.name.endswith("/"):
+                yield replace(found, offset=at)
         at = data.find(_LOCAL, end)
 
 
@@ -52,7 +54,7 @@ def _member(data: bytes, at: int, sink: Sink) -> tuple[Salvaged, int] | None:
     if not 0 < n_name <= _MOST_NAME_BYTES:
         return None
     raw = data[at + _LOCAL_BYTES : at + _LOCAL_BYTES + n_name]
-    name = raw.decode("utf-8", "replace")
+    name = decode(raw)[0]
     start = at + _LOCAL_BYTES + n_name + n_extra
     if flags & _ENCRYPTED:
         return Salvaged(name, b"", "", is_encrypted=True), max(start + packed, start)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 _LETTERS = frozenset(
     [
         *range(0x81, 0x8A),
@@ -14,14 +16,16 @@ _LETTERS = frozenset(
 )
 _FIGURES = frozenset(range(0xF0, 0xFA))
 _BLANK = 0x40
+_BETWEEN = frozenset({_BLANK, 0x15, 0x25, 0x6B, 0x5E, 0x4F, 0x05})  # and line ends, and what is between cells
 _USUAL = (
-    _LETTERS
-    | _FIGURES
-    | {_BLANK, 0x4B, 0x6B, 0x61, 0x60, 0x7A, 0x5C, 0x4D, 0x5D, 0x7D, 0x15, 0x25, 0x0D, 0x6D}
+    _LETTERS | _FIGURES | _BETWEEN | {0x4B, 0x61, 0x60, 0x7A, 0x5C, 0x4D, 0x5D, 0x7D, 0x15, 0x25, 0x0D, 0x6D}
 )
 _MIN_BYTES = 32
-_USUAL_SHARE, _LETTER_SHARE, _BLANK_SHARE = 0.9, 0.4, 0.05
-_PAGE = "cp037"  # the pages differ in brackets and rare letters
+_USUAL_SHARE, _LETTER_SHARE, _BLANK_SHARE = 0.85, 0.4, 0.05
+EBCDIC_PAGES = ("cp037", "cp500", "cp273", "cp1026")  # they differ in brackets and in letters with accents
+_SIGN_WITHIN = re.compile(
+    r"[^\W\d_][^\w\s'.,;:/&@()-][^\W\d_]|[a-z][A-ZÀ-Ý]|(?<=[a-z])[¦¬~{}¢](?=[\s.,])|(?<=\s)[¦¬~{}](?=[a-z])"
+)
 
 
 def ebcdic_page(sample: bytes) -> str:
@@ -31,8 +35,17 @@ def ebcdic_page(sample: bytes) -> str:
     'cp037'
     """
     n_bytes = len(sample)
-    if n_bytes < _MIN_BYTES or sample.count(_BLANK) < _BLANK_SHARE * n_bytes:
+    if n_bytes < _MIN_BYTES or sum(code in _BETWEEN for code in sample) < _BLANK_SHARE * n_bytes:
         return ""
     if sum(code in _USUAL for code in sample) < _USUAL_SHARE * n_bytes:
         return ""
-    return _PAGE if sum(code in _LETTERS for code in sample) >= _LETTER_SHARE * n_bytes else ""
+    if sum(code in _LETTERS for code in sample) < _LETTER_SHARE * n_bytes:
+        return ""
+    texts = {page: sample.decode(page, "replace") for page in EBCDIC_PAGES}
+    # Where no page reads it better, the first.
+    return min(EBCDIC_PAGES, key=lambda page: len(_SIGN_WITHIN.findall(texts[page])) - _n_pairs(texts[page]))
+
+
+def _n_pairs(text: str) -> int:
+    """Return the number of square brackets that are closed."""
+    return min(text.count("["), text.count("]"))

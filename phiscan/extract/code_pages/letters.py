@@ -15,19 +15,25 @@ CANDIDATES = (
     "cp1252",
     "iso8859-15",
     "iso8859-2",
-    "mac-roman",
     "cp850",
     "cp437",
     "cp863",
+    "mac-roman",
     "cp1250",
     "cp852",
     "cp1254",
     "cp857",
     "mac-latin2",
+    "cp1257",
+    "cp775",
+    "mac-turkish",
+    "cp860",
+    "cp861",
+    "mac-iceland",
 )
 _WORD = re.compile(rb"[A-Za-z\x80-\xff']*[\x80-\xff][A-Za-z\x80-\xff']*")
 _MOST_WORDS, _LONGEST_WORD = 300, 32  # longer ones are no words
-_MARGIN = 0.35  # of score for a character
+_MARGIN = 0.2  # of score for a character
 # The letters above ASCII of each language, or of a group of languages that share them.
 _ALPHABETS = {
     "French": "éèàêçâôîûëïùœæüÿ",
@@ -43,13 +49,25 @@ _ALPHABETS = {
     "Turkish": "çğıöşüâîûİ",
     "Romanian": "ăâîșțşţ",
     "Croatian": "čćđšž",
+    "Lithuanian": "ąčęėįšųūž",
+    "Latvian": "āčēģīķļņšūž",
+    "Estonian": "äöüõšž",
 }
+# Added to the score: of languages that read a word equally well, the one with more texts here is more likely.
+_RARITY = {"French": 0.0, "German": 0.04, "Spanish": 0.04}
+_OTHER_RARITY = 0.08
 _OWN, _OTHER, _BORDER, _SIGN, _MISPLACED, _UNDEFINED = -0.2, -2.5, -0.3, -1.0, -5.0, -8.0
+READABLE = _OWN - _MARGIN
 _LAST_LATIN = 0x21F
 _LAST_ASCII, _BLANK = 0x7F, 0x20
 _ASCII = bytes(range(128))
-_OPENING, _CLOSING = frozenset("\u2018“«„\u201a¿¡"), frozenset("\u2019”»…")
+_LOW_QUOTE = "\u201a"
+_OPENING, _CLOSING = frozenset("\u2018“«„¿¡"), frozenset("\u2019”»…")
+_AFTER_CEDILLA = frozenset("aouõãâôóúáAOU\u0131iüöeéèê")
 _WITHIN = frozenset("\u2019\xad")
+_TURKISH_OR_ICELANDIC = frozenset(
+    b"\xd0\xdd\xde\xf0\xfd\xfe"
+)  # letters that only one of the two languages has
 _ALONE = frozenset("\u2013—€°•·½¼¾²³ºª©®™§£±\xd7÷\xa0")
 
 
@@ -59,20 +77,35 @@ def code_page(sample: bytes) -> str:
     >>> code_page("Hélène Côté, née à Québec".encode("cp850"))
     'cp850'
     """
+    return scored_code_page(sample)[0]
+
+
+def scored_code_page(sample: bytes) -> tuple[str, float]:
+    """Return the code page of a text in Latin letters, and its score, above ``READABLE`` for real words."""
     found = dict.fromkeys(word for word in _WORD.findall(sample) if len(word) <= _LONGEST_WORD)
     words = list(found)[:_MOST_WORDS]
     if not words:
-        return "cp1252"
+        return "cp1252", 0.0
     text = b" ".join([b"", *words, b""])
     triples = Counter(
         triple for triple in zip(text, text[1:], text[2:], strict=False) if triple[1] > _LAST_ASCII
     )
     own = _score(triples, "cp1252")
-    if own + _MARGIN >= _OWN:  # no other can be clearly better
-        return "cp1252"
+    if own >= READABLE:  # no other can be clearly better
+        is_turkish = not _TURKISH_OR_ICELANDIC.isdisjoint(text) and _is_turkish(triples, text, own)
+        return ("cp1254" if is_turkish else "cp1252"), own
     scores = {name: _score(triples, name) for name in CANDIDATES}
     best = max(CANDIDATES, key=lambda name: scores[name])
-    return best if scores[best] > own + _MARGIN else "cp1252"
+    return (best, scores[best]) if scores[best] > own + _MARGIN else ("cp1252", own)
+
+
+def _is_turkish(triples: Counter[tuple[int, int, int]], text: bytes, own: float) -> bool:
+    """Tell Turkish from Icelandic, whose letters have the same codes, by a model of the languages."""
+    if _score(triples, "cp1254") < own:
+        return False
+    import chardet  # noqa: PLC0415 (slow to import, rarely needed)
+
+    return chardet.detect(text)["language"] == "tr"
 
 
 def is_latin(sample: bytes) -> bool:
@@ -88,16 +121,17 @@ def n_above_ascii(data: bytes) -> int:
 
 def _score(triples: Counter[tuple[int, int, int]], name: str) -> float:
     """Return the mean score of the bytes above ASCII, in the language that fits best."""
-    placed = 0.0
-    above = bytearray()
+    placed, letters = 0.0, Counter[int]()
+    n_signs = 0
     for triple, count in triples.items():
         placed += count * _placed(name, triple)
-        above += bytes(triple[1:2]) * count
-    others, alphabets = _spelt(name)
-    letters = above.translate(None, others)
-    n_other = min(len(letters.translate(None, own)) for own in alphabets)
-    spelt = _OWN * (len(letters) - n_other) + _OTHER * n_other
-    return (placed + spelt) / max(len(above), 1)
+        if _characters(name)[triple[1]].isalpha():
+            letters[triple[1]] += count
+        else:
+            n_signs += count
+    alphabets = _spelt(name)
+    spelt = max(sum(own[code] * count for code, count in letters.items()) for own in alphabets)
+    return (placed + spelt) / max(n_signs + letters.total(), 1)
 
 
 @lru_cache(maxsize=32)
@@ -107,13 +141,12 @@ def _characters(name: str) -> str:
 
 
 @lru_cache(maxsize=32)
-def _spelt(name: str) -> tuple[bytes, tuple[bytes, ...]]:
-    """Return the bytes of a code page that are no letters, and for each alphabet those of its letters."""
-    characters = _characters(name)
-    lowered = [char.lower() for char in characters]
-    return bytes(code for code, char in enumerate(characters) if not char.isalpha()), tuple(
-        bytes(code for code, char in enumerate(lowered) if char in own)
-        for own in map(frozenset, _ALPHABETS.values())
+def _spelt(name: str) -> tuple[tuple[float, ...], ...]:
+    """Return for each alphabet what each byte of a code page adds to the score."""
+    lowered = [char if char == "İ" else char.lower() for char in _characters(name)]
+    return tuple(
+        tuple((_OWN if char in own else _OTHER) - _RARITY.get(language, _OTHER_RARITY) for char in lowered)
+        for language, own in _ALPHABETS.items()
     )
 
 
@@ -130,6 +163,8 @@ def _letter(before: str, char: str, after: str) -> float:
         return _MISPLACED
     if char.isupper() and before.islower():
         return _MISPLACED
+    if char == "ç" and after.isalpha() and after not in _AFTER_CEDILLA:
+        return _SIGN
     return _SIGN if char.isupper() and after.islower() and before else 0.0
 
 
@@ -138,6 +173,8 @@ def _sign(before: str, char: str, after: str) -> float:
         return _UNDEFINED
     if before.isalpha() and after.isalpha():
         return _BORDER if char in _WITHIN else _MISPLACED
+    if char == _LOW_QUOTE:  # rarely used; it has the code of é in DOS
+        return _MISPLACED if before.isalpha() else _SIGN
     if (char in _OPENING and not before.isalpha()) or (char in _CLOSING and not after.isalpha()):
         return _BORDER
     if char in _ALONE:

@@ -16,6 +16,7 @@ from blake3 import blake3
 
 from phiscan.config import Limits
 from phiscan.errors import ExtractError
+from phiscan.extract.code_pages.double_encoding import repaired
 from phiscan.extract.core.package_parts import PackageParts
 from phiscan.model import FailReason, Segment, UnreadPart
 
@@ -84,7 +85,7 @@ class Content:
 
 
 def clean(text: str) -> str:
-    r"""Return text that every encoder takes: no lone surrogates, no NUL.
+    r"""Return text that every encoder takes: no lone surrogates, no NUL, nothing encoded twice.
 
     >>> clean("Ann\0Roy \ud83d\ude00 \ud800") == "Ann Roy \U0001f600 \ufffd"
     True
@@ -93,6 +94,7 @@ def clean(text: str) -> str:
         text = text.replace("\0", " ")
     if text.isascii():
         return text
+    text = repaired(text)
     try:
         text.encode()
     except UnicodeEncodeError:

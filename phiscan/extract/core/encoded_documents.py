@@ -22,6 +22,7 @@ from phiscan.model import FailReason
 MIN_CHARS = 100  # a shorter field that nobody declares to be a document is a key, a hash or a word
 _DIGITS = re.compile(r"[A-Za-z0-9+/]+={0,2}")
 _HEX_DIGITS = re.compile(r"\s*(?:[0-9a-f]{2}\s*)+|\s*(?:[0-9A-F]{2}\s*)+")
+_QUERIES_AT, _QUERY_METADATA = 8, b"<LocalPackageMetadataFile"
 _ZIP = b"PK\x03\x04"
 _MIN_LINE = 40  # encoders break lines at 64 or 76; words of a text are shorter
 _LOOK_CHARS = 4096
@@ -55,8 +56,11 @@ class Enclosures:
             text, declared = text[address.end() :], True
         is_hex = encoding == "hex" or (len(text) >= MIN_CHARS and _HEX_DIGITS.fullmatch(text) is not None)
         data, is_whole = (_from_hexadecimal if is_hex else _from_base64)(text)
-        if data is not None and data[8:12] == _ZIP and data[:4] == bytes(4):
-            data = data[8:]  # the queries of a workbook: a version and a length before their package
+        queries = _query_parts(data) if data is not None else ()
+        for part in queries:
+            self._keep(part, None)
+        if queries:
+            return True
         # Every word of four or eight letters can be decoded: what is short must make sense, too.
         if data is None or (not (declared and len(text) >= MIN_CHARS) and not is_document(data)):
             if declared and text.strip():
@@ -91,6 +95,19 @@ class Enclosures:
 
     def _place(self) -> str:
         return self._content.member(f"document{max(self._n_taken, 1)}", b"").locator
+
+
+def _query_parts(data: bytes) -> tuple[bytes, ...]:
+    """Return the package and the metadata of the queries of a workbook; nothing where ``data`` is none.
+
+    Source: [MS-QDEFF] 2.2 (version, length and package, length and permissions, metadata).
+    """
+    if data[:4] != bytes(4) or data[_QUERIES_AT : _QUERIES_AT + 4] != _ZIP:
+        return ()
+    end = _QUERIES_AT + int.from_bytes(data[4:_QUERIES_AT], "little")
+    begin = data.find(_QUERY_METADATA, end)
+    metadata = data[begin : data.rfind(b">") + 1] if begin >= 0 else b""
+    return (data[_QUERIES_AT:end], *([metadata] if metadata else []))
 
 
 def _from_base64(text: str) -> tuple[bytes | None, bool]:

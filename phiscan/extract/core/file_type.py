@@ -6,11 +6,15 @@ import io
 import re
 import struct
 import zipfile
+import zlib
 from collections.abc import Callable
 from itertools import islice
 from typing import BinaryIO
 
 from phiscan.extract.archives.file_systems import is_disk_image
+from phiscan.extract.archives.rar_headers import rar_after_program
+from phiscan.extract.archives.tar_files import is_old_tar
+from phiscan.extract.code_pages.ebcdic import EBCDIC_PAGES
 from phiscan.extract.core.charset import decode
 from phiscan.extract.core.magic_numbers import (
     DECIDED_BY_NAME,
@@ -30,6 +34,7 @@ from phiscan.extract.core.magic_numbers import (
 )
 from phiscan.extract.databases.dbase import is_dbase
 from phiscan.extract.databases.edf import is_edf
+from phiscan.extract.databases.memo_files import is_memo_file
 from phiscan.extract.databases.named import is_orc
 from phiscan.extract.transport.cms import is_cms
 from phiscan.extract.transport.openpgp import is_openpgp
@@ -68,12 +73,15 @@ _INTERCHANGE = re.compile(r"ISA([^\w\s])..\1.{10}\1..\1.{10}\1", re.DOTALL)
 _TEXT_STARTS = (
     (_INTERCHANGE, "application/edi-x12"),
     (re.compile(r"BEGIN:VCARD\s", re.IGNORECASE), "text/vcard"),
-    (re.compile(r"BEGIN:VCALENDAR\s", re.IGNORECASE), "text/calendar"),
+    (re.compile(r"BEGIN:(?:VCALENDAR|VNOTE|VMSG|VTODO|VEVENT)\s", re.IGNORECASE), "text/calendar"),
 )
+_FOOT_BYTES = 512
+_LOCAL = b"PK\x03\x04"
+_FIELD_SEPARATORS = b"\x01\x1e\x1f"
 _LATE_PDF = re.compile(rb"^%PDF-[12]\.\d", re.MULTILINE)
 _LATE_PDF_WITHIN = 64 * 1024
 _COUNTED = re.compile(r"\d{1,12}[ \t]*\r?\n")
-_DELIMITERS = "\t;|,"
+_DELIMITERS = "\t;|,\x01\x1e\x1f"  # the last three of data warehouses
 _TEXTUAL = frozenset(
     {*NAME_TYPES.values(), TEXT, "application/hl7-v2", "application/edi-x12", "text/vcard", "text/calendar"}
 )
@@ -107,7 +115,9 @@ def declared_type(name: str, media_type: str) -> str:
 _BY_STRUCTURE: tuple[tuple[Callable[[bytes], bool], str], ...] = (
     (is_cms, "application/pkcs7-mime"),
     (is_edf, "application/x-edf"),
+    (is_old_tar, "application/x-tar"),
     (is_dbase, "application/x-dbf"),
+    (is_memo_file, "application/x-dbase-memo"),
     (is_disk_image, "application/x-raw-disk-image"),
     (is_orc, "application/vnd.apache.orc"),
 )
@@ -134,9 +144,18 @@ def sniff(data: bytes, name: str = "") -> str:  # noqa: PLR0911 (one return per 
         return "application/pdf"
     found = next((kind for check, kind in _BY_STRUCTURE if check(data)), "")
     kind = found or _sniff_text(data, name)
-    if kind == UNKNOWN and data[0] & 0x80 and is_openpgp(data):
-        return "application/pgp-encrypted"
-    return kind
+    return _behind_other_bytes(data) if kind == UNKNOWN else kind
+
+
+def _behind_other_bytes(data: bytes) -> str:
+    """Return the type of data without a mark at its beginning: a self-extracting ZIP, OpenPGP."""
+    if _LOCAL in data and _directory_names(data) is not None:
+        return "application/zip"
+    if data.startswith((b"MZ", b"\0\0")) and rar_after_program(data):
+        return "application/vnd.rar"
+    if data[-_FOOT_BYTES:].startswith(b"conectix\0"):
+        return "application/x-raw-disk-image"  # a virtual disk (VHD) of fixed size
+    return "application/pgp-encrypted" if data[0] & 0x80 and is_openpgp(data) else UNKNOWN
 
 
 def sniff_stream(head: bytes, name: str, stream: BinaryIO) -> str:
@@ -156,7 +175,7 @@ def _sniff_zip(data: bytes, stream: BinaryIO | None = None) -> str:
             mimetype = (
                 archive.open("mimetype").read(200).decode("ascii", "ignore") if "mimetype" in names else ""
             )
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError, EOFError):
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError, EOFError, zlib.error):
         return _sniff_broken_zip(data)
     if mimetype.startswith("application/epub"):
         return "application/epub+zip"
@@ -225,7 +244,7 @@ def _sniff_text(data: bytes, name: str) -> str:  # noqa: PLR0911 (one return per
     head = data[:_SAMPLE]
     text, encoding = decode(head)
     if (
-        not encoding.startswith(("utf-16", "utf-32", "cp037"))
+        not encoding.startswith(("utf-16", "utf-32", *EBCDIC_PAGES))
         and len(_CONTROL.findall(_without_terminal_codes(head))) > len(head) // 50
     ):
         return UNKNOWN
@@ -251,8 +270,9 @@ def _sniff_text(data: bytes, name: str) -> str:  # noqa: PLR0911 (one return per
 
 
 def _without_terminal_codes(head: bytes) -> bytes:
-    """Return a text without colours of a terminal and letters that are struck over."""
-    return _STRUCK_OVER.sub(b"", head) if b"\x08" in head or b"\x1b" in head else head
+    """Return a text without colours of a terminal, letters that are struck over, and separators of fields."""
+    plain = _STRUCK_OVER.sub(b"", head) if b"\x08" in head or b"\x1b" in head else head
+    return plain.translate(None, _FIELD_SEPARATORS)
 
 
 def _looks_like_text(text: str) -> bool:

@@ -28,7 +28,10 @@ _IN_PLACE = frozenset(
     {"application/pdf", "application/zip", DOCX, PPTX, XLSX, ODF + "text", ODF + "presentation"}
     | {"application/epub+zip", "application/x-tar", "application/gzip", "application/x-bzip2"}
     | {"application/x-xz", "application/zstd", "application/x-7z-compressed", "application/x-iso9660-image"}
-    | {"application/vnd.ms-outlook-pst", "application/x-raw-disk-image", "application/x-ewf"}
+    | {
+        *("application/vnd.ms-outlook-pst", "application/x-raw-disk-image"),
+        *("application/x-ewf", "application/x-vhd"),
+    }
 )
 # Records that stand alone, each kind with what a new one begins with. Their text grows by labels.
 _RECORDS = {

@@ -47,9 +47,18 @@ MAGIC: tuple[tuple[int, bytes, str], ...] = (
     (0, b"\x04\x22\x4d\x18", "application/x-lz4"),
     (0, b"MSCF\0\0\0\0", "application/vnd.ms-cab-compressed"),
     (0, b"!<arch>\n", "application/x-archive"),
+    (0, b"LZIP\x01", "application/x-lzip"),
+    (0, b"\xc7\x71", "application/x-cpio"),
     (0, b"xar!\0\x1c", "application/x-xar"),
     (0, b"SQLite format 3\0", "application/vnd.sqlite3"),
+    (0, b"\x37\x7f\x06\x82", "application/x-sqlite-wal"),
+    (0, b"\x37\x7f\x06\x83", "application/x-sqlite-wal"),
+    (0, b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", "application/x-sqlite-journal"),
+    (0, b"PGDMP", "application/x-pg-dump"),
     (0, b"\x7fELF", "application/x-executable"),
+    (0, b"ActiveMime\0\0", "application/x-mso"),
+    (0, b"\0\x05\x16\0\0\x02\0\0", "application/applefile"),  # AppleSingle
+    (0, b"\0\x05\x16\x07\0\x02\0\0", "application/applefile"),  # AppleDouble
     (4, b"ftyp", "video/mp4"),
     (0, b"ID3", "audio/mpeg"),
     (0, b"OggS", "application/ogg"),
@@ -68,6 +77,8 @@ _FURTHER_ON = tuple(entry for entry in _ALL_MAGIC if entry[0])
 # Beginnings that a text could have by chance were they any shorter.
 PATTERNS = (
     (re.compile(rb"0707(?:0[12][0-9A-Fa-f]{104}|07[0-7]{70})"), "application/x-cpio"),
+    # Its settings, the size of a dictionary, then a size that is unknown or below 1 TiB.
+    (re.compile(rb"\x5d\0\0.[\0-\x08](?:\xff{8}|.{5}\0{3})", re.DOTALL), "application/x-lzma"),
     (re.compile(rb"..-l[hz][0-9ds]-", re.DOTALL), "application/x-lha"),
 )
 # Types of plain text that the ending of the name alone decides: nothing in the content does.

@@ -36,7 +36,9 @@ from phiscan.sandbox.delivered_files import is_delivered
 # name could be read has not been read.
 _ABOUT = ("#properties", "#metadata")
 OPENED_BYTES = 8 * 1024**2  # larger files are not read into memory where their format allows it
-_READ_FROM_FILE = frozenset({"application/pdf", XLSX, "application/x-raw-disk-image", "application/x-ewf"})
+_READ_FROM_FILE = frozenset(
+    {"application/pdf", XLSX, "application/x-raw-disk-image", "application/x-ewf", "application/x-vhd"}
+)
 
 
 def extract(source: SourceFile, limits: Limits, passwords: Sequence[str] = ()) -> Document:

@@ -15,13 +15,17 @@ from phiscan.extract.core.file_type import sniff
 from phiscan.extract.core.magic_numbers import EMPTY
 from phiscan.extract.core.protocol import Extractor
 from phiscan.extract.core.unsupported import UnsupportedExtractor
+from phiscan.extract.databases.access import AccessExtractor
 from phiscan.extract.databases.by_program import ByProgramExtractor
 from phiscan.extract.databases.column_files import ColumnFileExtractor
 from phiscan.extract.databases.dbase import DbaseExtractor
 from phiscan.extract.databases.edf import EdfExtractor
 from phiscan.extract.databases.lotus import LotusExtractor
+from phiscan.extract.databases.memo_files import MemoFileExtractor
 from phiscan.extract.databases.named import NamedExtractor
+from phiscan.extract.databases.postgresql_dump import PostgresDumpExtractor
 from phiscan.extract.databases.sqlite import SqliteExtractor
+from phiscan.extract.databases.sqlite_pages import SqliteLogExtractor
 from phiscan.extract.databases.statistics_files import StatisticsExtractor
 from phiscan.extract.mail.contact_cards import CardExtractor
 from phiscan.extract.mail.messages import MailboxExtractor, MailExtractor
@@ -30,7 +34,7 @@ from phiscan.extract.mail.outlook_message import OutlookExtractor
 from phiscan.extract.mail.outlook_store import OutlookStoreExtractor
 from phiscan.extract.ocr.images import ImageExtractor
 from phiscan.extract.ocr.metafiles import MetafileExtractor
-from phiscan.extract.office.embedded_objects import OleObjectExtractor
+from phiscan.extract.office.embedded_objects import ActiveMimeExtractor, OleObjectExtractor
 from phiscan.extract.office.encryption import EncryptedPackageExtractor
 from phiscan.extract.office.legacy import LegacyOfficeExtractor
 from phiscan.extract.office.onenote import OneNoteExtractor
@@ -49,6 +53,7 @@ from phiscan.extract.structured.messages import Hl7Extractor, X12Extractor
 from phiscan.extract.structured.plain_text import TextExtractor
 from phiscan.extract.structured.xml_markup import MarkupExtractor
 from phiscan.extract.text_codes.recovery import recover
+from phiscan.extract.transport.apple_files import AppleFileExtractor
 from phiscan.extract.transport.cms import CmsExtractor
 from phiscan.extract.transport.openpgp import OpenPgpExtractor
 from phiscan.extract.transport.tnef import TnefExtractor
@@ -69,6 +74,7 @@ EXTRACTORS: tuple[Extractor, ...] = (
     OutlookStoreExtractor(),
     TnefExtractor(),
     CmsExtractor(),
+    AppleFileExtractor(),
     OpenPgpExtractor(),
     WebPageExtractor(),
     MarkupExtractor(),
@@ -91,13 +97,18 @@ EXTRACTORS: tuple[Extractor, ...] = (
     CardExtractor(),
     EncryptedPackageExtractor(),
     OleObjectExtractor(),
+    ActiveMimeExtractor(),
     SqliteExtractor(),
+    PostgresDumpExtractor(),
+    SqliteLogExtractor(),
     DbaseExtractor(),
+    MemoFileExtractor(),
     EdfExtractor(),
     StatisticsExtractor(),
     ColumnFileExtractor(),
     LotusExtractor(),
     ByProgramExtractor(),
+    AccessExtractor(),
     OutlookExpressExtractor(),
     OneNoteExtractor(),
     NamedExtractor(),

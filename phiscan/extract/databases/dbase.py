@@ -34,6 +34,7 @@ _CODE_PAGES |= {
     0x6B: "cp857",
 }
 _ROWS_AT_ONCE = 200
+_SAMPLE_BYTES = 256 * 1024
 
 
 class DbaseExtractor:
@@ -52,7 +53,7 @@ class DbaseExtractor:
         fields = _fields(data, head)
         if not fields or not size:
             raise ExtractError(FailReason.CORRUPT, "no fields")
-        encoding = _CODE_PAGES.get(data[29], "")
+        encoding = _CODE_PAGES.get(data[29]) or _encoding(data[head:], size, fields)
         lines: list[str] = []
         first = 1
         for number in range(1, n_rows + 1):
@@ -67,6 +68,18 @@ class DbaseExtractor:
         sink.add("\n".join(filter(None, lines)), content.place(f"row{first}"))
         if any(kind in _MEMO for _, kind, _ in fields):
             sink.fail(content.place("memo"), FailReason.UNSUPPORTED, "memo fields lie in another file")
+
+
+def _encoding(records: bytes, size: int, fields: list[tuple[str, str, int]]) -> str:
+    """Return the code page in which the texts of the first records are read best."""
+    texts = []
+    for start in range(0, min(len(records), _SAMPLE_BYTES), size):
+        at = start + 1
+        for _, kind, length in fields:
+            if kind == "C":
+                texts.append(records[at : at + length].strip(b" \0"))
+            at += length
+    return decode(b"\n".join(filter(None, texts)))[1]
 
 
 def is_dbase(data: bytes) -> bool:
@@ -108,7 +121,7 @@ def _line(record: bytes, fields: list[tuple[str, str, int]], encoding: str) -> s
         at += length
         if not raw or kind in _MEMO or (kind in _BINARY and not raw.isascii()):
             continue
-        value = raw.decode(encoding, "replace") if encoding else decode(raw)[0]
+        value = raw.decode(encoding, "replace")
         if kind == "D" and len(value) == 8 and value.isdecimal():  # noqa: PLR2004 (20260131)
             value = f"{value[:4]}-{value[4:6]}-{value[6:]}"
         parts.append(f"{name}: {value}")

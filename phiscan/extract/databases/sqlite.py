@@ -14,6 +14,7 @@ from phiscan.extract.core.content import Content, Inflating, Sink, TextFullError
 from phiscan.extract.core.file_type import sniff
 from phiscan.extract.core.labels import humanise
 from phiscan.extract.core.magic_numbers import EMPTY, UNKNOWN
+from phiscan.extract.databases.sqlite_pages import database_rows
 from phiscan.extract.databases.sqlite_remains import deleted_texts
 from phiscan.extract.residue.prose import words_of
 from phiscan.extract.spreadsheets.rows import SEPARATOR
@@ -40,23 +41,36 @@ class SqliteExtractor:
     def extract(self, content: Content, sink: Sink) -> None:
         """Add rows in blocks, ``#table2/row201``, and read files in cells as members.
 
+        Of a damaged database the rows of all whole pages follow, ``#pages``.
+
         Raises:
             ExtractError: corrupt.
         """
         data = bytearray(content.data)
         if data[_JOURNAL_VERSIONS] == b"\2\2":
             data[_JOURNAL_VERSIONS] = b"\1\1"
-        with _opened(bytes(data)) as database:
-            try:
-                tables = database.execute(
-                    "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0"
-                ).fetchmany(_MOST_TABLES)
-            except sqlite3.Error:
-                raise ExtractError(FailReason.CORRUPT, "no SQLite tables") from None
+        n_unread, n_segments = len(sink.unread), sink.n_segments
+        try:
+            self._read_tables(bytes(data), content, sink)
+        except sqlite3.Error:
+            sink.fail(content.locator, FailReason.CORRUPT, "damaged SQLite database, read page by page")
+        except ExtractError as error:
+            sink.fail(content.locator, FailReason(error.reason), error.detail)
+        own = (content.place("table"), f"{content.locator}:")
+        if any(f"{part.locator}:".startswith(own) for part in sink.unread[n_unread:]):
+            sink.add("\n".join(database_rows(content.data)), content.place("pages"))
+            if sink.n_segments == n_segments:
+                raise ExtractError(FailReason.CORRUPT, "no SQLite tables")
+        sink.add("\n".join(deleted_texts(content.data)), content.place("deleted"))
+
+    def _read_tables(self, data: bytes, content: Content, sink: Sink) -> None:
+        with _opened(data) as database:
+            tables = database.execute(
+                "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0"
+            ).fetchmany(_MOST_TABLES)
             for number, (name,) in enumerate(tables, 1):
                 self._read_table(database, name, content, sink, f"table{number}")
             sink.add("\n".join(_schema_texts(database)), content.place("schema"))
-        sink.add("\n".join(deleted_texts(content.data)), content.place("deleted"))
 
     def _read_table(
         self, database: sqlite3.Connection, name: str, content: Content, sink: Sink, place: str

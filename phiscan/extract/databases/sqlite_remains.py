@@ -17,12 +17,12 @@ _HEADER_BYTES = 100
 _TABLE_LEAF = 0x0D
 _TRUNK_HEAD = 8
 _MOST_PAGES = 4_000
-_MOST_SCANNED = 1024**2  # bytes of the database in which records are looked for
+MOST_SCANNED = 1024**2  # bytes of the database in which records are looked for
 _MOST_COLUMNS = 100
 _INTEGER_BYTES = (0, 1, 2, 3, 4, 6, 8)
 _FLOAT, _ZERO, _ONE, _BLOB, _TEXT = 7, 8, 9, 12, 13
 _LEAST_WORDS = 2
-_ENCODINGS = {2: "utf-16-le", 3: "utf-16-be"}
+ENCODINGS = {2: "utf-16-le", 3: "utf-16-be"}
 
 
 def deleted_texts(data: bytes) -> Iterator[str]:
@@ -31,14 +31,14 @@ def deleted_texts(data: bytes) -> Iterator[str]:
     size = 65536 if size == 1 else size
     if size < 512 or size & (size - 1):  # noqa: PLR2004 (the least page of SQLite)
         return
-    encoding = _ENCODINGS.get(int.from_bytes(data[56:60], "big"), "utf-8")
+    encoding = ENCODINGS.get(int.from_bytes(data[56:60], "big"), "utf-8")
     seen: set[str] = set()
     n_scanned = 0
     for region in _free_regions(data, size):
         if not any(region):
             continue
         n_scanned += len(region)
-        for text in _texts(region, encoding, is_scanned=n_scanned <= _MOST_SCANNED):
+        for text in region_texts(region, encoding, is_scanned=n_scanned <= MOST_SCANNED):
             if text not in seen:
                 seen.add(text)
                 yield text
@@ -89,13 +89,16 @@ def _page_regions(page: bytes, start: int) -> Iterator[bytes]:
         block = following
 
 
-def _texts(region: bytes, encoding: str, *, is_scanned: bool) -> Iterator[str]:
+def region_texts(region: bytes, encoding: str, *, is_scanned: bool) -> Iterator[str]:
+    """Yield the records that are found in bytes without a directory, and the runs of text between them."""
     at = 0
     rest: list[bytes] = []
     if is_scanned:
         covered = 0
         while at < len(region):
-            found = _record(region, at, encoding) or (_beheaded(region, at, encoding) if at == 0 else None)
+            found = read_record(region, at, encoding) or (
+                _beheaded(region, at, encoding) if at == 0 else None
+            )
             if found is None:
                 at += 1
                 continue
@@ -111,7 +114,7 @@ def _texts(region: bytes, encoding: str, *, is_scanned: bool) -> Iterator[str]:
                 yield text
 
 
-def _record(region: bytes, at: int, encoding: str) -> tuple[str, int] | None:
+def read_record(region: bytes, at: int, encoding: str) -> tuple[str, int] | None:
     """Read a whole cell: the length of its record, its row number, and a record of that length."""
     length, after = _varint(region, at)
     _, start = _varint(region, after)

@@ -14,6 +14,8 @@ from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.core.encoded_documents import is_document
 from phiscan.extract.core.labels import pair
+from phiscan.extract.structured.html import html_text
+from phiscan.extract.transport.charsets import declared_text
 
 _LABELS = {
     "N": "Name",
@@ -46,6 +48,8 @@ _MACHINE_KINDS = frozenset({"CLASS", "CALSCALE", "METHOD", "ACTION", "TRIGGER", 
 _ZONE = re.compile(r"TZ(?:ID|OFFSET|NAME|URL)")
 _LINE = re.compile(r"(?:[\w-]+\.)?([A-Za-z-]+)((?:;[^:\"]*(?:\"[^\"]*\"[^:\"]*)*)*):(.*)", re.DOTALL)
 _COMMON_NAME = re.compile(r";CN=\"?([^\";:]+)", re.IGNORECASE)
+_CHARSET = re.compile(r";CHARSET=\"?([\w.:-]+)", re.IGNORECASE)
+_OWN_PARAMETER = re.compile(r";X-[\w-]{1,40}=\"?([^\";:]*[^\W_][^\";:]*)", re.IGNORECASE)
 _FOLD = re.compile(r"\r?\n[ \t]")
 _ESCAPED = re.compile(r"\\([nN,;\\:])")
 _FILES = frozenset({"PHOTO", "LOGO", "ATTACH", "KEY", "SOUND"})
@@ -97,7 +101,11 @@ def _shown(name: str, parameters: str, value: str) -> Iterator[str]:
     if name in _MACHINE or name in _MACHINE_KINDS or _ZONE.match(name):
         return
     if "QUOTED-PRINTABLE" in parameters.upper():
-        value = decode(quopri.decodestring(value.encode("utf-8", "replace")))[0]
+        charset = _CHARSET.search(parameters)
+        data = quopri.decodestring(value.encode("utf-8", "replace"))
+        value = declared_text(data, charset[1] if charset else "utf-8")
+    if "TEXT/HTML" in parameters.upper():
+        value = html_text(value)
     if name == "N":
         family, given, *rest = [*value.split(";"), "", ""]
         value = " ".join(part for part in (given, *rest, family) if part)
@@ -108,6 +116,7 @@ def _shown(name: str, parameters: str, value: str) -> Iterator[str]:
     value = value.removeprefix("mailto:").removeprefix("MAILTO:").removeprefix("tel:")
     if common:
         value = f"{common[1]} {value}"
+    value = " ".join([value, *_OWN_PARAMETER.findall(parameters)])
     if value.strip():
         yield pair(_LABELS.get(name, name.removeprefix("X-").replace("-", " ").capitalize()), value.strip())
 

@@ -5,27 +5,45 @@ from __future__ import annotations
 import email
 import email.errors
 import email.message
-import email.policy
 import email.utils
 import re
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from email.header import decode_header
 from typing import Any
+from urllib.parse import unquote
 
 from phiscan.errors import ExtractError
 from phiscan.extract.core.charset import decode
-from phiscan.extract.core.content import Content, Sink, TextFullError
-from phiscan.extract.structured.html import html_text, read_inline_files
+from phiscan.extract.core.content import Content, Inflating, Sink, TextFullError
+from phiscan.extract.core.magic_numbers import by_beginning
+from phiscan.extract.residue.prose import words_of
+from phiscan.extract.structured.html import html_text, read_inline_files, style_text
+from phiscan.extract.transport.charsets import declared_text
 from phiscan.extract.transport.decoding import decode_body, encoding_name, undecoded
-from phiscan.extract.transport.framing import mailbox_messages, message_bytes, unflowed
+from phiscan.extract.transport.framing import mailbox_messages, message_bytes, unflowed, without_forced_breaks
+from phiscan.extract.transport.header_words import (
+    RAW_FIELDS,
+    body_charset,
+    decode_words,
+    file_names,
+    parameter_text,
+    raw_text,
+    wordy_parameters,
+)
 from phiscan.extract.transport.lifting import lift_encoded, read_lifted
 from phiscan.model import FailReason
 
 _ENRICHED = re.compile(r"<param>[^<]*</param>|</?[a-z][a-z0-9-]{0,59}>", re.IGNORECASE)  # RFC 1896
 _HEAD_BYTES = 16 * 1024
+_NAMELESS = re.compile(rb"(?m)^(?=:[^\r\n]*[A-Za-z])")
 _NO_TYPE = re.compile(rb"(?im)^(content-type:)[ \t]*;(?=\s*boundary\s*=)")
-_ENCODED_WORD = re.compile(r"=\?[^?\s]+\?[bBqQ]\?[^?]*\?=")
+_ENCODED_BODY = re.compile(
+    rb"(?im)^content-transfer-encoding:[ \t]*(?:quoted-printable|base64)[ \t]*\r?$(?=[^\0]{0,2000}?\n\r?\n)"
+)
+_FIELD = re.compile(rb"[A-Za-z][A-Za-z0-9-]{1,40}:[^\n]*\n|[ \t]+\S[^\n]*\n")
+_IS_PAGE = re.compile(rb"\s{0,200}(?:<!doctype\s{1,20}html|<html)\b", re.IGNORECASE)
+_DEFAULT_CHARSET = "utf-8"
 # Fields that only machines read; everything else may name a person.
 _MACHINE_FIELDS = frozenset(
     [
@@ -54,13 +72,35 @@ class MailExtractor:
         data, properties = message_bytes(content.data)
         sink.add(decode(properties)[0], content.place("properties"))
         try:
-            message = email.message_from_bytes(_with_type(data), policy=email.policy.compat32)
+            message = parsed_message(_with_type(data))
         except RecursionError:
             _as_it_stands(data, content, sink, FailReason.NESTED_TOO_DEEP, "parts within parts")
         except Exception as error:  # noqa: BLE001 (the parser's own mistakes; the text is still there)
             _as_it_stands(data, content, sink, FailReason.CORRUPT, type(error).__name__)
         else:
             read_message(message, content, sink)
+
+
+def parsed_message(data: bytes) -> email.message.Message:
+    """Return a parsed message; parts that begin with the mark of their end are parsed all the same."""
+    message = email.message_from_bytes(data, policy=RAW_FIELDS)
+    if any(
+        isinstance(defect, email.errors.InvalidHeaderDefect)
+        for part in message.walk()
+        for defect in part.defects
+    ):
+        data = _NAMELESS.sub(b"X-Nameless", data)  # a field without a name, which the parser leaves out
+        message = email.message_from_bytes(data, policy=RAW_FIELDS)
+    for part in message.walk():
+        boundary = str(part.get_boundary() or "")
+        if part.get_payload() or not boundary or not part.defects:
+            continue
+        mark = b"--" + boundary.encode("utf-8", "surrogateescape")
+        found = re.search(rb"(?m)^" + re.escape(mark) + rb"--[ \t]*\r?\n", data)
+        if found and mark in data[found.end() :]:
+            begin = found.start() + len(mark)
+            return email.message_from_bytes(data[:begin] + data[begin + 2 :], policy=RAW_FIELDS)
+    return message
 
 
 def _with_type(data: bytes) -> bytes:
@@ -91,13 +131,13 @@ class MailboxExtractor:
 
 def read_message(message: email.message.Message, content: Content, sink: Sink) -> None:
     """Read a parsed message into the sink; a damaged header or part costs no other one."""
-    sink.add("\n".join(_header_lines(message, content, sink)), content.place("headers"))
-    counts = _Counts()
+    counts = _Counts(charset=body_charset(message))
+    sink.add("\n".join(_header_lines(message, content, sink, counts.charset)), content.place("headers"))
     stack: list[email.message.Message] = [message]
     while stack:
         part = stack.pop()
         if part is not message:
-            lines = _header_lines(part, content, sink, ignored=_PART_FIELDS)
+            lines = _header_lines(part, content, sink, counts.charset, ignored=_PART_FIELDS)
             sink.add("\n".join(lines), content.place("headers"))
         try:
             stack.extend(_read_part(part, content, sink, counts, inner=part is not message))
@@ -127,22 +167,60 @@ def _read_part(
     lost = undecoded(part.get_payload(), str(part.get("content-transfer-encoding", "")), data)
     if lost:
         sink.fail(content.place("part"), FailReason.UNSUPPORTED, f"{lost} bytes of base64 are not decoded")
-    name = _file_name(part)
-    if name or not kind.startswith("text/"):
+    data = _unpacked(part, data, sink)
+    names = file_names(part, counts.charset)
+    name = names[0] if names else ""
+    if name or not kind.startswith("text/") or _is_file(data):
         counts.attachments += 1
         _attachment(part, data, content.member(name or f"attachment{counts.attachments}", data), sink)
         if name:
-            sink.add(f"Attachment: {name}", content.place("headers"))
-    elif data and kind != "text/css":  # a web page that was saved as mail (MHT)
+            sink.add(f"Attachment: {' '.join(names)}", content.place("headers"))
+    elif data:
         counts.bodies += 1
         place = "body" if counts.bodies == 1 else f"body{counts.bodies}"
-        is_page = kind in ("text/html", "text/xhtml")  # whose files are read below
+        data, pasted = _without_pasted_message(data, kind)
+        is_page = kind.endswith("html")  # whose files are read below
         data, members = (data, ()) if is_page else lift_encoded(data, content, sink, place)
         sink.add(_body_text(part, kind, data), content.place(place))
         read_lifted(members, sink)
+        if pasted:
+            sink.take_member()
+            sink.read_member(content.member(f"pasted{counts.bodies}.eml", pasted))
         if is_page and b"data:" in data:
             read_inline_files(data.decode("latin-1"), content, sink)
     return []
+
+
+def _without_pasted_message(data: bytes, kind: str) -> tuple[bytes, bytes]:
+    """Split a plain body where the source of another message with an encoded body begins."""
+    found = _ENCODED_BODY.search(data) if kind == "text/plain" else None
+    if found is None:
+        return data, b""
+    start = found.start()
+    while start > 0:
+        line = data.rfind(b"\n", 0, start - 1) + 1
+        if not _FIELD.match(data, line) or found.start() - line > _HEAD_BYTES:
+            break
+        start = line
+    return data[:start], data[start:]
+
+
+def _unpacked(part: email.message.Message, data: bytes, sink: Sink) -> bytes:
+    """Return a body without the compression that a field of web servers declares."""
+    if str(part.get("content-encoding", "")).strip().lower() != "deflate":
+        return data
+    for window in (zlib.MAX_WBITS, -zlib.MAX_WBITS):
+        try:
+            return sink.unpack(Inflating(data, window), len(data))
+        except zlib.error:
+            continue
+    return data
+
+
+def _is_file(data: bytes) -> bool:
+    """Tell a body that is a file of a known kind, whatever its type says."""
+    known = by_beginning(data) if b"\0" in data[:64] or data[:2] == b"\x1f\x8b" else ""
+    return bool(known) or data.startswith((b"PK\3\4", b"%PDF-", b"\xd0\xcf\x11\xe0"))
 
 
 def _say_what_lies_elsewhere(part: email.message.Message, kind: str, content: Content, sink: Sink) -> None:
@@ -179,6 +257,7 @@ class _Counts:
 
     bodies: int = 0
     attachments: int = 0
+    charset: str = ""  # of the bodies, for raw bytes in the header
 
 
 def _parameters(part: email.message.Message) -> str:
@@ -196,12 +275,12 @@ def _decoded_message(child: email.message.Message, declared: str) -> email.messa
         else child.as_bytes()
     )
     found = decode_body(raw, declared) if encoding_name(declared) in ("base64", "quoted-printable") else None
-    return child if found is None else email.message_from_bytes(found, policy=email.policy.compat32)
+    return child if found is None else email.message_from_bytes(found, policy=RAW_FIELDS)
 
 
 def _nested(part: email.message.Message, number: int, content: Content, sink: Sink) -> None:
     children = part.get_payload()
-    name = _file_name(part) or f"message{number}.eml"
+    name = next(iter(file_names(part)), f"message{number}.eml")
     sink.take_member()
     declared = str(part.get("content-transfer-encoding", ""))
     for child in children if isinstance(children, list) else []:
@@ -226,49 +305,32 @@ def _attachment(part: email.message.Message, data: bytes, member: Content, sink:
 
 
 def _header_lines(
-    message: email.message.Message, content: Content, sink: Sink, ignored: frozenset[str] = frozenset()
+    message: email.message.Message,
+    content: Content,
+    sink: Sink,
+    charset: str,
+    *,
+    ignored: frozenset[str] = frozenset(),
 ) -> Iterator[str]:
+    for defect in message.defects:  # lines of a header that the parser leaves out
+        line = " ".join(str(getattr(defect, "line", None) or "").split())
+        if line and not isinstance(defect, email.errors.InvalidHeaderDefect):
+            yield decode_words(line)
     for key, value in message.items():
-        if key.lower() in _MACHINE_FIELDS or key.lower() in ignored:
+        name = key.strip().lower()
+        if name == "content-type":
+            yield from wordy_parameters(message)
+        elif name == "content-location" and name in ignored:
+            shown = unquote(str(value))
+            if len(words_of(shown)) > 1 and " " in shown.strip():
+                yield f"{key}: {shown}"
+        if name in _MACHINE_FIELDS or name in ignored:
             continue
         try:
-            yield f"{key}: {_decode_words(str(value))}"
+            yield f"{raw_text(key).strip()}: {decode_words(str(value), charset)}"
         except Exception as error:  # noqa: BLE001 (the library fails on damage in many ways)
             sink.fail(content.place("headers"), FailReason.CORRUPT, f"damaged header: {type(error).__name__}")
             yield f"{key}: {value}"
-
-
-def _decode_words(value: str) -> str:
-    """Decode encoded words; a bad one is left as it is."""
-    value = " ".join(value.split())
-    if _ENCODED_WORD.search(value):
-        try:
-            return "".join(
-                chunk if isinstance(chunk, str) else _decode_chunk(chunk, encoding)
-                for chunk, encoding in decode_header(value)
-            )
-        except (ValueError, LookupError, email.errors.MessageError):
-            pass  # it is left as it is
-    if value.isascii():
-        return value
-    # Raw bytes in a header arrive as surrogates.
-    return decode(value.encode("utf-8", "surrogateescape"))[0]
-
-
-def _decode_chunk(chunk: bytes, encoding: str | None) -> str:
-    if encoding:
-        try:
-            return chunk.decode(encoding, "replace")
-        except LookupError:
-            pass
-    return decode(chunk)[0]
-
-
-def _file_name(part: email.message.Message) -> str:
-    try:
-        return _decode_words(part.get_filename() or "").replace("\0", "")
-    except (ValueError, LookupError, TypeError, email.errors.MessageError):
-        return ""
 
 
 def _payload(part: email.message.Message) -> bytes:
@@ -288,24 +350,18 @@ def _payload(part: email.message.Message) -> bytes:
 
 
 def _body_text(part: email.message.Message, kind: str, data: bytes) -> str:
-    try:
-        charset = part.get_content_charset() or "utf-8"
-        text = (
-            data.decode(charset)
-            if b"\0" not in data or "16" in charset or "32" in charset
-            else decode(data)[0]
-        )
-    except (LookupError, UnicodeDecodeError, ValueError):
-        text, _ = decode(data)
-    if kind in ("text/html", "text/xhtml"):
+    text = declared_text(data, parameter_text(part.get_param("charset", "")) or _DEFAULT_CHARSET)
+    if kind.endswith("html") or (kind.startswith("text/") and _IS_PAGE.match(data)):
         return html_text(text)
+    if kind == "text/css":
+        return style_text(text)
     if kind in ("text/enriched", "text/richtext") and not data.startswith(b"{\\rtf"):
         text = _ENRICHED.sub("", text.replace("<<", "&lt;")).replace("&lt;", "<")
     elif kind in ("text/rtf", "text/richtext"):
         from phiscan.extract.office.rich_text import rtf_text  # noqa: PLC0415
 
         return rtf_text(data)
-    text = text.replace("\r\n", "\n").replace("\0", " ")
+    text = without_forced_breaks(text.replace("\r\n", "\n").replace("\0", " "))
     if str(part.get_param("format", "")).lower() == "flowed":
         return unflowed(text, is_delsp=str(part.get_param("delsp", "")).lower() == "yes")
     return text

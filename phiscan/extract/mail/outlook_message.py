@@ -9,9 +9,12 @@ from __future__ import annotations
 import datetime as dt
 import re
 import struct
+from collections.abc import Iterator
 from typing import Any
 
 from phiscan.errors import ExtractError
+from phiscan.extract.compound_parts.storage import storage_file
+from phiscan.extract.compound_parts.text_runs import is_prose, is_typed, narrow_runs, unshown, wide_runs
 from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.mail.compressed_rtf import decompress
@@ -54,7 +57,9 @@ _LABELS = {
 }
 _DATES = {0x0039: "Date", 0x3A42: "Date of birth"}
 _BODY, _HTML, _RTF, _HEADERS = 0x1000, 0x1013, 0x1009, 0x007D
-_ATTACH_DATA, _ATTACH_LONG_NAME, _ATTACH_NAME, _ATTACH_TITLE = 0x3701, 0x3707, 0x3704, 0x3001
+_ATTACH_DATA = 0x3701
+_ATTACH_LONG_NAME, _ATTACH_SHORT_NAME = 0x3707, 0x3704
+_ATTACH_NAMES = (0x3001, 0x370D, 0x3708)  # as shown, and the path of what is linked
 _EMBEDDED = "__substg1.0_3701000D"
 # Strings for machines: message class, address types, search keys, entry names.
 _MACHINE = frozenset(
@@ -64,7 +69,18 @@ _STRING, _STRING8, _BINARY, _TIME, _INTEGER = 0x001F, 0x001E, 0x0102, 0x0040, 0x
 _CODE_PAGES = (0x3FDE, 0x3FFD)
 _EPOCH = dt.datetime(1601, 1, 1, tzinfo=dt.UTC)
 _LAST_TICKS = 2_650_467_743_990_000_000  # the year 9999
+_RECIPIENT_NAMES = (0x3001, 0x39FE, 0x3003, 0x3A20, 0x5FF6)
+_NUMBER = re.compile(r"\d{6,}|\d{4}-\d\d-\d\d")
+# Of a field without a blank: a name with a hyphen, a number, a date.
+_FIELD_VALUE = re.compile(r"[^\W\d_]{2,}(?:[-'][^\W\d_]{2,})+|\d{6,}|\d{4}-\d\d-\d\d")
+_STYLE_RULE = re.compile(
+    r"[{}]|^\s*(?:/\*|@|//|\[|<|\.|#)|=\"|\bMso[A-Z]|[a-z-]+:[^ ]*;|[a-z]+-[a-z-]+:|&nbsp;"
+)
 _PREFIX = "__substg1.0_"
+_SEVERAL = re.compile(r"__substg1\.0_([0-9A-Fa-f]{4})(1[0-9A-Fa-f]{3})-[0-9A-Fa-f]{8}")
+_MULTIPLE, _NAMED = 0x1000, 0x8000
+_MOST_BINARY = 1024**2
+_NAME_ENTRIES, _NAME_STRINGS = "__substg1.0_00030102", "__substg1.0_00040102"
 _TAG = re.compile(r"[0-9A-Fa-f]{8}")  # the number of a property, and its kind
 
 
@@ -90,6 +106,7 @@ class _Storage:
         self.path = path
         self._ole = ole
         self.strings: dict[int, tuple[int, tuple[str, ...]]] = {}
+        self.several: list[tuple[int, int, tuple[str, ...]]] = []  # values of properties with more than one
         self.children: list[tuple[str, ...]] = []
         depth = len(path)
         for entry in ole.listdir(streams=True, storages=True):
@@ -100,27 +117,46 @@ class _Storage:
                 number, kind = int(name[-8:-4], 16), int(name[-4:], 16)
                 if kind in (_STRING, _STRING8, _BINARY):
                     self.strings.setdefault(number, (kind, tuple(entry)))
+            elif match := _SEVERAL.fullmatch(name):
+                self.several.append((int(match[1], 16), int(match[2], 16) & ~_MULTIPLE, tuple(entry)))
             elif name.startswith(("__attach", "__recip")):
                 self.children.append(tuple(entry))
         self.fixed = self._fixed()
 
     def data(self, number: int) -> bytes:
         """Return the bytes of a property of variable length, none when it is absent or damaged."""
-        if number not in self.strings:
-            return b""
+        return self._stream(self.strings[number][1]) if number in self.strings else b""
+
+    def _stream(self, path: tuple[str, ...]) -> bytes:
         try:
-            return bytes(self._ole.openstream(list(self.strings[number][1])).read())
+            return bytes(self._ole.openstream(list(path)).read())
         except (OSError, ValueError):
             return b""
+
+    def further_texts(self) -> Iterator[tuple[int, str]]:
+        """Yield number and text of the values of properties with several, and the prose in binary ones."""
+        binary = [(number, path) for number, (kind, path) in self.strings.items() if kind == _BINARY]
+        for number, kind, path in self.several:
+            data = self._stream(path)
+            if kind in (_STRING, _STRING8):
+                yield number, self.decoded(data, kind)
+            elif kind == _BINARY:
+                binary.append((number, path))
+        for number, path in binary:
+            if number not in (_HTML, _RTF, _BODY, _ATTACH_DATA):
+                data = self._stream(path)[:_MOST_BINARY]
+                runs = (text for run in (narrow_runs, wide_runs) for _, text in run(data))
+                yield from ((number, text) for text in runs if is_prose(text))
+
+    def decoded(self, data: bytes, kind: int) -> str:
+        """Return a string of one byte or two for each character."""
+        text = data.decode("utf-16-le", "replace") if kind == _STRING else self.narrow(data)
+        return text.strip("\0")
 
     def text(self, number: int) -> str:
         """Return a string property."""
         data = self.data(number)
-        if not data:
-            return ""
-        if self.strings[number][0] == _STRING:
-            return data.decode("utf-16-le", "replace").strip("\0")
-        return self.narrow(data).strip("\0")
+        return self.decoded(data, self.strings[number][0]) if data else ""
 
     def narrow(self, data: bytes) -> str:
         """Decode 8-bit text by the message's code page, which is often absent or wrong."""
@@ -153,7 +189,11 @@ class _Storage:
 def _read_message(ole: Any, path: tuple[str, ...], content: Content, sink: Sink) -> None:
     storage = _Storage(ole, path)
     sink.add("\n".join(_header_lines(ole, storage)), content.place("headers"))
-    sink.add(_body(storage), content.place("body"))
+    plain, formatted = _bodies(storage)
+    sink.add(plain or formatted, content.place("body"))
+    if plain and formatted:
+        lines = (line for line in formatted.split("\n") if _is_sentence(line))
+        sink.add("\n".join(unshown(lines, plain)), content.place("body2"))
     html = storage.data(_HTML).replace(b"\0", b"")  # as ASCII, also where it is UTF-16
     if b"data:" in html:
         read_inline_files(html.decode("latin-1"), content, sink)
@@ -172,19 +212,22 @@ def _header_lines(ole: Any, storage: _Storage) -> list[str]:
         ticks = struct.unpack("<Q", value)[0] if len(value) == 8 else 0  # noqa: PLR2004 (a FILETIME)
         if 0 < ticks < _LAST_TICKS:
             lines.append(f"{label}: {_EPOCH + dt.timedelta(microseconds=ticks // 10):%Y-%m-%d}")
+    names = _property_names(ole) if not storage.path else {}
     for number in sorted(storage.strings):
         kind = storage.strings[number][0]
         if kind == _BINARY or number in (_BODY, _HTML, _RTF, _HEADERS) or number in _MACHINE:
             continue
         text = storage.text(number)
-        if text.strip() and (number in _LABELS or _is_for_people(text)):
-            label = _LABELS.get(number, "")
+        is_field = number >= _NAMED and is_typed(text) and _FIELD_VALUE.fullmatch(text)
+        if text.strip() and (number in _LABELS or _is_for_people(text) or is_field):
+            label = _LABELS.get(number, "") or names.get(number, "")
             lines.append(f"{label}: {text}" if label else text)
+    lines += [text for _, text in storage.further_texts() if is_typed(text) and _is_for_people(text)]
     for child in sorted(c for c in storage.children if c[-1].startswith("__recip")):
         recipient = _Storage(ole, child)
-        names = [recipient.text(number) for number in (0x3001, 0x39FE, 0x3003)]
+        given = [recipient.text(number) for number in _RECIPIENT_NAMES]
         lines.append(
-            "Recipient: " + " ".join(dict.fromkeys(name for name in names if name and name[0] != "/"))
+            "Recipient: " + " ".join(dict.fromkeys(name for name in given if name and name[0] != "/"))
         )
     return list(dict.fromkeys(lines))
 
@@ -196,32 +239,67 @@ def _is_for_people(text: str) -> bool:
     )
 
 
-def _body(storage: _Storage) -> str:
-    """Return the plain body; without one, that of the HTML or the RTF."""
-    plain = storage.text(_BODY).replace("\r\n", "\n").replace("\0", " ")
-    if plain.strip():
-        return plain
+def _bodies(storage: _Storage) -> tuple[str, str]:
+    """Return the plain body, and that of the HTML or the RTF, which may say something else.
+
+    Raises:
+        ExtractError: there is only a body in RTF, and it is damaged.
+    """
+    plain = storage.text(_BODY).replace("\r\n", "\n").replace("\0", " ").strip()
     html = storage.data(_HTML)
     if html:
         wide = storage.strings[_HTML][0] == _STRING
-        return html_text(html.decode("utf-16-le", "replace") if wide else storage.narrow(html))
+        return plain, html_text(html.decode("utf-16-le", "replace") if wide else storage.narrow(html))
     packed = storage.data(_RTF)
-    return rtf_text(decompress(packed)) if packed else ""
+    try:
+        return plain, rtf_text(decompress(packed)) if packed else ""
+    except ExtractError:
+        if not plain:
+            raise
+        return plain, ""
+
+
+def _is_sentence(line: str) -> bool:
+    """Tell a line of a formatted body from rules of style and marks of templates."""
+    return not _STYLE_RULE.search(line) and (is_prose(line) or _NUMBER.search(line) is not None)
+
+
+def _property_names(ole: Any) -> dict[int, str]:
+    """Return the names that users and add-ins gave to properties, by their numbers.
+
+    Source: [MS-OXMSG] 2.2.3 (entries of 8 bytes: place of the name, its set and kind, number).
+    """
+    folder = "__nameid_version1.0"
+    if not ole.exists([folder, _NAME_ENTRIES]) or not ole.exists([folder, _NAME_STRINGS]):
+        return {}
+    entries = ole.openstream([folder, _NAME_ENTRIES]).read()
+    names = ole.openstream([folder, _NAME_STRINGS]).read()
+    found = {}
+    for at in range(0, len(entries) - 7, 8):
+        place, kind, number = struct.unpack_from("<IHH", entries, at)
+        if kind & 1 and place + 4 <= len(names):  # named by a string
+            size = struct.unpack_from("<I", names, place)[0]
+            name = names[place + 4 : place + 4 + size].decode("utf-16-le", "replace")
+            found[_NAMED + number] = name if name.replace(" ", "").isalpha() else ""
+    return found
 
 
 def _read_attachment(ole: Any, attachment: _Storage, number: int, content: Content, sink: Sink) -> None:
-    name = (
-        attachment.text(_ATTACH_LONG_NAME) or attachment.text(_ATTACH_NAME) or attachment.text(_ATTACH_TITLE)
-    )
-    name = name or f"attachment{number}"
-    sink.add(f"Attachment: {name}", content.place("headers"))
+    own = attachment.text(_ATTACH_LONG_NAME) or attachment.text(_ATTACH_SHORT_NAME)
+    names = [own, *(attachment.text(key) for key in _ATTACH_NAMES)]
+    names = list(dict.fromkeys(name for name in names if name.strip())) or [f"attachment{number}"]
+    name = names[0]
+    sink.add(f"Attachment: {' '.join(names)}", content.place("headers"))
     embedded = (*attachment.path, _EMBEDDED)
     if ole.exists(list(embedded)):
         member = content.member(f"{name}.msg", b"")
         if member.depth > sink.limits.depth:
             sink.fail(member.locator, FailReason.NESTED_TOO_DEEP)
         elif ole.get_type(list(embedded)) == 1:  # a storage: a message, or an OLE object
-            _read_message(ole, embedded, member, sink)
+            if ole.exists([*embedded, "__properties_version1.0"]):
+                _read_message(ole, embedded, member, sink)
+            else:
+                sink.read_member(content.member(name, storage_file(ole, embedded)))
         return
     data = attachment.data(_ATTACH_DATA)
     if data:

@@ -36,15 +36,24 @@ class MetafileExtractor:
         """Add the drawn texts, those of one line together, and read the bitmaps as members."""
         if not sink.is_new_picture(content.data):
             return
-        data = content.data
-        is_wmf = data.startswith(_PLACEABLE) or not data.startswith(b"\x01\0\0\0")
-        records = list(_wmf_records(data) if is_wmf else _emf_records(data))
-        pieces = _wmf_texts(records) if is_wmf else _emf_texts(records)
-        sink.add(_lines(pieces), content.locator)
+        is_wmf, records = _records(content.data)
+        sink.add(_lines(_wmf_texts(records) if is_wmf else _emf_texts(records)), content.locator)
         pictures = _wmf_pictures(records) if is_wmf else _emf_pictures(records)
         for number, picture in enumerate(pictures, 1):
             sink.take_member()
             sink.read_member(content.member(f"bitmap{number}", picture))
+
+
+def metafile_text(data: bytes) -> str:
+    """Return the texts that a metafile draws, those of one line together."""
+    is_wmf, records = _records(data)
+    return _lines(_wmf_texts(records) if is_wmf else _emf_texts(records))
+
+
+def _records(data: bytes) -> tuple[bool, list[tuple[int, bytes]]]:
+    """Return whether it is a WMF, and the records."""
+    is_wmf = data.startswith(_PLACEABLE) or not data.startswith(b"\x01\0\0\0")
+    return is_wmf, list(_wmf_records(data) if is_wmf else _emf_records(data))
 
 
 def _lines(pieces: Iterator[_Piece]) -> str:

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import struct
+import zlib
+from dataclasses import dataclass, field
 from typing import Any
 
 from phiscan.errors import ExtractError
-from phiscan.extract.core.content import Content, Sink
+from phiscan.extract.compound_parts.macros import read_macros
+from phiscan.extract.compound_parts.text_runs import is_typed, unshown, wide_runs
+from phiscan.extract.compound_parts.typed_texts import stream_texts
+from phiscan.extract.core.content import Content, Inflating, Sink
+from phiscan.extract.core.file_type import sniff
+from phiscan.extract.core.magic_numbers import UNKNOWN
 from phiscan.extract.office.compound_file import is_cut, open_ole
 from phiscan.model import FailReason
 
 _NATIVE = "\x01Ole10Native"
 _PAYLOADS = ("Package", "CONTENTS", "Contents", "EmbeddedOdf")
+_COMP_OBJ, _EQUATION = "\x01CompObj", b"quation"
+_ZLIB, _LEAST_HEAD = b"\x78", 0x20
 _MAX_NAME_BYTES = 1024
+# Controls of forms and equations: their few texts are runs of characters in known streams.
+_CONTROLS = ("\x03OCXNAME", "Equation Native", "\x03OCXDATA", "\x03PRINT")
 
 
 class OleObjectExtractor:
@@ -21,37 +32,103 @@ class OleObjectExtractor:
     media_types = frozenset({"application/x-ole-storage"})
 
     def extract(self, content: Content, sink: Sink) -> None:
-        """Read the embedded file as a member.
+        """Read macros, the embedded file as a member, else the runs of text in the streams.
 
         Raises:
-            ExtractError: unsupported; there is none.
+            ExtractError: unsupported; there is no text in it.
         """
         with open_ole(content.data) as ole:
             if is_cut(ole):
                 sink.fail(content.locator, FailReason.CORRUPT, "cut short")
-            member = _native(ole) or next(
-                ((name, ole.openstream(name).read()) for name in _PAYLOADS if ole.exists(name)), None
-            )
-        if member is None:
-            raise ExtractError(FailReason.UNSUPPORTED, "compound file of no known application")
+            has_macros = read_macros(ole, content, sink)
+            member = _native(ole)
+            texts = []
+            if member is not None:
+                texts = member.texts
+            elif not has_macros:
+                member = next(
+                    (_Embedded(name, _read(ole, name)) for name in _PAYLOADS if ole.exists(name)), None
+                )
+            is_control = any(ole.exists(name) for name in _CONTROLS) or _EQUATION in _description(ole)
+            if not has_macros and (member is None or (is_control and sniff(member.data) == UNKNOWN)):
+                member, texts = None, list(stream_texts(ole))
+                if not is_control:
+                    _say_what_is_left(content, sink, found=bool(texts))
+        sink.add("\n".join(unshown(texts, "")), content.place("strings"))
+        if member is not None:
+            sink.take_member()
+            sink.read_member(content.member(member.name, member.data))
+
+
+class ActiveMimeExtractor:
+    """Read the compound file of macros that Word and Excel keep in web pages and XML, ``editdata.mso``."""
+
+    media_types = frozenset({"application/x-mso"})
+
+    def extract(self, content: Content, sink: Sink) -> None:
+        """Read the compressed file as a member.
+
+        Raises:
+            ExtractError: corrupt; nothing in it can be unpacked.
+        """
+        at = content.data.find(_ZLIB, _LEAST_HEAD)
+        try:
+            data = sink.unpack(Inflating(content.data[at:]), len(content.data)) if at >= 0 else b""
+        except zlib.error:
+            data = b""
+        if not data:
+            raise ExtractError(FailReason.CORRUPT, "damaged compressed data")
         sink.take_member()
-        sink.read_member(content.member(*member))
+        sink.read_member(content.member("object", data))
 
 
-def _native(ole: Any) -> tuple[str, bytes] | None:
-    """Return the name and the bytes of a packager's object: label, path, path, length, data."""
+def _say_what_is_left(content: Content, sink: Sink, *, found: bool) -> None:
+    """Record that a file of no known application is read by its runs of text only.
+
+    Raises:
+        ExtractError: unsupported; there are none.
+    """
+    said = "compound file of no known application"
+    if not found:
+        raise ExtractError(FailReason.UNSUPPORTED, said)
+    sink.fail(content.locator, FailReason.UNSUPPORTED, f"{said}: only the runs of text in it are read")
+
+
+@dataclass(frozen=True, slots=True)
+class _Embedded:
+    """A file in a compound file, and the names that are written beside it."""
+
+    name: str
+    data: bytes = field(repr=False)
+    texts: list[str] = field(default_factory=list, repr=False)
+
+
+def _read(ole: Any, name: str) -> bytes:
+    return bytes(ole.openstream(name).read())
+
+
+def _description(ole: Any) -> bytes:
+    return _read(ole, _COMP_OBJ) if ole.exists(_COMP_OBJ) else b""
+
+
+def _native(ole: Any) -> _Embedded | None:
+    """Return the file of a packager's object (label, path, path, length, data, wide names), and its names."""
     if not ole.exists(_NATIVE):
         return None
-    data = ole.openstream(_NATIVE).read()
+    data = _read(ole, _NATIVE)
     at = 6  # length of all, flags
     label, at = _string(data, at)
-    _, at = _string(data, at)
+    path, at = _string(data, at)
     at += 8  # flags, length of the next path
-    _, at = _string(data, at)
+    source, at = _string(data, at)
     if at + 4 > len(data):
-        return label or "object", data[4:]
+        return _Embedded("object", data[4:])
     size = struct.unpack_from("<I", data, at)[0]
-    return label or "object", data[at + 4 : at + 4 + size]
+    rest = data[at + 4 + size :]
+    names = [label, path, source, *(text for _, text in wide_runs(rest))]
+    return _Embedded(
+        label or "object", data[at + 4 : at + 4 + size], [name for name in names if is_typed(name)]
+    )
 
 
 def _string(data: bytes, at: int) -> tuple[str, int]:

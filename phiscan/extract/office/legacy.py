@@ -11,6 +11,9 @@ from dataclasses import replace
 from typing import Any
 
 from phiscan.errors import ExtractError
+from phiscan.extract.compound_parts.macros import read_macros
+from phiscan.extract.compound_parts.storage import embedded_storages
+from phiscan.extract.compound_parts.typed_texts import add_typed_texts
 from phiscan.extract.core.content import Content, Inflating, Sink
 from phiscan.extract.office.binary_pictures import picture_members
 from phiscan.extract.office.compound_file import is_cut, is_encrypted, open_ole, properties_text
@@ -36,6 +39,7 @@ class LegacyOfficeExtractor:
             ole.close()
             content = replace(content, data=decrypted(content.data, sink.passwords))
             ole = open_ole(content.data)
+        n_pieces = sink.n_pieces
         with ole:
             if is_cut(ole):
                 sink.fail(content.locator, FailReason.CORRUPT, "cut short")
@@ -50,10 +54,21 @@ class LegacyOfficeExtractor:
         else:
             sink.add(external_text("catdoc" if is_word else "catppt", content.data), content.locator)
         sink.add(properties, content.place("properties"))
+        read_hidden_parts(content, sink, n_pieces)
         for number, data in enumerate(members, 1):
             sink.read_member(content.member(f"object{number}", data))
         for picture in pictures:
             sink.read_member(picture)
+
+
+def read_hidden_parts(content: Content, sink: Sink, n_pieces: int) -> None:
+    """Add macros and texts beside the text of a legacy file; read the objects embedded in it."""
+    with open_ole(content.data) as ole:
+        read_macros(ole, content, sink)
+        add_typed_texts(ole, content, sink, n_pieces)
+        members = list(embedded_storages(ole, content, sink))
+    for member in members:
+        sink.read_member(member)
 
 
 def _parts(ole: Any, *, is_word: bool) -> list[tuple[str, str]]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from lxml import etree
+
 from phiscan.errors import ExtractError
 from phiscan.extract.core import magic_numbers as magic
 from phiscan.extract.core.content import Content, Sink
@@ -28,6 +30,11 @@ _BLOCKS = frozenset(
 _CELLS = frozenset({"table-cell", "covered-table-cell"})
 _SKIPPED = frozenset(
     {"automatic-styles", "font-face-decls", "scripts", "settings", "binary-data", "styles", "forms-config"}
+)
+# Cells whose text the reader of cells joins without a blank, or does not give, as they declare no type.
+_BROKEN_CELLS = etree.XPath(
+    "//*[local-name() = 'table-cell'][*[local-name() = 'p']]"
+    "[*/*[local-name() = 'tab' or local-name() = 'line-break'] or not(@*[local-name() = 'value-type'])]"
 )
 _MAX_SPACES = 100
 
@@ -71,6 +78,9 @@ def read_sheet_parts(package: Package, *, cells: bool) -> bool:
         else:
             names = ("annotation", "custom-shape", "text-box")
             text = "\n".join(flowing_text(element) for element in root.iter() if local_name(element) in names)
+            package.values += [
+                line for cell in _BROKEN_CELLS(root) for line in flowing_text(cell).split("\n")
+            ]
         sink.add(text, content.place(place))
     read_objects(package)
     return found

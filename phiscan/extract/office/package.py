@@ -18,6 +18,7 @@ from phiscan.extract.archives.zip_salvage import salvage
 from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import Content, Inflating, Sink, mishap
 from phiscan.extract.core.package_parts import PackageParts
+from phiscan.extract.office.runs import fallback_lines
 from phiscan.extract.residue.prose import words_of
 from phiscan.model import FailReason
 
@@ -39,7 +40,7 @@ _MACHINE_PART = re.compile(
     r"|commentsextensible)\.xml$|^xl/(?:styles|calcchain|metadata|workbook|sharedstrings)\.(?:xml|bin)$"
     r"|^xl/(?:worksheets|chartsheets|tables|persons|binaryindex)/|^ppt/(?:presprops|viewprops|tablestyles)\.xml$"
     r"|^ppt/(?:presentation|changesinfos/.*|revisioninfo)\.xml$|/theme/|(?:^|/)fonts/|printersettings"
-    r"|vbaproject|vbadata|(?:style|colors)\d*\.xml$|vmldrawing|/drs/|itemprops\d*\.xml$"
+    r"|vbaprojectsignature|vbadata|(?:style|colors)\d*\.xml$|vmldrawing|/drs/|itemprops\d*\.xml$"
     r"|\.(?:odttf|fntdata|ttf|otf|woff2?|css|js|sigs|psmdcp|svm)$|^__macosx/|\.ds_store$",
     re.IGNORECASE,
 )
@@ -50,6 +51,7 @@ _TECHNICAL = re.compile(
 _BIBLIOGRAPHY = b"/officeDocument/2006/bibliography"
 _CITED_HOW = re.compile(rb"\s(?:SelectedStyle|StyleName|Version|URI)\s*=\s*(?:\"[^\"<]*\"|'[^'<]*')")
 _TITLE_WORDS = 4
+_LONG_NUMBER = re.compile(r"\d{6,}")
 _LOCAL_HEADER, _LOCAL_HEADER_BYTES = b"PK\x03\x04", 30
 _PACKAGE_ERRORS = (
     zipfile.BadZipFile,
@@ -164,6 +166,8 @@ class Package:
         if root is not None and name not in self._parsed:
             self._parsed.add(name)
             self.values += unshown_values(root, data, name)
+            if b"Fallback" in data:
+                self.values += fallback_lines(root)
         if damage is not None:
             self.sink.fail(place, FailReason(damage.reason), damage.detail)
             if name not in self._as_it_stands:
@@ -310,7 +314,12 @@ def local_attributes(element: Any) -> dict[str, str]:
 def _longer_titles(element: Any) -> list[str]:
     """Return what is more than the name of a font, a theme or a sheet, and addresses with coded words."""
     texts = (" ".join(text.split()) for text in element.itertext())
-    return [text for text in texts if len(words_of(text)) >= _TITLE_WORDS or text.count("%20") > 1]
+    return [text for text in texts if _is_title(text) or text.count("%20") > 1]
+
+
+def _is_title(text: str) -> bool:
+    """Tell a title from the name of a font or a theme: many words, or some and a long number."""
+    return len(words_of(text)) >= _TITLE_WORDS or (" " in text and _LONG_NUMBER.search(text) is not None)
 
 
 def properties_text(package: Package) -> str:

@@ -6,16 +6,19 @@ Source: Rich Text Format Specification 1.9.1.
 
 from __future__ import annotations
 
+import html
 import re
-import sys
 from dataclasses import dataclass, replace
 
 from phiscan.errors import ExtractError
+from phiscan.extract.compound_parts.text_runs import is_person_named, is_typed
 from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.core.file_type import sniff
 from phiscan.extract.office.compound_file import codec
-from phiscan.extract.office.rich_text_charsets import CHARSETS
+from phiscan.extract.office.rich_text_charsets import CHARSETS, character
+from phiscan.extract.office.rich_text_objects import hex_bytes, object_bytes
+from phiscan.extract.residue.prose import words_of
 from phiscan.model import FailReason
 
 _TOKEN = re.compile(
@@ -43,6 +46,9 @@ _MACHINE = frozenset(
     buptim picprop defchp defpap pnseclvl fontemb fontfile objclass objname objtime oldcprops
     oldpprops oldsprops oldtprops passwordhash protusertbl""".split()
 )
+# Groups of names, most of which a program gave.
+_NAMES = frozenset(b"stylesheet listname objname filetbl listtext pntext pntxta pntxtb".split())
+_UNREAD = _MACHINE - _NAMES
 _SHOWN_IGNORABLE = frozenset(
     b"""shptxt shpinst annotation atnauthor atnid footnote nonshppict fldrslt company manager sp txe
     htmltag""".split()
@@ -67,12 +73,12 @@ _SYMBOLS = {
 _SYMBOL_TEXTS = {b"~": "\xa0", b"_": "-", b"\\": "\\", b"{": "{", b"}": "}", b"\r": "\n", b"\n": "\n"}
 _OLD_CHARSETS = {b"mac": "mac-roman", b"pc": "cp437", b"pca": "cp850"}
 # The shape properties that a reader sees: alternative text, name, WordArt.
-_SHAPE_TEXTS = frozenset({"wzDescription", "gtextUNICODE"})
+_SHAPE_TEXTS = frozenset({"wzDescription", "gtextUNICODE", "wzTooltip"})
 _PRINTABLE = bytes({*range(0x20, 0x7F), *b"\t\r\n"})
+_NAME_END = re.compile(r"[;\n\t]")
 _AUTOMATIC_BOOKMARK = re.compile(r"_?(?:Toc|Ref|Hlt|Hlk|GoBack|OLE_LINK)[\w.]*$")
 _HTML_VALUE = re.compile(r"<!--(.*?)-->|\s(?:alt|title|content|value)\s*=\s*\"([^\"]+)\"", re.DOTALL)
 _HTML_TAG = re.compile(r"<!--.*?(?:-->|$)|<[^>]*(?:>|$)", re.DOTALL)
-_HEX = re.compile(rb"[0-9a-fA-F\s]+")
 _MAX_DEPTH = 10_000
 
 
@@ -92,7 +98,7 @@ class RichTextExtractor:
             sink.fail(content.locator, FailReason(reader.damage.reason), reader.damage.detail)
         rest = sink.bound(reader.rest.strip(b"\0 \t\r\n"), content.locator)
         sink.add(decode(rest)[0], content.place("rest"))
-        sink.add(_tidy("".join(reader.hidden)), content.place("hidden"))
+        sink.add(_tidy("\n".join(["".join(reader.hidden), *reader.given_names()])), content.place("hidden"))
         sink.add("\n".join(reader.info), content.place("properties"))
         for number, data in enumerate(reader.objects, 1):
             sink.take_member()
@@ -115,7 +121,12 @@ def rtf_text(data: bytes) -> str:
     reader = _Reader(data)
     text = reader.read()
     rest = decode(reader.rest.strip(b"\0 \t\r\n"))[0]
-    return f"{text}\n{rest}" if rest else text
+    hidden = [line for line in _tidy("".join(reader.hidden)).split("\n") if _is_wordy(line)]
+    return "\n".join([text, *([rest] if rest else []), *hidden])
+
+
+def _is_wordy(line: str) -> bool:
+    return len(words_of(line)) > 1 and not line.startswith(("[if ", "[endif"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +153,7 @@ class _Reader:
         self.objects: list[bytes] = []
         self.pictures: list[bytes] = []
         self.hidden: list[str] = []
+        self.names: list[str] = []
         self._state = _State()
         self._stack: list[_State] = []
         self._fresh = self._ignorable = False  # at the beginning of a group; after its asterisk
@@ -178,6 +190,11 @@ class _Reader:
                 self.damage = ExtractError(FailReason.CORRUPT, "RTF cut short")
         self._flush()
         return _tidy("".join(self._pieces))
+
+    def given_names(self) -> list[str]:
+        """Return the names of styles, lists and objects that no program gave."""
+        names = (name.strip(" ;\t") for name in _NAME_END.split("".join(self.names)))
+        return list(dict.fromkeys(name for name in names if is_person_named(name)))
 
     def _token(self, match: re.Match[bytes]) -> None:
         word, number, byte, symbol, _, text = match.groups()
@@ -236,7 +253,7 @@ class _Reader:
             self._fresh = False
             self._enter(word)
         if word == b"u" and value is not None:
-            self._put(_character(value))
+            self._put(character(value))
             self._to_skip = self._state.skip_chars
         elif self._to_skip and word in _SYMBOLS:
             self._to_skip -= 1
@@ -251,7 +268,7 @@ class _Reader:
             data = data[cut:]
         if self._state.destination in (b"objdata", b"pict"):
             self._object += data
-        elif not self._state.hidden or self._state.destination not in _MACHINE:
+        elif not self._state.hidden or self._state.destination not in _UNREAD:
             self._pending += data
 
     def _symbol(self, symbol: bytes) -> None:
@@ -280,7 +297,8 @@ class _Reader:
         elif word in _SHOWN_IGNORABLE:
             hidden = False
         elif hidden and self._state.destination in _MACHINE:
-            return  # a style within the style sheet, a font within the table
+            if word not in _NAMES:
+                return  # a style within the style sheet, a font within the table
         elif word in _SKIPPED or word in _MACHINE or self._ignorable:
             hidden = True
         else:
@@ -321,7 +339,9 @@ class _Reader:
         if self._state.hidden:
             if destination == b"bkmkstart":
                 text = "" if _AUTOMATIC_BOOKMARK.match(text) else text.replace("_", " ")
-            if destination not in _MACHINE and destination:
+            if destination in _NAMES:
+                self.names.append(text)
+            elif destination not in _MACHINE and destination:
                 self.hidden.append(text)
             return
         if destination == b"objdata":
@@ -336,7 +356,14 @@ class _Reader:
     def _html(self, source: str) -> None:
         """Take tags of a page within RTF: comments and values are hidden text; the rest is shown."""
         self.hidden += [f"{''.join(found)}\n" for found in _HTML_VALUE.findall(source)]
-        self._pieces.append(_HTML_TAG.sub("", source))
+        self._pieces.append(html.unescape(_HTML_TAG.sub("", source)))
+
+    def _shape_value(self, value: str) -> None:
+        """Take a property of a shape that a person may have written."""
+        if self._property in _SHAPE_TEXTS:
+            self._pieces.append(f" {value} ")
+        elif self._property == "wzName" and " " in value and is_typed(value):
+            self.hidden.append(f"{value}\n")
 
     def _close(self) -> None:
         """End a group: hand over what it gathered."""
@@ -344,42 +371,25 @@ class _Reader:
         value = "".join(self._field).strip()
         if destination == b"sn":
             self._property = value
-        elif destination == b"sv" and self._property in _SHAPE_TEXTS:
-            self._pieces.append(f" {value} ")
+        elif destination == b"sv":
+            self._shape_value(value)
         elif destination in _INFO and value:
             self.info.append(f"{destination.decode('ascii')}: {value}")
         elif destination == b"objdata" and self._object:
-            data = _object_bytes(bytes(self._object))
+            data = object_bytes(bytes(self._object))
             self._object = bytearray()
             if data:
                 self.objects.append(data)
         elif destination == b"pict" and self._object:
-            self.pictures.append(_hex_bytes(bytes(self._object)))
+            self.pictures.append(hex_bytes(bytes(self._object)))
             self._object = bytearray()
+        elif self._state.hidden and destination in _NAMES:
+            self.names.append("\n")
         elif self._state.hidden and self.hidden:
             self.hidden.append("\n")
         elif destination in (b"footnote", b"annotation", b"shptxt"):
             self._pieces.append("\n")
         self._field = []
-
-
-def _character(value: int) -> str:
-    r"""Return the character of ``\u``: a signed 16-bit number; half of a pair stays a half."""
-    code = value + 0x10000 if value < 0 else value
-    return chr(code) if 0 < code <= sys.maxunicode else ""
-
-
-def _object_bytes(data: bytes) -> bytes:
-    """Return the compound file or the package within an object's hexadecimal data."""
-    raw = _hex_bytes(data)
-    at = raw.find(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
-    return raw[at:] if at >= 0 else b""
-
-
-def _hex_bytes(data: bytes) -> bytes:
-    match = _HEX.match(data)
-    digits = b"".join(match.group().split()) if match else b""
-    return bytes.fromhex(digits[: len(digits) // 2 * 2].decode("ascii"))
 
 
 def _tidy(text: str) -> str:

@@ -2,6 +2,8 @@ r"""Code pages of the character sets that fonts of RTF declare (``\fcharset``), 
 
 from __future__ import annotations
 
+import sys
+
 CHARSETS = {
     77: 10000,
     128: 932,
@@ -18,3 +20,9 @@ CHARSETS = {
     222: 874,
     238: 1250,
 }
+
+
+def character(value: int) -> str:
+    r"""Return the character of ``\u``: a signed 16-bit number; half of a pair stays a half."""
+    code = value + 0x10000 if value < 0 else value
+    return chr(code) if 0 < code <= sys.maxunicode else ""

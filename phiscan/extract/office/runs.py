@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import Any
 
@@ -14,7 +15,11 @@ _SKIPPED = frozenset(
     {"Fallback", "rPr", "pPr", "sectPr", "tblPr", "trPr", "tcPr", "bodyPr", "spPr", "lstStyle"}
 )
 
-_KNOWN_NAMES = frozenset({*_SKIPPED, *_TEXT, *_BREAKS, *_ENDS, "docPr", "cNvPr"})
+_FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
+_WITHIN_WORD = re.compile(r"(?<=\w)\x01([^\x01\x02\n]*)\x02(?=\w)")  # no character of XML
+_SYMBOL = re.compile(r"0{0,2}[0-9A-Fa-f]{2,4}")  # those of symbol fonts are in the private area
+_PRIVATE = range(0xD800, 0xF900)
+_KNOWN_NAMES = frozenset({*_SKIPPED, *_TEXT, *_BREAKS, *_ENDS, "docPr", "cNvPr", "sym"})
 
 
 def paragraphs_text(root: Any) -> str:
@@ -37,7 +42,7 @@ def paragraphs_text(root: Any) -> str:
             if name in _SKIPPED:
                 continue
             if name in _TEXT:
-                pieces.append(element.text or "")
+                pieces.append(element.text or "" if name == "t" else f"\x01{element.text or ''}\x02")
             elif name in _BREAKS:
                 pieces.append(_BREAKS[name])
             elif name in _ENDS:
@@ -46,7 +51,18 @@ def paragraphs_text(root: Any) -> str:
                 pieces.append(_description(element))
         if len(element):  # the text of a diagram's shape is called t as well
             stack.extend(element[::-1])
-    return _tidy("".join(pieces))
+    text = "".join(pieces)
+    return _tidy(_whole_words(text) if "\x01" in text else text)
+
+
+def _whole_words(text: str) -> str:
+    """Move what was deleted within a word, and field instructions there, to the end of the paragraph."""
+    lines = []
+    for line in text.replace("\x02\x01", "").split("\n"):
+        moved = _WITHIN_WORD.findall(line)
+        shown = _WITHIN_WORD.sub("", line) if moved else line
+        lines.append(" ".join([shown, *moved]).replace("\x01", "").replace("\x02", ""))
+    return "\n".join(lines)
 
 
 @lru_cache(maxsize=4096)
@@ -56,8 +72,20 @@ def _known_name(tag: object) -> str:
     return name if name in _KNOWN_NAMES else ""
 
 
+def fallback_lines(root: Any) -> list[str]:
+    """Return the lines of what old programs show in the place of something newer."""
+    found = []
+    for element in root.iter(_FALLBACK):
+        for child in element:
+            found += paragraphs_text(child).split("\n")
+    return found
+
+
 def _description(element: Any) -> str:
-    """Return the alternative text of a picture or a shape."""
+    """Return the alternative text of a picture or a shape; a symbol of a usual font."""
+    code = next((value for key, value in element.items() if key.endswith("}char")), "")
+    if code:
+        return chr(int(code, 16)) if _SYMBOL.fullmatch(code) and int(code, 16) not in _PRIVATE else ""
     texts = [element.get(key) for key in ("descr", "title") if element.get(key)]
     return " " + " ".join(texts) + " " if texts else ""
 

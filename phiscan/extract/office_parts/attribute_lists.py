@@ -121,7 +121,7 @@ STYLING = frozenset(
     ]
 )
 FONT_ELEMENTS = frozenset(
-    ["font-face", "font-decl", "font", "mathFont", "embedRegular", "lsdException", "tblStyle", "cSld"]
+    ["font-face", "font-decl", "font", "mathFont", "embedRegular", "lsdException", "tblStyle"]
 )
 NAME_ELEMENTS = frozenset(
     [
@@ -157,6 +157,8 @@ TYPED_ATTRIBUTES = frozenset(
         "descr",
         "title",
         "string-value",
+        "string-value-if-true",
+        "string-value-if-false",
         "current-value",
         "help-text",
         "label",
@@ -165,6 +167,8 @@ TYPED_ATTRIBUTES = frozenset(
         "command",
         "sourceFile",
         "initials",
+        "fullDate",
+        "userId",
     ]
 )
 TYPED_ELEMENTS = frozenset(
@@ -187,6 +191,15 @@ TYPED_ELEMENTS = frozenset(
         "cmAuthor",
         "section",
         "custShow",
+        "customWorkbookView",
+        "customSheetView",
+        "sheetName",
+        "bmk",
+        "show",
+        "page",
+        "table",
+        "connectString",
+        "name",
         "protectedRange",
         "mailSubject",
         "addressFieldName",
@@ -203,15 +216,21 @@ TYPED_ELEMENTS = frozenset(
         "filter-set-item",
         "label",
         "bookmarkStart",
+        "bookmark",
+        "bookmark-start",
         "definedName",
         "item",
         "i",
     ]
 )
 # Whose names are words with underscores between them.
+# Whose names are mostly those that a program gave.
+GENERATED_NAMES = frozenset(["page", "table", "name", "bmk", "show", "cSld"])
 UNDERSCORED_ELEMENTS = frozenset(
     [
         "bookmarkStart",
+        "bookmark",
+        "bookmark-start",
         "definedName",
         "protectedRange",
         "named-range",

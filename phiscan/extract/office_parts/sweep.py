@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+import struct
 from functools import lru_cache
 from typing import Any
 
 from phiscan.errors import ExtractError
+from phiscan.extract.compound_parts.text_runs import unshown
 from phiscan.extract.office.package import Package, local_name, parse_damaged
-from phiscan.extract.office_parts.values import is_said, part_values, styling_texts
+from phiscan.extract.office.runs import paragraphs_text
+from phiscan.extract.office_parts.values import is_said, part_values, style_names, styling_texts
 from phiscan.model import FailReason
 
 # Parts that only say how a document is drawn.
@@ -20,8 +23,14 @@ _DRAWING_ONLY = re.compile(
     r"|xl/worksheets/sheet[^/]*\.xml$|^manifest\.rdf$|layout-cache|docMetadata",
     re.IGNORECASE,
 )
+_STYLE_PARTS = re.compile(
+    r"styles\w*\.xml$|stylesWithEffects|numbering\.xml$|tableStyles|metadata\.xml$",
+    re.IGNORECASE,
+)
 # Of these, parts in which something may have been typed all the same.
 _STYLING_TEXTS = re.compile(r"numbering\.xml$|sharedStrings\.xml$|/ink/", re.IGNORECASE)
+_DRAWN = re.compile(r"(?:^|/)diagrams/drawing", re.IGNORECASE)
+_THUMBNAIL = re.compile(r"thumbnail[^/]*\.[ew]mf$", re.IGNORECASE)
 _XML = (".xml", ".rels", ".vml")
 _MOST_BYTES = 32 * 1024**2  # of one part
 _MOST_VALUES = 100_000
@@ -33,7 +42,11 @@ def sweep(package: Package) -> None:
     """Add the values that no reader of the package gave, ``#values``."""
     values: list[str] = [*package.values]
     for name in package.names:
+        if _THUMBNAIL.search(name) and package.n_bytes(name) <= _MOST_BYTES:
+            values += _thumbnail(package, name)
         if not is_swept(name) or package.was_parsed(name):
+            if _STYLE_PARTS.search(name) and package.n_bytes(name) <= _MOST_BYTES:
+                values += _style_names(package, name)
             if _has_styling_texts(name) and package.n_bytes(name) <= _MOST_BYTES:
                 values += _styling(package, name)
             continue
@@ -60,6 +73,24 @@ def is_swept(name: str) -> bool:
     return name.lower().endswith(_XML) and not _DRAWING_ONLY.search(name)
 
 
+def _style_names(package: Package, name: str) -> list[str]:
+    try:
+        return style_names(package.look(name))
+    except ExtractError:
+        return []  # recorded where the part is read
+
+
+def _thumbnail(package: Package, name: str) -> list[str]:
+    """Return the lines in the drawing of the first page, which may be older than the text."""
+    from phiscan.extract.ocr.metafiles import metafile_text  # noqa: PLC0415 (rarely needed)
+
+    try:
+        lines = metafile_text(package.look(name)).split("\n")
+    except (ExtractError, ValueError, struct.error):
+        return []  # what cannot be read is no text, and the page itself is
+    return unshown((line for line in lines if is_said(line)), package.text())
+
+
 def _styling(package: Package, name: str) -> list[str]:
     try:
         return styling_texts(package.look(name))
@@ -79,6 +110,8 @@ def _part(package: Package, name: str) -> list[str]:
         return []
     if name.endswith(".rels"):
         return targets(root)
+    if _DRAWN.search(name):  # as a diagram was drawn last, which may be older than its data
+        return paragraphs_text(root).split("\n")
     return part_values(root, data) if package.is_machine(name) else []
 
 

@@ -16,9 +16,11 @@ from typing import Any
 import re2
 from lxml import etree
 
+from phiscan.extract.compound_parts.text_runs import is_person_named, is_typed
 from phiscan.extract.office.package import local_name
 from phiscan.extract.office_parts.attribute_lists import (
     FONT_ELEMENTS,
+    GENERATED_NAMES,
     MACHINE_TEXTS,
     NAME_ELEMENTS,
     STYLING,
@@ -38,9 +40,9 @@ _TYPED_NAME = re2.compile(
 )
 # A text that is in no element of runs, in any namespace; most parts have none.
 _OTHER_TEXT = re2.compile(rb">[^<]*[^<\s][^<]*<(?:[^/]|/(?:[^wa]|[wa](?:[^:]|:(?:[^t]|t[^>]))))|<!\[CDATA\[")
-_TYPED_VALUES = frozenset({"val", "value", "name", "v", "comment", "user", "displayName", "text", "n"})
+_TYPED_VALUES = frozenset({"val", "value", "name", "v", "comment", "user", "displayName", "text", "n", "c"})
 _AUTOMATIC_RANGE = re.compile(
-    r"_?(?:Toc|Ref|Hlt|Hlk|GoBack|OLE_LINK|heading|xlnm|xlfn|xleta|xlpm|_?FilterDatabase|Print_)[\w.=]*"
+    r"_*(?:(?:Toc|Ref|Hlt|Hlk)_*\d|RefHeading_|GoBack|OLE_LINK|heading=|xlnm|xlfn|xleta|xlpm|_?FilterDatabase|Print_)"
 )
 _STYLING_TEXTS = tuple(
     (re2.compile(pattern), n_least)
@@ -49,6 +51,17 @@ _STYLING_TEXTS = tuple(
         (rb"<(?:\w+:)?annotation [^>]*>([^<]{12,})<", 3),
     )
 )
+# Names of styles and lists, texts within number formats, names of themes: where a person named them.
+_STYLE_NAMES = re2.compile(
+    rb"<\w+:(?:name|aliases|styleLink) \w+:val=\"([^\"]{5,300})\""
+    rb"|<(?:\w+:)?(?:cellStyle|tableStyle) [^>]*name=\"([^\"]{5,300})\""
+    rb"|style:display-name=\"([^\"]{5,300})\"|[\s:]formatCode=\"([^\"]*&quot;[^\"]*)\""
+    rb"|<(?:\w+:)?s v=\"([^\"]{5,300})\""
+)
+_INK = re2.compile(rb"<(?:\w+:)?literal>([^<]{3,300})<")
+_LITERAL = re.compile(r'"([^"]{3,300})"')
+_LONG_NAME = re.compile(r"\d{6,}|(?:[^\W\d_]+\W+){5}")  # of a layout, which most programs name in a few words
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _READING = re2.compile(rb"<(?:\w+:)?rPh [^>]*>\s*<(?:\w+:)?t(?: [^>]*)?>([^<]+)<")
 _CODED_ADDRESS = re2.compile(rb"[\s:](?:href|Target|instr|url)=\"([^\"]*%20[^\"]*%20[^\"]*)\"")
 _FORMULA_ATTRIBUTE = re2.compile(rb"[\s:](?:formula|condition|expression)=\"([^\"]*&quot;[^\"]*)\"")
@@ -58,6 +71,7 @@ _NO_PERSON = frozenset(
 # Elements whose text their readers give, and those of figures and references.
 _FORMULAS = frozenset(["f", "formula", "formula1", "formula2", "definedName", "oldFormula"])
 _QUOTED = re.compile(r'"((?:[^"]|"")+)"')
+_SHEET = re.compile(r"'([^'!]{3,120})'!")  # to which a formula refers
 _GLYPHS = re.compile(r"[^\W\d_]{2,}")
 _LONG_NUMBER = re.compile(r"\d[\d -]{5,}\d")
 _WORDS = re.compile(r"[^\W_][\w'.,:;-]*\s+\S*[^\W_]")
@@ -144,7 +158,7 @@ def _text_values(value: Any) -> list[str]:
     if name in _FORMULAS:
         return [
             part.strip() for literal in _QUOTED.findall(text) for part in literal.split(",") if is_said(part)
-        ]
+        ] + [sheet for sheet in _SHEET.findall(text) if is_person_named(sheet)]
     return [text] if is_said(text) else []
 
 
@@ -165,8 +179,20 @@ def styling_texts(data: bytes) -> list[str]:
             text = " ".join(html.unescape(raw.decode("utf-8", "replace")).replace('"', " ").split())
             if len(words_of(text)) >= n_least:
                 found.append(text)
+    found += [html.unescape(raw.decode("utf-8", "replace")) for raw in _INK.findall(data)]
     readings = [html.unescape(raw.decode("utf-8", "replace")) for raw in _READING.findall(data)]
     return list(dict.fromkeys([*found, *readings]))
+
+
+def style_names(data: bytes) -> list[str]:
+    """Return the names in a part of styles that no program gave, and the texts within number formats."""
+    found: dict[str, None] = {}
+    for groups in _STYLE_NAMES.findall(data):
+        raw = next((group for group in groups if group), b"")
+        value = html.unescape(raw.decode("utf-8", "replace"))
+        texts = _LITERAL.findall(value) if groups[3] else [value]
+        found.update(dict.fromkeys(text for text in texts if is_person_named(text)))
+    return list(found)
 
 
 def _quoted_words(data: bytes, pattern: re.Pattern[bytes]) -> Iterator[str]:
@@ -196,19 +222,27 @@ def _parsed_attribute(value: Any) -> str:
 
 def _attribute_value(name: str, key: str, value: str) -> str:
     """Return the value of the attribute ``key`` of the element ``name`` where it is text, else nothing."""
-    if key in STYLING:
+    is_known = key in TYPED_ATTRIBUTES or (name in TYPED_ELEMENTS and key in _TYPED_VALUES)
+    is_styling = key in STYLING or (not is_known and (name in FONT_ELEMENTS or " " not in value.strip()))
+    if is_styling or (key == "name" and name in NAME_ELEMENTS and _AUTOMATIC_NAME.fullmatch(value)):
         return ""
-    is_typed = key in TYPED_ATTRIBUTES or (name in TYPED_ELEMENTS and key in _TYPED_VALUES)
-    if not is_typed and (name in FONT_ELEMENTS or " " not in value.strip()):
-        return ""
-    if key == "name" and name in NAME_ELEMENTS and _AUTOMATIC_NAME.fullmatch(value):
-        return ""
-    if name in UNDERSCORED_ELEMENTS:
+    if key in ("fullDate", "userId"):
+        return _date_or_address(key, value)
+    if name in UNDERSCORED_ELEMENTS or name in GENERATED_NAMES:
         value = "" if _AUTOMATIC_RANGE.match(value) else value.replace("_", " ").strip()
+    if name in GENERATED_NAMES and not (is_typed(value) if name != "cSld" else _LONG_NAME.search(value)):
+        return ""
     text = " ".join(value.replace("_x000d_", " ").replace("_x000a_", " ").split())
     if text in _NO_PERSON or not is_said(text):
         return ""
-    return text if is_typed or _WORDS.search(text) else ""
+    return text if is_known or _WORDS.search(text) else ""
+
+
+def _date_or_address(key: str, value: str) -> str:
+    """Return the date of a date control, or the mail address in the identity of a commentator."""
+    if key == "fullDate":
+        return value[:10] if _DATE.match(value) else ""
+    return next((part for part in value.split("::") if "@" in part), "")
 
 
 def is_said(text: str) -> bool:

@@ -9,7 +9,7 @@ from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.spreadsheets.rows import Row, lay_out
 
-_DELIMITERS = ",;\t|"
+_DELIMITERS = ",;\t|\x01\x1e\x1f"
 _SAMPLE_LINES = 50
 
 

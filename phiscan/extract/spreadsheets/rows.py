@@ -7,6 +7,7 @@ without one, are written as ``value | value``, or as ``label: value`` where the 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
@@ -21,6 +22,8 @@ _MIN_HEADER_CELLS = 2
 _NUMERIC_SHARE = 0.5
 _MAX_HEADS = 3  # rows of heads of a survey's export
 _IMPORT_ID = '"ImportId"'
+
+_ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 
 Row = tuple[int, Sequence[str]]  # row number as its reader counts it, cells
 
@@ -53,6 +56,11 @@ def lay_out(rows: Iterable[Row]) -> Iterator[tuple[int, str]]:
         line = _labelled(header, cells) if header else _unlabelled(cells)
         if line:
             yield number, line
+
+
+def unescaped(cell: str) -> str:
+    """Return a text without the escapes of characters that XML cannot hold, ``_x000D_``."""
+    return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), cell) if "_x" in cell else cell
 
 
 def has_header(rows: Sequence[Row]) -> bool:
@@ -110,6 +118,9 @@ def _further_heads(rows: Sequence[Sequence[str]]) -> int:
     The second says in words what the first says in names ("StartDate", "Start Date"), and the third what the
     tool needs to read it back.
     """
+    machine_at = next((at for at, cells in enumerate(rows[:_MAX_HEADS]) if at and _is_machine_head(cells)), 0)
+    if machine_at:
+        return machine_at
     n_more = 0
     for cells in rows[1:_MAX_HEADS]:
         same = sum(
@@ -117,7 +128,7 @@ def _further_heads(rows: Sequence[Sequence[str]]) -> int:
             for name, cell in zip(rows[0], cells, strict=False)
         )
         is_words = same >= _MIN_HEADER_CELLS and not any(map(_is_numeric, filter(str.strip, cells)))
-        if not is_words and not _is_machine_head(cells):
+        if not is_words:
             break
         n_more += 1
     return n_more

@@ -16,9 +16,10 @@ from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.office.binary_pictures import picture_members
 from phiscan.extract.office.compound_file import is_cut, open_ole, properties_text
 from phiscan.extract.office.encryption import decrypted
+from phiscan.extract.office.legacy import read_hidden_parts
 from phiscan.extract.office.package import Package
 from phiscan.extract.spreadsheets.biff_records import is_encrypted_workbook, read_biff_notes
-from phiscan.extract.spreadsheets.rows import Row, lay_out
+from phiscan.extract.spreadsheets.rows import Row, lay_out, unescaped
 from phiscan.extract.spreadsheets.sheet_extent import extent_of
 from phiscan.model import FailReason
 
@@ -39,15 +40,16 @@ class SheetExtractor:
 
         A sheet is located by its number: its title may be a patient's name, and locators are stored.
         """
+        n_pieces = sink.n_pieces
         extent = extent_of(content.open()) if content.data.startswith(b"PK") else "usual"
         if extent == "large":
             from phiscan.extract.spreadsheets.row_windows import read_sheets  # noqa: PLC0415 (lxml)
 
             read_sheets(content, sink)
-            self._rest(content, sink)
+            self._rest(content, sink, n_pieces)
             return
         if extent == "out of proportion":
-            self._rest(content, sink, missing="a sheet reaches far beyond its cells")
+            self._rest(content, sink, n_pieces, missing="a sheet reaches far beyond its cells")
             return
         try:
             workbook = _open(content)
@@ -58,7 +60,7 @@ class SheetExtractor:
                 data = decrypted(content.data, sink.passwords)
                 self.extract(replace(content, data=data), sink)
                 return
-            self._rest(content, sink, missing=_said(error))
+            self._rest(content, sink, n_pieces, missing=_said(error))
             return
         for index, name in enumerate(workbook.sheet_names, 1):
             place = f"sheet{index}"
@@ -70,9 +72,9 @@ class SheetExtractor:
                 if not _is_damage(error):
                     raise
                 sink.fail(content.place(place), FailReason.CORRUPT, _said(error))
-        self._rest(content, sink)
+        self._rest(content, sink, n_pieces)
 
-    def _rest(self, content: Content, sink: Sink, missing: str = "") -> None:
+    def _rest(self, content: Content, sink: Sink, n_pieces: int, missing: str = "") -> None:
         """Read what calamine leaves out, because it knows cells only; all of it, when it read nothing."""
         if content.data.startswith(b"PK"):
             from phiscan.extract.office.opendocument import read_sheet_parts  # noqa: PLC0415 (lxml)
@@ -89,6 +91,7 @@ class SheetExtractor:
                 if is_cut(ole):
                     sink.fail(content.locator, FailReason.CORRUPT, "cut short")
                 pictures = list(picture_members(ole, content, sink))
+            read_hidden_parts(content, sink, n_pieces)
             for picture in pictures:
                 sink.read_member(picture)
             return
@@ -149,7 +152,7 @@ def _rows(sheet: Any) -> Iterator[Row]:
         return
     for offset, row in enumerate(sheet.iter_rows()):
         # calamine begins iter_rows at the first row of the sheet, empty rows included.
-        yield offset + 1, [cell if isinstance(cell, str) else _text(cell) for cell in row]
+        yield offset + 1, [unescaped(cell) if isinstance(cell, str) else _text(cell) for cell in row]
 
 
 def _text(value: Any) -> str:

@@ -10,7 +10,7 @@ from phiscan.extract.office.package import Package, local_name, properties_text
 from phiscan.extract.office.runs import paragraphs_text
 from phiscan.extract.office_parts.pivot_cache import read_caches
 from phiscan.extract.office_parts.workbook_rest import sheet_values, unused_strings
-from phiscan.extract.spreadsheets.rows import lay_out
+from phiscan.extract.spreadsheets.rows import lay_out, unescaped
 
 _TEXT_PARTS = ("xl/comments", "xl/threadedcomments", "xl/drawings/drawing", "xl/charts/", "xl/diagrams/data")
 _HEADER_FOOTER = re.compile(rb"<(?:\w+:)?headerFooter\b[^>]*>(.*?)</(?:\w+:)?headerFooter>", re.DOTALL)
@@ -35,7 +35,7 @@ def read_parts(package: Package, *, cells: bool) -> bool:
                 text = paragraphs_text(root)
                 sink.add(text, content.place(name.rpartition("/")[2].removesuffix(".xml")))
         elif (
-            lowered.startswith("xl/worksheets/")
+            lowered.startswith(("xl/worksheets/", "xl/chartsheets/", "xl/dialogsheets/"))
             and lowered.endswith(".xml")
             and package.n_bytes(name) <= _MOST_SHEET_BYTES
         ):
@@ -96,7 +96,7 @@ def _titles(package: Package) -> None:
 
 
 def _plain(element: Any) -> str:
-    return "".join(e.text or "" for e in element.iter() if local_name(e) == "t")
+    return unescaped("".join(e.text or "" for e in element.iter() if local_name(e) == "t"))
 
 
 def _cell(cell: Any, strings: list[str]) -> str:

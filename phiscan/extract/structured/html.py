@@ -7,7 +7,7 @@ import re
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
-from phiscan.extract.core.charset import decode
+from phiscan.extract.core.charset import decode, decode_declared
 from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.residue.prose import MIN_WORDS, words_of
 from phiscan.extract.text_codes.coded_run import readable
@@ -15,6 +15,7 @@ from phiscan.extract.text_codes.escapes import form_runs, percent_runs
 from phiscan.extract.xml_documents.web_tables import with_records
 from phiscan.model import FailReason
 
+_DECLARATION_BYTES = 32 * 1024
 _CHARSET = re.compile(rb"charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.-]+)", re.IGNORECASE)
 _BLANKS = re.compile(r"[ \t\r\f]{2,}")
 _ATTRIBUTES = ("alt", "title", "value", "placeholder", "aria-label", "content", "label", "summary")
@@ -25,7 +26,8 @@ _ADDRESSES = frozenset(
 _SHOWN_OR_STYLE = frozenset(
     {*_ATTRIBUTES, "style", "class", "srcdoc", "rel", "sizes", "media", "d", "points", "font", "face"}
 )
-_HIDDEN = frozenset({"script", "style", "template", "-comment"})
+_INSTRUCTION = "-instruction"  # of a program that writes pages
+_HIDDEN = frozenset({"script", "style", "template", "-comment", _INSTRUCTION})
 _MAX_WITHIN = 3  # templates and comments within each other; below that their source is taken
 _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)")
 _FEW_TAGS = 2000
@@ -127,7 +129,9 @@ _BLOCKS = frozenset(
     ]
 )
 _MARKS = {"table": "\n\x01", "tr": "\n\x03", "td": "\t\x04", "th": "\t\x04"}
-_STYLE_TEXT = re.compile(r"/\*(.*?)\*/|\bcontent\s*:\s*\"([^\"]+)\"", re.DOTALL)
+_STYLE_TEXT = re.compile(r"/\*(.*?)\*/|\bcontent\s*:\s*(?:\"([^\"]+)\"|'([^']+)')", re.DOTALL)
+_MARKUP_IN_STYLE = re.compile(r"<(?:body|p|div|table|td|span|pre|h[1-6]|ul|br)\b", re.IGNORECASE)
+_INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u2060\ufeff"))  # marks of where a word may be broken
 _DATA_URI = re.compile(r"data:([a-z]+/[\w.+-]+)((?:;[\w=.\"-]+)*),([^\"'\s)<>]+)", re.IGNORECASE)
 _META_LABELS = ("name", "property", "http-equiv")
 
@@ -169,13 +173,8 @@ def _decode(data: bytes) -> str:
     text, encoding = decode(data)
     if encoding in ("utf-8", "utf-8-sig") or encoding.startswith(("utf-16", "utf-32")):
         return text
-    declared = _CHARSET.search(data[:4096])
-    if declared:
-        try:
-            return data.decode(declared.group(1).decode("ascii"), "replace")
-        except LookupError:
-            return text
-    return text
+    declared = _CHARSET.search(data, 0, _DECLARATION_BYTES)
+    return decode_declared(data, declared.group(1).decode("ascii")) if declared else text
 
 
 def html_text(html: str) -> str:
@@ -222,7 +221,7 @@ def _page_texts(html: str, within: int = 0) -> tuple[str, str]:
     document = root.parent if root is not None else None
     node = document.child if document is not None else None  # comments stand around the root too
     while node is not None:
-        tag = node.tag or ""
+        tag = node.tag or _INSTRUCTION
         descend = tag not in _HIDDEN
         if tag == "-text":
             pieces.append(node.text_content or "")
@@ -247,14 +246,22 @@ def _page_texts(html: str, within: int = 0) -> tuple[str, str]:
                 pieces.append("\x02\n" if node.tag == "table" else "\n")
         if node is not None:
             node = node.next
-    return _tidy(with_records("".join(pieces))), _tidy("\n".join(hidden))
+    shown = "".join(pieces).translate(_INVISIBLE)
+    return _tidy(with_records(shown)), _tidy("\n".join(hidden))
 
 
 def _hidden_text(node: Any, tag: str, within: int) -> str:
     """Return the text of a comment, a template or a script; of a style sheet its comments and contents."""
     if tag == "style":
         source = node.child.text_content or "" if node.child is not None else ""
-        return "\n".join("".join(found) for found in _STYLE_TEXT.findall(source))
+        begins = _MARKUP_IN_STYLE.search(source)  # a style sheet without an end holds the page
+        rest = source[begins.start() :] if begins else ""
+        page = (
+            "" if not rest or within >= _MAX_WITHIN or is_degenerate(rest) else _page_texts(rest, within + 1)
+        )
+        return "\n".join([style_text(source), *page])
+    if tag == _INSTRUCTION:
+        return (node.html or "").strip("<>?")
     if tag == "script":
         return node.child.text_content or "" if node.child is not None else ""
     source = node.html or ""
@@ -265,6 +272,15 @@ def _hidden_text(node: Any, tag: str, within: int) -> str:
     if within >= _MAX_WITHIN or is_degenerate(source):
         return str(source)
     return "\n".join(_page_texts(source, within + 1))
+
+
+def style_text(source: str) -> str:
+    r"""Return the comments and the shown contents in a style sheet.
+
+    >>> style_text("p::after { content: 'Ann Roy' } /*ward 3*/")
+    'Ann Roy\nward 3'
+    """
+    return "\n".join("".join(found) for found in _STYLE_TEXT.findall(source))
 
 
 def _unshown_values(attributes: dict[str, str | None]) -> list[str]:

@@ -14,6 +14,7 @@ from phiscan.extract.core.labels import humanise, is_label, pair
 from phiscan.extract.structured.html import html_text
 
 _MAX_DEPTH = 200
+_MARKUP = re.compile(r"\s{0,9}<(?:div|p|table|html|style|!doctype)\b[^<]{0,999}>", re.IGNORECASE)
 # {"birthDate": ...} names a field; {"ann.roy@example.org": {...}} and {"Ann Marie Roy": {...}} hold a value.
 _FIELD_NAME = re.compile(r"[@$#_:]*[^\W\d_]+(?:[_:.\-/$#]+[^\W\d_]+)*_?[0-9]{0,3}|[0-9]{1,4}")
 
@@ -98,6 +99,8 @@ def labelled_lines(value: Any) -> Iterator[str]:
             yield pair(label, json.dumps(item, ensure_ascii=False))
         elif isinstance(item, dict):
             stack.extend(reversed(list(_fields(label, item, depth + 1))))
+        elif isinstance(item, list) and _is_lines(item):  # of a text or a page, as notebooks have them
+            yield pair(label, _value("".join(item)))
         elif isinstance(item, list):
             stack.extend((label, child, depth + 1) for child in reversed(item))
         elif item is not None and item != "":
@@ -124,6 +127,14 @@ def _fields(label: str, item: dict[str, Any], depth: int) -> Iterator[tuple[str,
             # The parent's name is kept with short keys: "name family", "address city".
             own = humanise(key)
             yield f"{label} {own}" if label and label.count(" ") < 2 else own, value, depth  # noqa: PLR2004
+
+
+def _is_lines(item: list[Any]) -> bool:
+    return (
+        len(item) > 1
+        and all(isinstance(line, str) for line in item)
+        and all(line.endswith("\n") for line in item[:-1])
+    )
 
 
 def _person_name(item: dict[str, Any]) -> str:
@@ -154,8 +165,8 @@ def _kind(item: dict[str, Any]) -> str:
 
 def _value(item: Any) -> str:
     if isinstance(item, str):
-        # FHIR narratives are XHTML.
-        if item.startswith(("<div", "<p>")):
+        # FHIR narratives are XHTML, results in notebooks are tables.
+        if _MARKUP.match(item):
             return html_text(item)
         return item.replace("\0", " ")
     return json.dumps(item)

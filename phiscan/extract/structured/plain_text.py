@@ -6,6 +6,7 @@ import re
 
 from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import Content, Sink
+from phiscan.extract.structured.folded_text import unfolded
 from phiscan.extract.transport.lifting import lift_encoded, read_lifted
 
 _TERMINAL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|.\x08")  # colours of a terminal, letters struck over
@@ -23,5 +24,6 @@ class TextExtractor:
         lifted, members = lift_encoded(data, content, sink)
         if lifted is not data:
             text = lifted.decode("utf-8", "replace") if encoding.startswith("utf-") else decode(lifted)[0]
+        text = unfolded(text)
         sink.add(_TERMINAL.sub("", text) if "\x1b[" in text or "\b" in text else text, content.locator)
         read_lifted(members, sink)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from lxml import etree
 
-from phiscan.extract.core.charset import decode
+from phiscan.extract.core.charset import decode, decode_declared
 from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.core.encoded_documents import MIN_CHARS, Enclosures
 from phiscan.extract.core.labels import humanise, pair
@@ -29,6 +30,9 @@ _MACHINE_ATTRIBUTES = frozenset(
 _OBJECT_ID = re.compile(r"\d+(?:\.\d+){4,}")  # 2.16.840.1.113883.3: says who numbered, not who is numbered
 _LONGEST_TEXT = 10_000_000
 _LONG_DIGITS = re.compile(rb"[A-Za-z0-9+/=\s]{1000000,}")
+_DECLARATION_BYTES = 256
+_DECLARED = re.compile(rb"^<\?xml\s[^>]*?encoding\s*=\s*[\"']([A-Za-z0-9_.:-]+)")
+_DECLARATION = re.compile(r"^\ufeff?<\?xml\s[^>]*\?>")
 _PROSE_CHARS = 200  # a longer text needs no label
 _NAME_PARTS = ("prefix", "given", "family", "suffix")
 _INLINE = frozenset({"content", "br", "sub", "sup", "b", "i", "em", "strong", "span", "a", "linkHtml"})
@@ -59,6 +63,7 @@ class MarkupExtractor:
         data = content.data
         if len(data) > _LONGEST_TEXT:  # the parser takes no longer text, and a document may be longer
             data = _LONG_DIGITS.sub(lambda run: _lift_run(run, enclosures), data)
+        data = _as_declared(data)
         root, damage = parse_damaged(data)
         if root is not None:
             _lift(root, enclosures)
@@ -102,6 +107,24 @@ def _has_content_type(element: Any) -> bool:
 
 def _lift_run(run: re.Match[bytes], enclosures: Enclosures) -> bytes:
     return b"" if enclosures.take(run.group().decode("ascii")) else run.group()
+
+
+def _as_declared(data: bytes) -> bytes:
+    """Return XML that declares a wrong or unknown encoding in UTF-8, without its declaration."""
+    head = data[:_DECLARATION_BYTES]
+    if data.isascii() and b"UTF-16" not in head.upper():
+        return data
+    declared = _DECLARED.search(head)
+    if declared is None:
+        if head.startswith((b"<", b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")) or b"\0" in head:
+            return data
+        text = decode(data)[0]  # EBCDIC, for one
+        return _DECLARATION.sub("", text, count=1).encode() if text.startswith("<") else data
+    name = declared.group(1).decode("ascii")
+    with suppress(LookupError, UnicodeDecodeError):
+        if data.decode(name) == decode_declared(data, name):
+            return data
+    return _DECLARATION.sub("", decode_declared(data, name), count=1).encode()
 
 
 def _remarks(text: str) -> Iterator[str]:
@@ -182,6 +205,10 @@ def _own_lines(element: Any, name: str, children: list[Any]) -> list[str]:
         value = "" if key in _VALUE_ATTRIBUTES or key in _MACHINE_ATTRIBUTES else _squeeze(own)
         if value and value.lower() not in ("true", "false") and not _OBJECT_ID.fullmatch(value):
             lines.append(_leaf(key, value))
+    for child in children:
+        if _is_inline(child) and local_name(child) and child.attrib:  # <i> is an item in some formats
+            values = (_squeeze(own) for own in local_attributes(child).values())
+            lines += [value for value in values if " " in value and not _OBJECT_ID.fullmatch(value)]
     text = element.text or ""
     if children and any(_is_inline(child) for child in children):
         text += "".join(_inline_text(child) + (child.tail or "") for child in children if _is_inline(child))

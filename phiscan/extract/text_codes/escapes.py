@@ -32,10 +32,18 @@ _ANY_ESCAPE = rb"\\(?:x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|[0-3][0-7]{2}\\|X[0-9A-F]{
 _HAS_ESCAPE = re2.compile(_ANY_ESCAPE)
 _HEX_ESCAPES = re.compile(rb"(?:\\x[0-9A-Fa-f]{2}[\w .,:;/@()-]{0,3}){6,}")
 _HEX_ESCAPE = re.compile(rb"\\x([0-9A-Fa-f]{2})")
-_WIDE_ESCAPES = re.compile(rb"(?:\\u[0-9A-Fa-f]{4}[\w .,:;/@()-]{0,80})+")
+_WIDE_ESCAPES = re.compile(
+    rb"\\u[0-9A-Fa-f]{4}[\w .,:;/@()-]{0,80}"
+    rb"(?:\\(?:u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2})[\w .,:;/@()-]{0,80})*"
+)
 _TO_LAST_STOP = re.compile(rb".*[\s\"'\\]", re.DOTALL)
 _MOST_BEFORE = 80
-_WIDE_ESCAPE = re.compile(rb"\\u([0-9A-Fa-f]{4})")
+# A word, as a name, of which letters are written so, alone between quotes or signs.
+_ESCAPED_WORD = re.compile(
+    rb"[A-Za-z'-]{0,40}(?:\\(?:u0[01]|x)[0-9A-Fa-f]{2}[A-Za-z'-]{0,40}){1,12}(?![\\\w])"
+)
+_LETTER_ESCAPE = re.compile(rb"\\(?:u([0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2}))")
+_WIDE_LATIN = b"\\u0"
 _OCTAL_ESCAPES = re.compile(rb"(?:\\[0-3][0-7]{2}[\w .,:;/@()-]{0,3}){4,}")
 _OCTAL_ESCAPE = re.compile(rb"\\([0-3][0-7]{2})")
 _REFERENCE = rb"&(?:#[0-9]{2,7}|#[xX][0-9A-Fa-f]{2,6}|[a-zA-Z]{1,2}(?:acute|grave|circ|cedil|uml|tilde|lig));"
@@ -55,6 +63,8 @@ _FIRST_UTF7 = b"+A"  # a character of Latin-1 begins with zeros
 _CJK = range(0x2E80, 0xA000)
 _MOST_SCRIPTS = 2  # of one run; random digits have many
 _HL7 = re.compile(rb"\\X((?:[0-9A-F]{2}){2,})\\")
+ESCAPED_WORD = "escaped word"
+_LEAST_LETTERS = 3
 _ROUNDS = 3  # a code within itself: %2520
 
 
@@ -116,7 +126,21 @@ def _wide_runs(text: bytes) -> Iterator[CodedRun]:
         if stop := _TO_LAST_STOP.match(text, start, match.start()):
             start = stop.end()
         end = match.end()
-        yield CodedRun(start, end, "escapes", _WIDE_ESCAPE.sub(_wide, text[start:end]))
+        yield CodedRun(start, end, "escapes", _LETTER_ESCAPE.sub(_letter, text[start:end]))
+
+
+def word_runs(text: bytes) -> Iterator[CodedRun]:
+    """Yield single words in which letters are written as escapes."""
+    if _WIDE_LATIN in text:
+        for match in _ESCAPED_WORD.finditer(text):
+            plain = _LETTER_ESCAPE.sub(_letter, match.group())
+            letters = plain.decode("utf-8", "replace").replace("'", "").replace("-", "")
+            if len(letters) >= _LEAST_LETTERS and letters.isalpha():
+                yield CodedRun(match.start(), match.end(), ESCAPED_WORD, plain)
+
+
+def _letter(found: re.Match[bytes]) -> bytes:
+    return chr(int(found[1] or found[2], 16)).encode("utf-8", "replace")
 
 
 def _wide(found: re.Match[bytes]) -> bytes:
@@ -195,6 +219,7 @@ CODES = (
     Code(percent_runs, _PERCENT_CODES + rb"%[0-9A-Fa-fu][0-9A-Fa-f]"),
     Code(form_runs, _BLANK_IN_VALUE),
     Code(escape_runs, _ANY_ESCAPE),
+    Code(word_runs, re.escape(_WIDE_LATIN)),
     Code(reference_runs, _REFERENCE),
     Code(quoted_runs, _QUOTED),
     Code(utf7_runs, re.escape(_FIRST_UTF7)),

@@ -9,27 +9,39 @@ from phiscan.extract.text_codes.coded_run import Code, CodedRun
 
 _RTF = re.compile(rb"\{\\rtf[1-9]?\b")
 _MOST_RTF = 1024**2
+_CONTROL_WORD = re.compile(rb"\\[a-z]+")
+_MOST_OPEN = 8  # groups without an end that are followed to the end of the text
+_MENTION_BYTES, _CUT_DOCUMENT_WORDS = 2000, 8
 _POSTSCRIPT = b"%!PS"
 _STRING = re.compile(rb"\(((?:[^()\\]|\\.){1,4000})\)|<([0-9A-Fa-f\s]{4,4000})>", re.DOTALL)
 _ESCAPE = re.compile(rb"\\([0-7]{1,3}|\r?\n|.)", re.DOTALL)
 
 
 def rtf_runs(text: bytes) -> Iterator[CodedRun]:
-    """Yield documents in RTF that stand in a longer text, from their first brace to its partner."""
-    at = 0
+    """Yield documents in RTF that stand in a longer text, from their first brace to its partner.
+
+    One without an end is a document that was cut only if it has many control words; else a mention.
+    """
+    at = n_open = 0
     while text.find(b"{\\rtf", at) >= 0 and (match := _RTF.search(text, at)):
-        end = _partner(text, match.start())
-        yield CodedRun(match.start(), end, "RTF", text[match.start() : end])
-        at = end
+        end = _partner(text, match.start(), _MOST_RTF if n_open < _MOST_OPEN else _MENTION_BYTES)
+        n_open += not end
+        run = text[match.start() : end or match.start() + _MOST_RTF]
+        if end or len(_CONTROL_WORD.findall(run, 0, _MENTION_BYTES)) >= _CUT_DOCUMENT_WORDS:
+            yield CodedRun(match.start(), match.start() + len(run), "RTF", run)
+            at = match.start() + len(run)
+        else:
+            at = match.end()
 
 
-def _partner(text: bytes, start: int) -> int:
+def _partner(text: bytes, start: int, most: int) -> int:
+    """Return where the group that begins at ``start`` ends; 0 where it does not within ``most`` bytes."""
     depth = 0
-    for found in re.finditer(rb"\\.|[{}]", text[start : start + _MOST_RTF], re.DOTALL):
+    for found in re.finditer(rb"\\.|[{}]", text[start : start + most], re.DOTALL):
         depth += {b"{": 1, b"}": -1}.get(found.group(), 0)
         if depth == 0:
             return start + found.end()
-    return min(len(text), start + _MOST_RTF)
+    return 0
 
 
 def postscript_runs(text: bytes) -> Iterator[CodedRun]:

@@ -86,7 +86,7 @@ def recover(content: Content, sink: Sink, n_segments: int) -> None:
     for locator, data, groups in _hinted(texts):
         is_lifted = sink.was_accounted(locator)  # its reader took the runs of mail encodings
         for found in _read_runs(data, _kept_runs(data, groups, is_lifted=is_lifted), content, sink):
-            n_runs += 1
+            n_runs += " " in found  # a table of words is no reason to stop
             n_chars += len(found)
             lines.append(found)
             if n_runs > _MOST_RUNS or n_chars > _MOST_CHARS:
@@ -131,11 +131,14 @@ def _read_runs(
 ) -> Iterator[str]:
     """Yield the text of each run in ``data``; read the documents among them as members."""
     for run in runs:
+        if run.code == escapes.ESCAPED_WORD:
+            yield _label(data, run) + run.data.decode("utf-8", "replace")
+            continue
         if run.code == "LDIF" and len(run.data) <= _INLINE_BYTES and is_plain(run.data):
             yield run.data.decode("utf-8", "replace")
             continue
         text = readable(run.data) if len(run.data) <= _INLINE_BYTES and run.code != "RTF" else ""
-        if text and _is_plain(run.data):
+        if text and (_is_plain(run.data) or not is_document(run.data)):
             yield _label(data, run) + text
             if rounds > 1:
                 yield from _read_runs(run.data, coded_runs(run.data), content, sink, rounds - 1)
@@ -200,7 +203,7 @@ def _kept_runs(text: bytes, groups: list[_Group], *, is_lifted: bool) -> list[Co
 
 def _may_be_text(run: CodedRun) -> bool:
     return (
-        run.code in ("RTF", "LDIF")
+        run.code in ("RTF", "LDIF", escapes.ESCAPED_WORD)
         or bool(readable(run.data))
         or (len(run.data) > _INLINE_BYTES // 64 and is_document(run.data))
     )

@@ -25,12 +25,18 @@ _ALIASES = {
 }
 _COMMENT = re.compile(r"\([^)]*\)")
 _NOT_A_DIGIT = re.compile(rb"[^A-Za-z0-9+/=]+")
+_URL_ALPHABET = re.compile(rb"[A-Za-z0-9_=-]+")
+_TEXT_LINE = re.compile(rb"[^\r\n]*[A-Za-z]{2,} [A-Za-z]{2,}[^\r\n]*|-- ?|_{10,}|\s*")
 _PADDING = re.compile(rb"=+")
 _SOFT_BREAK = re.compile(rb"=[ \t]+(?=\r?\n)")
+_LONE_RETURN = re.compile(rb"\r+(?!\r*\n)")
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")
 _BLANK = re.compile(rb"\s+")
 _FEW_BYTES = 60
 _MOST_FOREIGN = 0.05  # of the characters of a base64 body that are none of its digits
-UU_BEGIN = re.compile(rb"^begin(-base64)? [0-7]{3,4} ([^\r\n]{1,255})\r?$", re.MULTILINE)
+UU_BEGIN = re.compile(
+    rb"^(?P<prefix>[> \t]{0,12})begin(-base64)? [0-7]{3,6} ([^\r\n]{1,255})\r?$", re.MULTILINE
+)
 _YENC_ESCAPE = re.compile(rb"=(.)", re.DOTALL)
 _BINHEX_DIGITS = b"!\"#$%&'()*+,-012345689@ABCDEFGHIJKLMNPQRSTUVXYZ[`abcdefhijklmpqr"
 _BINHEX_TABLE = bytes(max(_BINHEX_DIGITS.find(bytes([code])), 0) for code in range(256))
@@ -57,8 +63,8 @@ def from_base64(data: bytes) -> bytes | None:
     (b'Ann Roy', None)
     """
     solid = _BLANK.sub(b"", data)
-    if b"-" in solid or b"_" in solid:
-        solid = solid.replace(b"-", b"+").replace(b"_", b"/")  # the alphabet for addresses
+    if _URL_ALPHABET.fullmatch(solid):
+        solid = solid.replace(b"-", b"+").replace(b"_", b"/")
     digits = _NOT_A_DIGIT.sub(b"", solid)
     if len(solid) - len(digits) > _MOST_FOREIGN * len(solid):
         return None
@@ -73,16 +79,17 @@ def _chunk(digits: bytes) -> bytes:
 
 def from_quoted_printable(data: bytes) -> bytes:
     """Return the bytes after quoted-printable; blanks after a soft line break are dropped."""
+    if b"\r" in data:
+        data = _LONE_RETURN.sub(b"\n", data)
     return quopri.decodestring(_SOFT_BREAK.sub(b"=", data))
 
 
-def from_uuencode(lines: bytes) -> tuple[bytes, int]:
-    """Return the bytes after the lines after ``begin``, and where the encoded lines end.
+def from_uuencode(lines: bytes, at: int = 0) -> tuple[bytes, int]:
+    """Return the bytes after the lines from ``at`` on, after ``begin``, and where the encoded lines end.
 
     A line that says another length than it has is decoded as far as it goes.
     """
     out: list[bytes] = []
-    at = 0
     while at < len(lines):
         stop = lines.find(b"\n", at)
         stop = len(lines) if stop < 0 else stop + 1
@@ -139,8 +146,7 @@ def decode_body(raw: bytes, declared: str) -> bytes | None:
     """
     name = encoding_name(declared)
     if name == "base64":
-        found = from_base64(raw)
-        return raw if found is None else found
+        return _from_mixed(raw)
     if name == "quoted-printable":
         return from_quoted_printable(raw)
     if name == "uuencode":
@@ -149,6 +155,29 @@ def decode_body(raw: bytes, declared: str) -> bytes | None:
     if name == "yenc" and raw.lstrip().startswith(b"=ybegin"):
         return from_yenc(raw.partition(b"=yend")[0])
     return None
+
+
+def _from_mixed(raw: bytes) -> bytes:
+    """Return the bytes of a base64 body, and the lines of text that somebody put after or before it."""
+    found = from_base64(raw)
+    lines = raw.splitlines()
+    digits = [line for line in lines if not _TEXT_LINE.fullmatch(line)]
+    if found is not None and not digits and b" " in raw.strip() and not _is_readable(found):
+        return raw  # a text that is not encoded, without any other sign than blanks
+    if not digits or len(digits) == len(lines) or b" " not in raw:
+        return raw if found is None else found
+    texts = [line for line in lines if _TEXT_LINE.fullmatch(line) and line.strip()]
+    if not texts:
+        return raw if found is None else found
+    decoded = from_base64(b"\n".join(digits))
+    return raw if decoded is None else b"\n".join([decoded, *texts])
+
+
+def _is_readable(data: bytes) -> bool:
+    try:
+        return not _CONTROL.search(data.decode())
+    except UnicodeDecodeError:
+        return False
 
 
 def undecoded(raw: object, declared: str, data: bytes) -> int:

@@ -12,10 +12,14 @@ from phiscan.extract.core.charset import decode
 
 _FROM_LINE = re.compile(rb"^From [^\r\n]*\r?\n", re.MULTILINE)
 _DATED = re.compile(rb"From \S.*\b(?:19|20)\d\d\b")
+_ENVELOPE = re.compile(
+    rb"From \S{1,320}(?:[ \t]+(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? .{0,60}\d:\d\d.{0,60})?\s*"
+)
 _HEADER = re.compile(rb"[A-Za-z][A-Za-z0-9-]{1,40}:")
 _MMDF = re.compile(rb"^\x01\x01\x01\x01\r?\n", re.MULTILINE)
 _COUNTED = re.compile(rb"(\d{1,12})[ \t]*\r?\n")
 _UTF8_MARK = b"\xef\xbb\xbf"
+_CUT_LINE = 900
 _QUOTES = re.compile(r">*")
 
 
@@ -45,6 +49,8 @@ def mailbox_messages(data: bytes) -> Iterator[bytes]:
     year and stand before a field of a header; and at the marks of MMDF.
     """
     data = data.removeprefix(_UTF8_MARK)
+    if b"\n" not in data:  # as old Macintosh programs end lines
+        data = data.replace(b"\r", b"\n")
     if data.startswith(b"\1\1\1\1"):
         yield from (message for message in _MMDF.split(data) if message.strip())
         return
@@ -54,15 +60,32 @@ def mailbox_messages(data: bytes) -> Iterator[bytes]:
     if before.strip():
         yield before  # no mailbox at all, or one that begins in the middle of a message
     for match, following in zip(starts, [*starts[1:], None] if starts else [], strict=True):
-        yield data[match.end() : following.start() if following else len(data)]
+        message = data[match.end() : following.start() if following else len(data)]
+        # What is no address and date may be a sentence that happens to begin a line.
+        yield message if _ENVELOPE.fullmatch(match.group()) else b"X-From-Line: " + match.group() + message
 
 
 def _begins_message(data: bytes, match: re.Match[bytes], begin: int) -> bool:
     if match.start() == begin:
         return True
-    if data[max(match.start() - 4, 0) : match.start()].endswith((b"\n\n", b"\r\n\r\n")):
-        return True
-    return bool(_DATED.match(match.group()) and _HEADER.match(data, match.end()))
+    is_dated = bool(_DATED.match(match.group()))
+    is_header = bool(_HEADER.match(data, match.end()))
+    is_after_blank = data[max(match.start() - 4, 0) : match.start()].endswith((b"\n\n", b"\r\n\r\n"))
+    return (is_after_blank and (is_header or bool(_ENVELOPE.fullmatch(match.group())))) or (
+        is_dated and is_header
+    )
+
+
+def without_forced_breaks(text: str) -> str:
+    """Join the lines that a mail server cut with an exclamation mark, because they were too long."""
+    if "!\n " not in text:
+        return text
+    pieces = text.split("!\n ")
+    out = [pieces[0]]
+    for piece in pieces[1:]:
+        is_long = len(out[-1]) - out[-1].rfind("\n") > _CUT_LINE
+        out.append(("" if is_long else "!\n ") + piece)
+    return "".join(out)
 
 
 def unflowed(text: str, *, is_delsp: bool) -> str:

@@ -15,6 +15,7 @@ from phiscan.model import FailReason
 
 _ENCRYPTED = frozenset({1, 3, 9, 18, 20})  # session keys, and data in a cipher
 _COMPRESSED, _LITERAL = 8, 11
+_OPEN_ENDED = frozenset({_COMPRESSED, 9, _LITERAL, 18})
 _KNOWN = frozenset({1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 17, 18, 19, 20, 21})
 _FIRST = frozenset({1, 2, 3, 4, 8, 9, 11, 18, 20})  # what a message begins with
 _ZIP, _ZLIB, _BZIP2 = 1, 2, 3
@@ -143,7 +144,9 @@ def _packets(data: bytes) -> Iterator[tuple[int, bytes]]:
 def _old(data: bytes, at: int) -> tuple[int, int, bytes]:
     tag, kind = data[at] >> 2 & 0x0F, data[at] & 3
     n_bytes = (1, 2, 4, 0)[kind]
-    if not n_bytes:  # to the end
+    if not n_bytes:  # to the end, as only data may
+        if tag not in _OPEN_ENDED:
+            raise ExtractError(FailReason.CORRUPT, "no OpenPGP packet")
         return tag, len(data), data[at + 1 :]
     size = int.from_bytes(data[at + 1 : at + 1 + n_bytes])
     start = at + 1 + n_bytes

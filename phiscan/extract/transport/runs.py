@@ -24,7 +24,7 @@ _MIN_LINE = 56
 # Lines of base64 digits, quoted or not, and soft line breaks, by a linear engine: most texts have none.
 _DIGITS = re2.compile(rb"[A-Za-z0-9+/]{%d,}" % _MIN_LINE)
 _SOFT_BREAK = re.compile(rb"=[ \t]*\r?\n")
-_BEGIN_UU = rb"(?m:^)begin(?:-base64)? [0-7]{3,4} "
+_BEGIN_UU = rb"(?m:^)[> \t]{0,12}begin(?:-base64)? [0-7]{3,6} "
 _HAS_UU_BEGIN = re2.compile(_BEGIN_UU)
 # What every run has in it, for one look at a text: most texts have none.
 HINT = rb"[A-Za-z0-9+/]{%d}|-----BEGIN |=ybegin |BinHex 4\.0\)|%b" % (_MIN_LINE, _BEGIN_UU)
@@ -43,6 +43,8 @@ _ARMOUR_HEADERS = re.compile(rb"\A(?:[A-Za-z-]{2,20}:[^\r\n]*\r?\n)*(?:[ \t]*\r?
 _ARMOUR_CHECK = re.compile(rb"^=[A-Za-z0-9+/]{4}[ \t]*\r?\n?", re.MULTILINE)
 _YENC = re.compile(rb"^=ybegin ([^\r\n]{3,400})\r?\n(.*?)(?:^=yend[^\r\n]*|\Z)", re.MULTILINE | re.DOTALL)
 _BINHEX = re.compile(rb"BinHex 4\.0\)\s{1,8}:([^:]{40,}):?")
+_NO_UU_LINE = re.compile(rb"(?!end)[^\x20-\x60\r\n]|\Z")
+_MOST_BASE64 = 32 * 1024**2
 _YENC_NAME = re.compile(rb"\bname=([^\r\n]+)")
 _SHORTEST_LINE = 20  # before a soft line break
 _ESCAPED = re.compile(rb"=(?:[0-9A-F]{2}|[0-9a-f]{2})")
@@ -122,16 +124,32 @@ def _uuencoded(text: bytes) -> Iterator[EncodedRun]:
     at = 0
     while match := UU_BEGIN.search(text, at):
         at = match.end()
-        body = text[match.end() + 1 :]
-        name = match[2].decode("utf-8", "replace").strip()
-        if match[1]:
-            digits, _, _ = body.partition(b"====")
-            data, n_read = from_base64(digits) or b"", len(digits)
-        else:
+        start = match.end() + 1
+        name = match[3].decode("utf-8", "replace").strip()
+        if match[2]:
+            end = text.find(b"====", start)
+            end = min(len(text) if end < 0 else end, start + _MOST_BASE64)
+            data = from_base64(text[start:end]) or b""
+        elif match["prefix"]:
+            body = _unprefixed(text, start, match["prefix"])
             data, n_read = from_uuencode(body)
+            end = start + n_read + len(match["prefix"]) * body.count(b"\n", 0, n_read)
+        else:
+            data, end = from_uuencode(text, start)
         if data:
-            at = match.end() + 1 + n_read
+            at = end
             yield EncodedRun(match.start(), at, "uuencode", name, data)
+
+
+def _unprefixed(text: bytes, start: int, prefix: bytes) -> bytes:
+    """Return the encoded lines after ``start`` without the mark of a quotation or the indent before each."""
+    lines = []
+    while text.startswith(prefix, start) and not _NO_UU_LINE.match(text, start + len(prefix)):
+        stop = text.find(b"\n", start)
+        stop = len(text) if stop < 0 else stop + 1
+        lines.append(text[start + len(prefix) : stop])
+        start = stop
+    return b"".join(lines)
 
 
 def _yenc(text: bytes) -> Iterator[EncodedRun]:

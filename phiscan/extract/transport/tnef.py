@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from phiscan.errors import ExtractError
+from phiscan.extract.compound_parts.text_runs import is_typed
 from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.mail.compressed_rtf import decompress
@@ -173,7 +174,7 @@ def _read_properties(data: bytes, encoding: str, lines: list[str], bodies: list[
                 lines.append(f"Date: {_EPOCH + dt.timedelta(microseconds=ticks // 10):%Y-%m-%d}")
         elif kind in (_STRING, _STRING8):
             text = _text(kind, value, encoding)
-            if key in _LABELS or " " in text or "@" in text:
+            if key in _LABELS or " " in text or "@" in text or (key >= _NAMED and is_typed(text)):
                 lines.append(f"{_LABELS[key]}: {text}" if key in _LABELS else text)
 
 

@@ -16,6 +16,7 @@ from phiscan.metrics.ranking.precision_recall import average_precision
 from phiscan.metrics.ranking.ranked import Floats, Integers, Ranking
 
 _CHUNK = 4_000_000  # numbers held at once while bootstrapping
+_LEAST_WIDTH = 1e-9  # narrower, and the ends differ by rounding alone
 _NO_SPREAD = "{} has no spread in these examples, so that an interval would have no width"
 _MANY_SCORES = 10_000  # distinct scores from which on resampled rows are drawn one by one
 MAX_FOLDS = 10
@@ -95,7 +96,7 @@ def bootstrap_interval(
         return Interval(None, "no replicates were requested")
     areas = _resampled_areas(ranking, replicates, np.random.default_rng(seed))
     low, high = np.quantile(areas, [(1 - level) / 2, (1 + level) / 2])
-    if low == high:
+    if high - low < _LEAST_WIDTH:
         return Interval(None, _NO_SPREAD.format("the area of resampled data sets"))
     return Interval((float(low), float(high)))
 
@@ -165,7 +166,7 @@ def cross_validation_interval(ranking: Ranking, *, level: float = 0.95, seed: in
     )
     half = float(stats.t.ppf((1 + level) / 2, folds - 1)) * float(areas.std(ddof=1)) / math.sqrt(folds)
     mean = float(areas.mean())
-    if half == 0:
+    if 2 * half < _LEAST_WIDTH:
         return Interval(None, _NO_SPREAD.format("the area of the folds"))
     return Interval((max(mean - half, 0.0), min(mean + half, 1.0)))
 

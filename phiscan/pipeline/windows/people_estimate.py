@@ -3,9 +3,10 @@
 Windows that were chosen (the beginning, the highest ranked) stand for themselves. Windows that were drawn at
 random stand for the rest of the text, by their lengths. Whoever occurs in several windows is not scaled: only
 the share of a window's names (or numbers of one type) that no other examined window has grows with the text.
+Where the windows are all alike, or too few to compare, the interval is that of a Poisson count.
 
 Source: Cochran (1977), "Sampling Techniques", ch. 6 (ratio estimator, its variance with the finite population
-correction).
+correction); Breslow & Day (1987), "Statistical Methods in Cancer Research" II, eq. 2.13 (Byar's limits).
 """
 
 from __future__ import annotations
@@ -47,13 +48,17 @@ class PeopleEstimate:
     def at_least(self, n_seen: int) -> PeopleEstimate:
         """Return the estimate with as many people as were seen, at least.
 
-        >>> PeopleEstimate(0, (0, 0)).at_least(1)
-        PeopleEstimate(n_people=1, interval=(1, 1))
+        The interval keeps its width.
+
+        >>> PeopleEstimate(0, (0, 4)).at_least(1)
+        PeopleEstimate(n_people=1, interval=(1, 5))
         """
         if self.n_people >= n_seen:
             return self
-        low, high = self.interval or (n_seen, n_seen)
-        return PeopleEstimate(n_seen, self.interval and (max(low, n_seen), max(high, n_seen)))
+        if self.interval is None:
+            return PeopleEstimate(n_seen)
+        low, high = self.interval
+        return PeopleEstimate(n_seen, (n_seen, n_seen + high - low))
 
 
 def estimate_people(windows: Sequence[WindowCount], n_chars: int) -> PeopleEstimate:
@@ -61,7 +66,7 @@ def estimate_people(windows: Sequence[WindowCount], n_chars: int) -> PeopleEstim
 
     >>> one = [WindowCount(2, 100, {"MRN": frozenset({f"{n}a", f"{n}b"})}, n > 0) for n in range(5)]
     >>> estimate_people(one, 1000)
-    PeopleEstimate(n_people=20, interval=(20, 20))
+    PeopleEstimate(n_people=20, interval=(14, 30))
     """
     n_windows = Counter(item for window in windows for item in _items(window))
     new = [window.n_people * _share_of_new(window, n_windows) for window in windows]
@@ -74,19 +79,48 @@ def estimate_people(windows: Sequence[WindowCount], n_chars: int) -> PeopleEstim
     drawn = [(n, window.n_chars) for n, window in zip(new, windows, strict=True) if window.is_sampled]
     if n_read >= n_chars:
         return PeopleEstimate(n_seen)
+    rest = n_chars - n_read
     if not drawn:
-        return PeopleEstimate(n_seen, (n_seen, max(n_seen, round(n_seen * n_chars / n_read))))
+        high = n_seen * n_chars / n_read
+        return _with_width(n_seen, n_seen, n_seen, high, (n_seen, n_read, rest))
     n_drawn_chars = sum(length for _, length in drawn)
-    ratio = sum(n for n, _ in drawn) / n_drawn_chars
-    further = ratio * (n_chars - n_read)
+    n_new = sum(n for n, _ in drawn)
+    ratio = n_new / n_drawn_chars
+    further = ratio * rest
+    counted = (n_new, n_drawn_chars, rest)
     if len(drawn) == 1:
-        return PeopleEstimate(round(n_seen + further), (n_seen, round(n_seen + 2 * further)))
+        return _with_width(n_seen, n_seen + further, n_seen, n_seen + 2 * further, counted)
     spread = sum((n - ratio * length) ** 2 for n, length in drawn) / (len(drawn) - 1)
-    error = (n_chars - n_read) / (n_drawn_chars / len(drawn)) * math.sqrt(spread / len(drawn))
+    error = rest / (n_drawn_chars / len(drawn)) * math.sqrt(spread / len(drawn))
     error *= _T95.get(len(drawn), _Z95)
-    return PeopleEstimate(
-        round(n_seen + further), (round(n_seen + max(further - error, 0)), round(n_seen + further + error))
-    )
+    low, high = n_seen + max(further - error, 0), n_seen + further + error
+    return _with_width(n_seen, n_seen + further, low, high, counted)
+
+
+def _with_width(
+    n_seen: int, estimate: float, low: float, high: float, counted: tuple[float, int, int]
+) -> PeopleEstimate:
+    """Return an estimate whose interval has a width: that of a Poisson count where the given one has none.
+
+    ``counted``: the people counted, the characters in which, and the characters that were not read.
+    """
+    if round(low) == round(high):
+        n_people, n_chars, rest = counted
+        low, high = (n_seen + end * rest / n_chars for end in _poisson_limits(n_people))
+        return PeopleEstimate(round(estimate), (math.floor(low), math.ceil(high)))
+    return PeopleEstimate(round(estimate), (round(low), round(high)))
+
+
+def _poisson_limits(count: float) -> tuple[float, float]:
+    """Return the 95 % limits of the mean of a Poisson count, by Byar's approximation.
+
+    >>> [round(end, 2) for end in _poisson_limits(10)], round(_poisson_limits(0)[1], 2)
+    ([4.79, 18.39], 3.67)
+    """
+    above = count + 1
+    high = above * (1 - 1 / (9 * above) + _Z95 / (3 * math.sqrt(above))) ** 3
+    low = count * (1 - 1 / (9 * count) - _Z95 / (3 * math.sqrt(count))) ** 3 if count else 0.0
+    return max(low, 0.0), high
 
 
 def _items(window: WindowCount) -> Iterator[tuple[str, str]]:

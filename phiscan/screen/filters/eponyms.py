@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Final
 
 from phiscan.config import data_dir
-from phiscan.lexicon.capitalized_words import has_civil_title
+from phiscan.lexicon.capitalized_words import has_civil_title, is_term
 from phiscan.lexicon.dictionary import load_dictionary
 from phiscan.lexicon.gazetteer import Word, fold, load_gazetteer
 from phiscan.model import EntityType, Finding
@@ -33,7 +33,9 @@ _BEFORE = re.compile(
 _AFTER = re.compile(
     r"(?:['\N{RIGHT SINGLE QUOTATION MARK}]s)?[ ](?:placed|inserted|removed|lift|sling|cath\w*|clamps?"
     r"|forceps|retractors?|drain|tube|bag|balloon|in[ ]situ|d/c|scale|score|test|sign|criteria|type|grade"
-    r"|class|stage|f/u)\b",
+    r"|class|stage|f/u|bandages?|boots?|harness|splint|brace|rods?|sequence|pupils?|murmur|shunt|surgery|run"
+    r"|paralysis|attacks?|phenomenon|hospital|protocol|classification|health[ ]centre|medical[ ]center|unit"
+    r"|diet|society)\b",
     re.IGNORECASE,
 )
 # A list of signs or diseases: "McBurney, Rovsing, Murphy", "Osler, Janeway et Roth".
@@ -41,6 +43,15 @@ _LIST = re.compile(
     r"(?:[^\W\d_][\w'\N{RIGHT SINGLE QUOTATION MARK}-]{2,20}(?:,[ ]|[ ](?:and|or|et|ou)[ ]|/)){1,8}"
 )
 _LIST_CHARS = 90
+# What is called after somebody: "the Ann Roy Award"; with a number after it a place in a list of patients.
+_NAMED_AFTER = re.compile(
+    r"(?:['\N{RIGHT SINGLE QUOTATION MARK}]s)?[ ]"
+    r"(?:(?:Memorial|Family|Community|Regional|General|Annual)[ ])?"
+    r"(?:[Aa]ward|[Pp]rize|[Ll]ecture(?:ship)?|[Ss]cholarship|[Ff]ellowship|[Bb]ursary|[Ff]oundation|Fund|Run"
+    r"|Walk|Ward|[Ww]ing|[Pp]avilion|[Bb]uilding|Theat(?:re|er)|[Aa]uditorium|[Ll]ibrary|Hall|Chair|Medal"
+    r"|Institute|Trophy|Hospital|Hospice|Memorial|[Gg]rant|ward|Campus|Day)s?\b(?![ ]?[#:]?[ ]?\d)"
+)
+_PEOPLE = (EntityType.PERSON, EntityType.HEALTH_PROFESSIONAL)
 _MIN_THINGS = 2  # beside the name, that are seldom anybody's
 _SPEAKS = re.compile(
     r"\b(?:speaks?|spoken|speaking|languages?|langues?|parl(?:e|ent|ant)|interpr[eè]te?r?s?)\b[^.\n]{0,30}$",
@@ -60,25 +71,28 @@ def load_eponyms() -> dict[str, str]:
 
 
 @lru_cache(maxsize=1)
-def _phrases() -> dict[str, tuple[tuple[str, ...], ...]]:
-    """Return the eponyms of several words by each word that they hold."""
-    found: dict[str, list[tuple[str, ...]]] = {}
-    for phrase in load_dictionary(data_dir("dictionaries") / "eponym_phrases.txt").terms:
+def _phrases() -> dict[str, tuple[tuple[tuple[str, ...], bool], ...]]:
+    """Return the eponyms of several words by each word that they hold, and whether each is always a thing."""
+    found: dict[str, list[tuple[tuple[str, ...], bool]]] = {}
+    for phrase, kind in load_dictionary(data_dir("dictionaries") / "eponym_phrases.txt").rows:
         words = tuple(fold(phrase).split())
         for word in words:
-            found.setdefault(word, []).append(words)
+            found.setdefault(word, []).append((words, kind == "thing"))
     return {word: tuple(phrases) for word, phrases in found.items()}
 
 
 def without_eponym_phrases(text: str, findings: Sequence[Finding]) -> list[Finding]:
     """Return the findings; a name that is a part of an eponym of several words becomes a doubtful name.
 
-    "an Austin Flint murmur", "Sister Mary Joseph nodule": whatever recognizer found the name, unless a label
-    says that it is a person.
+    "an Austin Flint murmur", "Sister Mary Joseph nodule", "Dr. Scholl's": whatever recognizer found the name,
+    unless a label says that it is a person. So does a name before what is called after somebody ("the Ann Roy
+    Award").
     """
     return [
         as_doubtful(finding, _DOUBT)
-        if finding.entity_type is EntityType.PERSON and finding.bits and _is_in_phrase(text, finding)
+        if finding.entity_type in _PEOPLE
+        and finding.bits
+        and (_is_in_phrase(text, finding) or _NAMED_AFTER.match(text, finding.span.end))
         else finding
         for finding in findings
     ]
@@ -88,22 +102,34 @@ def _is_in_phrase(text: str, finding: Finding) -> bool:
     if any(reason.kind == "label" for reason in finding.reasons):
         return False
     start, end = finding.span.start, finding.span.end
-    has_title = any(reason.kind == "title" for reason in finding.reasons)
+    # "Mr. Austin Flint" is a person; the title of "Sister Mary Joseph" and "Dr. Scholl" is a part of it.
+    has_title = finding.entity_type is not EntityType.PERSON or any(
+        reason.kind == "title" for reason in finding.reasons
+    )
     low = max(0, start - _CONTEXT_CHARS)
     around = [
         (fold(match.group()), match.start(), match.end())
         for match in _WORD.finditer(text, low, end + _CONTEXT_CHARS)
     ]
     inside = {word for word, first, last in around if first < end and last > start}
-    for phrase in {phrase for word in inside for phrase in _phrases().get(word, ())}:
+    for phrase, is_thing in {phrase for word in inside for phrase in _phrases().get(word, ())}:
         for index in range(len(around) - len(phrase) + 1):
             part = around[index : index + len(phrase)]
-            is_phrase = tuple(word for word, _, _ in part) == phrase
-            # "Mr. Austin Flint" is a person; the title of "Sister Mary Joseph" is a part of the eponym.
-            begins = part[0][1] < start if has_title else part[0][1] <= start
-            if is_phrase and begins and part[-1][2] >= end:
-                return True
+            first, last = part[0][1], part[-1][2]
+            is_phrase = tuple(word for word, _, _ in part) == phrase and last >= end
+            if is_phrase and (first < start if has_title else first <= start):
+                return is_thing or _is_of_a_thing(text, first, last)
     return False
+
+
+def _is_of_a_thing(text: str, start: int, end: int) -> bool:
+    """Tell whether a name that is as often a person's is a thing here, by the words beside it."""
+    before = text[max(0, start - _CONTEXT_CHARS) : start]
+    return bool(
+        _BEFORE.search(before)
+        or _AFTER.match(text, end)
+        or is_term(text, end, load_gazetteer(), kinds=Word.EPONYM)
+    )
 
 
 def doubt_eponyms(text: str, findings: Sequence[Finding]) -> list[Finding]:
@@ -127,6 +153,8 @@ def _is_thing(text: str, finding: Finding) -> bool:
     if _is_among_things(text, start, end):
         return True
     kinds = [load_eponyms().get(word) for word in words]
+    if "thing" in kinds and is_term(text, end, load_gazetteer(), kinds=Word.EPONYM):
+        return True
     if not words or None in kinds:
         return False
     if len(words) == 1:

@@ -41,6 +41,10 @@ _NUMBERED = frozenset(
     "page pg apt apartment suite unit room rm bed box floor ward lit chambre app appt".split()  # noqa: SIM905 (a list of words reads best as a text)
 )
 _NUMBER = re.compile(r"\.?[ ]{0,2}(?:#|no\.?[ ]|n°[ ]?)?[ ]?\d", re.IGNORECASE)
+# An article joined to the rest of an Arabic name: "Abdulrahman al-Farsi".
+_ARTICLE_AND_NAME = re.compile(
+    r"[ ](?:[aeu]l|a[dnrz]|ash)-[^\W\d_a-zà-öø-ÿ][^\W\d_]{2,20}(?:-[^\W\d_]{2,20})?(?!\w)"
+)
 _MIN_NAME = 2  # words
 _NAMES = Word.FIRST | Word.LAST
 Places = Sequence[tuple[int, int]]
@@ -61,7 +65,8 @@ class NameEnds:
         """Return the span without the words at its ends that are no part of the name; None if none is left.
 
         In front: signs, times, a greeting, a relation, the title of a doctor or nurse, a French article.
-        After: words in lower case that end no name, codes after a comma, numbers, a sex, a label.
+        After: words in lower case that end no name, codes after a comma, numbers, a sex, a label. An Arabic
+        article and what it is joined to belong to the name before them.
         """
         look_up = self._gazetteer.of
         places = [match.span() for match in _WORDS.finditer(text, span.start, span.end)]
@@ -91,7 +96,9 @@ class NameEnds:
             return None
         end = places[cut - 1][1]
         is_whole = cut == len(places) and not (has_digit and _DIGIT.search(text, end, span.end))
-        return Span(places[0][0], span.end if is_whole else end)
+        end = span.end if is_whole else end
+        rest = _ARTICLE_AND_NAME.match(text, end)
+        return Span(places[0][0], end if rest is None else rest.end())
 
     def n_leads(self, text: str, places: Places) -> int:
         """Return the number of words in front that are a greeting, a relation or hours; never all.

@@ -26,6 +26,7 @@ from phiscan.lexicon.capitalized_words import (
     has_civil_title,
     is_term,
 )
+from phiscan.lexicon.dictionary import load_dictionary
 from phiscan.lexicon.gazetteer import Gazetteer, Word, fold, load_gazetteer, terms
 from phiscan.lexicon.ordinary_words import health_words
 from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span, bits_of
@@ -48,6 +49,7 @@ from phiscan.screen.ner.name_confidence import (
     as_doubtful,
     is_field,
     is_made_up,
+    is_only_a_name,
     least,
     least_in_place,
     without_elision,
@@ -98,6 +100,10 @@ _N_FLAGS = 20_000  # words of names of which the flags are remembered
 _WORDS = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
 _QUOTES = "'\"’”"  # noqa: RUF001 (texts are written with them)
 _ABBREVIATION = re.compile(r"[A-Z]{1,3}")
+_POSSESSIVE = re.compile(r"['\u2019]s?[ ]")
+_FOLLOWING = re.compile(r"[ ]([^\W\d_]+)")
+_NAMES = Word.FIRST | Word.LAST
+_DEGREE = re.compile(r"[ ](?:(?:stage|grade|type)[ ](?:\d|[IVX]+\b)|repair\b)")
 _KEY = re.compile(r"(?:[0-9A-F]{4}[ :-]?){2,}")  # of a cipher: "0A48 2D8B"
 _FRACTION = re.compile(r"\d/\d")
 _MIN_STREET_CHARS = 3  # of its longest word
@@ -126,6 +132,8 @@ class TaggerRecognizer:
         self._vetoes = load_vetoes(gazetteer)
         self._kinds = LabelKinds.read(model.labels)
         self._ends = NameEnds(gazetteer)
+        conditions = load_dictionary(data_dir("dictionaries") / "health_conditions.txt")
+        self._conditions = frozenset(map(fold, conditions.terms))
         self._flags = lru_cache(_N_FLAGS)(without_elision(model.lexicon.flags))
         self._biases = np.array(
             [[bias.get(label[2:], 0.0) for label in model.labels] for bias in (LABEL_BIAS, SECOND_BIAS)],
@@ -254,9 +262,29 @@ class TaggerRecognizer:
 
     def _is_no_name(self, text: str, span: Span) -> bool:
         """Tell whether a name is one of a thing: "Joubert syndrome", "NAM"."""
-        return is_term(text, span.end, self._gazetteer, kinds=Word.EPONYM) or self._vetoes.is_label(
-            text, span.start, span.end
-        )
+        if self._vetoes.is_label(text, span.start, span.end):
+            return True
+        is_eponym = is_term(text, span.end, self._gazetteer, kinds=Word.EPONYM)
+        return is_eponym and not self._is_patients(text, span)
+
+    def _is_patients(self, text: str, span: Span) -> bool:
+        """Tell whether the illness after a name is somebody's: "Ann Roy's disease", "Ann Roy, hernia repair".
+
+        Of "Crohn's disease" and "Joubert syndrome" a surname alone, or no possessive before a word that is no
+        illness by itself, is the eponym. Eponyms that look like full names ("Lou Gehrig's disease") are
+        filtered later, by their dictionary.
+        """
+        words = _WORDS.findall(text, span.start, span.end)
+        first = self._gazetteer.of(words[0]) if len(words) > 1 else 0
+        if _POSSESSIVE.match(text, span.end):
+            return bool(first & _NAMES) or has_civil_title(text, span.start)
+        following = _FOLLOWING.match(text, span.end)
+        is_illness = following is not None and fold(following[1]) in self._conditions
+        if not (is_illness or _DEGREE.match(text, span.end)):
+            return False
+        last = self._flags(words[-1])
+        has_first = bool(first & Word.FIRST) or is_only_a_name(first)
+        return has_first and bool(last & _NAMES) and not last & (HEALTH | Word.EPONYM)
 
     def _address(self, text: str) -> EntityType | None:
         """Return the type of what the model labels as a street address; None for a false positive."""

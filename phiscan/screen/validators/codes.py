@@ -34,7 +34,8 @@ def record_number(value: str) -> Verdict:
         return plausible(len(value) >= 3)  # noqa: PLR2004 (stated above)
     if len(alnum_of(value)) < 3 or len(digits_of(value)) < 2:  # noqa: PLR2004 (stated above)
         return Verdict.VETO
-    if re.fullmatch(r"\d{1,2}/\d{1,2}|\d{1,4}\.\d{1,2}", value):  # "visit 4/10": of ten, or a day; a price
+    # "visit 4/10": of ten, or a day; a price; a version
+    if re.fullmatch(r"\d{1,2}/\d{1,2}|\d{1,4}\.\d{1,2}|\d{1,2}(?:\.\d{1,2}){2,3}", value):
         return Verdict.VETO
     return no_date(value)
 

@@ -146,8 +146,8 @@ def street(value: str) -> Verdict:
     return plausible(_TITLE_AFTER_DATE.fullmatch(value) is None)
 
 
-# Numbers of pregnancies and births, and the stage of a tumour, look like postal codes.
-_NO_POSTAL_CODE = re.compile(r"G\dP\dA\d|T\dN\dM\d")
+# Numbers of births, the stage of a tumour and the parts of a coma score look like postal codes.
+_NO_POSTAL_CODE = re.compile(r"G\dP\dA\d|T\dN\dM\d|E[1-4]V[1-5]M[1-6]")
 
 
 def postal_code(value: str) -> Verdict:

@@ -37,7 +37,8 @@ def date_range(value: str) -> Verdict:
     >>> date_range("10/1-11/2/2017").value, date_range("10/41-11/2/2017").value
     ('plausible', 'veto')
     """
-    return plausible(all(numeric_date(part) is not Verdict.VETO for part in re.findall(r"[\d/]+", value)))
+    parts = re.findall(r"\d+(?:[/.]\d+)*", value)
+    return plausible(all(numeric_date(part) is not Verdict.VETO for part in parts if not part.isdecimal()))
 
 
 def separated_date(value: str) -> Verdict:
@@ -100,8 +101,12 @@ def over_89(value: str) -> Verdict:
 
 
 def birth_year_over_89(value: str) -> Verdict:
-    """Veto a year of birth of somebody who would be 89 or less this year, or beyond human life."""
-    age = dt.datetime.now(dt.UTC).year - int(value)
+    """Veto a year of birth of somebody who would be 89 or less this year, or beyond human life.
+
+    Two digits after an apostrophe are a year of the last century.
+    """
+    year = int(value) if value.isdecimal() else 1900 + int(value[1:])
+    age = dt.datetime.now(dt.UTC).year - year
     return plausible(89 < age <= 125)  # noqa: PLR2004 (stated above)
 
 

@@ -1,0 +1,155 @@
+"""Access databases: rows of tables by mdbtools, files in cells, attachments, and rows no export holds."""
+
+from __future__ import annotations
+
+import csv
+import re
+import struct
+import zlib
+from itertools import islice
+
+from phiscan.errors import ExtractError
+from phiscan.extract.core.content import Content, Inflating, Sink
+from phiscan.extract.core.file_type import sniff
+from phiscan.extract.core.labels import humanise
+from phiscan.extract.core.magic_numbers import EMPTY, TEXT, UNKNOWN
+from phiscan.extract.databases.access_pages import is_encrypted, unlisted_rows
+from phiscan.extract.databases.by_program import ProgramRuns
+from phiscan.extract.databases.named import read_strings
+from phiscan.extract.databases.records import row_text
+from phiscan.extract.residue.prose import ShownWords
+from phiscan.model import FailReason
+from phiscan.sandbox import programs
+
+_MEDIA_TYPE = "application/x-msaccess"
+_ROWS_AT_ONCE = 200
+_MOST_TABLES = 1_000
+_ATTACHMENTS = re.compile(r"f_[0-9A-F]{32}_.+")  # tables that hold the files of a column
+_HEX = re.compile(r"(?:[0-9A-F]{2}){24,}")
+_OBJECT_HEAD, _OBJECT_BYTES = b"\x15\x1c", 4096  # of an OLE object, and where its file begins at the latest
+_FILE_HEADS = re.compile(
+    rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1|%PDF-|PK\x03\x04|\xff\xd8\xff|\x89PNG\r\n|GIF8|\{\\rtf|II\*\0|MM\0\*|BM....\0\0\0\0",
+    re.DOTALL,
+)
+_MIDNIGHT, _DATE = " 00:00:00", re.compile(r"\d{4}-\d\d-\d\d 00:00:00")
+_WRONG_DATE = "1900-01-00"  # what mdb-export gives for a date that it does not know
+_RAW, _COMPRESSED = 0, 1
+_ATTACHMENT_HEAD, _MOST_HEAD = 8, 1024
+
+
+class AccessExtractor:
+    """Read databases of Access 97 and later."""
+
+    media_types = frozenset({_MEDIA_TYPE})
+
+    def extract(self, content: Content, sink: Sink) -> None:
+        """Add rows of tables, ``#table1/row201``, deleted rows, ``#deleted``, and other texts, ``#system``.
+
+        Raises:
+            ExtractError: encrypted; unsupported, where not even a run of text is found; timed_out.
+        """
+        if is_encrypted(content.data):
+            raise ExtractError(FailReason.ENCRYPTED, "Access database with a password")
+        if not (programs.is_installed("mdb-tables") and programs.is_installed("mdb-export")):
+            read_strings(content, _MEDIA_TYPE, sink, "needs mdbtools, which is not installed")
+            return
+        n_pieces = sink.n_pieces
+        with ProgramRuns(content.data, sink.limits.time_s) as runs:
+            names = _tables(runs, content, sink)
+        if not names:
+            why = "damaged or of a version that mdb-tables does not know"
+            read_strings(content, _MEDIA_TYPE, sink, why)
+            return
+        shown = ShownWords(sink.text_since(n_pieces))
+        lines: dict[bool, list[str]] = {True: [], False: []}
+        for is_deleted, line in unlisted_rows(content.data, names, shown):
+            lines[is_deleted].append(line)
+        sink.add("\n".join(lines[True]), content.place("deleted"))
+        sink.add("\n".join(lines[False]), content.place("system"))
+
+
+def _tables(runs: ProgramRuns, content: Content, sink: Sink) -> list[str]:
+    """Add the rows of every table, and of the hidden ones that hold attachments; return their names."""
+    names = _names(runs, "mdb-tables")
+    hidden = [name for name in _names(runs, "mdb-system-tables") if _ATTACHMENTS.fullmatch(name)]
+    names = [*names, *(name for name in hidden if name not in names)][:_MOST_TABLES]
+    csv.field_size_limit(2**31 - 1)
+    for number, name in enumerate(names, 1):
+        place = f"table{number}"
+        if name not in hidden:
+            sink.add(f"Table: {name}", content.place(place))
+        try:
+            _read_table(runs, name, content, sink, place)
+        except ExtractError as error:
+            sink.fail(content.place(place), FailReason(error.reason), error.detail)
+            if error.reason == FailReason.TIMED_OUT:
+                break
+    return names
+
+
+def _names(runs: ProgramRuns, job: str) -> list[str]:
+    return [name for name in runs.run(job).output.decode("utf-8", "replace").split("\n") if name.strip()]
+
+
+def _read_table(runs: ProgramRuns, name: str, content: Content, sink: Sink, place: str) -> None:
+    table = name.encode().hex()
+    done = runs.run("mdb-export", table_hex=table, binary="hex")
+    if done.status and done.output:  # too long with the files in its cells
+        done = runs.run("mdb-export", table_hex=table, binary="strip")
+        sink.fail(content.place(place), FailReason.TOO_LARGE, "files in cells are not read")
+    rows = csv.reader(done.output.decode("utf-8", "replace").replace("\0", " ").splitlines(keepends=True))
+    labels = [humanise(label) for label in next(rows, [])]
+    sink.add(" | ".join(labels), content.place(place))
+    first, n_wrong_dates = 1, 0
+    while block := list(islice(rows, _ROWS_AT_ONCE)):
+        lines = []
+        for number, raw_row in enumerate(block, first):
+            row = [cell.removesuffix(_MIDNIGHT) if _DATE.fullmatch(cell) else cell for cell in raw_row]
+            n_wrong_dates += row.count(_WRONG_DATE)
+            files = {column: bytes.fromhex(cell) for column, cell in enumerate(row) if _HEX.fullmatch(cell)}
+            lines.append(
+                row_text(
+                    labels,
+                    [
+                        "" if column in files or cell == _WRONG_DATE else cell
+                        for column, cell in enumerate(row)
+                    ],
+                )
+            )
+            _read_files(files, content, sink, f"{place}-row{number}")
+        sink.add("\n".join(line for line in lines if line), content.place(f"{place}/row{first}"))
+        first += len(block)
+    if n_wrong_dates:
+        detail = f"{n_wrong_dates} dates before 1900 or after 2700, which mdb-export does not know"
+        sink.fail(content.place(f"{place}/dates"), FailReason.UNSUPPORTED, detail)
+    if done.status:
+        sink.fail(content.place(place), FailReason.CORRUPT, "mdb-export read a part of it")
+
+
+def _read_files(files: dict[int, bytes], content: Content, sink: Sink, place: str) -> None:
+    """Read the files in the cells of a row as members."""
+    for column, value in files.items():
+        sink.take_member()
+        sink.read_member(content.member(f"{place}-{column + 1}", _payload(value, sink)))
+
+
+def _payload(value: bytes, sink: Sink) -> bytes:
+    """Return the file in a cell: an attachment, an OLE object, or the cell as it is.
+
+    Raises:
+        ExtractError: too_large.
+    """
+    kind, size = struct.unpack_from("<II", value)
+    if kind in (_RAW, _COMPRESSED) and size:
+        try:
+            body = value[_ATTACHMENT_HEAD:]
+            body = sink.unpack(Inflating(body, zlib.MAX_WBITS), len(body)) if kind else body
+            n_head = int.from_bytes(body[:4], "little")
+            if 4 < n_head < min(_MOST_HEAD, len(body)):  # noqa: PLR2004 (its own length)
+                return body[n_head:]
+        except zlib.error:
+            pass
+    if sniff(value) in (EMPTY, UNKNOWN, TEXT) or value.startswith(_OBJECT_HEAD):
+        found = _FILE_HEADS.search(value, 0, _OBJECT_BYTES)
+        return value[found.start() :] if found else value
+    return value

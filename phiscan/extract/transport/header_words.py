@@ -1,0 +1,134 @@
+"""Header fields of mail decoded: encoded words however they were broken, raw bytes, names of files.
+
+Source: RFC 2047 (encoded words), RFC 2231 (parameters).
+"""
+
+from __future__ import annotations
+
+import email.message
+import email.policy
+import re
+from typing import Any
+from urllib.parse import unquote_to_bytes
+
+from phiscan.extract.core.charset import decode
+from phiscan.extract.transport.charsets import codec_name, declared_text
+from phiscan.extract.transport.decoding import from_base64
+
+_LONGEST = 4000  # characters of one encoded word
+_WORD = re.compile(
+    rf"=\?([^?\s*]{{1,60}})(?:\*[^?\s]{{0,20}})?\?([bBqQ])\?((?:(?!\?=|=\?[^=])[^\n]){{0,{_LONGEST}}})(\?=|\??\s*$)"
+)
+_CHARSET_PARAMETER = re.compile(r"charset[^;]*", re.IGNORECASE)  # by which the parser decodes
+_ESCAPED = re.compile(rb"=([0-9A-Fa-f]{2})")
+_SOFT_BREAK = re.compile(rb"=[ \t]+(?=[0-9A-Fa-f]{2})")
+_MOST_PARTS = 50
+_ROUNDS = 2  # words within words
+
+
+class _AsItIsPolicy(email.policy.Compat32):
+    """A policy that gives header fields as they are in the file, raw bytes as surrogates."""
+
+    def header_fetch_parse(self, name: str, value: str) -> str:
+        """Return the value without a replacement of its raw bytes, but for those in a character set."""
+        if name.lower() == "content-type" and not value.isascii():
+            return _CHARSET_PARAMETER.sub(lambda found: found[0].encode("ascii", "replace").decode(), value)
+        return value
+
+
+RAW_FIELDS = _AsItIsPolicy()
+
+
+def decode_words(value: str, charset: str = "") -> str:
+    """Return a field with its encoded words decoded; bytes of adjacent words are joined first.
+
+    >>> decode_words("Re: =?utf-8?B?TMOp?= =?utf-8?Q?na_R?= (=?utf-8?Q?x)")
+    'Re: Léna R (x)'
+    """
+    value = " ".join(value.split())
+    for _ in range(_ROUNDS):
+        if "=?" not in value:
+            break
+        value = _decode_once(value, charset)
+    return raw_text(value, charset)
+
+
+def raw_text(value: str, charset: str = "") -> str:
+    """Return a text whose raw bytes, held as surrogates, are decoded: by the character set of the body."""
+    if value.isascii():
+        return value
+    data = value.encode("utf-8", "surrogateescape")
+    return declared_text(data, charset) if charset else decode(data)[0]
+
+
+def body_charset(message: email.message.Message) -> str:
+    """Return the first character set of several bytes, or of no Latin script, that a part declares."""
+    for number, part in enumerate(message.walk()):
+        declared = codec_name(parameter_text(part.get_param("charset", "")))
+        if declared and declared not in ("utf-8", "cp1252"):
+            return declared
+        if number > _MOST_PARTS:
+            break
+    return ""
+
+
+def _decode_once(value: str, charset_of_body: str) -> str:
+    pieces: list[str] = []
+    at = 0
+    charset, pending = "", b""
+    for match in _WORD.finditer(value):
+        between = value[at : match.start()]
+        data = _word_bytes(match[2], match[3])
+        if between.strip() or match[1].lower() != charset:
+            pieces.append(declared_text(pending, charset) if pending else "")
+            is_glue = at and not between.strip()
+            pieces.append("" if is_glue else raw_text(between, charset_of_body))
+            charset, pending = match[1].lower(), b""
+        pending += data
+        at = match.end()
+    pieces.append(declared_text(pending, charset) if pending else "")
+    pieces.append(raw_text(value[at:], charset_of_body))
+    return "".join(pieces)
+
+
+def _word_bytes(encoding: str, text: str) -> bytes:
+    raw = text.encode("utf-8", "surrogateescape")
+    if encoding in "bB":
+        found = from_base64(raw)
+        return raw if found is None else found
+    plain = _SOFT_BREAK.sub(b"=", raw.replace(b"_", b" "))
+    return _ESCAPED.sub(lambda match: bytes([int(match[1], 16)]), plain)
+
+
+def parameter_text(value: Any, charset_of_body: str = "") -> str:
+    """Return the value of a parameter: plain, or after its character set (RFC 2231)."""
+    if not isinstance(value, tuple):
+        return decode_words(str(value or ""), charset_of_body)
+    charset, _, text = value
+    data = str(text).encode("latin-1", "surrogateescape" if text.isascii() else "replace")
+    return declared_text(data, str(charset or "")) if codec_name(str(charset or "")) else decode(data)[0]
+
+
+def file_names(part: email.message.Message, charset_of_body: str = "") -> list[str]:
+    """Return the names of a part's file, from its disposition and its type, each once."""
+    found = []
+    for field, key in (("content-disposition", "filename"), ("content-type", "name")):
+        try:
+            value = parameter_text(part.get_param(key, "", field), charset_of_body).replace("\0", "").strip()
+        except (ValueError, LookupError, TypeError):
+            continue
+        if value.count("%") > 1 and " " not in value:
+            value = decode(unquote_to_bytes(value))[0]
+        if value and value not in found:
+            found.append(value)
+    return found
+
+
+def wordy_parameters(part: email.message.Message) -> list[str]:
+    """Return the parameters of a part's type that hold several words, but for names and boundaries."""
+    try:
+        found = part.get_params(failobj=[], unquote=True)[1:]
+    except (ValueError, LookupError, TypeError):
+        return []
+    texts = [(key, parameter_text(value)) for key, value in found if key.lower() not in ("boundary", "name")]
+    return [f"{key}: {text}" for key, text in texts if text.count(" ") > 1]
