@@ -40,7 +40,7 @@ NAMES = {
 }
 OUTCOMES = ("fully", "OCR", "listed", "left over", "encrypted", "not read")
 # Phrases in the account for text that no extractor returned.
-LEFT_OVER = ("are not read", "are not decoded", "is not decoded")
+LEFT_OVER = ("are not read", "is not read", "are not decoded", "is not decoded", "no text and no file")
 
 
 def format_of(media_type: str) -> str:

@@ -1,8 +1,12 @@
 """Settings of all tests."""
 
+import gc
 import os
 import signal
+import sys
+from collections.abc import Generator
 
+import pytest
 from hypothesis import settings
 
 from phiscan.threads import use_one_thread
@@ -15,6 +19,11 @@ settings.register_profile("ci", derandomize=True, deadline=None)
 settings.register_profile("here", deadline=None)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
 
+# Containers often forbid it; then each of the hundreds of programs that tests start compiles phiscan anew,
+# and each worker of pytest-xdist every test.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 # A shell lets what runs in its background ignore Ctrl-C, and so would every program that a test starts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -25,4 +34,16 @@ os.environ.setdefault("PHISCAN_SECOND_NAMES_SHARE", "0")
 # CI runs the tests as root: what a scan says of that is tested where it is meant.
 os.environ.setdefault("PHISCAN_ALLOW_ROOT", "1")
 
-pytest_plugins = ("tests.postgresql",)
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Let the garbage collector rest while millions of objects are made that all stay."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
+
+
+pytest_plugins = ("tests.postgresql", "tests.statements", "tests.warm_workers")

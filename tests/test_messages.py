@@ -2,13 +2,14 @@
 
 import re
 from datetime import UTC, datetime
+from functools import cache
 from html.parser import HTMLParser
 from importlib import util
 from pathlib import Path
 from string import Formatter
 
 import pytest
-from babel.messages.catalog import Message
+from babel.messages.catalog import Catalog, Message
 from babel.messages.plurals import get_plural
 
 from phiscan.language import (
@@ -42,7 +43,13 @@ messages = util.module_from_spec(_spec)
 _spec.loader.exec_module(messages)
 
 OTHERS = sorted(set(LANGUAGES) - {SOURCE})
-TEMPLATE = messages.extracted()
+
+
+@cache
+def template() -> Catalog:
+    """Return every marked message of the code."""
+    extracted: Catalog = messages.extracted()
+    return extracted
 
 
 @pytest.fixture(params=OTHERS)
@@ -79,14 +86,14 @@ class _Tags(HTMLParser):
 
 
 def test_every_marked_message_is_translated(language: str) -> None:
-    missing = messages.untranslated(messages.updated(language, TEMPLATE))
+    missing = messages.untranslated(messages.updated(language, template()))
     assert [message.id for message in missing] == []
-    assert len(TEMPLATE) > 2000
+    assert len(template()) > 2000
 
 
 def test_the_stored_catalogue_has_the_marked_messages_and_no_others(language: str) -> None:
     stored = {(str(message.id), message.context) for message in messages.read(language) if message.id}
-    assert stored == {(str(message.id), message.context) for message in TEMPLATE if message.id}
+    assert stored == {(str(message.id), message.context) for message in template() if message.id}
 
 
 def test_the_compiled_catalogue_is_that_of_the_text(language: str) -> None:
@@ -190,7 +197,7 @@ def test_the_scripts_say_what_is_marked_in_them() -> None:
     found = set(Static.load().script_messages)
     marked = {
         message.id
-        for message in TEMPLATE
+        for message in template()
         if message.id and any(name.endswith(".js") for name, _ in message.locations)
     }
     assert found == marked

@@ -98,9 +98,10 @@ def insert_lines(connection: sa.Connection, table: sa.Table, lines: Iterable[byt
 
 def sums_of(connection: sa.Connection) -> dict[str, TableSum]:
     """Return the number of rows and the digest of every table."""
-    last = last_ids(connection)
+    tables = tables_of(connection)
+    last = last_ids(connection, tables)
     sums = {}
-    for table in tables_of(connection):
+    for table in tables:
         digest, n_rows = sha256(), 0
         for line in lines_of(connection, table):
             digest.update(line + b"\n")
@@ -117,12 +118,12 @@ def table_with_rows(connection: sa.Connection) -> str:
     return ""
 
 
-def last_ids(connection: sa.Connection) -> dict[str, int]:
-    """Return the highest number ever given to a row, for each table with row numbers.
+def last_ids(connection: sa.Connection, tables: Iterable[sa.Table]) -> dict[str, int]:
+    """Return the highest number ever given to a row, for each of the tables that has row numbers.
 
     Numbers are never reused, even if the newest rows were purged; so a copy must include this.
     """
-    numbered = [table for table in tables_of(connection) if _numbers_rows(table)]
+    numbered = [table for table in tables if _numbers_rows(table)]
     last = {table.name: _highest(connection, table) for table in numbered}
     if connection.dialect.name == "sqlite":
         given = {

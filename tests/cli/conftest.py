@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from phiscan.review.store import Store
-from tests.review.results import scan, url_of
+from tests.empty_database import new_store
+from tests.review.results import scan
 
 
 @pytest.fixture
@@ -20,6 +20,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def scanned(home: Path) -> Path:
-    with Store.open(url_of(home / "phiscan.db"), create=True) as store:
+    with new_store(home / "phiscan.db") as store:
         scan(store)
     return home

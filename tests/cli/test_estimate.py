@@ -13,6 +13,7 @@ from phiscan.cli import app, main
 from phiscan.errors import InputError
 from phiscan.model import Verdict
 from phiscan.review.store import Store
+from tests.empty_database import new_store
 from tests.review.results import NOW, clear, failed, referred, scan, url_of
 
 SCHEMAS = Path(__file__).parents[2] / "docs" / "reference" / "schemas"
@@ -395,7 +396,7 @@ def test_says_whether_the_second_list_was_reviewed(tmp_path: Path) -> None:
 
 def test_counts_the_confirmed_files_of_a_scan(home: Path) -> None:
     marked = replace(clear("listed.txt"), detectors=ONE_OF_THREE, second_look=True)
-    with Store.open(url_of(home / "phiscan.db"), create=True) as store:
+    with new_store(home / "phiscan.db") as store:
         scan(store, [*(referred(f"{number}.txt") for number in range(3)), marked, clear("clear.txt")])
         store.decide_all([(number, Verdict.PHI) for number in (1, 2, 3)], reviewer="A", now=NOW)
     before = answer("missed")
@@ -413,7 +414,7 @@ def test_counts_the_confirmed_files_of_a_scan(home: Path) -> None:
 def test_refuses_options_that_do_not_go_together(
     home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    with Store.open(url_of(home / "phiscan.db"), create=True) as store:
+    with new_store(home / "phiscan.db") as store:
         scan(store, [failed("a.txt")])
     assert "two detectors or more" in refusal(capsys, monkeypatch, "missed")
     path = written(tmp_path, THREE)

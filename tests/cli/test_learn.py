@@ -19,6 +19,7 @@ from phiscan.review.decisions import model_versions as models
 from phiscan.review.store import Store
 from phiscan.store.identity import create_key
 from tests.cli.program import run
+from tests.empty_database import new_store
 from tests.review.results import IDENTIFYING, NOW, VERSIONS, referred, source, url_of
 
 SCHEMAS = Path(__file__).parents[2] / "docs" / "reference" / "schemas"
@@ -68,7 +69,7 @@ def reviewed(home: Path) -> Path:
         result(f"sales{n % 4}/{n}.txt", {**bag, "cue:price": 6 + n % 3, "rx:salesman": 3})
         for n, bag in enumerate(bags[N_FILES:])
     ]
-    with Store.open(url_of(home / "phiscan.db"), create=True) as store:
+    with new_store(home / "phiscan.db") as store:
         state = store.begin_scan([b"/share"], versions=VERSIONS, options={}, now=NOW)
         store.record(state.id, "key", [*notes, *priced])
         store.finish_scan(state.id, status="complete", seconds=1.0, now=NOW)
@@ -193,7 +194,7 @@ def test_the_probability_of_a_scan_is_shown_with_its_reasons(home: Path) -> None
         probability=0.875,
         reasons=(("words", 1.5), ("name_by_clinical", 0.9), ("people", -0.4)),
     )
-    with Store.open(url_of(home / "phiscan.db"), create=True) as store:
+    with new_store(home / "phiscan.db") as store:
         state = store.begin_scan([b"/share"], versions=VERSIONS, options={}, now=NOW)
         store.record(state.id, "key", [made])
         store.finish_scan(state.id, status="complete", seconds=1.0, now=NOW)

@@ -11,7 +11,8 @@ from click.testing import CliRunner
 from phiscan import cli
 from phiscan.cli import COMMANDS, app
 from phiscan.cli.output import print_json
-from tests.pipeline.harness import Tool
+from tests.cli.program import invoke
+from tests.pipeline.harness import ToolHere
 
 
 def _run(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
@@ -43,9 +44,15 @@ def test_lists_every_command_with_its_help() -> None:
     ],
 )
 def test_wrong_usage_is_one_line_and_exit_2(arguments: list[str]) -> None:
-    done = _run(*arguments)
-    assert done.returncode == 2
+    done = invoke(*arguments)
+    assert done.exit_code == 2
     assert done.stdout == ""
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_wrong_usage_ends_the_installed_program_with_status_2() -> None:
+    done = _run("queue", "no-such")
+    assert (done.returncode, done.stdout) == (2, "")
     assert len(done.stderr.strip().splitlines()) == 1
 
 
@@ -80,8 +87,9 @@ def test_starts_without_loading_what_a_command_does_not_need(
     assert done.stdout.splitlines()[-1] == "[]"
 
 
+@pytest.mark.usefixtures("warm")
 def test_neither_a_rescan_nor_the_queue_loads_recognizers_or_models(tmp_path: Path) -> None:
-    share, tool = tmp_path / "share", Tool(tmp_path / "home")
+    share, tool = tmp_path / "share", ToolHere(tmp_path / "home")
     share.mkdir()
     (share / "minutes.txt").write_text("The gate on level 3 is to be repaired by spring.\n")
     assert tool.run("scan", share).returncode == 0

@@ -4,7 +4,6 @@ import csv
 import json
 import re
 import sqlite3
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import jsonschema
 import pytest
 
 from phiscan.review.store import Store
-from tests.pipeline.harness import ToolHere, warm_workers
+from tests.pipeline.harness import ToolHere
 
 TUTORIAL = Path(__file__).parents[2] / "docs" / "tutorial" / "patients.md"
 SCHEMAS = TUTORIAL.parents[1] / "reference" / "schemas"
@@ -29,29 +28,28 @@ class Run:
 
 
 @pytest.fixture(scope="module")
-def tutorial(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
+def tutorial(tmp_path_factory: pytest.TempPathFactory, warm: None) -> Run:  # noqa: ARG001 (it must run)
     """Run the commands of the tutorial, and note what it promises and was not printed."""
     folder = tmp_path_factory.mktemp("patients")
     run = Run(ToolHere(folder / "home"))
-    with warm_workers(tmp_path_factory.mktemp("server")):
-        for block in _BLOCK.finditer(TUTORIAL.read_text(encoding="utf-8")):
-            what, _, value = block["what"].partition(":")
-            if what == "file":
-                path = folder / value.strip()
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(block["text"], encoding="utf-8")
-            elif what == "run":
-                for line in block["text"].splitlines():
-                    words = [a or b for a, b in re.findall(r'"([^"]*)"|(\S+)', line)]
-                    assert words[0] == "phiscan"
-                    done = run.tool.run(*words[1:])
-                    assert done.returncode == int(value.split()[-1] if value else 0), (line, done.stderr)
-                    run.outputs += [done.stdout, done.stderr]
-            elif what == "output":
-                run.missing += [line for line in block["text"].splitlines() if line not in run.outputs[-2]]
-            elif (folder / value.strip()).read_text() != block["text"]:
-                run.missing.append(value)
-        yield run
+    for block in _BLOCK.finditer(TUTORIAL.read_text(encoding="utf-8")):
+        what, _, value = block["what"].partition(":")
+        if what == "file":
+            path = folder / value.strip()
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(block["text"], encoding="utf-8")
+        elif what == "run":
+            for line in block["text"].splitlines():
+                words = [a or b for a, b in re.findall(r'"([^"]*)"|(\S+)', line)]
+                assert words[0] == "phiscan"
+                done = run.tool.run(*words[1:])
+                assert done.returncode == int(value.split()[-1] if value else 0), (line, done.stderr)
+                run.outputs += [done.stdout, done.stderr]
+        elif what == "output":
+            run.missing += [line for line in block["text"].splitlines() if line not in run.outputs[-2]]
+        elif (folder / value.strip()).read_text() != block["text"]:
+            run.missing.append(value)
+    return run
 
 
 def test_the_tutorial_does_what_it_says(tutorial: Run) -> None:

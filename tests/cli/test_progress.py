@@ -104,6 +104,7 @@ def test_says_nothing_of_a_scan_that_ends_before_it_could_be_wondered_at(said: l
     assert said == []
 
 
+@pytest.mark.usefixtures("warm")
 def test_counts_the_bytes_that_were_read_and_not_the_size_of_sparse_files(tmp_path: Path) -> None:
     share = write_share(tmp_path / "share", 10)
     read = sum(path.stat().st_size for path in share.rglob("*.txt"))

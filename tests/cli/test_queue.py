@@ -11,6 +11,7 @@ from phiscan.health.decision_table import TABLE
 from phiscan.model import Span, StoredTerm, Verdict
 from phiscan.review.store import Store
 from tests.cli.program import lines, run
+from tests.empty_database import new_store
 from tests.review.results import NOW, SHARE, failed, finding, referred, scan, url_of
 
 CANARIES = ("613-555-0199", "Ann Ex", "046 454 286", "Zanthoria")
@@ -56,7 +57,7 @@ def test_export_has_the_queue_or_every_crawled_file(scanned: Path) -> None:
 
 def test_export_has_the_interval_of_the_people_and_each_detectors_probability(home: Path) -> None:
     alone = (("patterns", 0.5), ("names", 0.25))
-    with Store.open(url_of(home / "phiscan.db"), create=True) as store:
+    with new_store(home / "phiscan.db") as store:
         counted = referred("a.csv", n_people=75_000)
         scan(store, [replace(counted, people_interval=(71_000, 79_500), detector_probabilities=alone)])
     (row,) = lines(run("queue", "export", "--json"))
@@ -85,7 +86,7 @@ def test_csv_runs_no_formula_and_shows_hidden_characters(home: Path) -> None:
         "tab\there",
         "plain.txt",
     ]
-    with Store.open(url_of(home / "phiscan.db"), create=True) as store:
+    with new_store(home / "phiscan.db") as store:
         scan(store, [referred(name) for name in names])
     table = list(csv.DictReader(io.StringIO(run("queue", "export", "--format", "csv"))))
     assert {row["path"] for row in table} == {
@@ -113,13 +114,13 @@ def test_a_name_without_its_folder_is_answered_with_the_paths_that_end_so(scanne
 
 
 def test_list_of_nothing_says_so(home: Path) -> None:
-    Store.open(url_of(home / "phiscan.db"), create=True).close()
+    new_store(home / "phiscan.db").close()
     assert run("queue", "list").startswith("Nothing to decide: no scan yet; `phiscan scan FOLDER`")
     assert json.loads(run("queue", "list", "--json")) == {"n": 0, "undecided": 0, "offset": 0, "items": []}
 
 
 def test_a_file_name_is_never_markup_or_a_terminal_command(home: Path) -> None:
-    with Store.open(url_of(home / "phiscan.db"), create=True) as store:
+    with new_store(home / "phiscan.db") as store:
         scan(store, [referred("[bold]x[/bold]\x1b[2J\u202e\u200b.txt")])
     for text in (run("queue", "list"), run("queue", "show", "1")):
         assert "[bold]x[/bold]\\x1b[2J\\u202e\\u200b.txt" in text
@@ -157,7 +158,7 @@ def test_show_says_what_a_near_miss_lacks_and_why_a_file_was_not_read(scanned: P
 
 def test_show_cuts_a_long_list_and_says_so(home: Path) -> None:
     found = tuple(finding("613-555-0199", start=20 * n) for n in range(9))
-    with Store.open(url_of(home / "phiscan.db"), create=True) as store:
+    with new_store(home / "phiscan.db") as store:
         scan(store, [replace(referred("x"), findings=found)])
     assert "and 6 more; --limit 0 shows all" in run("queue", "show", "1", "--limit", "3")
     assert run("queue", "show", "1", "--limit", "0").count("999-999-9999") == 9
@@ -176,7 +177,7 @@ def test_refuses_when_there_is_no_database(home: Path) -> None:
 
 def test_no_value_is_in_the_database_or_in_anything_printed(home: Path) -> None:
     found = tuple(finding(value, start=30 * n) for n, value in enumerate(CANARIES))
-    with Store.open(url_of(home / "phiscan.db"), create=True) as store:
+    with new_store(home / "phiscan.db") as store:
         scan(store, [replace(referred("x.txt"), findings=found), failed("y.txt")])
         store.decide(1, Verdict.PHI, reviewer="ada", now=NOW)
         printed = "".join(
@@ -195,7 +196,7 @@ def test_no_value_is_in_the_database_or_in_anything_printed(home: Path) -> None:
 
 
 def test_into_a_pipe_goes_one_line_per_file_without_trailing_spaces(home: Path) -> None:
-    with Store.open(url_of(home / "phiscan.db"), create=True) as store:
+    with new_store(home / "phiscan.db") as store:
         scan(store, [referred("long/" * 60 + "name.txt"), referred("short.txt")])
     head, *files, _empty, _foot = run("queue", "list").splitlines()
     assert head.split() == ["no.", "risk", "people", "P(PHI)", "health", "verdict", "file", "identifiers"]
@@ -205,7 +206,7 @@ def test_into_a_pipe_goes_one_line_per_file_without_trailing_spaces(home: Path) 
 
 def test_show_names_the_commonest_terms_and_counts_the_rest(home: Path) -> None:
     terms = tuple(StoredTerm(f"term{n:02}", n + 1, Span(n, n + 1), "") for n in range(15))
-    with Store.open(url_of(home / "phiscan.db"), create=True) as store:
+    with new_store(home / "phiscan.db") as store:
         scan(store, [replace(referred("x"), terms=terms)])
     text = run("queue", "show", "1")
     assert "Health terms: term14 (15), term13 (14)," in text

@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from phiscan.cli import app
-from phiscan.review.store import Store
-from tests.review.results import scan, url_of
+from tests.empty_database import new_store
+from tests.review.results import scan
 
 SCHEMAS = Path(__file__).parents[2] / "docs" / "reference" / "schemas"
 
@@ -20,7 +20,7 @@ def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PHISCAN_HOME", str(tmp_path / "home"))
     for name in ("PHISCAN_DATABASE", "PHISCAN_CONFIG"):
         monkeypatch.delenv(name, raising=False)
-    with Store.open(url_of(tmp_path / "home" / "phiscan.db"), create=True) as store:
+    with new_store(tmp_path / "home" / "phiscan.db") as store:
         scan(store)
 
 

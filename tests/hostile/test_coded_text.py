@@ -14,7 +14,7 @@ from phiscan.config import Limits
 from phiscan.errors import ExtractError
 from phiscan.extract import extract, extract_bytes
 from phiscan.extract.pdf_objects.scan import pdf_strings
-from phiscan.extract.pictures.hidden_texts import hidden_texts
+from phiscan.extract.residue.picture_values import picture_values
 from phiscan.extract.text_codes.recovery import coded_runs
 from phiscan.extract.transport.decoding import from_binhex
 from phiscan.model import FailReason, SourceFile
@@ -104,7 +104,7 @@ def test_mixed_marks_give_no_error(seed: int) -> None:
     assert all(0 <= run.start < run.end <= len(text) for run in runs)
     assert all(first.end <= second.start for first, second in pairwise(runs))
     from_binhex(text)
-    list(hidden_texts(b"\x89PNG\r\n\x1a\n" + text))
+    list(picture_values(b"\x89PNG\r\n\x1a\n" + text))
     list(pdf_strings(b"%PDF-1.4\n<</Filter/ASCII85Decode>>stream\n" + text + b"endstream\n%%EOF" + text))
 
 

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -58,14 +59,19 @@ def made_names(n: int, seed: int, ends: tuple[str, ...] = ("",)) -> list[str]:
     found: dict[str, None] = {}
     while len(found) < n:
         name = "".join(
-            str(random.choice(_ONSETS)) + str(random.choice(_VOWELS)) + str(random.choice(_CODAS))
+            _ONSETS[random.integers(len(_ONSETS))]
+            + _VOWELS[random.integers(len(_VOWELS))]
+            + _CODAS[random.integers(len(_CODAS))]
             for _ in range(2)
         )
-        found[(name + str(random.choice(ends))).capitalize()] = None
+        found[(name + ends[random.integers(len(ends))]).capitalize()] = None
     return list(found)
 
 
-GIVEN, FAMILY = made_names(2_000, 1), made_names(20_000, 2, tuple(_ENDS))
+@cache
+def _names() -> tuple[list[str], list[str]]:
+    """Return given and family names, the most frequent first."""
+    return made_names(2_000, 1), made_names(20_000, 2, tuple(_ENDS))
 
 
 def population(n: int, seed: int = 36, *, first_number: int = 0) -> Iterator[Person]:
@@ -79,14 +85,15 @@ def population(n: int, seed: int = 36, *, first_number: int = 0) -> Iterator[Per
 
 
 def _some(n: int, random: np.random.Generator, number: int) -> Iterator[Person]:
-    given = random.choice(len(GIVEN), n, p=_shares(len(GIVEN), 10))
-    family = random.choice(len(FAMILY), n, p=_shares(len(FAMILY), 60))
+    givens, families = _names()
+    given = random.choice(len(givens), n, p=_shares(len(givens), 10))
+    family = random.choice(len(families), n, p=_shares(len(families), 60))
     days = random.integers(0, 36_000, n)
     phones = random.integers(2_000_000, 9_999_999, n)
     houses, streets = random.integers(1, 3_000, n), random.integers(0, len(_STREETS), n)
     postals = random.integers(0, 18**3 * 1000, n)
     for row in range(n):
-        first, last = GIVEN[given[row]], FAMILY[family[row]]
+        first, last = givens[given[row]], families[family[row]]
         at = number + row
         # Multiplication by a number coprime to the modulus: numbers look random and never repeat.
         yield Person(

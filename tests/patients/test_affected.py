@@ -15,7 +15,8 @@ from phiscan.report.gather import gather
 from phiscan.report.rendering.worksheet_pages import INDEX, worksheet_pages
 from phiscan.report.sections import patients as patients_section
 from phiscan.review.store import Store
-from tests.review.results import NOW, clear, referred, scan, url_of
+from tests.empty_database import new_store
+from tests.review.results import NOW, clear, referred, scan
 
 
 def _checked(result: FileResult, *patients: int, rare: int = 0, planted: int = 0) -> FileResult:
@@ -41,7 +42,7 @@ SHARE = (
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(url_of(tmp_path / "phiscan.db"), create=True) as opened:
+    with new_store(tmp_path / "phiscan.db") as opened:
         scan(opened, SHARE)
         yield opened
 

@@ -20,13 +20,13 @@ from phiscan.patients.lifecycle import build, update
 from phiscan.patients.matching import Matcher, load_matcher
 from phiscan.patients.records import Kind, PatientRecord
 from phiscan.patients.settings import PatientSettings
-from phiscan.review.store import Store
 from phiscan.store.tables.users import Role
 from phiscan.web.access import PERMISSION, RIGHTS, GuardedRoute, Permission
 from phiscan.web.routes import person as routes_person
+from tests.empty_database import new_store
 from tests.patients.conftest import made
 from tests.patients.population import Person
-from tests.review.results import NOW, scan, url_of
+from tests.review.results import NOW, scan
 
 
 def _hits(matcher: Matcher, hasher: Hasher, people: list[Person]) -> int:
@@ -101,7 +101,7 @@ def test_work_and_answer_are_the_same_for_a_patient_in_no_file_and_for_a_strange
     patient += [Sought(f"{one.given} {one.family}", f"{one.born:%Y-%m-%d}")]
     stranger = [Sought(number="1" * len(one.card)), Sought(number="7" * len(one.mrn))]
     stranger += [Sought("Zzyzx Qwertz", f"{one.born:%Y-%m-%d}")]
-    with Store.open(url_of(tmp_path / "a.db"), create=True) as store:
+    with new_store(tmp_path / "a.db") as store:
         scan(store)
         statements: list[str] = []
         sa.event.listen(

@@ -1,23 +1,16 @@
 """A small share, and a phiscan of its own for each test."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.pipeline.harness import Tool, ToolHere, warm_workers, write_share
+from tests.pipeline.harness import Tool, ToolHere, write_share
 
 
 @pytest.fixture
 def tool(tmp_path: Path) -> Tool:
     """Return the installed program; each run is a process that loads everything anew, for seconds."""
     return Tool(tmp_path / "home")
-
-
-@pytest.fixture(scope="module")
-def warm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with warm_workers(tmp_path_factory.mktemp("server")):
-        yield
 
 
 @pytest.fixture

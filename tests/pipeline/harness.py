@@ -6,15 +6,11 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from phiscan.pipeline.workers import pools as workers
-from phiscan.sandbox import fork_server
-from phiscan.sandbox import pool as sandbox
 from tests.cli.program import invoke
 
 LETTER = """Lakeside Community Clinic
@@ -71,30 +67,19 @@ class Tool:
 class ToolHere(Tool):
     """Runs the program in the test's own process: what it imports and loads is loaded once for all tests.
 
-    Its workers are processes as always; ``warm_workers`` lets all scans of a module fork them from one
+    Its workers are processes as always; the fixture ``warm`` lets the scans of many tests fork them from one
     server.
     """
 
-    def run(self, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    def run(self, *arguments: str | Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
         """Run ``main`` with the environment and the folder of a program of its own."""
         words = [str(argument) for argument in arguments]
         with pytest.MonkeyPatch.context() as patch, contextlib.chdir(self.home.parent):
             for name, value in self.environment().items():
                 patch.setenv(name, value)
             patch.setattr(tempfile, "tempdir", str(self.temp))
-            result = invoke(*words)
+            result = invoke(*words, stdin=stdin)
         return subprocess.CompletedProcess(words, result.exit_code, result.stdout, result.stderr)
-
-
-@contextlib.contextmanager
-def warm_workers(folder: Path) -> Iterator[None]:
-    """Keep one server that forks workers, with everything loaded that they need, for all scans meanwhile."""
-    is_ours = fork_server.start(folder, [*sandbox._PRELOAD, *workers._PRELOAD])
-    try:
-        yield
-    finally:
-        if is_ours:
-            fork_server.stop()
 
 
 def write_share(folder: Path, n_files: int, *, distinct: bool = False) -> Path:

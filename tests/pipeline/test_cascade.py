@@ -1,6 +1,7 @@
 """The cascade leaves out what cannot change whether a file is referred; the audit sample sees everything."""
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -16,16 +17,26 @@ from phiscan.pipeline.examine import examine, in_audit_sample
 from phiscan.screen import build_screener
 from tests.pipeline.harness import LETTER, MINUTES
 
-FULL = Engine(
-    build_screener(Config()),
-    build_classifier(Config()),
-    build_decider(Config()),
-    Config().limits,
-    key=b"k" * 32,
-)
-CUT = replace(FULL, audit_share=0.0)
 LINE = "Staff on call: Torvald Karrowick, Quenna Vandelune. Dear Mr. Bristil Ostriba, see you on Monday.\n"
 STAFF = LINE * 8  # short texts are searched whatever they say
+
+
+@cache
+def full() -> Engine:
+    """Return an engine that searches everything."""
+    return Engine(
+        build_screener(Config()),
+        build_classifier(Config()),
+        build_decider(Config()),
+        Config().limits,
+        key=b"k" * 32,
+    )
+
+
+@cache
+def cut() -> Engine:
+    """Return one that searches names only where something says health."""
+    return replace(full(), audit_share=0.0)
 
 
 def document(text: str, number: int = 0) -> Document:
@@ -36,23 +47,23 @@ def document(text: str, number: int = 0) -> Document:
 def test_a_referral_is_never_lost(number: int) -> None:
     text = LETTER.format(first="Zantho", last="Prathewin", born="3 May 1961", card="1234 567 897", year=2009)
     filler = MINUTES.format(n=1) * number
-    whole, cut = (examine(document(filler + text), engine) for engine in (FULL, CUT))
-    assert whole == replace(cut, search=Search.EVERYTHING)
-    assert cut.search is Search.NEEDED
+    whole, part = (examine(document(filler + text), engine) for engine in (full(), cut()))
+    assert whole == replace(part, search=Search.EVERYTHING)
+    assert part.search is Search.NEEDED
     assert whole.referral is Referral.REFERRED
 
 
 def test_names_are_not_searched_where_nothing_says_health_and_the_case_says_so() -> None:
-    assert examine(document(STAFF), FULL).referral is Referral.PII_ONLY
-    cut = examine(document(STAFF), CUT)
-    assert cut.referral is Referral.CLEAR
-    assert cut.case == "names_not_searched"
-    assert cut.search is Search.LEFT_OUT
-    assert dict(cut.detectors) == {"patterns": False, "names": False}
+    assert examine(document(STAFF), full()).referral is Referral.PII_ONLY
+    part = examine(document(STAFF), cut())
+    assert part.referral is Referral.CLEAR
+    assert part.case == "names_not_searched"
+    assert part.search is Search.LEFT_OUT
+    assert dict(part.detectors) == {"patterns": False, "names": False}
 
 
 def test_all_three_detectors_run_on_the_audit_sample() -> None:
-    engine = replace(FULL, audit_share=0.3)
+    engine = replace(full(), audit_share=0.3)
     documents = [document(STAFF, number) for number in range(400)]
     sampled = [one for one in documents if in_audit_sample(one, engine)]
     assert 80 < len(sampled) < 160
@@ -67,8 +78,10 @@ def test_names_are_searched_where_only_detector_b_sees_health() -> None:
     # B asks the score by concepts and cues; a model of words that knows nothing must not take its names.
     nothing = PatientModel(np.zeros(N_BUCKETS, dtype=np.float32), {}, -9.0, "test-1")
     text = LETTER.format(first="Zantho", last="Prathewin", born="3 May 1961", card="1234 567 897", year=2009)
-    engines = (replace(one, classifier=replace(one.classifier, patient_model=nothing)) for one in (FULL, CUT))
-    whole, cut = (examine(document(text), engine) for engine in engines)
-    assert whole == replace(cut, search=Search.EVERYTHING)
-    assert dict(cut.detectors)["names"]
-    assert cut.health.score < HINT
+    engines = (
+        replace(one, classifier=replace(one.classifier, patient_model=nothing)) for one in (full(), cut())
+    )
+    whole, part = (examine(document(text), engine) for engine in engines)
+    assert whole == replace(part, search=Search.EVERYTHING)
+    assert dict(part.detectors)["names"]
+    assert part.health.score < HINT

@@ -1,6 +1,7 @@
 """The desk over a scanned share: no value reaches a browser without a reveal; no passage is kept."""
 
 import re
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -47,16 +48,28 @@ class Place:
         return [item.file_id for item in self.store.desk.items(viewer="lea", now=NOW).items]
 
 
+@pytest.fixture(scope="module")
+def scanned(warm: None, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:  # noqa: ARG001 (it must run)
+    """Scan a share once, and return it and the home; every test works on a copy of the home."""
+    folder = tmp_path_factory.mktemp("scanned")
+    tool, share = ToolHere(folder / "home"), write_share(folder / "share", 11)
+    (share / "note.txt").write_text(NOTE * 3)
+    assert tool.run("init").returncode == 0
+    done = tool.run("scan", share, "--exit-zero")
+    assert done.returncode == 0, done.stderr
+    return tool.home, share
+
+
 @pytest.fixture
-def place(tool_here: ToolHere, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+def place(
+    scanned: tuple[Path, Path], tool_here: ToolHere, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Place]:
     monkeypatch.setattr(
         passwords, "_HASHER", PasswordHash((Argon2Hasher(time_cost=1, memory_cost=8, parallelism=1),))
     )
-    share = write_share(tmp_path / "share", 11)
-    (share / "note.txt").write_text(NOTE * 3)
-    assert tool_here.run("init").returncode == 0
-    done = tool_here.run("scan", share, "--exit-zero")
-    assert done.returncode == 0, done.stderr
+    home, share = scanned
+    shutil.copytree(home, tool_here.home)
+    contents = {path: path.read_bytes() for path in share.rglob("*.txt")}
     with Store.open(f"sqlite:///{tool_here.database}") as store:
         for name, role in (("lea", Role.LEAD), ("rea", Role.READER), ("aud", Role.AUDITOR)):
             store.users.add(name=name, role=role, password=PASSWORD, by="test", now=NOW)
@@ -67,6 +80,9 @@ def place(tool_here: ToolHere, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         yield place
         visit.client.__exit__()
         Browser.open.remove(visit)
+    for path, content in contents.items():
+        if path.read_bytes() != content:
+            path.write_bytes(content)
 
 
 def shown(page: str) -> str:

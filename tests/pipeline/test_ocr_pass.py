@@ -22,7 +22,10 @@ from phiscan.store.identity import create_key
 from tests.pipeline.harness import LETTER, MINUTES, ToolHere
 from tests.pipeline.test_early_results import Held, run_scan
 
-pytestmark = pytest.mark.skipif(not languages(), reason="tesseract is not installed")
+pytestmark = [
+    pytest.mark.skipif(not languages(), reason="tesseract is not installed"),
+    pytest.mark.usefixtures("warm"),
+]
 
 
 def _picture(path: Path, text: str) -> None:

@@ -20,7 +20,7 @@ from phiscan.pipeline.examine import examine, examine_named, examine_text
 from phiscan.pipeline.file_names import names_of
 from phiscan.pipeline.process import _keep
 from tests.pipeline.harness import LETTER, MINUTES
-from tests.pipeline.test_cascade import CUT, FULL, STAFF, document
+from tests.pipeline.test_cascade import STAFF, cut, document, full
 
 NOTE = LETTER.format(first="Zantho", last="Prathewin", born="3 May 1961", card="1234 567 897", year=2009)
 TEXTS = (NOTE, STAFF, MINUTES.format(n=1), "", f"{STAFF}{NOTE}")
@@ -48,28 +48,32 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     return counts
 
 
-@pytest.mark.parametrize("engine", [FULL, CUT], ids=["all", "cascade"])
+@pytest.mark.parametrize("build", [full, cut], ids=["all", "cascade"])
 @pytest.mark.parametrize("text", TEXTS)
-def test_a_document_is_read_once(text: str, engine: engine_module.Engine, reads: Counter[str]) -> None:
+def test_a_document_is_read_once(
+    text: str, build: Callable[[], engine_module.Engine], reads: Counter[str]
+) -> None:
+    engine = build()
+    reads.clear()
     whole, examination = examine_text(document(text), engine)
     source = SourceFile(b"/share", b"a.txt", len(text), 1, 1, 1, 1)
     _keep(source, whole, examination, engine)
     searched = examination.case != "names_not_searched"
     # Where a cheap look was not enough, the passages are read again with the names in them.
-    n_looks = 2 if engine is CUT and searched and examination.health.by_concepts < classify.HINT else 1
+    n_looks = 2 if build is cut and searched and examination.health.by_concepts < classify.HINT else 1
     assert reads == {"terms": 1, "text": n_looks, "passages": n_looks, "evidence": 1}
 
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_what_is_handed_on_decides_as_what_is_read_anew(text: str) -> None:
     one = document(text)
-    examination = examine(one, FULL)
-    health = classify.classify(one, FULL.classifier)
+    examination = examine(one, full())
+    health = classify.classify(one, full().classifier)
     assert health == examination.health
-    gathered = FULL.decider.gather(one, examination.screening, FULL.classifier)
-    decided = FULL.decider.decide(one, examination.screening, health, examination.detectors, gathered)
+    gathered = full().decider.gather(one, examination.screening, full().classifier)
+    decided = full().decider.decide(one, examination.screening, health, examination.detectors, gathered)
     assert decided == examination.decision
-    assert classify.detect(one, examination.screening, health, FULL.classifier) == examination.detectors
+    assert classify.detect(one, examination.screening, health, full().classifier) == examination.detectors
 
 
 def test_the_text_detector_never_reads_what_a_file_is_called() -> None:
@@ -77,22 +81,22 @@ def test_the_text_detector_never_reads_what_a_file_is_called() -> None:
     source = SourceFile(b"/share", b"Tremblay_Marie_MRN_4431298.txt", len(STAFF), 1, 1, 1, 1)
     text = "Seen for type 2 diabetes. Metformin 500 mg. See again in May.\n"
     one = Document(text, (Segment("", 0, len(text)),), "text/plain", content_hash="0" * 64)
-    named, examination = examine_named(one, names_of(source), FULL, lambda _stage: None)
+    named, examination = examine_named(one, names_of(source), full(), lambda _stage: None)
     assert len(named.text) > len(text)
-    margin = classify.text_margin(one, examination.screening, examination.health, FULL.classifier)
+    margin = classify.text_margin(one, examination.screening, examination.health, full().classifier)
     assert dict(examination.detectors)["text"] == (margin >= 0)
-    alone = FULL.decider.detectors.probabilities([("text", margin)])
+    alone = full().decider.detectors.probabilities([("text", margin)])
     assert examination.detector_probabilities[2:] == alone
 
 
 def test_the_evidence_that_is_stored_is_that_of_the_decision() -> None:
     one = document(NOTE)
-    examination = examine(one, FULL)
+    examination = examine(one, full())
     source = SourceFile(b"/share", b"a.txt", len(NOTE), 1, 1, 1, 1)
-    result: FileResult = _keep(source, one, examination, FULL)
+    result: FileResult = _keep(source, one, examination, full())
     layout = classify.is_laid_out_as_a_record(examination.detectors)
     evidence = classify.evidence_of(one, examination.screening, examination.health, layout=layout)
     stored = evidence.stored_values()
     assert result.evidence[: len(stored)] == stored
     changed = replace(examination, detectors=())
-    assert _keep(source, one, changed, FULL).evidence == result.evidence
+    assert _keep(source, one, changed, full()).evidence == result.evidence

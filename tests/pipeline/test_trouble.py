@@ -11,7 +11,7 @@ from phiscan.config import load_config
 from phiscan.crawl import check_roots, load_ignore, local
 from phiscan.pipeline.scan import scan as run_scan
 from phiscan.review.store import Store
-from tests.pipeline.harness import Tool
+from tests.pipeline.harness import Tool, ToolHere
 from tests.waiting import wait_until
 
 RULE = """[[rule]]
@@ -43,51 +43,49 @@ def _one_line(done: subprocess.CompletedProcess[str], status: int, *words: str) 
 
 @pytest.mark.parametrize("pattern", ["(", r"\bLKC-(?=\d)", "x{1000}{1000}", r"LKC-\d+"])
 def test_refuses_a_bad_rule_of_the_site_before_any_file_is_opened(
-    tool: Tool, share: Path, pattern: str
+    tool_here: ToolHere, share: Path, pattern: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rules = tool.home.parent / "site.toml"
+    rules = tool_here.home.parent / "site.toml"
     rules.write_text(RULE.format(pattern=pattern))
-    environment = {**tool.environment(), "PHISCAN_EXTRA_PATTERNS": str(rules)}
-    done = subprocess.run(
-        tool.command("scan", share), env=environment, capture_output=True, text=True, check=False
-    )
+    monkeypatch.setenv("PHISCAN_EXTRA_PATTERNS", str(rules))
+    done = tool_here.run("scan", share)
     assert _one_line(done, 2, str(rules), "site.mrn.1"), done.stderr
 
 
 @pytest.mark.slow
-def test_makes_no_new_key_for_an_old_database(tool: Tool, share: Path) -> None:
-    tool.run("scan", share)
-    key = tool.home / "key"
+def test_makes_no_new_key_for_an_old_database(tool_here: ToolHere, share: Path) -> None:
+    tool_here.run("scan", share)
+    key = tool_here.home / "key"
     held = key.read_bytes()
     key.unlink()
-    assert _one_line(tool.run("scan", share), 2, "the key is gone")
+    assert _one_line(tool_here.run("scan", share), 2, "the key is gone")
     key.write_bytes(held)
     key.chmod(0o600)
-    assert '"unchanged": 60' in tool.run("scan", share, "--json").stdout
+    assert '"unchanged": 60' in tool_here.run("scan", share, "--json").stdout
 
 
 @pytest.mark.slow
-def test_does_not_take_an_unmounted_share_for_a_clean_one(tool: Tool, share: Path) -> None:
-    tool.run("scan", share)
+def test_does_not_take_an_unmounted_share_for_a_clean_one(tool_here: ToolHere, share: Path) -> None:
+    tool_here.run("scan", share)
     share.rename(share.with_name("elsewhere"))
     share.mkdir()  # the mount point without its share
-    done = tool.run("scan", share, "--json")
+    done = tool_here.run("scan", share, "--json")
     summary = json.loads(done.stdout)
     assert done.returncode == 3
     assert (summary["crawled"], summary["unchanged"], summary["failed"]) == (61, 60, {"io_error": 1})
     assert summary["referred"] == 6
-    emptied = json.loads(tool.run("scan", share, "--full", "--json").stdout)
+    emptied = json.loads(tool_here.run("scan", share, "--full", "--json").stdout)
     assert (emptied["crawled"], emptied["referred"]) == (0, 0)
     share.rmdir()
     share.with_name("elsewhere").rename(share)
-    assert json.loads(tool.run("scan", share, "--json").stdout)["crawled"] == 60
+    assert json.loads(tool_here.run("scan", share, "--json").stdout)["crawled"] == 60
 
 
 @pytest.mark.slow
 def test_keeps_the_results_of_a_folder_that_cannot_be_listed(
-    tool: Tool, share: Path, monkeypatch: pytest.MonkeyPatch
+    tool_here: ToolHere, share: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tool.run("scan", share)
+    tool_here.run("scan", share)
     real = os.open
 
     def refuse(path: bytes, flags: int) -> int:
@@ -95,7 +93,7 @@ def test_keeps_the_results_of_a_folder_that_cannot_be_listed(
             raise PermissionError(13, "Permission denied")
         return real(path, flags)
 
-    config = load_config(None, {**os.environ, "PHISCAN_HOME": str(tool.home)})
+    config = load_config(None, {**os.environ, "PHISCAN_HOME": str(tool_here.home)})
     monkeypatch.setattr(local.os, "open", refuse)  # root may list everything, so the refusal is made here
     with Store.open(config.database_url) as store:
         summary = run_scan(config, check_roots([share]), store, ignore=load_ignore(config, [])).summary
@@ -105,11 +103,11 @@ def test_keeps_the_results_of_a_folder_that_cannot_be_listed(
 
 
 @pytest.mark.slow
-def test_refuses_another_key_before_it_opens_a_file(tool: Tool, share: Path) -> None:
-    tool.run("scan", share)
-    key = tool.home / "key"
+def test_refuses_another_key_before_it_opens_a_file(tool_here: ToolHere, share: Path) -> None:
+    tool_here.run("scan", share)
+    key = tool_here.home / "key"
     key.write_text("ab" * 32 + "\n")
-    done = tool.run("scan", share, "--json")
+    done = tool_here.run("scan", share, "--json")
     assert (done.returncode, done.stdout) == (2, "")
     assert "`phiscan db rotate-key`" in done.stderr
 
@@ -169,13 +167,6 @@ def test_prints_any_name_under_any_locale(tool: Tool, share: Path) -> None:
     "line",
     ['{"id": NaN, "text": "a"}', '{"id": 1e999, "text": "a"}', '{"id": "\\ud800", "text": "a"}', "1" * 5000],
 )
-def test_refuses_what_is_not_json_on_one_line(tool: Tool, line: str) -> None:
-    done = subprocess.run(
-        tool.command("screen", "-", "--json"),
-        env=tool.environment(),
-        input=line + "\n",
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def test_refuses_what_is_not_json_on_one_line(tool_here: ToolHere, line: str) -> None:
+    done = tool_here.run("screen", "-", "--json", stdin=line + "\n")
     assert _one_line(done, 2, "line 1: expected a JSON object"), done.stderr

@@ -9,7 +9,7 @@ from phiscan.model import EntityType, FileResult, Referral, Span, Verdict
 from phiscan.review.decisions.corrections import Mark
 from phiscan.review.decisions.suppressions import SuppressionKind, SuppressionScope
 from phiscan.review.store import Store
-from phiscan.store.database import open_database
+from tests.empty_database import new_database
 from tests.report.synthetic import CANARY, NOW, VERSIONS, Made, failed, finding, screened
 
 AFTER = NOW + timedelta(days=1)  # the second scan
@@ -67,7 +67,7 @@ def scans() -> Scans:
 
 def two_scans(folder: Path) -> Made:
     """Fill a database with two complete scans of one share."""
-    database = open_database(f"sqlite:///{folder / 'phiscan.db'}", create=True)
+    database = new_database(folder / "phiscan.db")
     store = Store(database)
     made = scans()
     number = 0

@@ -25,7 +25,8 @@ from phiscan.model import (
     Verdict,
 )
 from phiscan.review.store import Store
-from phiscan.store.database import Database, open_database
+from phiscan.store.database import Database
+from tests.empty_database import new_database
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 CANARY = "Zyxwvut Canary-Person 046-454-286"
@@ -161,7 +162,7 @@ def _result(path: str, number: int, chance: random.Random) -> FileResult:
 
 
 def fill(folder: Path, results: Sequence[FileResult], *, roots: Sequence[bytes] = (b"/srv/share",)) -> Made:
-    database = open_database(f"sqlite:///{folder / 'phiscan.db'}", create=True)
+    database = new_database(folder / "phiscan.db")
     store = Store(database)
     state = store.begin_scan(roots, versions=VERSIONS, options={}, now=NOW)
     for start in range(0, len(results), 2000):

@@ -49,10 +49,20 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
     made.database.close()
 
 
-@pytest.fixture(params=["desk_day", "large"])
+@pytest.fixture(scope="module", params=["desk_day", "large"])
 def report(request: pytest.FixtureRequest) -> Report:
     made: Made = request.getfixturevalue(request.param)
     return gather(made.database, now=NOW, conceal=False)
+
+
+@pytest.fixture(scope="module")
+def english(report: Report) -> dict[str, str]:
+    return dict(pack(report))
+
+
+@pytest.fixture(scope="module")
+def french(report: Report) -> dict[str, str]:
+    return dict(pack(report, language="fr"))
 
 
 def test_no_page_of_the_pack_has_text_that_is_not_marked(
@@ -65,8 +75,7 @@ def test_no_page_of_the_pack_has_text_that_is_not_marked(
             assert pseudo.unmarked(text, DATA) == set(), name
 
 
-def test_the_french_pages_show_the_same_values(report: Report) -> None:
-    english, french = pack(report), pack(report, language="fr")
+def test_the_french_pages_show_the_same_values(english: dict[str, str], french: dict[str, str]) -> None:
     assert french.keys() == english.keys()
     assert VALUE.findall(french["report.html"]) == VALUE.findall(english["report.html"]) != []
     assert '<html lang="fr">' in french["report.html"]
@@ -77,8 +86,7 @@ def test_the_french_pages_show_the_same_values(report: Report) -> None:
             assert "Facteur 1. Nature et étendue des renseignements" in text
 
 
-def test_json_and_csv_never_change_with_the_language(report: Report) -> None:
-    english, french = pack(report), pack(report, language="fr")
+def test_json_and_csv_never_change_with_the_language(english: dict[str, str], french: dict[str, str]) -> None:
     same = [name for name in english if name.endswith((".json", ".csv"))]
     assert len(same) > 20
     for name in same:
@@ -86,8 +94,8 @@ def test_json_and_csv_never_change_with_the_language(report: Report) -> None:
     assert "renvoy" not in english["report.json"]
 
 
-def test_percentages_and_moments_have_the_french_form(report: Report) -> None:
-    page = pack(report, language="fr")["report.html"]
+def test_percentages_and_moments_have_the_french_form(french: dict[str, str]) -> None:
+    page = french["report.html"]
     shown = re.findall(r'<data value="0\.\d+">([^<]*)</data>', page)
     assert shown
     assert not any("." in text for text in shown)

@@ -3,7 +3,8 @@ import io
 import json
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from phiscan.report.gather import gather
 from phiscan.report.pack import pack, write_pack
 from phiscan.review.store import Store
 from tests.report.page import json_numbers, parsed, shown_numbers, visible_text
-from tests.report.synthetic import CANARY, NOW, Made, decide_referred, failed, screened, share, source
+from tests.report.synthetic import CANARY, NOW, Made, decide_referred, failed, fill, screened, share, source
 
 Fill = Callable[..., Made]
 SCHEMA = Path(__file__).parents[2] / "docs" / "reference" / "schemas" / "report.json"
@@ -46,13 +47,20 @@ CASES: dict[str, Callable[[Fill], Made]] = {
 }
 
 
-@pytest.fixture(params=sorted(CASES))
-def made(request: pytest.FixtureRequest, filled: Fill) -> Made:
-    return CASES[request.param](filled)
+@pytest.fixture(scope="module", params=sorted(CASES))
+def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
+    made = CASES[request.param](partial(fill, tmp_path_factory.mktemp("database")))
+    yield made
+    made.database.close()
 
 
-def test_page_is_well_formed_and_stands_alone(made: Made) -> None:
-    page = pack_of(made)["report.html"]
+@pytest.fixture(scope="module")
+def files(made: Made) -> dict[str, str]:
+    return pack_of(made)
+
+
+def test_page_is_well_formed_and_stands_alone(files: dict[str, str]) -> None:
+    page = files["report.html"]
     root = parsed(page)
     assert root.get("lang") == "en"
     assert not list(root.iter("script", "link", "img", "iframe"))
@@ -61,8 +69,8 @@ def test_page_is_well_formed_and_stands_alone(made: Made) -> None:
     assert "@import" not in page
 
 
-def test_page_is_structured_for_screen_readers(made: Made) -> None:
-    root = parsed(pack_of(made)["report.html"])
+def test_page_is_structured_for_screen_readers(files: dict[str, str]) -> None:
+    root = parsed(files["report.html"])
     levels = [int(element.tag[1]) for element in root.iter("h1", "h2", "h3", "h4")]
     assert levels[0] == 1
     assert levels.count(1) == 1
@@ -78,8 +86,7 @@ def test_page_is_structured_for_screen_readers(made: Made) -> None:
         assert svg.get("aria-hidden") == "true" or svg.get("aria-label")
 
 
-def test_every_number_of_the_page_is_in_the_json(made: Made) -> None:
-    files = pack_of(made)
+def test_every_number_of_the_page_is_in_the_json(files: dict[str, str]) -> None:
     sums = {
         float(sum(json.loads(files["report.json"])["coverage"][kind].values()))
         for kind in ("skipped", "failed")
@@ -88,11 +95,11 @@ def test_every_number_of_the_page_is_in_the_json(made: Made) -> None:
     assert shown_numbers(files["report.html"]) - known == set()
 
 
-def test_json_satisfies_the_published_schema(made: Made) -> None:
-    jsonschema.validate(json.loads(pack_of(made)["report.json"]), json.loads(SCHEMA.read_text()))
+def test_json_satisfies_the_published_schema(files: dict[str, str]) -> None:
+    jsonschema.validate(json.loads(files["report.json"]), json.loads(SCHEMA.read_text()))
 
 
-def test_every_null_of_a_figure_has_a_reason(made: Made) -> None:
+def test_every_null_of_a_figure_has_a_reason(files: dict[str, str]) -> None:
     def check(value: Any) -> None:
         if isinstance(value, dict):
             if {"value", "reason"} <= value.keys() and value["value"] is None:
@@ -103,24 +110,24 @@ def test_every_null_of_a_figure_has_a_reason(made: Made) -> None:
             for item in value:
                 check(item)
 
-    check(json.loads(pack_of(made)["report.json"]))
+    check(json.loads(files["report.json"]))
 
 
-def test_csv_tables_are_rectangular(made: Made) -> None:
-    for name, text in pack_of(made).items():
+def test_csv_tables_are_rectangular(files: dict[str, str]) -> None:
+    for name, text in files.items():
         if name.endswith(".csv"):
             header, *rows = csv.reader(io.StringIO(text))
             assert len(header) == len(set(header)), name
             assert all(len(row) == len(header) for row in rows), name
 
 
-def test_files_csv_names_every_crawled_file(made: Made) -> None:
-    rows = list(csv.DictReader(io.StringIO(pack_of(made)["files.csv"])))
+def test_files_csv_names_every_crawled_file(made: Made, files: dict[str, str]) -> None:
+    rows = list(csv.DictReader(io.StringIO(files["files.csv"])))
     assert len(rows) == len(made.results)
 
 
-def test_plots_are_svg_files_of_their_own(made: Made) -> None:
-    for name, text in pack_of(made).items():
+def test_plots_are_svg_files_of_their_own(files: dict[str, str]) -> None:
+    for name, text in files.items():
         if name.endswith(".svg"):
             assert parsed(text).tag == "{http://www.w3.org/2000/svg}svg"
 

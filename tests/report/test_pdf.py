@@ -7,10 +7,11 @@ import pytest
 from lxml import etree
 
 from phiscan.model import FailReason, Referral
+from phiscan.report.data.report import ReportData
 from phiscan.report.gather import gather
 from phiscan.report.rendering.html import render
 from phiscan.report.rendering.pdf import _drawn_width, _register_fonts, _widths, render_pdf
-from tests.report.synthetic import CANARY, NOW, Made, decide_referred, failed, screened, share
+from tests.report.synthetic import CANARY, NOW, Made, decide_referred, failed, fill, screened, share
 
 Fill = Callable[..., Made]
 
@@ -24,11 +25,28 @@ def page_of(made: Made) -> str:
     return render(gather(made.database, now=NOW).data)
 
 
-def test_says_what_the_page_says(filled: Fill) -> None:
-    made = filled(share(400))
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> ReportData:
+    """The report of 400 files, their referred ones decided."""
+    made = fill(tmp_path_factory.mktemp("database"), share(400))
     decide_referred(made)
-    data = gather(made.database, now=NOW).data
-    text = text_of(render_pdf(render(data)))
+    gathered = gather(made.database, now=NOW).data
+    made.database.close()
+    return gathered
+
+
+@pytest.fixture(scope="module")
+def page(data: ReportData) -> str:
+    return render(data)
+
+
+@pytest.fixture(scope="module")
+def pdf(page: str) -> bytes:
+    return render_pdf(page)
+
+
+def test_says_what_the_page_says(data: ReportData, pdf: bytes) -> None:
+    text = text_of(pdf)
     assert f"{data.overall.tdp.value:.1%}" in text
     assert f"{data.overall.final_frp.high:.1%}" in text
     for sentence in data.limits:
@@ -47,9 +65,8 @@ def test_renders_what_there_is(filled: Fill, results: list[object]) -> None:
     assert render_pdf(page_of(filled(results))).startswith(b"%PDF-")
 
 
-def test_is_the_same_for_the_same_page(filled: Fill) -> None:
-    page = page_of(filled(share(50)))
-    assert render_pdf(page) == render_pdf(page)
+def test_is_the_same_for_the_same_page(page: str, pdf: bytes) -> None:
+    assert render_pdf(page) == pdf
 
 
 def test_spells_out_what_the_font_cannot_draw(filled: Fill) -> None:
@@ -61,10 +78,8 @@ def test_spells_out_what_the_font_cannot_draw(filled: Fill) -> None:
     assert "<b>&.txt" in text
 
 
-def test_holds_no_free_text_of_a_reviewer(filled: Fill) -> None:
-    made = filled(share(100))
-    decide_referred(made)
-    text = text_of(render_pdf(page_of(made)))
+def test_holds_no_free_text_of_a_reviewer(pdf: bytes) -> None:
+    text = text_of(pdf)
     assert not any(word in text for word in CANARY.split())
 
 
@@ -96,11 +111,7 @@ def elements(pdf: bytes) -> list[pypdf.generic.DictionaryObject]:
     return found
 
 
-def test_is_tagged_with_headings_tables_and_what_pictures_show(filled: Fill) -> None:
-    made = filled(share(400))
-    decide_referred(made)
-    page = page_of(made)
-    pdf = render_pdf(page)
+def test_is_tagged_with_headings_tables_and_what_pictures_show(page: str, pdf: bytes) -> None:
     found = elements(pdf)
     roles = [one["/S"] for one in found]
     assert roles[:1] == ["/Document"]
@@ -117,16 +128,14 @@ def test_is_tagged_with_headings_tables_and_what_pictures_show(filled: Fill) -> 
             assert {cell.get_object()["/S"] for cell in one["/K"]} <= {"/TH", "/TD"}
 
 
-def test_no_text_is_outside_of_the_tags_and_each_mark_has_its_element(filled: Fill) -> None:
-    made = filled(share(400))
-    decide_referred(made)
-    reader = pypdf.PdfReader(io.BytesIO(render_pdf(page_of(made))))
+def test_no_text_is_outside_of_the_tags_and_each_mark_has_its_element(pdf: bytes) -> None:
+    reader = pypdf.PdfReader(io.BytesIO(pdf))
     tree = reader.trailer["/Root"]["/StructTreeRoot"]
     by_page = tree["/ParentTree"]["/Nums"]
-    for number, page in enumerate(reader.pages):
-        assert page["/StructParents"] == by_page[2 * number] == number
+    for number, sheet in enumerate(reader.pages):
+        assert sheet["/StructParents"] == by_page[2 * number] == number
         depth, marks = 0, 0
-        for operands, operator in page.get_contents().operations:
+        for operands, operator in sheet.get_contents().operations:
             if operator in {b"BDC", b"BMC"}:
                 depth += 1
                 marks += operator == b"BDC"

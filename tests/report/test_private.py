@@ -1,7 +1,9 @@
 """A report with differential privacy: noisy figures and public sizes, nothing else, and a ledger."""
 
 import json
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,17 +14,30 @@ from phiscan.errors import InputError
 from phiscan.report.gather import gather
 from phiscan.report.private.pack import private_pack
 from phiscan.report.private.release import private_report
+from phiscan.store.database import open_database
 from tests.report.page import json_numbers, parsed, shown_numbers
-from tests.report.synthetic import NOW, Made, decide_referred, failed, share
+from tests.report.synthetic import NOW, Made, decide_referred, failed, fill, share
 
 Fill = Callable[..., Made]
 
 
-@pytest.fixture
-def made(filled: Fill) -> Made:
-    made = filled(share(400))
+@pytest.fixture(scope="module")
+def reviewed(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    """Fill a database once; every test works on a copy."""
+    made = fill(tmp_path_factory.mktemp("database"), share(400))
     decide_referred(made, share_decided=0.9, share_phi=0.8)
+    made.database.close()
     return made
+
+
+@pytest.fixture
+def made(reviewed: Made, tmp_path: Path) -> Iterator[Made]:
+    (tmp_path / "database").mkdir()
+    path = tmp_path / "database" / "phiscan.db"
+    shutil.copy(str(reviewed.database.url.database), path)
+    database = open_database(f"sqlite:///{path}", create=False)
+    yield replace(reviewed, database=database)
+    database.close()
 
 
 def run(made: Made, home: Path, *arguments: str) -> Result:

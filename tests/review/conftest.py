@@ -10,12 +10,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from pwdlib import PasswordHash
+from pwdlib.hashers.argon2 import Argon2Hasher
 
+from phiscan.review.accounts import passwords
 from phiscan.review.store import Store
 from tests.postgresql import Server
 from tests.review.results import url_of
 
 TEMPLATE = "phiscan_template"
+QUICK = PasswordHash((Argon2Hasher(time_cost=1, memory_cost=8, parallelism=1),))
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -24,6 +28,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         kinds = kinds[:1] if "database" in metafunc.fixturenames else kinds
         kinds = kinds[1:] if "server" in metafunc.fixturenames else kinds
         metafunc.parametrize("backend", kinds, scope="session")
+
+
+@pytest.fixture(autouse=True)
+def quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hash passwords with the least memory and time that Argon2 takes."""
+    monkeypatch.setattr(passwords, "_HASHER", QUICK)
+    passwords._unmatched_hash.cache_clear()
 
 
 @pytest.fixture(scope="session")

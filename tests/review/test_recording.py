@@ -10,6 +10,7 @@ import pytest
 from phiscan.errors import StoreError
 from phiscan.model import FailReason, FileResult, Outcome, Span
 from phiscan.review.store import Store
+from tests.empty_database import new_store
 from tests.review.results import (
     NOW,
     ROOT,
@@ -43,7 +44,7 @@ def rows_of(path: Path) -> dict[str, list[dict[str, object]]]:
 
 def test_recording_twice_is_recording_once(tmp_path: Path) -> None:
     for name, times in (("once", 1), ("twice", 2)):
-        with Store.open(url_of(tmp_path / name), create=True) as store:
+        with new_store(tmp_path / name) as store:
             state = store.begin_scan([ROOT], versions=VERSIONS, options={}, now=NOW)
             for _ in range(times):
                 store.record(state.id, "v1", SHARE)
@@ -69,14 +70,14 @@ def test_takes_the_last_of_two_results_for_one_file_in_a_batch(store: Store) -> 
 
 
 def test_resumed_scan_has_the_rows_of_an_undisturbed_one(tmp_path: Path) -> None:
-    with Store.open(url_of(tmp_path / "undisturbed"), create=True) as store:
+    with new_store(tmp_path / "undisturbed") as store:
         scan(store, SHARE)
     for cut in range(len(SHARE)):
         path = tmp_path / f"cut{cut}"
-        with Store.open(url_of(path), create=True) as store:
+        with new_store(path) as store:
             first = store.begin_scan([ROOT], versions=VERSIONS, options={}, now=NOW)
             store.record(first.id, "v1", SHARE[:cut])  # and then killed
-        with Store.open(url_of(path), create=True) as store:
+        with Store.open(url_of(path)) as store:
             second = store.begin_scan([ROOT], versions=VERSIONS, options={}, now=later(5))
             assert second.resumed
             assert (second.id, second.started) == (first.id, NOW)
@@ -214,7 +215,7 @@ def test_a_file_seen_again_and_then_read_after_all_counts_once(store: Store) -> 
 def test_what_a_copys_name_promises_is_its_own(tmp_path: Path) -> None:
     first = replace(clear("a.jpg"), detail="the name promises image/jpeg")
     copy = replace(clear("b.txt"), content_hash=first.content_hash, is_copy=True)
-    with Store.open(url_of(tmp_path / "phiscan.db"), create=True) as store:
+    with new_store(tmp_path / "phiscan.db") as store:
         scan(store, [first, copy])
     details = {row["detail"] for row in rows_of(tmp_path / "phiscan.db")["examination"]}
     assert details == {"the name promises image/jpeg", ""}

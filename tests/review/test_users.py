@@ -6,17 +6,15 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from pwdlib import PasswordHash
-from pwdlib.hashers.argon2 import Argon2Hasher
 
 from phiscan.errors import ConflictError, InputError
 from phiscan.review.accounts import passwords
 from phiscan.review.accounts.users import Refusal, Role, SignedIn
 from phiscan.review.store import Store
-from tests.review.results import NOW, later, url_of
+from tests.empty_database import new_store
+from tests.review.results import NOW, later
 
 PASSWORD = "correct horse battery"
-QUICK = PasswordHash((Argon2Hasher(time_cost=1, memory_cost=8, parallelism=1),))
 
 
 @pytest.fixture
@@ -25,15 +23,14 @@ def database(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def store(database: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
-    monkeypatch.setattr(passwords, "_HASHER", QUICK)
-    passwords._unmatched_hash.cache_clear()
-    with Store.open(url_of(database), create=True) as opened:
+def store(database: Path) -> Iterator[Store]:
+    with new_store(database) as opened:
         opened.users.add(name="Ana Ex", role=Role.LEAD, password=PASSWORD, by="test", now=NOW)
         yield opened
 
 
-def test_a_password_is_kept_as_argon2id_with_the_costs_of_rfc_9106() -> None:
+def test_a_password_is_kept_as_argon2id_with_the_costs_of_rfc_9106(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()  # the costs of the program, not those of the tests
     made = passwords.hashed("a long enough one", name="ana")
     assert made.startswith("$argon2id$v=19$m=65536,t=3,p=4$")
     assert passwords.is_right("a long enough one", made)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -39,7 +41,9 @@ def test_takes_them_from_the_column_of_an_identifier_only() -> None:
     assert not any("tabs" in value or value in {"4400", "3100"} for value in found)
 
 
-_RECOGNIZER = PatternRecognizer(load_rules())
+@cache
+def _recognizer() -> PatternRecognizer:
+    return PatternRecognizer(load_rules())
 
 
 @given(st.lists(st.text(alphabet="019A- /\0x", min_size=1, max_size=12), min_size=8, max_size=20))
@@ -48,7 +52,7 @@ def test_many_cells_in_one_match_are_what_each_is_by_itself(cells: list[str]) ->
     for cell in cells:
         places.append((len(text), len(text) + len(cell)))
         text += f"{cell}\t"
-    for compiled in _RECOGNIZER.rules:
+    for compiled in _recognizer().rules:
         if compiled.rule.id in {"record.mrn.1", "date.iso.1", "ca.sin.1", "license.labelled.1"}:
             expected = [compiled.fills(text, *place) for place in places]
             assert compiled.filled(text, places, joined_cells(text, places)) == expected
@@ -57,5 +61,5 @@ def test_many_cells_in_one_match_are_what_each_is_by_itself(cells: list[str]) ->
 def test_many_cells_may_hold_what_is_a_value_only_at_its_end() -> None:
     text = "3 mai 23\t" * 8
     places = [(start, start + 8) for start in range(0, len(text), 9)]
-    short = next(one for one in _RECOGNIZER.rules if one.rule.id == "date.written_fr.2")
+    short = next(one for one in _recognizer().rules if one.rule.id == "date.written_fr.2")
     assert short.filled(text, places, joined_cells(text, places)) == [True] * 8

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 import pytest
@@ -164,9 +165,17 @@ def test_every_reason_and_repr_is_free_of_document_text(screened: Callable[[str]
      "né le ", "1" * 40 + "@", "Patient:", '"', "é", "😀", "A Hospital ", "St., ",
      "smith | phone | yes\n"],
 )  # fmt: skip
-def test_time_grows_linearly_on_hostile_input(
-    screened: Callable[[str], Screening], seconds: Seconds, unit: str
-) -> None:
-    seconds(screened, unit, 2_000)
-    small, large = seconds(screened, unit, 8_000), seconds(screened, unit, 32_000)
-    assert large < 10 * small + 0.1  # four times the text; quadratic would be sixteen
+def test_time_grows_linearly_on_hostile_input(screened: Callable[[str], Screening], unit: str) -> None:
+    def took(n_chars: int) -> float:
+        text = unit * (n_chars // len(unit))
+        start = time.process_time()
+        screened(text)
+        return time.process_time() - start
+
+    took(2_000)
+    small = large = float("inf")
+    for _ in range(3):  # once more where another process was in the way
+        small, large = min(small, took(8_000)), min(large, took(32_000))
+        if large < 10 * small + 0.1:  # four times the text; quadratic would be sixteen
+            break
+    assert large < 10 * small + 0.1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +14,6 @@ from phiscan.screen.rules.files import load_sound_rules
 from phiscan.screen.rules.recognizer import PatternRecognizer
 
 ADDRESSES = ("a.b@example.org", "x@mail.clinic.example.org", f"{'l' * 40}@{'d' * 40}.{'e' * 12}.example.org")
-RULES = PatternRecognizer(load_sound_rules(Config()))
 PARTS = (
     "clinic.example.org",
     "a.b@example.org",
@@ -25,9 +26,14 @@ PARTS = (
 )
 
 
+@cache
+def rules() -> PatternRecognizer:
+    return PatternRecognizer(load_sound_rules(Config()))
+
+
 def triggered(text: str) -> list[tuple[str, int, int]]:
-    found = RULES.recognize(Document(text, (Segment("", 0, len(text)),), "text/plain"))
-    reach = {one.rule.id for one in RULES.rules if one.reach}
+    found = rules().recognize(Document(text, (Segment("", 0, len(text)),), "text/plain"))
+    reach = {one.rule.id for one in rules().rules if one.reach}
     return sorted((one.source, one.span.start, one.span.end) for one in found if one.source in reach)
 
 
@@ -47,14 +53,14 @@ def test_each_address_of_a_list_is_found_whole(words: list[str]) -> None:
 @pytest.mark.parametrize("n_others", [0, 300])
 def test_a_rule_that_most_triggers_do_not_match_still_finds_the_one(n_others: int) -> None:
     text = "room 12 North, bed 7 East. " * n_others + "She lives at 44 Birchmount, alone."
-    lives = next(one for one in RULES.rules if one.rule.id == "address.lives.1")
+    lives = next(one for one in rules().rules if one.rule.id == "address.lives.1")
     lives.n_triggers, lives.n_matched = (1000, 0) if n_others else (0, 0)
     (found,) = [one for one in triggered(text) if one[0] == "address.lives.1"]
     assert text[found[1] : found[2]].startswith("44 Birchmount")
 
 
 def test_a_seldom_matched_rule_is_not_searched_in_a_text_without_what_must_precede_its_values() -> None:
-    rule = next(one for one in RULES.rules if one.rule.id == "address.lives.1")
+    rule = next(one for one in rules().rules if one.rule.id == "address.lives.1")
     rule.n_triggers, rule.n_matched = 1000, 0
     assert not [one for one in triggered("room 12 North, bed 7 East. " * 300) if one[0] == "address.lives.1"]
     assert rule.n_triggers == 1000

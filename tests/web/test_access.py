@@ -84,6 +84,7 @@ def _filled(path: str) -> str:
     return re.sub(r"\{[^}]*\}", "1", path)
 
 
+@pytest.mark.usefixtures("report_here")
 @pytest.mark.parametrize("role", [None, *Role], ids=lambda role: role.value if role else "nobody")
 def test_every_route_lets_in_whom_its_permission_says_and_nobody_else(
     role: Role | None, browser: Callable[[str], Browser], store: Store

@@ -42,7 +42,7 @@ DATA = (
     *("/share a b c", "Ann Ex Xxx Xx", "testserver localhost testclient", "us phone rw", "test"),
     *(role.value for role in Role),
     *("a clinic's own number", "a note", "asthma", "zip scan pdf", "Identifying identifying and health"),
-    "no health nothing",
+    *("no health nothing", "zip: no end record"),
 )
 # The details of an entry of the log are stored codes and numbers.
 _DETAILS = re.compile(r'<td class="small" data-label="[^"]*">.*?</td>', re.DOTALL)
@@ -74,7 +74,7 @@ def _filled(path: str) -> str:
     return re.sub(r"\{[^}]*\}", "1", path) + ASKED.get(path, "")
 
 
-@pytest.mark.usefixtures("filled")
+@pytest.mark.usefixtures("filled", "report_here")
 @pytest.mark.parametrize("path", PAGES)
 def test_no_page_has_text_that_is_not_marked(
     path: str, browser: Callable[[str], Browser], monkeypatch: pytest.MonkeyPatch

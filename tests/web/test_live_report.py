@@ -49,7 +49,7 @@ def test_the_page_shows_the_numbers_of_the_pack(
         assert f'id="{place}"' in shown
 
 
-@pytest.mark.usefixtures("served")
+@pytest.mark.usefixtures("served", "report_here")
 def test_who_may_read_the_report(browser: Callable[[str], Browser]) -> None:
     status = {
         role: browser(role).client.get("/reports/scan/1").status_code

@@ -80,7 +80,7 @@ class FileSystemExtractor:
             image = _Image(segments, _IMAGE_KINDS.get(media_type, "raw"), sink.limits.time_s)
             failed = []
             missing = _missing(content, segments[-1], media_type)
-            partitions = image.partitions()
+            partitions = _partitions(image, content, sink)
             for number, offset in enumerate(partitions, 1):
                 listed = image.run("fls", offset=offset)
                 if listed.status:
@@ -102,6 +102,15 @@ class FileSystemExtractor:
         finally:
             if held >= 0:
                 os.close(held)
+
+
+def _partitions(image: _Image, content: Content, sink: Sink) -> list[str]:
+    """Return the first sectors of the partitions to read; record those over the limit."""
+    found = image.partitions()
+    if len(found) > _MOST_PARTITIONS:
+        said = f"{len(found) - _MOST_PARTITIONS} of {len(found)} partitions are not read"
+        sink.fail(content.locator, FailReason.TOO_LARGE, said)
+    return found[:_MOST_PARTITIONS]
 
 
 def _missing(content: Content, last: int, media_type: str) -> str:
@@ -170,7 +179,7 @@ class _Image:
     def partitions(self) -> list[str]:
         """Return the first sector of each partition; of an image of one file system only 0."""
         table = self.run("mmls").output.decode("utf-8", "replace")
-        return [str(int(sector)) for sector in _PARTITION.findall(table)][:_MOST_PARTITIONS] or ["0"]
+        return [str(int(sector)) for sector in _PARTITION.findall(table)] or ["0"]
 
 
 def _files(listing: bytes, partition: int, offset: str) -> Iterator[_File]:

@@ -22,6 +22,7 @@ from phiscan.model import FailReason, Segment, UnreadPart
 
 SMALL_MEMBER_BYTES = 1024**2  # below this no ratio is suspicious: a page of spaces packs very well
 CHUNK_BYTES = 1024**2
+_HEAD_BYTES = 48  # by which a member is recognized
 _SHARE_OF_TIME = 0.6  # of limits.processor_s that reading may take; the rest is for examining
 _LEAST_CHARS = 1_000_000  # read whatever the time
 # The names of these types alone tell an operator nothing.
@@ -193,6 +194,8 @@ class Sink:
         self._pictures: set[bytes] = set()
         self._accounted: set[str] = set()
         self._packages: dict[str, PackageParts] = {}
+        self._heads: set[bytes] = set()
+        self._with_members: set[str] = set()
 
     @property
     def n_chars(self) -> int:
@@ -299,10 +302,20 @@ class Sink:
             detail = f"more than {self.limits.depth} containers within each other"
             self.fail(content.locator, FailReason.NESTED_TOO_DEEP, detail)
             return
+        self._heads.add(content.data[:_HEAD_BYTES])
+        self._with_members.add(content.locator.rpartition("!/")[0])
         try:
             self._dispatch(content, self)
         except ExtractError as error:
             self.fail(content.locator, FailReason(error.reason), error.detail)
+
+    def was_read(self, head: bytes) -> bool:
+        """Tell whether a member that begins with these bytes was handed in."""
+        return head in self._heads
+
+    def has_members_of(self, content: Content) -> bool:
+        """Tell whether a member of a container was handed in."""
+        return content.locator in self._with_members
 
     def take_member(self) -> None:
         """Count one member of a container.
@@ -371,6 +384,10 @@ class Sink:
             return False
         self._pictures.add(digest)
         return True
+
+    def was_seen(self, data: bytes) -> bool:
+        """Tell whether a picture was handed in to its reader."""
+        return blake3(data).digest() in self._pictures
 
     def ocr_seconds_left(self) -> float:
         """Return what is left of the file's OCR budget; its clock starts at the first call."""

@@ -48,6 +48,9 @@ class EdfExtractor:
         sink.add("\n".join(dict.fromkeys(line for line in lines if line)), content.place("header"))
         if any("Annotations" in line for line in lines):
             sink.add("\n".join(_annotations(data, n_signals)), content.place("annotations"))
+            if (n_rest := len(data) - _HEAD_BYTES - n_signals * _SIGNAL_BYTES - _MOST_BYTES) > 0:
+                said = f"annotations in the last {n_rest} bytes are not read"
+                sink.fail(content.place("annotations"), FailReason.TOO_LARGE, said)
 
 
 def is_edf(head: bytes) -> bool:

@@ -8,6 +8,7 @@ from itertools import islice
 
 from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.spreadsheets.rows import SEPARATOR
+from phiscan.model import FailReason
 
 _ROWS_AT_ONCE = 200
 _MOST_CELL = 1_000_000  # characters
@@ -35,6 +36,13 @@ def row_text(labels: Sequence[str], row: Sequence[object]) -> str:
     return SEPARATOR.join(f"{label}: {text}" for label, text in cells if text)
 
 
+def list_long_cells(rows: Iterable[Sequence[object]], place: str, sink: Sink) -> None:
+    """Record how much of the cells that are longer than the limit is not read."""
+    cells = (value for row in rows for value in row if isinstance(value, str) and len(value) > _MOST_CELL)
+    if n_chars := sum(len(value) - _MOST_CELL for value in cells):
+        sink.fail(place, FailReason.TOO_LARGE, f"{n_chars} characters of long cells are not read")
+
+
 def add_rows(
     rows: Iterable[Sequence[object]], labels: Sequence[str], content: Content, sink: Sink, first: int = 1
 ) -> int:
@@ -42,6 +50,8 @@ def add_rows(
     source = iter(rows)
     while block := list(islice(source, _ROWS_AT_ONCE)):
         lines = (row_text(labels, row) for row in block)
-        sink.add("\n".join(line for line in lines if line), content.place(f"row{first}"))
+        place = content.place(f"row{first}")
+        sink.add("\n".join(line for line in lines if line), place)
+        list_long_cells(block, place, sink)
         first += len(block)
     return first

@@ -14,6 +14,7 @@ from phiscan.extract.core.content import Content, Inflating, Sink, TextFullError
 from phiscan.extract.core.file_type import sniff
 from phiscan.extract.core.labels import humanise
 from phiscan.extract.core.magic_numbers import EMPTY, UNKNOWN
+from phiscan.extract.databases.records import list_long_cells
 from phiscan.extract.databases.sqlite_pages import database_rows
 from phiscan.extract.databases.sqlite_remains import deleted_texts
 from phiscan.extract.residue.prose import words_of
@@ -67,8 +68,11 @@ class SqliteExtractor:
         with _opened(data) as database:
             tables = database.execute(
                 "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0"
-            ).fetchmany(_MOST_TABLES)
-            for number, (name,) in enumerate(tables, 1):
+            ).fetchmany(_MOST_TABLES + 1)
+            if len(tables) > _MOST_TABLES:
+                place = content.place(f"table{_MOST_TABLES + 1}")
+                sink.fail(place, FailReason.TOO_LARGE, f"tables after the first {_MOST_TABLES} are not read")
+            for number, (name,) in enumerate(tables[:_MOST_TABLES], 1):
                 self._read_table(database, name, content, sink, f"table{number}")
             sink.add("\n".join(_schema_texts(database)), content.place("schema"))
 
@@ -84,6 +88,7 @@ class SqliteExtractor:
             while block := rows.fetchmany(_ROWS_AT_ONCE):
                 lines = (_line(labels, row) for row in block)
                 sink.add("\n".join(line for line in lines if line), content.place(f"{place}/row{first}"))
+                list_long_cells(block, content.place(f"{place}/row{first}"), sink)
                 for offset, row in enumerate(block):
                     _read_files(row, content, sink, f"{place}-row{first + offset}")
                 first += len(block)

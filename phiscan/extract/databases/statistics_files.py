@@ -57,6 +57,9 @@ class StatisticsExtractor:
             read_strings(content, media_type, sink, "damaged")
             return
         sink.add("\n".join(_variables(heads)), content.place("variables"))
+        if any(len(values) > _MOST_LABELS for values in heads.variable_value_labels.values()):
+            said = f"labels after the first {_MOST_LABELS} of a variable are read only with their rows"
+            sink.fail(content.place("variables"), FailReason.TOO_LARGE, said)
         labels = [heads.column_names_to_labels.get(name) or humanise(name) for name in heads.column_names]
         row = 1
         for rows in table.blocks(heads):

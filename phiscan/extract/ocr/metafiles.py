@@ -10,6 +10,7 @@ import struct
 from collections.abc import Iterator
 
 from phiscan.extract.core.content import Content, Sink
+from phiscan.model import FailReason
 
 _PLACEABLE = b"\xd7\xcd\xc6\x9a"
 _EMF_TEXT_W, _EMF_TEXT_A, _EMF_SMALL_TEXT, _EMF_COMMENT = 84, 83, 108, 70
@@ -37,6 +38,9 @@ class MetafileExtractor:
         if not sink.is_new_picture(content.data):
             return
         is_wmf, records = _records(content.data)
+        if len(records) >= _MAX_RECORDS:
+            said = f"records after the first {_MAX_RECORDS} are not read"
+            sink.fail(content.locator, FailReason.TOO_LARGE, said)
         sink.add(_lines(_wmf_texts(records) if is_wmf else _emf_texts(records)), content.locator)
         pictures = _wmf_pictures(records) if is_wmf else _emf_pictures(records)
         for number, picture in enumerate(pictures, 1):

@@ -54,7 +54,9 @@ def _walk(stream: bytes, start: int, end: int, place: str, depth: int) -> Iterat
         version, kind, size = struct.unpack_from("<HHI", stream, at)
         body, after = at + 8, min(at + 8 + size, end)
         if version & 0x0F == _CONTAINER:
-            if depth < _MAX_DEPTH:
+            if depth >= _MAX_DEPTH:
+                after = body  # its records are read as if they were beside it
+            else:
                 inner = _PLACES.get(kind, place)
                 if kind in _PLACES and kind != _LIST_WITH_TEXT:
                     inner = f"{inner}@{at}" if inner != "presentation" else inner

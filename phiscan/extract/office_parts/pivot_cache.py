@@ -11,6 +11,7 @@ from typing import Any
 
 from phiscan.extract.office.package import Package, local_name
 from phiscan.extract.spreadsheets.rows import SEPARATOR, lay_out
+from phiscan.model import FailReason
 
 _DEFINITION = re.compile(r"xl/pivotcache/pivotcachedefinition(\d*)\.xml", re.IGNORECASE)
 _LINK = re.compile(r"xl/externallinks/externallink\d*\.xml", re.IGNORECASE)
@@ -42,6 +43,9 @@ def _read_pivot(package: Package, definition: str, records: str | None, number: 
             shared.append([] if items is None else [_value(item) for item in items])
     place = package.content.place(f"pivot{number}")
     table = package.parse(records) if records is not None else None
+    if table is not None and len(table) > _MOST_RECORDS:
+        said = f"records {_MOST_RECORDS + 1} to {len(table)} are not read"
+        package.sink.fail(place, FailReason.TOO_LARGE, said)
     used: list[set[int]] = [set() for _ in names]
     lines = [] if table is None else list(_lines(table, names, shared, used))
     unused = [
@@ -56,7 +60,7 @@ def _read_pivot(package: Package, definition: str, records: str | None, number: 
 
 def _lines(table: Any, names: list[str], shared: list[list[str]], used: list[set[int]]) -> Iterator[str]:
     for count, record in enumerate(table):
-        if count > _MOST_RECORDS:
+        if count >= _MOST_RECORDS:
             return
         if local_name(record) != "r":
             continue

@@ -56,6 +56,8 @@ def sweep(package: Package) -> None:
             continue
         values += _part(package, name)
         if len(values) > _MOST_VALUES:
+            said = f"more than {_MOST_VALUES} values: those of the parts from {name} on are not read"
+            package.sink.fail(package.content.place("values"), FailReason.TOO_LARGE, said)
             break
     package.values.clear()
     fresh = _not_shown(list(dict.fromkeys(values)), package.text())

@@ -17,7 +17,6 @@ _CELLS_BEGIN = re.compile(rb"<(?:\w+:)?sheetData\b")
 _CELLS_END = b"sheetData>"
 _FORMULA = re.compile(rb"<f(?:\s[^<>]*)?>([^<]*(?:\"|&quot;)[^<]*)<")
 _QUOTED = re.compile(r'"((?:[^"]|"")+)"')
-_MOST_FORMULAS = 20_000
 _ITEM = re.compile(rb"<(?:\w+:)?si(?:\s[^<>]*)?>(.*?)</(?:\w+:)?si>", re.DOTALL)
 _ONE_TEXT = re.compile(rb"<(?:\w+:)?t(?:\s[^<>]*)?>([^<]*)</(?:\w+:)?t>")
 _PHONETIC = re.compile(rb"<(?:\w+:)?rPh\b.*?</(?:\w+:)?rPh>", re.DOTALL)
@@ -44,9 +43,7 @@ def sheet_values(data: bytes) -> list[str]:
 
 def _literals(cells: bytes) -> list[str]:
     found: dict[str, None] = {}
-    for number, match in enumerate(_FORMULA.finditer(cells)):
-        if number > _MOST_FORMULAS:
-            break
+    for match in _FORMULA.finditer(cells):
         formula = html.unescape(match[1].decode("utf-8", "replace"))
         found.update(dict.fromkeys(text for text in _QUOTED.findall(formula) if is_said(text)))
     return list(found)

@@ -23,7 +23,7 @@ _MAX_IMAGE_PIXELS = 150_000_000  # that pdfium would have to unpack
 _HARDLY_ANY = 200  # characters; the line of a fax machine, a page number
 _MUCH, _SOME = 0.1, 0.02  # of the page
 _WRITTEN_OVER = 0.1  # of the picture
-_MAX_OBJECTS = 2000  # of a page, or of a form on it, that are looked at
+_MAX_OBJECTS = 20_000  # of a page, or of a form on it, that are looked at
 _MAX_IMAGES = 200
 _MAX_LEVEL = 3
 _MAX_RUNS = 5000
@@ -82,7 +82,10 @@ def read_pictures(content: Content, sink: Sink, page: Any, textpage: Any, index:
     """Read the pictures of a page that holds text, ``#p3/picture1``."""
     sheet = Box(*page.get_bbox())
     least = _SOME if textpage.count_chars() < _HARDLY_ANY else _MUCH
-    pictures = [found for found in _pictures(page, sheet) if found.box.area >= least * sheet.area]
+    unseen: list[str] = []
+    pictures = [found for found in _pictures(page, sheet, unseen) if found.box.area >= least * sheet.area]
+    for said in unseen:
+        sink.fail(content.place(f"p{index + 1}/pictures"), FailReason.TOO_LARGE, said)
     if not pictures:
         return
     runs = _text_runs(textpage)
@@ -125,11 +128,12 @@ def _draw(page: Any, crop: tuple[float, ...]) -> Any:
     return page.render(scale=scale, grayscale=True, crop=crop).to_pil()
 
 
-def _pictures(page: Any, sheet: Box) -> list[_Picture]:
-    """Return the pictures of a page, the largest first; those that touch are one."""
+def _pictures(page: Any, sheet: Box, unseen: list[str]) -> list[_Picture]:
+    """Return the pictures of a page, the largest first; those that touch are one. Limits go to ``unseen``."""
     found: list[_Picture] = []
-    for number, (image, box) in enumerate(_images(page)):
+    for number, (image, box) in enumerate(_images(page, unseen)):
         if number >= _MAX_IMAGES:
+            unseen.append(f"pictures after the first {_MAX_IMAGES} are not read")
             break
         shown = box.cut(sheet)
         if shown.area:
@@ -144,7 +148,7 @@ def _pictures(page: Any, sheet: Box) -> list[_Picture]:
     return sorted(merged, key=lambda picture: -picture.box.area)
 
 
-def _images(page: Any) -> Iterator[tuple[Any, Box]]:
+def _images(page: Any, unseen: list[str]) -> Iterator[tuple[Any, Box]]:
     """Yield the images of a page and of the forms on it, with where they are drawn."""
     import pypdfium2.raw as pdfium  # noqa: PLC0415
     from pypdfium2 import PdfObject  # noqa: PLC0415
@@ -154,7 +158,10 @@ def _images(page: Any) -> Iterator[tuple[Any, Box]]:
         form, matrices = stack.pop()
         count = pdfium.FPDFFormObj_CountObjects if form else pdfium.FPDFPage_CountObjects
         get = pdfium.FPDFFormObj_GetObject if form else pdfium.FPDFPage_GetObject
-        for index in range(min(count(form or page), _MAX_OBJECTS)):
+        n_objects = count(form or page)
+        if n_objects > _MAX_OBJECTS:
+            unseen.append(f"pictures among objects {_MAX_OBJECTS + 1} to {n_objects} are not read")
+        for index in range(min(n_objects, _MAX_OBJECTS)):
             raw = get(form or page, index)
             kind = pdfium.FPDFPageObj_GetType(raw) if raw else 0
             if kind not in (pdfium.FPDF_PAGEOBJ_IMAGE, pdfium.FPDF_PAGEOBJ_FORM):
@@ -167,6 +174,8 @@ def _images(page: Any) -> Iterator[tuple[Any, Box]]:
                 yield item, Box(*corners)
             elif len(matrices) < _MAX_LEVEL:
                 stack.append((item, (item.get_matrix(), *matrices)))
+            else:
+                unseen.append(f"pictures within more than {_MAX_LEVEL} forms are not read")
 
 
 def _stored(image: Any) -> bytes:

@@ -84,7 +84,9 @@ def read_unshown(content: Content, sink: Sink, n_pieces: int) -> None:
     shown_text = sink.text_since(n_pieces)
     shown, page_words = set(_WORD.findall(shown_text)), ShownWords(shown_text)
     lines: dict[str, None] = {}
+    n_items = 0
     for item in pdf_strings(data):
+        n_items += 1
         if item.key == "content":
             if _is_prose(item.text) and page_words.lacks(item.text):
                 lines[item.text] = None
@@ -96,7 +98,8 @@ def read_unshown(content: Content, sink: Sink, n_pieces: int) -> None:
                 label = _LABELS.get(item.key, "")
                 lines[f"{label}: {line}" if label else line] = None
     sink.add("\n".join(lines), content.place("objects"))
-    sink.mark_accounted(content.locator)
+    if n_items:  # of an encrypted file none
+        sink.mark_accounted(content.locator)
 
 
 def _is_prose(text: str) -> bool:

@@ -22,6 +22,7 @@ _DARK = 128
 def read_codes(image: Any, place: str, sink: Sink) -> None:
     """Add the text of each code in a PIL image, ``#code``; one that cannot be decoded is recorded."""
     if image.width * image.height > _MOST_PIXELS:
+        sink.fail(place, FailReason.TOO_LARGE, f"codes in more than {_MOST_PIXELS} pixels are not looked for")
         return
     found = _decoded(image)
     if found is None:
@@ -30,7 +31,11 @@ def read_codes(image: Any, place: str, sink: Sink) -> None:
                 place, FailReason.UNSUPPORTED, "a QR code that is not decoded: zxing-cpp is not installed"
             )
         return
-    texts = [text for text, _ in found if text.strip()]
+    if len(found) > _MOST_CODES:
+        sink.fail(
+            place, FailReason.TOO_LARGE, f"{len(found) - _MOST_CODES} of {len(found)} codes are not read"
+        )
+    texts = [text for text, _ in found[:_MOST_CODES] if text.strip()]
     sink.add("\n".join(dict.fromkeys(texts)), f"{place}/code" if "#" in place else f"{place}#code")
     if any(not is_whole for _, is_whole in found) and has_eyes(image):
         sink.fail(place, FailReason.CORRUPT, "a QR or bar code that cannot be decoded")
@@ -51,7 +56,7 @@ def _decoded(image: Any) -> list[tuple[str, bool]] | None:
         return []
     return [
         (code.text if code.valid else "", bool(code.valid))
-        for code in found[:_MOST_CODES]
+        for code in found
         if code.valid or code.format.name in _SURE_KINDS
     ]
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 _WORD = re.compile(r"[^\W\d_]{3,}")
+# What parts the words of a text in ASCII: splitting at blanks is faster than a search.
+_BLANKS = {code: " " for code in range(128) if not chr(code).isalpha()}
 _VOWEL = re.compile(
     r"[aeiouyàâéèêëîïôûùäöü\u0430\u0435\u0438\u043e\u0443\u044b\u044d\u044e\u044f\u03b1\u03b5\u03b7\u03b9\u03bf\u03c5\u03c9]",
     re.IGNORECASE,
 )
 _LATIN = re.compile(r"[a-z]", re.IGNORECASE)
+MIN_CHARS = 3  # of a word
 MIN_WORDS = 3  # fewer are a name of a style, a font or a field
 _MISSING_SHARE = 0.5
 _NEXT_CHARS = 4096  # after the last value, where the next one is looked for first
@@ -17,38 +21,95 @@ _MOST_COMPARED = 20_000_000  # characters of text
 _MOST_CHARS = 200_000  # of one value that are looked at
 
 
+Value = str | tuple[str] | list[str]  # a text, a name of two words, or a text in pieces
+
+
 class ShownWords:
-    """The words of a text, gathered when they are first asked for."""
+    """The words of a text, collected at the first comparison."""
 
     def __init__(self, text: str) -> None:
-        self._text = text
+        self.text = text
         self._words: frozenset[str] | None = None
+        self._lines: frozenset[str] | None = None
         self._at = 0  # of the value that was found last: values and text come in the same order, mostly
         self._left = _MOST_COMPARED
 
-    def lacks(self, value: str) -> bool:
-        """Tell whether a value is text of which the shown text holds less than half."""
+    def lacks(self, value: Value) -> bool:
+        """Tell whether a value is text of which the shown text holds less than half; of a name, no word."""
+        if isinstance(value, tuple):
+            return self._all_words().isdisjoint(_WORD.findall(value[0].casefold()))
+        if isinstance(value, list):
+            return self._lacks_pieces(value)
         value = value[:_MOST_CHARS]
-        if self._holds(value.strip()):
+        return not self._holds(value.strip()) and self.lacks_words(value)
+
+    def lacks_words(self, value: str) -> bool:
+        """Tell whether a value has three words or more, at least half of them nowhere in the shown text."""
+        if len(value.split(None, MIN_WORDS)) < MIN_WORDS:
             return False
-        words = words_of(value)
-        if len(words) < MIN_WORDS or len(value.split()) < MIN_WORDS:
-            return False
+        return self._n_missing(value, MIN_WORDS) > 0
+
+    def has_line(self, line: str) -> bool:
+        """Tell whether a line is one of the shown text as it is."""
+        if self._lines is None:
+            self._lines = frozenset(self.text.splitlines())
+        return line in self._lines
+
+    def holds(self, value: str) -> bool:
+        """Tell whether the shown text holds a value as it is, but for blanks around it."""
+        return self._holds(value[:_MOST_CHARS].strip())
+
+    def has_words(self, value: str) -> bool:
+        """Tell whether a value has words and the shown text holds all of them."""
+        folded = value.casefold()
+        found = {word for word in set(_words(folded)) if len(word) >= MIN_CHARS}
+        return bool(found) and self._all_words().issuperset(found)
+
+    def _lacks_pieces(self, pieces: Sequence[str]) -> bool:
+        """Tell whether pieces of a text are missing, whether they are words or parts of words."""
+        apart, together = " ".join(pieces), "".join(pieces)
+        if not _WORD.search(apart):  # letter by letter
+            return self._n_missing(together, MIN_WORDS) > 0
+        return min(self._n_missing(apart, MIN_WORDS), self._n_missing(together, 1)) > 0
+
+    def _n_missing(self, value: str, n_least: int) -> int:
+        """Return the number of missing words where at least half of the words are missing, else 0."""
+        shown = self._all_words()
+        found = _WORD.findall(value.casefold())
+        if len(found) < n_least or shown.issuperset(found):
+            return 0
+        words = _spelled(found)
+        n_missing = sum(word not in shown and self._is_nowhere(word) for word in words)
+        is_missing = len(words) >= n_least and n_missing >= max(min(2, n_least), _MISSING_SHARE * len(words))
+        return n_missing if is_missing else 0
+
+    def _all_words(self) -> frozenset[str]:
         if self._words is None:
-            self._words = frozenset(_WORD.findall(self._text.casefold()))
-        n_missing = sum(word not in self._words for word in words)
-        return n_missing >= max(2, _MISSING_SHARE * len(words))
+            self._words = frozenset(_words(self.text.casefold()))
+        return self._words
+
+    def _is_nowhere(self, word: str) -> bool:
+        """Tell whether a word is missing; in a script without blanks a word may lie within a longer one."""
+        if _LATIN.search(word) or self._left <= 0:
+            return True
+        self._left -= len(self.text)
+        return word not in self.text
 
     def _holds(self, value: str) -> bool:
         """Tell whether the text holds a value as it is, as far as the budget of comparisons reaches."""
-        at = self._text.find(value, self._at, self._at + _NEXT_CHARS)
+        at = self.text.find(value, self._at, self._at + _NEXT_CHARS)
         if at < 0 and self._left > 0:
-            self._left -= len(self._text)
-            at = self._text.find(value)
+            self._left -= len(self.text)
+            at = self.text.find(value)
         if at < 0:
             return False
         self._at = at
         return True
+
+
+def _words(text: str) -> list[str]:
+    """Return the words of a text; of one in ASCII those of one or two letters, too."""
+    return text.translate(_BLANKS).split() if text.isascii() else _WORD.findall(text)
 
 
 def words_of(value: str) -> list[str]:
@@ -57,6 +118,8 @@ def words_of(value: str) -> list[str]:
     >>> words_of("Lena Okafor, MRN 40718823, admitted xkcdvbn")
     ['lena', 'okafor', 'admitted']
     """
-    return [
-        word for word in _WORD.findall(value.casefold()) if _VOWEL.search(word) or not _LATIN.search(word)
-    ]
+    return _spelled(_WORD.findall(value.casefold()))
+
+
+def _spelled(words: list[str]) -> list[str]:
+    return [word for word in words if _VOWEL.search(word) or not _LATIN.search(word)]

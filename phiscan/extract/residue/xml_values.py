@@ -7,54 +7,61 @@ import re
 import zipfile
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import chain
 from typing import IO
+from urllib.parse import unquote_to_bytes
+
+import re2
 
 from phiscan.extract.core.content import CHUNK_BYTES, Content
 from phiscan.extract.core.package_parts import PackageParts
+from phiscan.extract.residue.markup_values import markup_values, missing_pieces
+from phiscan.extract.residue.prose import ShownWords, Value
 
-# A value between quotes or between tags with two blanks between letters.
-_ATTRIBUTE = re.compile(rb'="([^"<> ]*+ [^"<> ]*+ [^"<>]*+)"')
-_WORDY = re.compile(rb"[^\W\d_].* .*[^\W\d_].* .*[^\W\d_]", re.DOTALL)
-_TEXT = re.compile(rb">([^<>]{12,}+)<")
-_STYLE = re.compile(
-    r"&[LCR]&|[A-Z]{2,}\(|"
-    r"[^\W\d_][^\d]{0,60}\s\d{1,6}$|[\w-]+\s*:\s*[^;:]+;|"
-    r"(?:val|sum|prod|if|mid|pin|abs|cos|sin|at2)\s|[Mm]\s?-?\d|Microsoft |\S+://"
-)
-_FONT_OR_STYLE = re.compile(
-    rb"(?:typeface|style:name|font-name|font-name-asian|font-name-complex|ascii|hAnsi|cs|eastAsia|font-family|style|eqn|styleName|Ignorable|axis|ptType|mods|fmla)$"
-)
 _PARTS_OF_STYLE = re.compile(
-    r"styles|theme|fontTable|webSettings|numbering\.xml|^docProps/app|Content_Types|_xmlsignatures|calcChain"
-    r"|presProps|viewProps|tableStyles|diagrams/(?:layout|quickStyle|colors)|^META-INF|thumbnail|/ink/"
-    r"|meta\.xml$|(?:^|/)settings\.xml$|sharedstrings|/chart(?:style|colors)|^Configurations2|metadata\.xml|slideLayouts|slideMasters|sheetMetadata",
+    r"styles|theme|fontTable|webSettings|Content_Types|_xmlsignatures|calcChain"
+    r"|presProps|viewProps|tableStyles|diagrams/(?:layout|quickStyle|colors)|^META-INF|thumbnail"
+    r"|/chart(?:style|colors)|^Configurations2|metadata\.xml|slideLayouts|slideMasters|sheetMetadata",
     re.IGNORECASE,
 )
+_MARKUP = (".xml", ".vml", ".rels", ".fpage", ".xhtml", ".html", ".htm", ".ncx", ".opf")
 _CELLS = re.compile(rb"<(?:\w+:)?sheetData\b")
 _CELLS_END = b"sheetData>"
+_PAGE_TEXT = re.compile(rb"<[^<>]*>")
+_LITERAL = re.compile(r'"((?:[^"]|"")+)"')
+_LINK = re2.compile(rb"<[^<>]*\bTargetMode=.External.[^<>]*>")
+_FILLED_BY_PROGRAMS = re.compile(r"^docProps/|(?:^|/)(?:meta|settings)\.xml$", re.IGNORECASE)
+# Texts and literals of formulas of three words or more within the cells.
+_CELL_TEXT = re2.compile(rb">([^<> ]* [^<> ]* [^<>]*)<")
+_OF_TEXT = (b"<f", b":f", b"t>", b'="str"', b'="d"')  # formulas, inline texts, results that are texts
+_CODED_TEXT = re.compile(rb">([^<>%]*+(?:%(?!20)[^<>%]*+)*+%20[^<>]*+)<")
 _MOST_BYTES = 16 * 1024**2  # of one part
-_LOOK_BACK, _NAME_BYTES = 40, 12
-_MOST_VALUES = 50_000
+_MOST_ALL_BYTES = 64 * 1024**2
+_SHARED_STRINGS = "sharedstrings.xml"
 
 
-def package_values(content: Content, parts: PackageParts | None) -> Iterator[tuple[str, str]]:
-    """Yield part and value for what looks like a text in the XML parts of a package; cells are left out.
+def package_values(
+    content: Content, parts: PackageParts | None, shown: ShownWords
+) -> Iterator[tuple[str, Value]]:
+    """Yield part and value for what looks like a text in the markup of a package, of cells those of words.
 
-    What the package's reader unpacked is in ``parts``.
+    A tuple is a name, a list one text in pieces. What the package's reader unpacked is in ``parts``. Of a
+    part that is larger than the limit only the first bytes are looked at.
     """
     try:
         parts = parts or PackageParts(zipfile.ZipFile(content.open()))
+        left = _MOST_ALL_BYTES
         for info in parts.archive.infolist():
             name = info.filename
-            if not name.lower().endswith((".xml", ".vml")) or _is_style(name):
-                continue
-            if info.flag_bits & 1 or info.file_size > _MOST_BYTES:
+            is_looked_at = left > 0 and (name == "styles.xml" or not _is_style(name))
+            if not name.lower().endswith(_MARKUP) or not is_looked_at or info.flag_bits & 1:
                 continue
             data = parts.get(name)
             if data is None:
                 with parts.archive.open(info) as stream:
                     data = _bounded(stream)
-            yield from ((name, value) for value in _values(data))
+            left -= len(data)
+            yield from ((name, value) for value in _values(name, data[:_MOST_BYTES], shown))
     except Exception:  # noqa: BLE001 (a damaged package; its reader says what is wrong)
         return
 
@@ -73,29 +80,26 @@ def _bounded(stream: IO[bytes]) -> bytes:
     return b"".join(pieces)
 
 
-def _values(data: bytes) -> Iterator[str]:
-    begin = _CELLS.search(data)
+def _values(name: str, data: bytes, shown: ShownWords) -> Iterator[Value]:
+    if b"\0" in data[:8]:
+        data = data.decode("utf-16", "replace").encode("utf-8", "replace")
+    begin = _CELLS.search(data) if _CELLS_END in data else None
+    is_table = begin is not None or name.lower().endswith(_SHARED_STRINGS)
     if begin is not None:
-        end = data.rfind(_CELLS_END)
-        data = data[: begin.start()] + data[max(end, begin.start()) :]
-    for raw in (*_attributes(data), *dict.fromkeys(_TEXT.findall(data))):
-        value = html.unescape(raw.decode("utf-8", "replace"))
-        if not _STYLE.match(value):
-            yield value
-
-
-def _attributes(data: bytes) -> list[bytes]:
-    """Return the values of attributes of three words or more; the same one is looked at once."""
-    found: list[bytes] = []
-    seen: set[bytes] = set()
-    for match in _ATTRIBUTE.finditer(data):
-        start, end = match.span()
-        whole = data[max(start - _NAME_BYTES, 0) : end]
-        if whole in seen:
-            continue
-        seen.add(whole)
-        if len(seen) > _MOST_VALUES:
-            break
-        if _WORDY.search(match[1]) and not _FONT_OR_STYLE.search(data, max(start - _LOOK_BACK, 0), start):
-            found.append(match[1])
-    return found
+        end = max(data.rfind(_CELLS_END), begin.start())
+        cells = data[begin.start() : end]
+        data = data[: begin.start()] + data[end:]
+        coded = (unquote_to_bytes(raw) for raw in _CODED_TEXT.findall(cells)) if b"%20" in cells else ()
+        has_texts = any(mark in cells for mark in _OF_TEXT)
+        for raw in dict.fromkeys(chain(_CELL_TEXT.findall(cells) if has_texts else (), coded)):
+            value = html.unescape(raw.decode("utf-8", "replace"))
+            yield " ".join(_LITERAL.findall(value)) if '"' in value else value
+    if name.endswith(".rels"):
+        data = b"\n".join(_LINK.findall(data)) if b"External" in data else b""
+    if name == "styles.xml":  # of OpenDocument, with the headers and footers of pages
+        data = _PAGE_TEXT.sub(b"<>", data)
+    has_pieces = not is_table and not _FILLED_BY_PROGRAMS.search(name)
+    found = markup_values(data, has_pieces=has_pieces, has_texts=not name.endswith("/settings.xml"))
+    yield from found.texts
+    yield from found.names if name != "styles.xml" else ()
+    yield from missing_pieces(found.shorts, shown)

@@ -11,6 +11,7 @@ from phiscan.extract.office.runs import paragraphs_text
 from phiscan.extract.office_parts.pivot_cache import read_caches
 from phiscan.extract.office_parts.workbook_rest import sheet_values, unused_strings
 from phiscan.extract.spreadsheets.rows import lay_out, unescaped
+from phiscan.model import FailReason
 
 _TEXT_PARTS = ("xl/comments", "xl/threadedcomments", "xl/drawings/drawing", "xl/charts/", "xl/diagrams/data")
 _HEADER_FOOTER = re.compile(rb"<(?:\w+:)?headerFooter\b[^>]*>(.*?)</(?:\w+:)?headerFooter>", re.DOTALL)
@@ -37,17 +38,26 @@ def read_parts(package: Package, *, cells: bool) -> bool:
         elif (
             lowered.startswith(("xl/worksheets/", "xl/chartsheets/", "xl/dialogsheets/"))
             and lowered.endswith(".xml")
-            and package.n_bytes(name) <= _MOST_SHEET_BYTES
+            and _is_small(package, name, "headers, footers and literals of formulas")
         ):
             _headers_footers(package, name)
     read_caches(package)
     for name in package.names:
-        if name.lower().endswith("sharedstrings.xml") and package.n_bytes(name) <= _MOST_SHEET_BYTES:
+        if name.lower().endswith("sharedstrings.xml") and _is_small(package, name, "texts of no cell"):
             package.values += unused_strings(package.read(name), sink.text())
     sink.add(properties_text(package), content.place("properties"))
     for member in package.members():
         sink.read_member(member)
     return found
+
+
+def _is_small(package: Package, name: str, what: str) -> bool:
+    """Tell a part that is searched; of a larger one record what is not read."""
+    n_bytes = package.n_bytes(name)
+    if n_bytes > _MOST_SHEET_BYTES:
+        said = f"{what} in {n_bytes} bytes are not read"
+        package.sink.fail(package.content.place(name), FailReason.TOO_LARGE, said)
+    return n_bytes <= _MOST_SHEET_BYTES
 
 
 def _headers_footers(package: Package, name: str) -> None:

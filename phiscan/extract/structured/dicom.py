@@ -27,7 +27,6 @@ _PIXELS = 0x7FE00010
 _SECONDARY_CAPTURE = "1.2.840.10008.5.1.4.1.1.7"
 _MAX_DEPTH = 32
 _UNDEFINED_LENGTH = 0xFFFFFFFF
-_MAX_VALUE_CHARS = 10_000_000
 _MAX_FRAMES = 20  # of a picture of text
 _DATE_DIGITS = 8
 _EIGHT_BITS = 255
@@ -113,7 +112,7 @@ def _value(element: Any) -> str:
         return "; ".join(name for item in values if (name := _person(str(item))))
     if element.VR in _DATES:
         return "; ".join(_date(str(item)) for item in values)
-    return "; ".join(str(item) for item in values)[:_MAX_VALUE_CHARS].replace("\r\n", "\n").strip()
+    return "; ".join(str(item) for item in values).replace("\r\n", "\n").strip()
 
 
 def _person(value: str) -> str:

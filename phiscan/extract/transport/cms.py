@@ -104,3 +104,4 @@ def _items(data: bytes) -> Iterator[tuple[int, int, int, int]]:
             end = min(at + (size or 0), len(data))
             yield depth, tag, at, end
             at = end
+    raise ExtractError(FailReason.TOO_LARGE, f"more than {_MOST_ITEMS} items in a cryptographic message")

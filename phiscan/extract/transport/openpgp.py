@@ -54,8 +54,11 @@ class OpenPgpExtractor:
         if within > _MOST_NESTED:
             raise ExtractError(FailReason.NESTED_TOO_DEEP, "packets within packets")
         found = False
-        for tag, body in _packets(data):
+        for number, (tag, body) in enumerate(_packets(data), 1):
             found = True
+            if number == _MOST_PACKETS:
+                said = f"packets after the first {_MOST_PACKETS} are not read"
+                sink.fail(content.locator, FailReason.TOO_LARGE, said)
             if tag in _ENCRYPTED:
                 raise ExtractError(FailReason.ENCRYPTED, "OpenPGP")
             if tag == _COMPRESSED and body:

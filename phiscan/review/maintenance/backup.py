@@ -147,9 +147,10 @@ def _fill(target: Database, archive: zipfile.ZipFile, manifest: Manifest) -> Non
 
 
 def _write(connection: sa.Connection, stream: IO[bytes], *, now: datetime) -> Manifest:
-    last_ids, sums = portable.last_ids(connection), {}
+    tables = portable.tables_of(connection)
+    last_ids, sums = portable.last_ids(connection, tables), {}
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL) as archive:
-        for table in portable.tables_of(connection):
+        for table in tables:
             digest, n_rows = sha256(), 0
             with archive.open(f"tables/{table.name}.jsonl", "w", force_zip64=True) as member:
                 for line in portable.lines_of(connection, table):

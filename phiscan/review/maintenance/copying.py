@@ -40,7 +40,7 @@ def move(source_url: str, target_url: str, *, on_table: Callable[[str, int], Non
                     target,
                     SCHEMA_VERSION,
                     lambda name: portable.lines_of(reading, tables[name]),
-                    portable.last_ids(reading),
+                    portable.last_ids(reading, tables.values()),
                     on_table=on_table,
                 )
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from typing import Any
 
 import sqlalchemy as sa
@@ -114,6 +115,7 @@ def unmark(connection: sa.Connection) -> None:
     _marks.drop(connection, checkfirst=False)
 
 
+@cache
 def condition(table: sa.Table) -> sa.ColumnElement[bool] | None:
     """Return the condition of the marked rows of a table; None = it never loses any."""
     parts = [_marked(column, parent) for column, parent in _references(table)]
@@ -144,19 +146,32 @@ def _is_marked(connection: sa.Connection) -> bool:
 
 
 def _mark(connection: sa.Connection, kind: str, ids: sa.Select[Any]) -> None:
+    connection.execute(_marking(kind, ids))
+
+
+def _marking(kind: str, ids: sa.Select[Any]) -> sa.Insert:
     found = ids.subquery()
     column = next(iter(found.c))
     known = sa.select(_marks.c.id).where(_marks.c.kind == kind)
     rows = sa.select(sa.literal(kind), column).where(column.not_in(known)).distinct()
-    connection.execute(_marks.insert().from_select(["kind", "id"], rows))
+    return _marks.insert().from_select(["kind", "id"], rows)
 
 
 def _spread(connection: sa.Connection) -> None:
+    for statement in _spreading():
+        connection.execute(statement)
+
+
+@cache
+def _spreading() -> list[sa.Insert]:
+    """Return the statements that mark the rows that refer to marked rows, in the order of the references."""
+    statements = []
     for table in metadata.sorted_tables:
         references = list(_references(table))
         if references and "id" in table.primary_key.columns:
             refers = sa.or_(*(_marked(column, parent) for column, parent in references))
-            _mark(connection, table.name, sa.select(table.c.id).where(refers))
+            statements.append(_marking(table.name, sa.select(table.c.id).where(refers)))
+    return statements
 
 
 def _references(table: sa.Table) -> Iterator[tuple[sa.Column[Any], str]]:

@@ -1,0 +1,189 @@
+"""A limit that cuts text is never silent: each one, made small, leaves an entry of what is not read."""
+
+import io
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pypdf
+import pytest
+from PIL import Image
+
+from phiscan.config import Limits
+from phiscan.errors import ExtractError
+from phiscan.extract import extract_bytes
+from phiscan.extract.archives.file_systems import _partitions
+from phiscan.extract.core.content import Content, Sink
+from phiscan.model import FailReason
+from tests.extract import (
+    test_databases,
+    test_hidden_places,
+    test_office_parts,
+    test_office_places,
+    test_old_programs,
+    test_pdf,
+    test_pictures,
+    test_sqlite_remains,
+    test_statistics_files,
+    test_text_codes,
+)
+
+NOTE = "Lena Okafor was admitted with congestive heart failure yesterday"
+
+
+def code() -> bytes:
+    zxingcpp = pytest.importorskip("zxingcpp")
+    drawn = Image.fromarray(zxingcpp.create_barcode(NOTE, zxingcpp.BarcodeFormat.QRCode).to_image(scale=4))
+    page = Image.new("L", (drawn.width + 80, drawn.height + 80), 255)
+    page.paste(drawn, (40, 40))
+    stream = io.BytesIO()
+    page.save(stream, "PNG")
+    return stream.getvalue()
+
+
+def revised() -> bytes:
+    stream = io.BytesIO(test_pdf.pdf_bytes("Parking is free after six."))
+    for note in ("first", "second"):
+        writer = pypdf.PdfWriter(stream, incremental=True)
+        writer.add_metadata({"/Note": note})
+        stream = io.BytesIO()
+        writer.write(stream)
+    return stream.getvalue()
+
+
+def pivot() -> bytes:
+    definition = (
+        '<pivotCacheDefinition><cacheFields><cacheField name="Last name"><sharedItems/></cacheField>'
+        "</cacheFields></pivotCacheDefinition>"
+    )
+    records = '<pivotCacheRecords><r><s v="Okafor"/></r><r><s v="Delisle"/></r></pivotCacheRecords>'
+    return test_office_parts.workbook(
+        xl__pivotCache__pivotCacheDefinition1=definition, xl__pivotCache__pivotCacheRecords1=records
+    )
+
+
+def database() -> bytes:
+    made = sqlite3.connect(":memory:")
+    made.execute("create table visits(note)")
+    made.execute("insert into visits values (?)", (f"{NOTE}, seen again in spring",))
+    made.execute("create table others(note)")
+    made.commit()
+    return made.serialize()
+
+
+def frames() -> bytes:
+    stream = io.BytesIO()
+    pages = [Image.new("L", (300, 200), shade) for shade in (0, 90, 180)]
+    pages[0].save(stream, "GIF", save_all=True, append_images=pages[1:])
+    return stream.getvalue()
+
+
+def one_note() -> bytes:
+    text = test_old_programs.properties((0x1C001C22, NOTE.encode("utf-16-le")))
+    return b"\xe4\x52\x5c\x7b\x8c\xd8\xa7\x4d" + bytes(1016) + text * 2
+
+
+def coded() -> bytes:
+    return b"\n\n".join(test_text_codes.CASES[name] for name in ("percent.txt", "b64_short.txt"))
+
+
+# The limit, a small value, the file, its name, and what the entry says.
+BOUNDS: dict[str, tuple[object, Callable[[], bytes], str, str]] = {
+    "pictures.codes._MOST_CODES": (0, code, "a.png", "1 of 1 codes"),
+    "pictures.codes._MOST_PIXELS": (9, code, "a.png", "codes in more than 9 pixels"),
+    "ocr.images._MAX_PAGES": (2, frames, "a.gif", "pages 3 to 3 are not read"),
+    "ocr.metafiles._MAX_RECORDS": (2, lambda: test_pictures.emf(NOTE), "a.emf", "records after the first 2"),
+    "pdf_objects.revisions._MOST_REVISIONS": (1, revised, "a.pdf", "1 of 2 earlier revisions"),
+    "pdf_objects.revisions._MOST_PAGES": (0, revised, "a.pdf", "pages 1 to 1 are not read"),
+    "pdf_objects.revisions._MOST_BYTES": (99, revised, "a.pdf", "earlier revisions in more than 99 bytes"),
+    "pdf.page_pictures._MAX_IMAGES": (
+        1,
+        lambda: test_pdf.drawn_page((72, 60, 300, 200), (72, 400, 300, 200), text=NOTE),
+        "a.pdf",
+        "pictures after the first 1",
+    ),
+    "pdf.page_pictures._MAX_OBJECTS": (
+        1,
+        lambda: test_pdf.drawn_page((72, 60, 300, 200), text=NOTE),
+        "a.pdf",
+        "pictures among objects 2 to",
+    ),
+    "office_parts.pivot_cache._MOST_RECORDS": (1, pivot, "a.xlsx", "records 2 to 2 are not read"),
+    "office_parts.sweep._MOST_VALUES": (
+        0,
+        lambda: test_office_places.CASES["d_docvars.docx"],
+        "a.docx",
+        "more than 0 values",
+    ),
+    "spreadsheets.workbook_parts._MOST_SHEET_BYTES": (
+        9,
+        lambda: test_hidden_places.PLACES["filters.xlsx"],
+        "a.xlsx",
+        "headers, footers and literals of formulas in",
+    ),
+    "databases.records._MOST_CELL": (30, database, "a.db", "characters of long cells are not read"),
+    "databases.sqlite._MOST_TABLES": (1, database, "a.db", "tables after the first 1"),
+    "databases.sqlite_remains._MOST_PAGES": (
+        0,
+        lambda: test_sqlite_remains.CASES["deleted_row.db"],
+        "a.db",
+        "look like text",
+    ),
+    "databases.edf._MOST_BYTES": (20, test_databases.recording, "a.edf", "annotations in the last"),
+    "databases.lotus._MOST_CELLS": (1, test_old_programs.old_sheet, "a.wk1", "cut short"),
+    "office.onenote._MOST_LISTS": (0, one_note, "a.one", "more lists of properties"),
+    "office.onenote._MOST_TEXT_BYTES": (9, one_note, "a.one", "only the runs of text"),
+    "transport.cms._MOST_ITEMS": (3, test_hidden_places.signed, "a.p7m", "more than 3 items"),
+    "transport.openpgp._MOST_PACKETS": (1, test_hidden_places.packets, "a.pgp", "packets after the first 1"),
+    "text_codes.recovery._MOST_RUNS": (0, coded, "a.txt", "more than 0 coded runs"),
+}
+
+
+def entries(data: bytes, name: str) -> list[str]:
+    try:
+        return [part.detail for part in extract_bytes(data, name, Limits()).unread]
+    except ExtractError as error:
+        return [error.detail]
+
+
+@pytest.mark.parametrize("name", BOUNDS)
+def test_a_limit_that_cuts_text_is_listed(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    value, made, file_name, said = BOUNDS[name]
+    monkeypatch.setattr("phiscan.extract.ocr.recognition.languages", lambda: "eng")
+    monkeypatch.setattr("phiscan.extract.ocr.recognition.picture_text", lambda *_: "words")
+    data = made()
+    assert not any(said in entry for entry in entries(data, file_name))
+    monkeypatch.setattr(f"phiscan.extract.{name}", value)
+    assert any(said in entry for entry in entries(data, file_name))
+
+
+def test_labels_over_the_limit_are_listed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    data = test_statistics_files.written("study.sav", tmp_path)
+    monkeypatch.setattr("phiscan.extract.databases.statistics_files._MOST_LABELS", 1)
+    assert entries(data, "study.sav") == [
+        "labels after the first 1 of a variable are read only with their rows"
+    ]
+
+
+def test_partitions_over_the_limit_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Image:
+        def partitions(self) -> list[str]:
+            return ["63", "2048", "4096"]
+
+    monkeypatch.setattr("phiscan.extract.archives.file_systems._MOST_PARTITIONS", 2)
+    sink = Sink(Limits())
+    assert _partitions(Image(), Content(b"", "a.dd"), sink) == ["63", "2048"]  # type: ignore[arg-type]
+    assert [(part.reason, part.detail) for part in sink.unread] == [
+        (FailReason.TOO_LARGE, "1 of 3 partitions are not read")
+    ]
+
+
+def test_records_deeper_than_the_limit_are_read_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    from phiscan.extract.office.slides_binary import _walk  # noqa: PLC0415
+
+    text = NOTE.encode("utf-16-le")
+    atom = (0).to_bytes(2, "little") + (0x0FA0).to_bytes(2, "little") + len(text).to_bytes(4, "little") + text
+    for _ in range(3):
+        atom = b"\x0f\x00\xee\x03" + len(atom).to_bytes(4, "little") + atom
+    monkeypatch.setattr("phiscan.extract.office.slides_binary._MAX_DEPTH", 1)
+    assert [text for _, text in _walk(atom, 0, len(atom), "presentation", 0)] == [NOTE]
