@@ -23,7 +23,7 @@ _STRING = re.compile(
     rb"|\(((?:[^()\\]|\\.|\((?:[^()\\]|\\.)*\)){3,20000})\)",
     re.DOTALL,
 )
-_HAS_STRING = re2.compile(rb"\(|[A-Za-z][\s\v]*<[0-9A-Fa-f]{2}")
+_HAS_STRING = re2.compile(rb"\(|[A-Za-z][\s\v]*(?:\[[\s\v]*)?<[0-9A-Fa-f\s\v]")
 _KERNED = re.compile(rb"\)(?<!\\\))\s{0,2}-?\d{0,2}(?:\.\d+)?\s{0,2}\(")  # no blank between the letters
 # A string with its last bracket, or the end of a line. Branches that begin with one sign are found fast.
 _SHOWN = re.compile(rb"\(([^()\\]*+(?:\\.[^()\\]*+)*+\))|T[dDm*]\b|ET\b", re.DOTALL)
