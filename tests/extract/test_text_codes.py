@@ -10,7 +10,10 @@ import urllib.parse
 from collections.abc import Callable
 
 import pytest
+import re2
 
+from phiscan.extract.text_codes import digits, escapes, programs
+from phiscan.extract.text_codes.coded_run import Code
 from phiscan.extract.text_codes.recovery import coded_runs
 from phiscan.model import Document
 
@@ -301,3 +304,31 @@ def test_codes_within_codes_are_read(read: Read) -> None:
 def test_a_file_in_a_dump_is_a_member(read: Read) -> None:
     document = read(hexdump(gzip.compress(LONG.encode())).encode(), "a.txt")
     assert any(part.locator.startswith("decoded") for part in document.segments)
+
+
+def test_codes_are_found_among_many_segments(read: Read) -> None:
+    """Hints are looked for in many segments at once: each segment with a code is found, and no other."""
+    coded = {
+        3: base64.b64encode(P.encode()).decode(),
+        1_400: urllib.parse.quote("Amara Lindqvist, MRN 51627384, asthma"),
+        2_000: "".join(f"\\x{code:02x}" for code in b"Tomasz Brandl, MRN 88120034, gout"),
+    }
+    rows = [
+        f"{number},{coded.get(number, 'nothing to say of this visit ' * 7)}" for number in range(1, 2_001)
+    ]
+    text = read("\n".join(["id,note", *rows, ""]).encode(), "a.csv").text
+    assert [text.count(word) for word in ("Lena Okafor", "Amara Lindqvist", "Tomasz Brandl")] == [1, 1, 1]
+
+
+ALL_CODES = (
+    *(*digits.LONG_CODES, *digits.SHORT_CODES, *digits.DENSE_CODES, *digits.LISTED_CODES),
+    *(*escapes.CODES, *programs.CODES),
+)
+
+
+@pytest.mark.parametrize("code", ALL_CODES, ids=lambda code: code.find.__name__)
+def test_each_code_is_hinted_at(code: Code) -> None:
+    """A text is not searched for a code whose hint it does not match: no run may be lost by it."""
+    found = [data for data in CASES.values() if any(code.find(data))]
+    assert found or code.find in (digits.token_runs, escapes.word_runs)  # cases of other tests
+    assert all(re2.search(code.hint, data) for data in found)

@@ -26,6 +26,9 @@ _QUERIES_AT, _QUERY_METADATA = 8, b"<LocalPackageMetadataFile"
 _ZIP = b"PK\x03\x04"
 _MIN_LINE = 40  # encoders break lines at 64 or 76; words of a text are shorter
 _LOOK_CHARS = 4096
+_BREAKS = "\t\r\n\f"
+_WITHOUT_BREAKS = dict.fromkeys(map(ord, _BREAKS))
+_CONTROLS = bytes({*range(0x20), 0x7F} - {*_BREAKS.encode()})
 _ADDRESS = re.compile(r"data:[^,]{0,200};base64,", re.IGNORECASE)
 # What CDA calls the ways of compression, as the window sizes of zlib.
 _COMPRESSIONS = {"DF": -zlib.MAX_WBITS, "ZL": zlib.MAX_WBITS, "GZ": zlib.MAX_WBITS | 16}
@@ -145,7 +148,11 @@ def is_document(data: bytes) -> bool:
         return False
     if kind != TEXT and not kind.startswith(("text/", "message/")) and kind != "application/json":
         return True
+    if len(data[:_LOOK_CHARS].translate(None, _CONTROLS)) < len(data[:_LOOK_CHARS]):
+        return False  # before a code page is looked for
     text, encoding = decode(data)
-    return encoding == "utf-8" and all(
-        char.isprintable() or char in "\t\r\n\f" for char in text[:_LOOK_CHARS]
-    )
+    return encoding == "utf-8" and _is_printable(text[:_LOOK_CHARS])
+
+
+def _is_printable(text: str) -> bool:
+    return text.translate(_WITHOUT_BREAKS).isprintable()

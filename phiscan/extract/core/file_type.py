@@ -8,6 +8,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Callable
+from itertools import islice
 from typing import BinaryIO
 
 from phiscan.extract.archives.file_systems import is_disk_image
@@ -64,6 +65,7 @@ _MAIL_HEADERS = re.compile(
     r"(?im)^(received|from|to|subject|date|message-id|mime-version|return-path|delivered-to):"
 )
 _MIN_MAIL_HEADERS = 2
+_LINES_LOOKED_AT = 20
 _HTML = re.compile(r"<(!doctype\s+html|html|head|body)\b", re.IGNORECASE)
 _XML_ROOT = re.compile(r"<(?:[A-Za-z_][\w.-]*:)?[A-Za-z_][\w.-]*(?:\s[^<>]*)?/?>")
 # X12 begins with elements of fixed length, after a separator that no word holds.
@@ -292,8 +294,10 @@ def _is_mail(text: str) -> bool:
         known = _MAIL_HEADERS.match(match.group())
         if known:
             names.add(known.group(1).lower())
+            if len(names - {"date"}) >= _MIN_MAIL_HEADERS and names & {"received", "from", "message-id"}:
+                return True
         position = match.end()
-    return len(names - {"date"}) >= _MIN_MAIL_HEADERS and bool(names & {"received", "from", "message-id"})
+    return False
 
 
 def _sniff_markup(start: str, by_name: str) -> str:
@@ -317,12 +321,13 @@ def _sniff_json(start: str, by_name: str) -> str:
 
 def _is_delimited(text: str, *, whole: bool) -> bool:
     """Tell a table: at least three lines, the same number of a delimiter in each."""
-    lines = [line for line in text.splitlines() if line.strip()]
+    filled = (line for line in text.splitlines() if line.strip())
+    lines = list(islice(filled, _LINES_LOOKED_AT + 1))  # the last one of a part may be cut
     if lines and _DUMP.match(lines[0]):
         return False
-    if not whole:
+    if not whole and len(lines) <= _LINES_LOOKED_AT:
         lines = lines[:-1]
-    lines = lines[:20]
+    lines = lines[:_LINES_LOOKED_AT]
     if len(lines) < 3:  # noqa: PLR2004 (a header and two rows)
         return False
     for delimiter in _DELIMITERS:

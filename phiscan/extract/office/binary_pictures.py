@@ -23,6 +23,7 @@ _HEADER_BYTES, _MAX_PREFIX = 8, 40
 _METAFILE_HEADER = 34  # sizes and the way of compression, after one or two identifiers of 16 bytes
 _BITMAP_HEADER = b"\x28\0\0\0"
 _DRAWING_GROUP, _CONTINUE = 0x00EB, 0x003C
+_DRAWING_GROUP_MARK = struct.pack("<H", _DRAWING_GROUP)
 _STREAMS = ("Pictures", "Data", "WordDocument")
 
 Inflate = Callable[[bytes], bytes]
@@ -61,6 +62,8 @@ def _drawing_group(stream: bytes) -> bytes:
     pieces = []
     inside = False
     at = 0
+    if _DRAWING_GROUP_MARK not in stream:
+        return b""
     while at + 4 <= len(stream):
         kind, size = struct.unpack_from("<HH", stream, at)
         inside = kind == _DRAWING_GROUP or (inside and kind == _CONTINUE)

@@ -55,31 +55,29 @@ def is_cut(ole: Any) -> bool:
     return any(ole.nb_sect <= sector < _FIRST_MARK for sector in ole.fat)
 
 
-def is_encrypted(data: bytes) -> bool:
+def is_encrypted(ole: Any) -> bool:
     """Tell a password-protected Word or PowerPoint file."""
-    with open_ole(data) as ole:
-        if ole.exists("EncryptedSummary") or ole.exists("EncryptionInfo"):
-            return True
-        if not ole.exists("WordDocument"):
-            return False
-        head = ole.openstream("WordDocument").read(12)
+    if ole.exists("EncryptedSummary") or ole.exists("EncryptionInfo"):
+        return True
+    if not ole.exists("WordDocument"):
+        return False
+    head = ole.openstream("WordDocument").read(12)
     return len(head) == 12 and bool(struct.unpack_from("<H", head, 10)[0] & _WORD_ENCRYPTED)  # noqa: PLR2004
 
 
-def properties_text(data: bytes) -> str:
+def properties_text(ole: Any) -> str:
     """Return the document properties as ``name: value`` lines."""
     lines = []
     try:
-        with open_ole(data) as ole:
-            for stream, names in _PROPERTIES:
-                if not ole.exists(stream):
-                    continue
-                found, code_page = texts(ole.openstream(stream).read())
-                for number, name in names.items():
-                    value = found.get(number, "")
-                    shown = value if isinstance(value, str) else value.decode(codec(code_page), "replace")
-                    if shown.strip("\0 "):
-                        lines.append(f"{name}: {shown.strip(chr(0) + ' ')}")
+        for stream, names in _PROPERTIES:
+            if not ole.exists(stream):
+                continue
+            found, code_page = texts(ole.openstream(stream).read())
+            for number, name in names.items():
+                value = found.get(number, "")
+                shown = value if isinstance(value, str) else value.decode(codec(code_page), "replace")
+                if shown.strip("\0 "):
+                    lines.append(f"{name}: {shown.strip(chr(0) + ' ')}")
     except Exception:  # noqa: BLE001 (damaged properties are no loss of the text)
         return "\n".join(lines)
     return "\n".join(lines)

@@ -34,22 +34,26 @@ class LegacyOfficeExtractor:
 
     def extract(self, content: Content, sink: Sink) -> None:
         """Add one segment per story or slide, then the properties."""
-        if is_encrypted(content.data):
+        ole = open_ole(content.data)
+        if is_encrypted(ole):
+            ole.close()
             content = replace(content, data=decrypted(content.data, sink.passwords))
+            ole = open_ole(content.data)
         n_pieces = sink.n_pieces
-        with open_ole(content.data) as ole:
+        with ole:
             if is_cut(ole):
                 sink.fail(content.locator, FailReason.CORRUPT, "cut short")
             is_word = ole.exists("WordDocument")
             parts = _parts(ole, is_word=is_word)
             members = _objects(ole, content, sink, is_word=is_word)
             pictures = list(picture_members(ole, content, sink))
+            properties = properties_text(ole)
         if parts:
             for number, (place, text) in enumerate(parts, 1):
                 sink.add(text, content.place(place if is_word else f"{place.partition('@')[0]}{number}"))
         else:
             sink.add(external_text("catdoc" if is_word else "catppt", content.data), content.locator)
-        sink.add(properties_text(content.data), content.place("properties"))
+        sink.add(properties, content.place("properties"))
         read_hidden_parts(content, sink, n_pieces)
         for number, data in enumerate(members, 1):
             sink.read_member(content.member(f"object{number}", data))

@@ -189,7 +189,7 @@ class Package:
 
     def is_machine(self, name: str) -> bool:
         """Tell a part that is not read as a member, because it says how a document is drawn or kept."""
-        return name in self._read or _MACHINE_PART.search(name) is not None
+        return name in self._read or _is_machine_part(name)
 
     def text(self) -> str:
         """Return the text that was added since the package was opened."""
@@ -205,7 +205,7 @@ class Package:
 
         sweep(self)
         for name in sorted(self.names, key=lambda name: (_is_medium(name), name)):
-            if name in self._read or _MACHINE_PART.search(name):
+            if self.is_machine(name):
                 continue
             shown = name.rpartition("/")[2] if _is_medium(name) or _is_embedded(name) else name
             try:
@@ -224,6 +224,11 @@ def unshown_values(root: Any, data: bytes, name: str) -> list[str]:
     from phiscan.extract.office_parts.values import part_values  # noqa: PLC0415
 
     return part_values(root, data) if is_swept(name) else []
+
+
+@lru_cache(maxsize=4096)
+def _is_machine_part(name: str) -> bool:
+    return _MACHINE_PART.search(name) is not None
 
 
 def _is_medium(name: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import struct
+from functools import lru_cache
 from typing import Any
 
 from phiscan.errors import ExtractError
@@ -46,7 +47,7 @@ def sweep(package: Package) -> None:
         if not is_swept(name) or package.was_parsed(name):
             if _STYLE_PARTS.search(name) and package.n_bytes(name) <= _MOST_BYTES:
                 values += _style_names(package, name)
-            if _STYLING_TEXTS.search(name) and package.n_bytes(name) <= _MOST_BYTES:
+            if _has_styling_texts(name) and package.n_bytes(name) <= _MOST_BYTES:
                 values += _styling(package, name)
             continue
         if package.n_bytes(name) > _MOST_BYTES:
@@ -63,6 +64,12 @@ def sweep(package: Package) -> None:
     package.sink.add("\n".join(fresh), package.content.place("values"))
 
 
+@lru_cache(maxsize=4096)
+def _has_styling_texts(name: str) -> bool:
+    return _STYLING_TEXTS.search(name) is not None
+
+
+@lru_cache(maxsize=4096)
 def is_swept(name: str) -> bool:
     """Tell a part that may hold values: XML that does not only say how a document is drawn."""
     return name.lower().endswith(_XML) and not _DRAWING_ONLY.search(name)

@@ -105,27 +105,46 @@ def part_values(root: Any, data: bytes) -> list[str]:
         for value in _ALL_TEXTS(root):
             found += _text_values(value)
     names = _TYPED_NAME.findall(data.replace(b"\0", b"") if is_wide else data)
-    searches = _searches(frozenset((one or other).decode("ascii") for one, other in names)) if names else ()
-    for search in (_WORDY, *searches) if is_wide else searches:  # a union of large sets takes quadratic time
-        found += [shown for value in search(root) if (shown := _parsed_attribute(value))]
+    if is_wide:
+        found += [shown for value in _WORDY(root) if (shown := _parsed_attribute(value))]
+    if names:
+        typed = sorted({(one or other).decode("ascii") for one, other in names})
+        found += _of_elements(root, [name for name in typed if name in TYPED_ELEMENTS])
+        found += _of_attributes(root, [name for name in typed if name in TYPED_ATTRIBUTES])
     if not is_wide:
         found += _quoted_words(data, _QUOTED_WORDS)
-        if b"%20" in data:
+        if b"%" in data and b"%20" in data:  # one sign is looked for in no time
             found += [html.unescape(raw.decode("utf-8", "replace")) for raw in _CODED_ADDRESS.findall(data)]
-        if b"&quot;" in data:
+        if b"&" in data and b"&quot;" in data:
             found += [text for raw in _FORMULA_ATTRIBUTE.findall(data) for text in _literals(raw)]
-        if b"='" in data:
+        if b"'" in data and b"='" in data:
             found += _quoted_words(data, _APOSTROPHES)
     return list(dict.fromkeys(found))
 
 
+def _of_elements(root: Any, names: list[str]) -> list[str]:
+    """Return the attributes of elements by their local names, name after name, in one pass over the tree."""
+    found: dict[str, list[str]] = {name: [] for name in names}
+    for element in root.iter(*(f"{{*}}{name}" for name in names)) if names else ():
+        name = local_name(element)
+        for key, value in element.attrib.items():
+            if shown := _attribute_value(name, key.rpartition("}")[2], value):
+                found[name].append(shown)
+    return [shown for name in names for shown in found[name]]
+
+
+def _of_attributes(root: Any, names: list[str]) -> list[str]:
+    """Return the attributes by their local names, name after name, in one pass over the tree."""
+    found: dict[str, list[str]] = {name: [] for name in names}
+    for value in _named_attributes(tuple(names))(root) if names else ():
+        if shown := _parsed_attribute(value):
+            found[value.attrname.rpartition("}")[2]].append(shown)
+    return [shown for name in names for shown in found[name]]
+
+
 @lru_cache(maxsize=256)
-def _searches(typed: frozenset[str]) -> tuple[Any, ...]:
-    """Return the searches for attributes with the names that a part holds."""
-    names = sorted(typed)
-    steps = [f"//@*[local-name(..) = '{name}']" for name in names if name in TYPED_ELEMENTS]
-    steps += [f"//@*[local-name() = '{name}']" for name in names if name in TYPED_ATTRIBUTES]
-    return tuple(etree.XPath(step) for step in steps)
+def _named_attributes(names: tuple[str, ...]) -> Any:
+    return etree.XPath(f"//@*[{' or '.join(f'local-name() = {name!r}' for name in names)}]")
 
 
 def _text_values(value: Any) -> list[str]:

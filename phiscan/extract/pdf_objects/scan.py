@@ -44,8 +44,10 @@ _STRING = re.compile(
     rb"|\(((?:[^()\\]|\\.|\((?:[^()\\]|\\.)*\)){3,20000})\)",
     re.DOTALL,
 )
-_KERNED = re.compile(rb"(?<!\\)\)\s{0,2}-?\d{0,2}(?:\.\d+)?\s{0,2}\(")  # no blank between the letters
-_SHOWN = re.compile(rb"\(((?:[^()\\]|\\.)*)\)|(T[dDm*]|ET)\b", re.DOTALL)
+_HAS_STRING = re2.compile(rb"\(|[A-Za-z][\s\v]*(?:\[[\s\v]*)?<[0-9A-Fa-f\s\v]")
+_KERNED = re.compile(rb"\)(?<!\\\))\s{0,2}-?\d{0,2}(?:\.\d+)?\s{0,2}\(")  # no blank between the letters
+# A string with its last bracket, or the end of a line. Branches that begin with one sign are found fast.
+_SHOWN = re.compile(rb"\(([^()\\]*+(?:\\.[^()\\]*+)*+\))|T[dDm*]\b|ET\b", re.DOTALL)
 _SHOWS_TEXT = re.compile(rb"\bBT\b")
 _ESCAPE = re.compile(rb"\\([0-7]{1,3}|\r?\n|.)", re.DOTALL)
 _NAMED = {b"n": b"\n", b"r": b"\n", b"t": b"\t", b"b": b"", b"f": b""}
@@ -154,9 +156,9 @@ def _stream(body: bytes, stream: Stream) -> Iterator[PdfString]:
     elif _XML.match(body):
         found = _XML_TEXT.findall(_SCRIPT_ELEMENT.sub(b" ", body))
         yield PdfString("xml", html.unescape(b"\n".join(found).decode("utf-8", "replace")))
-    elif not body.lstrip()[:2].startswith(_OTHER_CONTENTS) and not _NO_PROSE.search(body):
+    elif not body.lstrip()[:2].startswith(_OTHER_CONTENTS):
         text = _decoded(body)
-        if is_readable(text):
+        if is_readable(text) and not _NO_PROSE.search(body):
             yield PdfString("content", text)
 
 
@@ -177,7 +179,7 @@ def _dictionary(data: bytes) -> Iterator[PdfString]:
     yield from _signers(data)
     row: list[str] = []
     end = 0
-    for match in _STRING.finditer(data):
+    for match in _STRING.finditer(data) if _HAS_STRING.search(data) else ():
         literal = match[2] or match[5] or b""
         digits = b"".join(match[4].split()) if match[4] else b""
         raw = bytes.fromhex(digits[: len(digits) // 2 * 2].decode("ascii")) if digits else _plain(literal)
@@ -212,14 +214,10 @@ def _joined_row(row: list[str]) -> Iterator[PdfString]:
 
 def _shown(body: bytes) -> str:
     """Return what a stream shows: strings joined, with a blank at wide gaps and a line at each move."""
-    pieces: list[bytes] = []
-    for match in _SHOWN.finditer(_KERNED.sub(b"", body)):
-        if match[1] is not None:
-            pieces += [_plain(match[1]), b" "]
-        elif match[2]:
-            pieces.append(b"\n")
-    lines = (line.strip() for line in b"".join(pieces).decode("cp1252", "replace").split("\n"))
-    return "\n".join(line for line in lines if line)
+    found = _SHOWN.findall(_KERNED.sub(b"", body))
+    literals = b"".join([literal[:-1] + b" " if literal else b"\n" for literal in found])
+    lines = map(str.strip, _plain(literals).decode("cp1252", "replace").split("\n"))
+    return "\n".join(filter(None, lines))
 
 
 def _plain(literal: bytes) -> bytes:
@@ -238,7 +236,7 @@ def _decoded(raw: bytes) -> str:
         return raw.decode("utf-16", "replace")
     if raw.startswith(b"\xef\xbb\xbf"):
         return raw.decode("utf-8-sig", "replace")
-    return raw.decode("cp1252", "replace")
+    return raw.decode("ascii" if raw.isascii() else "cp1252", "replace")
 
 
 def is_readable(text: str) -> bool:

@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import islice
+from itertools import chain
 from typing import Any
 
 from phiscan.errors import ExtractError
@@ -85,9 +85,9 @@ class SheetExtractor:
             if read(package, cells=bool(missing)) or not missing:
                 return
         elif not missing:
-            read_biff_notes(content, sink)
-            sink.add(properties_text(content.data), content.place("properties"))
             with open_ole(content.data) as ole:
+                read_biff_notes(ole, content, sink)
+                sink.add(properties_text(ole), content.place("properties"))
                 if is_cut(ole):
                     sink.fail(content.locator, FailReason.CORRUPT, "cut short")
                 pictures = list(picture_members(ole, content, sink))
@@ -126,16 +126,23 @@ def _said(error: BaseException) -> str:
 
 def _read_sheet(sheet: Any, content: Content, place: str, sink: Sink) -> None:
     """Add a sheet's rows; of one with more text than the budget has left, blocks spread over it."""
-    n_chars = sum(len(line) + 1 for _, line in lay_out(islice(_rows(sheet), _TRIAL_ROWS)))
+    lines = lay_out(_rows(sheet))
+    first: list[tuple[int, str]] = []
+    n_chars = 0
+    for number, line in lines:
+        first.append((number, line))
+        if number > _TRIAL_ROWS:
+            break
+        n_chars += len(line) + 1
     stride = math.ceil(sheet.height * n_chars / (_TRIAL_ROWS * _FILL * max(sink.n_chars_left, 1)))
-    rows = _rows(sheet)
     if stride > 1 and sheet.height > _TRIAL_ROWS:
-        rows = (row for row in rows if row[0] < _BLOCK_ROWS or row[0] // _BLOCK_ROWS % stride == 0)
+        rows = (row for row in _rows(sheet) if row[0] < _BLOCK_ROWS or row[0] // _BLOCK_ROWS % stride == 0)
+        first, lines = [], lay_out(rows)
         n_unread = sheet.height - sheet.height // stride
         detail = f"not read: about {n_unread} of {sheet.height} rows, more than limits.text_chars of text"
         sink.fail(content.place(place), FailReason.SAMPLED, detail)
         sink.n_chars_unread += n_unread * n_chars // _TRIAL_ROWS
-    for number, line in lay_out(rows):
+    for number, line in chain(first, lines):
         sink.add(line, content.place(f"{place}!A{number}"))
 
 

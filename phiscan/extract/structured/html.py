@@ -11,12 +11,13 @@ from phiscan.extract.core.charset import decode, decode_declared
 from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.residue.prose import MIN_WORDS, words_of
 from phiscan.extract.text_codes.coded_run import readable
-from phiscan.extract.text_codes.escapes import percent_runs
+from phiscan.extract.text_codes.escapes import form_runs, percent_runs
 from phiscan.extract.xml_documents.web_tables import with_records
 from phiscan.model import FailReason
 
 _DECLARATION_BYTES = 32 * 1024
 _CHARSET = re.compile(rb"charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.-]+)", re.IGNORECASE)
+_BLANKS = re.compile(r"[ \t\r\f]{2,}")
 _ATTRIBUTES = ("alt", "title", "value", "placeholder", "aria-label", "content", "label", "summary")
 _DATA_ATTRIBUTE = "data-"  # what a page's own scripts keep with an element
 _ADDRESSES = frozenset(
@@ -294,7 +295,7 @@ def _unshown_values(attributes: dict[str, str | None]) -> list[str]:
             if "%" in value and not value.startswith(("data:", "mailto:", "tel:")):
                 found += [
                     run.data.decode("utf-8", "replace")
-                    for run in percent_runs(value.encode())
+                    for run in (*percent_runs(value.encode()), *form_runs(value.encode()))
                     if readable(run.data)
                 ]
         elif value.count(" ") > 1 and len(words_of(value)) >= MIN_WORDS:
@@ -322,7 +323,9 @@ def _attribute_text(tag: str, attributes: dict[str, str | None]) -> str:
 
 
 def _tidy(text: str) -> str:
-    lines = (" ".join(line.replace("\xa0", " ").split(" ")).strip() for line in text.split("\n"))
-    return "\n".join(
-        re.sub(r"[ \t\r\f]{2,}", lambda m: "\t" if "\t" in m.group() else " ", line) for line in lines if line
-    )
+    lines = map(str.strip, text.replace("\xa0", " ").split("\n"))
+    return _BLANKS.sub(_one_blank, "\n".join(filter(None, lines)))
+
+
+def _one_blank(blanks: re.Match[str]) -> str:
+    return "\t" if "\t" in blanks[0] else " "

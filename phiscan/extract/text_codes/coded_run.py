@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
 
 from phiscan.extract.core.charset import decode
@@ -14,6 +13,7 @@ _SAMPLE_CHARS = _SAMPLE_BYTES = 4096
 _ASCII = bytes({*range(0x20, 0x7F), *b"\t\r\n"})
 _ASCII_SHARE = 0.85
 _BLANK = re.compile(r"[^\W\d_][^\W\d_][,;:.\"]*\s+[\"(]?\w")
+_MOST_CUT = 3  # bytes of a character that goes on after the head
 _PRINTABLE_SHARE = 0.97
 _LETTER_SHARE = 0.6
 MIN_WORDS = 2  # fewer are a name of a field or letters by chance
@@ -32,6 +32,14 @@ class CodedRun:
 Finder = Callable[[bytes], Iterator[CodedRun]]
 
 
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A finder of coded runs, and a pattern in RE2 syntax: a text that does not match it is not searched."""
+
+    find: Finder
+    hint: bytes
+
+
 def readable(data: bytes) -> str:
     r"""Return decoded bytes as text; nothing unless they are printable and hold two words or more.
 
@@ -44,8 +52,8 @@ def readable(data: bytes) -> str:
         return ""
     text = decode(data)[0].strip("\0 ") if data else ""
     sample = text[:_SAMPLE_CHARS]
-    n_printable = sum(char.isprintable() or char in "\t\r\n\f" for char in sample)
-    n_letters = sum(char.isalpha() or char in " \n" for char in sample)
+    n_printable = sum(map(str.isprintable, sample)) + sum(map(sample.count, "\t\r\n\f"))
+    n_letters = sum(map(str.isalpha, sample)) + sum(map(sample.count, " \n"))
     if n_printable < max(_PRINTABLE_SHARE * len(sample), 1) or n_letters < _LETTER_SHARE * len(sample):
         return ""
     if not _BLANK.search(sample) and sample.isascii():
@@ -66,10 +74,10 @@ def _is_wide(head: bytes) -> bool:
 
 
 def _is_utf8(head: bytes) -> bool:
-    for end in range(len(head), max(len(head) - 4, 0), -1):  # it may be cut within a character
-        with suppress(UnicodeDecodeError):
-            return bool(head[:end].decode("utf-8"))
-    return False
+    try:
+        return bool(head.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        return error.start >= max(len(head) - _MOST_CUT, 1)  # it may be cut within a character
 
 
 def _is_other_script(sample: str) -> bool:

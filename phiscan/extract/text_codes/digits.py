@@ -14,7 +14,7 @@ from contextlib import suppress
 
 import re2
 
-from phiscan.extract.text_codes.coded_run import CodedRun, is_plain
+from phiscan.extract.text_codes.coded_run import Code, CodedRun, is_plain
 
 _DUMP_LINE = re.compile(
     rb"^[ \t>]*(?:0x)?([0-9A-Fa-f]{4,16})[:|]?[ \t]{1,3}"
@@ -23,7 +23,8 @@ _DUMP_LINE = re.compile(
     re.MULTILINE,
 )
 _MIN_DUMP_LINES = 2
-_HAS_NUMBERS = re2.compile(rb"(?:[0-9A-Fa-fx]{2,8}[ ,:;\-\\\r\n\t]{1,4}){8}")
+_NUMBERS = rb"(?:[0-9A-Fa-fx]{2,8}[ ,:;\-\\\r\n\t]{1,4}){8}"
+_HAS_NUMBERS = re2.compile(_NUMBERS)
 _SEPARATOR = rb"(?:[ ,:;-]{1,2}|[ ,]{0,2}\\?\r?\n[ \t]{0,16})"
 _LISTS: tuple[tuple[re.Pattern[bytes], int], ...] = (  # with the base of their numbers
     (re.compile(rb"0x[0-9A-Fa-f]{2}(?:[ ,;]{0,2}+[\r\n\t ]{0,16}+0x[0-9A-Fa-f]{2}){11,}+"), 16),
@@ -33,26 +34,38 @@ _LISTS: tuple[tuple[re.Pattern[bytes], int], ...] = (  # with the base of their 
 )
 _ITEM = re.compile(rb"0x[0-9A-Fa-f]{2}|[0-9A-Fa-f]+")
 _OCTET = 8
-_HAS_HEX = re2.compile(rb"[0-9A-Fa-f]{24}")
-_SOLID_HEX = re2.compile(rb"[0-9A-Fa-f]{24,}")
+_MIN_HEX = rb"[0-9A-Fa-f]{24}"
+_SOLID_HEX = re2.compile(_MIN_HEX + rb"[0-9A-Fa-f]*")
 _BEFORE_HEX = re.compile(rb"(?:(?<![0-9A-Za-z])(?:0[xX]|[xX]'|\\{1,2}x))\Z")
 _HAS_RECORDS = re2.compile(rb"(?m)^(?:S[123]|:)[0-9A-F]{10}")
 _RECORDS = re.compile(rb"(?:^(?:S[123][0-9A-F]{10,80}|:[0-9A-F]{10,80})\r?\n?){1,}", re.MULTILINE)
 # Digits of base64 with capitals within words, or next to figures, near their beginning: no name or address.
-_SOLID = re2.compile(
-    rb"[A-Za-z0-9+/_-]{0,32}(?:[a-z0-9][A-Z][A-Z0-9]|[A-Z][a-z][A-Z])[A-Za-z0-9+/_-]{8,}={0,2}"
+_MIXED = rb"(?:[a-z0-9][A-Z][A-Z0-9]|[A-Z][a-z][A-Z])"
+_MIXED_DIGITS = re.compile(rb"%b[A-Za-z0-9+/_-]{8}" % _MIXED)
+_MOST_BEFORE = 32  # digits before the mixed ones
+_MIN_BASE64 = 20
+# 18 digits, two signs of padding left out; after the mixed ones are eight or more.
+_MIN_SOLID = b"|".join(
+    rb"[A-Za-z0-9+/_-]{%d}%b[A-Za-z0-9+/_-]{%d}" % (n_before, _MIXED, _MIN_BASE64 - 5 - n_before)
+    for n_before in range(_MIN_BASE64 - 12)
 )
 _FURTHER_LINE = re.compile(rb"[ \t]*\r?\n[ \t>]{0,8}[A-Za-z0-9+/_-]{20,}={0,2}(?![A-Za-z0-9+/_-])")
 _LAST_LINE = re.compile(rb"[ \t]*\r?\n[ \t>]{0,8}([A-Za-z0-9+/_-]{2,19}={0,2})(?=\s|[<\"']|\Z)")
+_TOKEN = rb"eyJ"  # a brace and a quote
 _DOTTED = re2.compile(rb"[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}")
+_URL_DIGITS = bytes.maketrans(b"-_", b"+/")
+_DIGITS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-"
+_MARKED_DIGITS = bytes(b"x"[0] if code in _DIGITS else b" "[0] for code in range(256))
+_LONG_WORD = b"x" * (_MIN_BASE64 - 2)
 _HEAD_DIGITS = 32
-_MIN_BASE64 = 20
 _LONGEST_NAME = 56  # digits; a file has longer lines
 _LONG = 100  # digits; as many can be a file
 _LDIF = re.compile(
     rb"^([A-Za-z][\w;.-]{0,80}):: ([A-Za-z0-9+/=]{4,}(?:\r?\n [A-Za-z0-9+/=]+){0,4096})", re.MULTILINE
 )
-_BASE32 = re2.compile(rb"[A-Z2-7]{24,}={0,6}(?:\r?\n[A-Z2-7]{2,}={0,6})*")
+_MIN_BASE32 = rb"[A-Z2-7]{24}"
+_BASE32 = re2.compile(_MIN_BASE32 + rb"[A-Z2-7]*={0,6}(?:\r?\n[A-Z2-7]{2,}={0,6})*")
+_MARK_85 = rb"<~[!-u]"
 _MARKED_85 = re.compile(rb"<~([!-uz\s]{10,}?)~>")
 # Two characters within a hundred that base85 uses as often as any other, and texts hardly ever.
 _SOLID_85 = re2.compile(
@@ -64,7 +77,7 @@ _NAME_CHARS = bytes(
 )
 _OTHER_SHARE = 0.05  # of the characters of base85 that no name, address or rule has; 0.14 on average
 _MIN_DISTINCT = 20  # characters in the first hundred
-_HAS_UU = re2.compile(rb"(?m)^M[!-`]{60}\r?$")
+_UU_LINE = rb"(?m:^)M[!-`]{60}"
 _UU = re.compile(rb"^(?:M[!-`]{60}\r?\n)+(?:[!-L][!-`]{4,60}(?:\r?\n|\Z))?", re.MULTILINE)
 
 
@@ -118,8 +131,6 @@ def _numbers(listed: bytes, base: int) -> bytes:
 
 def hex_runs(text: bytes) -> Iterator[CodedRun]:
     """Yield solid hexadecimal digits: a value of a database, and records of Intel and Motorola."""
-    if not _HAS_HEX.search(text):
-        return
     for match in _SOLID_HEX.finditer(text):
         start, found = match.start(), match.group()
         prefix = _BEFORE_HEX.search(text, max(start - 3, 0), start)
@@ -142,15 +153,22 @@ def _record_runs(text: bytes) -> Iterator[CodedRun]:
 
 
 def base64_runs(text: bytes) -> Iterator[CodedRun]:
-    """Yield base64 of any width of line whose first bytes can be text or a file, and base32."""
+    """Yield base64 of any width of line whose first bytes can be text or a file."""
     for start, end in _solid_lines(text):
         digits = text[start:end]
         if len(digits) > _LONG or is_plain(_from_base64(digits[:_HEAD_DIGITS])):
             yield CodedRun(start, end, "base64", _from_base64(digits))
-    if b"eyJ" in text:  # a token: two objects of JSON
-        for match in _DOTTED.finditer(text):
-            pieces = [_from_base64(part) for part in match.group().split(b".")]
-            yield CodedRun(match.start(), match.end(), "base64", b"\n".join(pieces))
+
+
+def token_runs(text: bytes) -> Iterator[CodedRun]:
+    """Yield tokens: two objects of JSON in base64, with a full stop between them."""
+    for match in _DOTTED.finditer(text) if _TOKEN in text else ():
+        pieces = [_from_base64(part) for part in match.group().split(b".")]
+        yield CodedRun(match.start(), match.end(), "base64", b"\n".join(pieces))
+
+
+def base32_runs(text: bytes) -> Iterator[CodedRun]:
+    """Yield lines of base32."""
     for match in _BASE32.finditer(text):
         solid = b"".join(match.group().split()).rstrip(b"=")
         with suppress(binascii.Error, ValueError):
@@ -162,18 +180,32 @@ def base64_runs(text: bytes) -> Iterator[CodedRun]:
 def _solid_lines(text: bytes) -> Iterator[tuple[int, int]]:
     """Yield the offsets of lines of digits that follow one another, with the short one at their end."""
     end = 0
-    for match in _SOLID.finditer(text):
-        start = match.start()
-        if start < end or match.end() - start < _MIN_BASE64:
+    for start, stop in _mixed_words(text):
+        if start < end or stop - start < _MIN_BASE64:
             continue  # in lines that were given, or a word
-        is_short = match.end() - start < _LONGEST_NAME
-        if is_short and not is_plain(_from_base64(text[start : start + _HEAD_DIGITS])):
-            continue
-        end = match.end()
+        if stop - start < _LONGEST_NAME:
+            head = text[start : min(start + _HEAD_DIGITS, stop)]
+            if not is_plain(_decoded(head.translate(_URL_DIGITS))):
+                continue
+        end = stop
         while following := _FURTHER_LINE.match(text, end):
             end = following.end()
         end = _with_last_line(text, end)
         yield start, end
+
+
+def _mixed_words(text: bytes) -> Iterator[tuple[int, int]]:
+    """Yield the offsets of words of digits with mixed ones near their beginning, with their padding."""
+    marked = text.translate(_MARKED_DIGITS)
+    at = marked.find(_LONG_WORD)
+    while at >= 0:
+        stop = marked.find(b" ", at)
+        stop = stop if stop >= 0 else len(marked)
+        if mixed := _MIXED_DIGITS.search(text, at, stop):
+            padding = text[stop : stop + 2]
+            n_padding = len(padding) - len(padding.lstrip(b"="))
+            yield max(at, mixed.start() - _MOST_BEFORE), stop + n_padding
+        at = marked.find(_LONG_WORD, stop)
 
 
 def _with_last_line(text: bytes, end: int) -> int:
@@ -183,14 +215,13 @@ def _with_last_line(text: bytes, end: int) -> int:
 
 def ldif_runs(text: bytes) -> Iterator[CodedRun]:
     """Yield values that LDIF declares as base64 (RFC 2849), after their names, however short."""
-    if b":: " in text:
-        for match in _LDIF.finditer(text):
-            yield CodedRun(match.start(), match.end(), "LDIF", match[1] + b": " + _from_base64(match[2]))
+    for match in _LDIF.finditer(text) if b":: " in text else ():
+        yield CodedRun(match.start(), match.end(), "LDIF", match[1] + b": " + _from_base64(match[2]))
 
 
 def _from_base64(digits: bytes) -> bytes:
     """Return the bytes after lines of base64; of each line alone where one ends with padding."""
-    lines = digits.replace(b"-", b"+").replace(b"_", b"/").replace(b">", b"").split()
+    lines = digits.translate(_URL_DIGITS, b">").split()
     solid = b"".join(lines)
     return b"".join(map(_decoded, lines)) if b"=" in solid.rstrip(b"=") else _decoded(solid)
 
@@ -199,7 +230,7 @@ def _decoded(line: bytes) -> bytes:
     line = line.rstrip(b"=")
     line = line[:-1] if len(line) % 4 == 1 else line
     with suppress(binascii.Error):
-        return base64.b64decode(line + b"=" * (-len(line) % 4))
+        return binascii.a2b_base64(line + b"=" * (-len(line) % 4))
     return b""
 
 
@@ -223,8 +254,22 @@ def base85_runs(text: bytes) -> Iterator[CodedRun]:
 
 def uuencoded_runs(text: bytes) -> Iterator[CodedRun]:
     """Yield lines of uuencode whose first line, ``begin``, is lost."""
-    if (b"\nM" in text or text.startswith(b"M")) and _HAS_UU.search(text):
-        for match in _UU.finditer(text):
-            lines = match.group().splitlines()
-            with suppress(binascii.Error):
-                yield CodedRun(match.start(), match.end(), "uuencode", b"".join(map(binascii.a2b_uu, lines)))
+    for match in _UU.finditer(text) if b"\nM" in text or text.startswith(b"M") else ():
+        lines = match.group().splitlines()
+        with suppress(binascii.Error):
+            yield CodedRun(match.start(), match.end(), "uuencode", b"".join(map(binascii.a2b_uu, lines)))
+
+
+LONG_CODES = (
+    Code(hex_runs, _MIN_HEX),
+    Code(token_runs, _TOKEN),
+    Code(base32_runs, _MIN_BASE32),
+    Code(uuencoded_runs, _UU_LINE),
+)
+SHORT_CODES = (Code(base64_runs, _MIN_SOLID),)
+DENSE_CODES = (Code(base85_runs, rb"[!-~]{60}|" + _MARK_85),)
+LISTED_CODES = (
+    Code(dump_runs, _NUMBERS),
+    Code(ldif_runs, rb":: [A-Za-z0-9+/=]{4}"),
+    Code(list_runs, _NUMBERS),
+)

@@ -16,42 +16,50 @@ from urllib.parse import unquote_to_bytes
 
 import re2
 
-from phiscan.extract.text_codes.coded_run import CodedRun
+from phiscan.extract.text_codes.coded_run import Code, CodedRun
 from phiscan.extract.transport.decoding import from_quoted_printable
 
-_PERCENT = re2.compile(rb"[^\s\"'<>`|()\[\]{},%]*(?:%[0-9A-Fa-fu][0-9A-Fa-f][^\s\"'<>`|()\[\]{}%]*){2,}")
-_HAS_FORM = re2.compile(rb"=[\w.%-]{0,80}[A-Za-z]\+[A-Za-z]")
+_PERCENT_CODES = rb"(?:%[0-9A-Fa-fu][0-9A-Fa-f][^\s\"'<>`|()\[\]{}%]*)"
+_PERCENT = re2.compile(rb"[^\s\"'<>`|()\[\]{},%%]*%b{2,}" % _PERCENT_CODES)
+_BLANK_IN_VALUE = rb"=[\w.%-]*[A-Za-z]\+[A-Za-z]"
+_HAS_BLANK_IN_VALUE = re2.compile(_BLANK_IN_VALUE)
 _WIDE_PERCENT = re.compile(rb"%u([0-9A-Fa-f]{4})")
 _FORM = re.compile(
     rb"(?<![\w&=%.+-])(?:[\w.%-]{1,80}=[\w.%+@:-]{0,400}&){1,200}[\w.%-]{1,80}=[\w.%+@:-]{0,400}"
 )
 _BLANK_IN_FORM = re.compile(rb"[A-Za-z]\+[A-Za-z]")
-_HAS_ESCAPES = re2.compile(rb"\\(?:x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|[0-3][0-7]{2}\\|X[0-9A-F]{4})")
+_ANY_ESCAPE = rb"\\(?:x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|[0-3][0-7]{2}\\|X[0-9A-F]{4})"
+_HAS_ESCAPE = re2.compile(_ANY_ESCAPE)
 _HEX_ESCAPES = re.compile(rb"(?:\\x[0-9A-Fa-f]{2}[\w .,:;/@()-]{0,3}){6,}")
 _HEX_ESCAPE = re.compile(rb"\\x([0-9A-Fa-f]{2})")
 _WIDE_ESCAPES = re.compile(
-    rb"[^\s\"'\\]{0,80}\\u[0-9A-Fa-f]{4}[\w .,:;/@()-]{0,80}"
+    rb"\\u[0-9A-Fa-f]{4}[\w .,:;/@()-]{0,80}"
     rb"(?:\\(?:u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2})[\w .,:;/@()-]{0,80})*"
 )
+_TO_LAST_STOP = re.compile(rb".*[\s\"'\\]", re.DOTALL)
+_MOST_BEFORE = 80
 # A word, as a name, of which letters are written so, alone between quotes or signs.
 _ESCAPED_WORD = re.compile(
     rb"[A-Za-z'-]{0,40}(?:\\(?:u0[01]|x)[0-9A-Fa-f]{2}[A-Za-z'-]{0,40}){1,12}(?![\\\w])"
 )
 _LETTER_ESCAPE = re.compile(rb"\\(?:u([0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2}))")
+_WIDE_LATIN = b"\\u0"
 _OCTAL_ESCAPES = re.compile(rb"(?:\\[0-3][0-7]{2}[\w .,:;/@()-]{0,3}){4,}")
 _OCTAL_ESCAPE = re.compile(rb"\\([0-3][0-7]{2})")
-_REFERENCE = re2.compile(
-    rb"&(?:#[0-9]{2,7}|#[xX][0-9A-Fa-f]{2,6}|[a-zA-Z]{1,2}(?:acute|grave|circ|cedil|uml|tilde|lig));"
-)
+_REFERENCE = rb"&(?:#[0-9]{2,7}|#[xX][0-9A-Fa-f]{2,6}|[a-zA-Z]{1,2}(?:acute|grave|circ|cedil|uml|tilde|lig));"
+_REFERENCES = re2.compile(_REFERENCE)
 _MIN_REFERENCES = 2
-_QUOTED = re2.compile(
-    rb"[A-Za-z0-9,.;:)]=(?:20|0D|0A|09|2[1-9A-F]|3[ABDF]|C[2-9A-F]=[89AB][0-9A-F]|E[0-9A-F])(?:[A-Za-z=]|\r?\n|$)"
+_QUOTED = (
+    rb"[A-Za-z0-9,.;:)]=(?:20|0D|0A|09|2[1-9A-F]|3[ABDF]|C[2-9A-F]=[89AB][0-9A-F]|E[0-9A-F])"
+    rb"(?:[A-Za-z=]|\r?\n|$)"
 )
+_QUOTEDS = re2.compile(_QUOTED)
 _MIN_QUOTED = 2
 _QUERY = re.compile(rb"[?&][\w.%-]+=")
 _MOST_LINE = 4000
 _MOST_LINES = 200
 _UTF7 = re.compile(rb"(?<![A-Za-z0-9+/])\+([A-Za-z0-9+/]{11,})-?")
+_FIRST_UTF7 = b"+A"  # a character of Latin-1 begins with zeros
 _CJK = range(0x2E80, 0xA000)
 _MOST_SCRIPTS = 2  # of one run; random digits have many
 _HL7 = re.compile(rb"\\X((?:[0-9A-F]{2}){2,})\\")
@@ -62,17 +70,20 @@ _ROUNDS = 3  # a code within itself: %2520
 
 def percent_runs(text: bytes) -> Iterator[CodedRun]:
     """Yield percent-encoded words and query strings; the fields of a query come as ``name: value``."""
-    if b"%" in text:
-        for match in _PERCENT.finditer(text):
-            found = match.group()
-            for _ in range(_ROUNDS):
-                if b"%" not in found:
-                    break
-                found = unquote_to_bytes(found)
-            if b"%u" in found:
-                found = _WIDE_PERCENT.sub(_wide, found)
-            yield CodedRun(match.start(), match.end(), "percent-encoding", _fields(found))
-    if b"&" in text and b"+" in text and _HAS_FORM.search(text):
+    for match in _PERCENT.finditer(text) if b"%" in text else ():
+        found = match.group()
+        for _ in range(_ROUNDS):
+            if b"%" not in found:
+                break
+            found = unquote_to_bytes(found)
+        if b"%u" in found:
+            found = _WIDE_PERCENT.sub(_wide, found)
+        yield CodedRun(match.start(), match.end(), "percent-encoding", _fields(found))
+
+
+def form_runs(text: bytes) -> Iterator[CodedRun]:
+    """Yield the fields of a form that has no percent sign, its blanks written as plus signs."""
+    if b"&" in text and b"+" in text and _HAS_BLANK_IN_VALUE.search(text):
         for match in _FORM.finditer(text):
             if _BLANK_IN_FORM.search(match.group()) and b"%" not in match.group():
                 yield CodedRun(match.start(), match.end(), "form encoding", _fields(match.group()))
@@ -91,15 +102,14 @@ def _fields(query: bytes) -> bytes:
 
 def escape_runs(text: bytes) -> Iterator[CodedRun]:
     """Yield runs of backslash escapes as programs write them."""
-    if b"\\" not in text or not _HAS_ESCAPES.search(text):
+    if b"\\" not in text or not _HAS_ESCAPE.search(text):
         return
     if b"\\x" in text:
         for match in _HEX_ESCAPES.finditer(text):
             plain = _HEX_ESCAPE.sub(lambda found: bytes([int(found[1], 16)]), match.group())
             yield CodedRun(match.start(), match.end(), "escapes", plain)
     if b"\\u" in text:
-        for match in _WIDE_ESCAPES.finditer(text):
-            yield CodedRun(match.start(), match.end(), "escapes", _LETTER_ESCAPE.sub(_letter, match.group()))
+        yield from _wide_runs(text)
     for match in _OCTAL_ESCAPES.finditer(text):
         plain = _OCTAL_ESCAPE.sub(lambda found: bytes([int(found[1], 8)]), match.group())
         yield CodedRun(match.start(), match.end(), "escapes", plain)
@@ -108,9 +118,20 @@ def escape_runs(text: bytes) -> Iterator[CodedRun]:
             yield CodedRun(match.start(), match.end(), "HL7 escapes", bytes.fromhex(match[1].decode("ascii")))
 
 
+def _wide_runs(text: bytes) -> Iterator[CodedRun]:
+    r"""Yield runs of ``\u004c``, each with the word in which it begins."""
+    end = 0
+    for match in _WIDE_ESCAPES.finditer(text):
+        start = max(match.start() - _MOST_BEFORE, end)
+        if stop := _TO_LAST_STOP.match(text, start, match.start()):
+            start = stop.end()
+        end = match.end()
+        yield CodedRun(start, end, "escapes", _LETTER_ESCAPE.sub(_letter, text[start:end]))
+
+
 def word_runs(text: bytes) -> Iterator[CodedRun]:
     """Yield single words in which letters are written as escapes."""
-    if b"\\u0" in text:
+    if _WIDE_LATIN in text:
         for match in _ESCAPED_WORD.finditer(text):
             plain = _LETTER_ESCAPE.sub(_letter, match.group())
             letters = plain.decode("utf-8", "replace").replace("'", "").replace("-", "")
@@ -128,22 +149,20 @@ def _wide(found: re.Match[bytes]) -> bytes:
 
 def reference_runs(text: bytes) -> Iterator[CodedRun]:
     """Yield lines with character references of HTML, in a text that is none."""
-    if b"&" in text:
-        for start, end in _lines_with(_REFERENCE, text, _MIN_REFERENCES):
-            plain = html.unescape(text[start:end].decode("utf-8", "replace")).encode("utf-8", "replace")
-            yield CodedRun(start, end, "character references", plain)
+    for start, end in _lines_with(_REFERENCES, text, _MIN_REFERENCES) if b"&" in text else ():
+        plain = html.unescape(text[start:end].decode("utf-8", "replace")).encode("utf-8", "replace")
+        yield CodedRun(start, end, "character references", plain)
 
 
 def quoted_runs(text: bytes) -> Iterator[CodedRun]:
     """Yield lines with two escapes or more of quoted-printable, with the lines that go on after them."""
     whole = 0
-    if b"=" in text:
-        for start, end in _lines_with(_QUOTED, text, _MIN_QUOTED):
-            # In a paragraph that was decoded, or an address, whose values may begin with two digits.
-            if start < whole or _QUERY.search(text, start, end):
-                continue
-            whole = _end_of_paragraph(text, start, end)
-            yield CodedRun(start, whole, "quoted-printable", from_quoted_printable(text[start:whole]))
+    for start, end in _lines_with(_QUOTEDS, text, _MIN_QUOTED) if b"=" in text else ():
+        # In a paragraph that was decoded, or an address, whose values may begin with two digits.
+        if start < whole or _QUERY.search(text, start, end):
+            continue
+        whole = _end_of_paragraph(text, start, end)
+        yield CodedRun(start, whole, "quoted-printable", from_quoted_printable(text[start:whole]))
 
 
 def _end_of_paragraph(text: bytes, start: int, end: int) -> int:
@@ -185,7 +204,7 @@ def _n_scripts(text: str) -> int:
 
 def utf7_runs(text: bytes) -> Iterator[CodedRun]:
     """Yield runs of UTF-7 that spell printable characters of few scripts."""
-    if b"+A" not in text:
+    if _FIRST_UTF7 not in text:
         return
     for match in _UTF7.finditer(text):
         digits = match[1] + b"A" * (-len(match[1]) % 4)
@@ -194,3 +213,14 @@ def utf7_runs(text: bytes) -> Iterator[CodedRun]:
             plain = wide[: len(match[1]) * 6 // 16 * 2].decode("utf-16-be", "replace")
             if plain.isprintable() and "\ufffd" not in plain and _n_scripts(plain) <= _MOST_SCRIPTS:
                 yield CodedRun(match.start(), match.end(), "UTF-7", plain.encode())
+
+
+CODES = (
+    Code(percent_runs, _PERCENT_CODES + rb"%[0-9A-Fa-fu][0-9A-Fa-f]"),
+    Code(form_runs, _BLANK_IN_VALUE),
+    Code(escape_runs, _ANY_ESCAPE),
+    Code(word_runs, re.escape(_WIDE_LATIN)),
+    Code(reference_runs, _REFERENCE),
+    Code(quoted_runs, _QUOTED),
+    Code(utf7_runs, re.escape(_FIRST_UTF7)),
+)

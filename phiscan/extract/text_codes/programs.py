@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from phiscan.extract.text_codes.coded_run import CodedRun
+from phiscan.extract.text_codes.coded_run import Code, CodedRun
 
 _RTF = re.compile(rb"\{\\rtf[1-9]?\b")
 _MOST_RTF = 1024**2
@@ -65,3 +65,6 @@ def _unescaped(match: re.Match[bytes]) -> bytes:
 def _from_hex(digits: bytes) -> bytes:
     solid = b"".join(digits.split())
     return bytes.fromhex(solid[: len(solid) // 2 * 2].decode("ascii"))
+
+
+CODES = (Code(rtf_runs, rb"\{\\rtf"), Code(postscript_runs, rb"%!PS"))

@@ -6,7 +6,11 @@ It works on the text that readers gave, whatever the format: a cell, a field of 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
 
 import re2
 
@@ -16,47 +20,41 @@ from phiscan.extract.core.encoded_documents import is_document
 from phiscan.extract.core.file_type import sniff
 from phiscan.extract.core.magic_numbers import TEXT
 from phiscan.extract.text_codes import digits, escapes, programs
-from phiscan.extract.text_codes.coded_run import CodedRun, Finder, is_plain, readable
-from phiscan.extract.transport.runs import encoded_runs
+from phiscan.extract.text_codes.coded_run import Code, CodedRun, Finder, is_plain, readable
+from phiscan.extract.transport import runs as transport_runs
 from phiscan.model import FailReason
 
 
 def encoded_documents(text: bytes) -> Iterator[CodedRun]:
     """Yield the runs of mail encodings, uuencode and yEnc and long base64, that stand for a document."""
-    for run in encoded_runs(text):
+    for run in transport_runs.encoded_runs(text):
         if run.is_document and is_document(run.data):
             yield CodedRun(run.start, run.end, run.kind, run.data)
 
 
-# Finders of solid digits, of dense characters, and of the rest; each group has its hint.
-_SOLID: tuple[Finder, ...] = (
-    encoded_documents,
-    digits.hex_runs,
-    digits.base64_runs,
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Finders of codes, and one pattern that every text with a run of any of them matches.
+
+    A linear engine looks for the hints of a group at once; all the hints at once need too many of its states.
+    """
+
+    finders: tuple[Finder, ...]
+    hint: Any
+
+    @classmethod
+    def of(cls, *codes: Code) -> _Group:
+        hints = dict.fromkeys(code.hint for code in codes)
+        return cls(tuple(code.find for code in codes), re2.compile(b"|".join(hints)))
+
+
+_GROUPS = (
+    _Group.of(Code(encoded_documents, transport_runs.HINT), *digits.LONG_CODES),
+    _Group.of(*digits.SHORT_CODES),
+    _Group.of(*digits.DENSE_CODES),
+    _Group.of(*programs.CODES, *digits.LISTED_CODES, *escapes.CODES),
 )
-_DENSE: tuple[Finder, ...] = (digits.base85_runs, digits.uuencoded_runs)
-_OTHERS: tuple[Finder, ...] = (
-    programs.rtf_runs,
-    programs.postscript_runs,
-    digits.dump_runs,
-    digits.ldif_runs,
-    digits.list_runs,
-    escapes.percent_runs,
-    escapes.escape_runs,
-    escapes.word_runs,
-    escapes.reference_runs,
-    escapes.quoted_runs,
-    escapes.utf7_runs,
-)
-# What every code has in it, by a linear engine: most texts have none, and are looked at once.
-_SOLID_HINT = re2.compile(rb"[A-Za-z0-9+]{16}|-----BEGIN |=ybegin |BinHex 4|(?:^|\n)begin[ -]")
-_DENSE_HINT = re2.compile(rb"[!-~]{60}|<~[!-u]")
-_OTHER_HINT = re2.compile(
-    rb"\{\\rtf|%!PS|%[0-9A-Fa-fu][0-9A-Fa-f]|\\[xuX0-3][0-9A-Fa-f]|&#"
-    rb"|&[a-zA-Z]{1,2}(?:acute|grave|circ|cedil|uml|tilde|lig);|<~[!-u]"
-    rb"|[A-Za-z0-9,.;:)]=(?:[2C][0-9A-F]|0[9AD]|E[0-9A-F]|3[ABDF])|[A-Za-z]\+[A-Za-z]"
-    rb"|:: [A-Za-z0-9+/=]{4}|(?:[0-9A-Fa-fx]{2,8}[ ,:;\-\\\r\n\t]{1,4}){8}|\+A[A-Za-z0-9+/]{9}"
-)
+_BATCH_BYTES = 256 * 1024  # of segments whose hints are looked for at once
 _PLACE = "decoded"
 _MOST_RUNS = 5_000  # of one content
 _MOST_CHARS = 1_000_000
@@ -74,16 +72,20 @@ def recover(content: Content, sink: Sink, n_segments: int) -> None:
     ``n_segments`` counts the segments before it was read.
     """
     sink.mark_accounted(content.place(_PLACE))
+    if sink.n_segments == n_segments:
+        return
     own = (content.locator, f"{content.locator}#")
     lines: list[str] = []
     n_runs = n_chars = 0
-    for index, segment in enumerate(sink.segments_since(n_segments), n_segments):
-        is_own = segment.locator == own[0] or segment.locator.startswith(own[1])
-        if not is_own or segment.end - segment.start < _MIN_CHARS:
-            continue
-        data = sink.text_of(index).encode("utf-8", "replace")
-        is_lifted = sink.was_accounted(segment.locator)  # its reader took the runs of mail encodings
-        for found in _read_runs(data, content, sink, is_lifted=is_lifted):
+    texts = (
+        (segment.locator, sink.text_of(index).encode("utf-8", "replace"))
+        for index, segment in enumerate(sink.segments_since(n_segments), n_segments)
+        if segment.end - segment.start >= _MIN_CHARS
+        and (segment.locator == own[0] or segment.locator.startswith(own[1]))
+    )
+    for locator, data, groups in _hinted(texts):
+        is_lifted = sink.was_accounted(locator)  # its reader took the runs of mail encodings
+        for found in _read_runs(data, _kept_runs(data, groups, is_lifted=is_lifted), content, sink):
             n_runs += " " in found  # a table of words is no reason to stop
             n_chars += len(found)
             lines.append(found)
@@ -96,11 +98,39 @@ def recover(content: Content, sink: Sink, n_segments: int) -> None:
     sink.add("\n".join(dict.fromkeys(line for line in lines if line)), content.place(_PLACE))
 
 
+def _hinted(texts: Iterable[tuple[str, bytes]]) -> Iterator[tuple[str, bytes, list[_Group]]]:
+    """Yield locator and bytes of the texts that match the hint of a group, with those groups, in order."""
+    batch: list[tuple[str, bytes]] = []
+    n_bytes = 0
+    for text in texts:
+        batch.append(text)
+        n_bytes += len(text[1])
+        if n_bytes >= _BATCH_BYTES:
+            yield from _hinted_batch(batch)
+            batch, n_bytes = [], 0
+    if batch:
+        yield from _hinted_batch(batch)
+
+
+def _hinted_batch(batch: list[tuple[str, bytes]]) -> Iterator[tuple[str, bytes, list[_Group]]]:
+    joined = batch[0][1] if len(batch) == 1 else b"\n".join([data for _, data in batch])
+    ends = list(accumulate(len(data) + 1 for _, data in batch))
+    groups_of: dict[int, list[_Group]] = {}
+    for group in _GROUPS:
+        at = 0
+        while at < len(joined) and (match := group.hint.search(joined, at)):
+            number = bisect_right(ends, match.start())
+            groups_of.setdefault(number, []).append(group)
+            at = ends[number]  # where the next text begins
+    for number in sorted(groups_of):
+        yield *batch[number], groups_of[number]
+
+
 def _read_runs(
-    data: bytes, content: Content, sink: Sink, rounds: int = _ROUNDS, *, is_lifted: bool = False
+    data: bytes, runs: list[CodedRun], content: Content, sink: Sink, rounds: int = _ROUNDS
 ) -> Iterator[str]:
-    """Yield the text of each run; read the documents among them as members."""
-    for run in coded_runs(data, is_lifted=is_lifted):
+    """Yield the text of each run in ``data``; read the documents among them as members."""
+    for run in runs:
         if run.code == escapes.ESCAPED_WORD:
             yield _label(data, run) + run.data.decode("utf-8", "replace")
             continue
@@ -111,7 +141,7 @@ def _read_runs(
         if text and (_is_plain(run.data) or not is_document(run.data)):
             yield _label(data, run) + text
             if rounds > 1:
-                yield from _read_runs(run.data, content, sink, rounds - 1)
+                yield from _read_runs(run.data, coded_runs(run.data), content, sink, rounds - 1)
         elif is_document(run.data) and (text or _is_solid(run)):
             _read_member(run, content, sink)
             yield ""
@@ -146,15 +176,24 @@ def _label(data: bytes, run: CodedRun) -> str:
     return f"{label} " if label.endswith((":", "=")) else ""
 
 
-def coded_runs(text: bytes, *, is_lifted: bool = False) -> list[CodedRun]:
-    """Return the runs of all codes that can be text or a document, in text order, none within another.
+def coded_runs(text: bytes) -> list[CodedRun]:
+    """Return the runs of all codes that can be text or a document, in text order, none within another."""
+    return _kept_runs(text, [group for group in _GROUPS if group.hint.search(text)], is_lifted=False)
+
+
+def _kept_runs(text: bytes, groups: list[_Group], *, is_lifted: bool) -> list[CodedRun]:
+    """Return the runs of the codes of some groups.
 
     Of a text whose runs of mail encodings were taken out, ``is_lifted``, these are not looked for again.
     """
-    solid = _SOLID[1:] if is_lifted else _SOLID
-    hinted = ((_SOLID_HINT, solid), (_DENSE_HINT, _DENSE), (_OTHER_HINT, _OTHERS))
-    finders = (finder for hint, group in hinted if hint.search(text) for finder in group)
-    found = [run for finder in finders for run in finder(text) if _may_be_text(run)]
+    finders = (find for group in groups for find in group.finders)
+    found = [
+        run
+        for find in finders
+        if not (is_lifted and find is encoded_documents)
+        for run in find(text)
+        if _may_be_text(run)
+    ]
     kept: list[CodedRun] = []
     for run in sorted(found, key=lambda run: (run.start, -run.end)):
         if not kept or run.start >= kept[-1].end:

@@ -10,7 +10,13 @@ from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.core.encoded_documents import is_document
 from phiscan.extract.text_codes.coded_run import readable
 from phiscan.extract.transport.decoding import from_quoted_printable
-from phiscan.extract.transport.runs import HEXADECIMAL, EncodedRun, encoded_runs, is_quoted_printable
+from phiscan.extract.transport.runs import (
+    HEXADECIMAL,
+    EncodedRun,
+    encoded_runs,
+    has_encoding,
+    is_quoted_printable,
+)
 from phiscan.model import FailReason
 
 _BASE32 = re.compile(rb"[A-Z2-7]+")
@@ -29,6 +35,9 @@ def lift_encoded(
     """
     locator = content.place(place) if place else content.locator
     if len(data) < _MIN_BYTES or b"\0" in data[:_MIN_BYTES]:
+        return data, ()
+    if not has_encoding(data):
+        sink.mark_accounted(locator)
         return data, ()
     if is_quoted_printable(data):
         decoded = from_quoted_printable(data)

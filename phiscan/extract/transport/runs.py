@@ -23,10 +23,17 @@ MIN_RUN = 100  # characters; shorter ones are keys, hashes and words
 _MIN_LINE = 56
 # Lines of base64 digits, quoted or not, and soft line breaks, by a linear engine: most texts have none.
 _DIGITS = re2.compile(rb"[A-Za-z0-9+/]{%d,}" % _MIN_LINE)
-_HAS_UU_BEGIN = re2.compile(rb"(?m)^[> \t]{0,12}begin(?:-base64)? [0-7]{3,6} ")
-_HAS_SOFT_BREAK = re2.compile(rb"=[ \t]*\r?\n")
+_SOFT_BREAK = re.compile(rb"=[ \t]*\r?\n")
+_BEGIN_UU = rb"(?m:^)[> \t]{0,12}begin(?:-base64)? [0-7]{3,6} "
+_HAS_UU_BEGIN = re2.compile(_BEGIN_UU)
+# What every run has in it, for one look at a text: most texts have none.
+HINT = rb"[A-Za-z0-9+/]{%d}|-----BEGIN |=ybegin |BinHex 4\.0\)|%b" % (_MIN_LINE, _BEGIN_UU)
+_HAS_RUN = re2.compile(HINT)
+_HAS_ANY = re2.compile(HINT + b"|" + _SOFT_BREAK.pattern)
+_HAS_SOFT_BREAK = re2.compile(_SOFT_BREAK.pattern)
 _HEX_RUN = re.compile(rb"[0-9a-f>\s]+|[0-9A-F>\s]+")
 HEXADECIMAL = "hexadecimal digits"  # a file in some texts, keys and hashes in most
+_FIGURES = b"0123456789"
 _BETWEEN = re.compile(rb"={0,2}[ \t]*\r?\n[> \t]{0,8}|={0,2}")
 _LAST_LINE = re.compile(rb"={0,2}[ \t]*\r?\n[> \t]{0,8}([A-Za-z0-9+/]{2,}={0,2})(?=[ \t]*(?:\r?\n|\Z))")
 _ARMOUR = re.compile(
@@ -39,7 +46,6 @@ _BINHEX = re.compile(rb"BinHex 4\.0\)\s{1,8}:([^:]{40,}):?")
 _NO_UU_LINE = re.compile(rb"(?!end)[^\x20-\x60\r\n]|\Z")
 _MOST_BASE64 = 32 * 1024**2
 _YENC_NAME = re.compile(rb"\bname=([^\r\n]+)")
-_SOFT_BREAK = re.compile(rb"=[ \t]*\r?\n")
 _SHORTEST_LINE = 20  # before a soft line break
 _ESCAPED = re.compile(rb"=(?:[0-9A-F]{2}|[0-9a-f]{2})")
 _PADDING = re.compile(rb"={0,2}")
@@ -64,6 +70,8 @@ class EncodedRun:
 
 def encoded_runs(text: bytes) -> list[EncodedRun]:
     """Return the runs of encoded data in a text, in text order, none within another."""
+    if not _HAS_RUN.search(text):
+        return []
     found: list[EncodedRun] = []
     if b"-----BEGIN " in text:
         found += _armoured(text)
@@ -79,6 +87,11 @@ def encoded_runs(text: bytes) -> list[EncodedRun]:
         if not kept or run.start >= kept[-1].end:
             kept.append(run)
     return kept
+
+
+def has_encoding(text: bytes) -> bool:
+    """Tell a text that may hold encoded runs or be quoted-printable, by one look for what each has in it."""
+    return _HAS_ANY.search(text) is not None
 
 
 def is_quoted_printable(text: bytes) -> bool:
@@ -178,7 +191,7 @@ def _run(text: bytes, start: int, end: int) -> Iterator[EncodedRun]:
             start, end, HEXADECIMAL, "", bytes.fromhex(solid[: len(solid) // 2 * 2].decode("ascii"))
         )
         return
-    mixed = any(48 <= code <= 57 for code in digits) and digits != digits.lower()  # noqa: PLR2004 (figures)
+    mixed = len(digits.translate(None, _FIGURES)) < len(digits) and digits != digits.lower()
     data = from_base64(digits.replace(b">", b"")) if mixed else None
     if data:
         yield EncodedRun(start, end, "base64", "", data)
