@@ -40,7 +40,7 @@ from training.decision.measure import (
 from training.decision.padded_texts import padded_texts
 from training.decision.sources import ROOT, samples
 
-VERSION, TEXT_VERSION = "phi-4", "text-6"
+VERSION, TEXT_VERSION = "phi-5", "text-7"
 PREVALENCE, MISSED_FILE_COST = 0.01, 60.0
 MESSAGE_LOG_ODDS = 4.0  # of a message of care, both sides equally frequent: 56 of 57 are PHI
 ALONE_MARGIN = 0.5  # log-odds that a passage judged alone must be surer by
