@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import io
 import struct
 from typing import Any
 
@@ -40,12 +39,12 @@ def open_ole(data: bytes) -> Any:
     Raises:
         ExtractError: corrupt.
     """
-    import olefile  # noqa: PLC0415
+    from phiscan.extract.office.open_compound import OpenCompoundFile  # noqa: PLC0415 (olefile)
 
     # A file that was cut ends within a sector; olefile wants whole ones.
     data += bytes(-len(data) % _SECTOR_BYTES)
     try:
-        return olefile.OleFileIO(io.BytesIO(data))
+        return OpenCompoundFile(data)
     except Exception as error:  # noqa: BLE001 (olefile raises many kinds on damaged files)
         raise ExtractError(FailReason.CORRUPT, type(error).__name__) from None
 

@@ -48,27 +48,26 @@ class LegacyOfficeExtractor:
             members = _objects(ole, content, sink, is_word=is_word)
             pictures = list(picture_members(ole, content, sink))
             properties = properties_text(ole)
-        if parts:
-            for number, (place, text) in enumerate(parts, 1):
-                sink.add(text, content.place(place if is_word else f"{place.partition('@')[0]}{number}"))
-        else:
-            sink.add(external_text("catdoc" if is_word else "catppt", content.data), content.locator)
-        sink.add(properties, content.place("properties"))
-        read_hidden_parts(content, sink, n_pieces)
+            if parts:
+                for number, (place, text) in enumerate(parts, 1):
+                    sink.add(text, content.place(place if is_word else f"{place.partition('@')[0]}{number}"))
+            else:
+                sink.add(external_text("catdoc" if is_word else "catppt", content.data), content.locator)
+            sink.add(properties, content.place("properties"))
+            embedded = hidden_parts(ole, content, sink, n_pieces)
+        for member in embedded:
+            sink.read_member(member)
         for number, data in enumerate(members, 1):
             sink.read_member(content.member(f"object{number}", data))
         for picture in pictures:
             sink.read_member(picture)
 
 
-def read_hidden_parts(content: Content, sink: Sink, n_pieces: int) -> None:
-    """Add macros and texts beside the text of a legacy file; read the objects embedded in it."""
-    with open_ole(content.data) as ole:
-        read_macros(ole, content, sink)
-        add_typed_texts(ole, content, sink, n_pieces)
-        members = list(embedded_storages(ole, content, sink))
-    for member in members:
-        sink.read_member(member)
+def hidden_parts(ole: Any, content: Content, sink: Sink, n_pieces: int) -> list[Content]:
+    """Add macros and texts beside the text of an opened legacy file; return the objects embedded in it."""
+    read_macros(ole, content, sink)
+    add_typed_texts(ole, content, sink, n_pieces)
+    return list(embedded_storages(ole, content, sink))
 
 
 def _parts(ole: Any, *, is_word: bool) -> list[tuple[str, str]]:

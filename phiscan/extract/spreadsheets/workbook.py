@@ -16,7 +16,7 @@ from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.office.binary_pictures import picture_members
 from phiscan.extract.office.compound_file import is_cut, open_ole, properties_text
 from phiscan.extract.office.encryption import decrypted
-from phiscan.extract.office.legacy import read_hidden_parts
+from phiscan.extract.office.legacy import hidden_parts
 from phiscan.extract.office.package import Package
 from phiscan.extract.spreadsheets.biff_records import is_encrypted_workbook, read_biff_notes
 from phiscan.extract.spreadsheets.rows import Row, lay_out, unescaped
@@ -91,9 +91,9 @@ class SheetExtractor:
                 if is_cut(ole):
                     sink.fail(content.locator, FailReason.CORRUPT, "cut short")
                 pictures = list(picture_members(ole, content, sink))
-            read_hidden_parts(content, sink, n_pieces)
-            for picture in pictures:
-                sink.read_member(picture)
+                members = hidden_parts(ole, content, sink, n_pieces)
+            for member in chain(members, pictures):
+                sink.read_member(member)
             return
         raise ExtractError(FailReason.CORRUPT, missing)
 
