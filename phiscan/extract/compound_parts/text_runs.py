@@ -13,7 +13,9 @@ from phiscan.extract.spreadsheets.rows import SEPARATOR
 
 _BYTES = re2.Options()
 _BYTES.encoding = re2.Options.Encoding.LATIN1  # else a byte above 127 is looked for as UTF-8
+FEW_CHARS = 12  # fewer are no prose
 _NARROW = re.compile(rb"[\x20-\x7e\xa0-\xff\t]{5,}")
+_NARROW_PROSE = re.compile(rb"[\x20-\x7e\xa0-\xff\t]{%d,}" % FEW_CHARS)
 # Latin, Cyrillic, Greek, Hebrew, Arabic.
 _WIDE = re2.compile(
     rb"(?:[\x20-\x7e\xa0-\xff]\x00){4,}"
@@ -21,6 +23,8 @@ _WIDE = re2.compile(
     rb"|(?:[\xd0-\xea]\x05|[ ,.0-9-]\x00){5,}|(?:[\x20-\x52]\x06|[ ,.0-9-]\x00){5,}",
     _BYTES,
 )
+_FEWEST_WIDE = 4  # characters of a run
+_LOW_BYTES = bytes({*range(256)} - {0, 3, 4, 5, 6})  # that are not the second byte of a character of a run
 _LETTERS = re.compile(r"[^\W\d_]{3,}")
 _NUMBER = re.compile(r"\d{6,}|\d{4}-\d\d-\d\d")
 _CONTROLS = re.compile(r"[\x00-\x1f]+")
@@ -29,7 +33,7 @@ _MARK = re.compile(
 )
 _ACCENTED = re.compile("[\u00a1-\u00ff]")
 _MOST_ACCENTED = 0.4  # of the characters of a text in Latin letters; more are bytes of something else
-_FEW_CHARS, _LONGEST_NAME = 12, 1000
+_LONGEST_NAME = 1000
 _TWO_LETTERS = re.compile(r"[^\W\d_]{2,}")
 # The last word of the name of a style that belongs to another one.
 _LINKED = frozenset(["char", "char1", "car", "zchn", "zeichen", "знак", "znak", "carattere", "tegn", "字符"])
@@ -55,8 +59,31 @@ def narrow_runs(data: bytes) -> Iterator[tuple[int, str]]:
         yield match.start(), match.group().decode("cp1252", "replace")
 
 
+def long_narrow_runs(data: bytes) -> Iterator[tuple[int, str]]:
+    """Yield place and text of the runs of one byte for each character that are long enough for prose."""
+    for match in _NARROW_PROSE.finditer(data):
+        yield match.start(), match.group().decode("cp1252", "replace")
+
+
+def narrow_prose(data: bytes, shown: frozenset[str] = frozenset()) -> Iterator[str]:
+    """Yield the runs of one byte for each character that are prose and not among the ``shown`` ones."""
+    for _, text in long_narrow_runs(data):
+        if text.strip() not in shown and is_prose(text):
+            yield text
+
+
+def wide_prose(data: bytes, shown: frozenset[str] = frozenset()) -> Iterator[str]:
+    """Yield the runs of two bytes for each character that are prose and not among the ``shown`` ones."""
+    if b" \0" in data:
+        for _, text in wide_runs(data):
+            if text.strip() not in shown and is_prose(text):
+                yield text
+
+
 def wide_runs(data: bytes) -> Iterator[tuple[int, str]]:
     """Yield place and text of the runs of two bytes for each character."""
+    if len(data.translate(None, _LOW_BYTES)) < _FEWEST_WIDE:
+        return  # faster than a search, and most records have none
     for match in _WIDE.finditer(data):
         yield match.start(), match.group().decode("utf-16-le", "replace")
 
@@ -92,7 +119,7 @@ def is_typed(text: str) -> bool:
         return any(word not in STYLING_WORDS for word in _LETTERS.findall(text[:_LONGEST_NAME].casefold()))
     if _MARK.fullmatch(text) or text.startswith(("<", "Excel_BuiltIn")):
         return False
-    if len(text) > _FEW_CHARS and len(_ACCENTED.findall(text)) > _MOST_ACCENTED * len(text):
+    if len(text) > FEW_CHARS and len(_ACCENTED.findall(text)) > _MOST_ACCENTED * len(text):
         return False
     if _AUTOMATIC.fullmatch(text):
         return bool(_NUMBER.search(text))
@@ -111,23 +138,28 @@ def is_person_named(text: str) -> bool:
 
 def is_prose(text: str) -> bool:
     """Tell a run that holds several words from bytes that look like letters."""
-    if len(text) < _FEW_CHARS or " " not in text:
+    if len(text) < FEW_CHARS or " " not in text:
         return False
     words = words_of(text)
     return len(words) >= MIN_WORDS and 2 * sum(map(len, words)) >= len(text.strip()) and is_typed(text)
 
 
-def unshown(texts: Iterable[str], shown: str) -> list[str]:
-    """Return the texts that an extracted text lacks, each once, within a bound."""
+def unshown(texts: Iterable[str], shown: str, cells: frozenset[str] | None = None) -> list[str]:
+    """Return the texts that an extracted text lacks, each once, within a bound.
+
+    ``cells`` are those of the text, where they are known.
+    """
     comparison = ShownWords(shown)
     squeezed = " ".join(shown.split())
-    cells = _cells(shown)
+    cells = cells_of(shown) if cells is None else cells
     words: frozenset[str] = frozenset()
     left = _MOST_COMPARED
     seen: set[str] = set()
     found: list[str] = []
     n_chars = 0
     for raw in texts:
+        if raw in cells:  # the usual case
+            continue
         text = " ".join(_CONTROLS.sub(" ", raw).split())
         if not text or text in seen or text in cells:
             continue
@@ -148,7 +180,7 @@ def unshown(texts: Iterable[str], shown: str) -> list[str]:
     return found
 
 
-def _cells(shown: str) -> frozenset[str]:
+def cells_of(shown: str) -> frozenset[str]:
     """Return the lines of a text, the cells of its rows, and their values after their heads."""
     parts = [part.strip() for line in shown.split("\n") for part in line.split(SEPARATOR)]
     return frozenset([*parts, *(part.partition(": ")[2] for part in parts)])

@@ -9,11 +9,13 @@ from itertools import islice
 from typing import Any
 
 from phiscan.extract.compound_parts.text_runs import (
-    is_prose,
+    cells_of,
     is_typed,
+    narrow_prose,
     narrow_runs,
     table_texts,
     unshown,
+    wide_prose,
     wide_runs,
 )
 from phiscan.extract.compound_parts.workbook_records import record_texts
@@ -41,14 +43,17 @@ _MOST_RECORDS = 500_000
 
 def add_typed_texts(ole: Any, content: Content, sink: Sink, n_pieces: int) -> None:
     """Add the texts of a compound file that the text given since ``n_pieces`` lacks, ``#values``."""
-    found = [text for text in islice(_texts(ole), _MOST_TEXTS) if text]
+    shown = sink.text_since(n_pieces)
+    cells = cells_of(shown)
+    found = [text for text in islice(_texts(ole, cells), _MOST_TEXTS) if text and text not in cells]
     if found:
-        sink.add("\n".join(unshown(found, sink.text_since(n_pieces))), content.place("values"))
+        sink.add("\n".join(unshown(found, shown, cells)), content.place("values"))
 
 
-def _texts(ole: Any) -> Iterator[str]:
+def _texts(ole: Any, shown: frozenset[str]) -> Iterator[str]:
+    """Yield the texts of a compound file, but for prose that is ``shown`` already."""
     if ole.exists("WordDocument"):
-        yield from _word(_stream(ole, ["WordDocument"]), ole)
+        yield from _word(_stream(ole, ["WordDocument"]), ole, shown)
     if ole.exists("PowerPoint Document"):
         yield from _slides(_stream(ole, ["PowerPoint Document"]))
     for name in ("Workbook", "Book"):
@@ -70,7 +75,7 @@ def _stream(ole: Any, path: list[str]) -> bytes:
         return b""
 
 
-def _word(main: bytes, ole: Any) -> Iterator[str]:
+def _word(main: bytes, ole: Any, shown: frozenset[str]) -> Iterator[str]:
     """Yield names, variables and form entries of the tables, and text of older versions."""
     if len(main) < _FIB_BYTES:
         return
@@ -82,12 +87,12 @@ def _word(main: bytes, ole: Any) -> Iterator[str]:
             table = table[:start] + bytes(min(size, len(table) - start)) + table[start + size :]
     for data in (table, _stream(ole, ["Data"])):
         for text in table_texts(data):
-            shown = text.replace("_", " ").strip()
-            if is_typed(text) and is_typed(shown):
-                yield shown
+            plain = text.replace("_", " ").strip()
+            if is_typed(text) and (plain == text or is_typed(plain)):
+                yield plain
     body = main[_FIB_BYTES // 2 :]
-    yield from (text for _, text in wide_runs(body) if is_prose(text))
-    yield from (text for _, text in narrow_runs(body) if is_prose(text))
+    yield from wide_prose(body, shown)
+    yield from narrow_prose(body, shown)
 
 
 def _slides(stream: bytes) -> Iterator[str]:
@@ -103,14 +108,14 @@ def _slides(stream: bytes) -> Iterator[str]:
         if kind not in (_LEAF_FONT, _EMBEDDED, *_LEAF_TEXTS):
             body = stream[at : at + size]
             yield from (text for _, text in wide_runs(body) if is_typed(text.strip()))
-            yield from (text for _, text in narrow_runs(body) if is_prose(text))
+            yield from narrow_prose(body)
         at += size
 
 
 def _other(data: bytes) -> Iterator[str]:
     """Yield the texts of a stream of no known kind."""
-    yield from (text for _, text in wide_runs(data) if is_prose(text))
-    yield from (text for _, text in narrow_runs(data) if is_prose(text))
+    yield from wide_prose(data)
+    yield from narrow_prose(data)
 
 
 def stream_texts(ole: Any) -> Iterator[str]:

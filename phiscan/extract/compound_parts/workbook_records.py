@@ -9,7 +9,14 @@ import re
 import struct
 from collections.abc import Iterator
 
-from phiscan.extract.compound_parts.text_runs import is_prose, is_typed, narrow_runs, wide_runs
+from phiscan.extract.compound_parts.text_runs import (
+    FEW_CHARS,
+    is_prose,
+    is_typed,
+    long_narrow_runs,
+    narrow_runs,
+    wide_runs,
+)
 
 # Cells, pictures, fonts, formats of cells, printer settings: read elsewhere, or no text.
 _LEFT_OUT = frozenset(
@@ -52,6 +59,7 @@ _SST, _CONTINUE, _NOTE_TEXT, _PICTURES = 0x00FC, 0x003C, 0x01B6, 0x00EB
 _NAME, _NAME_AT, _BUILT_IN = 0x0018, 15, 0x20
 _FORMAT = 0x041E
 _FORMULA, _TEXT_TOKEN = 0x0006, b"\x17"
+_HEAD = struct.Struct("<HH")
 _SHORTEST = 6  # bytes of a record that can hold a word
 _LITERAL = re.compile(r"\"([^\"]*[^\W\d_]{3,}[^\"]* [^\"]*[^\W\d_]{3,}[^\"]*)\"")  # of two words and more
 _WIDE_FLAG, _RICH, _EXTENDED = 1, 8, 4
@@ -59,25 +67,30 @@ _MOST_RECORDS = 400_000  # that are searched for text
 _MOST_STRINGS = 200_000
 
 
-def records(stream: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield kind and body of each record; a damaged stream ends early."""
-    at = 0
-    while at + 4 <= len(stream):
-        kind, size = struct.unpack_from("<HH", stream, at)
-        yield kind, stream[at + 4 : at + 4 + size]
+def _records_with_text(stream: bytes) -> Iterator[tuple[int, int, bytes]]:
+    """Yield owner, kind and body of each record that may hold text; a damaged stream ends early.
+
+    The owner is the kind of the last record that is no continuation.
+    """
+    head = _HEAD.unpack_from
+    at, last, owner = 0, len(stream) - _HEAD.size, 0
+    while at <= last:
+        kind, size = head(stream, at)
         at += 4 + size
+        if kind != _CONTINUE:
+            owner = kind
+        if (owner not in _LEFT_OUT and size >= _SHORTEST) or owner == _SST:
+            yield owner, kind, stream[at - size : at]
 
 
 def record_texts(stream: bytes) -> Iterator[str]:
     """Yield the texts of a stream of records that are no cells; shared strings too, which may be unused."""
     shared: list[bytes] = []
-    owner = n_records = 0
-    for kind, body in records(stream):
-        if kind != _CONTINUE:
-            if shared:
-                yield from shared_strings(shared)
-                shared = []
-            owner = kind
+    n_records = 0
+    for owner, kind, body in _records_with_text(stream):
+        if shared and (owner != _SST or kind != _CONTINUE):
+            yield from shared_strings(shared)
+            shared = []
         if owner == _SST:
             shared.append(body)
         elif kind == _NAME:
@@ -86,11 +99,12 @@ def record_texts(stream: bytes) -> Iterator[str]:
             yield from (text for text in _LITERAL.findall(body.decode("latin-1").replace("\0", "")))
         elif owner == _FORMULA and _TEXT_TOKEN not in body:
             continue
-        elif owner not in _LEFT_OUT and len(body) >= _SHORTEST and (kind != _CONTINUE or owner != _NOTE_TEXT):
+        elif len(body) >= _SHORTEST and (kind != _CONTINUE or owner != _NOTE_TEXT):
             n_records += 1
             if n_records > _MOST_RECORDS:
                 return
-            yield from _record(body, is_known=owner in _TYPED)
+            if owner in _TYPED or (b" " in body and len(body) >= FEW_CHARS):  # else no prose
+                yield from _record(body, is_known=owner in _TYPED)
     yield from shared_strings(shared)
 
 
@@ -107,13 +121,21 @@ def _name(body: bytes) -> Iterator[str]:
 
 def _record(body: bytes, *, is_known: bool) -> Iterator[str]:
     """Yield the runs of text in a record: prose, and where texts are known to be, any with its length."""
-    for width, runs in ((1, narrow_runs(body)), (2, wide_runs(body))):
-        for start, run in runs:
-            text, is_counted = _cut(body, start, run, width)
-            rest = run[len(text) :]
-            for shown, is_sure in ((text.strip(), is_counted or width > 1), (rest.strip(), False)):
-                if is_typed(shown) if is_known and is_sure else is_prose(shown):
-                    yield shown
+    for start, run in narrow_runs(body) if is_known else long_narrow_runs(body):
+        yield from _typed(body, start, run, 1, is_known=is_known)
+    if is_known or b" \0" in body:  # else no prose
+        for start, run in wide_runs(body):
+            yield from _typed(body, start, run, 2, is_known=is_known)
+
+
+def _typed(body: bytes, start: int, run: str, width: int, *, is_known: bool) -> Iterator[str]:
+    """Yield the text at the beginning of a run up to the length that is written before it, and the rest."""
+    text, is_counted = _cut(body, start, run, width)
+    shown = text.strip()
+    if is_typed(shown) if is_known and (is_counted or width > 1) else is_prose(shown):
+        yield shown
+    if len(text) < len(run) and is_prose(rest := run[len(text) :].strip()):
+        yield rest
 
 
 def _cut(body: bytes, start: int, text: str, width: int) -> tuple[str, bool]:
