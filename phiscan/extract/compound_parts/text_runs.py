@@ -23,8 +23,9 @@ _WIDE = re2.compile(
     rb"|(?:[\xd0-\xea]\x05|[ ,.0-9-]\x00){5,}|(?:[\x20-\x52]\x06|[ ,.0-9-]\x00){5,}",
     _BYTES,
 )
-_FEWEST_WIDE = 4  # characters of a run
-_LOW_BYTES = bytes({*range(256)} - {0, 3, 4, 5, 6})  # that are not the second byte of a character of a run
+# What each of these runs has in it.
+_MAY_BE_WIDE = re.compile(rb"(?:[\x10-\x7e\x86-\xff][\x00\x03-\x06]){4}")
+_FEW_BYTES = 1024
 _LETTERS = re.compile(r"[^\W\d_]{3,}")
 _NUMBER = re.compile(r"\d{6,}|\d{4}-\d\d-\d\d")
 _CONTROLS = re.compile(r"[\x00-\x1f]+")
@@ -65,25 +66,27 @@ def long_narrow_runs(data: bytes) -> Iterator[tuple[int, str]]:
         yield match.start(), match.group().decode("cp1252", "replace")
 
 
-def narrow_prose(data: bytes, shown: frozenset[str] = frozenset()) -> Iterator[str]:
-    """Yield the runs of one byte for each character that are prose and not among the ``shown`` ones."""
-    for _, text in long_narrow_runs(data):
-        if text.strip() not in shown and is_prose(text):
-            yield text
+def narrow_prose(data: bytes, shown: ShownWords | None = None) -> Iterator[str]:
+    """Yield the runs of one byte for each character that are prose and not held by the ``shown`` text."""
+    yield from (text for _, text in long_narrow_runs(data) if _is_new_prose(text, shown))
 
 
-def wide_prose(data: bytes, shown: frozenset[str] = frozenset()) -> Iterator[str]:
-    """Yield the runs of two bytes for each character that are prose and not among the ``shown`` ones."""
+def wide_prose(data: bytes, shown: ShownWords | None = None) -> Iterator[str]:
+    """Yield the runs of two bytes for each character that are prose and not held by the ``shown`` text."""
     if b" \0" in data:
-        for _, text in wide_runs(data):
-            if text.strip() not in shown and is_prose(text):
-                yield text
+        yield from (text for _, text in wide_runs(data) if _is_new_prose(text, shown))
+
+
+def _is_new_prose(text: str, shown: ShownWords | None) -> bool:
+    if len(text) < FEW_CHARS or " " not in text:
+        return False
+    return not (shown is not None and shown.holds(text)) and is_prose(text)
 
 
 def wide_runs(data: bytes) -> Iterator[tuple[int, str]]:
     """Yield place and text of the runs of two bytes for each character."""
-    if len(data.translate(None, _LOW_BYTES)) < _FEWEST_WIDE:
-        return  # faster than a search, and most records have none
+    if len(data) < _FEW_BYTES and not _MAY_BE_WIDE.search(data):
+        return  # a call of the other engine takes longer than a search of a record
     for match in _WIDE.finditer(data):
         yield match.start(), match.group().decode("utf-16-le", "replace")
 

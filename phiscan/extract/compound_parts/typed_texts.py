@@ -20,6 +20,7 @@ from phiscan.extract.compound_parts.text_runs import (
 )
 from phiscan.extract.compound_parts.workbook_records import record_texts
 from phiscan.extract.core.content import Content, Sink
+from phiscan.extract.residue.prose import ShownWords
 
 # Streams that are read elsewhere, or that only programs fill in.
 _READ_ELSEWHERE = re.compile(
@@ -45,13 +46,13 @@ def add_typed_texts(ole: Any, content: Content, sink: Sink, n_pieces: int) -> No
     """Add the texts of a compound file that the text given since ``n_pieces`` lacks, ``#values``."""
     shown = sink.text_since(n_pieces)
     cells = cells_of(shown)
-    found = [text for text in islice(_texts(ole, cells), _MOST_TEXTS) if text and text not in cells]
+    found = [text for text in islice(_texts(ole, ShownWords(shown)), _MOST_TEXTS) if text and text not in cells]
     if found:
         sink.add("\n".join(unshown(found, shown, cells)), content.place("values"))
 
 
-def _texts(ole: Any, shown: frozenset[str]) -> Iterator[str]:
-    """Yield the texts of a compound file, but for prose that is ``shown`` already."""
+def _texts(ole: Any, shown: ShownWords) -> Iterator[str]:
+    """Yield the texts of a compound file, but for prose that the ``shown`` text holds."""
     if ole.exists("WordDocument"):
         yield from _word(_stream(ole, ["WordDocument"]), ole, shown)
     if ole.exists("PowerPoint Document"):
@@ -75,7 +76,7 @@ def _stream(ole: Any, path: list[str]) -> bytes:
         return b""
 
 
-def _word(main: bytes, ole: Any, shown: frozenset[str]) -> Iterator[str]:
+def _word(main: bytes, ole: Any, shown: ShownWords) -> Iterator[str]:
     """Yield names, variables and form entries of the tables, and text of older versions."""
     if len(main) < _FIB_BYTES:
         return

@@ -46,6 +46,7 @@ _LEFT_OUT = frozenset(
         0x005B,
         0x005C,
         0x0892,
+        0x087D,
     }
 )
 # Formulas, names, notes, links, filters, scenarios, caches of pivot tables, hyperlinks, validation,
