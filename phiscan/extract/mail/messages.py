@@ -37,6 +37,7 @@ from phiscan.model import FailReason
 _ENRICHED = re.compile(r"<param>[^<]*</param>|</?[a-z][a-z0-9-]{0,59}>", re.IGNORECASE)  # RFC 1896
 _HEAD_BYTES = 16 * 1024
 _NAMELESS = re.compile(rb"(?m)^(?=:[^\r\n]*[A-Za-z])")
+_NO_VALUE = re.compile(rb":[ \t]*;")
 _NO_TYPE = re.compile(rb"(?im)^(content-type:)[ \t]*;(?=\s*boundary\s*=)")
 _ENCODED_BODY = re.compile(
     rb"(?im)^content-transfer-encoding:[ \t]*(?:quoted-printable|base64)[ \t]*\r?$(?=[^\0]{0,2000}?\n\r?\n)"
@@ -84,16 +85,16 @@ class MailExtractor:
 def parsed_message(data: bytes) -> email.message.Message:
     """Return a parsed message; parts that begin with the mark of their end are parsed all the same."""
     message = email.message_from_bytes(data, policy=RAW_FIELDS)
-    if any(
-        isinstance(defect, email.errors.InvalidHeaderDefect)
-        for part in message.walk()
-        for defect in part.defects
-    ):
+    damaged = [part for part in message.walk() if part.defects]
+    if not damaged:
+        return message
+    if any(isinstance(defect, email.errors.InvalidHeaderDefect) for part in damaged for defect in part.defects):
         data = _NAMELESS.sub(b"X-Nameless", data)  # a field without a name, which the parser leaves out
         message = email.message_from_bytes(data, policy=RAW_FIELDS)
-    for part in message.walk():
+        damaged = [part for part in message.walk() if part.defects]
+    for part in damaged:
         boundary = str(part.get_boundary() or "")
-        if part.get_payload() or not boundary or not part.defects:
+        if part.get_payload() or not boundary:
             continue
         mark = b"--" + boundary.encode("utf-8", "surrogateescape")
         found = re.search(rb"(?m)^" + re.escape(mark) + rb"--[ \t]*\r?\n", data)
@@ -105,7 +106,7 @@ def parsed_message(data: bytes) -> email.message.Message:
 
 def _with_type(data: bytes) -> bytes:
     """Name the type of parts, ``multipart/mixed``, where a header gives a boundary without a type."""
-    if not _NO_TYPE.search(data, 0, _HEAD_BYTES):
+    if not _NO_VALUE.search(data, 0, _HEAD_BYTES) or not _NO_TYPE.search(data, 0, _HEAD_BYTES):
         return data
     head, blank, body = data.partition(b"\r\n\r\n" if b"\r\n\r\n" in data else b"\n\n")
     return _NO_TYPE.sub(rb"\1 multipart/mixed;", head, count=1) + blank + body
@@ -163,8 +164,9 @@ def _read_part(
     _say_what_lies_elsewhere(part, kind, content, sink)
     if part.is_multipart() and isinstance(children, list):
         return _parts_within(part, children, content, sink)
-    data = _payload(part)
-    lost = undecoded(part.get_payload(), str(part.get("content-transfer-encoding", "")), data)
+    declared = str(part.get("content-transfer-encoding", ""))
+    data = _payload(part, children, declared)
+    lost = undecoded(children, declared, data)
     if lost:
         sink.fail(content.place("part"), FailReason.UNSUPPORTED, f"{lost} bytes of base64 are not decoded")
     data = _unpacked(part, data, sink)
@@ -327,19 +329,24 @@ def _header_lines(
         if name in _MACHINE_FIELDS or name in ignored:
             continue
         try:
-            yield f"{raw_text(key).strip()}: {decode_words(str(value), charset)}"
+            text = str(value)
+            is_plain = text.isascii() and "=?" not in text
+            shown = " ".join(text.split()) if is_plain else decode_words(text, charset)
+            yield f"{raw_text(key).strip()}: {shown}"
         except Exception as error:  # noqa: BLE001 (the library fails on damage in many ways)
             sink.fail(content.place("headers"), FailReason.CORRUPT, f"damaged header: {type(error).__name__}")
             yield f"{key}: {value}"
 
 
-def _payload(part: email.message.Message) -> bytes:
-    raw = part.get_payload()
-    declared = str(part.get("content-transfer-encoding", ""))
-    if isinstance(raw, str) and encoding_name(declared) not in ("", "7bit", "8bit", "binary"):
-        decoded = decode_body(raw.encode("utf-8", "surrogateescape"), declared)
-        if decoded is not None:
-            return decoded
+def _payload(part: email.message.Message, raw: object, declared: str) -> bytes:
+    """Return the decoded bytes of a part whose payload is ``raw`` in a ``declared`` transfer encoding."""
+    if isinstance(raw, str):
+        if encoding_name(declared) not in ("", "7bit", "8bit", "binary"):
+            decoded = decode_body(raw.encode("utf-8", "surrogateescape"), declared)
+            if decoded is not None:
+                return decoded
+        elif raw.isascii():
+            return raw.encode()
     try:
         payload = part.get_payload(decode=True)
     except (ValueError, LookupError, AssertionError):

@@ -47,6 +47,14 @@ _ALIASES = {
     "cp50220": "iso2022_jp_ext",
     "cp50221": "iso2022_jp_ext",
 }
+_USUAL = {
+    "": "",
+    "utf-8": "utf-8",
+    "UTF-8": "utf-8",
+    "us-ascii": "cp1252",
+    "iso-8859-1": "cp1252",
+    "ISO-8859-1": "cp1252",
+}
 _SEVERAL_BYTES = re.compile(r"utf|ucs|unicode|iso2022|^hz$")
 _WINDOWS = re.compile(r"(?:windows|win|cp|ansi|x-cp|x-ansi)[-_ ]?(\d{3,5})")
 _QUOTES_AND_REST = re.compile(r"^[\"'\s]*(?:charset\s*=\s*)?[\"'\s]*([^\"'\s;()]+).*$", re.DOTALL)
@@ -62,6 +70,8 @@ def codec_name(declared: str) -> str:
     >>> codec_name("'windows-1250' (Central Europe)"), codec_name("GB2312"), codec_name("x-none")
     ('cp1250', 'gb18030', '')
     """
+    if declared in _USUAL:
+        return _USUAL[declared]
     name = _QUOTES_AND_REST.sub(r"\1", declared).lower()
     name = _WINDOWS.sub(r"cp\1", _ALIASES.get(name, name))
     try:

@@ -20,6 +20,7 @@ _MMDF = re.compile(rb"^\x01\x01\x01\x01\r?\n", re.MULTILINE)
 _COUNTED = re.compile(rb"(\d{1,12})[ \t]*\r?\n")
 _UTF8_MARK = b"\xef\xbb\xbf"
 _CUT_LINE = 900
+_HEAD_BYTES = 4096
 _QUOTES = re.compile(r">*")
 
 
@@ -29,9 +30,11 @@ def message_bytes(data: bytes) -> tuple[bytes, bytes]:
     >>> message_bytes(b"\xef\xbb\xbfFrom: a\n\nb"), message_bytes(b"10\nFrom: a\n\nb<plist/>")
     ((b'From: a\n\nb', b''), (b'From: a\n\nb', b'<plist/>'))
     """
-    text, encoding = decode(data[:4096])
-    if encoding.startswith(("utf-16", "utf-32")) and ":" in text:
-        data = decode(data)[0].encode()
+    head = data[:_HEAD_BYTES]
+    if b"\0" in head:  # as the colon of a field has it in UTF-16
+        text, encoding = decode(head)
+        if encoding.startswith(("utf-16", "utf-32")) and ":" in text:
+            data = decode(data)[0].encode()
     data = data.removeprefix(_UTF8_MARK).lstrip()
     if data.startswith(b"From "):  # one message cut out of a mailbox
         return data.partition(b"\n")[2], b""

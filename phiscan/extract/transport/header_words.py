@@ -36,7 +36,48 @@ class _AsItIsPolicy(email.policy.Compat32):
         return value
 
 
-RAW_FIELDS = _AsItIsPolicy()
+class _Part(email.message.Message):
+    """A message or part whose fields are looked up, and their parameters parsed, once."""
+
+    def __init__(self, policy: email.policy.Policy = email.policy.compat32) -> None:
+        super().__init__(policy)
+        self._first: dict[str, tuple[str, str]] | None = None
+        self._parameters: dict[tuple[str, bool], Any] = {}
+
+    def set_raw(self, name: str, value: str) -> None:
+        """Append a field."""
+        self._first = None
+        super().set_raw(name, value)
+
+    def get(self, name: str, failobj: Any = None) -> Any:
+        """Return the first field of a name."""
+        if self._first is None:
+            self._first = {}
+            for key, value in self.raw_items():
+                self._first.setdefault(key.lower(), (key, value))
+        found = self._first.get(name.lower())
+        return failobj if found is None else self.policy.header_fetch_parse(*found)
+
+    def get_params(self, failobj: Any = None, header: str = "content-type", unquote: bool = True) -> Any:  # noqa: FBT001, FBT002 (as the library has it)
+        """Return the parameters of a field as pairs of name and value."""
+        key = (header.lower(), unquote)
+        if key not in self._parameters:
+            self._parameters[key] = super().get_params(None, header, unquote)
+        return failobj if self._parameters[key] is None else self._parameters[key]
+
+    def get_param(
+        self,
+        param: str,
+        failobj: Any = None,
+        header: str = "content-type",
+        unquote: bool = True,  # noqa: FBT001, FBT002 (as the library has it)
+    ) -> Any:
+        """Return the value of the first parameter of a name."""
+        found = self.get_params((), header, unquote)
+        return next((value for key, value in found if key.lower() == param.lower()), failobj)
+
+
+RAW_FIELDS = _AsItIsPolicy(message_factory=_Part)
 
 
 def decode_words(value: str, charset: str = "") -> str:
