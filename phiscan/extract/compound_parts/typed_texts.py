@@ -46,7 +46,9 @@ def add_typed_texts(ole: Any, content: Content, sink: Sink, n_pieces: int) -> No
     """Add the texts of a compound file that the text given since ``n_pieces`` lacks, ``#values``."""
     shown = sink.text_since(n_pieces)
     cells = cells_of(shown)
-    found = [text for text in islice(_texts(ole, ShownWords(shown)), _MOST_TEXTS) if text and text not in cells]
+    found = [
+        text for text in islice(_texts(ole, ShownWords(shown)), _MOST_TEXTS) if text and text not in cells
+    ]
     if found:
         sink.add("\n".join(unshown(found, shown, cells)), content.place("values"))
 

@@ -38,31 +38,34 @@ def decompress(data: bytes) -> bytes:
 
 
 def _unpack(data: bytes, n_wanted: int) -> bytearray:
-    """Follow the control bytes: a set bit is a reference into the window, a clear one a byte."""
-    window = bytearray(_START.ljust(_WINDOW, b"\0"))
-    write = len(_START)
-    out = bytearray()
-    at = 0
-    while at < len(data) and len(out) < n_wanted:
+    """Follow the control bytes: a set bit is a reference into the window, a clear one a byte.
+
+    The window is the last 4,096 bytes of what is known and written so far; its place ``write`` is that of the
+    next byte.
+    """
+    out = bytearray(bytes(_WINDOW - len(_START)) + _START)  # what the window holds at the beginning
+    n_known = len(out)
+    at, end = 0, len(data)
+    while at < end and len(out) - n_known < n_wanted:
         control = data[at]
         at += 1
+        if not control:
+            out += data[at : at + 8]
+            at += 8
+            continue
         for bit in range(8):
-            run = data[at : at + 1]
-            at += 1
-            if control >> bit & 1:
-                token = run + data[at : at + 1]
+            if not control >> bit & 1:
+                out += data[at : at + 1]
                 at += 1
-                if len(token) < _TOKEN_BYTES or (token[0] << 4) | (token[1] >> 4) == write:
-                    return out[:n_wanted]  # the end mark, or a stream cut short
-                run = bytes(_copy(window, (token[0] << 4) | (token[1] >> 4), (token[1] & 15) + 2, write))
-            for byte in run:
-                window[write] = byte
-                write = (write + 1) % _WINDOW
-            out += run
-    return out[:n_wanted]
-
-
-def _copy(window: bytearray, offset: int, length: int, write: int) -> bytearray:
-    """Return ``length`` bytes of the window from ``offset``; a run may overlap its own beginning."""
-    period = (write - offset) % _WINDOW or _WINDOW
-    return bytearray(window[(offset + step % period) % _WINDOW] for step in range(length))
+                continue
+            if at + _TOKEN_BYTES > end:
+                return out[n_known : n_known + n_wanted]  # a stream cut short
+            offset = (data[at] << 4) | (data[at + 1] >> 4)
+            length = (data[at + 1] & 15) + 2
+            at += _TOKEN_BYTES
+            distance = (len(out) + len(_START) - offset) % _WINDOW
+            if not distance:
+                return out[n_known : n_known + n_wanted]  # the end mark
+            run = out[len(out) - distance :][:length] if distance > length else out[-distance:]
+            out += run if len(run) == length else (run * (length // distance + 1))[:length]
+    return out[n_known : n_known + n_wanted]

@@ -88,7 +88,9 @@ def parsed_message(data: bytes) -> email.message.Message:
     damaged = [part for part in message.walk() if part.defects]
     if not damaged:
         return message
-    if any(isinstance(defect, email.errors.InvalidHeaderDefect) for part in damaged for defect in part.defects):
+    if any(
+        isinstance(defect, email.errors.InvalidHeaderDefect) for part in damaged for defect in part.defects
+    ):
         data = _NAMELESS.sub(b"X-Nameless", data)  # a field without a name, which the parser leaves out
         message = email.message_from_bytes(data, policy=RAW_FIELDS)
         damaged = [part for part in message.walk() if part.defects]

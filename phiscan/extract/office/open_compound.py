@@ -34,7 +34,7 @@ class OpenCompoundFile(olefile.OleFileIO):  # type: ignore[misc] # olefile has n
                 self._n_kept += len(data)
         return io.BytesIO(data)
 
-    def listdir(self, streams: bool = True, storages: bool = False) -> list[list[str]]:  # noqa: FBT001, FBT002 (as olefile has it)
+    def listdir(self, streams: bool = True, storages: bool = False) -> list[list[str]]:
         """Return the paths of the streams, and those of the storages."""
         key = (streams, storages)
         if key not in self._listings:
@@ -48,7 +48,7 @@ class OpenCompoundFile(olefile.OleFileIO):  # type: ignore[misc] # olefile has n
         super().close()
 
     def _whole(self, path: list[str]) -> bytes:
-        """Return the bytes of a stream; one of whole sectors that lie in the file, without olefile's checks."""
+        """Return the bytes of a stream; one of sectors in the file without olefile's checks."""
         entry = self.direntries[self._find(path)]
         if entry.entry_type == olefile.STGTY_STREAM and entry.size >= self.minisectorcutoff:
             found = self._sound_chain(entry.isectStart, entry.size)

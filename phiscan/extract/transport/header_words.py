@@ -58,7 +58,7 @@ class _Part(email.message.Message):
         found = self._first.get(name.lower())
         return failobj if found is None else self.policy.header_fetch_parse(*found)
 
-    def get_params(self, failobj: Any = None, header: str = "content-type", unquote: bool = True) -> Any:  # noqa: FBT001, FBT002 (as the library has it)
+    def get_params(self, failobj: Any = None, header: str = "content-type", unquote: bool = True) -> Any:
         """Return the parameters of a field as pairs of name and value."""
         key = (header.lower(), unquote)
         if key not in self._parameters:
@@ -70,7 +70,7 @@ class _Part(email.message.Message):
         param: str,
         failobj: Any = None,
         header: str = "content-type",
-        unquote: bool = True,  # noqa: FBT001, FBT002 (as the library has it)
+        unquote: bool = True,
     ) -> Any:
         """Return the value of the first parameter of a name."""
         found = self.get_params((), header, unquote)
