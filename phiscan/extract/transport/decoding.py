@@ -23,6 +23,7 @@ _ALIASES = {
     "x yenc": "yenc",
     "yenc": "yenc",
 }
+_USUAL = frozenset(["", "7bit", "8bit", "binary", "base64", "quoted-printable"])
 _COMMENT = re.compile(r"\([^)]*\)")
 _NOT_A_DIGIT = re.compile(rb"[^A-Za-z0-9+/=]+")
 _URL_ALPHABET = re.compile(rb"[A-Za-z0-9_=-]+")
@@ -50,6 +51,8 @@ def encoding_name(declared: str) -> str:
     >>> encoding_name(' "BASE-64"; '), encoding_name("Quoted_Printable (wrong)"), encoding_name("7bit")
     ('base64', 'quoted-printable', '7bit')
     """
+    if declared in _USUAL:
+        return declared
     name = _COMMENT.sub("", declared).partition(";")[0].strip().strip("\"'<>").strip().lower()
     return _ALIASES.get(" ".join(re.split(r"[\s_-]+", name)), name)
 

@@ -41,18 +41,14 @@ class _Part(email.message.Message):
 
     def __init__(self, policy: email.policy.Policy = email.policy.compat32) -> None:
         super().__init__(policy)
-        self._first: dict[str, tuple[str, str]] | None = None
+        self._first: dict[str, tuple[str, str]] = {}
+        self._n_known = 0  # fields that these were collected from
         self._parameters: dict[tuple[str, bool], Any] = {}
-
-    def set_raw(self, name: str, value: str) -> None:
-        """Append a field."""
-        self._first = None
-        super().set_raw(name, value)
 
     def get(self, name: str, failobj: Any = None) -> Any:
         """Return the first field of a name."""
-        if self._first is None:
-            self._first = {}
+        if self._n_known != len(self):
+            self._first, self._n_known = {}, len(self)
             for key, value in self.raw_items():
                 self._first.setdefault(key.lower(), (key, value))
         found = self._first.get(name.lower())
