@@ -47,6 +47,7 @@ _LEFT_OUT = frozenset(
         0x005C,
         0x0892,
         0x087D,
+        0x0896,
     }
 )
 # Formulas, names, notes, links, filters, scenarios, caches of pivot tables, hyperlinks, validation,
@@ -182,10 +183,17 @@ class _Strings:
             n_further = struct.unpack_from("<I", body, self._at)[0]
             self._at += 4
         text = self._characters(n_chars, flags & _WIDE_FLAG)
-        self._skip(4 * n_formats + n_further)
+        if n_formats or n_further:
+            self._skip(4 * n_formats + n_further)
         return text
 
     def _characters(self, n_chars: int, is_wide: int) -> str:
+        body = self._bodies[self._index]
+        end = self._at + n_chars * (2 if is_wide else 1)
+        if end <= len(body):  # the usual case
+            raw = body[self._at : end]
+            self._at = end
+            return raw.decode("utf-16-le", "replace") if is_wide else raw.decode("latin-1")
         pieces: list[str] = []
         while n_chars:
             body = self._bodies[self._index]
