@@ -22,6 +22,7 @@ _SLANTS = (30, 45, 60)  # degrees; the decoder itself turns by quarters, and fin
 _STRIPE_EDGES, _DOT_EDGES = 12, 6
 _MIN_SHARE = 0.08  # of the rows, and of the columns
 _MOST_LOOKED_AT = 64  # rows, and columns
+_LEAST_STEP = 0.4  # of the range of the picture's brightness, within three pixels
 _NOT_PRINTABLE = re.compile(r"<(?:NUL|U\+[0-9A-F]{2}|[A-Z]{2,3}\d?)>")
 _RATIO = (1.0, 1.0, 3.0, 1.0, 1.0)  # dark and light runs through the eye of a QR code
 _ALIKE = 1.3  # the largest of the eyes in a row to the smallest
@@ -97,13 +98,16 @@ def _views(zxingcpp: Any, grey: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def _edge_shares(grey: Any) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Return the shares of rows and of columns with as many edges as stripes have, and as dots have."""
+    """Return the shares of rows and of columns with as many sharp edges as stripes have, and as dots have."""
     values = np.asarray(grey)
-    dark = values < (int(values.min()) + int(values.max()) + 1) // 2
+    lowest, highest = int(values.min()), int(values.max())
     counts = []
-    for lines in (dark, dark.T):
-        looked_at = lines[:: max(len(lines) // _MOST_LOOKED_AT, 1)]
-        counts.append(np.count_nonzero(looked_at[:, 1:] != looked_at[:, :-1], axis=1))
+    for lines in (values, values.T):
+        looked_at = lines[:: max(len(lines) // _MOST_LOOKED_AT, 1)].astype(np.int16)
+        dark = looked_at < (lowest + highest + 1) // 2
+        steps = np.abs(looked_at[:, 3:] - looked_at[:, :-3])
+        edges = (dark[:, 2:-1] != dark[:, 1:-2]) & (steps >= _LEAST_STEP * (highest - lowest))
+        counts.append(np.count_nonzero(edges, axis=1))
     rows, columns = counts
     return (
         (float(np.mean(rows >= _STRIPE_EDGES)), float(np.mean(columns >= _STRIPE_EDGES))),
