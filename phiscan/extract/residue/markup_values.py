@@ -28,6 +28,10 @@ _NAME = re2.compile(
     rb" (?:[A-Z]|\xc3[\x80-\x9e])(?:[a-z'-]|\xc3[\x9f-\xbf]){2}(?:[a-z'-]|\xc3[\x9f-\xbf])*)[\"'<]",
     BYTES,
 )
+_ATTRIBUTE_NAME = re.compile(
+    rb"=[\"']((?:[A-Z]|\xc3[\x80-\x9e])(?:[a-z'-]|\xc3[\x9f-\xbf]){2}(?:[a-z'-]|\xc3[\x9f-\xbf])*+,?"
+    rb" (?:[A-Z]|\xc3[\x80-\x9e])(?:[a-z'-]|\xc3[\x9f-\xbf]){2}(?:[a-z'-]|\xc3[\x9f-\xbf])*)[\"'<]"
+)
 _ANY_TEXT = re.compile(rb">([^<>]+)<")
 _WORDY = re.compile(rb"[^\W\d_].*[^\W\d_].*[^\W\d_]", re.DOTALL)
 _CODED = re.compile(r"%[0-9A-Fa-f]{2}")
@@ -94,7 +98,7 @@ def markup_values(
         elif b"%20" in raw:
             _take(_without_codes(raw), found)
     if has_pieces:
-        found.names = [(raw.decode(),) for raw in dict.fromkeys(_names(data))]
+        found.names = [(raw.decode(),) for raw in dict.fromkeys(_names(data, in_texts=not are_shown))]
         cells = _CELL_VALUE.findall(data) if b' v="' in data else []
         found.shorts = cells if are_shown and not cells else between + cells
     return found
@@ -170,8 +174,10 @@ def _is_styling(before: bytes, known: dict[bytes, bool]) -> bool:
     return known[key]
 
 
-def _names(data: bytes) -> Iterator[bytes]:
-    for start, end in spans(_NAME, data):
+def _names(data: bytes, *, in_texts: bool) -> Iterator[bytes]:
+    """Yield the values that are a name of two words: of attributes, and of texts between tags."""
+    found = spans(_NAME, data) if in_texts else (match.span() for match in _ATTRIBUTE_NAME.finditer(data))
+    for start, end in found:
         if not _FONT_OR_STYLE.search(data, max(start - _LOOK_BACK, 0), start):
             yield data[start:end].strip(b"=\"'<>")
 

@@ -77,7 +77,7 @@ class ShownWords:
     def _n_missing(self, value: str, n_least: int) -> int:
         """Return the number of missing words where at least half of the words are missing, else 0."""
         shown = self._all_words()
-        found = _WORD.findall(value.casefold())
+        found = _words_in_order(value)
         least = min(2, n_least)
         if len(found) < n_least or sum(word not in shown for word in found) < least:
             return 0
@@ -118,6 +118,14 @@ def _words(text: str) -> frozenset[str]:
         return found
     others = [word for word in found if not word.isascii()]
     return found.difference(others).union(_WORD.findall(" ".join(others).casefold()))
+
+
+def _words_in_order(text: str) -> list[str]:
+    """Return the words of three letters or more, in small letters."""
+    if not text.isascii():
+        return _WORD.findall(text.casefold())
+    words = text.encode("ascii").translate(_SMALL_LETTERS).decode("ascii").split()
+    return [word for word in words if len(word) >= MIN_CHARS]
 
 
 def words_of(value: str) -> list[str]:
