@@ -11,6 +11,7 @@ import html
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any
 
 import re2
@@ -51,13 +52,17 @@ _STYLING_TEXTS = tuple(
         (rb"<(?:\w+:)?annotation [^>]*>([^<]{12,})<", 3),
     )
 )
-# Names of styles and lists, texts within number formats, names of themes: where a person named them.
-_STYLE_NAMES = re2.compile(
-    rb"<\w+:(?:name|aliases|styleLink) \w+:val=\"([^\"]{5,300})\""
-    rb"|<(?:\w+:)?(?:cellStyle|tableStyle) [^>]*name=\"([^\"]{5,300})\""
-    rb"|style:display-name=\"([^\"]{5,300})\"|[\s:]formatCode=\"([^\"]*&quot;[^\"]*)\""
-    rb"|<(?:\w+:)?s v=\"([^\"]{5,300})\""
+# Names of styles, lists and themes: each pattern with the bytes without which it is not searched.
+_STYLE_NAMES = (
+    (b':val="', re.compile(rb"<\w+:(?:name|aliases|styleLink) \w+:val=\"([^\"]{5,1200})\"")),
+    (b"style:display-name=", re.compile(rb"style:display-name=\"([^\"]{5,1200})\"")),
+    (b's v="', re.compile(rb"<(?:\w+:)?s v=\"([^\"]{5,1200})\"")),
 )
+_NUMBER_FORMAT = re.compile(rb"formatCode=\"([^\"]*)\"")
+_CELL_STYLE = re.compile(rb"<(?:\w+:)?(?:cell|table)Style ")
+_CELL_STYLE_NAME = re.compile(rb"name=\"([^\"]{5,1200})\"")
+_STYLE_NAME_CHARS = range(5, 301)
+_BEFORE_ATTRIBUTE = frozenset([b" ", b"\t", b"\n", b"\r", b"\f", b"\v", b":"])
 _INK = re2.compile(rb"<(?:\w+:)?literal>([^<]{3,300})<")
 _LITERAL = re.compile(r'"([^"]{3,300})"')
 _LONG_NAME = re.compile(r"\d{6,}|(?:[^\W\d_]+\W+){5}")  # of a layout, which most programs name in a few words
@@ -186,13 +191,31 @@ def styling_texts(data: bytes) -> list[str]:
 
 def style_names(data: bytes) -> list[str]:
     """Return the names in a part of styles that no program gave, and the texts within number formats."""
-    found: dict[str, None] = {}
-    for groups in _STYLE_NAMES.findall(data):
-        raw = next((group for group in groups if group), b"")
-        value = html.unescape(raw.decode("utf-8", "replace"))
-        texts = _LITERAL.findall(value) if groups[3] else [value]
-        found.update(dict.fromkeys(text for text in texts if is_person_named(text)))
-    return list(found)
+    found = [
+        (match.start(), match[1])
+        for mark, pattern in _STYLE_NAMES
+        if mark in data
+        for match in pattern.finditer(data)
+    ]
+    if b"Style " in data:
+        for match in _CELL_STYLE.finditer(data):
+            most = match.end() + _LONGEST_TAG
+            end = data.find(b">", match.end(), most)
+            end = most if end < 0 else end
+            found += [(match.start(), raw) for raw in _CELL_STYLE_NAME.findall(data, match.end(), end)[-1:]]
+    texts = [
+        (at, text)
+        for at, raw in found
+        if (b" " in raw or b"&" in raw or not raw.isalpha())  # else one word without a number
+        and len(value := raw.decode("utf-8", "replace")) in _STYLE_NAME_CHARS
+        and is_person_named(text := html.unescape(value))
+    ]
+    if b"&quot;" in data:
+        for match in _NUMBER_FORMAT.finditer(data):
+            if b"&quot;" in match[1] and data[match.start() - 1 : match.start()] in _BEFORE_ATTRIBUTE:
+                literals = _LITERAL.findall(html.unescape(match[1].decode("utf-8", "replace")))
+                texts += [(match.start(), text) for text in literals if is_person_named(text)]
+    return list(dict.fromkeys(text for _, text in sorted(texts, key=itemgetter(0))))
 
 
 def _quoted_words(data: bytes, pattern: re.Pattern[bytes]) -> Iterator[str]:

@@ -28,6 +28,10 @@ _NAME = re2.compile(
     rb" (?:[A-Z]|\xc3[\x80-\x9e])(?:[a-z'-]|\xc3[\x9f-\xbf]){2}(?:[a-z'-]|\xc3[\x9f-\xbf])*)[\"'<]",
     BYTES,
 )
+_ATTRIBUTE_NAME = re.compile(
+    rb"=[\"']((?:[A-Z]|\xc3[\x80-\x9e])(?:[a-z'-]|\xc3[\x9f-\xbf]){2}(?:[a-z'-]|\xc3[\x9f-\xbf])*+,?"
+    rb" (?:[A-Z]|\xc3[\x80-\x9e])(?:[a-z'-]|\xc3[\x9f-\xbf]){2}(?:[a-z'-]|\xc3[\x9f-\xbf])*)[\"'<]"
+)
 _ANY_TEXT = re.compile(rb">([^<>]+)<")
 _WORDY = re.compile(rb"[^\W\d_].*[^\W\d_].*[^\W\d_]", re.DOTALL)
 _CODED = re.compile(r"%[0-9A-Fa-f]{2}")
@@ -47,6 +51,7 @@ _FONT_OR_STYLE = re.compile(
 _ADDRESS = re.compile(rb"[/.?&#]")
 _STYLE_SHEET = re2.compile(rb"(?is)<style\b[^>]*>.*?</style>")
 _LOOK_BACK, _NAME_BYTES = 40, 12
+_LONG_BYTES = 12
 _MOST_VALUES = 50_000
 _MIN_BLANKS = 2
 _SHORT_WORDS = 3
@@ -72,26 +77,44 @@ class Values:
     shorts: list[bytes] = field(default_factory=list, repr=False)  # all texts between tags, for ``pieces``
 
 
-def markup_values(data: bytes, *, has_pieces: bool = True, has_texts: bool = True) -> Values:
-    """Return what looks like text in the bytes of a markup, each value once."""
+def markup_values(
+    data: bytes, shown: ShownWords, *, has_pieces: bool = True, has_texts: bool = True
+) -> Values:
+    """Return what looks like text in the bytes of a markup, each value once.
+
+    Texts between tags are left out where all their words are shown.
+    """
     found = Values()
     if b"tyle>" in data or b"STYLE>" in data:
         data = _STYLE_SHEET.sub(b" ", data)
     for raw in _attributes(data):
         _take(raw, found)
-    texts = dict.fromkeys(_LONG_TEXT.findall(data)) if has_texts else {}
-    if has_texts and b"<![CDATA[" in data:
-        texts.update(dict.fromkeys(_CDATA.findall(data)))
+    between = _ANY_TEXT.findall(data) if has_pieces else []
+    are_shown = bool(between) and shown.has_words(joined(between, b" "))
+    texts = _long_texts(data, between, are_shown=are_shown, has_pieces=has_pieces) if has_texts else {}
     for raw in list(texts)[:_MOST_VALUES]:
         if raw.count(b" ") >= _MIN_BLANKS:
             _take(raw, found)
         elif b"%20" in raw:
             _take(_without_codes(raw), found)
     if has_pieces:
-        found.names = [(raw.decode(),) for raw in dict.fromkeys(_names(data))]
-        found.shorts = _ANY_TEXT.findall(data)
-        found.shorts += _CELL_VALUE.findall(data) if b' v="' in data else []
+        found.names = [(raw.decode(),) for raw in dict.fromkeys(_names(data, in_texts=not are_shown))]
+        cells = _CELL_VALUE.findall(data) if b' v="' in data else []
+        found.shorts = cells if are_shown and not cells else between + cells
     return found
+
+
+def _long_texts(data: bytes, between: list[bytes], *, are_shown: bool, has_pieces: bool) -> dict[bytes, None]:
+    """Return the texts between tags that may have several words that are not shown, each once."""
+    if not has_pieces:
+        texts = dict.fromkeys(_LONG_TEXT.findall(data))
+    else:
+        texts = dict.fromkeys(raw for raw in between if len(raw) >= _LONG_BYTES)
+    if has_pieces and are_shown:  # but for words that are written in codes
+        texts = dict.fromkeys(raw for raw in texts if b"%" in raw or b"&" in raw)
+    if b"<![CDATA[" in data:
+        texts.update(dict.fromkeys(_CDATA.findall(data)))
+    return texts
 
 
 def joined(shorts: list[bytes], glue: bytes) -> str:
@@ -112,6 +135,7 @@ def _take(raw: bytes, found: Values) -> None:
 def _attributes(data: bytes) -> Iterator[bytes]:
     """Yield the values of attributes of three words or more; the same one is looked at once."""
     seen: set[bytes] = set()
+    styling: dict[bytes, bool] = {}
     searches = [_ATTRIBUTE]
     searches += [_QUOTED] if b"='" in data else []
     searches += [_UNDERSCORED] if b"_" in data else []
@@ -125,7 +149,7 @@ def _attributes(data: bytes) -> Iterator[bytes]:
         if len(seen) > _MOST_VALUES:
             return
         raw = match[1]
-        if not _WORDY.search(raw) or _FONT_OR_STYLE.search(data, max(start - _LOOK_BACK, 0), start):
+        if not _WORDY.search(raw) or _is_styling(data[max(start - _LOOK_BACK, 0) : start], styling):
             continue
         if b"%" in raw:
             raw = _without_codes(raw)
@@ -136,8 +160,24 @@ def _attributes(data: bytes) -> Iterator[bytes]:
         yield raw
 
 
-def _names(data: bytes) -> Iterator[bytes]:
-    for start, end in spans(_NAME, data):
+def _is_styling(before: bytes, known: dict[bytes, bool]) -> bool:
+    """Tell an attribute about styles by the bytes before its value; its name is looked at once.
+
+    Of two names the element counts, too.
+    """
+    parts = before.rsplit(None, 1)
+    key = parts[-1] if len(parts) > 1 else b""
+    if not key or key.endswith((b"name", b"val")) or not before.endswith(key):
+        return _FONT_OR_STYLE.search(before) is not None
+    if key not in known:
+        known[key] = _FONT_OR_STYLE.search(b" " + key) is not None
+    return known[key]
+
+
+def _names(data: bytes, *, in_texts: bool) -> Iterator[bytes]:
+    """Yield the values that are a name of two words: of attributes, and of texts between tags."""
+    found = spans(_NAME, data) if in_texts else (match.span() for match in _ATTRIBUTE_NAME.finditer(data))
+    for start, end in found:
         if not _FONT_OR_STYLE.search(data, max(start - _LOOK_BACK, 0), start):
             yield data[start:end].strip(b"=\"'<>")
 

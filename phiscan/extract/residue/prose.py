@@ -6,8 +6,11 @@ import re
 from collections.abc import Sequence
 
 _WORD = re.compile(r"[^\W\d_]{3,}")
-# What parts the words of a text in ASCII: splitting at blanks is faster than a search.
-_BLANKS = {code: " " for code in range(128) if not chr(code).isalpha()}
+# Bytes of UTF-8 with small letters, and with blanks for what parts words: faster than a search for words.
+_SMALL_LETTERS = bytes(
+    code if code > 127 else ord(chr(code).lower()) if chr(code).isalpha() else 32  # noqa: PLR2004 (ASCII)
+    for code in range(256)
+)
 _VOWEL = re.compile(
     r"[aeiouyàâéèêëîïôûùäöü\u0430\u0435\u0438\u043e\u0443\u044b\u044d\u044e\u044f\u03b1\u03b5\u03b7\u03b9\u03bf\u03c5\u03c9]",
     re.IGNORECASE,
@@ -61,8 +64,7 @@ class ShownWords:
 
     def has_words(self, value: str) -> bool:
         """Tell whether a value has words and the shown text holds all of them."""
-        folded = value.casefold()
-        found = {word for word in set(_words(folded)) if len(word) >= MIN_CHARS}
+        found = {word for word in _words(value) if len(word) >= MIN_CHARS}
         return bool(found) and self._all_words().issuperset(found)
 
     def _lacks_pieces(self, pieces: Sequence[str]) -> bool:
@@ -75,17 +77,18 @@ class ShownWords:
     def _n_missing(self, value: str, n_least: int) -> int:
         """Return the number of missing words where at least half of the words are missing, else 0."""
         shown = self._all_words()
-        found = _WORD.findall(value.casefold())
-        if len(found) < n_least or shown.issuperset(found):
+        found = _words_in_order(value)
+        least = min(2, n_least)
+        if len(found) < n_least or sum(word not in shown for word in found) < least:
             return 0
         words = _spelled(found)
         n_missing = sum(word not in shown and self._is_nowhere(word) for word in words)
-        is_missing = len(words) >= n_least and n_missing >= max(min(2, n_least), _MISSING_SHARE * len(words))
+        is_missing = len(words) >= n_least and n_missing >= max(least, _MISSING_SHARE * len(words))
         return n_missing if is_missing else 0
 
     def _all_words(self) -> frozenset[str]:
         if self._words is None:
-            self._words = frozenset(_words(self.text.casefold()))
+            self._words = _words(self.text)
         return self._words
 
     def _is_nowhere(self, word: str) -> bool:
@@ -107,9 +110,22 @@ class ShownWords:
         return True
 
 
-def _words(text: str) -> list[str]:
-    """Return the words of a text; of one in ASCII those of one or two letters, too."""
-    return text.translate(_BLANKS).split() if text.isascii() else _WORD.findall(text)
+def _words(text: str) -> frozenset[str]:
+    """Return the words of a text in small letters; of those in ASCII the ones of one or two letters, too."""
+    raw = text.encode("utf-8", "surrogatepass").translate(_SMALL_LETTERS)
+    found = frozenset(raw.decode("utf-8", "surrogatepass").split())
+    if raw.isascii():
+        return found
+    others = [word for word in found if not word.isascii()]
+    return found.difference(others).union(_WORD.findall(" ".join(others).casefold()))
+
+
+def _words_in_order(text: str) -> list[str]:
+    """Return the words of three letters or more, in small letters."""
+    if not text.isascii():
+        return _WORD.findall(text.casefold())
+    words = text.encode("ascii").translate(_SMALL_LETTERS).decode("ascii").split()
+    return [word for word in words if len(word) >= MIN_CHARS]
 
 
 def words_of(value: str) -> list[str]:

@@ -64,7 +64,7 @@ def text_values(data: bytes, media_type: str, shown: ShownWords) -> Iterator[tup
         if media_type == RTF:
             values = _rtf_values(part)
         elif media_type in MARKUP:
-            found = markup_values(part, has_pieces=media_type != "text/html")
+            found = markup_values(part, shown, has_pieces=media_type != "text/html")
             names = found.names if media_type == "text/xml" else ()
             values = chain(found.texts, names, missing_pieces(found.shorts, shown))
         elif media_type in JSON:

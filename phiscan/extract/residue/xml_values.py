@@ -99,7 +99,7 @@ def _values(name: str, data: bytes, shown: ShownWords) -> Iterator[Value]:
     if name == "styles.xml":  # of OpenDocument, with the headers and footers of pages
         data = _PAGE_TEXT.sub(b"<>", data)
     has_pieces = not is_table and not _FILLED_BY_PROGRAMS.search(name)
-    found = markup_values(data, has_pieces=has_pieces, has_texts=not name.endswith("/settings.xml"))
+    found = markup_values(data, shown, has_pieces=has_pieces, has_texts=not name.endswith("/settings.xml"))
     yield from found.texts
     yield from found.names if name != "styles.xml" else ()
     yield from missing_pieces(found.shorts, shown)
