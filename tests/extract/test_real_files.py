@@ -17,7 +17,6 @@ FOLDER = Path(__file__).parents[2].parent / "shared" / "data" / "files"
 NOT_READ = {
     "tika-8d7e1ec8": "encrypted",
     "tika-8b53ca56": "nested_too_deep",  # an archive that contains itself
-    "poi-43ed103f": "corrupt",  # a fragment of a presentation, cut short
 }
 WITHOUT_TEXT = {"tika-8d2e2872"}  # tags alone
 
