@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import struct
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -46,9 +47,9 @@ def sweep(package: Package) -> None:
             values += _thumbnail(package, name)
         if not is_swept(name) or package.was_parsed(name):
             if _STYLE_PARTS.search(name) and package.n_bytes(name) <= _MOST_BYTES:
-                values += _style_names(package, name)
+                values += _found(style_names, package, name)
             if _has_styling_texts(name) and package.n_bytes(name) <= _MOST_BYTES:
-                values += _styling(package, name)
+                values += _found(styling_texts, package, name)
             continue
         if package.n_bytes(name) > _MOST_BYTES:
             place = package.content.place(name)
@@ -75,9 +76,9 @@ def is_swept(name: str) -> bool:
     return name.lower().endswith(_XML) and not _DRAWING_ONLY.search(name)
 
 
-def _style_names(package: Package, name: str) -> list[str]:
+def _found(find: Callable[[bytes], list[str]], package: Package, name: str) -> list[str]:
     try:
-        return style_names(package.look(name))
+        return find(package.look(name))
     except ExtractError:
         return []  # recorded where the part is read
 
@@ -91,13 +92,6 @@ def _thumbnail(package: Package, name: str) -> list[str]:
     except (ExtractError, ValueError, struct.error):
         return []  # what cannot be read is no text, and the page itself is
     return unshown((line for line in lines if is_said(line)), package.text())
-
-
-def _styling(package: Package, name: str) -> list[str]:
-    try:
-        return styling_texts(package.look(name))
-    except ExtractError:
-        return []  # recorded where the part is read
 
 
 def _part(package: Package, name: str) -> list[str]:

@@ -36,6 +36,15 @@ def page_words(textpage: Any) -> str:
     return "\n".join([page, *reordered]) if reordered else page
 
 
+def page_lines(page: Any) -> list[str]:
+    """Return the lines of the text of a page of pdfium, whose text page is closed again."""
+    textpage = page.get_textpage()
+    try:
+        return page_words(textpage).split("\n")
+    finally:
+        textpage.close()
+
+
 def _has_turned_lines(textpage: Any) -> bool:
     import pypdfium2.raw as pdfium  # noqa: PLC0415
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from phiscan.errors import ExtractError
 from phiscan.extract.core.content import Content, Sink
-from phiscan.extract.pdf.words import page_words
+from phiscan.extract.pdf.words import page_lines
 from phiscan.model import FailReason
 
 _MOST_OPTIONS = 5_000
@@ -31,12 +31,10 @@ def read_appearances(content: Content, sink: Sink, pdf: Any, index: int, shown: 
     if not done:
         return
     page = pdf.get_page(index)
-    textpage = page.get_textpage()
     try:
         lines = set(shown.split("\n"))
-        found = [line for line in page_words(textpage).split("\n") if line not in lines]
+        found = [line for line in page_lines(page) if line not in lines]
     finally:
-        textpage.close()
         page.close()
     sink.add("\n".join(found), content.place(f"p{index + 1}/appearances"))
 

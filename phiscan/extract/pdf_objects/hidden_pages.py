@@ -14,7 +14,7 @@ from itertools import zip_longest
 from typing import Any
 
 from phiscan.extract.core.content import Content, Sink
-from phiscan.extract.pdf.words import page_words
+from phiscan.extract.pdf.words import page_lines
 from phiscan.extract.pdf_objects.streams import resources, streams, unpacked
 from phiscan.model import FailReason
 
@@ -60,11 +60,9 @@ def _page_lines(whole: bytes) -> Iterator[str]:
                 page = pdf.get_page(index)
             except RuntimeError:
                 continue
-            textpage = page.get_textpage()
             try:
-                yield from page_words(textpage).split("\n")
+                yield from page_lines(page)
             finally:
-                textpage.close()
                 page.close()
     finally:
         pdf.close()

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from phiscan.extract.core.content import CHUNK_BYTES, Content, Sink
-from phiscan.extract.pdf.words import page_words
+from phiscan.extract.pdf.words import page_lines
 from phiscan.model import FailReason
 
 _END = re.compile(rb"startxref\s+\d+\s+%%EOF")
@@ -63,11 +63,9 @@ def _read_pages(pdf: Any, number: int, content: Content, sink: Sink, n_pieces: i
             page = pdf.get_page(index)
         except RuntimeError:
             continue
-        textpage = page.get_textpage()
         try:
-            found = [line for line in page_words(textpage).split("\n") if line not in lines]
+            found = [line for line in page_lines(page) if line not in lines]
         finally:
-            textpage.close()
             page.close()
         lines.update(found)
         sink.add("\n".join(found), content.place(f"revision{number}/p{index + 1}"))
