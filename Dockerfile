@@ -11,14 +11,14 @@ COPY dictionaries dictionaries
 RUN python -m venv /opt/phiscan \
     && /opt/phiscan/bin/pip install --no-cache-dir --disable-pip-version-check -c constraints.txt pip hatchling \
     && /opt/phiscan/bin/pip install --no-cache-dir --disable-pip-version-check --no-build-isolation \
-        -c constraints.txt ".[postgresql,smb,s3,cluster,schedule,oidc,ocr,statistics]"
+        -c constraints.txt ".[postgresql,smb,s3,cluster,schedule,oidc,ocr,statistics,private]"
 
 FROM ${PYTHON}
 # What scripts/install-optional.sh installs on a machine.
 RUN apt-get update -qq \
     && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
         catdoc pst-utils tesseract-ocr tesseract-ocr-fra \
-        sleuthkit mdbtools libwpd-tools libwps-tools \
+        mdbtools libwpd-tools libwps-tools \
     && rm -rf /var/lib/apt/lists/* \
     && groupadd --gid 10001 phiscan \
     && useradd --uid 10001 --gid phiscan --no-create-home --shell /usr/sbin/nologin phiscan \

@@ -13,10 +13,10 @@ help:
 	@echo "make slow   the long tests"
 	@echo "make bench  the benchmarks (they print tables)"
 	@echo "make messages  what is marked for translation into the catalogues (phiscan/locale), and compile them"
-	@echo "make docs   the pages that are made from the code: commands, database, rules, schema of the report"
+	@echo "make docs   the pages that are made from the code, into build/docs: commands, database, rules, schema of the report"
 	@echo "make lock   requirements.lock anew, with the hash of every package; make locked: .venv from it alone"
 	@echo "make sbom   sbom.json, the bill of materials (CycloneDX); make audit: known vulnerabilities"
-	@echo "make papers the experiments of the papers, plots and tables into papers/"
+	@echo "make papers the experiments of the papers, plots and tables into build/papers/ and docs/explanation/papers.md"
 
 # The stamps are newer than what they were made from, so a second run does nothing.
 $(VENV)/.run: pyproject.toml constraints.txt scripts/setup.sh
@@ -69,4 +69,4 @@ audit:
 	@sh scripts/audit.sh
 
 clean:
-	rm -rf $(VENV) demo papers build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) demo build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -28,13 +28,6 @@ from benchmarks.bench_marked_texts import FOLDER, Tally, phiscan
 from phiscan.config import Config
 from phiscan.screen import Screener, build_screener
 from phiscan.screen.pipeline import STEPS
-from phiscan.screen.recognizers.person.recognizer import (
-    DETECTORS,
-    FILTERS,
-    PLACES,
-    TAGGED_FILTERS,
-    RuleNameRecognizer,
-)
 
 UNREAD = ("ninth", "tenth", "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "kept")
 RECOGNIZERS = (
@@ -45,11 +38,8 @@ RECOGNIZERS = (
     "messages.edifact",
     "messages.dicom_listing",
     "messages.dicom_json",
-    "messages.resource_ids",
     "messages.contact_cards",
     "identifiers.checked_columns",
-    "identifiers.device_and_insurer_numbers",
-    "identifiers.user_accounts",
     "person.file_names",
 )
 
@@ -70,27 +60,15 @@ def _second(_: Any, value: Any, *__: Any, **___: Any) -> Any:
     return value
 
 
-def _third(_: Any, __: Any, value: Any) -> Any:
-    return value
-
-
-class _NoFields:
-    """Replaces ``PlaceFields``: no field or column is one of places."""
-
-    def __init__(self, *_: Any) -> None:
-        pass
-
-    def kind(self, *_: Any) -> None:
-        """Return no type."""
-
-
+_NAMES = "screen.recognizers.person.recognizer"
 # Component, module below phiscan, attribute there (of a class after a dot), what it is replaced by.
 PATCHES: tuple[tuple[str, str, str, Any], ...] = (
-    ("filters.false_names (places)", "screen.ner.tagger", "PlaceFields", _NoFields),
+    ("person.cues", "screen.recognizers.person.cues", "CueRecognizer.recognize", _nothing),
+    ("filters.eponyms", _NAMES, "doubt_eponyms", _second),
+    ("filters.eponym_phrases", _NAMES, "without_eponym_phrases", _second),
+    ("location.city_and_state", _NAMES, "cities", _nothing),
     ("filters.false_names (labels)", "screen.filters.false_names", "Vetoes.is_label", _no),
-    ("location.city_and_state (address blocks)", "screen.ner.tagger", "in_block", _no),
     ("case_variants (small letters)", "screen.case_variants", "is_small", _no),
-    ("case_variants (lines in capitals)", "screen.case_variants", "CapitalsFilter.filtered", _third),
     ("attributes.citations", "screen.attributes.named_roles", "cited", _nothing),
     ("normalize.text_view", "screen.pipeline", "normalized", _none),
     ("normalize.ocr_words (months)", "normalize.ocr_words", "month_nearby", _none),
@@ -109,12 +87,11 @@ PATCHES: tuple[tuple[str, str, str, Any], ...] = (
 
 @dataclass(frozen=True)
 class Component:
-    """A heuristic that can be left out: its name, and one of four means to do so."""
+    """A heuristic that can be left out: its name, and one of three means to do so."""
 
     name: str
     recognizer: str | None = None
     step: str | None = None
-    name_part: str | None = None  # a detector or filter of names
     patch: tuple[str, str, Any] | None = None  # module below phiscan, attribute, what it is replaced by
 
 
@@ -135,9 +112,6 @@ def components() -> Iterator[Component]:
         yield Component(name, recognizer=name)
     for step in STEPS:
         yield Component(step.name, step=step.name)
-    keys = [key for table in (DETECTORS, TAGGED_FILTERS, PLACES, FILTERS) for key, _ in table]
-    for name in keys:
-        yield Component(name, name_part=name)
     for name, module, attribute, other in PATCHES:
         yield Component(name, patch=(module, attribute, other))
 
@@ -156,9 +130,6 @@ def without(left_out: Sequence[Component]) -> Iterator[Screener]:
         stack.callback(_forget)
         _forget()
         whole = build_screener(Config())
-        (names,) = (one for one in whole.recognizers if isinstance(one, RuleNameRecognizer))
-        parts = frozenset(one.name_part for one in left_out if one.name_part)
-        stack.enter_context(patch.object(names, "_without", parts))
         recognizers = {one.recognizer for one in left_out if one.recognizer}
         steps = {one.step for one in left_out if one.step}
         assert recognizers <= {one.name for one in whole.recognizers}, recognizers

@@ -39,7 +39,6 @@ from phiscan.model import (
 )
 from phiscan.pipeline.engine import build_engine
 from phiscan.pipeline.process import process
-from phiscan.pipeline.processed import Processed
 from phiscan.pipeline.scan import scan
 from phiscan.review.store import Store
 from phiscan.store.identity import create_key
@@ -159,9 +158,9 @@ class _Answers:
 
     missing_isolation = None
 
-    def run(self, sources: Iterable[SourceFile]) -> Iterator[tuple[SourceFile, Processed]]:
+    def run(self, sources: Iterable[SourceFile]) -> Iterator[tuple[SourceFile, FileResult]]:
         for source in sources:
-            yield source, Processed(_answer(source), ())
+            yield source, _answer(source)
 
 
 def _lazy_share(n_files: int) -> Iterator[Crawled]:

@@ -23,11 +23,10 @@ import numpy.typing as npt
 import pytest
 
 from benchmarks.bench_referral_share import DATA, texts
-from phiscan import health as classify
 from phiscan import screen
 from phiscan.config import Config
-from phiscan.health import detectors
-from phiscan.health.decision_table import NAMES
+from phiscan.health import DETECTORS, build_classifier, classify, detectors
+from phiscan.health.file_evidence import NAMES
 from phiscan.health.text_detector import masked
 from phiscan.metrics.capture_recapture.captures import CaptureTable
 from phiscan.metrics.capture_recapture.missed import estimate_missed
@@ -52,14 +51,14 @@ class Tally:
 
 def scores() -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Return each detector's score of every held-out PHI document, (documents, 3), and the weights."""
-    screener, classifier = screen.build_screener(Config()), classify.build_classifier(Config())
+    screener, classifier = screen.build_screener(Config()), build_classifier(Config())
     rows, families = [], []
     for family, label, text in texts():
         if label != "PHI":
             continue
         document = Document(text, (Segment("", 0, len(text)),), "text/plain")
         screening = screen.screen(document, screener)
-        health = classify.classify(document, classifier)
+        health = classify(document, classifier)
         identified = any(
             finding.entity_type not in detectors._NAME_TYPES and finding.bits - detectors._WEAK
             for finding in screening.findings
@@ -114,7 +113,7 @@ def simulate(name: str, shares: npt.NDArray[np.float64]) -> None:
             truth.append(int(counts[0]))
             table = CaptureTable(3, (0, *(int(count) for count in counts[1:])))
             models = estimate_missed(table)
-            warned += bool(coverage_warnings(pair_estimates(table, classify.DETECTORS)))
+            warned += bool(coverage_warnings(pair_estimates(table, DETECTORS)))
             fits = {fit.model: fit for fit in models.models}
             chosen = {
                 "model of the lowest AIC": fits.get(models.selected_aic or ""),

@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 
 from benchmarks.bench_referral_share import DATA, texts
-from phiscan import health as classify
 from phiscan import screen
 from phiscan.config import Config
 from phiscan.decision import build_decider
+from phiscan.health import build_classifier, classify, detect
 from phiscan.model import Document, Referral, Segment
 from phiscan.pipeline.engine import Engine
 from phiscan.pipeline.examine import examine
@@ -31,7 +31,7 @@ def engine(share: float) -> Engine:
     config = Config()
     return Engine(
         screen.build_screener(config),
-        classify.build_classifier(config),
+        build_classifier(config),
         build_decider(config),
         config.limits,
         key=b"k" * 32,
@@ -110,10 +110,9 @@ def print_shares(title: str, parts: list[str], one: Engine) -> None:
         begin = time.perf_counter()
         screening = screen.screen(made, one.screener)
         screened = time.perf_counter()
-        health = classify.classify(made, one.classifier)
-        classify.decide(made, screening, health, layout=False)
+        health = classify(made, one.classifier)
         classified = time.perf_counter()
-        classify.detect(made, screening, health, one.classifier)
+        detect(made, screening, health, one.classifier)
         for place, (first, last) in enumerate(
             ((begin, screened), (screened, classified), (classified, time.perf_counter()))
         ):
@@ -139,8 +138,8 @@ def test_print_memory_over_many_files() -> None:
     for number in range(2_001):
         # Another text each time: the number makes it unlike all before it.
         made = document(f"{number} {found[number % len(found)]}", number)
-        health = classify.classify(made, one.classifier)
-        classify.detect(made, nothing, health, one.classifier)
+        health = classify(made, one.classifier)
+        detect(made, nothing, health, one.classifier)
         if number % 500 == 0:
             status = Path("/proc/self/status").read_text(encoding="utf-8")
             sizes.append(int(status.split("VmRSS:")[1].split()[0]) / 1024)

@@ -28,10 +28,10 @@ from phiscan.config import Config
 from phiscan.model import EntityType, FileResult, PiiBit, PiiVector, Verdict
 from phiscan.review.accounts.users import Role
 from phiscan.review.desk.desk import Desk
-from phiscan.review.records.current_results import present
+from phiscan.review.records.file_records import present
 from phiscan.review.store import Store
 from phiscan.review.worklist import rows as work_rows
-from phiscan.review.worklist.model import WorkFilter, WorkItem, WorkOrder, WorkState
+from phiscan.review.worklist.model import FileRecord, WorkFilter, WorkOrder, WorkState
 from phiscan.store.tables import decision, decision_undo, examination, second_verdict, sighting
 from phiscan.web.app import create_app
 from tests.review.results import ROOT, finding, referred, url_of
@@ -293,7 +293,7 @@ def cpu_of(process: int) -> float:
 
 
 def browse(
-    url: str, name: str, todo: Sequence[WorkItem], thought_s: float
+    url: str, name: str, todo: Sequence[FileRecord], thought_s: float
 ) -> tuple[list[float], list[float]]:
     """Sign in, then look at the list and decide, as a browser does; return the seconds of each.
 

@@ -27,10 +27,10 @@ from phiscan.config import Config
 from phiscan.review.accounts.users import Role
 from phiscan.review.decisions.reveals import PURPOSES
 from phiscan.review.store import Store
-from phiscan.review.worklist.model import WorkFilter, WorkItem
+from phiscan.review.worklist.model import FileRecord, WorkFilter
 from phiscan.web.app import create_app
 from phiscan.web.request_context import Settings
-from phiscan.web.views.passages import is_quick
+from phiscan.web.routes.passages import is_quick
 from tests.browser.share import make_share
 from tests.browser.test_keys_per_decision import LETTER
 from tests.review.results import url_of
@@ -184,11 +184,11 @@ def test_bench_pages_of_the_desk(home: Path) -> None:
     print(f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
 
 
-def items_of(store: Store, wanted: WorkFilter, viewer: str) -> list[WorkItem]:
+def items_of(store: Store, wanted: WorkFilter, viewer: str) -> list[FileRecord]:
     page = store.desk.items(wanted, viewer=viewer, now=NOW, limit=500)
     return list(page.items)
 
 
-def wait_until_ready(browser: httpx.Client, item: WorkItem) -> None:
+def wait_until_ready(browser: httpx.Client, item: FileRecord) -> None:
     """Wait until the process that reads files again has loaded its lists, as soon after the start."""
     browser.get(f"/items/{item.file_id}?prose=1")

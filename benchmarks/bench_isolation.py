@@ -1,6 +1,7 @@
-"""Cost of the isolation of workers: 10,000 small files, isolated and not, in one run.
+"""Cost of the isolation of workers: 10,000 small files, or a sample of a share, isolated and not, in one run.
 
     .venv/bin/python -m pytest -m bench -s benchmarks/bench_isolation.py
+    BENCH_SHARE=FOLDER BENCH_FILES=3000 .venv/bin/python -m pytest -m bench -s benchmarks/bench_isolation.py
 
 Isolated: as a scan does it, with open files handed over, hashes by another process, namespaces, Landlock
 and seccomp. Not isolated: the same pool of processes, which open files by their path and hold the key. Both
@@ -9,8 +10,10 @@ is 5 %. Where others use the machine, the processor time says more than the time
 """
 
 import os
+import random
 import time
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pathspec
@@ -18,8 +21,8 @@ import pytest
 
 from phiscan.config import Config
 from phiscan.crawl import IgnoreRules, crawl
+from phiscan.model import FileResult
 from phiscan.pipeline.engine import build_engine
-from phiscan.pipeline.processed import Processed
 from phiscan.pipeline.workers import worker
 from phiscan.pipeline.workers.pools import local_workers
 from phiscan.sandbox.pool import Sandbox
@@ -27,6 +30,7 @@ from phiscan.store.identity import create_key
 from tests.corpus.bench_share import make_share
 
 N_FILES = int(os.environ.get("BENCH_FILES", "10000"))
+SHARE = os.environ.get("BENCH_SHARE")  # a folder; its files are read without OCR
 N_TURNS = 10
 _PRELOAD = ("phiscan.pipeline.workers.preload",)
 
@@ -37,13 +41,17 @@ def start_without_isolation(config: Config) -> None:
 
 
 @pytest.mark.bench
+@pytest.mark.timeout(0)
 def test_measure_what_isolation_costs(tmp_path: Path) -> None:
-    share = tmp_path / "share"
-    make_share(share, N_FILES, seed=1)
+    share = Path(SHARE).resolve() if SHARE else tmp_path / "share"
+    if not SHARE:
+        make_share(share, N_FILES, seed=1)
     config = Config(home=tmp_path / "home")
     create_key(config.key_file)
     ignore = IgnoreRules(pathspec.GitIgnoreSpec.from_lines([]))
     sources = [found.source for found in crawl([os.fsencode(share)], ignore) if found.skip is None]
+    if SHARE:
+        sources = [replace(one, without_ocr=True) for one in random.Random(1).sample(sources, N_FILES)]
     seconds = {"isolated": 0.0, "not isolated": 0.0}
     processor = dict(seconds)
     with (
@@ -54,7 +62,7 @@ def test_measure_what_isolation_costs(tmp_path: Path) -> None:
             start_without_isolation,
             (config,),
             preload=_PRELOAD,
-            isolation=None,
+            is_isolated=False,
         ) as without_isolation,
     ):
         without_isolation.in_order = False  # as a scan has it: else one slow file holds up the other worker
@@ -74,7 +82,8 @@ def test_measure_what_isolation_costs(tmp_path: Path) -> None:
                 answers = [answer for _, answer in run]
                 seconds[name] += time.perf_counter() - started
                 processor[name] += processor_seconds() - spent
-                assert all(isinstance(answer, Processed) for answer in answers)
+                print(f"{number} {name}: {processor[name]:.1f} s", flush=True)
+                assert SHARE or all(isinstance(answer, FileResult) for answer in answers)
         print(f"\nlayers missing: {isolated.missing_isolation}")
     for name, total in seconds.items():
         print(f"{name:<14}{total:8.1f} s {len(sources) / total:6.0f} files/s {processor[name]:7.1f} s busy")

@@ -123,7 +123,7 @@ def examine_one(path: Path) -> None:
         engine = build_engine(Config(home=Path(home)))
     load_s, load_mb = time.process_time(), _peak_mb()
     source = SourceFile.of(os.fsencode(path.parent), os.fsencode(path.name), path.lstat())
-    result = process(source, engine).result
+    result = process(source, engine)
     print(
         json.dumps(
             {

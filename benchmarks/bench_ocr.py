@@ -1,8 +1,8 @@
-"""OCR of drawn pages in four ways: processor seconds of a page and the words found, in one run.
+"""OCR of drawn pages by tesseract and by tesserocr: processor seconds of a page and words found, in one run.
 
 Run: ``.venv/bin/python -m pytest -m bench -s benchmarks/bench_ocr.py``. Needs the development texts beside
 the checkout. Every way reads the same pages through ``picture_text``, so the check for text, deskewing
-and layout count as well. The program with ``--psm 1`` is how pages were read first.
+and layout count as well.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import re
 import resource
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -29,23 +29,12 @@ from benchmarks.drawn_pages import STYLES
 from phiscan.extract.ocr import recognition
 from phiscan.extract.ocr.images import grey_fax
 from phiscan.sandbox import programs
-from phiscan.sandbox.ocr import ocr_client
-from phiscan.sandbox.ocr.ocr_client import OcrClient
-from phiscan.sandbox.ocr.tesseract_library import SYSTEM_LIBRARY, library_files
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "text"
 SETS = ("medquad_dev", "state_union_inaugural", "aci_bench_train_valid", "fhir_synthea_dev")
 N_CHARS = 2_200  # a page and less in most styles
 SECONDS = 600.0  # what is read must not depend on how busy the machine is
-LIMITS = programs.ProgramLimits()
-PROGRAM: tuple[str, ...] = ()  # no library
-TESSEROCR = tuple(name for name in library_files() if name != SYSTEM_LIBRARY)
-WAYS: dict[str, tuple[Sequence[str], str]] = {
-    "program, with orientation (`--psm 1`)": (PROGRAM, "1"),
-    "program (`--psm 3`)": (PROGRAM, "3"),
-    "process, libtesseract of the system": ((SYSTEM_LIBRARY,), "3"),
-    "process, libtesseract of tesserocr": (TESSEROCR, "3"),
-}
+WAYS = ("tesseract", "tesserocr")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,22 +74,11 @@ def processor_s() -> float:
 
 
 @contextmanager
-def way(libraries: Sequence[str], segmentation: str) -> Iterator[OcrClient]:
-    """Have pages read by one of the libraries, or by the program where there is none."""
-    client = OcrClient(LIMITS.memory_bytes, libraries)
-    job = programs.JOBS["ocr"]
-    job = replace(
-        job,
-        arguments=tuple(
-            part.format(segmentation=segmentation, languages="{languages}") for part in job.arguments
-        ),
-    )
-    with (
-        patch.object(ocr_client, "_CLIENTS", {LIMITS.memory_bytes: client}),
-        patch.object(programs, "JOBS", {**programs.JOBS, "ocr": job}),
-    ):
-        yield client
-        client.close()
+def way(name: str) -> Iterator[None]:
+    """Have pages read by one of the programs."""
+    by_tesserocr = programs._by_tesserocr if name == "tesserocr" else lambda *_: []
+    with patch.object(programs, "_by_tesserocr", by_tesserocr):
+        yield
 
 
 @pytest.mark.bench
@@ -114,11 +92,8 @@ def test_print_seconds_and_words_of_each_way() -> None:
     print(f"{'':40}{'CPU s':>8}{'clock s':>9}{'times':>7}{'words':>8}")
     first = 0.0
     recalls = []
-    for name, (libraries, segmentation) in WAYS.items():
-        if "tesserocr" in name and not TESSEROCR:
-            print(f"{name:40}not installed")
-            continue
-        with way(libraries, segmentation) as client:
+    for name in WAYS:
+        with way(name):
             before, started, n_found = processor_s(), time.perf_counter(), 0
             for page in drawn:
                 n_found += (words(recognition.picture_text(page.image, SECONDS)) & words(page.text)).total()
@@ -127,5 +102,5 @@ def test_print_seconds_and_words_of_each_way() -> None:
         first = first or used
         recalls.append(n_found / n_words)
         columns = f"{used:8.3f}{seconds / len(drawn):9.3f}{first / used:7.2f}{recalls[-1]:8.4f}"
-        print(f"{name:40}{columns}  {client.version}")
+        print(f"{name:40}{columns}")
     assert max(recalls) - min(recalls) < 0.005

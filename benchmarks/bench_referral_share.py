@@ -19,9 +19,9 @@ from pathlib import Path
 
 import pytest
 
-from phiscan import health as classify
-from phiscan import screen
+from phiscan import decision, screen
 from phiscan.config import Config
+from phiscan.health import build_classifier, classify, detect
 from phiscan.model import Document, PiiBit, Referral, Segment
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "text"
@@ -65,7 +65,8 @@ def texts() -> Iterator[tuple[str, str, str]]:
 
 
 def examine_all() -> tuple[list[Seen], dict[str, float]]:
-    screener, classifier = screen.build_screener(Config()), classify.build_classifier(Config())
+    screener, classifier = screen.build_screener(Config()), build_classifier(Config())
+    decider = decision.build_decider(Config())
     seconds: dict[str, float] = defaultdict(float)
     found = []
     for family, label, text in texts():
@@ -73,11 +74,12 @@ def examine_all() -> tuple[list[Seen], dict[str, float]]:
         times = [time.perf_counter()]
         screening = screen.screen(document, screener)
         times.append(time.perf_counter())
-        health = classify.classify(document, classifier)
+        health = classify(document, classifier)
         times.append(time.perf_counter())
-        verdicts = classify.detect(document, screening, health, classifier)
-        layout = classify.is_laid_out_as_a_record(verdicts)
-        referral, case = classify.decide(document, screening, health, layout=layout)
+        verdicts = detect(document, screening, health, classifier)
+        gathered = decider.gather(document, screening, classifier)
+        decided = decider.decide(document, screening, health, verdicts, gathered)
+        referral, case = decided.referral, decided.case
         times.append(time.perf_counter())
         for stage, start, end in zip(("screen", "classify", "detect"), times, times[1:], strict=False):
             seconds[stage] += end - start

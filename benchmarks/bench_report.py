@@ -45,7 +45,7 @@ def test_report_of_fifty_thousand_files(tmp_path: Path) -> None:
     with lap("report.json"):
         text = report_json(report.data)
     with lap("files.csv"):
-        files_csv(report.files)
+        files_csv(report.files, report.names)
     with lap("tables/*.csv"):
         for table in tables(report.data).values():
             table_csv(table)

@@ -11,6 +11,8 @@ import time
 
 import pytest
 
+from papers.areas import area_estimates
+from papers.intervals import bootstrap_interval
 from phiscan.metrics.deidentification.randomization import randomization_test
 from phiscan.metrics.deidentification.spans import (
     AnnotatedText,
@@ -18,9 +20,7 @@ from phiscan.metrics.deidentification.spans import (
     LabelledSpan,
     instance_counts,
 )
-from phiscan.metrics.ranking.precision_recall import area_estimates
-from phiscan.metrics.ranking.ranked import rank
-from phiscan.metrics.ranking.scores import bootstrap_interval
+from phiscan.metrics.ranking import rank
 
 TYPES = ("PATIENT", "DOCTOR", "HOSPITAL", "DATE", "ID", "LOCATION", "PHONE", "AGE")
 

@@ -10,9 +10,9 @@ import os
 
 import pytest
 
-from phiscan import health as classify
-from phiscan import screen
+from phiscan import decision, screen
 from phiscan.config import Config
+from phiscan.health import build_classifier, classify, detect
 from phiscan.metrics.intervals import clopper_pearson
 from phiscan.model import Document, Referral, Segment
 from tests.corpus.short_texts import short_texts
@@ -21,7 +21,8 @@ from tests.corpus.short_texts import short_texts
 @pytest.mark.bench
 @pytest.mark.timeout(300)
 def test_print_what_is_referred_of_the_short_texts() -> None:
-    screener, classifier = screen.build_screener(Config()), classify.build_classifier(Config())
+    screener, classifier = screen.build_screener(Config()), build_classifier(Config())
+    decider = decision.build_decider(Config())
     halves = [False] if os.environ.get("SHORT_TEXTS") == "seen" else [False, True]
     for kept in halves:
         for is_phi in (True, False):
@@ -32,10 +33,11 @@ def test_print_what_is_referred_of_the_short_texts() -> None:
             for item in group:
                 document = Document(item.text, (Segment("", 0, len(item.text)),), "text/plain")
                 screening = screen.screen(document, screener)
-                health = classify.classify(document, classifier)
-                verdicts = classify.detect(document, screening, health, classifier)
-                layout = classify.is_laid_out_as_a_record(verdicts)
-                referral, case = classify.decide(document, screening, health, layout=layout)
+                health = classify(document, classifier)
+                verdicts = detect(document, screening, health, classifier)
+                gathered = decider.gather(document, screening, classifier)
+                decided = decider.decide(document, screening, health, verdicts, gathered)
+                referral, case = decided.referral, decided.case
                 eyes = [verdict for _, verdict in verdicts]
                 verdicts = (referral is Referral.REFERRED, *eyes)
                 counts = [count + verdict for count, verdict in zip(counts, verdicts, strict=True)]

@@ -25,9 +25,9 @@ from typing import Any
 import pytest
 
 from benchmarks.bench_referral_share import _IDENTIFIERS, DATA, MIX, N_FILES, texts
-from phiscan import health as classify
-from phiscan import screen
+from phiscan import decision, screen
 from phiscan.config import Config
+from phiscan.health import build_classifier, classify, detect
 from phiscan.metrics.intervals import clopper_pearson
 from phiscan.model import Document, PiiBit, Referral, Segment
 
@@ -111,19 +111,21 @@ def all_texts() -> Iterator[tuple[str, str, str]]:
 
 
 def examine_all() -> list[Seen]:
+    decider = decision.build_decider(Config())
     screener, classifier, finds = (
         screen.build_screener(Config()),
-        classify.build_classifier(Config()),
+        build_classifier(Config()),
         presidio(),
     )
     found = []
     for family, label, text in all_texts():
         document = Document(text, (Segment("", 0, len(text)),), "text/plain")
         screening = screen.screen(document, screener)
-        health = classify.classify(document, classifier)
-        verdicts = classify.detect(document, screening, health, classifier)
-        layout = classify.is_laid_out_as_a_record(verdicts)
-        referral, _ = classify.decide(document, screening, health, layout=layout)
+        health = classify(document, classifier)
+        verdicts = detect(document, screening, health, classifier)
+        gathered = decider.gather(document, screening, classifier)
+        decided = decider.decide(document, screening, health, verdicts, gathered)
+        referral = decided.referral
         bits = screening.vector.bits
         words = len({hit.concept for hit in health.terms}) >= 3
         full_name = {PiiBit.FIRST_NAME, PiiBit.LAST_NAME} <= bits

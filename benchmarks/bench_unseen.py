@@ -14,10 +14,10 @@ import pytest
 
 from benchmarks.bench_marked_texts import WRITINGS
 from benchmarks.bench_referral_share import _IDENTIFIERS
-from phiscan import health as classify
 from phiscan import screen
 from phiscan.config import Config
 from phiscan.decision import build_decider
+from phiscan.health import Classifier, build_classifier
 from phiscan.metrics.intervals import clopper_pearson
 from phiscan.model import Document, HealthScore, PiiBit, Referral, Screening, Segment
 from phiscan.pipeline.engine import Engine
@@ -33,7 +33,7 @@ def texts(name: str, folder: str = "unseen") -> Iterator[tuple[str, str]]:
 
 
 def judged(
-    text: str, screener: screen.Screener, classifier: classify.Classifier
+    text: str, screener: screen.Screener, classifier: Classifier
 ) -> tuple[Screening, HealthScore, Sequence[tuple[str, bool]], Referral, str]:
     """Return the screening, health score, verdicts and referral of a text."""
     document = Document(text, (Segment("", 0, len(text)),), "text/plain")
@@ -60,7 +60,7 @@ FOLDERS = (
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_print_what_is_referred_of_the_unseen_texts(folder: str) -> None:
     each = folder == "unseen"
-    screener, classifier = screen.build_screener(Config()), classify.build_classifier(Config())
+    screener, classifier = screen.build_screener(Config()), build_classifier(Config())
     for name in ("other_en.txt", "other_fr.txt", "phi.txt"):
         columns = ": text | case | health score | bits lacking | A B C | naive rule" if each else ""
         print(f"\n{folder}/{name}{columns}")
@@ -91,7 +91,7 @@ def test_print_what_is_referred_of_the_unseen_texts(folder: str) -> None:
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_print_what_is_referred_however_it_is_written(folder: str) -> None:
-    screener, classifier = screen.build_screener(Config()), classify.build_classifier(Config())
+    screener, classifier = screen.build_screener(Config()), build_classifier(Config())
     print(f"\n{folder} | referred of others | found of PHI")
     for writing, write in WRITINGS.items():
         counts: list[tuple[int, int]] = []

@@ -1,9 +1,4 @@
-"""Write docs/reference/commands.md from the help of every command.
-
-    .venv/bin/python docs/make_commands.py
-
-The tests fail when the page is not what this script would write.
-"""
+"""Write build/docs/commands.md from the help of every command (`make docs`)."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +7,7 @@ import click
 
 from phiscan.cli import app
 
-PAGE = Path(__file__).parent / "reference" / "commands.md"
+PAGE = Path(__file__).resolve().parents[1] / "build" / "docs" / "commands.md"
 HEAD = """# Every command
 
 This page lists the help of every command, as `phiscan COMMAND --help` prints it. Results go to standard
@@ -50,4 +45,5 @@ def page() -> str:
 
 
 if __name__ == "__main__":
+    PAGE.parent.mkdir(parents=True, exist_ok=True)
     PAGE.write_text(page(), encoding="utf-8")

@@ -1,21 +1,16 @@
-"""Write docs/reference/database.md from the comments of the tables.
-
-    .venv/bin/python docs/make_database.py
-
-The tests fail when the page is not what this script would write.
-"""
+"""Write build/docs/database.md from the comments of the tables (`make docs`)."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import sqlalchemy as sa
 
-from phiscan.store.tables import APPEND_ONLY, SCHEMA_VERSION, metadata
+from phiscan.store.tables import APPEND_ONLY, metadata
 
-PAGE = Path(__file__).parent / "reference" / "database.md"
+PAGE = Path(__file__).resolve().parents[1] / "build" / "docs" / "database.md"
 HEAD = f"""# The review database
 
-Schema {SCHEMA_VERSION}. Made by `docs/make_database.py` from the comments in `phiscan/store/tables/`;
+Made by `docs/make_database.py` from the comments in `phiscan/store/tables/`;
 do not edit.
 
 No column holds document text: findings keep positions, types, masked shapes and keyed hashes. Times are UTC
@@ -77,4 +72,5 @@ def _name(constraint: sa.Constraint, table: sa.Table) -> str:
 
 
 if __name__ == "__main__":
+    PAGE.parent.mkdir(parents=True, exist_ok=True)
     PAGE.write_text(page(), encoding="utf-8")

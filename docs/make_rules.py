@@ -1,9 +1,4 @@
-"""Write the list of rules in docs/reference/rules.md from the pattern files.
-
-    .venv/bin/python docs/make_rules.py
-
-A test refuses a page that is behind the files.
-"""
+"""Write build/docs/rules.md, the list of the shipped rules, from the pattern files (`make docs`)."""
 
 from __future__ import annotations
 
@@ -11,13 +6,13 @@ from pathlib import Path
 
 from phiscan.screen.rules.files import load_rules
 
-PAGE = Path(__file__).resolve().parent / "reference" / "rules.md"
-BEGIN, END = "<!-- rules: begin -->", "<!-- rules: end -->"
+PAGE = Path(__file__).resolve().parents[1] / "build" / "docs" / "rules.md"
 
 
-def table() -> str:
+def page() -> str:
     """Return the rules as a Markdown table, in the order of the files."""
     lines = [
+        "# The rules that are shipped\n",
         "| Rule | Type | Finds | Score | Needs a label | Check | Source |",
         "| --- | --- | --- | --- | --- | --- | --- |",
     ]
@@ -28,16 +23,9 @@ def table() -> str:
             f"| `{rule.id}` | {rule.entity_type.value} | {rule.summary} | {rule.score} | {label} | {check} "
             f"| {rule.source} |"
         )
-    return "\n".join(lines)
-
-
-def page() -> str:
-    """Return the page with its list replaced."""
-    text = PAGE.read_text(encoding="utf-8")
-    head, _, rest = text.partition(BEGIN)
-    _, _, tail = rest.partition(END)
-    return f"{head}{BEGIN}\n{table()}\n{END}{tail}"
+    return "\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":
+    PAGE.parent.mkdir(parents=True, exist_ok=True)
     PAGE.write_text(page(), encoding="utf-8")

@@ -1,9 +1,4 @@
-"""Write docs/reference/schemas/report.json, the JSON Schema of report.json, from the classes of the report.
-
-    .venv/bin/python docs/make_schema.py
-
-A test refuses a schema that differs from the classes.
-"""
+"""Write build/docs/report.json, the JSON Schema of report.json, from the classes of the report."""
 
 from __future__ import annotations
 
@@ -18,7 +13,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from phiscan.report.data.report import ReportData
 
-PAGE = Path(__file__).resolve().parent / "reference" / "schemas" / "report.json"
+PAGE = Path(__file__).resolve().parents[1] / "build" / "docs" / "report.json"
 _PLAIN: dict[Any, dict[str, Any]] = {
     str: {"type": "string"},
     bool: {"type": "boolean"},
@@ -82,4 +77,5 @@ def page() -> str:
 
 
 if __name__ == "__main__":
+    PAGE.parent.mkdir(parents=True, exist_ok=True)
     PAGE.write_text(page(), encoding="utf-8")

@@ -26,7 +26,8 @@ MAX_K = 100
 _NOT_FIELDS = frozenset({"limits", "health", "detectors", "tables", "source", "learned"})
 # Tables of phiscan.toml that the packages which use them read and check with ``take_table``.
 PACKAGE_TABLES = (
-    *("cluster", "desk", "heads", "notify", "oidc", "pace", "patients", "retention", "schedule", "shares"),
+    *("cluster", "desk", "heads", "notify", "oidc", "organization", "pace"),
+    *("patients", "retention", "schedule", "shares"),
 )
 
 
@@ -74,6 +75,7 @@ class LearnedVersion:
 
     number: int
     files: tuple[tuple[str, str], ...]  # name in home/models/NUMBER, sha256
+    former: LearnedVersion | None = None  # used before; the audit sample of a scan compares with it
 
 
 _OWN_TABLES: Mapping[str, type[Any]] = {
@@ -97,10 +99,9 @@ class Config:
     passwords_file: str = ""  # one password per line, tried on encrypted files
     k: int = 3  # neighbours in the health classifier
     prevalence: float = 0.01  # assumed share of files with PHI
-    missed_file_cost: float = 60.0  # cost of a missed file, in reviews
+    missed_file_cost: float = 30.0  # cost of a missed file, in reviews
     messages_of_care: tuple[str, ...] = MESSAGES_OF_CARE  # kinds that are health information
     audit_share: float = 0.05  # share of files in the audit sample, on which all recognizers run
-    second_names_share: float = 0.1  # share of files on which the second name recognizers run, for estimates
     language: str = SOURCE  # of the report, and of the desk if the browser prefers no available language
     limits: Limits = field(default_factory=Limits)
     health: HealthSettings = field(default_factory=HealthSettings)
@@ -332,9 +333,8 @@ def _checked(config: Config) -> Config:
             _refuse(f"{config.source}: limits.{item.name}", "a number above 0 and below 2^60")
     if not 0 <= config.workers <= MAX_WORKERS:
         _refuse(f"{config.source}: workers", f"0 (one per core) to {MAX_WORKERS}")
-    for name in ("audit_share", "second_names_share"):
-        if not 0 <= getattr(config, name) <= 1:  # refuses NaN too
-            _refuse(f"{config.source}: {name}", "a number from 0 to 1")
+    if not 0 <= config.audit_share <= 1:  # refuses NaN too
+        _refuse(f"{config.source}: audit_share", "a number from 0 to 1")
     if not 0 < config.prevalence < 1:
         _refuse(f"{config.source}: prevalence", "a number between 0 and 1")
     if not 0 < config.missed_file_cost < MAX_LIMIT:

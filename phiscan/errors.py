@@ -49,13 +49,14 @@ class ExtractError(PhiscanError):
     """One file, or one part of it, could not be read.
 
     ``reason`` is a value of :class:`phiscan.model.FailReason`; ``detail`` is a short technical text
-    without any of the document's content.
+    without any of the document's content. ``members``: the locators of what a container holds.
     """
 
-    def __init__(self, reason: str, detail: str = "") -> None:
+    def __init__(self, reason: str, detail: str = "", members: tuple[str, ...] = ()) -> None:
         super().__init__(f"{reason}: {detail}" if detail else reason)
         self.reason = reason
         self.detail = detail
+        self.members = members
 
 
 class ClusterError(PhiscanError):
@@ -66,14 +67,27 @@ class StoreError(PhiscanError):
     """The review store cannot be opened, read or written; stops the run."""
 
 
-def origin(error: BaseException) -> str:
-    """Return the type and innermost line of code of an unexpected error, never its message.
+def kind_of(error: BaseException) -> str:
+    """Return the name of an error's class, or of the first of its bases that is Python's or phiscan's own.
 
-    Libraries quote their input, so their messages may contain document text.
+    Libraries name theirs as they like; a name of a worker's choice could be a word of a document.
+
+    >>> kind_of(zlib.error("x")), kind_of(BadZipFile()), kind_of(UnicodeDecodeError("utf-8", b"", 0, 1, ""))
+    ('Exception', 'Exception', 'UnicodeDecodeError')
     """
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
+    ours = {"builtins", __name__}
+    return next(one.__name__ for one in type(error).__mro__ if one.__module__ in ours)
+
+
+def origin(error: BaseException, kind: str = "") -> str:
+    """Return the type of an unexpected error, or its kind, and the innermost line of phiscan's code.
+
+    Never its message: libraries quote their input, so their messages may contain document text.
+    """
+    at, trace = "", error.__traceback__
+    while trace is not None:
+        path = Path(trace.tb_frame.f_code.co_filename)
+        if path.is_relative_to(Path(__file__).parent):
+            at = f" at {path.name}:{trace.tb_lineno}"
         trace = trace.tb_next
-    if trace is None:
-        return type(error).__name__
-    return f"{type(error).__name__} at {Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}"
+    return f"{kind or type(error).__name__}{at}"

@@ -1,4 +1,4 @@
-"""Hashes under the secret key: protocol, implementation with the key, and one for processes without it.
+"""Hashes under the secret key: protocol, and implementation with the key.
 
 The identity of a value is an HMAC-SHA256, a word of a signature a keyed BLAKE2b of 8 bytes.
 """
@@ -11,7 +11,6 @@ from hashlib import blake2b, sha256
 from typing import Protocol
 
 DIGEST_BYTES, WORD_BYTES, SEED_BYTES = 32, 8, 4
-_NO_KEY = "this process has no key"
 
 
 class Hasher(Protocol):
@@ -47,19 +46,3 @@ class KeyHasher:
     def seed(self) -> int:
         """Return the 32-bit seed of the permutations of signatures."""
         return int.from_bytes(sha256(b"signature\0" + self._key).digest()[:SEED_BYTES])
-
-
-class NoHasher:
-    """Raises an error: for processes that read documents and store nothing."""
-
-    def identities(self, messages: Sequence[bytes]) -> list[bytes]:  # noqa: ARG002 (see Hasher)
-        """Refuse."""
-        raise RuntimeError(_NO_KEY)
-
-    def words(self, words: Sequence[bytes]) -> list[bytes]:  # noqa: ARG002 (see Hasher)
-        """Refuse."""
-        raise RuntimeError(_NO_KEY)
-
-    def seed(self) -> int:
-        """Refuse."""
-        raise RuntimeError(_NO_KEY)

@@ -20,7 +20,7 @@ from typing import Any, Final, Self
 
 from jinja2 import Environment, pass_context
 from jinja2.runtime import Context
-from markupsafe import escape
+from markupsafe import Markup, escape
 
 SOURCE: Final = "en"
 LANGUAGES: Final[dict[str, str]] = {"en": "English", "fr": "Français"}
@@ -134,9 +134,9 @@ class Lazy(str):
     def __format__(self, spec: str) -> str:
         return format(str(self), spec)
 
-    def __html__(self) -> str:
-        """Return the text for a page, escaped."""
-        return str(escape(str(self)))
+    def __html__(self) -> Markup:
+        """Return the text for a page, escaped; as ``Markup``, so that nothing escapes it again."""
+        return escape(str(self))
 
     def __add__(self, other: str) -> str:
         return Lazy(_joined, "", self, other)

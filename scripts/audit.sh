@@ -1,13 +1,13 @@
 #!/bin/sh
-# Ask the database of known vulnerabilities about every package of requirements.lock; say so where it cannot be reached.
+# Ask the database of known vulnerabilities about every package of requirements.lock; exit 3 where it cannot be reached.
 set -u
 cd "$(dirname "$0")/.."
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 pip="$folder/venv/bin/python -m pip --disable-pip-version-check"
 if ! python3 -m venv "$folder/venv" || ! $pip install -q pip-audit >"$folder/log" 2>&1; then
-    echo "audit: skipped: pip-audit cannot be installed here"
-    exit 0
+    echo "audit: not checked: pip-audit cannot be installed here"
+    exit 3
 fi
 "$folder/venv/bin/pip-audit" --require-hashes --disable-pip -r requirements.lock --format json >"$folder/found" 2>"$folder/log"
 status=$?
@@ -18,12 +18,12 @@ import sys
 try:
     found = json.load(open(sys.argv[1], encoding="utf-8"))["dependencies"]
 except (OSError, ValueError, KeyError):
-    print("audit: skipped: the database of vulnerabilities cannot be reached here")
-    sys.exit(0)
+    print("audit: not checked: the database of vulnerabilities cannot be reached here")
+    sys.exit(3)
 asked = [one for one in found if "skip_reason" not in one]
 if not asked:
-    print("audit: skipped: the database of vulnerabilities knows none of the packages here (no way to it)")
-    sys.exit(0)
+    print("audit: not checked: the database of vulnerabilities knows none of the packages (no way to it)")
+    sys.exit(3)
 bad = [one for one in asked if one.get("vulns")]
 for one in bad:
     print(f"audit: {one['name']} {one['version']}: {', '.join(v['id'] for v in one['vulns'])}")

@@ -21,7 +21,9 @@ echo
 "$phiscan" queue show "Clinics/Cardiology/2024/referral-0312.docx" --limit 6
 
 say "3. Review: the sample's known truth stands in for the privacy officer, for the queue and for 60 random files"
-"$phiscan" queue decide --from sample_corpus/truth.jsonl --reviewer sample-truth --sample 60
+"$phiscan" queue draw --queued 20 --unreferred 60 --by sample-lead
+"$phiscan" queue decide --from sample_truth/truth.jsonl --reviewer sample-truth --opened
+"$phiscan" queue left
 
 say "4. The report: TDP and FRP with exact intervals, and a bound on what was missed"
 "$phiscan" report --out demo/report

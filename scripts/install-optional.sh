@@ -1,5 +1,5 @@
 #!/bin/sh
-# Install the optional readers on Debian or Ubuntu: OCR, Outlook stores, the oldest Word files, RAR, disk images,
+# Install the optional readers on Debian or Ubuntu: OCR, Outlook stores, the oldest Word files, RAR,
 # Access databases, WordPerfect and Works documents.
 # phiscan works without them and says what it could not read; `phiscan doctor` names what is missing.
 # With --test also what the tests use: a browser, servers that they start themselves on loopback, and what
@@ -7,13 +7,13 @@
 # With --measure also the independent readers that benchmarks/formats_measured.py compares with.
 set -eu
 
-packages="tesseract-ocr tesseract-ocr-fra tesseract-ocr-osd catdoc pst-utils libarchive-tools sleuthkit"
+packages="tesseract-ocr tesseract-ocr-fra tesseract-ocr-osd catdoc pst-utils libarchive-tools"
 packages="$packages mdbtools libwpd-tools libwps-tools"
 linters=""
 case "${1:-}" in
     "") ;;
     --test)
-        packages="$packages chromium postgresql samba docker-compose e2fsprogs ewf-tools"
+        packages="$packages chromium postgresql samba nginx-light docker-compose"
         linters="dclint@3.1.0 dockerfile-utils@0.16.3"
         ;;
     --measure)

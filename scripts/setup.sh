@@ -37,7 +37,8 @@ make_venv() {
 # A .venv made by a Python that is gone, or on another path, does not run: make it anew.
 "$venv/bin/python" -c 'import pip' 2>/dev/null || make_venv
 
-extra=""
+# A checkout has the commands of papers/, too.
+extra="[papers]"
 [ "$kind" = dev ] && extra="[dev]"
 echo "setup: installing phiscan$extra and what it needs into $venv (a few minutes the first time)"
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore

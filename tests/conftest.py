@@ -27,10 +27,6 @@ sys.dont_write_bytecode = False
 # A shell lets what runs in its background ignore Ctrl-C, and so would every program that a test starts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# spaCy takes seconds to load in each worker that draws a file for the second family of names: who tests it
-# asks for it.
-os.environ.setdefault("PHISCAN_SECOND_NAMES_SHARE", "0")
-
 # CI runs the tests as root: what a scan says of that is tested where it is meant.
 os.environ.setdefault("PHISCAN_ALLOW_ROOT", "1")
 

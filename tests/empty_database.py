@@ -1,4 +1,4 @@
-"""New SQLite databases for tests: each a copy of one that the migrations made once in this process."""
+"""New SQLite databases for tests: each a copy of one that the baseline made once in this process."""
 
 import tempfile
 from functools import cache

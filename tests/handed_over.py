@@ -8,7 +8,7 @@ from phiscan.model import SourceFile
 from phiscan.pipeline.workers.file_handoff import FileHandoff
 from phiscan.sandbox.delivered_files import ask_at
 from phiscan.sandbox.pool import Sandbox
-from phiscan.sandbox.services import program_service
+from phiscan.sandbox.service import program_service
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """The catalogues: every marked message has a translation that fits; what is compiled is what is written."""
 
+import html
 import re
 from datetime import UTC, datetime
 from functools import cache
@@ -11,6 +12,8 @@ from string import Formatter
 import pytest
 from babel.messages.catalog import Catalog, Message
 from babel.messages.plurals import get_plural
+from jinja2 import Environment
+from markupsafe import Markup
 
 from phiscan.language import (
     LANGUAGES,
@@ -18,6 +21,8 @@ from phiscan.language import (
     Lazy,
     catalogue,
     current,
+    install,
+    lazy_decimal,
     lazy_gettext,
     lazy_join,
     lazy_ngettext,
@@ -28,12 +33,12 @@ from phiscan.language import (
 )
 from phiscan.model import FailReason, SkipReason
 from phiscan.report import words
-from phiscan.report.code_words import CODES
+from phiscan.report.words import CODES
 from phiscan.review.accounts.users import Role, Scope
 from phiscan.review.audit.log import TABLES
-from phiscan.review.worklist.risk import Exposure
+from phiscan.review.worklist.model import Exposure
 from phiscan.web.access import Permission
-from phiscan.web.static import Static
+from phiscan.web.pages import Static
 
 ROOT = Path(__file__).parent.parent
 _spec = util.spec_from_file_location("messages", ROOT / "scripts" / "messages.py")
@@ -230,3 +235,21 @@ def test_a_language_that_is_not_known_is_english() -> None:
         assert current() == SOURCE
     assert isinstance(lazy_gettext("Queue"), Lazy)
     assert catalogue("fr").gettext("Queue") == "File d\u2019attente"
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_a_lazy_text_is_escaped_once_however_it_comes_into_a_page(language: str) -> None:
+    text = lazy_gettext('{share} of <all> & "more", the driver\'s', share=lazy_decimal("<0.1%"))
+    environment = Environment(autoescape=True)
+    install(environment)
+    with using(language):
+        plain = str(text)
+        pages = (
+            Markup("<p>{}</p>").format(text),
+            Markup("<p>%s</p>") % text,
+            Markup("<p>") + text + Markup("</p>"),
+            environment.from_string("<p>{{ text }}</p>").render(text=text),
+            environment.from_string("<p>{{ '' ~ text }}</p>").render(text=text),
+            environment.from_string("<p>{% trans text=text %}{{ text }}{% endtrans %}</p>").render(text=text),
+        )
+        assert {html.unescape(str(page)) for page in pages} == {f"<p>{plain}</p>"}

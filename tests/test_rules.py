@@ -6,6 +6,7 @@ import pytest
 
 from phiscan.config import Config
 from phiscan.errors import RuleError
+from phiscan.lexicon.identifier_labels import BIRTH_DATE, CARD, RECORD, label_words
 from phiscan.model import EntityType
 from phiscan.screen.rules.definitions import RuleSet, read_rules
 from phiscan.screen.rules.files import load_rules
@@ -119,3 +120,13 @@ def test_check_finds_a_shadowed_rule(tmp_path: Path) -> None:
             "but site.other.1 shadows it"
         )
     ]
+
+
+def test_a_word_of_a_context_is_a_label_of_it_and_no_other_identifier_has_it() -> None:
+    contexts = load_rules().contexts
+    places = (BIRTH_DATE, RECORD, CARD)
+    for name in places:
+        assert label_words(name)
+        assert set(label_words(name)) <= set(contexts[name].labels)
+    assert label_words() == label_words(*places)
+    assert len(label_words()) == len(set(label_words()))

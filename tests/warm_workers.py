@@ -1,21 +1,13 @@
 """One server that forks workers, with everything loaded that they need, for the scans of many tests.
 
-Loading takes seconds, so the server goes on from one module to the next, as long as the next uses it too;
-tests of the server and of workers find none running.
+Loading takes seconds, so the server goes on from one module to the next, until one of the folders whose tests
+are of servers and workers follows: they find none running.
 """
-
-from pathlib import Path
 
 import pytest
 
-_USING = pytest.StashKey[set[Path]]()
 _STARTED = pytest.StashKey[bool]()
-
-
-def pytest_collection_finish(session: pytest.Session) -> None:
-    session.config.stash[_USING] = {
-        item.path for item in session.items if "warm" in getattr(item, "fixturenames", ())
-    }
+_OF_WORKERS = ("cluster", "extract", "sandbox", "security")
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +24,7 @@ def warm(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
     if not item.config.stash.get(_STARTED, False):
         return
-    if nextitem is None or nextitem.path not in item.config.stash[_USING]:
+    if nextitem is None or nextitem.path.parent.name in _OF_WORKERS:
         from phiscan.sandbox import fork_server  # noqa: PLC0415 (see above)
 
         fork_server.stop()

@@ -113,52 +113,6 @@ def names(
     return 0
 
 
-@train.command(
-    "second-names", epilog="Example: phiscan train second-names --out build/second --data ../texts"
-)
-@click.option(
-    "--out",
-    required=True,
-    type=click.Path(),
-    help="Folder for weights, labels, card and the networks of the folds.",
-)
-@_data_option
-@_marked_option
-@_seed_option
-@_documents_option
-@click.option("--epochs", type=click.IntRange(min=1), help="Times that each text is seen. Default: 5.")
-@_json_option
-def second_names(
-    out: str,
-    data: str | None,
-    marked: tuple[str, ...],
-    seed: int | None,
-    n_documents: int | None,
-    epochs: int | None,
-    as_json: bool,
-) -> None:
-    """Train the second family of name recognizers, a small spaCy network, and write its model card.
-
-    Learns from the same documents and sets as the tagger, and is measured on the same sets by networks that
-    never saw their like. It decides no referral: its verdicts are a capture list on a sample. About twenty
-    minutes on one core. The same seed, texts and packages give the same weights on the same kind of machine.
-    Needs the extra "train".
-    """
-    from training.second_names.train import (  # noqa: PLC0415 (few commands pay for loading it)
-        CARD,
-        NetworkSettings,
-        train_second_names,
-    )
-
-    texts = _texts(data, marked)
-    settings = replace(NetworkSettings(), **_given(seed=seed, n_documents=n_documents, n_epochs=epochs))
-    card = train_second_names(settings, texts=texts, out=Path(out), log=print_message)
-    if as_json:
-        print_json({"figures": card["figures"]})
-    else:
-        click.echo(f"{Path(out) / CARD}")
-
-
 @train.command(epilog="Example: phiscan train numbers --out build/numbers --marked marked.jsonl")
 @click.option("--out", required=True, type=click.Path(), help="Folder for weights and card.")
 @click.option(

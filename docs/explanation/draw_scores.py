@@ -10,10 +10,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from phiscan.metrics.ranking.differential_privacy import noise_scale
-from phiscan.metrics.ranking.precision_recall import average_precision, lower_trapezoid
-from phiscan.metrics.ranking.ranked import curve, rank
-from phiscan.metrics.ranking.unachievable import minimum_aucpr
+from phiscan.metrics.differential_privacy import noise_scale
+from phiscan.metrics.ranking import average_precision, curve, lower_trapezoid, minimum_aucpr, rank
 
 IMAGES = Path(__file__).parent / "images"
 BLUE, RED, GREEN, GREY = "#1f4e79", "#b03a2e", "#2e7d4f", "0.55"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import io
 import os
 import sys
@@ -11,16 +10,16 @@ import traceback
 import click
 
 from phiscan import __version__
+from phiscan.cli.lazy_group import LazyGroup
 from phiscan.cli.output import print_message, set_log_format
 from phiscan.errors import PhiscanError, origin
 from phiscan.sandbox.scratch_folder import remove_stale_folders
-from phiscan.stopping import EXIT_STOPPED, as_interrupt, importing, mark_reported
+from phiscan.stopping import EXIT_STOPPED, as_interrupt, mark_reported
 from phiscan.threads import use_one_thread
 
 EXIT_USAGE = 2
 
-# The explicit list of commands: module and one-line description. The description is repeated here because
-# `phiscan --help` would otherwise import every command with all libraries.
+# The explicit list of commands, in the order of the pipeline: module and one-line description.
 COMMANDS: dict[str, tuple[str, str]] = {
     "init": (
         "phiscan.cli.init:init",
@@ -63,13 +62,13 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "phiscan.cli.report:report",
         "Write the audit pack of a scan: report.html, the same as PDF, report.json, CSV tables, plots.",
     ),
-    "learn": ("phiscan.cli.learn.command:learn", "Learn a new version from reviewed decisions."),
+    "learn": ("phiscan.cli.learn:learn", "Learn a new version from reviewed decisions."),
     "estimate": (
         "phiscan.cli.estimate.command:estimate",
         "Estimate the accuracy of the screen and the PHI that it missed.",
     ),
     "score": (
-        "phiscan.cli.score.command:score",
+        "phiscan.cli.score:score",
         "Score spans, rankings and hierarchies against a gold standard.",
     ),
     "train": (
@@ -77,7 +76,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Make the shipped models anew; for those who change phiscan, never needed to scan.",
     ),
     "benchmark": (
-        "phiscan.cli.benchmark:benchmark",
+        "papers.commands.benchmark:benchmark",
         "Repeat the experiments of the source papers; for auditors, never needed to scan.",
     ),
     "doctor": (
@@ -91,43 +90,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
 }
 
 
-class LazyGroup(click.Group):
-    """A command group whose commands are imported only when they are run or described in full."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's signature)
-        """Return the command names in the order of the pipeline."""
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """Import and return one command."""
-        if cmd_name not in COMMANDS:
-            return None
-        module, _, attribute = COMMANDS[cmd_name][0].partition(":")
-        with importing():
-            try:
-                command: click.Command = getattr(importlib.import_module(module), attribute)
-            except ModuleNotFoundError as error:
-                if error.name != "training":
-                    raise
-                message = "`phiscan train` needs a checkout of the source: training texts are not installed"
-                raise click.UsageError(message) from None
-        return command
-
-    def invoke(self, ctx: click.Context) -> object:
-        """Run the command; only ``_run`` reports an interrupt, because click would print an empty line."""
-        remove_stale_folders()  # left by a scan that was killed
-        try:
-            return super().invoke(ctx)
-        except KeyboardInterrupt:
-            raise click.exceptions.Abort from None
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """Write one line for each command."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
-
-
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=LazyGroup, lazy=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="phiscan")
 @click.option(
     "--config",
@@ -148,6 +111,7 @@ class LazyGroup(click.Group):
 @click.pass_context
 def app(ctx: click.Context, config_path: str | None) -> None:
     """Find personal health information on file shares, and estimate how much was missed."""
+    remove_stale_folders()  # left by a scan that was killed
     ctx.obj = config_path
 
 

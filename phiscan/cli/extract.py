@@ -18,15 +18,15 @@ from phiscan.cli.output import print_json, print_message
 from phiscan.config import Config, Limits, load_config
 from phiscan.errors import ExtractError, InputError
 from phiscan.extract import extract as read_document
-from phiscan.extract.archives.segment_names import segment_of
 from phiscan.extract.archives.segments import PART
+from phiscan.extract.core.opening import segment_of
 from phiscan.model import Document, FailReason, Outcome, SkipReason, SourceFile
 from phiscan.pipeline.passwords import read_passwords
 from phiscan.pipeline.workers.file_handoff import FileHandoff
 from phiscan.sandbox.answers import Fault
 from phiscan.sandbox.delivered_files import ask_at
 from phiscan.sandbox.pool import Sandbox
-from phiscan.sandbox.services import program_service
+from phiscan.sandbox.service import program_service
 from phiscan.visible import visible
 
 EXIT_UNREAD = 3

@@ -48,7 +48,7 @@ home = ".phiscan"
 # prevalence = 0.01
 
 # A missed file costs as much time as so many reviews; a file is referred from P = 1 / (1 + this) on.
-# missed_file_cost = 60.0
+# missed_file_cost = 30.0
 
 # Messages about a patient that are health information by what they are; leave out what is none for you.
 # messages_of_care = ["hl7", "x12", "fhir", "cda", "dicom"]
@@ -56,9 +56,6 @@ home = ".phiscan"
 
 # Share of the files on which everything is computed, also what cannot change whether they are referred.
 # audit_share = 0.05
-
-# Share of the files in which a second family of name recognizers looks too, to estimate what was missed.
-# second_names_share = 0.1
 
 # What one file may cost; what is beyond is recorded as not read.
 [limits]

@@ -19,6 +19,14 @@ def print_json(value: Any) -> None:
     click.echo(json_text(value))
 
 
+unblind_option = click.option(
+    "--unblind",
+    metavar="NAME",
+    help="Also show first verdicts that await a blind second one; NAME is recorded in the audit log."
+    " Show it to nobody who reviews.",
+)
+
+
 class _Log:
     """The output format of messages."""
 

@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from phiscan.cli.output import print_message
-from phiscan.cli.unblind import unblind_option
+from phiscan.cli.output import print_message, unblind_option
 from phiscan.config import load_config
 from phiscan.language import LANGUAGES, decimal, using
 from phiscan.language import gettext as _
-from phiscan.report.words import count, moment, share
+from phiscan.report.words import count, share
 
 if TYPE_CHECKING:
     from phiscan.config import Config
+    from phiscan.report.data.estimates import Answer
     from phiscan.report.data.report import Headline, ReportData
-    from phiscan.report.data.summary import Answer
 
 
 @click.command(epilog="Example: phiscan report --out report && xdg-open report/report.html")
@@ -28,12 +27,6 @@ if TYPE_CHECKING:
 )
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder for the pack.")
 @click.option("--json", "as_json", is_flag=True, help="Print report.json on standard output.")
-@click.option(
-    "--seed",
-    default="1",
-    show_default=True,
-    help="Seed of the random order in which files that were not referred are sampled; keep it.",
-)
 @click.option("--hide-paths", is_flag=True, help="Name files by number: a path may name a person.")
 @click.option(
     "--language",
@@ -57,7 +50,6 @@ def report(
     scan_id: int | None,
     out: Path | None,
     as_json: bool,
-    seed: str,
     hide_paths: bool,
     language: str | None,
     unblind: str | None,
@@ -104,7 +96,6 @@ def report(
             database,
             scan_id,
             now=now,
-            seed=seed,
             hide_paths=hide_paths,
             conceal=unblind is None,
             home=config.home,
@@ -172,10 +163,8 @@ def _private(
 
 def _answer(answer: Answer) -> str:
     """Format one answer of the first page for a terminal, in the language of the context."""
-    given = moment(answer.due) if answer.due else None
-    given = count(answer.n) if answer.n is not None else given
+    given = _("not known: {reason}", reason=answer.reason) if answer.n is None else count(answer.n)
     caution = f" {answer.caution}" if answer.caution else ""
-    given = given or _("not known: {reason}", reason=answer.reason)
     return f"{answer.question} {given}. {answer.sentence}{caution}"
 
 

@@ -90,7 +90,7 @@ def serve(
     lifetime = Lifetime(
         idle=timedelta(minutes=table.idle_minutes), absolute=timedelta(hours=table.session_hours)
     )
-    with Store.open(config.database_url, audit_key=config.audit_key_file) as store:
+    with Store.open(config.database_url, audit_key=config.audit_key_file, hash_key=config.key_file) as store:
         store.users = replace(store.users, lifetime=lifetime)
         if not store.users.everybody():
             print_message("no account yet: `phiscan users add NAME --role admin` makes one")

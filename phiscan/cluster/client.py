@@ -19,8 +19,7 @@ from phiscan.cluster.pickling import Batch, Refusal, Reply, from_pickle, to_pick
 from phiscan.cluster.reading import read_batch
 from phiscan.config import LearnedVersion
 from phiscan.errors import ClusterError, origin
-from phiscan.model import FailReason, SourceFile
-from phiscan.pipeline.processed import Processed
+from phiscan.model import FailReason, FileResult, SourceFile
 from phiscan.sandbox.answers import Fault
 
 FIRST_BATCH = 20  # files; small, so that a small share is distributed too
@@ -71,7 +70,7 @@ class ClusterClient:
         """Unknown here: `phiscan doctor` reports it on each machine of the cluster."""
         return None
 
-    def run(self, sources: Iterable[SourceFile]) -> Iterator[tuple[SourceFile, Processed | Fault]]:
+    def run(self, sources: Iterable[SourceFile]) -> Iterator[tuple[SourceFile, FileResult | Fault]]:
         """Yield each file with its result, in the order of the files.
 
         Raises:
@@ -95,7 +94,7 @@ class ClusterClient:
             else:
                 yield from _paired(lot.sources, answer)
 
-    def _divide(self, sources: tuple[SourceFile, ...]) -> Iterator[tuple[SourceFile, Processed | Fault]]:
+    def _divide(self, sources: tuple[SourceFile, ...]) -> Iterator[tuple[SourceFile, FileResult | Fault]]:
         """Find the file that kills the workers by sending the batch in ever smaller parts.
 
         A part has about the square root of the files, so that a batch of 200 costs the cluster three
@@ -180,7 +179,7 @@ def _batches(sources: Iterable[SourceFile], largest: int) -> Iterator[tuple[Sour
         yield tuple(batch)
 
 
-def _paired(sources: tuple[SourceFile, ...], reply: Reply) -> Iterator[tuple[SourceFile, Processed | Fault]]:
+def _paired(sources: tuple[SourceFile, ...], reply: Reply) -> Iterator[tuple[SourceFile, FileResult | Fault]]:
     """Yield each file as crawled on this machine with its result, and with owner and readers from the worker.
 
     The device number of the worker's mount is not used.
@@ -190,7 +189,7 @@ def _paired(sources: tuple[SourceFile, ...], reply: Reply) -> Iterator[tuple[Sou
         if isinstance(answer, Fault):
             yield source, answer
         else:
-            yield source, replace(answer, result=replace(answer.result, source=source))
+            yield source, replace(answer, source=source)
 
 
 def _device(root: bytes) -> int:

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from phiscan.config import LearnedVersion
-from phiscan.model import SourceFile
-from phiscan.pipeline.processed import Processed
+from phiscan.model import FileResult, SourceFile
 from phiscan.sandbox.answers import Fault
 
 
@@ -37,7 +36,7 @@ class Batch:
 class Reply:
     """The result, owner and readers of each file of a batch, in its order."""
 
-    answers: tuple[Processed | Fault, ...] = field(repr=False)
+    answers: tuple[FileResult | Fault, ...] = field(repr=False)
     access: tuple[tuple[str, tuple[str, ...]], ...] = field(repr=False)
 
 

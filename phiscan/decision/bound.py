@@ -14,8 +14,15 @@ about:
 
 Three inputs have no such maximum. The words of a passage and the text detector see names and numbers masked
 by their types, and doubtful names are counted; these may rise together by ``allowance_of``, which was
-measured, not derived: docs/experiments/2026-11-26-cascade.md. What a larger rise loses is estimated in
+measured, not derived: docs/decisions/0056. What a larger rise loses is estimated in
 every scan from the audit sample, on which everything is computed.
+
+The encoder adds to the log-odds of passages with a health concept alone, which no later recognizer adds, and
+at most ``PassageEncoder.highest``.
+
+Before the cheap recognizers, strong identifiers alone are known (``Screener.strong_identifiers``). Then
+contact data, dates and organizations may add as well: ``STRONG_ALLOWANCE``
+(docs/experiments/2026-11-28-strong-identifiers.md).
 """
 
 from __future__ import annotations
@@ -31,14 +38,16 @@ from phiscan.decision.evidence import NAMES_OF_EVIDENCE, Floats, Positions
 from phiscan.decision.model import PassageInputs, PhiModel
 from phiscan.decision.text_scores import TextScores
 from phiscan.model import Finding
+from phiscan.text.automata import Rare
 from phiscan.text.intervals import is_taken, merged
-from phiscan.text.prefilter import Rare
 
 # Log-odds that words, text detector and doubtful names may add together. In a short text, a name or two are a
 # large part of the words; searching it costs next to nothing.
 ALLOWANCE: Final = 1.0
 SHORT_TEXT_ALLOWANCE: Final = 4.0
 SHORT_CHARS: Final = 600
+STRONG_ALLOWANCE: Final = 1.5  # at least, while only strong identifiers are known
+TEXT_ALLOWANCE: Final = 0.5  # and how far the text detector's log-odds may then rise
 
 _AT: Final = {name: index for index, name in enumerate(NAMES_OF_EVIDENCE)}
 _OF_NAME: Final = (_AT["full_name"], _AT["name"])
@@ -50,22 +59,43 @@ _NUMBER: Final = Rare(
 _ONE_PERSON: Final = float(np.log1p(1))
 
 
-def highest_log_odds(
-    model: PhiModel, text: str, inputs: PassageInputs, scores: TextScores, findings: Sequence[Finding]
-) -> float:
-    """Return the log-odds that the strongest passage of a document can reach at most.
+def can_reach(
+    least: float,
+    model: PhiModel,
+    text: str,
+    *,
+    inputs: PassageInputs,
+    scores: TextScores,
+    findings: Sequence[Finding],
+    is_strong_only: bool,
+    encoded: float = 0.0,
+) -> bool:
+    """Tell whether the strongest passage of a document can reach these log-odds with all recognizers.
 
     Args:
+        least: the log-odds that are asked for.
         model: the weights, at the prevalence of the share.
         text: that of the document.
         inputs: those of its passages, from what the cheap recognizers found.
         scores: what the text detector says of the document, with that masked.
         findings: those of the cheap recognizers, whose numbers are known already.
+        is_strong_only: strong identifiers alone were looked for.
+        encoded: what the encoder can add to the log-odds of a passage with a health concept.
     """
     starts, ends = np.array(inputs.places, dtype=np.int64).reshape(-1, 2).T
     has_number = _unclassified_numbers(text, findings).counts(starts, ends) > 0
     rows = inputs.rows(with_maximum(inputs.vectors, has_number), scores.document)
-    return model.highest(rows, inputs.places, scores, inputs.message) + allowance_of(len(text))
+    rise = max(allowance_of(len(text)), STRONG_ALLOWANCE if is_strong_only else 0.0)
+    if model.reaches(least - rise, rows, inputs.places, scores, inputs.message):
+        return True
+    is_read = names_health(inputs.vectors)
+    places = [place for place, is_chosen in zip(inputs.places, is_read.tolist(), strict=True) if is_chosen]
+    return model.reaches(least - rise - encoded, rows[is_read], places, scores, "")
+
+
+def names_health(vectors: Floats) -> npt.NDArray[np.bool_]:
+    """Return which passages have a health concept: to their log-odds alone the encoder may add."""
+    return np.asarray(vectors[:, _AT["concepts"]] > 0)
 
 
 def allowance_of(n_chars: int) -> float:

@@ -1,13 +1,17 @@
-"""The decision: a file is referred when P(PHI) reaches the threshold; the table's cases say why in words."""
+"""The decision: a file is referred when P(PHI) reaches the threshold; its case and its reasons say why."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 from phiscan.config import Config
-from phiscan.decision.bound import highest_log_odds
+from phiscan.decision.bound import TEXT_ALLOWANCE, can_reach, names_health
+from phiscan.decision.decided_examples import NOTHING_LEARNED, SIZE, LearnedDecision, stored_point
 from phiscan.decision.detectors import DetectorPanel, load_panel
+from phiscan.decision.encoder import PassageEncoder, load_encoder, passage_and_context
 from phiscan.decision.evidence import DocumentEvidence, gather
 from phiscan.decision.model import (
     Judgement,
@@ -18,18 +22,22 @@ from phiscan.decision.model import (
     probability_of,
     threshold_of,
 )
-from phiscan.decision.reasons import OWN_PATIENT, strongest_reasons
+from phiscan.decision.reasons import FORMER_VERSION, OWN_PATIENT, PATH, strongest_reasons
 from phiscan.decision.text_scores import TextScores
 from phiscan.health.classifier import Classifier
-from phiscan.health.decision_table import HEALTH, Evidence, Row, evidence_of, row_of
-from phiscan.health.detectors import DETECTORS, is_laid_out_as_a_record
+from phiscan.health.detectors import DETECTORS
 from phiscan.health.features import Reading
+from phiscan.health.file_evidence import DIRECT, HEALTH, NAMES, identifies
 from phiscan.model import Decision, Document, Finding, HealthScore, Referral, Screening
 
 CONCEPT_CASE = "concept"  # equation 4
 EXAMPLE_CASE = "stored_example"  # equation 5, by the nearest prototypes alone
-PASSAGE_CASE = "person_and_health"  # referred by P(PHI), and no row of the table would refer
+PASSAGE_CASE = "person_and_health"  # referred by P(PHI), and equation 4 is not satisfied
 MESSAGE_CASE = "message_of_care"
+PATH_CASE = "file_name"  # referred by the names of file, folders and members alone
+# How much more often the path of a PHI file names a person beside an illness or care than that of another
+# file: a lower bound of what docs/experiments/2026-11-28-file-names-and-languages.md measured.
+PATH_LOG_ODDS = math.log(100.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +57,9 @@ class Decider:
     threshold: float
     messages: frozenset[str]
     detectors: DetectorPanel
-    calibration: tuple[float, float] = (1.0, 0.0)  # slope and intercept that `phiscan learn` found
+    encoder: PassageEncoder
+    learned: LearnedDecision = NOTHING_LEARNED  # what `phiscan learn` changes of P(PHI)
+    former: LearnedDecision | None = None  # that of the version in use before, to compare with
     is_knn_alone: bool = False  # equations 4 and 5 and the nearest health prototypes decide, P(PHI) does not
 
     def gather(
@@ -70,27 +80,33 @@ class Decider:
         gathered: Gathered,
         *,
         patient_log_odds: float = 0.0,
+        is_audited: bool = False,
     ) -> Decision:
         """Return what becomes of a document, its probability of PHI, and the reasons.
 
-        ``patient_log_odds``: what matches with the organization's own patients add.
+        ``patient_log_odds``: what matches with the organization's own patients add. ``is_audited``: compare
+        with the version in use before; a file about which they differ says so in its reasons.
 
-        Whatever a detector marks, or the table of cases would refer, and the model does not, is for the
-        second list.
+        Whatever a detector marks and the model does not is for the second list.
         """
-        judgement = self.model.judge(gathered.inputs, gathered.text)
-        evidence = evidence_of(document, screening, health, layout=is_laid_out_as_a_record(detectors))
-        row = row_of(evidence)
-        corrected = self._corrected(judgement, health) + patient_log_odds
-        reasons = strongest_reasons(judgement.contributions)
+        encode = partial(self._encoded, gathered, screening.findings)
+        judgement = self.model.judge(gathered.inputs, gathered.text, encode=encode)
+        point = _point(document, judgement)
+        corrected = self.learned.corrected(judgement.log_odds, point) + patient_log_odds
+        limit = log_odds_of(self.threshold)
+        is_probable, is_disputed = corrected >= limit, False
+        reasons = strongest_reasons(judgement.contributions, is_referred=is_probable)
         if judgement.message:
             reasons = ((judgement.message, round(judgement.log_odds, 3)), *reasons)
         if patient_log_odds:
             reasons = ((OWN_PATIENT, round(patient_log_odds, 3)), *reasons)
-        is_probable = corrected >= log_odds_of(self.threshold)
-        case = self._case_of_referral(screening, row, judgement, evidence, is_probable=is_probable)
-        referral, other = (Referral.REFERRED, case) if case else _not_referred(evidence)
-        marked = is_probable or row.referral is Referral.REFERRED or any(verdict for _, verdict in detectors)
+        if self.former is not None and is_audited and not self.is_knn_alone:
+            before = self.former.corrected(judgement.log_odds, point) + patient_log_odds
+            is_disputed = (before >= limit) != is_probable
+            reasons = ((FORMER_VERSION, round(before - corrected, 3)),) * is_disputed + reasons
+        case = self._case_of_referral(screening, judgement, health, is_probable=is_probable)
+        referral, other = (Referral.REFERRED, case) if case else _not_referred(screening, health)
+        marked = is_probable or is_disputed or any(verdict for _, verdict in detectors)
         return Decision(
             referral=referral,
             case=other,
@@ -99,62 +115,103 @@ class Decider:
             reasons=reasons,
             passage=judgement.passage,
             second_look=marked and referral is not Referral.REFERRED,
-            evidence=evidence.stored_values(),
+            evidence=stored_point(point, judgement.log_odds, patient_log_odds),
             patient_log_odds=patient_log_odds,
         )
 
-    def might_refer(
-        self, gathered: Gathered, health: HealthScore, findings: Sequence[Finding], text_margin: float
-    ) -> bool:
-        """Tell whether the expensive recognizers could still bring a document to review or the second list.
+    def _encoded(
+        self, gathered: Gathered, findings: Sequence[Finding], number: int, log_odds: float
+    ) -> tuple[float, float]:
+        """Return what the encoder says of a passage, and what that adds to its log-odds.
 
-        ``gathered`` and ``findings`` are those of a screener without them. So they could where the text
-        detector marks the document (``text_margin``), whatever P(PHI) is: that puts it on the second list.
+        (0, 0) where these are so low that it is not asked, whatever the threshold is.
+        """
+        vectors = gathered.inputs.vectors[number : number + 1]
+        can_rise = names_health(vectors)[0] and identifies(findings)
+        most = self.encoder.highest if can_rise else 0.0
+        if log_odds + most < self.encoder.read_from:
+            return 0.0, 0.0
+        pair = passage_and_context(gathered.passages, findings, *gathered.inputs.places[number])
+        encoded = self.encoder.log_odds(pair)
+        # Identifiers without any health are evidence of no PHI that the words do not tell of.
+        change = min(self.encoder.change(log_odds, encoded, vectors[0] * can_rise), most)
+        # It does not read what a file is called, so it withdraws nothing that rests on that name.
+        return encoded, max(change, 0.0) if gathered.passages.titled else change
+
+    def decide_path(self, decided: Decision, *, is_of_care: bool) -> Decision | None:
+        """Return the referral of a path that names a person, None if there is none.
+
+        ``decided``: what its words alone say. ``is_of_care``: it tells of an illness, a procedure or care, so
+        that P(PHI) is at least that of such paths.
+        """
+        log_odds = log_odds_of(decided.probability)
+        if is_of_care:
+            log_odds = max(log_odds, self.model.prior + PATH_LOG_ODDS)
+        if log_odds < log_odds_of(self.threshold):
+            return None
+        return replace(
+            decided,
+            referral=Referral.REFERRED,
+            case=PATH_CASE,
+            probability=probability_of(log_odds),
+            log_odds=log_odds,
+            reasons=((PATH, round(log_odds - self.model.prior, 3)),),
+            passage=None,
+            second_look=False,
+        )
+
+    def might_refer(
+        self,
+        gathered: Gathered,
+        health: HealthScore,
+        findings: Sequence[Finding],
+        text_margin: float,
+        *,
+        is_strong_only: bool = False,
+    ) -> bool:
+        """Tell whether the recognizers left out could still bring a document to review or the second list.
+
+        ``gathered`` and ``findings`` are those of a screener without them, which looked for strong
+        identifiers alone (``is_strong_only``) or left out the expensive recognizers. So they could where the
+        text detector marks the document (``text_margin``), whatever P(PHI) is: that puts it on the second
+        list.
         """
         if self.is_knn_alone:
             return health.score >= HEALTH
+        text_margin += TEXT_ALLOWANCE if is_strong_only else 0.0
         if any(verdict for _, verdict in self.detectors.verdicts([(DETECTORS[2], text_margin)])):
             return True
-        highest = highest_log_odds(
-            self.model, gathered.passages.document.text, gathered.inputs, gathered.text, findings
+        return can_reach(
+            self.learned.needed_for(log_odds_of(self.threshold)),
+            self.model,
+            gathered.passages.document.text,
+            inputs=gathered.inputs,
+            scores=gathered.text,
+            findings=findings,
+            is_strong_only=is_strong_only,
+            encoded=self.encoder.highest,
         )
-        slope, intercept = self.calibration
-        return slope * (highest + health.correction) + intercept >= log_odds_of(self.threshold)
-
-    def lacks_only_a_name(self, gathered: Gathered, health: HealthScore, decided: Decision) -> bool:
-        """Tell of a file with health terms and nobody's name whether any name would bring it to review."""
-        is_named = bool(dict(decided.evidence)["name"])
-        if decided.referral is Referral.REFERRED or is_named or not health.terms:
-            return False
-        return self._corrected(self._named(gathered), health) >= log_odds_of(self.threshold)
-
-    def _named(self, gathered: Gathered) -> Judgement:
-        return self.model.judge(gathered.inputs, gathered.text, assume_name=True)
-
-    def _corrected(self, judgement: Judgement, health: HealthScore) -> float:
-        slope, intercept = self.calibration
-        return slope * (judgement.log_odds + health.correction) + intercept
 
     def _case_of_referral(
         self,
         screening: Screening,
-        row: Row,
         judgement: Judgement,
-        evidence: Evidence,
+        health: HealthScore,
         *,
         is_probable: bool,
     ) -> str:
         """Return the case of a referral; "" = the file is not referred."""
         if self.is_knn_alone:
-            if evidence.health < HEALTH:
+            if health.score < HEALTH:
                 return ""
             if screening.hamming == 0:
                 return CONCEPT_CASE
             return EXAMPLE_CASE if screening.prototype_distance == 0 else ""
         if not is_probable:
             return ""
-        by_model = MESSAGE_CASE if judgement.message else PASSAGE_CASE
-        return row.case if row.referral is Referral.REFERRED else by_model
+        if health.score >= HEALTH and screening.hamming == 0:
+            return CONCEPT_CASE
+        return MESSAGE_CASE if judgement.message else PASSAGE_CASE
 
 
 def build_decider(config: Config) -> Decider:
@@ -167,17 +224,22 @@ def build_decider(config: Config) -> Decider:
         model=load_phi_model().at_prevalence(config.prevalence),
         threshold=threshold_of(config.missed_file_cost),
         messages=frozenset(config.messages_of_care),
+        encoder=load_encoder(),
         detectors=load_panel(config.detectors, config.prevalence),
         is_knn_alone=config.health.detector == "knn",
     )
 
 
-def _not_referred(evidence: Evidence) -> tuple[Referral, str]:
+def _point(document: Document, judgement: Judgement) -> dict[str, float]:
+    return {**dict(judgement.parts), SIZE: math.log1p(len(document.text))}
+
+
+def _not_referred(screening: Screening, health: HealthScore) -> tuple[Referral, str]:
     """Return the decision and the case of a file that is not referred."""
-    if evidence.name:
+    if screening.vector.bits & NAMES:
         return Referral.PII_ONLY, "person_by_name"
-    if evidence.direct:
+    if screening.vector.bits & DIRECT:
         return Referral.PII_ONLY, "person_by_identifier"
-    if evidence.health >= HEALTH:
+    if health.score >= HEALTH:
         return Referral.HEALTH_ONLY, "health_without_person"
     return Referral.CLEAR, "neither"

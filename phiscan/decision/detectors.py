@@ -6,7 +6,6 @@ uses another's margin, and the joint model of P(PHI) is no list.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from phiscan.config import DetectorThresholds
 from phiscan.decision.model import log_odds_of, probability_of
 from phiscan.errors import ModelError
 from phiscan.health import DETECTORS
+from phiscan.health.classifier import load_model
 
 DETECTORS_FILE: Final = Path(__file__).parent / "data" / "detectors.json"
 FORMAT_VERSION: Final = 1
@@ -79,14 +79,7 @@ def load_panel(
     Raises:
         ModelError: names the file and what was expected.
     """
-    try:
-        raw = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        message = f"{path}: cannot be read as JSON ({type(error).__name__}); reinstall phiscan"
-        raise ModelError(message) from None
-    if not isinstance(raw, dict) or raw.get("format") != FORMAT_VERSION:
-        message = f"{path}: format: expected {FORMAT_VERSION}"
-        raise ModelError(message)
+    raw = load_model(path, FORMAT_VERSION)
     try:
         lines = {
             name: DetectorLine(*(float(raw["detectors"][name][part]) for part in DetectorLine.__slots__))

@@ -20,8 +20,8 @@ import numpy.typing as npt
 from phiscan.config import MESSAGES_OF_CARE
 from phiscan.decision.messages import message_of_care
 from phiscan.decision.passages import runs, units_of
-from phiscan.health.decision_table import CONTACT, DIRECT, MAIL_HEADER, NAMES, RECORD, SPECIALTY
 from phiscan.health.features import BLOCKS, Reading, Window, bag, marks_of, read
+from phiscan.health.file_evidence import CONTACT, DIRECT, MAIL_HEADER, NAMES, RECORD, SPECIALTY
 from phiscan.health.term_lexicon import Lexicon
 from phiscan.health.text_detector import masked
 from phiscan.health.word_hashes import Words, words_of
@@ -56,8 +56,11 @@ N_EVIDENCE: Final = len(NAMES_OF_EVIDENCE)
 
 _CLINICAL: Final = ("dx:", "rx:", "px:", "lab:", "mh:", "icd:")
 _NEAR_CHARS: Final = 80.0
-_CELL: Final = re.compile(r"\t|[;,](?=\S)|\|")
-_SENDER: Final = re.compile(r"[ >\t]*(?:From|To|Cc|Bcc|Sender|Reply-To|De|À|Envoyé par)[ ]?:", re.IGNORECASE)
+CELL: Final = re.compile(r"\t|[;,](?=\S)|\|")
+_HEADER_FIELD: Final = re.compile(
+    r"[ >\t]*(?:(From|To|Cc|Bcc|Sender|Reply-To|De|À|Envoyé par)|Subject|Date|Sent|Objet|Sujet|Envoyé)[ ]?:",
+    re.IGNORECASE,
+)
 _OF_TYPE: Final = {
     EntityType.HEALTH_PROFESSIONAL: "professional",
     EntityType.DATE_OF_BIRTH: "birth_date",
@@ -170,7 +173,7 @@ class DocumentEvidence:
     def _cells(self, starts: Ints, ends: Ints) -> Ints:
         """Return how many separators of cells each passage ``[start, end)`` holds."""
         text = self.document.text
-        found = _CELL.finditer(text, int(starts.min()), int(ends.max()) + 1) if len(starts) else ()
+        found = CELL.finditer(text, int(starts.min()), int(ends.max()) + 1) if len(starts) else ()
         separators = np.array([match.start() for match in found], dtype=np.int64)
         n_cells = Positions(separators).counts(starts, ends)
         for index, end in enumerate(ends.tolist()):
@@ -326,9 +329,11 @@ def _type_hash(name: str) -> int:
 
 
 def _sender_lines(text: str, starts: Ints, ends: Ints) -> list[tuple[int, int]]:
-    """Return the lines of a mail's header that say who wrote or got it."""
+    """Return the lines of a mail's header that say who wrote or got it; a field by itself is no header."""
+    places = list(zip(starts.tolist(), ends.tolist(), strict=True))
+    fields = [":" in text[low : low + 24] and _HEADER_FIELD.match(text, low, high) for low, high in places]
     return [
-        (low, high)
-        for low, high in zip(starts.tolist(), ends.tolist(), strict=True)
-        if ":" in text[low : low + 24] and _SENDER.match(text, low, high)
+        place
+        for number, (place, match) in enumerate(zip(places, fields, strict=True))
+        if match and match[1] and any(fields[max(number - 1, 0) : number] + fields[number + 1 : number + 2])
     ]

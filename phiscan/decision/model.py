@@ -12,7 +12,7 @@ it counts, so that text added to a file cannot withdraw what a passage of it say
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Self
@@ -20,6 +20,7 @@ from typing import Final, Self
 import numpy as np
 import numpy.typing as npt
 
+from phiscan.decision.decided_examples import MESSAGE
 from phiscan.decision.evidence import N_EVIDENCE, NAMES_OF_EVIDENCE, DocumentEvidence
 from phiscan.decision.reasons import applies
 from phiscan.decision.text_scores import TextScores
@@ -56,7 +57,6 @@ PERSON_WEIGHTS: Final = (
     ("name", 0.7),
 )
 _AT: Final = {name: index for index, name in enumerate(NAMES_OF_EVIDENCE)}
-_OF_NAME: Final = [_AT[name] for name in ("full_name", "name", "name_by_health", "name_by_clinical")]
 _MOST_LOG_ODDS: Final = 30.0
 _TEXT, _SHORT = INPUTS.index("text_detector"), INPUTS.index("short_text")
 _BY_HEALTH: Final = INPUTS.index("name_by_health")
@@ -74,6 +74,7 @@ class Judgement:
     passage: Span | None
     contributions: tuple[tuple[str, float], ...] = ()
     message: str = ""  # which kind of message of care the document is, if it is one
+    parts: tuple[tuple[str, float], ...] = ()  # what each input added, the lift of a message among them
 
     @property
     def probability(self) -> float:
@@ -147,73 +148,111 @@ class PhiModel:
             evidence.message,
         )
 
-    def highest(
-        self, rows: Floats, places: Sequence[tuple[int, int]], text: TextScores, message: str
-    ) -> float:
-        """Return the log-odds of the strongest of some passages, shape (passages, inputs).
+    def reaches(
+        self,
+        least: float,
+        rows: Floats,
+        places: Sequence[tuple[int, int]],
+        text: TextScores,
+        message: str,
+    ) -> bool:
+        """Tell whether the strongest of some passages, shape (passages, inputs), has these log-odds or more.
 
         ``places``: where each begins and ends. ``message``: which kind of message of care their document is,
         "" if it is none.
         """
-        total = -_MOST_LOG_ODDS / 2
-        if len(rows):
-            total = self._strongest(rows, places, text)[0]
-        return self.prior + (max(total, self.message_log_odds) if message else total)
+        least -= self.prior
+        if message and self.message_log_odds >= least:
+            return True
+        total = self.strongest(rows, places, text, least)[0].log_odds if len(rows) else -_MOST_LOG_ODDS / 2
+        return total >= least
 
-    def judge(self, inputs: PassageInputs, text: TextScores, *, assume_name: bool = False) -> Judgement:
+    def judge(
+        self,
+        inputs: PassageInputs,
+        text: TextScores,
+        *,
+        encode: Callable[[int, float], tuple[float, float]] | None = None,
+    ) -> Judgement:
         """Return the probability of a document: that of its strongest passage.
 
         A passage is judged in its file, where what the text detector says of the whole counts, and alone, as
         if it were the file; the higher of both counts.
 
-        ``text``: what the text detector says. ``assume_name``: as if a full name stood beside a health term
-        of every passage.
+        ``text``: what the text detector says. ``encode``: what the encoder says of a passage of this number
+        and these log-odds, and what that adds to them.
         """
         if not inputs.places:
             return Judgement(self.prior - _MOST_LOG_ODDS / 2, None)
-        vectors = inputs.vectors
-        if assume_name:
-            vectors = vectors.copy()
-            vectors[:, _OF_NAME] = 1.0
-        rows = inputs.rows(vectors, text.document)
-        total, best, joint, row = self._strongest(rows, inputs.places, text)
-        if inputs.message:
-            total = max(total, self.message_log_odds)
-        parts = joint.weights * (row - self.usual)
-        order = [
-            index
-            for index in np.argsort(-np.abs(parts), kind="stable").tolist()
-            if applies(INPUTS[index], float(row[index]), float(parts[index]))
+        rows = inputs.rows(inputs.vectors, text.document)
+        candidates = self.strongest(rows, inputs.places, text)
+        read = [(0.0, 0.0) if encode is None else encode(one.index, one.log_odds) for one in candidates]
+        totals = [one.log_odds + change for one, (_, change) in zip(candidates, read, strict=True)]
+        strongest = max(totals)
+        best, (encoded, change) = candidates[totals.index(strongest)], read[totals.index(strongest)]
+        total = max(strongest, self.message_log_odds) if inputs.message else strongest
+        row, parts = best.row, best.joint.weights * (best.row - self.usual)
+        found = [
+            (name, round(part, 3))
+            for name, value, part in zip(
+                (*INPUTS, "encoder"), (*row.tolist(), encoded), (*parts.tolist(), change), strict=True
+            )
+            if applies(name, value, part)
         ]
         return Judgement(
             log_odds=total + self.prior,
-            passage=Span(*inputs.places[best]),
-            contributions=tuple((INPUTS[index], round(float(parts[index]), 3)) for index in order),
+            passage=Span(*inputs.places[best.index]),
+            contributions=tuple(sorted(found, key=lambda item: -abs(item[1]))),
             message=inputs.message,
+            parts=(
+                *zip(INPUTS, parts.tolist(), strict=True),
+                ("encoder", change),
+                (MESSAGE, total - strongest),
+            ),
         )
 
-    def _strongest(
-        self, rows: Floats, places: Sequence[tuple[int, int]], text: TextScores
-    ) -> tuple[float, int, Joint, Floats]:
-        """Return the highest log-odds of any passage, its number, and the judge and the inputs that gave it.
+    def strongest(
+        self, rows: Floats, places: Sequence[tuple[int, int]], text: TextScores, least: float | None = None
+    ) -> list[Strong]:
+        """Return the passage with the highest log-odds, then the highest of those that do not overlap it.
 
         The text detector reads a passage by itself only where its highest possible score would make that
-        passage the strongest.
+        passage the strongest. ``least``: only whether any passage has as much is asked, so that it stops at
+        the first that has, and reads none that cannot have it.
         """
         in_file = self.in_file.log_odds(rows)
         best = int(in_file.argmax())
-        found = float(in_file[best]), best, self.in_file, rows[best]
+        found = Strong(float(in_file[best]), best, self.in_file, rows[best])
+        if least is not None and found.log_odds >= least:
+            return [found]
         alone = alone_rows(rows, places)
         alone[:, _TEXT] = TEXT_RANGE
         bounds = self.alone.log_odds(alone)
         for index in np.argsort(-bounds, kind="stable")[:MAX_ALONE].tolist():
-            if bounds[index] <= found[0]:
+            if bounds[index] <= found.log_odds or (
+                least is not None and not found.log_odds < least <= bounds[index]
+            ):
                 break
             alone[index, _TEXT] = clip(text.passage(*places[index]), TEXT_RANGE)
             log_odds = float(self.alone.log_odds(alone[index]))
-            if log_odds > found[0]:
-                found = log_odds, index, self.alone, alone[index]
-        return found
+            if log_odds > found.log_odds:
+                found = Strong(log_odds, index, self.alone, alone[index])
+        low, high = places[found.index]
+        apart = [index for index, (start, end) in enumerate(places) if end <= low or start >= high]
+        if not apart:
+            return [found]
+        second = max(apart, key=lambda index: float(in_file[index]))
+        return [found, Strong(float(in_file[second]), second, self.in_file, rows[second])]
+
+
+@dataclass(frozen=True, slots=True)
+class Strong:
+    """A strong passage: its log-odds, its number, and the judge and the inputs that gave them."""
+
+    log_odds: float
+    index: int
+    joint: Joint
+    row: Floats = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from phiscan.extract.core.optional_readers import available_readers
-from phiscan.extract.core.version import VERSION
+from phiscan.extract.archives import libarchive
 
 if TYPE_CHECKING:
     from phiscan.extract.core.reading import extract, extract_bytes, identify
 
+# Part of what decides whether a file is read again: raise it whenever the text of some format changes.
+VERSION = "19"
 __all__ = ["VERSION", "available_readers", "extract", "extract_bytes", "identify"]
 
 
@@ -21,3 +24,17 @@ def __getattr__(name: str) -> Any:
     from phiscan.extract.core import reading  # noqa: PLC0415 (only when a file is read)
 
     return getattr(reading, name)
+
+
+OPTIONAL_READERS = (
+    *("tesseract", "catdoc", "catppt", "readpst"),
+    *("mdb-tables", "mdb-export", "wpd2text", "wps2text"),
+)
+OPTIONAL_LIBRARIES = ("pyreadstat", "pyarrow", "tesserocr")
+
+
+def available_readers() -> tuple[str, ...]:
+    """Return the names of the optional programs and libraries that are installed."""
+    found = [name for name in OPTIONAL_READERS if shutil.which(name)]
+    found += [name for name in OPTIONAL_LIBRARIES if find_spec(name) is not None]
+    return (*found, "libarchive") if libarchive.library() is not None else tuple(found)

@@ -1,25 +1,28 @@
 """Classify documents as health information about a person, and combine that with the identifiers found."""
 
-from phiscan.health.classifier import HINT, Classifier, build_classifier, classify, read_terms
-from phiscan.health.decision_table import HEALTH, decide, evidence_of
-from phiscan.health.detectors import DETECTORS, detect, is_laid_out_as_a_record, margins, text_margin
+from phiscan.health.classifier import Classifier, build_classifier, classify, read_terms
+from phiscan.health.detectors import (
+    DETECTORS,
+    detect,
+    detector_margins,
+    is_dense,
+    text_margin,
+)
 from phiscan.health.features import Reading
+from phiscan.health.file_evidence import HEALTH
 from phiscan.health.topics import label_of, topic_of, topics
 
 __all__ = [
     "DETECTORS",
     "HEALTH",
-    "HINT",
     "Classifier",
     "Reading",
     "build_classifier",
     "classify",
-    "decide",
     "detect",
-    "evidence_of",
-    "is_laid_out_as_a_record",
+    "detector_margins",
+    "is_dense",
     "label_of",
-    "margins",
     "read_terms",
     "text_margin",
     "topic_of",

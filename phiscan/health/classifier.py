@@ -17,7 +17,6 @@ from phiscan.health.features import Reading, Window, read, windows
 from phiscan.health.knn import ConceptTfidf, OneClassKnn
 from phiscan.health.patient_classifier import PatientModel, load_patient_model
 from phiscan.health.patient_cues import CueModel
-from phiscan.health.review_correction import Adjustment, log_odds
 from phiscan.health.term_lexicon import Lexicon, load_lexicon
 from phiscan.health.text_detector import TextModel, load_text_model
 from phiscan.health.word_hashes import words_of
@@ -51,7 +50,7 @@ PERSON_CUES: Final = frozenset(
         "label",
     )
 )
-HINT: Final = 0.2  # below this score no row of the decision table refers
+HINT: Final = 0.2  # a window below this score is not looked at closely
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +67,6 @@ class Classifier:
     version: str
     bags: tuple[dict[str, int], ...] = field(default=(), repr=False)
     thresholds: Mapping[str, tuple[float, float]] = field(default_factory=dict, repr=False)  # by k
-    adjustment: Adjustment | None = None  # learned from reviewers' verdicts
     is_knn_alone: bool = False  # the health score is the one-class kNN score alone
 
 
@@ -106,19 +104,23 @@ def build_classifier(config: Config) -> Classifier:
     )
 
 
-def load_model(path: Path) -> dict[str, Any]:
-    """Read the prototype file.
+def load_model(
+    path: Path, version: int = FORMAT_VERSION, *, damaged: str = "; reinstall phiscan", outdated: str = ""
+) -> dict[str, Any]:
+    """Read the JSON of a model that states this version of its format.
+
+    ``damaged`` and ``outdated``: what to do about a file that is no JSON, or of another version.
 
     Raises:
         ModelError: names the file and what was expected.
     """
     try:
-        model: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        model = json.loads(path.read_bytes())
     except (OSError, ValueError) as error:
-        message = f"{path}: cannot be read as JSON ({type(error).__name__}); reinstall phiscan"
+        message = f"{path}: cannot be read as JSON ({type(error).__name__}){damaged}"
         raise ModelError(message) from None
-    if model.get("format") != FORMAT_VERSION:
-        message = f"{path}: format: expected {FORMAT_VERSION}"
+    if not isinstance(model, dict) or model.get("format") != version:
+        message = f"{path}: format: expected {version}{outdated}"
         raise ModelError(message)
     return model
 
@@ -144,7 +146,7 @@ def classify(document: Document, classifier: Classifier, reading: Reading | None
 
 
 def _by_knn_alone(joint: HealthScore, found: Sequence[Window], classifier: Classifier) -> HealthScore:
-    """Return ``joint`` with the one-class kNN score alone: no patient classifier, no cues, no corrections.
+    """Return ``joint`` with the one-class kNN score alone: no patient classifier and no cues.
 
     Every window with a health concept is scored. The score that detector B uses (``by_concepts``) is
     unchanged.
@@ -153,7 +155,7 @@ def _by_knn_alone(joint: HealthScore, found: Sequence[Window], classifier: Class
     """
     measured = [window for window in found if window.n_concepts]
     if not measured:
-        return replace(joint, score=0.0, distance=None, nearest_prototype="", window=None, correction=0.0)
+        return replace(joint, score=0.0, distance=None, nearest_prototype="", window=None)
     distances, nearest = distances_of(measured, classifier)
     best = int(distances.argmin())
     return replace(
@@ -161,8 +163,7 @@ def _by_knn_alone(joint: HealthScore, found: Sequence[Window], classifier: Class
         score=float(classifier.knn.score(distances)[best]),
         distance=float(distances[best]),
         nearest_prototype=classifier.prototype_names[int(nearest[best])],
-        window=_bag(measured[best], 0.0),
-        correction=0.0,
+        window=_bag(measured[best]),
     )
 
 
@@ -182,36 +183,24 @@ def _joint_score(
     likely = (np.maximum(patient, cued) >= HINT).nonzero()[0].tolist()
     if not likely:
         best = int(patient.argmax())
-        return HealthScore(float(patient[best]), None, "", terms, _bag(candidates[best], patient[best]))
+        return HealthScore(float(patient[best]), None, "", terms, _bag(candidates[best]))
     candidates, patient, cued = [candidates[index] for index in likely], patient[likely], cued[likely]
     distances, nearest = distances_of(candidates, classifier)
     near = classifier.knn.score(distances)
-    shipped = np.minimum(near, patient)
-    scores = _corrected(shipped, patient >= HINT, candidates, classifier)
-    by_concepts = _corrected(np.minimum(near, cued), cued >= HINT, candidates, classifier)
+    scores = np.minimum(near, patient)
     best = int(np.argmax(scores))
     return HealthScore(
         float(scores[best]),
         float(distances[best]),
         classifier.prototype_names[int(nearest[best])],
         terms,
-        _bag(candidates[best], patient[best]),
-        float(by_concepts.max()),
-        log_odds(float(scores[best])) - log_odds(float(shipped[best])),
+        _bag(candidates[best]),
+        float(np.minimum(near, cued).max()),
     )
 
 
-def _corrected(scores: Floats, hints: Flags, candidates: Sequence[Window], classifier: Classifier) -> Floats:
-    """Return the windows' scores with the reviewers' correction; scores without a hint are unchanged."""
-    if classifier.adjustment is None:
-        return scores
-    correct = classifier.adjustment.score
-    each = zip(scores.tolist(), hints.tolist(), candidates, strict=True)
-    return np.array([correct(score, window) if hint else score for score, hint, window in each])
-
-
-def _bag(window: Window, patient_score: float) -> WindowBag:
-    return WindowBag(window.end - window.start, tuple(sorted(window.counts.items())), float(patient_score))
+def _bag(window: Window) -> WindowBag:
+    return WindowBag(window.end - window.start, tuple(sorted(window.counts.items())))
 
 
 def describes_patient(window: Window) -> bool:

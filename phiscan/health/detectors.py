@@ -2,18 +2,16 @@
 
 A uses identifiers found by patterns and the counts of health terms; B uses person names, the kNN over
 concepts and the cues; C uses the style and layout of the text, with the features of A and B masked out. No
-detector uses another's verdict or the decision table; one row of the table uses C's verdict.
+detector uses another's verdict.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
 from typing import Final
 
 from phiscan.health.classifier import Classifier
-from phiscan.health.decision_table import NAMES
-from phiscan.health.review_correction import log_odds
+from phiscan.health.file_evidence import NAMES
 from phiscan.health.text_detector import masked
 from phiscan.model import Document, EntityType, HealthScore, PiiBit, Screening
 
@@ -22,6 +20,7 @@ MIN_CONCEPTS: Final = 4  # different health concepts
 MIN_DENSITY: Final = 2.0  # health terms per 1,000 characters
 PATTERNS_RANGE: Final = 3.0  # margins of A are cut to this range
 NAMES_RANGE: Final = 6.0  # and those of B
+_LEAST_SCORE: Final = 1e-4  # beyond the range of B's margins
 _NAME_TYPES: Final = frozenset({EntityType.PERSON, EntityType.HEALTH_PROFESSIONAL})
 _WEAK: Final = NAMES | {
     PiiBit.HEALTH_PROFESSIONAL,
@@ -37,15 +36,15 @@ def detect(
 ) -> tuple[tuple[str, bool], ...]:
     """Return each detector's verdict on "is this a PHI file", in the order of ``DETECTORS``.
 
-    A and B run on every file. C runs on the audit sample and on the files that the cascade passes on;
-    with ``classifier`` None it does not run, and the file has no verdict of C.
+    A runs on every file; B and C run on the audit sample and on the files that the cascade passes on. With
+    ``classifier`` None C does not run, and the file has no verdict of C.
     """
     text = None if classifier is None else text_margin(document, screening, health, classifier)
-    found = margins(document, screening, health, text)
+    found = detector_margins(document, screening, health, text)
     return tuple((name, margin is not None and margin >= 0) for name, margin in found)
 
 
-def margins(
+def detector_margins(
     document: Document, screening: Screening, health: HealthScore, text: float | None
 ) -> tuple[tuple[str, float | None], ...]:
     """Return each detector's margin to its shipped threshold (>= 0: positive), in the order of ``DETECTORS``.
@@ -61,11 +60,6 @@ def margins(
     return found if text is None else (*found, (DETECTORS[2], text))
 
 
-def is_laid_out_as_a_record(verdicts: Collection[tuple[str, bool]]) -> bool:
-    """Return C's verdict among the verdicts of ``detect``; False if it did not run."""
-    return (DETECTORS[2], True) in verdicts
-
-
 def by_patterns(document: Document, screening: Screening, health: HealthScore) -> float | None:
     """Return detector A's margin: an identifier found by a pattern, in a text dense in health terms.
 
@@ -76,20 +70,27 @@ def by_patterns(document: Document, screening: Screening, health: HealthScore) -
     )
     if not identified:
         return None
-    n_kinds = len({hit.concept for hit in health.terms})
-    many, dense = (
-        n_kinds / MIN_CONCEPTS,
-        1000 * len(health.terms) / (MIN_DENSITY * max(len(document.text), 1)),
-    )
-    least = min(many, dense)
+    least = _density(document, health)
     return max(min(math.log(least), PATTERNS_RANGE), -PATTERNS_RANGE) if least else -PATTERNS_RANGE
+
+
+def is_dense(document: Document, health: HealthScore) -> bool:
+    """Tell whether a text has the health terms that detector A needs beside an identifier."""
+    return _density(document, health) >= 1.0
+
+
+def _density(document: Document, health: HealthScore) -> float:
+    """Return the lower ratio of different concepts, and of terms by length, to what detector A needs."""
+    many = len({hit.concept for hit in health.terms}) / MIN_CONCEPTS
+    return min(many, 1000 * len(health.terms) / (MIN_DENSITY * max(len(document.text), 1)))
 
 
 def by_names(screening: Screening, health: HealthScore) -> float | None:
     """Return detector B's margin in log-odds: a person's name, and concepts close to the prototypes."""
     if not screening.vector.bits & NAMES:
         return None
-    return max(min(log_odds(health.by_concepts), NAMES_RANGE), -NAMES_RANGE)
+    score = min(max(health.by_concepts, _LEAST_SCORE), 1.0 - _LEAST_SCORE)
+    return max(min(math.log(score / (1.0 - score)), NAMES_RANGE), -NAMES_RANGE)
 
 
 def text_margin(

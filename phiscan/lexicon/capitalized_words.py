@@ -68,11 +68,6 @@ class Token:
     word: str
     flags: int
 
-    @property
-    def is_initial(self) -> bool:
-        """A single letter: J or J."""
-        return len(self.word) == 1
-
 
 def tokenize(text: str, gazetteer: Gazetteer) -> list[Token]:
     """Return the capitalised words of a text in order."""

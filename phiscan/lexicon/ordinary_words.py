@@ -11,8 +11,6 @@ from phiscan.errors import DictionaryError
 from phiscan.lexicon.dictionary import load_dictionary
 from phiscan.lexicon.gazetteer import Gazetteer, Word, fold, load_gazetteer, terms
 
-_NAMES = Word.FIRST | Word.LAST
-_NO_NAME = Word.ORDINARY | Word.TITLE | Word.TITLE_HEALTH | Word.CREDENTIAL | Word.NOT_PERSON
 _N_WORDS = 50_000
 _HEALTH = ("body", "conditions", "drugs", "icd10cm", "labs", "mental", "procedures", "symptoms")
 _MIN_HEALTH_CHARS = 4
@@ -47,7 +45,6 @@ class OrdinaryWords:
         self._gazetteer = gazetteer
         self._medicine = medicine
         self.is_one = lru_cache(_N_WORDS)(self._is_one)
-        self.is_only = lru_cache(_N_WORDS)(self._is_only)
 
     def is_of_sentence(self, word: str) -> bool:
         """Tell whether a word is a function word of English or French."""
@@ -63,13 +60,6 @@ class OrdinaryWords:
             or self._gazetteer.is_french(word)
             or _LEARNED.fullmatch(fold(word)) is not None
         )
-
-    def _is_only(self, word: str) -> bool:
-        """Tell whether a word is of the language or of medicine, and neither a first nor a last name."""
-        if self.is_of_sentence(word):
-            return True
-        flags = self._gazetteer.of(word.lower())
-        return not flags & _NAMES and (bool(flags & _NO_NAME) or fold(word) in self._medicine)
 
 
 def health_words(folder: Path) -> frozenset[str]:

@@ -8,7 +8,6 @@ the sample; ``found`` is the number of PHI files in the sample. All bounds are o
 from __future__ import annotations
 
 import math
-import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -61,29 +60,6 @@ class Prefix:
     size: int
     found: int
     open: int
-
-
-@dataclass(frozen=True, slots=True)
-class Stop:
-    """Whether a sequential review may stop, and the lower bound of recall."""
-
-    stop: bool
-    recall_lower: float | None
-    upper_sequential: int
-
-
-def draw_sample(population: int, sample: int, seed: int) -> tuple[int, ...]:
-    """Draw positions 0 to population - 1 without replacement, in the order in which to review them.
-
-    Raises:
-        ValueError: a count is negative or the sample is larger than the population.
-
-    >>> draw_sample(10, 3, seed=1)
-    (2, 1, 4)
-    """
-    check_count("population", population)
-    check_count("sample", sample, population)
-    return tuple(random.Random(seed).sample(range(population), sample))  # noqa: S311 (a reproducible draw)
 
 
 def tail_of(confidence: float) -> Fraction:
@@ -305,25 +281,6 @@ def sample_size(target: float, *, confidence: float = 0.95, population: int | No
         else:
             high = middle
     return low
-
-
-def stopping(true_positives: int, upper_sequential: int, *, target_recall: float) -> Stop:
-    """Return whether the recall target is reached, by a bound that is valid at every look.
-
-    The rule stops at the first look at which T/(T + upper_sequential) >= target. It may be evaluated after
-    any reviewed file, since the sequential bound holds at all of them together.
-
-    Raises:
-        ValueError: a count is negative, or the target is not in [0, 1].
-
-    Source: Waudby-Smith & Ramdas (2020), section 3.
-
-    >>> stopping(95, 5, target_recall=0.95).stop
-    True
-    """
-    check_share("target_recall", target_recall)
-    lower = recall_lower(true_positives, upper_sequential)
-    return Stop(lower is None or lower >= target_recall, lower, upper_sequential)
 
 
 def _check(population: int, sample: int, found: int) -> None:

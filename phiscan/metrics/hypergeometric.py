@@ -6,6 +6,7 @@ Notation: a population of N files, K of them marked, a sample of n without repla
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 
@@ -106,6 +107,7 @@ def _log_share(part: int, rest: int, whole: int) -> float:
     return math.log1p(-rest / whole) if rest < part else math.log(part / whole)
 
 
+@lru_cache(maxsize=1 << 16)
 def _remainder(value: int) -> float:
     """Return Stirling's remainder log v! - (v + 1/2) log v + v - log(2 pi)/2, v >= 1."""
     if value > 30:  # noqa: PLR2004 (the first term left out is below 1e-15 there)

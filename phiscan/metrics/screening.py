@@ -113,7 +113,11 @@ def screened_table(n_phi: int, n_not_phi: int, n_not_screened: int) -> ScreenedT
 
 
 def relative(
-    first: tuple[int, int], other: tuple[int, int], *, both: tuple[int, int] | None = None
+    first: tuple[int, int],
+    other: tuple[int, int],
+    *,
+    both: tuple[int, int] | None = None,
+    n_files: int | None = None,
 ) -> RelativeScreening:
     """Divide TDP and FRP of one characteristic by those of another on the same files.
 
@@ -125,9 +129,11 @@ def relative(
         first: (PHI, not PHI) among the files that the first characteristic marked.
         other: the same for the other characteristic.
         both: the same for the files that both marked.
+        n_files: the number of files, where it is known.
 
     Raises:
-        ValueError: a count is negative, not whole, or the overlap is larger than one of its parts.
+        ValueError: a count is negative, not whole, the overlap is larger than one of its parts, or the counts
+            need more files than there are.
 
     Source: Pepe (2003), section 7.2; interval on the log scale: Cheng & Macaluso (1997), Epidemiology 8:104.
 
@@ -135,10 +141,17 @@ def relative(
     0.9467
     """
     overlap = (None, None) if both is None else both
-    return RelativeScreening(
+    relative_rates = RelativeScreening(
         rtdp=_ratio("PHI", first[0], other[0], overlap[0]),
         rfrp=_ratio("not PHI", first[1], other[1], overlap[1]),
     )
+    # Files that one of the two marked: at the largest possible overlap where it is not given.
+    shared = both or (min(first[0], other[0]), min(first[1], other[1]))
+    n_marked = sum(first) + sum(other) - sum(shared)
+    if n_files is not None and n_marked > n_files:
+        message = f"the two characteristics: expected to mark at most {n_files} files, got {n_marked}"
+        raise ValueError(message)
+    return relative_rates
 
 
 def _check(n_phi: int, n_not_phi: int, n_not_screened: int) -> None:

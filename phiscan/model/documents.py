@@ -71,6 +71,8 @@ class SourceFile:
     # Screened contents of this size, each "HASH MEDIA_TYPE": the result of an equal one is reused.
     duplicates: tuple[str, ...] = field(default=(), compare=False, repr=False)
     without_ocr: bool = field(default=False, compare=False, repr=False)  # pictures are left to a second pass
+    # Why it is not opened (a ``SkipReason`` or ``FailReason``): its name alone is judged. "" = it is read.
+    unopened: str = field(default="", compare=False, repr=False)
 
     @classmethod
     def of(cls, root: bytes, path: bytes, info: os.stat_result) -> Self:
@@ -116,7 +118,6 @@ class Segment:
 # content: files with equal content and different names have different results.
 FILE_NAME, FOLDER_NAME = "#filename", "#folder"
 
-
 OWN_NAMES = (FILE_NAME, FOLDER_NAME)
 
 
@@ -145,6 +146,7 @@ class Document:
     content_hash: str = ""  # blake3 of the file's bytes, hex
     declared_type: str = ""  # type by the file's name, if the content has another type
     n_chars_unread: int = 0  # estimated number of characters that were left out of a long text
+    members: tuple[str, ...] = ()  # locators of the members of a container, also of those without text
 
     def locate(self, offset: int) -> str:
         """Return the locator of the segment with the code point at ``offset``."""

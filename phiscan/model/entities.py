@@ -118,7 +118,6 @@ class PiiBit(StrEnum):
 
 ALL_PII_BITS: tuple[PiiBit, ...] = tuple(PiiBit)
 
-
 _BIT_OF_TYPE = {
     EntityType.HEALTH_PROFESSIONAL: PiiBit.HEALTH_PROFESSIONAL,
     EntityType.ORGANIZATION: PiiBit.ORGANIZATION,

@@ -84,7 +84,6 @@ class WindowBag:
 
     n_chars: int
     counts: tuple[tuple[str, int], ...]  # concept, kind or cue, and its count; never a word of the text
-    patient_score: float = 0.0  # patient classifier's score, in [0, 1], before any reviewer correction
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +96,6 @@ class HealthScore:
     terms: tuple[TermHit, ...]
     window: WindowBag | None = None  # None if no window was scored
     by_concepts: float = 0.0  # the score by concepts and cues alone, for detector B
-    correction: float = 0.0  # log-odds that reviewers' decisions added to the score
 
 
 @dataclass(frozen=True, slots=True)

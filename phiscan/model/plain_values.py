@@ -20,9 +20,9 @@ Convert = Callable[[Any], Any]
 _MAX_INT = 2**63 - 1
 
 
-def dumps(plain: Any) -> str:
+def dumps(plain: Any, *, ensure_ascii: bool = True) -> str:
     """Return a JSON value as text; scalars of numpy are written as numbers."""
-    return json.dumps(plain, separators=(",", ":"), default=_scalar)
+    return json.dumps(plain, separators=(",", ":"), default=_scalar, ensure_ascii=ensure_ascii)
 
 
 def to_plain(hint: Any, value: Any) -> Any:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Self
 
 from phiscan.model.documents import OWN_NAMES, SourceFile, Span, UnreadPart
 from phiscan.model.entities import (
@@ -12,15 +15,12 @@ from phiscan.model.entities import (
     PiiVector,
     Referral,
     Search,
+    SkipReason,
+    Verdict,
 )
 from phiscan.model.findings import HealthScore, PatientCheck, Reason, Screening, WindowBag
 
-# The verdict of the second family of name recognizers, stored after those of the three detectors: under the
-# first name if the file is in the random sample, under the second if a name alone would have referred it.
-SECOND_NAMES, SECOND_NAMES_NEAR = "second_names", "second_names_near"
-
-
-SECOND_LISTS = frozenset({SECOND_NAMES, SECOND_NAMES_NEAR})
+NOT_COVERED = "language_not_covered"  # why a file that was read is not clean: its language is not
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +28,14 @@ class Decision:
     """The decision on a file: the referral, P(PHI), and the reasons."""
 
     referral: Referral
-    case: str  # the row of the decision table that names it
+    case: str  # its name; docs/reference/decision-table.md
     probability: float  # P(PHI) at the configured prevalence
     log_odds: float = 0.0  # the same before the reviewers' correction
     # The largest contributions to the log-odds; before them the kind of a message of care.
     reasons: tuple[tuple[str, float], ...] = ()
     passage: Span | None = None  # the strongest passage
-    second_look: bool = False  # not referred, but marked by a detector or by the decision table
-    evidence: tuple[tuple[str, int], ...] = ()  # inputs of the decision table besides the score
+    second_look: bool = False  # not referred, but marked by a detector
+    evidence: tuple[tuple[str, int], ...] = ()  # what the file holds besides the health score
     patient_log_odds: float = 0.0  # log-odds added by matches with the organization's own patients
 
 
@@ -59,7 +59,7 @@ class Examination:
 
     @property
     def case(self) -> str:
-        """The row of the decision table that names the decision."""
+        """The name of the decision's case."""
         return self.decision.case
 
 
@@ -75,6 +75,7 @@ class StoredFinding:
     reasons: tuple[Reason, ...]
     preview: str  # the shape of the value, letters and digits masked
     identity: str  # HMAC-SHA256(key, entity_type + normalised value), hex
+    words: bytes = b""  # of a name: the first bytes of the keyed hash of each of its words
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +136,32 @@ class FileResult:
     ] = ()  # of all findings by type, also those not in ``findings``
     seconds: tuple[tuple[str, float], ...] = field(default=(), compare=False)  # of each stage, in its worker
     patients: PatientCheck | None = None  # None = there is no index of the organization's own patients
+    by_name: bool = False  # referred by the names of file, folder or member alone, whatever the outcome
+    language: str = ""  # of its text, ISO 639; "" = none, or not read
+    covered: bool = True  # whether the language or script of all its text is read
+
+    @classmethod
+    def of_unopened(cls, source: SourceFile) -> Self:
+        """Return the result of a file that is not opened, for the reason that it carries."""
+        is_skipped = source.unopened in set(SkipReason)
+        return cls(source, Outcome.SKIPPED if is_skipped else Outcome.FAILED, source.unopened)
 
     @property
     def is_of_content(self) -> bool:
         """Whether files of equal content have the same result: no finding is in the file's name."""
         return not any(finding.locator in OWN_NAMES for finding in self.findings)
+
+
+@dataclass(frozen=True, slots=True)
+class ScannedFile:
+    """One present file as the last scan decided it, with its verdict and what was stored of its evidence."""
+
+    file_id: int
+    root: str
+    path: str
+    is_referred: bool
+    second_look: bool
+    probability: float
+    verdict: Verdict | None
+    since: datetime  # when the first scan that saw it began
+    evidence: Mapping[str, int]  # empty if none was stored

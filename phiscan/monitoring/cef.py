@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from phiscan import __version__
-from phiscan.review.store import FileRow, ScanSummary
+from phiscan.review.store import FileRecord, ScanSummary
 from phiscan.visible import visible
 
 _HIGH, _LOW = 8, 2
 
 
-def finding_line(row: FileRow, now: datetime) -> str:
+def finding_line(row: FileRecord, now: datetime) -> str:
     """Return the event of one referred file."""
     name = row.path.rpartition("/")[2]
     return _line(

@@ -78,7 +78,7 @@ def _registry(store: Store, summary: ScanSummary | None) -> CollectorRegistry:
         "phiscan_scan_duration_seconds": ("Its wall-clock time.", summary.seconds),
         "phiscan_scan_screened_positive_files": ("Files with identifiers.", summary.screened_positive),
         "phiscan_scan_referred_files": ("Files referred to review.", summary.referred),
-        "phiscan_scan_people_at_risk": ("People in referred files, an estimate.", summary.people_at_risk),
+        "phiscan_scan_people_at_risk": ("People in referred files that may be PHI.", summary.people_at_risk),
         "phiscan_scan_complete": ("1 if it reached its end.", int(summary.status == "complete")),
         "phiscan_scan_start_timestamp_seconds": ("When it began.", _seconds(summary.started)),
         "phiscan_scan_end_timestamp_seconds": ("When it ended or was stopped.", _seconds(summary.ended)),

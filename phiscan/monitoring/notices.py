@@ -82,9 +82,8 @@ class Notices:
 
 
 def needs_attention(summary: ScanSummary) -> bool:
-    """Return whether files were referred or failed, or the scan was stopped."""
-    unread = bool(summary.failed) or summary.n_unread_parts > 0
-    return summary.referred > 0 or unread or summary.status != "complete"
+    """Return whether files were referred or not read, or the scan was stopped."""
+    return summary.referred > 0 or summary.has_unread or summary.status != "complete"
 
 
 def counts_of(summary: ScanSummary, link: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from phiscan import __version__
 from phiscan.model import Verdict
-from phiscan.review.store import FileRow, ScanSummary
+from phiscan.review.store import FileRecord, ScanSummary
 from phiscan.visible import visible
 
 SCHEMA = "1.4.0"
@@ -21,7 +21,7 @@ _STATUS = {None: (1, "New"), Verdict.NOT_PHI: (3, "Suppressed")}  # else under r
 _SCAN_ACTIVITY = {"complete": (2, "Completed"), "stopped": (3, "Cancelled")}  # else begun
 
 
-def finding_event(row: FileRow, now: datetime) -> dict[str, Any]:
+def finding_event(row: FileRecord, now: datetime) -> dict[str, Any]:
     """Return the event of one referred file; its ``uid`` never changes."""
     status_id, status = _STATUS.get(row.verdict, (2, "In Progress"))
     path = PurePosixPath(visible(row.root)) / visible(row.path)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from phiscan.text.automata import automaton
-from phiscan.text.offsets import spans_of
+from phiscan.text.automata import automaton, spans_of
 from phiscan.text.phrase_patterns import any_of
 
 MAX_LINE_CHARS = 4000  # longer ones are cut at a space

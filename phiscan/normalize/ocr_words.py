@@ -33,33 +33,10 @@ _LOOSE = str.maketrans("ea0uh86i1|!fq952", "coonbbblllltggsz")  # one letter for
 _WORDS = (
     *MONTHS,
     *("poste", "ext", "local", "age", "ans", "years", "old", "ninety", "hundred", "quatre", "vingt", "onze"),
-    *(
-        "douze",
-        "treize",
-        "quatorze",
-        "quinze",
-        "seize",
-        "first",
-        "second",
-        "third",
-        "street",
-        "avenue",
-        "road",
-    ),
-    *("drive", "lane", "court", "boulevard", "crescent", "suite", "unit", "apartment", "floor", "highway"),
-    *(
-        "route",
-        "box",
-        "rang",
-        "chemin",
-        "place",
-        "bureau",
-        "unité",
-        "étage",
-        "appartement",
-        "case",
-        "postale",
-    ),
+    *("douze", "treize", "quatorze", "quinze", "seize", "first", "second", "third", "street", "avenue"),
+    *("road", "drive", "lane", "court", "boulevard", "crescent", "suite", "unit", "apartment", "floor"),
+    *("highway", "route", "box", "rang", "chemin", "place", "bureau", "unité", "étage", "appartement"),
+    *("case", "postale"),
 )
 _SURE_CHARS = "01|!"  # never letters
 _NO_HALVES = frozenset(("i", "a", "o", "y", "à", "the", "and", "was", "his", "her", "of", "in", "to", "on"))

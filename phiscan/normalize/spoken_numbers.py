@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, NamedTuple
 
+from phiscan.lexicon.identifier_labels import BIRTH_DATE, CARD, RECORD, label_words
 from phiscan.text.escapes import Edit
 
 _MIN_SINGLE, _MIN_DIGITS, _MIN_SHORT, _LOCAL, _LONG_PHONE = 3, 5, 4, 7, 11
@@ -91,11 +92,14 @@ _PHONE_WORDS = re.compile(
     re.IGNORECASE,
 )
 _OTHER_WORDS = re.compile(
-    r"\b(?:card|carte|ohip|phn|ramq|maladie|health|mrn|chart|dossier|records?|account|compte|policy|police|member"
-    r"|membre|serial|s[ée]rie|licen[cs]e|permis|claim|social|sin|nas|passe?port|case|file|r[ée]f[ée]rence|npi|dea)\b",
+    rf"\b(?:{'|'.join(label_words(RECORD, CARD))}|card|carte|maladie|health|chart|dossier|records?"
+    r"|account|compte|policy|police|member|membre|serial|s[ée]rie|licen[cs]e|permis|claim|social|sin|nas"
+    r"|passe?port|case|file|r[ée]f[ée]rence|npi|dea)\b",
     re.IGNORECASE,
 )
-_BIRTH_WORDS = re.compile(r"\b(?:d\.?o\.?b|birth\w*|born|naissance|n[ée]e?|ddn)\b", re.IGNORECASE)
+_BIRTH_WORDS = re.compile(
+    rf"\b(?:{'|'.join(label_words(BIRTH_DATE))}|d\.?o\.?b|birth\w*|born|naissance|n[ée]e?)\b", re.IGNORECASE
+)
 _NANP = re.compile(r"1?[2-9]\d{2}[2-9]\d{6}")
 _DAYS = (
     re.compile(r"(?P<y>(?:19|20)\d\d)(?P<a>\d\d)(?P<b>\d\d)"),

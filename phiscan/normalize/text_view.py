@@ -21,8 +21,8 @@ from phiscan.text.passages import Joined, Piece
 
 # What every edit holds.
 _HINT = (
-    r"&(?:#[0-9xX]|[A-Za-z]{2})|\\u[0-9A-Fa-f]{2}|\\[\"nrt]|%[0-9A-Fa-f]{2}|=[?\r\n]|=[0-9A-F]{2}"
-    r"|[?&]\w+=[^\s&]*\+|(?i:(?:insert|ignore|replace|abort|fail|rollback)\s+into\s|from stdin)"
+    r"&(?:#[0-9xX]|[A-Za-z]{2})|\\u[0-9A-Fa-f]{2}|\\[\"nrt]|%[0-9A-Fa-f]{2}|[?&]\w+=[^\s&]*\+"
+    r"|(?i:(?:insert|ignore|replace|abort|fail|rollback)\s+into\s|from stdin)"
     r"|(?:-{2,}|={2,}) {1,3}[-=]{2}"
 )
 _SOME = automaton(_HINT)

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 
 from phiscan.model import Verdict
 from phiscan.patients.records import Kind
-from phiscan.review.records.current_results import current_results
+from phiscan.review.records.file_records import current_results
 from phiscan.store.sql_batches import chunks
 from phiscan.store.tables import patient_check, patient_match, sighting
 

@@ -12,8 +12,7 @@ import sqlalchemy as sa
 from phiscan.errors import InputError
 from phiscan.review.audit import log as audit
 from phiscan.store.column_types import storable
-from phiscan.store.database import Database, inserted_id
-from phiscan.store.tables import patient_event
+from phiscan.store.database import Database
 
 MAX_PURPOSE_CHARS = 500
 
@@ -50,10 +49,7 @@ def record_event(
             "done_by": name,
             "done": actor.now,
         }
-        number = inserted_id(connection, patient_event, values)
         # The purpose is free text and may hold PHI: the log has the digest of the row, not the text.
-        entry = audit.Entry("patients", number, {"event": event})
-        audit.append(connection, [entry], actor=name, at=actor.now)
-        return number
+        return audit.record(connection, "patients", values, {"event": event}, by=name, now=actor.now)
 
     return database.write(write, durable=True)

@@ -58,6 +58,12 @@ _SHORT_FORMS = {
 }  # fmt: skip
 _FULL_FORM = {short: full for full, shorts in _SHORT_FORMS.items() for short in shorts.split()}
 _CONFUSED = (("rn", "m"), ("cl", "d"), ("vv", "w"), ("ue", "u"), ("oe", "o"), ("ae", "a"))
+# What is written together with the next word, or apart: O'Malley, O Malley, MacDonald, de Vries, DeVries.
+_PREFIXES = frozenset(
+    "o l d mac mc de la le du des der den van von di da del della dos el al bin ibn st"  # noqa: SIM905
+    " ste saint sainte".split()
+)
+_SPELLED = ((re.compile(r"^sainte?(?=[a-z]{3})"), "st"), (re.compile(r"^mc(?=[a-z]{3})"), "mac"))
 _ONE_LETTER = str.maketrans("ijec1!|05", "lleelll" + "os")
 
 
@@ -72,6 +78,8 @@ def token_form(word: str) -> str:
     """
     text = plain(word).translate(_LATIN).replace("'", "")
     text = _FULL_FORM.get(text, text)
+    for spelled, by in _SPELLED:
+        text = spelled.sub(by, text)
     for confused, form in _CONFUSED:
         if confused in text:
             text = text.replace(confused, form)
@@ -89,6 +97,25 @@ def tokens_of(name: str) -> list[str]:
         token_form(word) for word in words if len(word) > 1 and word not in _ASIDE and not word.isdecimal()
     ]
     return tokens[:MAX_TOKENS]
+
+
+def _joined(name: str) -> list[str]:
+    """Return each word of a name that follows prefixes, written together with them.
+
+    >>> _joined("Anna van der Berg") == [token_form("Vanderberg")]
+    True
+    >>> _joined("St-Onge") == _joined("Saint Onge") == [token_form("Saintonge")]
+    True
+    """
+    found, prefix = [], ""
+    for word in _WORD.findall(plain(name).translate(_LATIN)):
+        if word in _PREFIXES:
+            prefix += word
+            continue
+        if prefix:
+            found.append(token_form(prefix + word))
+        prefix = ""
+    return found
 
 
 def pair_of(first: str, second: str) -> str:
@@ -113,6 +140,10 @@ def listed_pairs(given: str, family: str) -> Iterator[str]:
         yield pair_of(firsts[0], last)
     if len(lasts) > 1:
         yield pair_of(firsts[0], "".join(lasts[:2]))
+    whole = [token_form("".join(plain(given).split("-")))] if "-" in given else []
+    for last in {*_joined(family), *(lasts[:1] if whole else ())}:
+        for first in {firsts[0], *whole}:
+            yield pair_of(first, last)
 
 
 def written_pairs(name: str) -> tuple[str, ...]:
@@ -126,4 +157,6 @@ def written_pairs(name: str) -> tuple[str, ...]:
     if len(tokens) == 3 and "-" in name:  # noqa: PLR2004 (a given name and a double family name)
         found[pair_of(tokens[0], tokens[1] + tokens[2])] = None
         found[pair_of(tokens[2], tokens[0] + tokens[1])] = None
+    joined = _joined(name)
+    found |= dict.fromkeys(pair_of(a, b) for a in joined for b in tokens if a != b)
     return tuple(found)

@@ -61,7 +61,7 @@ def number_form(value: str) -> str:
     >>> number_form("00-123O4"), number_form("12")
     ('12304', '')
     """
-    text = _NOT_ALPHANUMERIC.sub("", unicodedata.normalize("NFKC", value).upper())
+    text = _NOT_ALPHANUMERIC.sub("", plain(value).upper())
     text = text.translate(_CONFUSED_IN_NUMBERS).lstrip("0")
     return text if len(text) >= MIN_NUMBER_CHARS and any(char.isdecimal() for char in text) else ""
 
@@ -71,8 +71,10 @@ def card_form(value: str) -> str:
 
     >>> card_form("9876 543 217 XK") == card_form("9876-543-217") == "9876543217"
     True
+    >>> card_form("bélm 6153 0318") == card_form("BELM61530318")
+    True
     """
-    text = _NOT_ALPHANUMERIC.sub("", unicodedata.normalize("NFKC", value).upper())
+    text = _NOT_ALPHANUMERIC.sub("", plain(value).upper())
     if match := _CARD_WITH_VERSION.fullmatch(text):
         text = match[1]
     return number_form(text)
@@ -116,7 +118,7 @@ def postal_form(value: str) -> str:
     >>> postal_form("k7l 3N6"), postal_form("12345-6789"), postal_form("K7L3NG")
     ('K7L3N6', '12345', 'K7L3N6')
     """
-    text = _NOT_ALPHANUMERIC.sub("", unicodedata.normalize("NFKC", value).upper())
+    text = _NOT_ALPHANUMERIC.sub("", plain(value).upper())
     if len(text) == 6 and not text.isdecimal():  # noqa: PLR2004 (letter digit letter digit letter digit)
         digits = text[1::2].translate(_CONFUSED_IN_NUMBERS)
         letters = text[::2].translate(str.maketrans("015826", "OISBZG"))

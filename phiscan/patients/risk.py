@@ -15,6 +15,7 @@ from typing import Final
 
 from phiscan.language import lazy_decimal, lazy_join
 from phiscan.language import lazy_gettext as _
+from phiscan.lexicon.identifier_labels import BIRTH_DATE, label_words
 from phiscan.model import Document
 from phiscan.patients.normalise import date_forms, plain, postal_form
 
@@ -23,7 +24,7 @@ _MIN_CELLS: Final = 2
 _MIN_STEM: Final = 5  # letters of a cue that may begin a longer word: birthdate, postalcode
 # Words of column labels by role, in the order in which they are tried.
 _ROLES: Final[dict[str, tuple[str, ...]]] = {
-    "birth_date": ("dob", "birth", "born", "naissance", "ddn"),
+    "birth_date": ("birth", "born", "naissance", *label_words(BIRTH_DATE)),
     "postal_code": ("postal", "zip", "postcode"),
     "sex": ("sex", "gender", "sexe", "genre"),
     "age": ("age",),

@@ -21,11 +21,7 @@ FIELDS = (
     "birth_date",
     "record",  # record numbers of the organization
     "card",  # health card or health plan numbers
-    "phone",
-    "email",
-    "street",
-    "postal",
-    "account",
+    *("phone", "email", "street", "postal", "account"),
     "region",  # state or province
     "canary",  # 1, true, yes: an invented record, planted to detect leaks
 )

@@ -16,6 +16,7 @@ from typing import Any, TextIO
 import sqlalchemy as sa
 
 from phiscan.errors import InputError
+from phiscan.lexicon.identifier_labels import BIRTH_DATE, CARD, RECORD, label_words
 from phiscan.patients.normalise import listed_date, plain
 from phiscan.patients.records import PatientRecord
 from phiscan.patients.settings import Mapped
@@ -31,9 +32,11 @@ _USUAL = {
     "name": "name fullname patientname",
     "former": "former formername maidenname previousname nomdenaissance",
     "preferred": "preferred preferredname nickname",
-    "birth_date": "birthdate dateofbirth dob born datedenaissance ddn",
-    "record": "record recordnumber mrn medicalrecordnumber patientid chartnumber",
-    "card": "card healthcard healthcardnumber hcn ohip ramq nam phn healthplannumber memberid",
+    "birth_date": " ".join(("dateofbirth born datedenaissance", *label_words(BIRTH_DATE))),
+    "record": " ".join(
+        ("record recordnumber medicalrecordnumber patientid chartnumber", *label_words(RECORD))
+    ),
+    "card": " ".join(("card healthcardnumber healthplannumber memberid", *label_words(CARD))),
     "phone": "phone telephone tel mobile cell homephone workphone phonenumber",
     "email": "email emailaddress courriel",
     "street": "street address streetaddress addressline1 adresse",

@@ -67,9 +67,9 @@ class Copies:
     def record(self, result: FileResult) -> None:
         """Note the answer about a file, and free the next one that waited for it."""
         size = result.source.size
-        if size < MIN_BYTES:
+        place = self._places.pop((result.source.root, result.source.path), None)
+        if place is None:  # too short, or not opened
             return
-        place = self._places.pop((result.source.root, result.source.path))
         left = self._running.get(size, 1) - 1
         if left:
             self._running[size] = left

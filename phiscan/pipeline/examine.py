@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from phiscan import decision, screen
-from phiscan import health as classify
+from phiscan.health import classify, detector_margins, is_dense, read_terms, text_margin
 from phiscan.health.features import Reading
 from phiscan.model import (
     OWN_NAMES,
@@ -22,8 +22,10 @@ from phiscan.model import (
 from phiscan.patients.matching import log_odds_of
 from phiscan.pipeline.engine import Engine
 from phiscan.pipeline.file_names import Named, any_names_person, members_of, with_names
-from phiscan.pipeline.second_names import place_in_order, second_verdict
 from phiscan.pipeline.windows.examination import Budget, WindowExamination, examine_windows, is_long
+from phiscan.store.identity import keyed_hash
+
+_PLACES = 2**64  # in the random order that the key decides
 
 
 def examine(
@@ -51,8 +53,8 @@ def examine_named(
 ) -> tuple[Document, Examination]:
     """Examine a document that lies under these names; return it with them if they say who somebody is."""
     classifier, decider = engine.classifier, engine.decider
-    reading = classify.read_terms(document, classifier)
-    health = classify.classify(document, classifier, reading)
+    reading = read_terms(document, classifier)
+    health = classify(document, classifier, reading)
     lap("health")
     content = document
     known: screen.Known = {}  # what the cheap recognizers found, so that none reads the text twice
@@ -66,62 +68,82 @@ def examine_named(
         lap("screen_expensive")
         gathered = decider.gather(document, screening, classifier, reading if document is content else None)
         patients = _patients(document, screening, engine)
-    # In what is cut A and B see all that they need: A no names, B no health, so its verdict is no.
-    # C judges how the content is written, never what it is called.
-    text = None
-    if not is_cut:
-        text = (
-            _text_margin(gathered, engine)
-            if document is content
-            else classify.text_margin(content, screening, health, classifier)
-        )
-    margins = classify.margins(content, screening, health, text)
+    # In what is cut A alone has what it needs. C judges how the content is written, never what it is called.
+    if is_cut:
+        margins = detector_margins(content, screening, health, None)[:1]
+    elif document is content:
+        margins = detector_margins(content, screening, health, _text_margin(gathered, engine))
+    else:
+        text = text_margin(content, screening, health, classifier)
+        margins = detector_margins(content, screening, health, text)
     detectors = decider.detectors.verdicts(margins)
     decided = decider.decide(
-        document, screening, health, detectors, gathered, patient_log_odds=log_odds_of(patients)
+        document,
+        screening,
+        health,
+        detectors,
+        gathered,
+        patient_log_odds=log_odds_of(patients),
+        is_audited=decider.former is not None and in_audit_sample(document, engine),
     )
     alone = decider.detectors.probabilities(margins)
     lap("decide")
-    if is_cut:
-        if decided.referral is Referral.CLEAR:
-            decided = replace(decided, case="names_not_searched")
-    else:
-        detectors += second_verdict(
-            document,
-            health,
-            is_near_miss=lambda: decider.lacks_only_a_name(gathered, health, decided),
-            second=engine.second,
-            # Within the audit sample, so that all lists are known of what is drawn.
-            share=min(engine.second_share, engine.audit_share),
-            key=engine.key,
-        )
-        lap("second_names")
+    if is_cut and decided.referral is Referral.CLEAR:
+        decided = replace(decided, case="names_not_searched")
     return document, Examination(screening, health, decided, detectors, search, alone, patients)
 
 
 def _cascade(
     document: Document, health: HealthScore, reading: Reading, engine: Engine, known: screen.Known
-) -> tuple[Search, tuple[Screening, decision.Gathered, PatientCheck | None] | None]:
-    """Return which recognizers read a document, and what the cheap ones found where they alone do.
+) -> tuple[Search, _Found | None]:
+    """Return which recognizers read a document, and what was found where the expensive ones do not.
 
-    The expensive ones are left out where they could neither bring P(PHI) to the threshold nor detector B to
-    a verdict, unless the document was drawn for the audit sample or holds one of the organization's patients.
+    First strong identifiers alone are looked for, then all that the cheap recognizers find, then names: each
+    only where it could bring P(PHI) to the threshold or the document to the second list. Everything is
+    looked for in a document of the audit sample, and in one that holds one of the organization's patients,
+    whose index is compared with what the cheap recognizers find.
     """
     if engine.audit_share >= 1.0 or not document.content_hash:
         return Search.EVERYTHING, None
-    if health.by_concepts >= classify.HEALTH:
-        return Search.NEEDED, None
-    screening = screen.screen(document, engine.cheap_screener, known)
-    gathered = engine.decider.gather(document, screening, engine.classifier, reading)
-    margin = _text_margin(gathered, engine)
-    if engine.decider.might_refer(gathered, health, screening.findings, margin):
-        return Search.NEEDED, None
-    patients = _patients(document, screening, engine)
-    if patients is not None and patients.matches:
-        return Search.NEEDED, None
+    found = None
+    is_strong_only = engine.patients is None and not is_dense(document, health)
+    if is_strong_only:
+        found = _found(document, engine.screener.strong_identifiers(), reading, engine, known)
+        is_strong_only = not _might_refer(found, health, engine, is_strong_only=True)
+    if not is_strong_only:
+        found = _found(document, engine.cheap_screener, reading, engine, known)
+        if _might_refer(found, health, engine, is_strong_only=False) or (
+            found[2] is not None and found[2].matches
+        ):
+            return Search.NEEDED, None
     if in_audit_sample(document, engine):
         return Search.AUDIT, None
-    return Search.LEFT_OUT, (screening, gathered, patients)
+    return Search.LEFT_OUT, found
+
+
+_Found = tuple[Screening, decision.Gathered, PatientCheck | None]
+
+
+def _found(
+    document: Document,
+    screener: screen.Screener,
+    reading: Reading,
+    engine: Engine,
+    known: screen.Known,
+) -> _Found:
+    """Return what a screener finds in a document, the evidence in it, and which patients match."""
+    screening = screen.screen(document, screener, known)
+    gathered = engine.decider.gather(document, screening, engine.classifier, reading)
+    return screening, gathered, _patients(document, screening, engine)
+
+
+def _might_refer(found: _Found, health: HealthScore, engine: Engine, *, is_strong_only: bool) -> bool:
+    """Tell whether what was not looked for could bring a document to review or to the second list."""
+    screening, gathered, _ = found
+    margin = _text_margin(gathered, engine)
+    return engine.decider.might_refer(
+        gathered, health, screening.findings, margin, is_strong_only=is_strong_only
+    )
 
 
 def _text_margin(gathered: decision.Gathered, engine: Engine) -> float:
@@ -160,7 +182,8 @@ def in_audit_sample(document: Document, engine: Engine) -> bool:
     """
     if engine.audit_share >= 1.0 or not document.content_hash:
         return True
-    return place_in_order(document, engine.key) < engine.audit_share
+    place = int(keyed_hash(engine.key, "audit sample", document.content_hash)[:16], 16) / _PLACES
+    return place < engine.audit_share
 
 
 def examine_in_windows(

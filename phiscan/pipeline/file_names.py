@@ -1,39 +1,50 @@
 """What files are called: "Tremblay_Marie_echo.pdf" holds a report that names nobody, and everybody knows whose it is.
 
-The names of the members of a container, of the file and of folders of patients are read like text. Where one of them
-says who somebody is, they are put after the text as segments of their own, so that what is found there has its place,
-counts, and can be shown; of any other file neither text nor result changes. Members come first: they are the same in
-every copy, and so are their places.
+The names of the members of a container, of the file and of folders are read like text. They count in two
+ways. Where one of them says who somebody is, they are put after the text as segments of their own, so that
+what is found there has its place, counts, and can be shown; of any other file neither text nor result
+changes. And they are judged by themselves (``judged_paths``): a path that names a person and says what was
+done or found for this person's health refers the file whatever is in it, also if nothing could be read.
+Members come first: they are the same in every copy, and so are their places.
 
-A folder counts only below one that is called after patients ("Clients/Okafor, Chidi/plan.docx"): on a share most
-folders with a person's name are those of staff.
+For the text, a folder counts only below one that is called after patients ("Clients/Okafor, Chidi/plan.docx"):
+on a share most folders with a person's name are those of staff. For the path alone every folder counts, but
+for those below one of staff.
 """  # noqa: E501 (a name and its story)
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
+from itertools import pairwise
 
-from phiscan.health.decision_table import DIRECT, NAMES
-from phiscan.lexicon.gazetteer import Word, load_gazetteer
-from phiscan.model import FILE_NAME, FOLDER_NAME, Document, EntityType, Finding, Segment, SourceFile
+from blake3 import blake3
+
+from phiscan.config import data_dir
+from phiscan.health.file_evidence import DIRECT, NAMES
+from phiscan.lexicon.dictionary import load_dictionary
+from phiscan.lexicon.gazetteer import Word, fold, load_gazetteer
+from phiscan.model import FILE_NAME, FOLDER_NAME, Document, EntityType, Finding, Segment, SourceFile, Span
 from phiscan.screen import Screener, screen
 from phiscan.screen.ner.tagger import SOURCE
 
-MAX_NAMES = 200  # of the members of a container
-_OF_PATIENTS = re.compile(
-    r"(?:^|[\W\d_])(?:(?:in|out)?patient(?:e|es|s)?|clients?|clientes|residents?|residentes?|dossiers?|charts?|usagers?"
-    r"|b[ée]n[ée]ficiaires?|case[ _-]?files?|(?:medical|health|patient)[ _-]?records)(?:$|[\W\d_])",
-    re.IGNORECASE,
-)
-_OF_STAFF = re.compile(
-    r"(?:^|[\W\d_])(?:cv|c\.v|resume|r[ée]sum[ée] de|curriculum|timesheets?|payroll|pay ?stubs?"
-    r"|contract|contrat|schedules?|horaires?|vacation|vacances|interview|entrevue|job|poste|offer|performance)(?:$|[\W\d_])",
-    re.IGNORECASE,
-)
+MAX_NAMES = 200  # of the members of a container, put after its text
+MAX_JUDGED = 2000  # of the members of a container, judged by themselves
 _WORD = re.compile(r"[^\W\d_]?[^\W\d_A-Z]+|[A-Z]{2,}")
+_LETTERS = re.compile(r"[^\W\d_]+")
+# "MarieEcho" is two words, "MacLeod" is one.
+_JOINED = re.compile(
+    r"(?<=[^\W\d_A-Z])(?<!\bMc)(?<!\bMac)(?<!\bDe)(?<!\bDi)(?<!\bLa)(?<!\bLe)(?=[A-Z][^\W\d_A-Z])"
+)
+_PROCEDURE = re.compile(
+    r"(?<!micro)(?<!spectro)(?<!tele)scop(?:y|ie)s?(?![^\W\d_])"
+    r"|[^\W\d_]{2}(?:(?:ec|os)tom(?:y|ie)|plast(?:y|ie)|centesis|centèse|itis)(?![^\W\d_])",
+    re.IGNORECASE,
+)
 _MIN_UNKNOWN = 3  # letters of a word that no list has
 _LONG_NUMBER = re.compile(r"\d(?:[ ._-]?\d){5}")
 _PLACE = re.compile(r"#[a-z]+[0-9]*(?:[!/][A-Za-z]+[0-9]*)*\Z")  # within a member; a name may hold "#", too
@@ -46,31 +57,77 @@ Named = tuple[str, str]
 
 def names_of(source: SourceFile) -> tuple[Named, ...]:
     """Return the name of a file, then the folders below one that is called after patients."""
+    root, folders, name = _parts_of(source)
+    return (name, *_below_patients((root, *folders)))
+
+
+def path_of(source: SourceFile) -> tuple[Named, ...]:
+    """Return the name of a file, then those of its folders that may be called after patients."""
+    root, folders, name = _parts_of(source)
+    return (name, *_folders_of_people((root, *folders)))
+
+
+def _parts_of(source: SourceFile) -> tuple[Named, tuple[Named, ...], Named]:
     *folders, name = source.path.decode("utf-8", "replace").split("/")
     root = source.root.decode("utf-8", "replace").rstrip("/").rpartition("/")[2]
-    below = _below_patients([root, *folders])
-    return ((FILE_NAME, _shown(name)), *((FOLDER_NAME, _shown(folder)) for folder in below))
+    of_root, *others = ((FOLDER_NAME, _shown(folder)) for folder in (root, *folders))
+    return of_root, tuple(others), (FILE_NAME, _shown(name))
 
 
-def members_of(document: Document) -> tuple[Named, ...]:
+def members_of(document: Document, most: int = MAX_NAMES) -> tuple[Named, ...]:
     """Return what the members of a container are called, the first ones of many, each once."""
     found: dict[Named, None] = {}
+    for path in _member_paths(document):
+        found.update(dict.fromkeys(name for part in path for name in (part[0], *_below_patients(part[1:]))))
+        if len(found) >= most:
+            break
+    return tuple(found)[:most]
+
+
+def _member_paths(document: Document) -> Iterator[tuple[tuple[Named, ...], ...]]:
+    """Yield the way to each member: of each container on it and of the member, the name, then its folders."""
     previous = None
-    for segment in document.segments:
-        way = _PLACE.sub("", segment.locator)
-        way = _RANGE.sub("", way)
+    for locator in (*(segment.locator for segment in document.segments), *document.members):
+        way = _RANGE.sub("", _PLACE.sub("", locator))
         if not way or way == previous:
             continue
-        previous, above = way, ""
+        previous, above, path = way, "", []
         for part in way.split("!/"):
             above = f"{above}!/{part}" if above else part
             *folders, name = _PATH.split(part)
-            found.setdefault((f"{above}{FILE_NAME}", _shown(name)))
-            for folder in _below_patients(folders):
-                found.setdefault((f"{above}{FOLDER_NAME}", _shown(folder)))
-        if len(found) >= MAX_NAMES:
+            inside = ((f"{above}{FOLDER_NAME}", _shown(folder)) for folder in folders)
+            path.append(((f"{above}{FILE_NAME}", _shown(name)), *inside))
+        yield tuple(path)
+
+
+def judged_paths(document: Document, path: Sequence[Named]) -> tuple[tuple[Named, ...], ...]:
+    """Return the names that are judged together: the path of the file, and with it that of each member.
+
+    ``path``: what ``path_of`` returns for the file.
+    """
+    found: dict[tuple[Named, ...], None] = {tuple(path): None}
+    for way in _member_paths(document):
+        names = [name for part in way for name in (part[0], *_folders_of_people(part[1:]))]
+        found[*names, *path] = None
+        if len(found) > MAX_JUDGED:
             break
-    return tuple(found)[:MAX_NAMES]
+    return tuple(found)
+
+
+def all_names(paths: Sequence[Sequence[Named]]) -> tuple[Named, ...]:
+    """Return the names of judged paths, each once, those of the file itself last."""
+    own = dict.fromkeys(paths[0])
+    return (*dict.fromkeys(name for path in paths for name in path if name not in own), *own)
+
+
+def unread_document(source: SourceFile, members: Sequence[str] = ()) -> Document:
+    """Return the document of a file that was not read: its names; its content hash is that of the names.
+
+    ``members``: locators of what is in it, as far as these are known.
+    """
+    bare = Document("", (), "", members=tuple(members))
+    named = with_names(bare, all_names(judged_paths(bare, path_of(source))))
+    return replace(named, content_hash=blake3(b"names\0" + named.text.encode()).hexdigest())
 
 
 def with_names(document: Document, names: Sequence[Named]) -> Document:
@@ -90,28 +147,87 @@ def with_names(document: Document, names: Sequence[Named]) -> Document:
 
 def any_names_person(names: Sequence[Named], screener: Screener) -> bool:
     """Tell whether one of these names says who somebody is."""
-    if not any(_may_name(name) for _, name in names):
+    if not any(map(may_name, names)):
         return False
     alone = with_names(Document("", (), "text/plain"), names)
     return any(_is_telling(finding) for finding in screen(alone, screener).counted)
 
 
-def as_examined(document: Document, names: Sequence[Named], n_chars: int) -> Document:
+def place_in(named: Document, document: Document, span: Span) -> Span:
+    """Return a place in the names after one document as the place in another that has these names, too."""
+    inner = next(one for one in document.segments if one.start <= span.start < one.end)
+    name = document.text[inner.start : inner.end]
+    outer = next(
+        one
+        for one in reversed(named.segments)
+        if one.locator == inner.locator and named.text[one.start : one.end] == name
+    )
+    shift = outer.start - inner.start
+    return Span(span.start + shift, min(span.end + shift, outer.end))
+
+
+def as_examined(document: Document, source: SourceFile, n_chars: int) -> Document:
     """Return a document that was read again with the names that stood after its text when it was examined.
 
     ``n_chars``: the length of the text that was examined; each choice of names has another.
     """
-    members = members_of(document)
-    for some in ((), names, members, (*members, *names)):
+    names, members = names_of(source), members_of(document)
+    judged = all_names(judged_paths(document, path_of(source)))
+    for some in ((), names, members, (*members, *names), judged):
         named = with_names(document, some)
         if len(named.text) == n_chars:
             return named
     return document
 
 
-def _below_patients(folders: Sequence[str]) -> Sequence[str]:
-    first = next((place for place, folder in enumerate(folders, 1) if _OF_PATIENTS.search(folder)), None)
-    return () if first is None else folders[first:]
+def has_word_of_care(names: Sequence[Named]) -> bool:
+    """Tell whether a name has a word of what is done or found for somebody's health: "results", "-ectomy"."""
+    return any(_has_word(name, "care") or _PROCEDURE.search(name) for _, name in names)
+
+
+def is_of_others(names: Sequence[Named]) -> bool:
+    """Tell whether a file is called as one about no patient: a paper, a contract, test data, a program.
+
+    In the name of a file one word suffices; a folder is called so by its whole name.
+    """
+    of_folders = path_words()["other"] | path_words()["code"]
+    return any(
+        fold(name).strip() in of_folders if locator.endswith(FOLDER_NAME) else _has_word(name, "other")
+        for locator, name in names
+    )
+
+
+def _has_word(name: str, kind: str) -> bool:
+    words = [fold(word) for word in _LETTERS.findall(name)]
+    return not path_words()[kind].isdisjoint((*words, *map(" ".join, pairwise(words))))
+
+
+@cache
+def path_words() -> Mapping[str, frozenset[str]]:
+    """Return the words of ``dictionaries/path_words.txt`` by kind.
+
+    Raises:
+        DictionaryError: the list cannot be read.
+    """
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for word, kind in load_dictionary(data_dir("dictionaries") / "path_words.txt").rows:
+        found[kind].add(word)
+    return {kind: frozenset(words) for kind, words in found.items()}
+
+
+def _below_patients(folders: Sequence[Named]) -> Sequence[Named]:
+    return folders[_patients_at(folders) + 1 :]
+
+
+def _folders_of_people(folders: Sequence[Named]) -> Sequence[Named]:
+    """Return the folders from one of patients on; without one all, unless one is of staff."""
+    is_of_staff = any(_has_word(name, "staff") for _, name in folders)
+    return folders[_patients_at(folders) :] or (() if is_of_staff else folders)
+
+
+def _patients_at(folders: Sequence[Named]) -> int:
+    """Return which folder is called after patients; the number of folders if none is."""
+    return next((at for at, (_, name) in enumerate(folders) if _has_word(name, "patients")), len(folders))
 
 
 def _shown(name: str) -> str:
@@ -120,13 +236,13 @@ def _shown(name: str) -> str:
     In some file systems it may hold anything; underscores are the blanks of file names.
     """
     words = unicodedata.normalize("NFC", name.replace("_", " ").replace("%20", " "))
-    return "".join(char if char.isprintable() else "\ufffd" for char in words)
+    return _JOINED.sub(" ", "".join(char if char.isprintable() else "\ufffd" for char in words))
 
 
-def _may_name(name: str) -> bool:
-    """Tell whether a name holds a word that may be somebody's, or a long number, and none of staff."""
-    stem = name.rpartition(".")[0] or name
-    if _OF_STAFF.search(stem):
+def may_name(named: Named) -> bool:
+    """Tell whether a name holds a word that may be somebody's, or a long number, and none of other papers."""
+    stem = named[1].rpartition(".")[0] or named[1]
+    if _has_word(stem, "other"):
         return False
     if _LONG_NUMBER.search(stem):
         return True

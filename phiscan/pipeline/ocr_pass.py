@@ -40,7 +40,7 @@ class OcrCounts:
 
 def is_pending(result: FileResult) -> bool:
     """Tell a result that OCR may still change; a referred file needs no more pages."""
-    if result.referral is Referral.REFERRED:
+    if result.referral is Referral.REFERRED and not result.by_name:
         return False
     if result.outcome is Outcome.FAILED and result.detail == OCR_PENDING:
         return True

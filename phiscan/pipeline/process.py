@@ -6,22 +6,26 @@ leaves ``process`` holds positions, types, masked shapes and keyed hashes.
 
 from __future__ import annotations
 
+import re
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from phiscan import extract
-from phiscan.errors import ExtractError, origin
-from phiscan.health.learning import LOG_ODDS, LOG_ODDS_SCALE, stored_patient_score
+from phiscan.errors import ExtractError, kind_of, origin
+from phiscan.health.file_evidence import CONTACT, DIRECT, NAMES
 from phiscan.model import (
+    NOT_COVERED,
     OWN_NAMES,
     Document,
+    EntityType,
     Examination,
     FailReason,
     FileResult,
     HealthScore,
     Outcome,
+    PiiBit,
     Referral,
     SourceFile,
     StoredFinding,
@@ -29,14 +33,22 @@ from phiscan.model import (
 )
 from phiscan.pipeline.engine import Engine
 from phiscan.pipeline.examine import examine_in_windows, examine_named, in_audit_sample
-from phiscan.pipeline.file_names import Named, any_names_person, names_of
-from phiscan.pipeline.processed import Processed
+from phiscan.pipeline.file_names import Named, any_names_person, names_of, unread_document
+from phiscan.pipeline.path_examination import examine_path, joined
 from phiscan.pipeline.signature import signature
 from phiscan.pipeline.windows.examination import is_long, reasons_by_referral
-from phiscan.store.identity import keyed_hashes, shape
+from phiscan.store.identity import MOST_WORDS, N_WORD_BYTES, WORD, keyed_hashes, shape, words_of_name
+from phiscan.text.languages import detect_language
+
+_IDENTIFYING = NAMES | DIRECT | CONTACT | {PiiBit.DATE}
+_NAMED = {EntityType.PERSON, EntityType.HEALTH_PROFESSIONAL}
+_LABELLED = re.compile(r"\w[ \t]?[:\uff1a](?!//)[ \t]*\w")
+_NUMBER = re.compile(r"\d+")
+_LABEL_CHARS = 20_000  # of a text that are looked at
+_MIN_NUMBERS = 2
 
 
-def process(source: SourceFile, engine: Engine) -> Processed:
+def process(source: SourceFile, engine: Engine) -> FileResult:
     """Take one file through all stages; every error becomes the file's recorded outcome.
 
     Never raises for what a file holds. The detail of an unexpected error is its type and the line of
@@ -45,23 +57,29 @@ def process(source: SourceFile, engine: Engine) -> Processed:
     clock, started = _Clock(), time.process_time()
     try:
         names = names_of(source)
+        if source.unopened:
+            result = _by_name(FileResult.of_unopened(source), (), engine)
+            clock.lap("names")
+            return replace(result, seconds=clock.laps())
         if source.duplicates and (copy := _as_copy(source, names, engine)) is not None:
             clock.lap("extract")
-            return Processed(replace(copy, seconds=clock.laps()), clock.laps())
+            return replace(copy, seconds=clock.laps())
         limits = replace(engine.limits, ocr_s=0.0) if source.without_ocr else engine.limits
         document = extract.extract(source, limits, engine.passwords)
         clock.lap("extract")
         result = _examined(source, document, names, engine, clock.lap, started)
         clock.lap("keep")
     except ExtractError as error:
-        result = FileResult(source, Outcome.FAILED, reason=error.reason, detail=error.detail)
         clock.lap("extract")
+        failed = FileResult(source, Outcome.FAILED, reason=error.reason, detail=error.detail)
+        result = _by_name(failed, error.members, engine)
+        clock.lap("names")
     except MemoryError:
         result = FileResult(source, Outcome.FAILED, reason=FailReason.OUT_OF_MEMORY)
     except Exception as error:  # noqa: BLE001 (the per-file fault boundary)
-        result = FileResult(source, Outcome.FAILED, reason=FailReason.CRASHED, detail=origin(error))
-    laps = clock.laps()
-    return Processed(replace(result, seconds=laps), laps)
+        said = origin(error, kind_of(error))
+        result = FileResult(source, Outcome.FAILED, reason=FailReason.CRASHED, detail=said)
+    return replace(result, seconds=clock.laps())
 
 
 def _examined(  # noqa: PLR0917 (a file on its way through one process)
@@ -72,12 +90,57 @@ def _examined(  # noqa: PLR0917 (a file on its way through one process)
     lap: Callable[[str], None],
     started: float,
 ) -> FileResult:
-    """Examine a document and return what is kept of it; a long one is examined in windows."""
-    if not is_long(document):
-        document, examination = examine_named(document, names, engine, lap)
-        return _keep(source, document, examination, engine)
-    found = examine_in_windows(document, names, engine, lap, started)
-    return _keep(source, found.document, found.examination, engine, found.detail)
+    """Examine a document and return what is kept of it; a long one is examined in windows.
+
+    What is not referred by its content may be by its names.
+    """
+    language = detect_language(document.text)
+    lap("language")
+    detail, named = "", document
+    if is_long(document):
+        found = examine_in_windows(document, names, engine, lap, started)
+        named, examination, detail = found.document, found.examination, found.detail
+    else:
+        named, examination = examine_named(document, names, engine, lap)
+    by_name = None
+    if examination.referral is not Referral.REFERRED:
+        by_name = examine_path(document, source, engine)
+        lap("names")
+    if by_name is not None:
+        named = replace(by_name[0], unread=named.unread)
+        examination = joined(examination, by_name[1], document, named, engine)
+    elif not language.covered and examination.referral is not Referral.REFERRED:
+        marked = examination.decision.second_look or _looks_like_a_record(document.text, examination)
+        decided = replace(examination.decision, second_look=marked, case=NOT_COVERED)
+        examination = replace(examination, decision=decided)
+    result = _keep(source, named, examination, engine, detail)
+    return replace(result, by_name=by_name is not None, language=language.code, covered=language.covered)
+
+
+def _by_name(result: FileResult, members: tuple[str, ...], engine: Engine) -> FileResult:
+    """Return the result of a file without content, referred if what it is called does so."""
+    found = examine_path(Document("", (), "", members=members), result.source, engine)
+    if found is None:
+        return result
+    return replace(
+        _keep(result.source, *found, engine),
+        outcome=result.outcome,
+        reason=result.reason,
+        detail=result.detail,
+        content_hash=unread_document(result.source, members).content_hash,
+        signature=b"",  # many a name is like another, and no form letter
+        search=None,
+        by_name=True,
+    )
+
+
+def _looks_like_a_record(text: str, examination: Examination) -> bool:
+    """Tell whether a text in a language that is not read has identifiers, labels or numbers."""
+    return (
+        any(finding.bits & _IDENTIFYING for finding in examination.screening.findings)
+        or _LABELLED.search(text, 0, _LABEL_CHARS) is not None
+        or len(_NUMBER.findall(text, 0, _LABEL_CHARS)) >= _MIN_NUMBERS
+    )
 
 
 def _as_copy(source: SourceFile, names: Sequence[Named], engine: Engine) -> FileResult | None:
@@ -88,7 +151,8 @@ def _as_copy(source: SourceFile, names: Sequence[Named], engine: Engine) -> File
         return None  # reading it says why
     if f"{content_hash} {media_type}" not in source.duplicates:
         return None
-    if any_names_person(names, engine.screener):
+    bare = Document("", (), "")
+    if any_names_person(names, engine.screener) or examine_path(bare, source, engine) is not None:
         return None
     return FileResult(
         source,
@@ -138,6 +202,13 @@ def _keep(
         if is_used or document.locate(finding.span.start) in OWN_NAMES
     ]
     values = [(finding.entity_type, finding.span.of(document.text)) for finding in counted]
+    names = [words_of_name(value) if kind in _NAMED else [] for kind, value in values]
+    # One request to the process with the key; of each word, however often it comes.
+    words = sorted({word for name in names for word in name})
+    hashed = keyed_hashes(engine.key, [*values, *((WORD, word) for word in words)])
+    word_hash = dict(
+        zip(words, (bytes.fromhex(one)[:N_WORD_BYTES] for one in hashed[len(values) :]), strict=True)
+    )
     findings = [
         StoredFinding(
             span=finding.span,
@@ -148,10 +219,9 @@ def _keep(
             reasons=finding.reasons,
             preview=shape(value),
             identity=identity,
+            words=b"".join(word_hash[word] for word in name[:MOST_WORDS]),
         )
-        for finding, (_, value), identity in zip(
-            counted, values, keyed_hashes(engine.key, values), strict=True
-        )
+        for finding, (_, value), name, identity in zip(counted, values, names, hashed, strict=False)
     ]
     return FileResult(
         source=source,
@@ -182,11 +252,8 @@ def _keep(
         findings=tuple(findings),
         terms=_count_terms(document, health),
         window=health.window,
-        evidence=(
-            *examination.decision.evidence,
-            *stored_patient_score(health.window, engine.classifier),
-            (LOG_ODDS, round(LOG_ODDS_SCALE * examination.decision.log_odds)),
-        ),
+        # That of files that nobody looks at and that hold no health term is not needed to learn or to judge.
+        evidence=examination.decision.evidence if is_used or health.window is not None else (),
         signature=signature(document.text, engine.key, [found.span for found in findings])
         if examination.referral is Referral.REFERRED
         else b"",

@@ -117,7 +117,8 @@ class ResultRecorder:
     def arrive(self, result: FileResult) -> None:
         """Take the answer about a file that was expected."""
         self._take(result)
-        self.progress.n_read += 1
+        self.progress.n_read += result.outcome != Outcome.SKIPPED
+        self.progress.n_skipped += result.outcome == Outcome.SKIPPED
         self.progress.n_bytes += _bytes_read(result)
         self.progress.is_loading = False
         if result.outcome == Outcome.FAILED:

@@ -13,14 +13,15 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Literal
 
 from phiscan.config import Config
 from phiscan.crawl import Crawled, IgnoreRules, crawl
 from phiscan.errors import StoreError
-from phiscan.model import FileResult, Outcome, SourceFile
+from phiscan.model import FileResult, SourceFile
 from phiscan.pipeline.folders import KnownFolders
 from phiscan.pipeline.ocr_pass import OcrCounts
 from phiscan.pipeline.rate_limit import RateLimit, paced
@@ -40,6 +41,7 @@ class ScanRun:
 
     summary: ScanSummary
     resumed: bool
+    n_refused: int  # stored results of the resumed scan that phiscan did not write: read again
     stage_seconds: Mapping[str, float]
     missing_isolation: tuple[str, ...] | None = None  # of its workers; None = none was started here
     ocr: OcrCounts = field(default_factory=OcrCounts)
@@ -117,23 +119,39 @@ def scan(
         with deferred():
             _close(store, recorder, options, "stopped")
         raise
-    _close(store, recorder, options, "complete")
+    _close(store, recorder, options, "complete", refused=state.n_refused)
     summary = store.summary(state.id)
     ocr = _ocr_counts(summary, recorder.progress, options)
-    return ScanRun(summary, state.resumed, stage_seconds, missing, ocr)
+    return ScanRun(summary, state.resumed, state.n_refused, stage_seconds, missing, ocr)
 
 
 def _results(
     pool: Workers, sources: Iterable[SourceFile], stage_seconds: Counter[str]
 ) -> Iterator[FileResult]:
-    """Yield the results of files as they come; a fault of a worker is the failure of its file."""
-    for source, answer in pool.run(sources):
+    """Yield the results of files as they come; a fault of a worker is the failure of its file.
+
+    Such a file comes last: its name is judged by another worker.
+    """
+    faults: dict[tuple[bytes, bytes], Fault] = {}
+    unopened: list[SourceFile] = []
+    for source, answer in chain(pool.run(sources), _again(pool, unopened)):
+        place = (source.root, source.path)
+        if isinstance(answer, Fault) and not source.unopened:
+            faults[place] = answer
+            unopened.append(replace(source, unopened=str(answer.reason)))
+            continue
         if isinstance(answer, Fault):
-            yield FileResult(source, Outcome.FAILED, reason=answer.reason, detail=answer.detail)
+            result = FileResult.of_unopened(source)
         else:
-            taken = accepted(source, answer)
-            stage_seconds.update(dict(taken.seconds))
-            yield taken.result
+            result = accepted(source, answer)
+            stage_seconds.update(dict(result.seconds))
+        yield replace(result, detail=faults[place].detail) if place in faults else result
+
+
+def _again(pool: Workers, sources: Sequence[SourceFile]) -> Iterator[tuple[SourceFile, FileResult | Fault]]:
+    """Run files whose list is complete only when the first of them is asked for."""
+    if sources:
+        yield from pool.run(sources)
 
 
 def _ocr_counts(summary: ScanSummary, progress: Progress, options: ScanOptions) -> OcrCounts:
@@ -143,13 +161,18 @@ def _ocr_counts(summary: ScanSummary, progress: Progress, options: ScanOptions) 
 
 
 def _close(
-    store: Store, recorder: ResultRecorder, options: ScanOptions, status: Literal["complete", "stopped"]
+    store: Store,
+    recorder: ResultRecorder,
+    options: ScanOptions,
+    status: Literal["complete", "stopped"],
+    *,
+    refused: int = 0,
 ) -> None:
     recorder.flush()
     whole = not options.only
     store.finish_scan(recorder.scan_id, status=status, seconds=recorder.seconds, now=_now(), whole=whole)
     if status == "complete":
-        store.digest_scan(recorder.scan_id, whole=whole, now=_now())
+        store.digest_scan(recorder.scan_id, whole=whole, refused=refused, now=_now())
 
 
 def _now() -> datetime:

@@ -12,12 +12,12 @@ import pathspec
 
 from phiscan.crawl import Crawled, is_same_file
 from phiscan.errors import InputError
-from phiscan.model import FailReason, FileResult, Outcome, SourceFile
+from phiscan.model import FailReason, FileResult, Outcome, SkipReason, SourceFile
 from phiscan.pipeline.copies import Copies
 from phiscan.pipeline.folders import KnownFolders
 from phiscan.pipeline.ocr_pass import OcrMode, in_order, is_pending, text_only, within_budget
 from phiscan.pipeline.result_recorder import ResultRecorder
-from phiscan.review.records.pending_ocr import pending_files, referred_folders
+from phiscan.review.records.summaries import pending_files, referred_folders
 from phiscan.review.store import KnownFile
 
 LOOK_AHEAD = 500  # crawled entries looked up in the store by one query
@@ -166,7 +166,7 @@ class Plan:
     def _begin(self, crawled: Crawled) -> SourceFile | None:
         """Settle an entry that no worker need see; return a file that one can take now."""
         source = crawled.source
-        if crawled.skip is not None:
+        if crawled.skip is SkipReason.IGNORED:
             self._recorder.record_now(FileResult(source, Outcome.SKIPPED, reason=crawled.skip))
         elif crawled.fail is not None:
             failed = FileResult(source, Outcome.FAILED, reason=crawled.fail, detail=crawled.detail)
@@ -178,7 +178,8 @@ class Plan:
                 self._pending[source.root, source.path] = source
         else:
             self._recorder.expect(source)
-            return self._copies.admit(source)
+            # What is skipped for another reason than the operator's rules has a name that is judged.
+            return replace(source, unopened=crawled.skip) if crawled.skip else self._copies.admit(source)
         return None
 
     def _keep_below(self, folder: SourceFile) -> None:
@@ -239,9 +240,12 @@ class Plan:
             return False
         if crawled.skip is not None or crawled.fail is not None:
             expected = (Outcome.SKIPPED, crawled.skip) if crawled.skip else (Outcome.FAILED, crawled.fail)
-            return (before.outcome, before.reason) == expected
+            is_judged = crawled.skip not in {None, SkipReason.IGNORED}
+            is_same = (before.outcome, before.reason) == expected
+            return is_same and (not is_judged or before.versions_key == self._recorder.key)
         if before.scan_id == self._recorder.scan_id:
-            return before.outcome != Outcome.SKIPPED  # this very scan, before it was stopped
+            is_ours = before.versions_key == self._recorder.key  # else it was refused at the resumption
+            return is_ours and before.outcome != Outcome.SKIPPED  # this very scan, before it was stopped
         # Of a split image a later segment may have changed: the worker compares the content of all.
         is_split = _FIRST_SEGMENT.search(crawled.source.path) is not None
         if is_split or self._options.full or before.versions_key != self._recorder.key:

@@ -6,8 +6,9 @@ Every word is hashed with the secret key, so that nobody without the key can try
 the permutations are seeded with it too. Two signatures agree in as many of their values, on average, as the
 two documents share word triples (Jaccard).
 
-Source: Broder (1997), "On the resemblance and containment of documents"; Broder et al. (2000), "Min-wise
-independent permutations".
+Sources: Broder (1997), "On the resemblance and containment of documents"; for the hash functions, of 32 bits
+to 32 bits, Dietzfelbinger (1996), "Universal hashing and k-wise independent random variables via integer
+arithmetic without primes".
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ from phiscan.store.identity import Key, hasher_of
 N_VALUES = 64
 MIN_TRIPLES = 20  # of a masked text; with fewer, unlike texts would be alike
 MAX_WORDS = 200_000  # of one document; beyond that its beginning speaks for it
-_CHUNK = 20_000  # triples permuted at once: 5 MB of memory
+_CHUNK = 10_000  # triples hashed at once: 5 MB of memory
+_HIGHEST = np.uint64(2**32 - 1)
+_KEPT = np.uint64(32)  # bits above these
 _WORD = re.compile(r"\w+")
 _WITH_DIGIT = re.compile(r"\w*\d[\w.,/:-]*\w|\w*\d\w*")
 _VALUE = "_"
@@ -42,8 +45,6 @@ def signature(text: str, key: Key, findings: Sequence[Span] = ()) -> bytes:
     >>> len(one), one == signature("The lungs  are clear, today", b"k" * 32), signature("...", b"k" * 32)
     (256, True, b'')
     """
-    from datasketch import MinHash  # noqa: PLC0415 (brings scipy.integrate: a second that only workers spend)
-
     hasher = hasher_of(key)
     masked = without_values(text, findings)
     triples = np.unique(_triples(_hashed_words(masked, hasher)))
@@ -51,14 +52,12 @@ def signature(text: str, key: Key, findings: Sequence[Span] = ()) -> bytes:
         triples = np.unique(_triples(_hashed_words(text, hasher)))  # a text of little else but values
     if not len(triples) or not _WORD.search(text):
         return b""
-    seed = hasher.seed()
-    sketch = MinHash(
-        num_perm=N_VALUES, seed=seed, hashfunc=int, permutations=_permutations(seed), scheme="affine32"
-    )
+    factors, offsets = _permutations(hasher.seed())
+    values = np.full(N_VALUES, _HIGHEST, dtype=np.uint64)
     for start in range(0, len(triples), _CHUNK):
-        sketch.update_batch(triples[start : start + _CHUNK].tolist())
-    values: bytes = sketch.hashvalues.astype("<u4").tobytes()
-    return values
+        part = triples[start : start + _CHUNK, None]
+        values = np.minimum(values, ((part * factors + offsets) >> _KEPT).min(axis=0))
+    return values.astype("<u4").tobytes()
 
 
 def without_values(text: str, findings: Sequence[Span]) -> str:
@@ -99,11 +98,7 @@ def _triples(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 @lru_cache(maxsize=4)
-def _permutations(seed: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-    """Return the permutations of a seed; making them takes longer than a short text does."""
-    from datasketch import MinHash  # noqa: PLC0415 (see above)
-
-    made: tuple[NDArray[np.uint32], NDArray[np.uint32]] = MinHash(
-        num_perm=N_VALUES, seed=seed, scheme="affine32"
-    ).permutations
-    return made
+def _permutations(seed: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """Return factors and offsets modulo 2^64 of the hash functions; the high 32 bits of each sum count."""
+    factors, offsets = np.random.default_rng(seed).integers(0, 2**64, (2, N_VALUES), dtype=np.uint64)
+    return factors, offsets

@@ -18,13 +18,15 @@ from phiscan import __version__, extract
 from phiscan.config import Config, LearnedVersion, data_dir
 from phiscan.patients.manifest import read_manifest
 from phiscan.patients.settings import load_settings
-from phiscan.review.decisions.model_versions import active_version
+from phiscan.review.decisions.model_versions import in_use
 from phiscan.review.store import Store
 from phiscan.store.identity import keyed_hash, load_key
 
-DATA_SUFFIXES = frozenset((".toml", ".txt", ".npz", ".json", ".tsv"))
+DATA_SUFFIXES = frozenset((".toml", ".txt", ".npz", ".json", ".tsv", ".onnx"))
 _SHORT = 16  # hexadecimal digits kept of each hash: 64 bits, plenty against accident
 
+# That decide what is found, besides the limits and those of the classifiers.
+_SETTINGS = ("k", "name_pipeline", "audit_share", "prevalence", "missed_file_cost", "messages_of_care")
 MODEL_PACKAGES = ("health", "decision", "screen")  # whose data/ holds weights
 # Packages whose code decides what is found and what becomes of a file. Readers have a version of their own.
 CODE_PACKAGES = (*MODEL_PACKAGES, "normalize", "lexicon", "text", "formats", "model")
@@ -32,33 +34,29 @@ CODE_PACKAGES = (*MODEL_PACKAGES, "normalize", "lexicon", "text", "formats", "mo
 
 def versions(config: Config) -> dict[str, str]:
     """Return a name and a short hash for each thing that results depend on."""
-    settings = {
-        "limits": asdict(config.limits),
-        "k": config.k,
-        "name_pipeline": config.name_pipeline,
-        "audit_share": config.audit_share,
-        "second_names_share": config.second_names_share,
-        "prevalence": config.prevalence,
-        "missed_file_cost": config.missed_file_cost,
-        "messages_of_care": config.messages_of_care,
-        "health": asdict(config.health),
-        "detectors": asdict(config.detectors),
-    }
-    package = Path(str(resources.files("phiscan")))
-    models = [package / name / "data" for name in MODEL_PACKAGES]
+    settings = {name: getattr(config, name) for name in _SETTINGS}
+    settings |= {name: asdict(getattr(config, name)) for name in ("limits", "health", "detectors")}
     return {
         **_patients(config),
-        "phiscan": __version__,
+        **screening_versions(config),
         "extract": str(extract.VERSION),
-        "code": _hash_files([package / name for name in CODE_PACKAGES], {".py"}),
-        "rules": _hash_files([data_dir("patterns"), *map(Path, config.extra_patterns)]),
-        "dictionaries": _hash_files([data_dir("dictionaries")]),
-        "models": _hash_files(models),
         "learned": _learned(config),
         # Hashes under another key cannot be compared: with a new key everything is read again.
         "key": keyed_hash(load_key(config.key_file), "key", "check")[:_SHORT],
         "readers": ",".join(extract.available_readers()) or "none",
         "settings": _hash(json.dumps(settings, sort_keys=True).encode() + _password_hash(config)),
+    }
+
+
+def screening_versions(config: Config) -> dict[str, str]:
+    """Return phiscan's version and short hashes of the code, rules, dictionaries and models of the screen."""
+    package = Path(str(resources.files("phiscan")))
+    return {
+        "phiscan": __version__,
+        "code": _hash_files([package / name for name in CODE_PACKAGES], {".py"}),
+        "rules": _hash_files([data_dir("patterns"), *map(Path, config.extra_patterns)]),
+        "dictionaries": _hash_files([data_dir("dictionaries")]),
+        "models": _hash_files([package / name / "data" for name in MODEL_PACKAGES]),
     }
 
 
@@ -69,8 +67,11 @@ def versions_key(parts: Mapping[str, str]) -> str:
 
 def learned_version(store: Store) -> LearnedVersion | None:
     """Return the learned version that is active in a store; None = what is shipped."""
-    active = active_version(store.database)
-    return None if active is None else LearnedVersion(active.number, tuple(sorted(active.files.items())))
+    active, before = in_use(store.database)
+    if active is None:
+        return None
+    former = None if before is None else LearnedVersion(before.number, tuple(sorted(before.files.items())))
+    return LearnedVersion(active.number, tuple(sorted(active.files.items())), former)
 
 
 def _patients(config: Config) -> dict[str, str]:

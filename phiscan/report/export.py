@@ -4,19 +4,41 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from phiscan.metrics.capture_recapture.two_list import Total
 from phiscan.metrics.intervals import Figure
-from phiscan.report.data.private import PrivateData
-from phiscan.report.data.report import FileEntry, ReportData
+from phiscan.report.data.report import ReportData
+from phiscan.report.private.release import PrivateData
 from phiscan.report.rendering.table import Cell, Column, Table
-from phiscan.visible import json_text, safe_cell
+from phiscan.report.sections.counts import Names
+from phiscan.review.worklist.model import FileRecord
+from phiscan.visible import json_text, safe_cell, visible
 
-FILE_COLUMNS = tuple(item.name for item in fields(FileEntry))
+FILE_COLUMNS: Mapping[str, Callable[[FileRecord, Names], Any]] = {
+    "file": lambda one, _: one.file_id,
+    "root": lambda one, names: names.root(one.root),
+    "path": lambda one, names: names.file(one),
+    "folder": lambda one, names: names.folder(one),
+    "media_type": lambda one, _: visible(one.media_type),
+    "outcome": lambda one, _: one.outcome,
+    "reason": lambda one, _: one.reason,
+    "decision": lambda one, _: one.referral,
+    "second_look": lambda one, _: one.second_look,
+    "bits": lambda one, _: " ".join(one.vector.names),
+    "hamming": lambda one, _: one.hamming,
+    "health_score": lambda one, _: one.health_score,
+    "people": lambda one, _: one.n_people,
+    "findings": lambda one, _: one.n_findings,
+    "detectors": lambda one, _: " ".join(name for name, is_phi in one.detectors if is_phi),
+    "unread_parts": lambda one, _: sum(not part.is_sampled for part in one.unread),
+    "verdict": lambda one, _: one.verdict,
+    "reviewer": lambda one, _: visible(one.reviewer),
+}
+"""The columns of files.csv."""
 
 
 def as_json(value: Any) -> Any:
@@ -37,7 +59,7 @@ def as_json(value: Any) -> Any:
 
 
 def report_json(data: ReportData) -> str:
-    """Return report.json, as docs/reference/schemas/report.json describes it.
+    """Return report.json, in the shape of the schema that docs/make_schema.py writes.
 
     Raises:
         ValueError: a number is NaN or infinite.
@@ -66,20 +88,9 @@ def table_csv(table: Table) -> str:
     return _write(header, rows)
 
 
-def files_csv(files: tuple[FileEntry, ...]) -> str:
+def files_csv(files: Sequence[FileRecord], names: Names) -> str:
     """Return every crawled file, one row each."""
-    rows = []
-    for entry in files:
-        cells: list[str] = []
-        for name in FILE_COLUMNS:
-            value = getattr(entry, name)
-            if isinstance(value, Mapping):
-                cells.append(" ".join(key for key, is_phi in value.items() if is_phi))
-            elif isinstance(value, tuple):
-                cells.append(" ".join(value))
-            else:
-                cells.append(_plain(value))
-        rows.append(cells)
+    rows = [[_plain(value(one, names)) for value in FILE_COLUMNS.values()] for one in files]
     return _write(list(FILE_COLUMNS), rows)
 
 

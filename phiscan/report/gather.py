@@ -2,47 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from phiscan import __version__
+from phiscan.decision.reasons import versions_differ
 from phiscan.language import lazy_gettext as _
+from phiscan.metrics import elusion as bounds
 from phiscan.metrics.intervals import proportion
-from phiscan.model import SECOND_LISTS, SECOND_NAMES, SECOND_NAMES_NEAR, Outcome, Referral, Verdict
-from phiscan.report.data.missed import SampleFile
-from phiscan.report.data.report import Coverage, FileEntry, Funnel, ReportData, Scope, TopFile, Unread
+from phiscan.metrics.remaining import Remaining, remaining
+from phiscan.model import (
+    NOT_COVERED,
+    Outcome,
+    Referral,
+    Verdict,
+)
+from phiscan.model.frame import FramePart
+from phiscan.report.data.desk import IncidentRow
+from phiscan.report.data.estimates import Elusion
+from phiscan.report.data.report import Coverage, Funnel, ReportData, Scope, TopFile, Unread
 from phiscan.report.data.scan_rows import StoredScan, read_scan
-from phiscan.report.second_list import second_list
-from phiscan.report.sections import elusion, missed, screened
+from phiscan.report.sections import missed, screened
 from phiscan.report.sections.change import change
 from phiscan.report.sections.corrected_scores import span_scores, topic_scores
 from phiscan.report.sections.counts import (
+    Names,
     by_folder,
     by_format,
     by_type,
     decisions_made,
-    folder_of,
     people,
     reviewers,
     topics,
 )
-from phiscan.report.sections.headlines import headlines
 from phiscan.report.sections.limits import limits
 from phiscan.report.sections.oversight import oversight
-from phiscan.report.sections.owners import owners, readers
 from phiscan.report.sections.patients import affected_patients
 from phiscan.report.sections.ranking import rankings
 from phiscan.report.sections.reviewer_agreement import blind_review, double_review
-from phiscan.report.sections.second_names import second_family
-from phiscan.report.sections.time_limits import DUTIES
+from phiscan.report.sections.screened import corrected, second_list
 from phiscan.report.sections.type_levels import type_levels
-from phiscan.report.sections.verification import corrected, stopping
-from phiscan.report.sections.worksheets import worksheets
-from phiscan.report.summary import summary
+from phiscan.report.summary import headlines, summary
 from phiscan.report.words import CHARACTERISTICS, plain
-from phiscan.review.records.items import FileRow
-from phiscan.sandbox.record import read_missing
+from phiscan.review.decisions.incidents import Incident, incidents
+from phiscan.review.worklist.model import FileRecord
+from phiscan.sandbox.isolation import read_missing
 from phiscan.store.database import Database
 from phiscan.visible import visible
 
@@ -54,33 +60,8 @@ class Report:
     """The report of one scan, and the list of all its files."""
 
     data: ReportData
-    files: tuple[FileEntry, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Names:
-    """Names of files in the report: the path, or the number if paths must not be shown."""
-
-    many_roots: bool
-    hidden: bool = False
-
-    def file(self, file_id: int, root: str, path: str) -> str:
-        """Return the displayed name of a file."""
-        if self.hidden:
-            return f"file {file_id}"
-        return visible(f"{root.rstrip('/')}/{path}" if self.many_roots else path)
-
-    def folder(self, root: str, path: str) -> str:
-        """Return the name of a file's folder; "" if paths must not be shown."""
-        return "" if self.hidden else visible(folder_of(root, path, many_roots=self.many_roots))
-
-    def part(self, locator: str) -> str:
-        """Return the name of a part of a file."""
-        return _("a part of it") if self.hidden and locator else visible(locator)
-
-    def root(self, root: str) -> str:
-        """Return the name of a root."""
-        return _("not shown") if self.hidden else visible(root)
+    files: tuple[FileRecord, ...]
+    names: Names
 
 
 def gather(
@@ -88,7 +69,6 @@ def gather(
     scan_id: int | None = None,
     *,
     now: datetime,
-    seed: str = elusion.SEED,
     hide_paths: bool = False,
     conceal: bool = True,
     home: Path | None = None,
@@ -100,7 +80,6 @@ def gather(
         database: the review database.
         scan_id: number of the scan.
         now: date of the report.
-        seed: seed of the random order of the files that were not referred.
         hide_paths: name files by number, because a path may name a person.
         conceal: show files that await a blind second verdict as undecided, because a reader of the report
             may be the second reviewer.
@@ -112,38 +91,36 @@ def gather(
     """
     stored = read_scan(database, scan_id, n_top=N_TOP, now=now, conceal=conceal)
     names = Names(many_roots=len(stored.summary.roots) > 1, hidden=hide_paths)
-    files = tuple(file_entry(row, names) for row in stored.rows)
-    read = tuple(entry for entry in files if entry.decision is not None)
-    referred = frozenset(entry.file for entry in read if entry.decision is Referral.REFERRED)
+    read = tuple(row for row in stored.rows if row.referral is not None)
+    n_read = sum(entry.outcome in {Outcome.SCREENED, Outcome.UNCHANGED} for entry in read)
+    referred = frozenset(entry.file_id for entry in read if entry.referral is Referral.REFERRED)
     desk = stored.desk
-    paths = {entry.file: entry.path for entry in files}
+    paths = {row.file_id: names.file(row) for row in stored.rows}
+    places = {row.file_id: row for row in stored.rows}
     overall = screened.overall(read, referred)
-    unreferred = elusion.unreferred(stored.rows)
-    sample = elusion.estimate(unreferred, overall.phi, seed, n_read=len(read))
-    coverage = _coverage(stored, names, len(read))
+    known = remaining(stored.frame)
+    sample = _sample(stored.frame.rest, known, n_found=overall.phi)
+    coverage = _coverage(stored, names, n_read)
     funnel = _funnel(stored, read)
-    listed = second_list(read)
     capture = missed.capture_recapture(read)
-    heads = headlines(coverage, overall, sample, capture)
-    confirmed = {
-        row.file_id: desk.places[row.file_id].examination_id
-        for row in stored.rows
-        if row.verdict is Verdict.PHI
-    }
-    by_file, affected = affected_patients(database, confirmed, patient_index)
-    sheets = worksheets(stored.rows, stored.decisions, desk, paths=paths, affected=by_file)
+    heads = headlines(coverage, overall, sample, known.missed_in_rest, capture)
+    confirmed = {row.file_id: row.examination_id for row in stored.rows if row.verdict is Verdict.PHI}
+    with database.read() as connection:
+        known_incidents = incidents(connection)
+    listed = _incidents(known_incidents, paths)
+    loose = len(confirmed.keys() - set().union(*(one.files for one in known_incidents)))
     data = ReportData(
         scope=_scope(stored, names, now),
         summary=summary(
             stored.rows,
-            desk.places,
+            names,
             coverage=coverage,
             funnel=funnel,
             people=people(stored),
             missed=heads[-1],
-            worksheets=sheets,
-            files=files,
-            now=now,
+            incidents=listed,
+            in_no_incident=loose,
+            same_people=stored.same_people,
         ),
         headlines=heads,
         coverage=coverage,
@@ -158,18 +135,14 @@ def gather(
         span_scores=span_scores(desk.gold),
         topic_scores=topic_scores(desk.topic_gold),
         elusion=sample,
-        elusion_sample=_sample_files(unreferred, sample.planned, sample.sample, seed, names),
-        verification=corrected(overall, sample),
-        stopping=stopping(overall, sample),
+        remaining=known,
+        verification=corrected(overall, sample, n_rest=len(read) - len(referred)),
         capture=capture,
-        second_list=listed,
-        second_family=second_family(read),
+        second_list=second_list(read, versions_differ(row.reasons for row in stored.rows)),
         findings_by_type=by_type(stored.findings, stored.distinct, _confirmed(read)),
         type_levels=type_levels(stored.findings, stored.distinct, _confirmed(read)),
-        formats=by_format(files),
-        folders=by_folder(files),
-        owners=owners(stored.rows, desk.places, stored.findings, stored.same_people),
-        readers=readers(stored.rows, desk.places),
+        formats=by_format(stored.rows, stored.same_people),
+        folders=by_folder(stored.rows, stored.same_people, names),
         top_files=tuple(_top_files(stored, names)),
         reviewers=reviewers(stored),
         decisions=decisions_made(stored, paths),
@@ -177,17 +150,17 @@ def gather(
         topics=topics(stored.terms, _confirmed(read)),
         change=change(
             desk.previous,
-            desk.places,
+            places,
             complete=stored.summary.status == "complete",
             versions=stored.summary.versions,
             n_copies=stored.summary.n_copies,
             paths=paths,
-            name_of=names.file,
+            name_of=names.at,
         ),
         oversight=oversight(desk, paths, hidden=hide_paths),
-        worksheets=sheets,
-        affected=affected,
-        duties=DUTIES,
+        incidents=listed,
+        in_no_incident=loose,
+        affected=affected_patients(database, confirmed, patient_index),
         limits=limits(
             coverage,
             funnel,
@@ -198,11 +171,26 @@ def gather(
             missing_isolation=(read_missing(home, stored.summary.scan) if home else None) or (),
         ),
     )
-    return Report(data, files)
+    return Report(data, stored.rows, names)
 
 
-def _confirmed(files: tuple[FileEntry, ...]) -> frozenset[int]:
-    return frozenset(entry.file for entry in files if entry.verdict is Verdict.PHI)
+def _incidents(known: Sequence[Incident], here: Collection[int]) -> tuple[IncidentRow, ...]:
+    """Return the incidents with files of the scan; ``here``: its files."""
+    rows = (
+        IncidentRow(
+            one.number,
+            one.state.value,
+            one.entries[0].entered,
+            len(one.files),
+            sum(file in here for file in one.files),
+        )
+        for one in known
+    )
+    return tuple(row for row in rows if row.here)
+
+
+def _confirmed(files: tuple[FileRecord, ...]) -> frozenset[int]:
+    return frozenset(entry.file_id for entry in files if entry.verdict is Verdict.PHI)
 
 
 def _scope(stored: StoredScan, names: Names, now: datetime) -> Scope:
@@ -225,41 +213,17 @@ def _scope(stored: StoredScan, names: Names, now: datetime) -> Scope:
     )
 
 
-def file_entry(row: FileRow, names: Names) -> FileEntry:
-    """Convert a stored file to its row of the report."""
-    return FileEntry(
-        file=row.file_id,
-        root=names.root(row.root),
-        path=names.file(row.file_id, row.root, row.path),
-        folder=names.folder(row.root, row.path),
-        media_type=visible(row.media_type),
-        outcome=row.outcome,
-        reason=row.reason,
-        decision=row.referral,
-        second_look=row.second_look,
-        bits=row.vector.names,
-        hamming=row.hamming,
-        health_score=row.health_score,
-        people=row.n_people,
-        findings=row.n_findings,
-        detectors={name: is_phi for name, is_phi in row.detectors if name not in SECOND_LISTS},
-        second_drawn=dict(row.detectors).get(SECOND_NAMES),
-        second_near=dict(row.detectors).get(SECOND_NAMES_NEAR),
-        unread_parts=sum(not part.is_sampled for part in row.unread),
-        verdict=row.verdict,
-        reviewer=visible(row.reviewer),
-    )
-
-
 def _coverage(stored: StoredScan, names: Names, n_read: int) -> Coverage:
     summary = stored.summary
     skipped = sum(summary.skipped.values())
     unread: list[Unread] = []
     sampled: list[Unread] = []
     for row in stored.rows:
-        name = names.file(row.file_id, row.root, row.path)
+        name = names.file(row)
         if row.outcome is Outcome.FAILED:
             unread.append(Unread(name, "", row.reason, visible(row.detail)))
+        if not row.covered:
+            unread.append(Unread(name, "", NOT_COVERED, row.language))
         for part in row.unread:
             entry = Unread(name, names.part(part.locator), part.reason, visible(part.detail))
             (sampled if part.is_sampled else unread).append(entry)
@@ -280,14 +244,15 @@ def _coverage(stored: StoredScan, names: Names, n_read: int) -> Coverage:
         ocr_parts=summary.n_ocr_parts,
         sampled_files=summary.n_sampled_files,
         sampled=tuple(sampled),
+        not_covered=dict(summary.not_covered),
     )
 
 
-def _funnel(stored: StoredScan, read: tuple[FileEntry, ...]) -> Funnel:
+def _funnel(stored: StoredScan, read: tuple[FileRecord, ...]) -> Funnel:
     summary = stored.summary
-    referred = [entry.verdict for entry in read if entry.decision is Referral.REFERRED]
+    referred = [entry.verdict for entry in read if entry.referral is Referral.REFERRED]
     counts = {verdict: referred.count(verdict) for verdict in Verdict}
-    decisions = [entry.decision for entry in read]
+    decisions = [entry.referral for entry in read]
     return Funnel(
         crawled=summary.crawled,
         read=len(read),
@@ -304,40 +269,36 @@ def _funnel(stored: StoredScan, read: tuple[FileEntry, ...]) -> Funnel:
     )
 
 
-def _bit_screens(read: tuple[FileEntry, ...]) -> list[screened.Screen]:
+def _bit_screens(read: tuple[FileRecord, ...]) -> list[screened.Screen]:
     return [
-        screened.Screen(bit.value, label, hipaa, frozenset(e.file for e in read if bit.value in e.bits))
+        screened.Screen(bit.value, label, hipaa, frozenset(e.file_id for e in read if bit in e.vector.bits))
         for bit, (label, hipaa) in CHARACTERISTICS.items()
     ]
 
 
-def _detector_screens(read: tuple[FileEntry, ...]) -> list[screened.Screen]:
+def _detector_screens(read: tuple[FileRecord, ...]) -> list[screened.Screen]:
     return [
         screened.Screen(
             name,
             plain(name).capitalize(),
             "",
-            frozenset(e.file for e in read if e.detectors.get(name)),
+            frozenset(e.file_id for e in read if dict(e.detectors).get(name)),
         )
         for name in missed.detector_names(read)
     ]
 
 
-def _sample_files(
-    unreferred: list[FileRow], planned: int, reviewed: int, seed: str, names: Names
-) -> tuple[SampleFile, ...]:
-    order = elusion.sample_order(unreferred, seed)[: max(planned, reviewed)]
-    return tuple(
-        SampleFile(position, row.file_id, names.file(row.file_id, row.root, row.path), row.verdict)
-        for position, row in enumerate(order, start=1)
-    )
+def _sample(rest: FramePart, known: Remaining, *, n_found: int) -> Elusion:
+    missed = rest.found + known.missed_in_rest.upper
+    recall = bounds.recall_lower(n_found, missed)
+    return Elusion(rest.population, rest.drawn, rest.reviewed, rest.phi, recall)
 
 
 def _top_files(stored: StoredScan, names: Names) -> list[TopFile]:
     return [
         TopFile(
             file=item.file_id,
-            path=names.file(item.file_id, item.root, item.path),
+            path=names.file(item),
             media_type=visible(item.media_type),
             risk=item.risk,
             bits=item.vector.names,

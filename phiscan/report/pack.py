@@ -15,7 +15,6 @@ from phiscan.report.rendering.charts import alone
 from phiscan.report.rendering.html import plots, render
 from phiscan.report.rendering.pdf import render_pdf
 from phiscan.report.rendering.tables import tables
-from phiscan.report.rendering.worksheet_pages import FOLDER, PAGE, worksheet_pages
 
 _PRIVATE = 0o600  # the pack names files of the share
 PDF = "report.pdf"
@@ -30,7 +29,6 @@ def pack(report: Report, *, language: str = SOURCE) -> Mapping[str, str]:
     with using(language):
         pages = {
             "report.html": render(data),
-            **worksheet_pages(data),
             **{f"plots/{name}.svg": alone(svg) for name, svg in plots(data).items()},
         }
     with using(SOURCE):
@@ -42,8 +40,7 @@ def _data_files(report: Report) -> dict[str, str]:
     made = tables(data)
     return {
         "report.json": report_json(data),
-        "files.csv": files_csv(report.files),
-        "elusion-sample.csv": table_csv(made["elusion_sample"]),
+        "files.csv": files_csv(report.files, report.names),
         **{f"tables/{name}.csv": table_csv(table) for name, table in made.items()},
     }
 
@@ -63,26 +60,15 @@ def _warn_no_pdf(why: str) -> None:
     sys.stderr.write(f"{PDF} cannot be made, everything else is: {why}\n")
 
 
-def _remove_old_worksheets(folder: Path, contents: Mapping[str, str]) -> None:
-    """Remove the worksheets of files that are not confirmed any more."""
-    for path in (folder / FOLDER).glob("file-*.html"):
-        if PAGE.fullmatch(path.name) and f"{FOLDER}/{path.name}" not in contents:
-            path.unlink(missing_ok=True)
-
-
 def write_pack(report: Report, folder: Path, *, language: str = SOURCE) -> tuple[Path, ...]:
     """Write the pack; an existing report is replaced, other files remain.
 
-    If the PDF cannot be made, this is reported on standard error and an earlier PDF is removed. Worksheets
-    of files that are not confirmed any more are removed.
+    If the PDF cannot be made, this is reported on standard error and an earlier PDF is removed.
 
     Raises:
         InputError: the folder cannot be written.
     """
-    texts = pack(report, language=language)
-    written = write_files(texts, folder, language=language)
-    _remove_old_worksheets(folder, texts)
-    return written
+    return write_files(pack(report, language=language), folder, language=language)
 
 
 def write_files(texts: Mapping[str, str], folder: Path, *, language: str = SOURCE) -> tuple[Path, ...]:

@@ -4,41 +4,163 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 
 from phiscan.language import lazy_gettext as _
-from phiscan.language import lazy_join, lazy_ngettext
+from phiscan.language import lazy_ngettext
+from phiscan.metrics.remaining import Bound
 from phiscan.model import Referral, Verdict
-from phiscan.report.data.desk import Worksheet
-from phiscan.report.data.desk_rows import Place
-from phiscan.report.data.report import Coverage, FileEntry, Funnel, Group, Headline, People
-from phiscan.report.data.summary import Answer, Bar, Summary
-from phiscan.report.sections.counts import by_folder, by_format
+from phiscan.report.data.desk import IncidentRow
+from phiscan.report.data.estimates import Answer, Bar, Capture, Elusion, Summary
+from phiscan.report.data.report import Characteristic, Coverage, Funnel, Group, Headline, People
+from phiscan.report.sections.counts import Names, by_folder, by_format
 from phiscan.report.sections.owners import EXPOSURES
-from phiscan.report.words import count, counted, moment
-from phiscan.review.records.items import FileRow
-from phiscan.review.worklist.risk import Exposure, exposure_of
+from phiscan.report.words import count, counted, number, share
+from phiscan.review.worklist.model import Exposure, FileRecord
+
+
+def headlines(
+    coverage: Coverage, overall: Characteristic, elusion: Elusion, rest: Bound, capture: Capture
+) -> tuple[Headline, ...]:
+    """Return TDP, FRP, PPV and the missed files."""
+    return (_tdp(overall), _frp(overall), _ppv(overall), _headlines_missed(coverage, elusion, rest, capture))
+
+
+def _tdp(overall: Characteristic) -> Headline:
+    figure = overall.tdp
+    sentence = (
+        _(
+            "{phi} of the {n} files that were read were referred and confirmed as PHI (true "
+            "detection probability, TDP). It is not the share of PHI that was found: it cannot "
+            "exceed the share of PHI on the disk.",
+            phi=count(overall.phi),
+            n=count(overall.n),
+        )
+        if figure.value is not None
+        else _("How much of the share is detected PHI is not known yet.")
+    )
+    return Headline(
+        name=_("Files referred and confirmed as PHI, of all files read"),
+        value=figure.value,
+        ci95=figure.ci95,
+        sentence=sentence,
+        caution=_open(overall, overall.final_tdp.low, overall.final_tdp.high),
+        reason=figure.reason,
+    )
+
+
+def _frp(overall: Characteristic) -> Headline:
+    figure = overall.frp
+    sentence = (
+        _(
+            "{not_phi} of the {n} files that were read were referred and turned out not to be "
+            "PHI (false referral probability, FRP).",
+            not_phi=count(overall.not_phi),
+            n=count(overall.n),
+        )
+        if figure.value is not None
+        else _("How many files were referred for nothing is not known yet.")
+    )
+    return Headline(
+        name=_("Files referred that hold no PHI, of all files read"),
+        value=figure.value,
+        ci95=figure.ci95,
+        sentence=sentence,
+        caution=_open(overall, overall.final_frp.low, overall.final_frp.high),
+        reason=figure.reason,
+    )
+
+
+def _ppv(overall: Characteristic) -> Headline:
+    figure = overall.ppv
+    reviewed = overall.phi + overall.not_phi
+    sentence = (
+        _(
+            "Of {reviewed} referred files that people have decided, {phi} hold PHI (positive "
+            "predictive value, PPV).",
+            reviewed=count(reviewed),
+            phi=count(overall.phi),
+        )
+        if figure.value is not None
+        else _("How often a referral is right is not known yet.")
+    )
+    caution = (
+        _(
+            "{unverified} referred files are undecided. The queue shows the riskiest first, so "
+            "the share among those may well be lower.",
+            unverified=count(overall.unverified),
+        )
+        if overall.unverified and reviewed
+        else ""
+    )
+    name = _("Referred files that hold PHI, of those decided")
+    return Headline(name, figure.value, figure.ci95, sentence, caution, figure.reason)
+
+
+def _headlines_missed(coverage: Coverage, elusion: Elusion, rest: Bound, capture: Capture) -> Headline:
+    """Return the design-based bound, whatever a model estimates."""
+    caution = ""
+    if coverage.not_read == 1:
+        caution = _("The one file that could not be read is not in this number.")
+    elif coverage.not_read:
+        caution = _(
+            "The {not_read} files that could not be read are not in this number.",
+            not_read=count(coverage.not_read),
+        )
+    sentence = rest.words
+    if elusion.reviewed:
+        sentence += _(
+            " Of the random sample, {reviewed} were reviewed and {found} are PHI.",
+            found=count(elusion.found),
+            reviewed=count(elusion.reviewed),
+        )
+    elif rest.files:
+        sentence += _(" No random sample of them was reviewed: each counts as PHI.")
+    models = capture.models
+    if models is not None and models.averaged is not None and models.averaged.missed > capture.outside:
+        sentence += _(
+            " A model of how the detectors overlap suggests {missed}, but it cannot see what all of them"
+            " overlook.",
+            missed=number(models.averaged.missed),
+        )
+    return Headline(
+        _("Missed PHI files, at most"),
+        float(rest.upper),
+        None,
+        sentence,
+        caution,
+        _("the limit is one-sided"),
+    )
+
+
+def _open(overall: Characteristic, low: float | None, high: float | None) -> str:
+    if not overall.unverified or low is None or high is None:
+        return ""
+    return _(
+        "{unverified} referred files are undecided. When all are decided this number will "
+        "lie between {low} and {high}.",
+        unverified=count(overall.unverified),
+        low=share(low),
+        high=share(high),
+    )
+
 
 N_PLACES = 5
 _NO_VERDICT = _("no file has been decided yet")
-_NO_CLOCK = _("no file is confirmed as PHI, so no clock runs")
-# Time limits of fixed length from the discovery; the others end on a calendar day.
-_CLOCKS = {"gdpr_authority": _("GDPR, 72 hours"), "hipaa_individuals": _("HIPAA, 60 days")}
 
 
 def summary(
-    rows: Sequence[FileRow],
-    places: Mapping[int, Place],
+    rows: Sequence[FileRecord],
+    names: Names,
     *,
     coverage: Coverage,
     funnel: Funnel,
     people: People,
     missed: Headline,
-    worksheets: Sequence[Worksheet],
-    files: Sequence[FileEntry],
-    now: datetime,
+    incidents: Sequence[IncidentRow],
+    in_no_incident: int,
+    same_people: Mapping[int, str],
 ) -> Summary:
-    """Build the first page from the other sections; ``files`` are the rows as displayed.
+    """Build the first page from the other sections.
 
     Access and location are counted over the files that are PHI or may be: confirmed, or referred and not
     decided as not PHI. If folders are hidden, formats are counted instead.
@@ -49,9 +171,7 @@ def summary(
         if row.verdict is Verdict.PHI
         or (row.referral is Referral.REFERRED and row.verdict is not Verdict.NOT_PHI)
     ]
-    exposures = Counter(
-        exposure_of(places[row.file_id].mode, places[row.file_id].readers) for row in suspects
-    )
+    exposures = Counter(row.exposure for row in suspects)
     confirmed = sum(row.verdict is Verdict.PHI for row in rows)
     unsettled = funnel.undecided + funnel.unsure
     # A verdict of "unsure" settles no file.
@@ -62,11 +182,9 @@ def summary(
         _readers(len(suspects), exposures),
         _missed(missed),
         _unread(coverage),
-        _clock(worksheets, now),
+        _incidents(incidents, in_no_incident),
     )
-    numbers = {row.file_id for row in suspects}
-    shown = [entry for entry in files if entry.file in numbers]
-    folders = by_folder(shown)
+    folders = by_folder(suspects, same_people, names)
     return Summary(
         answers=answers,
         outcomes=_outcomes(coverage, funnel, confirmed),
@@ -75,8 +193,8 @@ def summary(
             for one in EXPOSURES
             if exposures[one]
         ),
-        places=_places(folders or by_format(shown)),
-        places_are="folder" if folders or not shown else "format",
+        places=_places(folders or by_format(suspects, same_people)),
+        places_are="folder" if folders or not suspects else "format",
     )
 
 
@@ -93,7 +211,7 @@ def _files(confirmed: int, unsettled: int) -> Answer:
             "{n} more referred files have no final verdict.",
             unsettled,
         )
-    return Answer("files", _("How many files hold PHI?"), confirmed, None, sentence, caution)
+    return Answer("files", _("How many files hold PHI?"), confirmed, sentence, caution)
 
 
 def _files_unknown(unsettled: int) -> Answer:
@@ -101,7 +219,7 @@ def _files_unknown(unsettled: int) -> Answer:
     sentence = lazy_ngettext(
         "{n} referred file waits for a verdict.", "{n} referred files wait for a verdict.", unsettled
     )
-    return Answer("files", _("How many files hold PHI?"), None, None, sentence, "", _NO_VERDICT)
+    return Answer("files", _("How many files hold PHI?"), None, sentence, "", _NO_VERDICT)
 
 
 def _people(people: People, unsettled: int, *, is_reviewed: bool) -> Answer:
@@ -110,20 +228,19 @@ def _people(people: People, unsettled: int, *, is_reviewed: bool) -> Answer:
     if unsettled:
         caution = _("{at_risk} if every referred file is PHI.", at_risk=count(people.at_risk))
     n, reason = (people.in_confirmed, None) if is_reviewed else (None, _NO_VERDICT)
-    return Answer("people", _("About how many people?"), n, None, sentence, caution, reason)
+    return Answer("people", _("About how many people?"), n, sentence, caution, reason)
 
 
 def _readers(n: int, exposures: Counter[Exposure]) -> Answer:
     question = _("How many can everyone read?")
     if not n:
-        return Answer("readers", question, 0, None, _("No file is PHI or waits for a verdict."))
+        return Answer("readers", question, 0, _("No file is PHI or waits for a verdict."))
     n_open, group, unknown = (exposures[one] for one in (Exposure.EVERYONE, Exposure.GROUP, Exposure.UNKNOWN))
     if unknown == n:
         why = _("the share does not report who can read them")
         return Answer(
             "readers",
             question,
-            None,
             None,
             lazy_ngettext("{n} file is PHI or undecided.", "{n} files are PHI or undecided.", n),
             "",
@@ -147,14 +264,14 @@ def _readers(n: int, exposures: Counter[Exposure]) -> Answer:
         if unknown
         else ""
     )
-    return Answer("readers", question, n_open, None, sentence, caution)
+    return Answer("readers", question, n_open, sentence, caution)
 
 
 def _missed(missed: Headline) -> Answer:
     value = None if missed.value is None else int(missed.value)
     reason = missed.reason if value is None else None
     return Answer(
-        "missed", _("How many were missed, at most?"), value, None, missed.sentence, missed.caution, reason
+        "missed", _("How many were missed, at most?"), value, missed.sentence, missed.caution, reason
     )
 
 
@@ -176,40 +293,16 @@ def _unread(coverage: Coverage) -> Answer:
             files_with_unread_parts=counted(coverage.files_with_unread_parts, "other file"),
             unread_parts=counted(coverage.unread_parts, "part"),
         )
-    return Answer("unread", _("How many are unread?"), n, None, sentence, caution)
+    return Answer("unread", _("How many are unread?"), n, sentence, caution)
 
 
-def _clock(worksheets: Sequence[Worksheet], now: datetime) -> Answer:
-    """Return the time limit that ends next, and how many files have one that has ended."""
-    question = _("Which clock ends when?")
-    if not worksheets:
-        return Answer(
-            "clock", question, None, None, _("It starts with the first verdict of PHI."), "", _NO_CLOCK
-        )
-    ends = sorted((sheet.due[duty], duty, sheet.file) for sheet in worksheets for duty in _CLOCKS)
-    ahead = [one for one in ends if one[0] >= now]
-    due, duty, file = ahead[0] if ahead else ends[-1]
-    clock = _CLOCKS[duty]
-    sentence = (
-        _("{clock}: file {file} is the next to end.", clock=clock, file=file)
-        if ahead
-        else _("{clock}: file {file} is the last to end.", clock=clock, file=file)
+def _incidents(incidents: Sequence[IncidentRow], loose: int) -> Answer:
+    """Return how many incidents are not closed, and how many confirmed files are in none."""
+    n = sum(one.state != "closed" for one in incidents)
+    sentence = lazy_ngettext(
+        "{n} confirmed file is in no incident.", "{n} confirmed files are in no incident.", loose
     )
-    other = next((one for one in ahead if one[1] != duty), None)
-    if other is not None:
-        sentence += _(" {clock}: {moment}.", clock=_CLOCKS[other[1]], moment=moment(other[0]))
-    late = Counter(duty for due, duty, _ in ends if due < now)
-    caution = lazy_join(
-        "; ",
-        [
-            lazy_ngettext(
-                "{clock}: ended for {n} file", "{clock}: ended for {n} files", late[name], clock=_CLOCKS[name]
-            )
-            for name in _CLOCKS
-            if late[name]
-        ],
-    )
-    return Answer("clock", question, None, due, sentence, f"{caution}." if caution else "")
+    return Answer("incidents", _("How many incidents are open?"), n, sentence)
 
 
 def _outcomes(coverage: Coverage, funnel: Funnel, confirmed: int) -> tuple[Bar, ...]:

@@ -6,40 +6,31 @@ a failure is a ``StoreError`` of one line, and an invalid argument an ``InputErr
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self
 
-from phiscan.model import FileResult, Verdict
+from phiscan.model import FileResult
 from phiscan.review.decisions import writing as deciding
-from phiscan.review.integrity import scan_digests, verification
+from phiscan.review.integrity import digests, verification
 from phiscan.review.records import early_results as early_records
 from phiscan.review.records import folders as folder_states
-from phiscan.review.records import recording, reuse, slowest, summaries
+from phiscan.review.records import recording, reuse, summaries
 from phiscan.review.records import scans as scanning
 from phiscan.review.records.early_results import Early
 from phiscan.review.records.folders import FolderState
-from phiscan.review.records.items import (
-    AuditCheck,
-    Decision,
-    FileRow,
-    FileState,
-    ItemDetail,
-    KnownFile,
-    QueueItem,
-    ScanHead,
-    ScanState,
-    ScanSummary,
-)
+from phiscan.review.records.items import AuditCheck, Decision, KnownFile, ScanHead, ScanState, ScanSummary
 from phiscan.review.transactions import Reading, Writing
-from phiscan.review.worklist import filtering, near_duplicates
+from phiscan.review.worklist import near_duplicates
 from phiscan.review.worklist import queue as work_queue
-from phiscan.review.worklist.model import WorkFilter
+from phiscan.review.worklist.model import FileRecord
 from phiscan.review.worklist.rows import rebuild
+from phiscan.store import identity
 from phiscan.store.database import Database, open_database
+from phiscan.store.identity import load_key
 from phiscan.store.sql_batches import Run
 
 if TYPE_CHECKING:  # not needed by a scan
@@ -49,11 +40,8 @@ if TYPE_CHECKING:  # not needed by a scan
 __all__ = [
     "AuditCheck",
     "Decision",
-    "FileRow",
-    "FileState",
-    "ItemDetail",
+    "FileRecord",
     "KnownFile",
-    "QueueItem",
     "ScanHead",
     "ScanState",
     "ScanSummary",
@@ -68,16 +56,22 @@ class Store:
         self._database = database
 
     @classmethod
-    def open(cls, url: str, *, create: bool = False, audit_key: Path | None = None) -> Self:
+    def open(
+        cls, url: str, *, create: bool = False, audit_key: Path | None = None, hash_key: Path | None = None
+    ) -> Self:
         """Open the database at an SQLAlchemy URL; with ``create``, create or migrate it.
 
         ``audit_key``: the file of the key that signs the end of the audit log; created if it is missing.
+        ``hash_key``: the file of the key of the findings, by which notes are masked, if it exists.
 
         Raises:
             StoreError: names the URL (password hidden): missing, foreign, corrupt, read-only, locked, or
                 of another schema version.
         """
-        return cls(open_database(url, create=create, derive=rebuild, audit_key=audit_key))
+        database = open_database(url, create=create, derive=rebuild, audit_key=audit_key)
+        if hash_key is not None and hash_key.exists():
+            database.give_key(identity.OPTION, load_key(hash_key))
+        return cls(database)
 
     def close(self) -> None:
         """Close every connection."""
@@ -183,10 +177,12 @@ class Store:
         if status == "complete":
             near_duplicates.regroup_all(self._database)
 
-    def digest_scan(self, scan_id: int, *, whole: bool, now: datetime) -> None:
-        """Write the digests of a complete scan, by which a later manipulation of its results is found."""
+    def digest_scan(self, scan_id: int, *, whole: bool, refused: int = 0, now: datetime) -> None:
+        """Write the digest of a complete scan, by which a later manipulation of its results is found."""
         self._database.write(
-            lambda connection: scan_digests.make(connection, scan_id, whole=whole, actor="phiscan", now=now),
+            lambda connection: digests.make(
+                connection, scan_id, whole=whole, refused=refused, actor="phiscan", now=now
+            ),
             durable=True,
         )
 
@@ -203,68 +199,14 @@ class Store:
 
     scans = Reading(summaries.scans)
 
-    def queue(
-        self,
-        scan_id: int | None = None,
-        *,
-        verdicts: Collection[Verdict | None] | None = None,
-        limit: int | None = None,
-        offset: int = 0,
-        wanted: WorkFilter | None = None,
-        conceal: bool = False,
-        second_look: bool = False,
-        by_probability: bool = False,
-    ) -> list[QueueItem]:
-        """Return referred files by descending risk, then by path.
-
-        ``second_look``: the second list instead: not referred, but marked by a detector or the decision
-        table. ``by_probability``: most probable first.
-
-        ``scan_id`` None = the files present now on every root ever scanned, so that a scan of one share
-        does not hide undecided files of another. ``verdicts`` selects items with one of these verdicts; None
-        stands for undecided. ``wanted`` selects files that pass a filter now, in any state. ``conceal``:
-        items that await a blind second verdict count as undecided.
-
-        Raises:
-            StoreError: there is no such scan.
-        """
-        with self._database.read() as connection:
-            number = None if scan_id is None else summaries.chosen_scan(connection, scan_id)
-            within = None if wanted is None else filtering.matching(wanted, None)
-            return work_queue.queue(
-                connection,
-                number,
-                verdicts=verdicts,
-                limit=limit,
-                offset=offset,
-                within=within,
-                conceal=conceal,
-                second_look=second_look,
-                by_probability=by_probability,
-            )
-
-    def queue_size(
-        self,
-        scan_id: int | None = None,
-        *,
-        verdicts: Collection[Verdict | None] | None = None,
-        wanted: WorkFilter | None = None,
-        conceal: bool = False,
-        second_look: bool = False,
-    ) -> int:
-        """Count what ``queue`` returns without a limit."""
-        if wanted is not None or second_look:
-            found = self.queue(
-                scan_id, verdicts=verdicts, wanted=wanted, conceal=conceal, second_look=second_look
-            )
-            return len(found)
-        with self._database.read() as connection:
-            return work_queue.count(connection, scan_id, verdicts, conceal=conceal)
-
+    queue = Reading(work_queue.queue)
+    queue_size = Reading(work_queue.size)
     item = Reading(work_queue.item)
     find = Reading(work_queue.find)
+    sampled = Reading(work_queue.sampled)
+    blind = Reading(work_queue.blind)
 
-    def rows(self, scan_id: int | None = None, *, conceal: bool = False) -> Iterator[FileRow]:
+    def rows(self, scan_id: int | None = None, *, conceal: bool = False) -> Iterator[FileRecord]:
         """Yield one row per file that the scan (None = the latest) crawled, by root and path; see ``queue``.
 
         Raises:
@@ -276,38 +218,16 @@ class Store:
                 connection, summaries.require_rows(connection, number), conceal=conceal
             )
 
-    slowest_files = Reading(slowest.slowest_files)
+    slowest_files = Reading(summaries.slowest_files)
 
-    def present_rows(self, *, conceal: bool = False) -> Iterator[FileRow]:
+    def present_rows(self, *, conceal: bool = False) -> Iterator[FileRecord]:
         """Yield one row per file present now on every root, with its last scan; see ``queue``."""
         with self._database.read() as connection:
             yield from work_queue.rows(connection, None, conceal=conceal)
 
     # Reviewing
 
-    def decide(
-        self,
-        file_id: int,
-        verdict: Verdict,
-        *,
-        reviewer: str,
-        reason: str = "",
-        note: str = "",
-        now: datetime,
-    ) -> Decision:
-        """Append a decision about the content of a file as it was last examined.
-
-        Raises:
-            InputError: unknown or never read file, or no reviewer.
-        """
-        (made,) = self.decide_all([(file_id, verdict)], reviewer=reviewer, reason=reason, note=note, now=now)
-        return made
-
     decide_all = Writing(deciding.decide)
-
-    def assign(self, file_id: int, assignee: str, *, by: str, now: datetime) -> None:
-        """Append the assignee of a file ("" = none); ``InputError``: unknown file."""
-        self.assign_all([file_id], assignee, by=by, now=now)
 
     assign_all = Writing(deciding.assign)
 

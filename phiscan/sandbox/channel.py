@@ -6,6 +6,7 @@ A message is its length and number of descriptors, then its bytes; the descripto
 from __future__ import annotations
 
 import array
+import errno
 import os
 import socket
 import struct
@@ -13,6 +14,7 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 
+KEYS, PROGRAMS = "keys", "programs"  # the sockets of the processes beside the workers
 _HEAD = struct.Struct("<II")
 _MOST_DESCRIPTORS = 64  # in one message
 _CHUNK = 1024**2
@@ -24,16 +26,17 @@ def connect(folder: str, name: str) -> socket.socket:
     Raises:
         OSError: nobody listens there.
     """
-    # Through /proc, because the path of a socket may not be longer than 107 bytes.
-    entry = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-    channel = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    channel = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)  # first: what is isolated may not
     try:
-        channel.connect(f"/proc/self/fd/{entry}/{name}")
+        # Through /proc, because the path of a socket may not be longer than 107 bytes.
+        entry = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            channel.connect(f"/proc/self/fd/{entry}/{name}")
+        finally:
+            os.close(entry)
     except BaseException:
         channel.close()
         raise
-    finally:
-        os.close(entry)
     return channel
 
 
@@ -87,7 +90,7 @@ def receive(
     try:
         head, descriptors, _, _ = socket.recv_fds(channel, _HEAD.size, _MOST_DESCRIPTORS)
         n_bytes = _length(channel, head, len(descriptors), most_bytes, deadline)
-        return _exactly(channel, n_bytes, deadline), descriptors
+        return exactly(channel, n_bytes, deadline), descriptors
     except BaseException:
         close_all(descriptors)
         raise
@@ -98,7 +101,7 @@ def _length(
 ) -> int:
     if not head:
         raise EOFError
-    head += _exactly(channel, _HEAD.size - len(head), deadline)
+    head += exactly(channel, _HEAD.size - len(head), deadline)
     n_bytes, n_promised = _HEAD.unpack(head)
     if n_bytes > most_bytes or n_promised != n_descriptors:
         message = "not a message of this channel"
@@ -113,25 +116,58 @@ def close_all(descriptors: Sequence[int]) -> None:
             os.close(descriptor)
 
 
+class _Memory:
+    """Where files in memory are made by this process."""
+
+    folder: str | None = (
+        None  # a file system in memory, of limited size; None = by memfd_create, without a limit
+    )
+
+
+def hold_in(folder: str) -> None:
+    """Let this process make its files in memory in a folder of a file system in memory."""
+    _Memory.folder = folder
+
+
 def in_memory(data: bytes) -> int:
     """Return the descriptor of an anonymous file in memory that holds ``data``, at its beginning.
 
     Raises:
-        OSError: there is not enough memory.
+        MemoryError: there is no room for it.
+        OSError: it cannot be made.
     """
-    descriptor = os.memfd_create("phiscan", os.MFD_CLOEXEC)
+    if _Memory.folder is None:
+        descriptor = os.memfd_create("phiscan", os.MFD_CLOEXEC)
+    else:
+        descriptor = os.open(_Memory.folder, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o644)
     try:
         view = memoryview(data)
         while view:
             view = view[os.write(descriptor, view) :]
         os.lseek(descriptor, 0, os.SEEK_SET)
-    except BaseException:
+    except BaseException as error:
         os.close(descriptor)
+        if isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EFBIG}:
+            raise MemoryError from None
         raise
     return descriptor
 
 
-def _exactly(channel: socket.socket, n_bytes: int, deadline: float | None) -> bytes:
+def read_whole(descriptor: int, size: int | None = None) -> bytes:
+    """Return the bytes of an open file from its start; its position, shared with others, is not used.
+
+    ``size``: so many at most; None = all that it has now.
+    """
+    data = bytearray(os.fstat(descriptor).st_size if size is None else size)
+    view = memoryview(data)
+    at = 0
+    while at < len(data) and (n_bytes := os.preadv(descriptor, [view[at:]], at)):
+        at += n_bytes
+    return bytes(view[:at])
+
+
+def exactly(channel: socket.socket, n_bytes: int, deadline: float | None = None) -> bytes:
+    """Receive so many bytes; see ``receive``."""
     data = bytearray()
     while len(data) < n_bytes:
         if deadline is not None:

@@ -69,9 +69,12 @@ def receive(source: SourceFile) -> bytes:
     """
     descriptor, size = take(source)
     try:
-        return _read(descriptor, size)
+        data = sockets.read_whole(descriptor, size)
     finally:
         os.close(descriptor)
+    if len(data) < size:
+        raise ExtractError(FailReason.IO_ERROR, _GONE)
+    return data
 
 
 def segment_key(source: SourceFile, number: int) -> bytes:
@@ -85,13 +88,7 @@ def take_segment(source: SourceFile, number: int) -> int:
     Raises:
         ExtractError: there is none, or why it cannot be opened.
     """
-    try:
-        reply, descriptor = _ask(segment_key(source, number))
-    except OSError:
-        raise ExtractError(FailReason.IO_ERROR, _NO_ANSWER) from None
-    if descriptor is None:
-        raise ExtractError(FailReason(reply.get("reason", "io_error")), reply.get("detail", _GONE))
-    return descriptor
+    return _taken(segment_key(source, number), _NO_ANSWER)[0]
 
 
 def take(source: SourceFile) -> tuple[int, int]:
@@ -100,10 +97,14 @@ def take(source: SourceFile) -> tuple[int, int]:
     Raises:
         ExtractError: why it cannot be opened or could not be fetched.
     """
+    return _taken(key_of(source), _GONE if is_delivered(source) else _NO_ANSWER)
+
+
+def _taken(key: bytes, without_answer: str) -> tuple[int, int]:
     try:
-        reply, descriptor = _ask(key_of(source))
+        reply, descriptor = _ask(key)
     except OSError:
-        raise ExtractError(FailReason.IO_ERROR, _GONE if is_delivered(source) else _NO_ANSWER) from None
+        raise ExtractError(FailReason.IO_ERROR, without_answer) from None
     if descriptor is None:
         raise ExtractError(FailReason(reply.get("reason", "io_error")), reply.get("detail", _GONE))
     return descriptor, int(reply["size"])
@@ -140,15 +141,3 @@ def _connect() -> socket.socket:
         _Worker.connection.close()
     _Worker.connection, _Worker.connected_to = connection, _Worker.address
     return connection
-
-
-def _read(descriptor: int, size: int) -> bytes:
-    """Read from the start; the descriptor's position is shared with others and is not used."""
-    data = bytearray(size)
-    view = memoryview(data)
-    at = 0
-    while at < size and (n_bytes := os.preadv(descriptor, [view[at:]], at)):
-        at += n_bytes
-    if at < size:
-        raise ExtractError(FailReason.IO_ERROR, _GONE)
-    return bytes(data)

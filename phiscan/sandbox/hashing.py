@@ -1,23 +1,31 @@
 """Keyed hashes by the key process: types with normalised values, or words, in; digests out.
 
-The key is in that process alone, which reads no documents; workers reach it over a socket.
+The key is in that process alone, which reads no documents, opens no files and has no network; workers reach
+it over a socket. The scan starts it as ``python -m phiscan.sandbox.hashing DESCRIPTOR``; see ``service``.
 """
 
 from __future__ import annotations
 
+import os
+import signal
 import socket
 import struct
+import sys
 import threading
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
-from phiscan.hasher import DIGEST_BYTES, SEED_BYTES, WORD_BYTES, Hasher
+from phiscan.hasher import DIGEST_BYTES, SEED_BYTES, WORD_BYTES, Hasher, KeyHasher
 from phiscan.sandbox import channel
+from phiscan.sandbox.isolation import restrict
+from phiscan.sandbox.layers import namespaces, seccomp
+from phiscan.sandbox.service import read_secret
 
 IDENTITIES, WORDS, SEED = b"i", b"w", b"s"
 MOST_BYTES = 64 * 1024**2  # of one question
 _SIZE = struct.Struct("<I")
 _ANSWER_S = 60.0
-NAME = "keys"  # of the socket
+_STDIN = 0
 
 
 class RemoteHasher:
@@ -68,7 +76,7 @@ def ask_at(folder: str) -> RemoteHasher:
     Raises:
         OSError: nobody listens in the folder.
     """
-    return RemoteHasher(channel.connect(folder, NAME))
+    return RemoteHasher(channel.connect(folder, channel.KEYS))
 
 
 def serve(connection: socket.socket, hasher: Hasher) -> None:
@@ -127,3 +135,30 @@ def _answer(question: bytes, hasher: Hasher) -> list[bytes]:
         return [hasher.seed().to_bytes(SEED_BYTES)]
     message = "unknown question"
     raise ValueError(message)
+
+
+def main(number: int) -> None:
+    """Serve on an inherited listening socket until the scan ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        key = read_secret(_STDIN)
+    except EOFError:
+        return
+    namespaces.enter()
+    restrict([], [], nobody_needs=[])
+    with suppress(OSError):
+        seccomp.install(os.getpid(), seccomp.Purpose(may_accept=True))
+    # Threads have what the process gave up before they were started.
+    threading.Thread(target=_end_with_scan, daemon=True).start()
+    listener = socket.socket(fileno=number)
+    serve_all(listener, KeyHasher(key))
+
+
+def _end_with_scan() -> None:
+    while os.read(_STDIN, 1):
+        pass
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

@@ -2,19 +2,21 @@
 
 A layer that the kernel or a container does not allow is left out and named; the others do not depend on it.
 ``begin`` comes before the process loads its rules and models, ``finish`` before it sees the first document.
+What each layer prevents, and the test of it: docs/explanation/worker-isolation.md.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import os
 import resource
 import signal
 import subprocess
 import sys
 import sysconfig
-import tempfile
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,37 +24,37 @@ from pathlib import Path
 import phiscan
 from phiscan.config import data_dir
 from phiscan.errors import ConfigError
-from phiscan.sandbox.layers import landlock, namespaces, privileges, seccomp
+from phiscan.sandbox import channel
+from phiscan.sandbox.layers import kernel, landlock, namespaces, privileges, seccomp
+from phiscan.sandbox.scratch_folder import make_folder, remove_folder
+from phiscan.sandbox.service import program_environment
 
-SCRATCH_BYTES = 64 * 1024**2
 N_PROCESSES = 1024  # of one user, threads included: the filter allows no processes anyway
+EXIT_REFUSED = 73  # of a process that made a system call which the filter does not know
+TRIED_ON = "x86_64"  # the machine on which the attacks were run
 _PROBE_S = 60
-_MOST_PROCESSOR_S = 10**8
+_PROBE_BYTES = 16 * 1024**2
+_RECORD = "isolation.json"  # in the home: the layers that the workers of each scan lacked
+_MOST_KEPT = 1_000  # scans
+_PAGE_BYTES = resource.getpagesize()
 # What is lost where a layer is missing.
 LOST = {
     "no_new_privs": "a program with a set-user-id bit would gain rights",
     "capabilities": "workers keep the rights of an administrator",
     "user": "workers run as root: without Landlock they could read and write what root can",
     "namespaces": "workers share the network and the mounts with other processes; seccomp refuses sockets",
-    "read_only": "mounts are not read-only for workers; Landlock alone refuses writing",
+    "read_only": "mounts are not read-only for workers, and files that workers make in memory have no limit",
+    "root_folder": "workers can learn which paths exist, their sizes and times",
     "landlock": "workers can open files by their path, as far as the rights of their user go",
-    "seccomp": "workers can start programs, make sockets and send signals, as far as their rights go",
+    "seccomp": "workers can start programs, make sockets, signal and lock, as far as their rights go",
     "limits": "workers can start more processes than they need",
 }
 _SYSTEM = (
     *("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/usr/share", "/usr/local/share"),
     *("/etc/ld.so.cache", "/etc/localtime", "/etc/fonts", "/etc/magic", "/etc/mime.types"),
-    *("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random", "/proc/self", "/proc/meminfo"),
-    *("/proc/cpuinfo", "/sys/devices/system/cpu"),
+    *("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random"),
+    *("/proc/meminfo", "/proc/cpuinfo", "/sys/devices/system/cpu"),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Isolation:
-    """What a worker may open by its path besides the program's own libraries and word lists: nothing."""
-
-    readable: tuple[str, ...] = ()
-    writable: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,35 +81,57 @@ def library_paths() -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def begin(scratch: str, *, with_mounts: bool = True) -> list[Layer]:
+def begin(scratch: str, scratch_bytes: int) -> list[Layer]:
     """Take namespaces of this process's own and lay a file system in memory over its scratch folder."""
     kinds = namespaces.enter()
     layers = [Layer("namespaces", len(kinds) > 1, ", ".join(kinds) or "not allowed here")]
-    if "mount" not in kinds:
-        return [*layers, Layer("read_only", is_on=False, detail="no mount namespace")]
-    if not with_mounts:
-        return layers
 
     def set_up() -> str:
+        if "mount" not in kinds:
+            raise OSError(0, "no mount namespace")
         namespaces.make_mounts_read_only()
-        namespaces.mount_memory(scratch, SCRATCH_BYTES, os.geteuid())
-        return "scratch folder in memory"
+        namespaces.mount_memory(scratch, scratch_bytes, os.geteuid())
+        channel.hold_in(scratch)
+        return f"scratch folder in memory, {scratch_bytes // 1024**2} MB"
 
     return [*layers, _tried("read_only", set_up)]
 
 
-def finish(isolation: Isolation, scratch: str) -> list[Layer]:
-    """Give up all that reading documents has no use for, for good; nothing is loaded by path afterwards."""
+def finish(scratch: str, *, has_memory: bool, report: Callable[[int], None] | None = None) -> list[Layer]:
+    """Give up all that reading documents has no use for, for good; nothing is loaded by path afterwards.
+
+    Args:
+        scratch: the folder that was given to ``begin``.
+        has_memory: it is a file system in memory.
+        report: called with the number of a system call that the filter does not know, before the end.
+    """
     parent = os.getppid()
     libraries = library_paths()
-    readable = [*libraries, *_SYSTEM, *isolation.readable]
-    writable = [scratch, "/dev/null", *isolation.writable]
-    layers = [_tried("limits", _limit_processes)]
-    layers += restrict(readable, writable, nobody_needs=[*libraries, *isolation.readable], owned=(scratch,))
+    readable, writable = [*libraries, *_SYSTEM], [scratch, "/dev/null"]
+
+    def enclose() -> str:
+        if not has_memory:
+            raise OSError(0, "no mount namespace")
+        namespaces.enclose(readable, scratch)
+        return "the program's own files"
+
+    layers = [
+        _tried("root_folder", enclose),
+        _tried("limits", lambda: lower_limit(resource.RLIMIT_NPROC, N_PROCESSES)),
+    ]
+    layers += restrict(readable, writable, nobody_needs=libraries, owned=(scratch,))
     privileges.die_with_parent(signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(1)
-    layers.append(_tried("seccomp", _filter))
+
+    def filter_calls() -> str:
+        if report is not None:
+            seccomp.report_calls(report, EXIT_REFUSED)
+        seccomp.install(os.getpid(), seccomp.Purpose(may_hold_memory=not has_memory))
+        machine = kernel.machine()
+        return f"an allow list of {machine}" + ("" if machine == TRIED_ON else ", on which it was never run")
+
+    layers.append(_tried("seccomp", filter_calls))
     return layers
 
 
@@ -134,47 +158,50 @@ def restrict(
         return f"version {landlock.version()}"
 
     return [
-        _tried("no_new_privs", _gain_nothing),
+        _tried("no_new_privs", privileges.gain_nothing_by_exec),
         _tried("landlock", fence),
         _tried("user", lambda: _leave_root([*nobody_needs, *owned], owned)),
         _tried("capabilities", _drop_capabilities),
     ]
 
 
-def _gain_nothing() -> str:
-    privileges.gain_nothing_by_exec()
-    return ""
+def lower_limit(limit: int, value: int) -> None:
+    """Lower a limit for good: code that took the process over could raise a soft limit alone again."""
+    _, hard = resource.getrlimit(limit)
+    if hard != resource.RLIM_INFINITY:
+        value = min(value, hard)
+    resource.setrlimit(limit, (value, value))
 
 
-def _filter() -> str:
-    seccomp.install(os.getpid())
-    return f"{len(seccomp.refused())} system calls refused"
+def limit_memory(memory_bytes: int) -> None:
+    """Allow ``memory_bytes`` of address space beyond what the process has now, as a hard limit."""
+    with open("/proc/self/statm", encoding="ascii") as stream:  # noqa: PTH123 (not a file on a disk)
+        now = int(stream.read().split()[0]) * _PAGE_BYTES
+    lower_limit(resource.RLIMIT_AS, now + memory_bytes)
 
 
-def _limit_processes() -> str:
-    _, hard = resource.getrlimit(resource.RLIMIT_NPROC)
-    most = N_PROCESSES if hard == resource.RLIM_INFINITY else min(N_PROCESSES, hard)
-    resource.setrlimit(resource.RLIMIT_NPROC, (most, most))
-    return ""
+def fall_silent() -> None:
+    """Close the process's outputs: libraries quote what they complain about, and a log is a leak."""
+    logging.disable(logging.CRITICAL)
+    warnings.simplefilter("ignore")
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)
+    os.close(nowhere)
 
 
-def allow_processor(seconds: float) -> None:
-    """End this process by SIGXCPU, whatever its timers say, when it has used so much more processor time.
-
-    Twice the seconds and two: the timer that a worker is ended by comes first, unless it was switched off.
-    """
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-    soft = min(int(used.ru_utime + used.ru_stime + 2 * seconds) + 2, _MOST_PROCESSOR_S)
-    resource.setrlimit(
-        resource.RLIMIT_CPU, (soft if hard == resource.RLIM_INFINITY else min(soft, hard), hard)
-    )
+def close_all_but(kept: Iterable[int]) -> None:
+    """Close every descriptor but these and the three standard ones, whoever opened it."""
+    wanted = {0, 1, 2, *kept}
+    for name in os.listdir("/proc/self/fd"):  # noqa: PTH208 (no folder of a disk)
+        if int(name) not in wanted:
+            with suppress(OSError):  # the one that lists
+                os.close(int(name))
 
 
-def _drop_capabilities() -> str:
+def _drop_capabilities() -> None:
     privileges.drop_capabilities()
     privileges.hide_from_debuggers()
-    return ""
 
 
 def _leave_root(needed: list[str], owned: tuple[str, ...]) -> str:
@@ -199,9 +226,9 @@ def _leave_root(needed: list[str], owned: tuple[str, ...]) -> str:
     return f"root became user {privileges.UNPRIVILEGED_UID}"
 
 
-def _tried(name: str, action: Callable[[], str]) -> Layer:
+def _tried(name: str, action: Callable[[], str | None]) -> Layer:
     try:
-        return Layer(name, is_on=True, detail=action())
+        return Layer(name, is_on=True, detail=action() or "")
     except OSError as error:
         return Layer(name, is_on=False, detail=error.strerror or type(error).__name__)
 
@@ -217,33 +244,57 @@ def missing(layers: list[Layer]) -> list[str]:
 
 def probe() -> list[Layer]:
     """Return the layers that a worker would have here, tried in a process of its own."""
-    with tempfile.TemporaryDirectory(prefix="phiscan-probe-") as folder:
-        if os.geteuid() == 0:
-            Path(folder).chmod(0o711)
-        scratch = Path(folder) / "scratch"
+    folder = make_folder(passable=True)
+    try:
+        scratch = folder / "scratch"
         scratch.mkdir(mode=0o700)
         code = f"from phiscan.sandbox.isolation import show; show({str(scratch)!r})"
-        environment = os.environ | {"PYTHONPATH": str(Path(phiscan.__file__).parents[1])}
-        try:
-            done = subprocess.run(
-                [sys.executable, "-c", code],
-                capture_output=True,
-                timeout=_PROBE_S,
-                check=False,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-            )
-            return list(_read_layers(done.stdout))
-        except (OSError, ValueError, KeyError, subprocess.TimeoutExpired):
-            return [Layer(name, is_on=False, detail="could not be tried") for name in LOST]
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            timeout=_PROBE_S,
+            check=False,
+            env=program_environment(),
+            stdin=subprocess.DEVNULL,
+        )
+        return [Layer(str(name), bool(is_on), str(why)) for name, is_on, why in json.loads(done.stdout)]
+    except (OSError, ValueError, KeyError, subprocess.TimeoutExpired):
+        return [Layer(name, is_on=False, detail="could not be tried") for name in LOST]
+    finally:
+        remove_folder(folder)
 
 
 def show(scratch: str) -> None:
     """Isolate this process and print its layers as JSON; the other side of ``probe``."""
-    layers = [*begin(scratch), *finish(Isolation(), scratch)]
+    layers = begin(scratch, _PROBE_BYTES)
+    layers += finish(scratch, has_memory=layers[-1].is_on)
     sys.stdout.write(json.dumps([[layer.name, layer.is_on, layer.detail] for layer in layers]))
 
 
-def _read_layers(output: bytes) -> Iterator[Layer]:
-    for name, is_on, detail in json.loads(output):
-        yield Layer(str(name), bool(is_on), str(detail))
+def write_missing(home: Path, scan: int, missing: Sequence[str] | None) -> None:
+    """Store the missing layers of a scan; nothing where they are not known or the home is read-only."""
+    if missing is None:
+        return
+    kept = _recorded(home)
+    kept[str(scan)] = list(missing)
+    latest = dict(list(kept.items())[-_MOST_KEPT:])
+    draft = home / f"{_RECORD}.{os.getpid()}.new"
+    with suppress(OSError):
+        draft.write_text(json.dumps(latest), encoding="utf-8")
+        draft.replace(home / _RECORD)
+
+
+def read_missing(home: Path, scan: int) -> tuple[str, ...] | None:
+    """Return the missing layers of a scan, one line each; None = not known."""
+    found = _recorded(home).get(str(scan))
+    return None if found is None else tuple(found)
+
+
+def _recorded(home: Path) -> dict[str, list[str]]:
+    try:
+        found = json.loads((home / _RECORD).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    if not isinstance(found, dict):
+        return {}
+    return {scan: [str(line) for line in lines] for scan, lines in found.items() if isinstance(lines, list)}

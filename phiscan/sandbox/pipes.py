@@ -3,11 +3,13 @@
 pebble and multiprocessing pickle in both directions. A worker reads what its parent wrote, which it may
 trust; the parent must not read a pickle of a worker, because that runs code of the worker's choice. So the
 parent's end takes apart messages of three fixed forms, and the payload of a result stays bytes
-(``phiscan.sandbox.answers``).
+(``phiscan.sandbox.answers``). The pipes are sockets of one direction each: a worker cannot open them a second
+time through /proc/self/fd, to write what another worker reads.
 """
 
 from __future__ import annotations
 
+import socket
 import struct
 from multiprocessing import reduction
 from multiprocessing.connection import Connection
@@ -17,9 +19,11 @@ from typing import Any, NoReturn
 from pebble.common.types import Result, ResultStatus
 from pebble.pool.process import Acknowledgement, TaskProblem, TaskResult
 
-MOST_BYTES = 1024**3  # of one answer; a longer one is not read
+MOST_BYTES = 64 * 1024**2  # of one answer; a longer one is not sent, and not read
 _HEAD = struct.Struct("<cQQ")  # kind, task, process
 _TAKEN, _DONE, _FAILED = b"t", b"d", b"f"
+
+_of_this_worker: list[Connection] = []
 
 
 class LostAnswerError(Exception):
@@ -76,7 +80,9 @@ class _AnswerWriter(Connection):
         if isinstance(obj, Acknowledgement):
             self.send_bytes(_HEAD.pack(_TAKEN, obj.task, obj.worker))
         elif isinstance(obj, TaskResult) and isinstance(obj.result.value, bytes):
-            self.send_bytes(_HEAD.pack(_DONE, obj.task, 0) + obj.result.value)
+            head = _HEAD.pack(_DONE, obj.task, 0)
+            fits = len(head) + len(obj.result.value) <= MOST_BYTES
+            self.send_bytes(head + obj.result.value if fits else _HEAD.pack(_FAILED, obj.task, 0))
         elif isinstance(obj, TaskResult | TaskProblem):
             self.send_bytes(_HEAD.pack(_FAILED, obj.task, 0))
         else:
@@ -91,18 +97,13 @@ class PoolContext(ForkServerContext):
         if duplex:
             message = "a pool has a pipe for each direction"
             raise ValueError(message)
-        reader, writer = super().Pipe(duplex=False)
+        reader, writer = socket.socketpair()
+        reader.shutdown(socket.SHUT_WR)
+        writer.shutdown(socket.SHUT_RD)
         return (
-            _AnswerReader(_taken_from(reader), writable=False),
-            _TaskWriter(_taken_from(writer), readable=False),
+            _AnswerReader(reader.detach(), writable=False),
+            _TaskWriter(writer.detach(), readable=False),
         )
-
-
-def _taken_from(connection: Any) -> int:
-    """Return a descriptor of its own for what a connection has open, and close the connection."""
-    with connection:
-        descriptor: int = reduction.os.dup(connection.fileno())  # type: ignore[attr-defined]
-        return descriptor
 
 
 def _passed(connection: Connection) -> tuple[Any, bool, bool]:
@@ -110,7 +111,14 @@ def _passed(connection: Connection) -> tuple[Any, bool, bool]:
 
 
 def _rebuilt(kind: type[Connection], descriptor: Any, readable: bool, writable: bool) -> Connection:
-    return kind(descriptor.detach(), readable=readable, writable=writable)
+    connection = kind(descriptor.detach(), readable=readable, writable=writable)
+    _of_this_worker.append(connection)
+    return connection
+
+
+def descriptors() -> set[int]:
+    """Return the descriptors of the pipes that this worker uses; those of its parent are closed already."""
+    return {connection.fileno() for connection in _of_this_worker if not connection.closed}
 
 
 def _refuse() -> NoReturn:

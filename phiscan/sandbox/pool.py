@@ -8,6 +8,7 @@ that only the item that caused it is lost. Functions must therefore be safe to r
 from __future__ import annotations
 
 import signal
+import socket
 import tempfile
 import time
 from collections import deque
@@ -15,8 +16,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Generic, Self, TypeVar
@@ -26,12 +29,13 @@ from phiscan.errors import PhiscanError
 from phiscan.model import FailReason
 from phiscan.sandbox import fork_server
 from phiscan.sandbox.answers import Fault, Unusable, unpack
-from phiscan.sandbox.batches import MAX_BATCH, BatchSize
-from phiscan.sandbox.isolation import Isolation
+from phiscan.sandbox.isolation import EXIT_REFUSED
 from phiscan.sandbox.scratch_folder import make_folder, remove_folder
 from phiscan.sandbox.worker_process import (
     EXIT_NO_MEMORY,
+    EXIT_WORN,
     OUT_OF_TIME,
+    REFUSAL,
     run_chunk,
     start_worker,
     too_little_memory,
@@ -48,8 +52,12 @@ WALL_FACTOR = (
     10.0  # the limit of processor time becomes one of wall clock for what hangs and computes nothing
 )
 HASTY_S = 5.0  # a batch of quick items that takes this long is run again item by item
+GROUP_FACTOR = 2  # limits of memory for each worker, in the limit of all together
 MOST_FULL = 2  # workers without memory that one item may come to, until all are started again
 MOST_STARTS = 5  # of the pool for one batch, until it is given up
+MAX_BATCH = 64
+MOST_CALLS = 1_000  # reported calls of workers whose death was not asked about yet
+BATCH_S = 0.05  # the work that one batch should hold
 TASKS_PER_WORKER = 5_000  # batches until a worker is replaced: libraries leak
 _PRELOAD = (
     "phiscan.sandbox.pool",
@@ -59,7 +67,6 @@ _PRELOAD = (
     "lxml.etree",
     "selectolax.lexbor",
 )
-_ISOLATED = Isolation()
 
 
 class Pause(Enum):
@@ -80,6 +87,7 @@ class _Death:
 
 
 _BROKEN = _Death(Fault(FailReason.CRASHED, "worker died"))
+_WORN = _Death(Fault(FailReason.CRASHED, "worker replaced"))  # by no fault of its items
 
 
 @dataclass(slots=True, eq=False)
@@ -88,6 +96,20 @@ class _Slot(Generic[T]):
 
     items: list[T]
     future: Future[Any]
+
+
+class _BatchSize:
+    """How many items one worker is given at a time: as many as take ``BATCH_S`` together."""
+
+    def __init__(self) -> None:
+        self.size = 1
+        self._seconds_per_item = BATCH_S
+
+    def learn(self, seconds: float, n_items: int) -> None:
+        """Take account of one batch; the size at most doubles."""
+        self._seconds_per_item = 0.8 * self._seconds_per_item + 0.2 * seconds / n_items
+        wanted = int(BATCH_S / max(self._seconds_per_item, 1e-6))
+        self.size = max(1, min(wanted, 2 * self.size, MAX_BATCH))
 
 
 class Sandbox:
@@ -104,19 +126,20 @@ class Sandbox:
         initargs: Sequence[Any] = (),
         *,
         preload: Sequence[str] = (),
-        isolation: Isolation | None = _ISOLATED,
+        is_isolated: bool = True,
     ) -> None:
-        self.isolation = isolation  # None: no more than limits and no network
+        self.is_isolated = is_isolated  # False: limits alone, and the descriptors and variables of workers
         self.missing: tuple[str, ...] | None = None  # layers that the workers lack; None = not known yet
         self.n_workers = n_workers
         self.limits = limits
-        self.initializer = initializer
-        self.initargs = tuple(initargs)
+        self.initializer = None if initializer is None else partial(initializer, *initargs)
         self.preload = tuple(preload)
         self.largest_batch = MAX_BATCH  # items given to one worker at a time
         self.in_order = True  # False: what is answered first comes first
         self.wall_s = WALL_FACTOR * limits.time_s  # wall clock of one item
         self._pool: Any = None
+        self._refusals: tuple[socket.socket, ...] = ()  # a message for each system call that ended a worker
+        self._calls: dict[int, int] = {}  # process -> number of the call that it reported
         self._function: Callable[[Any], Any] | None = None
         self._folder: Path | None = None
         self._owns_server = False
@@ -137,6 +160,8 @@ class Sandbox:
             fork_server.stop()  # its socket lies in the folder
         if self._folder is not None:
             remove_folder(self._folder)
+        for end in self._refusals:
+            end.close()
 
     def run(self, function: Callable[[T], R], items: Iterable[T | Pause]) -> Iterator[tuple[T, R | Fault]]:
         """Yield ``(item, result)``; ``items`` is consumed no faster than it is worked on.
@@ -149,7 +174,7 @@ class Sandbox:
         """
         source = iter(items)
         slots: deque[_Slot[T]] = deque()
-        batch = BatchSize()
+        batch = _BatchSize()
         exhausted = False
         n_ahead = 0
         while True:
@@ -202,7 +227,7 @@ class Sandbox:
             yield items[0], first
             return
         for item in items:
-            yield item, self._alone_result(function, item, [first] if alone else [])
+            yield item, self._alone_result(function, item, [first] if alone and first is not _WORN else [])
 
     def _alone_result(self, function: Callable[[T], R], item: T, deaths: list[_Death]) -> R | Fault:
         """Run one item alone until it has a result, or two workers died; ``deaths``: of its workers so far.
@@ -214,6 +239,8 @@ class Sandbox:
             if sum(death.is_full for death in deaths) == MOST_FULL:
                 self._restart()
             answer = self._wait(self._submit(function, [item]), function, 1)
+            if answer is _WORN:
+                continue
             if not isinstance(answer, _Death):
                 result: R | Fault = answer if isinstance(answer, Fault) else answer[1][0]
                 return result
@@ -253,11 +280,7 @@ class Sandbox:
         except FutureTimeoutError:
             return Fault(FailReason.TIMED_OUT, f"no answer within {self.wall_s:g} s")
         except pebble.ProcessExpired as error:
-            if not self._is_alive():
-                self._restart()
-            fault = _death(error.exitcode, self.limits)
-            is_full = error.exitcode == EXIT_NO_MEMORY
-            return fault if fault.reason is FailReason.TIMED_OUT else _Death(fault, is_full)
+            return self._expired(error.exitcode, error.pid)
         except (BrokenProcessPool, CancelledError):
             # Every future of a broken pool fails: only the first of them may start the next pool.
             if not self._is_alive():
@@ -270,6 +293,25 @@ class Sandbox:
             return _BROKEN
         return _BROKEN if is_doubted else self._read(answer, function, n_items)
 
+    def _expired(self, code: int | None, process: int | None) -> Fault | _Death:
+        """Return what a worker died of that ended with this status over its items."""
+        if not self._is_alive():
+            self._restart()
+        if code == EXIT_WORN:
+            return _WORN
+        call = self._refused_call(process) if code == EXIT_REFUSED else None
+        fault = _death(code, self.limits, call)
+        return fault if fault.reason is FailReason.TIMED_OUT else _Death(fault, code == EXIT_NO_MEMORY)
+
+    def _refused_call(self, process: int | None) -> int | None:
+        """Return the number of the system call that ended a worker, as it said last; None = it did not."""
+        with suppress(OSError):
+            while message := self._refusals[0].recv(REFUSAL.size):
+                pid, number = REFUSAL.unpack(message.ljust(REFUSAL.size, b"\0"))
+                if len(self._calls) < MOST_CALLS:  # another worker's death may be asked about later
+                    self._calls[pid] = number
+        return self._calls.pop(process, None) if process else None
+
     def _read(self, data: bytes, function: Callable[..., Any], n_items: int) -> Any:
         """Return what a worker answered; where that is no answer, all workers are replaced."""
         try:
@@ -278,7 +320,8 @@ class Sandbox:
             self._restart()
             return _Death(Fault(FailReason.CRASHED, "not an answer of a worker"))
         if isinstance(answer, Unusable):
-            raise PhiscanError(answer.message)
+            message = f"a worker cannot start: {answer.kind}"
+            raise PhiscanError(message)
         return answer
 
     def _await(self, future: Future[Any]) -> None:
@@ -309,7 +352,9 @@ class Sandbox:
         try:
             if self._folder is None or not self._folder.is_dir():
                 self._folder = make_folder(passable=True)
-            self._owns_server |= fork_server.start(self._folder, [*_PRELOAD, *self.preload])
+            if fork_server.start(self._folder, [*_PRELOAD, *self.preload]):
+                self._owns_server = True
+                fork_server.limit_memory(GROUP_FACTOR * self.n_workers * self.limits.memory_bytes)
             self._server = fork_server.running()
         except OSError as error:
             message = f"{tempfile.gettempdir()}: the worker processes cannot be started: {error.strerror}"
@@ -320,9 +365,14 @@ class Sandbox:
 
         from phiscan.sandbox.pipes import PoolContext  # noqa: PLC0415
 
+        if not self._refusals:
+            self._refusals = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            for end, way in zip(self._refusals, (socket.SHUT_WR, socket.SHUT_RD), strict=True):
+                end.shutdown(way)
+                end.setblocking(False)  # a worker that floods it gains nothing
         # With the function its module is loaded, which an isolated worker may not be able to read.
-        run = (self.isolation, self._function)
-        arguments = (self.limits, str(self._folder), self.initializer, self.initargs, *run)
+        run = (self.is_isolated, self._refusals[1], self._function)
+        arguments = (self.limits, str(self._folder), self.initializer, *run)
         CONSTS.term_timeout = 0.1  # a hang that holds the GIL never answers SIGTERM
         CONSTS.sleep_unit = 0.02
         self._pool = pebble.ProcessPool(
@@ -360,13 +410,16 @@ def _take(source: Iterator[T | Pause], n_items: int) -> tuple[list[T], bool]:
     return chunk, False
 
 
-def _death(exitcode: int | None, limits: Limits) -> Fault:
+def _death(exitcode: int | None, limits: Limits, call: int | None = None) -> Fault:
     """Name the death of a worker; a SIGKILL that is not ours is the kernel's, out of memory."""
     code = exitcode or 0
     if code in {-OUT_OF_TIME, -signal.SIGXCPU}:
         return Fault(FailReason.TIMED_OUT, f"more than {limits.time_s:g} s of processor time")
     if code == EXIT_NO_MEMORY:
         return Fault(FailReason.OUT_OF_MEMORY, too_little_memory(limits.memory_bytes))
+    if code in {EXIT_REFUSED, -signal.SIGSYS}:
+        number = "" if call is None else f" {call}"
+        return Fault(FailReason.CRASHED, f"system call{number} that readers do not make")
     if code == -signal.SIGKILL:
         return Fault(FailReason.OUT_OF_MEMORY, "killed by the system")
     if code < 0:

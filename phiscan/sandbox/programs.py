@@ -1,42 +1,47 @@
-"""Helper programs (tesseract, catdoc, sleuthkit...), run for workers in sandboxes of their own.
+"""Helper programs (tesseract, catdoc, mdbtools...), run for workers in sandboxes of their own.
 
 A worker may start no program. It sends the name of a job, the job's values and an open file to the program
-process of its scan (``program_process``), which builds the command and runs it; pictures go on to the OCR
-process (``phiscan.sandbox.ocr``). Without a program process, both are started from the calling process.
+process of its scan, which builds the command and runs it, and reads no documents. Without a program process,
+programs are started from the calling process. Pictures are read by tesserocr (``ocr_program``) where it is
+installed, else by tesseract.
+
+The scan starts it as ``python -m phiscan.sandbox.programs DESCRIPTOR MEMORY_BYTES FILE_BYTES``. It forks a
+child for each worker, which runs one program after the other.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import re
 import resource
+import select
 import shutil
 import signal
 import socket
 import stat
 import subprocess
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from phiscan.sandbox import channel
-from phiscan.sandbox.isolation import restrict
+from phiscan.sandbox.isolation import lower_limit, restrict
 from phiscan.sandbox.layers import namespaces, privileges, seccomp
-from phiscan.sandbox.ocr import messages, ocr_client
 from phiscan.sandbox.scratch_folder import scratch
+from phiscan.sandbox.service import read_secret
 
-NAME = "programs"  # of the socket
-VMWARE_LINK = "image.vmdk"
-_LINKS = {"ewf": "image.E{:02d}", "vmdk": VMWARE_LINK}
 INPUT, FOLDER = "{input}", "{folder}"
 MOST_QUESTION_BYTES = 64 * 1024
 _MOST_ANSWER_BYTES = 16 * 1024**2
 _VALUE = re.compile(r"[A-Za-z0-9_+][A-Za-z0-9_+-]{0,799}")  # never an option
 _HEX = {"table_hex": "table"}  # values that may be any text, sent in hexadecimal digits: the name of a table
 _MOST_OUTPUT_BYTES = 64 * 1024**2
+_STDIN = 0
 _MARGIN_S = 15.0  # beyond the program's own time, until the request times out
 _MOST_FILES = 100_000
 _SYSTEM = (
@@ -46,6 +51,10 @@ _SYSTEM = (
     "/sys/devices/system/cpu",
 )
 
+_MODELS = (  # folders of the models of tesseract
+    *("/usr/share/tesseract-ocr/5/tessdata", "/usr/share/tesseract-ocr/4.00/tessdata"),
+    *("/usr/share/tesseract-ocr/tessdata", "/usr/share/tessdata", "/usr/local/share/tessdata"),
+)
 _LOADERS = ("lib64/ld-*.so*", "lib/ld-*.so*", "lib/*/ld-*.so*")  # what the kernel starts a program with
 
 
@@ -61,7 +70,7 @@ JOBS: Mapping[str, Job] = {
     "languages": Job("tesseract", ("--list-langs",)),
     "ocr": Job(
         "tesseract",
-        ("stdin", "stdout", "-l", "{languages}", "--psm", "{segmentation}", "--dpi", "200", "tsv"),
+        ("stdin", "stdout", "-l", "{languages}", "--psm", "3", "--dpi", "200", "tsv"),
     ),
     "orientation": Job("tesseract", ("stdin", "stdout", "--psm", "0", "--dpi", "200")),
     "catdoc": Job("catdoc", ("-dutf-8", INPUT)),
@@ -75,15 +84,12 @@ JOBS: Mapping[str, Job] = {
     ),
     "wpd2text": Job("wpd2text", (INPUT,)),
     "wps2text": Job("wps2text", (INPUT,)),
-    "mmls": Job("mmls", ("-i", "{kind}", INPUT)),
-    "fls": Job("fls", ("-i", "{kind}", "-o", "{offset}", "-r", "-p", "-l", "-F", INPUT)),
-    "icat": Job("icat", ("-r", "-s", "-i", "{kind}", "-o", "{offset}", INPUT, "{inode}")),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramLimits:
-    """Limits of one program or OCR process, in bytes."""
+    """Limits of one program, in bytes."""
 
     memory_bytes: int = 4 * 1024**3
     file_bytes: int = 4 * 1024**3
@@ -107,26 +113,33 @@ class _Connection:
     """The connection to the program process; None = programs are started from this process."""
 
     channel: socket.socket | None = None
+    installed: frozenset[str] | None = None  # jobs whose program was there; None = it can be looked for
 
 
 def is_installed(job: str) -> bool:
     """Return whether the program of a job is installed."""
+    if _Connection.installed is not None:
+        return job in _Connection.installed
     return shutil.which(JOBS[job].program) is not None
 
 
 def ask_at(folder: str) -> None:
-    """Connect to the program process that listens in ``folder``, if there is one."""
-    _Connection.channel = None
+    """Connect to the program process that listens in ``folder``, if there is one.
+
+    What is installed is looked up now: an isolated process sees no programs.
+    """
+    _Connection.channel = _Connection.installed = None
+    _Connection.installed = frozenset(job for job in JOBS if is_installed(job))
     with suppress(OSError):
-        _Connection.channel = channel.connect(folder, NAME)
+        _Connection.channel = channel.connect(folder, channel.PROGRAMS)
 
 
-def run(job: str, descriptor: int | tuple[int, ...] | None, seconds: float, **values: str) -> Finished:
+def run(job: str, descriptor: int | None, seconds: float, **values: str) -> Finished:
     """Run a helper program on an open file, whose position must be its start, or on no file.
 
     Args:
         job: a name in ``JOBS``.
-        descriptor: the file, also the program's standard input; or the segments of a disk image.
+        descriptor: the file, also the program's standard input.
         seconds: of wall clock.
         values: for the fields in the arguments of the job.
 
@@ -134,25 +147,18 @@ def run(job: str, descriptor: int | tuple[int, ...] | None, seconds: float, **va
         subprocess.TimeoutExpired: it took longer.
         OSError: it cannot be started.
     """
-    opened = _as_tuple(descriptor)
     if _Connection.channel is None:
-        return execute(job, values, opened, seconds)
+        return execute(job, values, descriptor, seconds)
     head = json.dumps({"job": job, "values": values, "seconds": seconds}).encode()
     connection = _Connection.channel
     connection.settimeout(seconds + _MARGIN_S)
     try:
-        channel.send(connection, head, opened)
+        channel.send(connection, head, [] if descriptor is None else [descriptor])
         return _receive(connection, job, seconds)
     except (TimeoutError, EOFError):
         # A late reply would be taken for that to the next request.
         connection.close()
         raise subprocess.TimeoutExpired(job, seconds) from None
-
-
-def _as_tuple(descriptors: int | Sequence[int] | None) -> tuple[int, ...]:
-    if descriptors is None:
-        return ()
-    return (descriptors,) if isinstance(descriptors, int) else tuple(descriptors)
 
 
 def _receive(connection: socket.socket, job: str, seconds: float) -> Finished:
@@ -163,7 +169,7 @@ def _receive(connection: socket.socket, job: str, seconds: float) -> Finished:
             raise OSError(answer["refused"])
         if answer["status"] is None:
             raise subprocess.TimeoutExpired(job, seconds)
-        output = _read(descriptors[0])
+        output = channel.read_whole(descriptors[0])
     finally:
         channel.close_all(descriptors)
     finished = Finished(int(answer["status"]), output)
@@ -181,7 +187,9 @@ def answer(connection: socket.socket, limits: ProgramLimits) -> None:
         try:
             question = json.loads(data)
             seconds = float(question["seconds"])
-            finished = execute(question["job"], question["values"], descriptors, seconds, limits)
+            finished = execute(
+                question["job"], question["values"], next(iter(descriptors), None), seconds, limits
+            )
             _send(connection, finished)
         except subprocess.TimeoutExpired:
             channel.send(connection, json.dumps({"status": None}).encode())
@@ -207,13 +215,13 @@ def _send(connection: socket.socket, finished: Finished) -> None:
 def execute(
     job: str,
     values: Mapping[str, str],
-    descriptors: int | Sequence[int] | None,
+    descriptor: int | None,
     seconds: float,
     limits: ProgramLimits | None = None,
 ) -> Finished:
-    """Build the command of a job and run it in a sandbox of its own; pictures go to the OCR process.
+    """Build the command of a job and run it in a sandbox of its own.
 
-    The first of the descriptors, if there is one, is the program's standard input.
+    The open file of the descriptor, if there is one, is also the program's standard input.
 
     Raises:
         subprocess.TimeoutExpired: it took longer than ``seconds``.
@@ -225,23 +233,21 @@ def execute(
         message = "no such job, or not one of its values"
         raise ValueError(message)
     limits = limits or ProgramLimits()
-    opened = _as_tuple(descriptors)
-    if job in messages.JOBS and opened and "languages" in values:
-        client = ocr_client.client_of(limits.memory_bytes)
-        if (read := client.read(job, opened[0], seconds, values["languages"])) is not None:
-            return Finished(*read)
+    opened = () if descriptor is None else (descriptor,)
     program = shutil.which(wanted.program)
     if program is None:
         raise FileNotFoundError(wanted.program)
     with scratch() as folder:
-        held = {"input": _input(opened, values.get("kind"), folder)} if opened else {}
+        held = {"input": f"/proc/self/fd/{opened[0]}"} if opened else {}
         places = {**_plain(values), **held, "folder": folder}
+        needed = _by_tesserocr(job, values)
         command = [program, *(part.format_map(places) for part in wanted.arguments)]
+        if needed:
+            command = [os.path.realpath(sys.executable), "-ISB", *needed]
         writable = [folder] if FOLDER in wanted.arguments else []
-        readable = [folder] if held.get("input", "").startswith(folder) else []  # the link lies there
         if not writable:  # it writes to its output alone
             limits = replace(limits, file_bytes=min(limits.file_bytes, _MOST_OUTPUT_BYTES))
-        sandbox = _Sandbox(program, opened, readable, writable, seconds, limits)
+        sandbox = _Sandbox(command[0], opened, needed[:2], writable, seconds, limits)
         # A file in memory, which the kernel keeps to the limit; a pipe would be read without an end.
         output = os.memfd_create("output", os.MFD_CLOEXEC)
         try:
@@ -256,9 +262,22 @@ def execute(
                 env=_environment(folder),
                 preexec_fn=sandbox.enter,
             )
-            return Finished(done.returncode, _read(output), list(_written(Path(folder))))
+            return Finished(done.returncode, channel.read_whole(output), list(_written(Path(folder))))
         finally:
             os.close(output)
+
+
+def _by_tesserocr(job: str, values: Mapping[str, str]) -> list[str]:
+    """Return script and arguments that read a picture by tesserocr; none where it or a model is missing."""
+    languages = {"ocr": values.get("languages", ""), "orientation": "osd"}.get(job, "")
+    found = importlib.util.find_spec("tesserocr") if languages else None
+    names = [f"{language}.traineddata" for language in languages.split("+")]
+    places = [Path(os.environ.get("TESSDATA_PREFIX", "")), *map(Path, _MODELS)]
+    models = next((place for place in places if all((place / name).is_file() for name in names)), None)
+    if found is None or found.origin is None or models is None:
+        return []
+    script = Path(__file__).with_name("ocr_program.py")
+    return [str(script), str(Path(found.origin).parents[1]), str(models), languages]
 
 
 def _plain(values: Mapping[str, str]) -> dict[str, str]:
@@ -269,23 +288,6 @@ def _plain(values: Mapping[str, str]) -> dict[str, str]:
         else value
         for name, value in values.items()
     }
-
-
-def _input(descriptors: Sequence[int], kind: str | None, folder: str) -> str:
-    """Return the path of the open file, or of the first of several links to segments.
-
-    The links have the names by which the libraries know an image, and find its further segments.
-    """
-    path = f"/proc/self/fd/{descriptors[0]}"
-    if kind not in ("ewf", "vmdk") and len(descriptors) == 1:
-        return path
-    links = [
-        Path(folder, _LINKS.get(kind or "", "image.{:03d}").format(number))
-        for number in range(1, len(descriptors) + 1)
-    ]
-    for link, descriptor in zip(links, descriptors, strict=True):
-        link.symlink_to(f"/proc/self/fd/{descriptor}")
-    return str(links[0])
 
 
 def _environment(folder: str) -> dict[str, str]:
@@ -329,7 +331,7 @@ class _Sandbox:
 
     program: str
     descriptors: tuple[int, ...]
-    readable: list[str]
+    needed: list[str]  # what it reads besides
     writable: list[str]
     seconds: float
     limits: ProgramLimits
@@ -338,43 +340,68 @@ class _Sandbox:
         """Isolate the calling process, before it executes the program, as far as the kernel allows."""
         parent = os.getppid()
         namespaces.enter()
-        _limit(resource.RLIMIT_CORE, 0)
-        _limit(resource.RLIMIT_CPU, int(self.seconds) + 2)
-        _limit(resource.RLIMIT_AS, self.limits.memory_bytes)
-        _limit(resource.RLIMIT_FSIZE, self.limits.file_bytes)
+        lower_limit(resource.RLIMIT_CORE, 0)
+        lower_limit(resource.RLIMIT_CPU, int(self.seconds) + 2)
+        lower_limit(resource.RLIMIT_AS, self.limits.memory_bytes)
+        lower_limit(resource.RLIMIT_FSIZE, self.limits.file_bytes)
         place = Path(os.path.realpath(self.program))
         beside = [str(place.parent.parent / name) for name in ("lib", "share")]
         data = [path for path in [os.environ.get("TESSDATA_PREFIX", "")] if path]
-        given = [f"/proc/self/fd/{descriptor}" for descriptor in self.descriptors]
+        given = [*self.needed, *(f"/proc/self/fd/{descriptor}" for descriptor in self.descriptors)]
         loaders = [str(path) for pattern in _LOADERS for path in Path("/").glob(pattern)]
         executable = (str(place), *loaders)
         restrict(
-            [*_SYSTEM, *beside, *data, *given, *self.readable],
+            [*_SYSTEM, *beside, *data, *given],
             [*self.writable, "/dev/null"],
             executable,
             nobody_needs=[str(place), *data, *given],
             # Its folder is its own, and gone with it.
-            owned=(*self.readable, *self.writable),
+            owned=tuple(self.writable),
         )
         with suppress(OSError):
             privileges.die_with_parent(signal.SIGKILL)
         if os.getppid() != parent:
             os._exit(1)
         with suppress(OSError):
-            seccomp.install(os.getpid(), may_execute=True)
+            seccomp.install(os.getpid(), seccomp.Purpose(may_execute=True))
 
 
-def _limit(kind: int, value: int) -> None:
-    _, hard = resource.getrlimit(kind)
-    value = value if hard == resource.RLIM_INFINITY else min(value, hard)
-    resource.setrlimit(kind, (value, value))
+def main(number: int, limits: ProgramLimits) -> None:
+    """Serve on an inherited listening socket until the scan ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # children whose workers have ended are not waited for
+    try:
+        read_secret(_STDIN)
+    except EOFError:
+        return
+    listener = socket.socket(fileno=number)
+    while True:
+        ready, _, _ = select.select([number, _STDIN], [], [])
+        if _STDIN in ready and not os.read(_STDIN, 1):
+            return
+        if number not in ready:
+            continue
+        connection, _ = listener.accept()
+        if os.fork() == 0:
+            os._exit(_serve(connection, listener, limits))
+        connection.close()
 
 
-def _read(descriptor: int) -> bytes:
-    size = os.fstat(descriptor).st_size
-    data = bytearray(size)
-    view = memoryview(data)
-    at = 0
-    while at < size and (n_bytes := os.preadv(descriptor, [view[at:]], at)):
-        at += n_bytes
-    return bytes(data[:at])
+def _serve(connection: socket.socket, listener: socket.socket, limits: ProgramLimits) -> int:
+    parent = os.getppid()
+    listener.close()
+    os.close(_STDIN)
+    os.open(os.devnull, os.O_RDONLY)  # takes its number, so that this process does not keep the pipe open
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    with suppress(OSError):
+        privileges.die_with_parent(signal.SIGKILL)
+        privileges.gain_nothing_by_exec()
+    if os.getppid() != parent:
+        return 1
+    with suppress(OSError, EOFError):
+        answer(connection, limits)
+    return 0
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), ProgramLimits(int(sys.argv[2]), int(sys.argv[3])))

@@ -16,11 +16,17 @@ from contextlib import suppress
 from pathlib import Path
 
 import phiscan
+from phiscan.config import Limits
 from phiscan.sandbox import channel
 
 _MOST_STARTS = 20  # a process that cannot live is not started for ever
 _END_S = 10.0
-_ENVIRONMENT = frozenset({"PATH", "LANG", "LD_LIBRARY_PATH", "TESSDATA_PREFIX"})  # what is passed on
+# What processes that read documents, and their helpers, are started with; the rest may hold a secret.
+_ENVIRONMENT = frozenset(
+    {"PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "TESSDATA_PREFIX"}
+    | {"PYTHONHOME", "PYTHONPATH", "PYTHONHASHSEED", "PYTHONUTF8", "PYTHONDONTWRITEBYTECODE"}
+    | {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_THREAD_LIMIT"}
+)
 
 
 class Service:
@@ -85,10 +91,9 @@ class Service:
 
     def _start(self, listener: socket.socket) -> subprocess.Popen[bytes]:
         number = listener.fileno()
-        environment = {name: value for name, value in os.environ.items() if name in _ENVIRONMENT}
-        environment["TMPDIR"] = self._folder  # removed with the scan, or by the next one
-        environment["PYTHONPATH"] = str(Path(phiscan.__file__).parents[1])
-        environment["PYTHONDONTWRITEBYTECODE"] = "1"
+        environment = program_environment() | {
+            "TMPDIR": self._folder
+        }  # removed with the scan, or by the next one
         secret = self._secret()
         process = subprocess.Popen(
             [sys.executable, "-m", self._module, str(number), *self._arguments],
@@ -105,6 +110,28 @@ class Service:
                 process.stdin.flush()
         self._process = process
         return process
+
+
+def key_service(load: Callable[[], bytes]) -> Service:
+    """Return the process that computes keyed hashes; it alone is given the key, which is loaded then."""
+    return Service("phiscan.sandbox.hashing", channel.KEYS, secret=load)
+
+
+def program_service(limits: Limits) -> Service:
+    """Return the process that runs the helper programs, each in a sandbox of its own."""
+    arguments = [str(limits.memory_bytes), str(max(limits.member_bytes, limits.file_bytes))]
+    return Service("phiscan.sandbox.programs", channel.PROGRAMS, arguments=arguments)
+
+
+def environment() -> dict[str, str]:
+    """Return the variables that a process may have which reads documents, or helps to."""
+    return {name: value for name, value in os.environ.items() if name in _ENVIRONMENT}
+
+
+def program_environment() -> dict[str, str]:
+    """Return the variables of a process that is started as a program of this package."""
+    own = {"PYTHONPATH": str(Path(phiscan.__file__).parents[1]), "PYTHONDONTWRITEBYTECODE": "1"}
+    return environment() | own
 
 
 def read_secret(descriptor: int) -> bytes:

@@ -13,8 +13,7 @@ from itertools import chain
 
 from phiscan.config import Config
 from phiscan.formats.zpl_labels import bar_codes
-from phiscan.lexicon.gazetteer import load_gazetteer
-from phiscan.model import Document, Finding, PiiVector, Screening
+from phiscan.model import Document, Finding, Screening
 from phiscan.normalize.text_view import normalized
 from phiscan.screen.attributes.named_roles import has_role, is_marked, mark_about_file, mark_roles
 from phiscan.screen.attributes.professionals import mark_professionals
@@ -22,12 +21,9 @@ from phiscan.screen.case_variants import Known, findings_of_variants
 from phiscan.screen.free_text import without_codes
 from phiscan.screen.id_classifier.classifier import NumberModel, learned_numbers, load_numbers, with_types
 from phiscan.screen.people_count import count_people
-from phiscan.screen.prototypes import Prototype, lacking, load_prototypes, nearest
-from phiscan.screen.recognizer import Cost, Recognizer
-from phiscan.screen.recognizers.identifiers.dates import bare_days, day_lines, with_units
-from phiscan.screen.recognizers.identifiers.device_and_insurer_numbers import LineCodeRecognizer
-from phiscan.screen.recognizers.identifiers.table_numbers import CheckedColumnRecognizer, row_codes
-from phiscan.screen.recognizers.location import address_tails
+from phiscan.screen.prototypes import Prototype, load_prototypes, screening_of
+from phiscan.screen.recognizer import Cost, FieldRecognizer, Recognizer
+from phiscan.screen.recognizers.identifiers.table_numbers import checked_column_findings, row_codes
 from phiscan.screen.recognizers.ocr import OcrNameRecognizer, OcrRecognizer, without_parts
 from phiscan.screen.recognizers.person.recognizer import RuleNameRecognizer, build_name_recognizers
 from phiscan.screen.resolution import resolve
@@ -38,11 +34,10 @@ from phiscan.screen.rules.recognizer import PatternRecognizer
 class Phase(IntEnum):
     """When a step runs, after the recognizers: each phase sees the resolved findings of the one before."""
 
-    RELATED = 1  # adds what lies near what was found: the rest of an address, numbers of the same series
-    DATES = 2  # adds dates without a label
-    NUMBERS = 3  # adds numbers that a learned model takes for identifiers
-    REVISION = 4  # changes types and extents; adds nothing
-    ATTRIBUTES = 5  # the role of a person: author, named for a role, health professional
+    RELATED = 1  # adds what lies near what was found: numbers of the same series
+    NUMBERS = 2  # adds numbers that a learned model takes for identifiers
+    REVISION = 3  # changes types and extents; adds nothing
+    ATTRIBUTES = 4  # the role of a person: author, named for a role, health professional
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +66,6 @@ class Step:
     run: _Run
 
 
-def _related(name: str, run: Callable[[str, Sequence[Finding]], Iterable[Finding]]) -> Step:
-    return Step(name, Phase.RELATED, Cost.CHEAP, lambda evidence, found: run(evidence.text, found))
-
-
 def _classified(evidence: Evidence, found: Sequence[Finding]) -> Iterable[Finding]:
     return () if evidence.numbers is None else learned_numbers(evidence.document, found, evidence.numbers)
 
@@ -90,27 +81,13 @@ def _attributed(evidence: Evidence, found: Sequence[Finding]) -> Iterable[Findin
 
 STEPS: tuple[Step, ...] = (
     Step(
-        "location.address_blocks",
+        "identifiers.row_numbers",
         Phase.RELATED,
         Cost.CHEAP,
-        lambda evidence, found: address_tails(evidence.text, found, load_gazetteer()),
-    ),
-    _related("identifiers.row_numbers", row_codes),
-    _related("identifiers.line_dates", day_lines),
-    Step(
-        "identifiers.unlabelled_dates",
-        Phase.DATES,
-        Cost.CHEAP,
-        lambda evidence, found: bare_days(evidence.text, found),
+        lambda evidence, found: row_codes(evidence.text, found),
     ),
     Step("id_classifier", Phase.NUMBERS, Cost.EXPENSIVE, _classified),
     Step("id_classifier.types", Phase.REVISION, Cost.EXPENSIVE, _typed),
-    Step(
-        "identifiers.age_units",
-        Phase.REVISION,
-        Cost.CHEAP,
-        lambda evidence, found: with_units(evidence.text, found),
-    ),
     Step("attributes.named_roles", Phase.ATTRIBUTES, Cost.CHEAP, _attributed),
     Step(
         "attributes.professionals",
@@ -136,6 +113,12 @@ class Screener:
         steps = tuple(one for one in self.steps if one.cost is Cost.CHEAP)
         return replace(self, recognizers=cheap, numbers=None, steps=steps)
 
+    def strong_identifiers(self) -> Screener:
+        """Return a screener for numbers with a check digit or a label, birth dates and fields of messages."""
+        cheap = self.without_names().recognizers
+        strong = tuple(one.strong if isinstance(one, PatternRecognizer) else one for one in cheap)
+        return replace(self, recognizers=strong, numbers=None, steps=())
+
 
 def build_screener(config: Config) -> Screener:
     """Read the rules (ours and the site's), the name lists and the prototypes.
@@ -156,12 +139,11 @@ def _shipped() -> tuple[Recognizer, ...]:
 def _recognizers(config: Config) -> tuple[Recognizer, ...]:
     patterns = PatternRecognizer(load_sound_rules(config))
     misread = OcrRecognizer(patterns)
-    columns = CheckedColumnRecognizer()
-    lines = LineCodeRecognizer()
+    columns = FieldRecognizer("identifiers.checked_columns", checked_column_findings)
     names = build_name_recognizers(config)
     ours = next(one for one in names if isinstance(one, RuleNameRecognizer))
     scanned = OcrNameRecognizer(ours, misread)
-    return (patterns, misread, columns, lines, *names, scanned)
+    return (patterns, misread, columns, *names, scanned)
 
 
 def screen(document: Document, screener: Screener, known: Known | None = None) -> Screening:
@@ -182,21 +164,9 @@ def _screen(document: Document, screener: Screener, known: Known | None = None) 
     detected = resolve(without_parts(without_codes(document, chain(found, bar_codes(document)))))
     evidence = Evidence(document, screener.numbers)
     findings = run_steps(screener.steps, evidence, detected)
-    vector = PiiVector(frozenset(bit for finding in findings for bit in finding.bits))
-    missing = lacking(vector)
-    name, distance = nearest(vector, screener.prototypes)
-    return Screening(
-        findings=findings,
-        vector=vector,
-        hamming=len(missing),
-        missing=missing,
-        nearest_prototype=name,
-        prototype_distance=distance,
-        n_people=count_people(
-            document,
-            [one for one in findings if not (is_marked(one) or has_role(one) or one.is_doubtful)],
-        ),
-    )
+    people = [one for one in findings if not (is_marked(one) or has_role(one) or one.is_doubtful)]
+    bits = (bit for finding in findings for bit in finding.bits)
+    return screening_of(findings, bits, screener.prototypes, n_people=count_people(document, people))
 
 
 def run_steps(

@@ -8,13 +8,13 @@ that it lacks; 0 means that it satisfies the formula. Source: Sokolova & El Emam
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from phiscan.config import data_dir
 from phiscan.errors import ModelError
-from phiscan.model import ALL_PII_BITS, PiiBit, PiiVector
+from phiscan.model import ALL_PII_BITS, Finding, PiiBit, PiiVector, Screening
 
 PERSON_NAME = (PiiBit.FIRST_NAME, PiiBit.LAST_NAME)  # both
 ID = (PiiBit.SIN, PiiBit.HEALTH_CARD, PiiBit.PASSPORT, PiiBit.DRIVER_LICENSE)  # any
@@ -67,6 +67,21 @@ def nearest(vector: PiiVector, prototypes: Sequence[Prototype]) -> tuple[str, in
     """
     best = min(prototypes, key=lambda prototype: vector.hamming(prototype.vector))
     return best.name, vector.hamming(best.vector)
+
+
+def screening_of(
+    findings: tuple[Finding, ...],
+    bits: Iterable[PiiBit],
+    prototypes: Sequence[Prototype],
+    *,
+    n_people: int,
+    people_interval: tuple[int, int] | None = None,
+) -> Screening:
+    """Return the screening of a document with these findings; ``bits``: those of all that was found in it."""
+    vector = PiiVector(frozenset(bits))
+    missing = lacking(vector)
+    name, distance = nearest(vector, prototypes)
+    return Screening(findings, vector, len(missing), missing, name, distance, n_people, people_interval)
 
 
 def load_prototypes(path: Path | None = None) -> tuple[Prototype, ...]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from enum import Enum, Flag, IntEnum, auto
-from typing import ClassVar, Protocol
+from typing import Protocol
 
-from phiscan.model import Document, Finding
+from phiscan.model import Document, EntityType, Finding, Reason, Span, bits_of
 
 
 class Cost(Enum):
-    """Processor time: cheap recognizers read every file, expensive ones what can still matter."""
+    """Processor time: cheap recognizers read what could matter, expensive ones what still can after them."""
 
     CHEAP = auto()  # linear automata, validators, field maps
     EXPENSIVE = auto()  # learned taggers, names in running text, OCR repairs of names
@@ -33,10 +34,35 @@ class Priority(IntEnum):
 class Recognizer(Protocol):
     """Whatever finds identifiers in a document, built once per process."""
 
-    name: ClassVar[str]
-    cost: ClassVar[Cost]
-    case_variants: ClassVar[CaseVariant]
+    @property
+    def name(self) -> str:
+        """The name by which measurements and ablations call it."""
+
+    @property
+    def cost(self) -> Cost:
+        """Its processor time."""
+
+    @property
+    def case_variants(self) -> CaseVariant:
+        """Which variants of a text it reads."""
 
     def recognize(self, document: Document) -> Iterator[Finding]:
         """Yield findings; they may overlap; spans are half-open, in code points of the document."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class FieldRecognizer:
+    """A recognizer of fields of a format: a function that yields the findings of a document."""
+
+    name: str
+    recognize: Callable[[Document], Iterator[Finding]]
+    cost: Cost = Cost.CHEAP
+    case_variants: CaseVariant = CaseVariant.AS_WRITTEN
+
+
+def field_finding(  # noqa: PLR0917 (a place and what its field says of it)
+    kind: EntityType, start: int, end: int, source: str, score: float, where: str
+) -> Finding:
+    """Return the finding of a value in a field; ``where``: what the field is called."""
+    return Finding(Span(start, end), kind, source, score, bits_of(kind), (Reason("label", where, score),))

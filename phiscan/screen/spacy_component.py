@@ -24,7 +24,8 @@ from phiscan.errors import ConfigError
 from phiscan.model import Document, Finding
 from phiscan.model import Span as Place
 from phiscan.screen.ner.spacy_pipeline import findings_of
-from phiscan.screen.recognizers.identifiers.table_numbers import CheckedColumnRecognizer
+from phiscan.screen.recognizer import FieldRecognizer
+from phiscan.screen.recognizers.identifiers.table_numbers import checked_column_findings
 from phiscan.screen.recognizers.ocr import OcrRecognizer
 from phiscan.screen.recognizers.person.recognizer import build_name_recognizers
 from phiscan.screen.resolution import resolve
@@ -112,7 +113,11 @@ def create(
     if identifiers:
         patterns = PatternRecognizer(load_sound_rules(config))
         misread = OcrRecognizer(patterns)
-        recognizers[:0] = (patterns, CheckedColumnRecognizer(), misread)
+        recognizers[:0] = (
+            patterns,
+            FieldRecognizer("identifiers.checked_columns", checked_column_findings),
+            misread,
+        )
     return NamesComponent(recognizers, alignment)
 
 

@@ -11,6 +11,7 @@ from itertools import chain
 
 import numpy as np
 
+from phiscan.lexicon.identifier_labels import label_words
 from phiscan.screen.rules.context import CELL_END, canonical
 
 MAX_COLUMN_CELLS = 20_000
@@ -277,10 +278,10 @@ _STOCK_HEADS = frozenset(
     " torque budget actual variance var ecart uom unitcost coutunitaire stock minimum maximum enmain".split()
 )
 _PEOPLE_HEADS = frozenset(
-    "name nom patient patientname client clientname resident residentname usager member membername mrn chart"  # noqa: SIM905 (a list of words reads best as a text)
-    " dossier dob ddn nam hcn phn lastname last firstname first prenom subject beneficiaire beneficiary"
+    "name nom patient patientname client clientname resident residentname usager member membername chart"  # noqa: SIM905 (a list of words reads best as a text)
+    " dossier lastname last firstname first prenom subject beneficiaire beneficiary"
     " employee employe owner assignedto insured assure donor recipient rx claim room chambre bed lit".split()
-)
+).union(label_words())
 _BAR = " | "  # between the cells of a table as it is laid out when it is extracted
 _VALUE = re.compile(r"[@:=]|\d(?:[^\d\n]{0,40}\d){2}")
 _CELL_END = re.compile(CELL_END)

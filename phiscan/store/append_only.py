@@ -71,7 +71,7 @@ def lifted(connection: sa.Connection, tables: Collection[str]) -> Iterator[None]
 
 
 def guard(metadata: sa.MetaData, tables: Mapping[str, Sequence[str]]) -> None:
-    """Make ``metadata.create_all`` add the triggers to these tables, as the migrations do."""
+    """Make ``metadata.create_all`` add the triggers to these tables."""
 
     def add(target: sa.Table, connection: sa.Connection, **_: object) -> None:
         for statement in statements(connection.dialect.name, target.name, tables[target.name]):

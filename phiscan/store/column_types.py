@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from datetime import UTC, datetime
+from hashlib import sha256
 from typing import Any
 
 import sqlalchemy as sa
@@ -29,6 +31,24 @@ def storable(text: str) -> str:
     except UnicodeEncodeError:
         return text.encode("utf-8", "backslashreplace").decode()
     return text
+
+
+def stored_columns(table: sa.Table) -> list[sa.ColumnElement[Any]]:
+    """Return the columns of a table without type conversion, so that no value is unreadable."""
+
+    def plain(kind: sa.types.TypeEngine[Any]) -> sa.types.TypeEngine[Any]:
+        return kind.impl_instance if isinstance(kind, sa.types.TypeDecorator) else kind
+
+    return [sa.type_coerce(column, plain(column.type)).label(column.name) for column in table.columns]
+
+
+def row_digest(table: sa.Table, row: Sequence[Any]) -> str:
+    """Return sha256 over a row as stored, with the name of its table; "" for values no column can hold."""
+    values = [value.hex() if isinstance(value, bytes) else value for value in row]
+    try:
+        return sha256(canonical_json([table.name, *values]).encode()).hexdigest()
+    except (TypeError, ValueError):
+        return ""
 
 
 def canonical_json(value: Any) -> str:

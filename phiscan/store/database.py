@@ -7,23 +7,187 @@ PostgreSQL: the same, with an advisory lock (``phiscan.store.postgresql``).
 
 from __future__ import annotations
 
+import os
 import random
+import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import sqlalchemy as sa
-from sqlalchemy.engine import URL
+from sqlalchemy.engine import URL, make_url
 
 from phiscan.errors import ConfigError, StoreError
-from phiscan.store import postgresql, signed_head, sqlite
+from phiscan.store import postgresql, seals, signed_head
 from phiscan.store.identity import create_key, load_key
 from phiscan.store.tables import SCHEMA_VERSION
-from phiscan.store.urls import is_sqlite, parse, shown
+
+# Schemes of PostgreSQL URLs; psycopg 3 is the only supported driver.
+_POSTGRESQL = frozenset({"postgresql", "postgres"})
+_DRIVER = "postgresql+psycopg"
+
+_SECRET = ("password", "passphrase", "passwd", "secret")
+_HIDDEN = "***"
+
+
+def parse(url: str) -> URL:
+    """Parse an SQLAlchemy URL; ``postgresql://`` and ``postgres://`` select psycopg 3.
+
+    Raises:
+        StoreError: it is not a URL; the message does not quote it, since it may hold a password.
+    """
+    try:
+        parsed = make_url(url.strip())
+    except (sa.exc.ArgumentError, ValueError):  # a port that is no number: ValueError, and it quotes the URL
+        message = "database: expected a URL such as sqlite:///phiscan.db or postgresql://user@host/phiscan"
+        raise StoreError(message) from None
+    return parsed.set(drivername=_DRIVER) if parsed.drivername in _POSTGRESQL else parsed
+
+
+def shown(url: URL) -> str:
+    """Return the URL for messages: without the driver, every password hidden, also those in its options.
+
+    >>> shown(parse("postgresql://ana:hunter2@db/phiscan?sslpassword=x"))
+    'postgresql://ana:***@db/phiscan?sslpassword=***'
+    """
+    query = {
+        name: _HIDDEN if any(word in name.lower() for word in _SECRET) else value
+        for name, value in url.query.items()
+    }
+    if url.drivername == _DRIVER:
+        url = url.set(drivername="postgresql")
+    return url.set(query=query).render_as_string(hide_password=True).replace("%2A%2A%2A", _HIDDEN)
+
+
+def is_sqlite(url: URL) -> bool:
+    """Return whether the database is an SQLite file."""
+    return url.get_backend_name() == "sqlite"
+
+
+FIRST_PAUSE_S = 0.004  # between attempts to lock; a decision holds the lock for a few milliseconds
+MIN_PAUSE_S = 0.001
+OLD_AFTER_S = 0.02  # waiting time after which the pause is halved
+
+
+# What helps, by the primary code of an error of SQLite.
+_REMEDIES = {
+    sqlite3.SQLITE_CORRUPT: "the file is damaged; move it away and restore a backup (`phiscan db restore`)",
+    sqlite3.SQLITE_NOTADB: "expected a phiscan database; name its file, or restore a backup",
+    sqlite3.SQLITE_FULL: "free some space and repeat the command; what was recorded before is kept",
+    sqlite3.SQLITE_READONLY: "phiscan's account has to be able to write the file and its folder",
+    sqlite3.SQLITE_CANTOPEN: "phiscan's account has to be able to read and write the file and its folder",
+    sqlite3.SQLITE_IOERR: "check the storage, and that there is space on it",
+    sqlite3.SQLITE_BUSY: "another program holds a lock on it; repeat the command when that has ended",
+}
+
+
+def cause(error: BaseException) -> str:
+    """Return the message of an error of SQLite in one line, with what helps."""
+    message = str(error).splitlines()[0]
+    code = getattr(error, "sqlite_errorcode", None)
+    remedy = _REMEDIES.get(code & 0xFF) if code is not None else None
+    return f"{message}: {remedy}" if remedy else message
+
+
+def connected(connection: Any, _record: Any) -> None:
+    """Configure a new connection."""
+    connection.isolation_level = None  # BEGIN is sent explicitly
+    cursor = connection.cursor()
+    cursor.execute("PRAGMA foreign_keys = ON")
+    cursor.execute("PRAGMA synchronous = NORMAL")
+    cursor.execute("PRAGMA temp_store = MEMORY")  # sorting leaves nothing in the temp folder
+    cursor.execute("PRAGMA cache_size = -32768")  # KiB
+    cursor.close()
+
+
+def begin(
+    connection: sa.Connection, *, writes: bool, durable: bool, derived: bool, patience_s: float
+) -> None:
+    """Begin a transaction; a writing one takes the lock now, waiting at most ``patience_s``.
+
+    ``derived``: foreign keys are not checked in it.
+    """
+    if not writes:
+        connection.exec_driver_sql("BEGIN")
+        return
+    level = "FULL" if durable else "NORMAL"
+    connection.exec_driver_sql(f"PRAGMA synchronous = {level}")
+    connection.exec_driver_sql(f"PRAGMA foreign_keys = {'OFF' if derived else 'ON'}")
+    raw: Any = connection.connection.dbapi_connection
+    try:
+        raw.execute("PRAGMA busy_timeout = 0")
+        _wait_for_lock(raw, patience_s)
+    finally:
+        raw.execute(f"PRAGMA busy_timeout = {int(patience_s * 1000)}")
+    if not raw.in_transaction:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")  # waits again, and fails as any statement does
+
+
+def _wait_for_lock(raw: Any, patience_s: float) -> None:
+    """Begin as soon as no other transaction writes; return after ``patience_s`` at most.
+
+    SQLite's busy handler sleeps longer after each attempt, up to 0.1 s, so that a new writer overtakes those
+    that have waited long (starvation). Here the pause becomes shorter with the waiting time.
+    """
+    began = time.monotonic()
+    while True:
+        try:
+            raw.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as error:
+            waited = time.monotonic() - began
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or waited >= patience_s:
+                return
+            pause = max(MIN_PAUSE_S, FIRST_PAUSE_S / (1 + waited / OLD_AFTER_S))
+            time.sleep(random.uniform(0.5, 1.5) * pause)  # noqa: S311 (spreads waiting writers)
+        else:
+            return
+
+
+def file_identity(url: URL) -> tuple[int, int] | None:
+    """Return device and inode of an SQLite file; None if it does not exist or is no file."""
+    if not is_sqlite(url) or not url.database or url.database.startswith("file:"):
+        return None
+    try:
+        info = Path(url.database).stat()
+    except OSError:
+        return None
+    return info.st_dev, info.st_ino
+
+
+def prepare_file(url: URL, *, create: bool) -> None:
+    """Check that the file exists; with ``create``, create it with mode 0600.
+
+    Raises:
+        StoreError: it is missing, no file, or cannot be made.
+    """
+    name_shown = shown(url)
+    name = url.database or ""
+    if name in {"", ":memory:"}:
+        message = f"{name_shown}: expected the path of a database file"
+        raise StoreError(message)
+    if name.startswith("file:"):  # an SQLite URI is passed on unchanged
+        return
+    path = Path(name)
+    try:
+        if path.exists():  # checked first: another process may create the file meanwhile
+            if path.is_file():
+                return
+            message = f"{name_shown}: expected a file"
+            raise StoreError(message)
+        if not create:
+            message = f"{name_shown}: no such database; `phiscan init` or `phiscan scan` makes one"
+            raise StoreError(message)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # SQLite would create it with the mode that the umask allows; its -wal and -shm files get the same
+        # mode.
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
+    except OSError as error:
+        message = f"{name_shown}: cannot be created: {error.strerror}"
+        raise StoreError(message) from None
+
 
 T = TypeVar("T")
 Derive = Callable[[sa.Connection], object]
@@ -49,7 +213,7 @@ class Database:
     def __init__(self, url: URL, engine: sa.Engine) -> None:
         self.url = url
         self.is_new = False  # created by opening it
-        self._file = sqlite.file_identity(url)
+        self._file = file_identity(url)
         self._engine = engine
         # A reading transaction sees a snapshot: always on SQLite, on a server by its isolation level.
         self._reader = (
@@ -94,7 +258,7 @@ class Database:
         Raises:
             StoreError: the database cannot be written.
         """
-        if sqlite.file_identity(self.url) != self._file:
+        if file_identity(self.url) != self._file:
             # An open SQLite file accepts rows after it was deleted: they would be lost silently.
             message = f"{self.name}: was deleted or replaced while it was in use"
             raise StoreError(message)
@@ -136,11 +300,10 @@ class Database:
             message = f"{self.name}: {_cause_of(error, lost=False)}"
             raise StoreError(message) from None
 
-    def sign_with(self, key: bytes) -> None:
-        """Sign the end of the audit log with this key from now on, and check the signature when verifying."""
-        option = {signed_head.OPTION: key}
-        self._engine = self._engine.execution_options(**option)
-        self._reader = self._reader.execution_options(**option)
+    def give_key(self, option: str, key: bytes) -> None:
+        """Give every connection a key from now on: ``signed_head.OPTION`` or ``identity.OPTION``."""
+        self._engine = self._engine.execution_options(**{option: key})
+        self._reader = self._reader.execution_options(**{option: key})
 
     def close(self) -> None:
         """Close every connection."""
@@ -180,13 +343,13 @@ def _sign_with(database: Database, audit_key: Path) -> None:
         key = load_key(audit_key)
     except ConfigError as error:
         raise StoreError(str(error)) from None
-    database.sign_with(key)
+    database.give_key(signed_head.OPTION, key)
     if not is_new:
         return
     with database.read() as connection:
         has_been_signed = signed_head.has_been_signed(connection)
     if not has_been_signed:
-        database.write(lambda connection: signed_head.sign_last(connection, now=datetime.now(UTC)))
+        database.write(seals.sign_all)
 
 
 def connect(url: str, *, create: bool) -> Database:
@@ -197,7 +360,7 @@ def connect(url: str, *, create: bool) -> Database:
     """
     parsed = parse(url)
     if is_sqlite(parsed):
-        sqlite.prepare_file(parsed, create=create)
+        prepare_file(parsed, create=create)
     try:
         return Database(parsed, _engine(parsed))
     except (sa.exc.SQLAlchemyError, ImportError) as error:
@@ -235,14 +398,14 @@ def _engine(url: URL) -> sa.Engine:
         sa.event.listen(engine, "begin", _server_begin)
         return engine
     engine = sa.create_engine(url, hide_parameters=True, connect_args={"timeout": BUSY_TIMEOUT_S})
-    sa.event.listen(engine, "connect", sqlite.connected)
+    sa.event.listen(engine, "connect", connected)
     sa.event.listen(engine, "begin", _sqlite_begin)
     return engine
 
 
 def _sqlite_begin(connection: sa.Connection) -> None:
     options = connection.get_execution_options()
-    sqlite.begin(
+    begin(
         connection,
         writes=_LOCK_MODE in options,
         durable=bool(options.get(_DURABLE)),
@@ -261,12 +424,7 @@ def _check_schema(database: Database, *, create: bool, derive: Derive | None) ->
     found = schema_of(database)
     if found == SCHEMA_VERSION:
         return
-    if found and found > SCHEMA_VERSION:
-        message = (
-            f"{database.name}: schema {found} is newer than {SCHEMA_VERSION}, the newest of this phiscan;"
-            " use the phiscan that wrote it, or a newer one"
-        )
-        raise StoreError(message)
+    pending_revisions(database.name, found)
     if not create:
         message = (
             f"{database.name}: schema {found}, expected {SCHEMA_VERSION}; `phiscan db migrate` updates it"
@@ -277,6 +435,24 @@ def _check_schema(database: Database, *, create: bool, derive: Derive | None) ->
         raise StoreError(message)
     bring_up_to_date(database, derive=derive)
     database.is_new = not found
+
+
+def pending_revisions(name: str, found: str) -> list[tuple[str, str]]:
+    """Return number and summary of each migration that a database at schema ``found`` still needs.
+
+    Raises:
+        StoreError: this program neither has nor migrates that schema.
+    """
+    from phiscan.store.migrations import pending  # noqa: PLC0415 (Alembic takes 0.4 s to import)
+
+    steps = pending(found)
+    if steps is None:
+        message = (
+            f"{name}: schema {found}, expected {SCHEMA_VERSION}: written by another version of phiscan;"
+            " use that version, or begin with a new database (move this one away, `phiscan init`)"
+        )
+        raise StoreError(message)
+    return steps
 
 
 def schema_of(database: Database) -> str:
@@ -337,5 +513,5 @@ def _cause(error: sa.exc.SQLAlchemyError) -> str:
 def _cause_of(original: BaseException, *, lost: bool) -> str:
     """Return the cause in one line without any value, since servers quote rows in their messages."""
     if type(original).__module__.startswith("sqlite3"):
-        return sqlite.cause(original)
+        return cause(original)
     return postgresql.cause(original, lost=lost)

@@ -13,20 +13,29 @@ import stat
 import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from phiscan.errors import ConfigError
 from phiscan.hasher import Hasher, KeyHasher
+
+if TYPE_CHECKING:  # workers need no database
+    import sqlalchemy as sa
 
 # The secret of the keyed hashes, or a client of the process that has it.
 Key = bytes | Hasher
 
 N_KEY_BYTES = 32
+OPTION = "phiscan_hash_key"  # execution option of a connection that holds the key
 MAX_SHAPE_CHARS = 40
 _ELLIPSIS = "…"
 _LEFT_OUT = "?"  # replaces a character that is neither letter, digit nor ASCII punctuation
 
 # Separators that people write inside numbers: 613-555-0199 and (613) 555.0199 are one number.
 _NUMBER_SEPARATORS = re.compile(r"[\s\-\u2010-\u2015\u2212_./\\()\[\]{}#:,;'\"·*]+")
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_PARTICLES = frozenset(("van", "von", "der", "den", "del", "des", "dos", "the", "and", "mrs", "miss"))
+WORD = "WORD"  # the type of the hash of a word of a name
+N_WORD_BYTES, MOST_WORDS = 8, 20  # of that hash; of a name
 _MASKED_ASCII = str.maketrans("", "", "Xx9?… !\"#$%&'()*+,-./:;<=>@[\\]^_`{|}~")
 
 
@@ -94,6 +103,12 @@ def create_key(path: Path) -> bool:
     return True
 
 
+def key_of(connection: sa.Connection) -> bytes | None:
+    """Return the key of the hashes that this connection was given, or None."""
+    key: bytes | None = connection.get_execution_options().get(OPTION)
+    return key
+
+
 def keyed_hash(key: Key, entity_type: str, value: str) -> str:
     """Return HMAC-SHA256 over the type and the normalised value, as 64 hexadecimal digits.
 
@@ -111,6 +126,18 @@ def keyed_hashes(key: Key, values: Sequence[tuple[str, str]]) -> list[str]:
         f"{entity_type}\0{normalise(value)}".encode("utf-8", "surrogatepass") for entity_type, value in values
     ]
     return [digest.hex() for digest in hasher_of(key).identities(messages)]
+
+
+def words_of_name(name: str) -> list[str]:
+    """Return the words of a name that tell somebody apart, in lower case without accents.
+
+    >>> words_of_name("Dr. Zoé van der Lévesque-Roy")
+    ['zoe', 'levesque', 'roy']
+    """
+    plain = "".join(
+        one for one in unicodedata.normalize("NFKD", name.casefold()) if not unicodedata.combining(one)
+    )
+    return [word for word in _WORD.findall(plain) if word not in _PARTICLES]
 
 
 def hasher_of(key: Key) -> Hasher:

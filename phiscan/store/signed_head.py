@@ -13,6 +13,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from phiscan.store.column_types import iso
 from phiscan.store.identity import keyed_hash
 from phiscan.store.tables import audit_head, audit_log, scan_digest
 
@@ -36,21 +37,23 @@ def check_value(key: bytes) -> str:
 
 def advance(
     connection: sa.Connection, entry: int, entry_hash: str, *, now: datetime, first_entry: int
-) -> None:
+) -> bool:
     """Sign the last entry after an append, if this connection has the key and the previous end was valid.
 
-    The signature of a log that was truncated, changed or signed by another key is not replaced, so that the
-    next append does not hide the manipulation. ``first_entry``: the first appended entry.
+    Returns whether it is the first signature. That of a log that was truncated, changed or signed by another
+    key is not replaced, so that the next append does not hide the manipulation. ``first_entry``: the first
+    appended entry.
     """
     key = key_of(connection)
     if key is None:
-        return
+        return False
     row = connection.execute(sa.select(audit_head)).first()
     is_right = (
         first_entry == 1 if row is None else not _signature_problem(row, key) and _is_in_log(connection, row)
     )
     if is_right:
         _sign(connection, key, entry, entry_hash, now)
+    return is_right and row is None
 
 
 def _is_in_log(connection: sa.Connection, row: sa.Row[Any]) -> bool:
@@ -67,7 +70,7 @@ def _sign(connection: sa.Connection, key: bytes, entry: int, entry_hash: str, no
         "entry": entry,
         "hash": entry_hash,
         "key_id": check_value(key),
-        "signature": _signature(key, entry, entry_hash),
+        "signature": _signature(key, entry, entry_hash, now),
         "signed": now,
     }
     if not connection.execute(_UPDATE.values(values)).rowcount:
@@ -118,9 +121,9 @@ def problem(connection: sa.Connection, *, first_entry: int, start_hash: str) -> 
 def _signature_problem(row: sa.Row[Any], key: bytes) -> str:
     if row.key_id != check_value(key):
         return f"the log's end is signed with key {row.key_id}, expected key {check_value(key)}"
-    is_ours = hmac.compare_digest(row.signature, _signature(key, row.entry, row.hash))
+    is_ours = hmac.compare_digest(row.signature, _signature(key, row.entry, row.hash, row.signed))
     return "" if is_ours else f"the signature of entry {row.entry} is forged"
 
 
-def _signature(key: bytes, entry: int, entry_hash: str) -> str:
-    return hmac.new(key, f"{entry}:{entry_hash}".encode(), sha256).hexdigest()
+def _signature(key: bytes, entry: int, entry_hash: str, signed: datetime) -> str:
+    return hmac.new(key, f"{entry}:{entry_hash}:{iso(signed)}".encode(), sha256).hexdigest()

@@ -1,16 +1,14 @@
-r"""Signs that stand for others, where a format was left as it was: entities, escapes of JSON, URLs and mail.
+r"""Signs that stand for others, where a format was left as it was: entities, escapes of JSON and URLs.
 
 Extractors read them in files of these formats; in logs, traces, dumps and notes they stand raw. Source: HTML
-(character references), RFC 8259 (JSON strings), RFC 3986 (percent encoding), RFC 2045 and 2047 (mail).
+(character references), RFC 8259 (JSON strings), RFC 3986 (percent encoding).
 """
 
 from __future__ import annotations
 
 import re
-from binascii import Error, a2b_base64
 from collections.abc import Iterator
 from html import unescape
-from typing import Any
 
 from phiscan.text.automata import automaton
 
@@ -25,18 +23,8 @@ _QUERY = re.compile(r"[?&][\w.\[\]-]{1,40}=[^&\s\"'<>]{1,2000}")
 _PERCENT = re.compile(r"(?:%[0-9A-Fa-f]{2})+|\+")
 _URL_CHARS, _URL_END = 2000, re.compile(r"[\s\"'<>]")
 _BETWEEN = re.compile(r"(?<=\w)(?:%20|%C3%[89ABab][0-9A-Fa-f]|%2C%20)(?=[\w%(])")
-# No letters and figures, which nobody escapes: "MRN=1234567" is in such a mail, too.
-_PRINTABLE = re.compile(
-    r"=\r?\n|(?:=(?:0[9AD]|2[0-9](?!\d)|2[A-F]|3[A-F]|40|5[B-F]|60|7[B-E]|[89A-F][0-9A-F]))+"
-)
-_IS_PRINTABLE = automaton(r"(?i)quoted-printable|=C3=[89AB][0-9A-F]|=E[0-9A-F][a-z][^\n]{0,60}=\r?\n")
 _IN_QUERY = automaton(r"[?&][\w.\[\]-]+=[^\s&\"'<>]*(?:%[0-9A-Fa-f]{2}|\+)|\w%(?:20|C3|2C)")
 _SIGNS = ('\\"', "\\n", "\\r", "\\t")
-_WORD = re.compile(
-    r"=\?[\w-]{3,20}\?(?:[Qq]\?(?P<quoted>[^?\s]{1,200})|[Bb]\?(?P<coded>[A-Za-z0-9+/]{2,200}={0,2}))\?="
-    r"(?:\r?\n?[ \t](?==\?))?"
-)
-_SPACED = re.compile(r"_|(?:=[0-9A-F]{2})+")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\xa0]")
 
 
@@ -53,15 +41,8 @@ def escapes(text: str) -> Iterator[Edit]:
                 yield match.start(), match.end(), _plain(meant)
     if "\\" in text:
         yield from _of_strings(text)
-    if _holds(_IN_QUERY, text):
+    if _IN_QUERY.search(text.encode("utf-8", "surrogatepass")) is not None:
         yield from _of_queries(text)
-    is_printable = _holds(_IS_PRINTABLE, text)
-    if is_printable or "=?" in text:
-        yield from _of_mail(text, is_printable=is_printable)
-
-
-def _holds(any_of: Any, text: str) -> bool:
-    return any_of.search(text.encode("utf-8", "surrogatepass")) is not None
 
 
 def _of_strings(text: str) -> Iterator[Edit]:
@@ -80,10 +61,10 @@ def _of_queries(text: str) -> Iterator[Edit]:
     for match in _QUERY.finditer(text) if "=" in text else ():
         if not _is_in_url(text, match.start()):
             for part in _PERCENT.finditer(text, match.start(), match.end()):
-                yield part.start(), part.end(), " " if part[0] == "+" else _of_codes(part[0], "%")
+                yield part.start(), part.end(), " " if part[0] == "+" else _of_codes(part[0])
     for match in _BETWEEN.finditer(text) if "%" in text else ():
         if not _is_in_url(text, match.start()):
-            yield match.start(), match.end(), _of_codes(match[0], "%")
+            yield match.start(), match.end(), _of_codes(match[0])
 
 
 def _is_in_url(text: str, place: int) -> bool:
@@ -91,53 +72,13 @@ def _is_in_url(text: str, place: int) -> bool:
     return scheme >= 0 and not _URL_END.search(text, scheme, place)
 
 
-def _of_mail(text: str, *, is_printable: bool) -> Iterator[Edit]:
-    for match in _WORD.finditer(text):
-        yield from _of_word(match)
-    if is_printable:
-        for match in _PRINTABLE.finditer(text):
-            yield match.start(), match.end(), _of_codes(match[0].strip(), "=")
-
-
-def _of_word(match: re.Match[str]) -> Iterator[Edit]:
-    """Yield what an encoded word says, each character in its place; nothing of a damaged one."""
-    start, end = match.span("quoted" if match["quoted"] else "coded")
-    edits: list[Edit] = []
-    if match["quoted"]:
-        edits.extend(
-            (part.start(), part.end(), " " if part[0] == "_" else _of_codes(part[0], "="))
-            for part in _SPACED.finditer(match.string, start, end)
-        )
-    else:
-        try:
-            raw = a2b_base64(match["coded"])
-        except Error:
-            return
-        meant, place = _read(raw), start
-        is_utf8 = len(meant) != len(raw)  # else each character is a byte
-        n_bytes = 0
-        for sign in meant:
-            n_bytes += len(sign.encode()) if is_utf8 else 1
-            following = start + n_bytes * 4 // 3  # four signs for three bytes
-            edits.append((place, following, _plain(sign)))
-            place = following
-        if edits:
-            edits[-1] = (edits[-1][0], end, edits[-1][2])
-    yield match.start(), start, ""
-    yield from edits
-    yield end, match.end(), ""
-
-
-def _of_codes(codes: str, sign: str) -> str:
-    """Return what codes of bytes stand for, each after a sign."""
-    return _plain(_read(bytes.fromhex(codes.replace(sign, ""))))
-
-
-def _read(raw: bytes) -> str:
+def _of_codes(codes: str) -> str:
+    """Return what codes of bytes stand for, each after a percent sign."""
+    raw = bytes.fromhex(codes.replace("%", ""))
     try:
-        return raw.decode("utf-8")
+        return _plain(raw.decode("utf-8"))
     except UnicodeDecodeError:
-        return raw.decode("cp1252", "replace")
+        return _plain(raw.decode("cp1252", "replace"))
 
 
 def _plain(text: str) -> str:

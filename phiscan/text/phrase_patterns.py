@@ -3,7 +3,7 @@ r"""One re2 pattern of many phrases, as a tree of what they begin with.
 An automaton is in all alternatives at once until a letter decides. Written side by side, a thousand labels
 are a thousand places in every state, each state takes long to build, and on a text that the process has not
 seen before building states is most of the work. As a tree they share their beginnings: on the labels of all
-rules the first pass over a text is fifteen times as fast (docs/decisions/0032).
+rules the first pass over a text is fifteen times as fast (docs/decisions/0014).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from itertools import chain, product
 from typing import TypeAlias
 
@@ -61,6 +62,7 @@ def _label(label: str) -> Iterator[Sequence[str]]:
         yield [*head, *chars, *tail]
 
 
+@cache
 def _written_as(char: str) -> tuple[str, ...]:
     """Return the patterns of one character of a label."""
     if char in _SEPARATORS:

@@ -36,6 +36,10 @@ class Permission(StrEnum):
     APPROVE_SUPPRESSION = "approve_suppression"  # broad ones
     EXPORT = "export"  # the queue as a file
     READ_REPORT = "read_report"  # the audit pack
+    READ_INCIDENT = "read_incident"  # incidents, their forms and register
+    EDIT_INCIDENT = "edit_incident"  # group files, write the texts, write to owners
+    DECIDE_INCIDENT = "decide_incident"  # its state, with the reason
+    OWN_FILES = "own_files"  # the confirmed files that one owns on a share
     READ_LOG = "read_log"  # the audit log and its verification
     SIGN_LOG = "sign_log"  # "I have reviewed this log"
     UNLOCK = "unlock"  # accounts that are locked after failed sign-ins
@@ -50,12 +54,15 @@ _REVIEWER = _READER | {
     Permission.REVEAL,
     Permission.FIND_PERSON,
     Permission.EXPORT,
+    Permission.READ_INCIDENT,
+    Permission.EDIT_INCIDENT,
 }
 _LEAD = _REVIEWER | {
     Permission.ASSIGN,
     Permission.ADJUDICATE,
     Permission.APPROVE_SUPPRESSION,
     Permission.READ_REPORT,
+    Permission.DECIDE_INCIDENT,
     Permission.UNLOCK,
 }
 
@@ -64,9 +71,13 @@ RIGHTS: Mapping[Role, frozenset[Permission]] = {
     Role.REVIEWER: _REVIEWER,
     Role.LEAD: _LEAD,
     Role.AUDITOR: frozenset(
-        {Permission.READ_LOG, Permission.SIGN_LOG, Permission.READ_REPORT, Permission.SEE_SCANS}
+        {
+            *(Permission.READ_LOG, Permission.SIGN_LOG, Permission.READ_REPORT),
+            *(Permission.SEE_SCANS, Permission.READ_INCIDENT),
+        }
     ),
     Role.ADMIN: frozenset({Permission.MANAGE_USERS, Permission.UNLOCK}),
+    Role.OWNER: frozenset({Permission.OWN_FILES}),
 }
 
 
@@ -84,6 +95,10 @@ SCOPES: Mapping[Permission, Scope] = {
     Permission.SEE_SCANS: Scope.READ,
     Permission.READ_REPORT: Scope.READ,
     Permission.READ_LOG: Scope.READ,
+    Permission.READ_INCIDENT: Scope.READ,
+    Permission.OWN_FILES: Scope.DECIDE,
+    Permission.EDIT_INCIDENT: Scope.DECIDE,
+    Permission.DECIDE_INCIDENT: Scope.DECIDE,
     Permission.DECIDE: Scope.DECIDE,
     Permission.CORRECT: Scope.DECIDE,
     Permission.PROPOSE_SUPPRESSION: Scope.DECIDE,

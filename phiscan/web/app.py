@@ -43,6 +43,7 @@ from phiscan.config import Config
 from phiscan.errors import origin
 from phiscan.patients.settings import load_settings
 from phiscan.pipeline.rereading.reveal import Rereader
+from phiscan.report.regulators import read_organization
 from phiscan.review.store import Store
 from phiscan.web.access import PERMISSION, GuardedRoute, Routes
 from phiscan.web.api import routes as routes_api
@@ -51,63 +52,39 @@ from phiscan.web.api import routes_queue as routes_api_queue
 from phiscan.web.error_pages import add_error_handlers
 from phiscan.web.language import Languages
 from phiscan.web.packs import Packs
-from phiscan.web.pages import Pages
+from phiscan.web.pages import Pages, Static
 from phiscan.web.protection import Protection
 from phiscan.web.provider import load_provider
 from phiscan.web.request_context import Desk, Settings, utc_now
-from phiscan.web.routes import corrections as routes_correct
-from phiscan.web.routes import folders as routes_folders
-from phiscan.web.routes import item as routes_item
-from phiscan.web.routes import log as routes_log
-from phiscan.web.routes import passages as routes_passages
-from phiscan.web.routes import person as routes_person
-from phiscan.web.routes import queue as routes_queue
-from phiscan.web.routes import remaining as routes_remaining
-from phiscan.web.routes import reports as routes_reports
-from phiscan.web.routes import reveal as routes_reveal
-from phiscan.web.routes import scans as routes_scans
-from phiscan.web.routes import second_list as routes_second_list
-from phiscan.web.routes import second_review as routes_second
-from phiscan.web.routes import service as routes_service
-from phiscan.web.routes import suppressions as routes_suppress
-from phiscan.web.routes import task_mail as routes_task_mail
-from phiscan.web.routes import tasks as routes_tasks
-from phiscan.web.routes.accounts import account as routes_account
-from phiscan.web.routes.accounts import language as routes_language
-from phiscan.web.routes.accounts import provider as routes_provider
-from phiscan.web.routes.accounts import second_factor as routes_second_factor
-from phiscan.web.routes.accounts import sign_in as routes_sign_in
-from phiscan.web.routes.accounts import users as routes_users
+from phiscan.web.routes import (
+    corrections,
+    folders,
+    incidents,
+    item,
+    owners,
+    passages,
+    person,
+    queue,
+    remaining,
+    reports,
+    reveal,
+    scans,
+    second_list,
+    second_review,
+    service,
+    suppressions,
+)
+from phiscan.web.routes import log as log_pages
+from phiscan.web.routes.accounts import account, language, provider, second_factor, sign_in, users
 from phiscan.web.session import admit, cookie_name
-from phiscan.web.static import Static
 
-ROUTES: tuple[Routes, ...] = (
-    routes_service.routes,
-    routes_second_list.routes,
-    routes_language.routes,
-    routes_sign_in.routes,
-    routes_account.routes,
-    routes_second_factor.routes,
-    routes_provider.routes,
-    routes_log.routes,
-    routes_users.routes,
-    routes_api.routes,
-    routes_api_queue.routes,
-    routes_api_desk.routes,
-    routes_queue.routes,
-    routes_folders.routes,
-    routes_item.routes,
-    routes_correct.routes,
-    routes_passages.routes,
-    routes_reveal.routes,
-    routes_remaining.routes,
-    routes_person.routes,
-    routes_suppress.routes,
-    routes_second.routes,
-    routes_tasks.routes,
-    routes_task_mail.routes,
-    routes_scans.routes,
-    routes_reports.routes,
+ROUTES: tuple[Routes, ...] = tuple(
+    module.routes
+    for module in (
+        *(service, second_list, language, sign_in, account, second_factor, provider, log_pages, users),
+        *(routes_api, routes_api_queue, routes_api_desk, queue, folders, item, corrections, passages, reveal),
+        *(remaining, person, suppressions, second_review, incidents, owners, scans, reports),
+    )
 )
 
 log = structlog.get_logger("phiscan.web")
@@ -154,6 +131,7 @@ def create_app(
         packs=Packs(config.home / "reports", load_settings(config).folder),
         rereader=Rereader(config),
         provider=load_provider(config, settings.own_url),
+        organization=read_organization(config),
         now=now,
     )
     app.state.admit = admit

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import mimetypes
 import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import sha256
+from importlib import resources
 from typing import Any
 
 from fastapi import Request
@@ -10,15 +15,152 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from starlette.responses import HTMLResponse
 
-from phiscan.language import LANGUAGES, current, gettext, install, source
-from phiscan.model import EntityType
+from phiscan.language import LANGUAGES, SOURCE, current, gettext, install, ngettext, source
+from phiscan.language import gettext as _
+from phiscan.metrics.remaining import Remaining, remaining
 from phiscan.report import words
+from phiscan.report.rendering.html import report_css
+from phiscan.report.words import count
 from phiscan.review.accounts.users import User
+from phiscan.review.store import Store
+from phiscan.review.worklist.model import WorkState
 from phiscan.visible import visible
 from phiscan.web.access import Permission, may
-from phiscan.web.static import Static
-from phiscan.web.status_line import StatusLine, status_line
 from phiscan.web.views import plain_words
+
+_MESSAGE = re.compile(r'\b_\("([^"\\]+)"')  # a marked message of a script
+
+
+@dataclass(frozen=True, slots=True)
+class StaticFile:
+    """One static file."""
+
+    content: bytes
+    media_type: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Static:
+    """The files of ``phiscan/web/static`` by name and the report's styles; no other file is served."""
+
+    files: dict[str, StaticFile]
+    script_messages: tuple[str, ...] = ()
+
+    @classmethod
+    def load(cls) -> Static:
+        """Read the files."""
+        files = {}
+        for entry in resources.files("phiscan.web").joinpath("static").iterdir():
+            if entry.is_file() and not entry.name.startswith("."):
+                content = entry.read_bytes()
+                media_type = mimetypes.guess_type(entry.name)[0] or "application/octet-stream"
+                files[entry.name] = StaticFile(content, media_type, sha256(content).hexdigest()[:16])
+        content = report_css().encode()
+        files["report.css"] = StaticFile(content, "text/css", sha256(content).hexdigest()[:16])
+        scripts = b"\n".join(one.content for name, one in files.items() if name.endswith(".js"))
+        return cls(files, tuple(dict.fromkeys(_MESSAGE.findall(scripts.decode()))))
+
+    def messages(self) -> dict[str, str]:
+        """Return the messages of the scripts, ``_("...")``, in the current language; empty for English."""
+        if current() == SOURCE:
+            return {}
+        return {message: gettext(message) for message in self.script_messages}
+
+    def url(self, name: str) -> str:
+        """Return the address of a file.
+
+        Raises:
+            KeyError: there is no such file.
+        """
+        return f"/static/{self.files[name].digest}/{name}"
+
+
+DECIDED = (WorkState.PHI, WorkState.NOT_PHI, WorkState.UNSURE)
+
+
+@dataclass(frozen=True, slots=True)
+class StatusLine:
+    """The figures; ``open``, ``skipped``, ``decided`` and ``waiting`` add up to ``total``."""
+
+    open: int
+    skipped: int
+    decided: int
+    waiting: int  # decided, and hidden until a second reviewer has decided
+    total: int
+    today: int
+    mine_today: int
+    stop: str  # both bounds, and whether it is safe to stop
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The parts of the line; parts that are zero are omitted."""
+        parts = [
+            ngettext("{n} open", "{n} open", self.open),
+            ngettext("{n} decided", "{n} decided", self.decided),
+        ]
+        if self.skipped:
+            parts.append(ngettext("{n} skipped", "{n} skipped", self.skipped))
+        if self.waiting:
+            parts.append(
+                ngettext("{n} waiting for second review", "{n} waiting for second review", self.waiting)
+            )
+        parts.append(_("{total} in all", total=count(self.total)))
+        decided_today = ngettext("{n} decided today", "{n} decided today", self.today)
+        if self.mine_today and self.mine_today != self.today:
+            decided_today += _(", {mine_today} by you", mine_today=count(self.mine_today))
+        return (*parts, decided_today, self.stop)
+
+
+def status_line(store: Store, viewer: str, now: datetime) -> StatusLine:
+    """Count the figures of the line for one user."""
+    midnight = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    states = store.desk.counts(viewer=viewer, now=now).by_state
+    today = store.desk.progress(since=midnight).by_reviewer
+    is_open, skipped = states[WorkState.UNDECIDED], states[WorkState.SKIPPED]
+    decided = sum(states[state] for state in DECIDED)
+    total = states[WorkState.ANY]
+    return StatusLine(
+        open=is_open,
+        skipped=skipped,
+        decided=decided,
+        waiting=max(0, total - is_open - skipped - decided),
+        total=total,
+        today=sum(today.values()),
+        mine_today=today.get(viewer, 0),
+        stop=stop_words(remaining(store.desk.left())),
+    )
+
+
+def stop_words(known: Remaining) -> str:
+    """Return both bounds, and whether it is safe to stop or what is missing."""
+    words = _(
+        "left in the list at most {left}, missed in the rest at most {missed}",
+        left=count(known.left_in_list.upper),
+        missed=count(known.missed_in_rest.upper),
+    )
+    if known.safe:
+        answer = _("safe to stop")
+    elif known.needed:
+        answer = ngettext(
+            "safe to stop after {n} more blind item without PHI",
+            "safe to stop after {n} more blind items without PHI",
+            known.needed,
+        )
+    elif known.arrived_since_sample is None:
+        answer = _("not safe to stop: no random sample drawn")
+    elif known.arrived_since_sample:
+        answer = ngettext(
+            "not safe to stop: {n} file arrived since the sample",
+            "not safe to stop: {n} files arrived since the sample",
+            known.arrived_since_sample,
+        )
+    elif known.open_disputes or known.unsure or known.unread or known.not_covered:
+        answer = _("not safe to stop: disputed, unsure or unread files")
+    else:
+        answer = _("not safe to stop: a larger random sample is needed")
+    return f"{words}; {answer}"
+
 
 FRAGMENTS = "passage"  # prefix of templates that are parts of a page, without its status line
 
@@ -62,9 +204,9 @@ class Pages:
         self._environment.filters.update(
             count=words.count,
             moment=words.moment,
-            type_name=_type_name,
+            type_name=words.ENTITY_TYPES.__getitem__,
             source=source,
-            known=_stored_message,
+            known=lambda text: gettext(text) if text else text,
             size=words.size,
             share=words.share,
             number=words.number,
@@ -97,13 +239,5 @@ class Pages:
 def _status(request: Request, user: User | None) -> StatusLine | None:
     if user is None or not may(user, Permission.SEE_QUEUE):
         return None
-    return status_line(request.app.state.desk, user.name)
-
-
-def _type_name(kind: EntityType) -> str:
-    return words.ENTITY_TYPES[kind]
-
-
-def _stored_message(text: str) -> str:
-    """Return a stored message, such as a purpose, in the language of the page."""
-    return gettext(text) if text else text
+    desk = request.app.state.desk
+    return status_line(desk.store, user.name, desk.now())

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from phiscan.bounded_cache import BoundedCache
 from phiscan.model import SourceFile
-from phiscan.pipeline.learning.file_lookup import present
+from phiscan.pipeline.rereading.file_lookup import present
 from phiscan.pipeline.rereading.masked_passages import MaskedProse
 
 MAX_FILES = 200

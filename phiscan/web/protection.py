@@ -58,6 +58,10 @@ class Protection:
             status = 403 if refusal.startswith("refused: sent by") else 400
             await PlainTextResponse(refusal, status)(scope, receive, guarded_send)
             return
+        length = Headers(scope=scope).get("content-length", "0")
+        if not length.isdecimal() or int(length[:20]) > self.settings.max_body_bytes:
+            await PlainTextResponse("refused: the body is too large", 413)(scope, receive, guarded_send)
+            return
         try:
             await self.app(scope, receive, guarded_send)
         except Exception as error:  # noqa: BLE001 (a message that we did not write may quote a document)
@@ -65,7 +69,7 @@ class Protection:
                 "request failed", origin=origin(error), method=scope["method"]
             )
             if started:
-                raise ConnectionAbortedError from None
+                return  # the server closes the connection: its response is incomplete
             answer = PlainTextResponse("something went wrong; the server's log says where\n", 500)
             await answer(scope, receive, guarded_send)
 

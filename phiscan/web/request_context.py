@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Annotated
 
-from fastapi import Depends, Request
+from fastapi import Depends, Path, Request
 
 from phiscan.config import Config
 from phiscan.pipeline.rereading.reveal import Rereader
+from phiscan.report.regulators import Organization
 from phiscan.review.accounts.users import Role
 from phiscan.review.store import Store
 from phiscan.web.live_report import LiveReports
@@ -18,6 +19,9 @@ from phiscan.web.packs import Packs
 from phiscan.web.pages import Pages
 from phiscan.web.passage_cache import PassageCache
 from phiscan.web.provider import Provider
+
+MAX_NUMBER = 2**63 - 1  # of a row; a larger number in an address is refused
+RowNumber = Annotated[int, Path(ge=1, le=MAX_NUMBER)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,7 @@ class Desk:
     passages: PassageCache = field(default_factory=PassageCache)
     reports: LiveReports = field(default_factory=LiveReports)
     provider: Provider | None = None  # identity provider
+    organization: Organization = field(default_factory=Organization)
     now: Callable[[], datetime] = field(default=utc_now)
 
     def forget(self) -> None:

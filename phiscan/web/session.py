@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Annotated
 
 from fastapi import Depends, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from phiscan.review.accounts.challenges import LIFE as CHALLENGE_LIFE
-from phiscan.review.accounts.known_browsers import KNOWN_FOR
 from phiscan.review.accounts.users import Session, Token, User
 from phiscan.web.access import Permission, may, token_may
 from phiscan.web.request_context import Desk, Settings, desk_of
@@ -97,42 +96,24 @@ def cookie_name(desk: Desk) -> str:
     return "__Host-phiscan" if desk.settings.is_https else "phiscan"
 
 
-def set_cookie(response: Response, desk: Desk, secret: str) -> None:
-    """Set the session cookie, which lasts until the browser is closed."""
-    response.set_cookie(
-        cookie_name(desk), secret, path="/", secure=desk.settings.is_https, httponly=True, samesite="strict"
-    )
-
-
 def browser_cookie_name(desk: Desk) -> str:
-    """Return the name of the cookie that identifies a known browser at the next sign-in."""
+    """Return the name of the cookie that identifies a known browser at the next sign-in, and no user."""
     return f"{cookie_name(desk)}-browser"
 
 
-def set_browser_cookie(response: Response, desk: Desk, known: str) -> None:
-    """Mark the browser as known at its next sign-in; the cookie authenticates no user."""
-    response.set_cookie(
-        browser_cookie_name(desk),
-        known,
-        max_age=int(KNOWN_FOR.total_seconds()),
-        path="/",
-        secure=desk.settings.is_https,
-        httponly=True,
-        samesite="strict",
-    )
-
-
 def code_cookie_name(desk: Desk) -> str:
-    """Return the name of the cookie of a sign-in that waits for its second factor."""
+    """Return the name of the cookie that binds a sign-in that waits for its second factor to the browser."""
     return f"{cookie_name(desk)}-code"
 
 
-def set_code_cookie(response: Response, desk: Desk, secret: str) -> None:
-    """Bind a sign-in that waits for its second factor to the browser that sent the password."""
+def set_cookie(
+    response: Response, desk: Desk, secret: str, *, name: str = "", lasts: timedelta | None = None
+) -> None:
+    """Set the session cookie or another, which lasts so long or until the browser is closed."""
     response.set_cookie(
-        code_cookie_name(desk),
+        name or cookie_name(desk),
         secret,
-        max_age=int(CHALLENGE_LIFE.total_seconds()),
+        max_age=None if lasts is None else int(lasts.total_seconds()),
         path="/",
         secure=desk.settings.is_https,
         httponly=True,

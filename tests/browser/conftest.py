@@ -32,6 +32,7 @@ PEOPLE = {
     "Rea": Role.READER,
     "Aud": Role.AUDITOR,
     "Adm": Role.ADMIN,
+    "Owe": Role.OWNER,
 }
 CHROMIUM = [
     "--headless",

@@ -63,17 +63,3 @@ def test_the_map_of_a_phone_and_the_page_without_a_script(server: Server, sit: S
             "Ann",
         }
     assert "/items/" in plain.click("text=Review them one by one")
-
-
-def test_a_task_leads_to_the_message_for_its_owner(sit: Sit) -> None:
-    ann = sit("Ann")
-    page = ann.go("/queue")
-    ann.press("o")
-    name = page.inner_text("h1")
-    page.keyboard.press("p")
-    page.wait_for_function("name => document.querySelector('h1').textContent !== name", arg=name)
-    page = ann.go("/tasks")
-    ann.click("text=E-mail…")
-    expect(page.locator(".mail")).to_contain_text("a privacy review has confirmed")
-    assert name not in page.inner_text(".mail")
-    assert "phiscan sends no mail here" in page.inner_text("main")

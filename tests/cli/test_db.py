@@ -20,10 +20,23 @@ def test_migrate_says_what_it_would_do_and_does_it(home: Path) -> None:
     (home / "phiscan.db").touch()
     planned = json.loads(run("db", "migrate", "--plan", "--json"))
     assert (planned["from"], planned["to"], planned["plan"]) == (None, SCHEMA_VERSION, True)
-    assert planned["steps"][0]["revision"] == "0001"
+    assert planned["steps"][0]["revision"] == SCHEMA_VERSION
     assert json.loads(run("db", "status", "--json"))["up_to_date"] is False
     assert f"schema {SCHEMA_VERSION}" in run("db", "migrate")
     assert json.loads(run("db", "migrate", "--json"))["steps"] == []
+
+
+@pytest.mark.parametrize("command", [("queue", "list"), ("scan", "."), ("db", "migrate"), ("init",)])
+def test_the_schema_of_another_version_is_refused_by_each_command(
+    scanned: Path, command: tuple[str, ...]
+) -> None:
+    with sqlite3.connect(scanned / "phiscan.db") as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '0017'")
+    refused = run(*command, status=2)
+    assert "schema 0017, expected" in refused
+    assert "use that version, or begin with a new database (move this one away, `phiscan init`)" in refused
+    assert len(refused.strip().splitlines()) == 1
+    assert json.loads(run("db", "status", "--json"))["schema"] == "0017"
 
 
 def test_status_counts_what_is_there(scanned: Path) -> None:
@@ -59,7 +72,7 @@ def test_verify_names_what_is_wrong(scanned: Path) -> None:
     with sqlite3.connect(scanned / "phiscan.db") as connection:
         connection.execute("UPDATE finding SET examination_id = 99 WHERE examination_id = 1")
     text = invoke("db", "verify").stdout
-    assert "missing or disabled: decision_no_update" in text
+    assert "decision_no_update: of the schema was removed" in text
     assert "a row of finding refers to a row of examination that is not there" in text
 
 

@@ -121,7 +121,7 @@ def test_shows_type_and_place_of_an_unexpected_error_but_not_its_message(
         cli.main()
     assert stopped.value.code == 4
     shown = capsys.readouterr()
-    assert "internal error: ValueError at test_main.py:" in shown.err
+    assert "internal error: ValueError at __init__.py:" in shown.err
     assert "canary" not in shown.out + shown.err
 
 

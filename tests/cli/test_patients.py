@@ -76,7 +76,7 @@ def test_matches_are_stored_by_opaque_number(tutorial: Run) -> None:
 
 def test_a_match_raises_the_probability_and_says_so(tutorial: Run) -> None:
     shown = tutorial.tool.run("queue", "show", "letters/referral.txt").stdout
-    assert "Because it holds a patient of the organization's own list" in shown
+    assert "holds a patient of the organization's own list" in shown
 
 
 def test_find_answers_by_name_and_by_number_and_logs_who_asked(tutorial: Run) -> None:

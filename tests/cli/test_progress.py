@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from phiscan.cli.scan.progress import describe, show_progress
+from phiscan.cli.scan.command import describe, show_progress
 from phiscan.config import Config
 from phiscan.crawl import check_roots, load_ignore
 from phiscan.model import FileResult, Outcome, SourceFile
 from phiscan.pipeline.result_recorder import Progress, _bytes_read
 from phiscan.pipeline.scan import scan
-from phiscan.pipeline.workers.read_bytes import ReadCounter
+from phiscan.pipeline.workers.worker import ReadCounter
 from phiscan.review.store import Store
 from phiscan.store.identity import create_key
 from tests.pipeline.harness import write_share
@@ -74,14 +74,14 @@ def test_shows_a_live_line_on_a_terminal_and_nothing_of_it_on_standard_output(tm
 @pytest.fixture
 def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     lines: list[str] = []
-    monkeypatch.setattr("phiscan.cli.scan.progress.print_message", lines.append)
+    monkeypatch.setattr("phiscan.cli.scan.command.print_message", lines.append)
     return lines
 
 
 def test_says_that_models_are_loaded_until_the_first_file_is_answered(
     said: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("phiscan.cli.scan.progress.PLAIN_EVERY_S", 0.01)
+    monkeypatch.setattr("phiscan.cli.scan.command.PLAIN_EVERY_S", 0.01)
     with show_progress(lambda: iter(())) as on_progress:
         on_progress(Progress(is_loading=True))
         wait_until(lambda: len(said) > 1, "it was said twice")

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from phiscan.model import Verdict
-from phiscan.report.sections import elusion
 from phiscan.review.store import Store
 from tests.cli.program import invoke, lines, run
-from tests.review.results import NOW, later, referred, scan, source, url_of
+from tests.review.results import KEY, NOW, later, referred, scan, source, url_of
 
 
 def test_decides_by_path_and_by_number(scanned: Path) -> None:
@@ -24,6 +23,14 @@ def test_decides_by_path_and_by_number(scanned: Path) -> None:
     run("queue", "decide", "1", "--verdict", "not_phi", "--reviewer", "bea")
     with Store.open(url_of(scanned / "phiscan.db")) as store:
         assert [d.verdict for d in store.item(1).decisions] == [Verdict.PHI, Verdict.NOT_PHI]
+
+
+def test_a_note_keeps_no_identifier_of_the_file(scanned: Path) -> None:
+    (scanned / "key").write_text(KEY.hex() + "\n")
+    (scanned / "key").chmod(0o600)
+    note = "Ann Ex says: 613 555 0199 is the ward"
+    run("queue", "decide", "1", "--verdict", "phi", "--reviewer", "ada", "--note", note)
+    assert "[PERSON] says: [PHONE] is the ward" in run("queue", "show", "1")
 
 
 def test_says_when_a_decided_file_is_not_in_the_queue(scanned: Path) -> None:
@@ -89,7 +96,7 @@ def test_a_verdict_in_the_terminal_is_the_blind_second_one_and_settles_no_disput
     with Store.open(url_of(scanned / "phiscan.db")) as store:
         (pair,) = store.desk.ratings()  # cid's verdict on 6 was not written either
         assert (pair.first_reviewer, pair.second_reviewer) == ("ada", "bea")
-        assert store.item(1).item.verdict is Verdict.PHI
+        assert store.item(1).verdict is Verdict.PHI
 
 
 def test_a_file_of_the_random_sample_is_shown_without_what_was_found(scanned: Path) -> None:
@@ -104,17 +111,40 @@ def test_a_file_of_the_random_sample_is_shown_without_what_was_found(scanned: Pa
     assert "Decision: " in run("queue", "show", numbers[0], "--unblind", "olga")
 
 
-def test_decides_the_top_of_the_random_sample_when_asked(scanned: Path, tmp_path: Path) -> None:
-    with Store.open(url_of(scanned / "phiscan.db")) as store:
-        order = elusion.sample_order(elusion.unreferred(store.rows()), elusion.SEED)
-    assert len(order) > 1
+def test_decides_the_random_sample_once_it_is_opened(scanned: Path, tmp_path: Path) -> None:
+    run("queue", "draw", "--queued", "0", "--unreferred", "2", "--by", "lea")
     verdicts = tmp_path / "sample.jsonl"
-    verdicts.write_text("\n".join(json.dumps({"path": row.path, "verdict": "not_phi"}) for row in order))
-    arguments = ["queue", "decide", "--from", str(verdicts), "--reviewer", "ada", "--json", "--sample", "1"]
-    assert json.loads(run(*arguments))["decided"] == 1
+    paths = ("a/staff.csv", "b/minutes.txt")
+    verdicts.write_text("\n".join(json.dumps({"path": path, "verdict": "not_phi"}) for path in paths))
+    given = ("queue", "decide", "--from", str(verdicts), "--reviewer", "ada", "--json")
+    assert "you have not opened it" in run(*given, status=2)
+    assert "you have not opened it" in run(
+        "queue", "decide", paths[0], "--verdict", "phi", "--reviewer", "ada", status=2
+    )
+    assert "expected at most one" in run(*given, "--opened", "--by-name", status=2)
+    assert json.loads(run(*given, "--by-name"))["decided"] == 2
+    named = json.loads(run("queue", "left", "--json"))
+    assert (named["judged_by_name"], named["missed_in_rest"]["upper"]) == (2, 2)
+    assert json.loads(run(*given, "--opened"))["decided"] == 2
+    opened = json.loads(run("queue", "left", "--json"))
+    assert (opened["judged_by_name"], opened["missed_in_rest"]["upper"]) == (0, 0)
+    assert json.loads(run(*given, "--opened"))["already_decided_so"] == 2
     with Store.open(url_of(scanned / "phiscan.db")) as store:
-        decided = [row.path for row in store.rows() if row.verdict]
-    assert decided == [order[0].path]
+        assert [one.details["file"] for one in store.users.log(action="reveal").entries] != []
+        assert store.verify_audit().ok
+
+
+def test_left_says_what_the_bounds_do_not_cover(scanned: Path) -> None:
+    assert scanned.is_dir()
+    found = json.loads(run("queue", "left", "--json"))
+    assert (found["undecided"], found["found"], found["arrived_since_sample"]) == (2, 0, None)
+    assert (found["left_in_list"]["upper"], found["left_in_list"]["expected"]) == (2, None)
+    assert "no random sample was drawn" in found["left_in_list"]["reason"]
+    assert (found["unread"], found["open_disputes"], found["safe"]) == (1, 0, False)
+    text = run("queue", "left")
+    assert "Left in the list: at most 2 of 2 referred files" in text
+    assert "Missed in the rest: at most 2 of 2 files" in text
+    assert json.loads(run("estimate", "elusion", "--review", "--json")) == found
 
 
 @pytest.mark.parametrize(
@@ -178,7 +208,7 @@ def test_refuses_a_relative_path_under_two_roots(scanned: Path) -> None:
         (["decide", "1", "--verdict", "phi", "--reviewer", " "], "reviewer: expected a name"),
         (
             ["decide", "4", "--verdict", "phi", "--reviewer", "a"],
-            "cannot be decided: its content was never read",
+            "its content was never read",
         ),
         (["show", "nowhere"], "nowhere: no such file"),
         (["assign", "1", "--to", "bea", "--by", ""], "by: expected a name"),

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from phiscan.cli.scan.independence import independence, independence_lines
+from phiscan.cli.scan.output import independence, independence_lines
 from phiscan.metrics.independence import dependence, verdict_dependence
 
 NAMES = ("patterns", "names", "text")

@@ -50,7 +50,7 @@ def test_a_long_file_that_its_samples_refer_counts_as_read(
     def scanned(_config: Any, _folders: tuple[bytes, ...], store: Store, *_others: Any) -> ScanRun:
         part = UnreadPart("#rest", reason, SHARE_LEFT_OUT)
         number = scan(store, [replace(result, unread=(part,))])
-        return ScanRun(store.summary(number), resumed=False, stage_seconds={})
+        return ScanRun(store.summary(number), resumed=False, n_refused=0, stage_seconds={})
 
     monkeypatch.setattr(command, "_run", scanned)
     (tmp_path / "share").mkdir()

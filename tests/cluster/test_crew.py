@@ -11,7 +11,6 @@ from phiscan.cluster.pickling import Batch, Reply, WorkerState, from_pickle, to_
 from phiscan.cluster.reading import _as_seen_here, worker_state
 from phiscan.errors import InputError
 from phiscan.model import FailReason, FileResult, Outcome, SourceFile
-from phiscan.pipeline.processed import Processed
 from phiscan.sandbox.answers import Fault
 
 
@@ -83,11 +82,11 @@ def test_a_file_gets_the_device_that_its_share_has_here(tmp_path: Path) -> None:
 
 def test_an_answer_brings_the_owner_and_readers_that_its_worker_saw() -> None:
     there = _source(1, device=9)  # as the worker's machine numbers it
-    examined = Processed(FileResult(there, Outcome.SCREENED), ())
+    examined = FileResult(there, Outcome.SCREENED)
     access = (("ward7", ("user ward7", "everyone")), ("root", ("user root",)))
     reply = Reply((examined, Fault(FailReason.CRASHED, "")), access)
     (first, answer), (second, _) = _paired((_source(1), _source(2)), reply)
-    assert isinstance(answer, Processed)
-    assert answer.result.source == first
+    assert isinstance(answer, FileResult)
+    assert answer.source == first
     assert (first.device, first.owner, first.readers) == (7, "ward7", ("user ward7", "everyone"))
     assert second.owner == "root"

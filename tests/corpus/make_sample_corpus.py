@@ -2,7 +2,7 @@
 
 The same checkout gives the same bytes every time: the seed and the times in archives, documents and PDFs
 are fixed.
-What stands in the files is written in texts/*.txt; README.md in sample_corpus/ says what the truth means.
+What stands in the files is written in texts/*.txt; README.md in sample_truth/ says what the truth means.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tests.corpus.formats import gold, make_file
 
 HERE = Path(__file__).resolve().parent
 SAMPLE = HERE.parents[1] / "sample_corpus"
-KEPT = {"README.md"}  # written by hand
+TRUTH = HERE.parents[1] / "sample_truth" / "truth.jsonl"  # outside of the share, which has no such file
 
 
 def check_span(path: str, text: str) -> None:
@@ -45,8 +45,8 @@ def truth_line(entry: Entry, entries: dict[str, Entry]) -> str:
     return json.dumps(line, ensure_ascii=False)
 
 
-def make_corpus(folder: Path) -> int:
-    """Write the share and its truth into ``folder``, remove files that no entry makes; return the count."""
+def make_corpus(folder: Path, truth: Path) -> int:
+    """Write the share into ``folder``, and its truth; remove files that no entry makes; return the count."""
     entries = load_entries(HERE / "texts")
     shared = {path: entry for path, entry in entries.items() if not path.startswith("@")}
     folder.mkdir(parents=True, exist_ok=True)
@@ -55,14 +55,15 @@ def make_corpus(folder: Path) -> int:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(make_file(entry, entries))
     lines = [truth_line(shared[path], entries) for path in sorted(shared)]
-    (folder / "truth.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
-    wanted = {*shared, *KEPT, "truth.jsonl"}
+    truth.parent.mkdir(parents=True, exist_ok=True)
+    truth.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
     for old in [p for p in folder.rglob("*") if p.is_file()]:
-        if old.relative_to(folder).as_posix() not in wanted:
+        if old.relative_to(folder).as_posix() not in shared:
             old.unlink()
     return len(shared)
 
 
 if __name__ == "__main__":
     target_folder = Path(sys.argv[1]) if len(sys.argv) > 1 else SAMPLE
-    print(make_corpus(target_folder), "files in", target_folder)
+    truth_file = target_folder.with_name("truth.jsonl") if len(sys.argv) > 1 else TRUTH
+    print(make_corpus(target_folder, truth_file), "files in", target_folder)

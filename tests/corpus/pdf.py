@@ -18,7 +18,7 @@ from reportlab.platypus import Flowable, Paragraph, Preformatted, SimpleDocTempl
 from tests.corpus.books import Entry, Part
 from tests.corpus.office import blocks, cells
 
-PASSWORD = "frost-lantern-27"  # stands in sample_corpus/README.md: the encrypted file is a demonstration
+PASSWORD = "frost-lantern-27"  # stands in sample_truth/README.md: the encrypted file is a demonstration
 _FONTS = {
     "serif": ("Times-Roman", "Times-Bold"),
     "sans": ("Helvetica", "Helvetica-Bold"),

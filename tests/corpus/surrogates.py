@@ -2,7 +2,7 @@
 
 Names follow the idea of the i2b2 2006 challenge (Uzuner, Luo & Szolovits 2007): syllables put together
 anew, so that hardly any name stands in a dictionary. No identifier was ever taken from a
-person: SINs begin with 9 and SSNs with 8 (see sample_corpus/README.md), telephone numbers are 555-01xx,
+person: SINs begin with 9 and SSNs with 8 (see sample_truth/README.md), telephone numbers are 555-01xx,
 mail domains are example.*.
 """
 

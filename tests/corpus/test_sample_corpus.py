@@ -26,9 +26,10 @@ from phiscan.model import EntityType
 from tests.corpus.books import VERBATIM, load_entries
 from tests.corpus.formats import gold
 from tests.corpus.make_sample_corpus import HERE, SAMPLE, check_span, make_corpus
+from tests.corpus.make_sample_corpus import TRUTH as TRUTH_FILE
 from tests.corpus.pdf import PASSWORD
 
-TRUTH = [json.loads(line) for line in (SAMPLE / "truth.jsonl").read_text(encoding="utf-8").splitlines()]
+TRUTH = [json.loads(line) for line in TRUTH_FILE.read_text(encoding="utf-8").splitlines()]
 ENTRIES = load_entries(HERE / "texts")
 NEEDS_OCR = {p for p, e in ENTRIES.items() if e.suffix == "png" or e.options.get("kind") == "scan"}
 CORRUPT = {p for p, e in ENTRIES.items() if e.options.get("kind") == "corrupt"}
@@ -125,7 +126,7 @@ def _encoding(payload: bytes) -> str:
 
 def test_truth_names_every_file_of_the_share_once() -> None:
     found = {p.relative_to(SAMPLE).as_posix() for p in SAMPLE.rglob("*") if p.is_file()}
-    assert sorted(line["path"] for line in TRUTH) == sorted(found - {"truth.jsonl", "README.md"})
+    assert sorted(line["path"] for line in TRUTH) == sorted(found)
 
 
 def test_share_has_every_label_in_useful_numbers() -> None:
@@ -259,7 +260,7 @@ def test_most_surrogate_names_are_out_of_vocabulary() -> None:
 @pytest.mark.slow
 def test_making_it_twice_gives_the_same_bytes(tmp_path: Path) -> None:
     for name in ("one", "two"):
-        make_corpus(tmp_path / name)
+        make_corpus(tmp_path / name / "share", tmp_path / name / "truth.jsonl")
     files = [p.relative_to(tmp_path / "one") for p in sorted((tmp_path / "one").rglob("*")) if p.is_file()]
     for file in files:
         assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes(), file
@@ -267,8 +268,8 @@ def test_making_it_twice_gives_the_same_bytes(tmp_path: Path) -> None:
 
 def test_committed_corpus_is_what_the_generator_makes(tmp_path: Path) -> None:
     """Compare texts, not bytes, where a library's version may change how they are packed."""
-    make_corpus(tmp_path)
-    assert (tmp_path / "truth.jsonl").read_bytes() == (SAMPLE / "truth.jsonl").read_bytes()
+    make_corpus(tmp_path, tmp_path.with_suffix(".jsonl"))
+    assert tmp_path.with_suffix(".jsonl").read_bytes() == TRUTH_FILE.read_bytes()
     for line in TRUTH:
         committed, made = (SAMPLE / line["path"]).read_bytes(), (tmp_path / line["path"]).read_bytes()
         if committed != made and line["path"] not in NEEDS_OCR | CORRUPT:
@@ -285,14 +286,9 @@ def test_containers_name_the_way_to_the_inner_file() -> None:
 
 
 def test_readme_gives_the_numbers_of_the_truth() -> None:
-    readme = (SAMPLE / "README.md").read_text(encoding="utf-8")
+    readme = TRUTH_FILE.with_name("README.md").read_text(encoding="utf-8")
     rows = dict(re.findall(r"^\| `(\w+)` \| (\d+) \|", readme, flags=re.MULTILINE))
     labels = Counter(line["label"] for line in TRUTH)
     assert {label: str(number) for label, number in labels.items()} == rows
     assert f"{len(TRUTH)} files in {len({line['path'].rpartition('.')[2] for line in TRUTH})} kinds" in readme
     assert PASSWORD in readme
-
-
-def test_operator_ignores_the_truth_and_the_readme() -> None:
-    lines = (SAMPLE.parent / ".phiscanignore").read_text(encoding="utf-8").split()
-    assert {"/truth.jsonl", "/README.md"} <= set(lines)

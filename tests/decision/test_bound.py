@@ -27,7 +27,10 @@ TEXT_MODEL = load_text_model(TEXT_MODEL_FILE)
 def highest(vector: np.ndarray, words: float, text: float, n_text_chars: int) -> float:
     rows = inputs_of(np.array([words]), vector[None], np.array([np.log1p(4.0)]), text, n_text_chars)
     scores = TextScores(TEXT_MODEL, np.full(400, ord("#"), dtype=np.uint32), text)
-    return MODEL.highest(rows, [(0, 400)], scores, "")
+    found = MODEL.prior + MODEL.strongest(rows, [(0, 400)], scores)[0].log_odds
+    assert MODEL.reaches(found - 1e-9, rows, [(0, 400)], scores, "")
+    assert not MODEL.reaches(found + 1e-9, rows, [(0, 400)], scores, "")
+    return found
 
 
 def might_refer(document: Document, one: Engine) -> bool:

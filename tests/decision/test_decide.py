@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -11,7 +12,16 @@ import pytest
 
 from phiscan.config import Config
 from phiscan.decision import build_decider, sentences
-from phiscan.decision.reasons import MESSAGES, N_AGAINST, N_FOR, WORDS
+from phiscan.decision.decided_examples import (
+    LOG_ODDS,
+    NOTHING_LEARNED,
+    SCALE,
+    DecidedExamples,
+    LearnedDecision,
+    point_of,
+)
+from phiscan.decision.model import probability_of
+from phiscan.decision.reasons import FORMER_VERSION, MESSAGES, N_AGAINST, N_FOR, WORDS
 from phiscan.extract import extract
 from phiscan.health import build_classifier
 from phiscan.model import Document, Examination, Referral, Segment, SourceFile
@@ -19,6 +29,7 @@ from phiscan.pipeline.engine import Engine
 from phiscan.pipeline.examine import examine
 from phiscan.screen import build_screener
 
+KEY = b"k" * 32
 BUGS = Path(__file__).resolve().parents[3] / "shared" / "bugs"
 FOOTER = (
     "--\nThis message and the files sent with it are confidential and meant for the person to whom it is"
@@ -134,8 +145,9 @@ def test_every_decision_has_a_probability_and_few_reasons_in_words() -> None:
         assert 0.0 < decision.probability < 1.0
         is_referred = decision.referral is Referral.REFERRED
         assert is_referred == (decision.probability >= engine().decider.threshold)
-        assert len([weight for _, weight in decision.reasons if weight > 0]) <= N_FOR + 1
-        assert len([weight for _, weight in decision.reasons if weight < 0]) <= N_AGAINST
+        most_for, most_against = (N_FOR + 1, N_AGAINST) if is_referred else (N_AGAINST, N_FOR)
+        assert len([weight for _, weight in decision.reasons if weight > 0]) <= most_for
+        assert len([weight for _, weight in decision.reasons if weight < 0]) <= most_against
         assert all(name in WORDS or name in MESSAGES for name, _ in decision.reasons)
         assert len(sentences(decision.reasons)) == len(decision.reasons)
 
@@ -170,3 +182,37 @@ def test_reported_files_are_referred(path: Path) -> None:
     source = SourceFile.of(str(path.parent).encode(), path.name.encode(), path.lstat())
     document = extract(source, Config().limits, ())
     assert examine(document, engine()).referral is Referral.REFERRED
+
+
+def test_a_version_runs_beside_the_former_one_on_the_audit_sample() -> None:
+    text = "Ines Morel has multiple sclerosis."
+    plain = judged(text)
+    kept = dict(plain.decision.evidence)
+    example = DecidedExamples.of([point_of(kept)] * 1, [False], [True])
+    limit = plain.decision.log_odds - 0.1
+    spares = LearnedDecision(limit, example)
+    decider = replace(
+        engine().decider, threshold=probability_of(limit), learned=spares, former=NOTHING_LEARNED
+    )
+    document = Document(text, (Segment("", 0, len(text)),), "text/plain", content_hash="0" * 64)
+    audited = examine(document, replace(engine(), decider=decider, key=KEY))
+    assert audited.referral is not Referral.REFERRED
+    assert audited.decision.second_look
+    assert audited.decision.reasons[0][0] == FORMER_VERSION
+    assert "the learned version in use before would have referred it" in sentences(audited.decision.reasons)
+    not_audited = examine(document, replace(engine(), decider=decider, audit_share=1e-12, key=KEY))
+    assert FORMER_VERSION not in dict(not_audited.decision.reasons)
+    swapped = replace(decider, learned=NOTHING_LEARNED, former=spares)
+    added = examine(document, replace(engine(), decider=swapped, key=KEY))
+    assert added.referral is Referral.REFERRED
+    assert "the learned version in use before would not have referred it" in sentences(added.decision.reasons)
+
+
+def test_what_is_stored_gives_the_same_decision_again() -> None:
+    for text in (PATIENTS[0], ORDINARY, FOOTER):
+        found = judged(text).decision
+        stored = dict(found.evidence)
+        assert stored[LOG_ODDS] == round(SCALE * found.log_odds)
+        point = point_of(stored)
+        learned = LearnedDecision(-4.0, DecidedExamples.of([point], [True], [found.log_odds >= -4.0]))
+        assert learned.examples.distances(point)[0] == pytest.approx(0.0, abs=1e-9)

@@ -9,13 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from phiscan import health as classify
 from phiscan.config import Config, DetectorThresholds
 from phiscan.decision import build_decider
 from phiscan.decision.detectors import DETECTORS_FILE, DetectorPanel, load_panel
 from phiscan.decision.model import log_odds_of, probability_of
 from phiscan.errors import ModelError
-from phiscan.health import DETECTORS, build_classifier, margins
+from phiscan.health import DETECTORS, build_classifier, detect, detector_margins
 from phiscan.model import Document, EntityType, Examination, HealthScore, Segment, TermHit
 from phiscan.pipeline.engine import Engine
 from phiscan.pipeline.examine import examine
@@ -111,12 +110,12 @@ def test_a_detector_rests_on_its_own_evidence_alone(shipped: Engine) -> None:
     document = Document(NOTE, (Segment("", 0, len(NOTE)),), "text/plain")
     examination = judged(NOTE, shipped)
     screening, health = examination.screening, examination.health
-    whole = dict(margins(document, screening, health, 1.0))
+    whole = dict(detector_margins(document, screening, health, 1.0))
     no_numbers = tuple(f for f in screening.findings if f.entity_type is EntityType.PERSON)
-    without = dict(margins(document, replace(screening, findings=no_numbers), health, 1.0))
+    without = dict(detector_margins(document, replace(screening, findings=no_numbers), health, 1.0))
     assert without["patterns"] is None
     assert (without["names"], without["text"]) == (whole["names"], whole["text"])
-    far = dict(margins(document, screening, replace(health, by_concepts=0.1), 1.0))
+    far = dict(detector_margins(document, screening, replace(health, by_concepts=0.1), 1.0))
     assert far["names"] != whole["names"]
     assert (far["patterns"], far["text"]) == (whole["patterns"], whole["text"])
 
@@ -128,7 +127,7 @@ def test_the_cut_of_a_is_its_number_and_density_of_terms(shipped: Engine) -> Non
     span = screening.findings[0].span
     for n_terms, expected in ((4, True), (3, False)):
         terms = tuple(TermHit(span, f"dx:{number}") for number in range(n_terms))
-        (_, margin), *_ = margins(document, screening, HealthScore(0.0, None, "", terms), None)
+        (_, margin), *_ = detector_margins(document, screening, HealthScore(0.0, None, "", terms), None)
         assert margin is not None
         assert (margin >= 0) is expected
 
@@ -157,5 +156,5 @@ def test_probability_of_a_detector_survives_extreme_margins() -> None:
 def test_detect_says_what_the_panel_says(shipped: Engine) -> None:
     document = Document(NOTE, (Segment("", 0, len(NOTE)),), "text/plain")
     examination = judged(NOTE, shipped)
-    found = classify.detect(document, examination.screening, examination.health, shipped.classifier)
+    found = detect(document, examination.screening, examination.health, shipped.classifier)
     assert found == examination.detectors

@@ -69,3 +69,10 @@ def test_proximity_is_that_of_the_nearest_pair_in_the_passage(
         if low <= name < high and low <= term < high
     ]
     assert np.isclose(found, np.exp(-min(gaps) / 80) if gaps else 0.0)
+
+
+def test_who_wrote_a_mail_counts_for_no_passage_and_who_speaks_in_a_chat_does() -> None:
+    mail = "From: Ines Morel\nTo: Paul Tremblay\nSubject: Flu\n\nThe flu vaccines are here.\n"
+    chat = "sender: Ines Morel\ntext: they found a lymphoma in my neck\n"
+    assert not evidence_of(mail)[:, AT["name"]].any()
+    assert evidence_of(chat)[:, AT["name"]].any()

@@ -90,15 +90,26 @@ def test_a_damaged_or_foreign_model_is_refused_by_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "value", "contribution", "expected"),
     [
-        ("people", 0.0, 0.3, False),  # its weight is below 0, and nobody is named: no "several people"
-        ("people", 1.4, -0.3, True),
+        ("people", 0.0, 0.3, False),  # its weight is below 0, and nobody is named: no "several times"
+        ("people", 0.7, 0.3, False),  # named once
+        ("people", 1.2, 0.3, True),
+        ("people", 3.0, -0.3, False),  # a list of patients: many names speak neither for nor against PHI
+        ("cells", 2.0, -0.3, False),
+        ("words", -0.5, 0.3, False),  # more like a record than usual, and yet not like one
+        ("name_by_health", 0.05, 0.3, False),  # 240 characters apart
         ("person_and_words", 0.0, 0.4, False),
+        ("person_and_words", 0.0, -0.4, False),  # nobody is identified
         ("person_and_words", -2.0, -0.4, True),
         ("name", 1.0, 0.2, True),
         ("name", 0.0, -0.2, True),
         ("clinical", 0.7, -0.1, False),  # fewer than usual, and yet one: no "it names no illness"
-        ("concepts", 0.7, -0.1, True),  # "hardly any"
+        ("concepts", 1.0, -0.1, False),
+        ("concepts", 0.693, -0.1, True),  # "hardly any"
+        ("concepts", 1.1, 0.1, False),  # two are not several
         ("no_concept", 0.0, -0.1, False),
+        ("encoder", 2.0, 1.0, True),
+        ("encoder", -2.0, -1.0, True),
+        ("encoder", -0.5, 0.3, False),  # it says no, only less than the other evidence does
     ],
 )
 def test_a_sentence_states_what_is_true_of_the_passage(
@@ -108,4 +119,4 @@ def test_a_sentence_states_what_is_true_of_the_passage(
 
 
 def test_every_input_has_sentences() -> None:
-    assert set(WORDS) == set(INPUTS)
+    assert set(WORDS) == {*INPUTS, "encoder"}

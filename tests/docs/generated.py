@@ -1,8 +1,10 @@
 """Load a script of docs/ that writes a page."""
 
 import importlib.util
+import json
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -15,3 +17,8 @@ def script(name: str) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def report_schema() -> Any:
+    """Return the JSON Schema of report.json, as `make docs` writes it."""
+    return json.loads(script("make_schema").page())

@@ -22,3 +22,15 @@ def test_the_layers_are_those_of_the_import_rule() -> None:
     lines = PAGE.partition("## Layers")[2].splitlines()
     shown = [set(re.findall(r"\w+", line)) for line in lines if line.startswith("    ")]
     assert shown == [names for layer in layers if (names := set(layer) - {"phiscan", "__main__"})]
+
+
+def test_every_name_of_the_code_that_the_page_gives_is_in_the_code() -> None:
+    names = set(re.findall(r"`([A-Za-z]*_[A-Za-z_]+|[A-Z]{4,})`", PAGE)) - {"LICENSE"}
+    assert len(names) > 20
+    code = "\n".join(
+        path.read_text(encoding="utf-8")
+        for folder in ("phiscan", "training")
+        for path in (ROOT / folder).rglob("*.py")
+    )
+    known = set(re.findall(r"\w+", code))
+    assert names - known == set()

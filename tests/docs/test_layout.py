@@ -1,20 +1,62 @@
-"""Small packages and modules: a person finds a behaviour in two guesses."""
+"""Budgets of lines by package, and the size of modules: the program stays small enough to be known."""
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "phiscan"
-MAX_FILES, MAX_LINES = 20, 400
+MAX_LINES = 800  # of a module, which is one thing
+DOCS_BUDGET = 9_500  # lines of Markdown
+
+# Package -> (budget, ceiling). The ceiling is what a package over its budget may have until it is within it:
+# each change lowers it.
+BUDGETS = {
+    "extract": (15_500, 19_380),
+    "screen": (8_500, 9_731),
+    "review": (8_500, 13_035),
+    "web": (6_500, 8_234),
+    "report": (6_000, 8_182),
+    "cli": (5_500, 6_381),
+    "metrics": (4_000, 4_825),
+    "pipeline": (4_000, 5_193),
+    "store": (3_000, 3_170),
+    "sandbox": (3_000, 3_174),
+    "patients": (2_400, 3_046),
+    "crawl": (4_500, 2_183),
+    "health and decision": (4_000, 3_967),
+    "rest": (4_600, 8_567),
+    "all": (80_000, 99_072),
+}
 
 
-def test_no_package_has_more_than_twenty_modules() -> None:
-    modules = Counter(path.parent for path in PACKAGE.rglob("*.py") if path.name != "__init__.py")
-    assert len(modules) > 50
-    assert {str(folder): n for folder, n in modules.items() if n > MAX_FILES} == {}
+def _lines() -> dict[str, int]:
+    """Count the lines of each package that has a budget, as wc -l does."""
+    counted = dict.fromkeys(BUDGETS, 0)
+    for path in PACKAGE.rglob("*.py"):
+        package = path.relative_to(PACKAGE).parts[0]
+        if package in {"health", "decision"}:
+            package = "health and decision"
+        n_lines = path.read_bytes().count(b"\n")
+        counted[package if package in counted else "rest"] += n_lines
+        counted["all"] += n_lines
+    return counted
 
 
-def test_no_module_has_more_than_four_hundred_lines() -> None:
-    lines = {path: path.read_text(encoding="utf-8").count("\n") for path in PACKAGE.rglob("*.py")}
+def test_no_package_passes_its_budget() -> None:
+    counted = _lines()
+    for package, (budget, ceiling) in BUDGETS.items():
+        print(f"{package:20} {counted[package]:8,} {budget:8,} {ceiling:8,}")
+    passed = {name: n for name, n in counted.items() if n > max(BUDGETS[name])}
+    assert passed == {}
+    assert counted["all"] > 0
+
+
+def test_no_module_has_more_than_eight_hundred_lines() -> None:
+    lines = {path: path.read_bytes().count(b"\n") for path in PACKAGE.rglob("*.py")}
     assert {str(path): n for path, n in lines.items() if n > MAX_LINES} == {}
+
+
+def test_the_documentation_keeps_to_its_budget() -> None:
+    """Count the pages that are written by hand; pages made from the code are not in the repository."""
+    lines = {page: page.read_bytes().count(b"\n") for page in (PACKAGE.parent / "docs").rglob("*.md")}
+    assert 0 < sum(lines.values()) <= DOCS_BUDGET

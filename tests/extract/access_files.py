@@ -1,14 +1,13 @@
-"""Access databases (Jet 4) of a few pages, as the program writes them: tables, long values, deleted rows."""
+"""Access databases (Jet 4) of a few pages, as the program writes them: tables and long values."""
 
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 PAGE_BYTES = 4096
 _HEADER_KEY = b"\xc7\xda\x39\x6b"
 INTEGER, TEXT, OLE, MEMO = 4, 10, 11, 12
-_DELETED = 0x4000
 _CATALOG = (
     ("Id", INTEGER),
     ("ParentId", INTEGER),
@@ -21,12 +20,11 @@ _CATALOG = (
 
 @dataclass
 class Table:
-    """A table: its columns, its rows, and rows that were deleted."""
+    """A table: its columns and its rows."""
 
     name: str
     columns: tuple[tuple[str, int], ...]
     rows: list[tuple[object, ...]]
-    deleted: list[tuple[object, ...]] = field(default_factory=list)
     flags: int = 0
 
 
@@ -39,8 +37,7 @@ def access_file(*tables: Table, key: int = 0, version: int = 1, encryption: byte
     for table in (Table("MSysObjects", _CATALOG, entries), *tables):
         at = len(pages)
         rows = [_row(table.columns, row) for row in table.rows]
-        gone = [_row(table.columns, row) for row in table.deleted]
-        pages += [_definition(table, at), _data_page(at, rows, gone), _usage_map(at + 1)]
+        pages += [_definition(table, at), _data_page(at, rows), _usage_map(at + 1)]
     pages[0] = _header(key, version, encryption)
     masked = (
         _rc4(page, struct.pack("<I", key ^ number)) if key and number else page
@@ -82,13 +79,13 @@ def _definition(table: Table, at: int) -> bytes:
     return (bytes(head) + columns + names).ljust(PAGE_BYTES, b"\0")
 
 
-def _data_page(owner: int, rows: list[bytes], gone: list[bytes] | None = None) -> bytes:
+def _data_page(owner: int, rows: list[bytes]) -> bytes:
     page = bytearray(PAGE_BYTES)
     slots, end = [], PAGE_BYTES
-    for row, mark in [*((row, 0) for row in rows), *((row, _DELETED) for row in gone or ())]:
+    for row in rows:
         end -= len(row)
         page[end : end + len(row)] = row
-        slots.append(end | mark)
+        slots.append(end)
     struct.pack_into(f"<BBHIIH{len(slots)}H", page, 0, 1, 1, 0, owner, 0, len(slots), *slots)
     return bytes(page)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from io import BytesIO
 from typing import Any
 
-from phiscan.extract.compound_parts import storage
+from phiscan.extract.office import storage
 
 Tree = Mapping[str, Any]  # streams and storages by their names
 

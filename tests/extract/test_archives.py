@@ -1,22 +1,30 @@
 """7-Zip, RAR and the other archives of libarchive, disc images, Zstandard."""
 
+import bz2
+import gzip
 import hashlib
 import hmac
 import io
+import lzma
 import os
 import struct
 import zlib
 from collections.abc import Callable
+from typing import Any
 
+import lz4.frame
 import py7zr
 import pycdlib
 import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from phiscan.config import Limits
 from phiscan.errors import ExtractError
 from phiscan.extract.archives import libarchive
 from phiscan.extract.archives.compressed import zstandard
+from phiscan.extract.core.reading import extract_bytes
 from phiscan.model import Document, FailReason
 
 Read = Callable[..., Document]
@@ -199,6 +207,71 @@ def test_the_files_of_a_disc_image_are_read(read: Read, *, joliet: bool, path: s
 def test_zstandard_is_unpacked(read: Read) -> None:
     document = read(zstandard().compress(NOTE), "note.txt.zst")
     assert document.locate(document.text.index("Lena")) == "note.txt"
+
+
+def skippable(data: bytes, kind: int = 0) -> bytes:
+    return bytes((0x50 + kind,)) + b"\x2a\x4d\x18" + len(data).to_bytes(4, "little") + data
+
+
+PACKERS = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress, "zst": zstandard().compress}
+PACKERS["lz4"] = lz4.frame.compress
+
+
+@pytest.mark.parametrize("ending", PACKERS)
+@pytest.mark.parametrize("n_streams", [2, 3, 7])
+def test_every_stream_of_a_compressed_file_is_read(read: Read, ending: str, n_streams: int) -> None:
+    pack = PACKERS[ending]
+    document = read(
+        b"".join(pack(b"line %d of Lena Okafor\n" % n) for n in range(n_streams)), f"a.txt.{ending}"
+    )
+    assert document.unread == ()
+    assert all(f"line {number} of Lena Okafor" in document.text for number in range(n_streams))
+
+
+@pytest.mark.parametrize("ending", ["zst", "lz4"])
+@settings(max_examples=60, deadline=None)
+@given(
+    frames=st.lists(st.tuples(st.binary(max_size=40), st.integers(0, 15)) | st.none(), min_size=1, max_size=8)
+)
+def test_skippable_frames_hide_nothing(ending: str, frames: list[tuple[bytes, int] | None]) -> None:
+    """Seek tables, the sizes of pzstd and other user data, before, between and after the frames of a file."""
+    pack, packed, n_frames = PACKERS[ending], b"", 0
+    for frame in frames:
+        n_frames += frame is None
+        packed += pack(b"line %d of Lena Okafor\n" % n_frames) if frame is None else skippable(*frame)
+    packed += pack(b"the last line\n")
+    document = extract_bytes(packed, f"a.txt.{ending}", Limits())
+    assert [part for part in document.unread if "skippable" not in part.locator] == []
+    assert all(f"line {number} of Lena" in document.text for number in range(1, n_frames + 1))
+    assert "the last line" in document.text
+
+
+def test_a_document_in_a_skippable_frame_is_read_and_a_cut_one_is_said(read: Read) -> None:
+    packed = zstandard().compress(b"the whole")
+    assert "Lena Okafor" in read(packed + skippable(b"a note about Lena Okafor"), "a.zst").text
+    cut = read(packed + skippable(b"a note about Lena Okafor")[:-4], "a.zst")
+    assert [(part.locator, part.detail) for part in cut.unread] == [("", "the compressed data is cut short")]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"content_checksum": True, "block_checksum": True, "store_size": True},
+        {"block_linked": True, "block_size": lz4.frame.BLOCKSIZE_MAX64KB},
+        {"block_linked": False, "compression_level": 9},
+        {"store_size": False},
+    ],
+)
+def test_frames_of_lz4_are_read_as_far_as_they_go(read: Read, options: dict[str, Any]) -> None:
+    first, filler = b"seen by Lena Okafor\n", bytes(range(97, 123)) * 9000
+    packed = lz4.frame.compress(first, **options) + lz4.frame.compress(filler, **options)
+    assert read(packed, "a.txt.lz4").unread == ()
+    cut = read(packed[:-9], "a.txt.lz4")
+    assert "Lena Okafor" in cut.text
+    assert [part.detail for part in cut.unread] == ["the compressed data is cut short"]
+    trailing = read(packed + b"of another program", "a.txt.lz4")
+    assert "Lena Okafor" in trailing.text
+    assert [part.detail for part in trailing.unread] == ["bytes after the compressed data"]
 
 
 @needs_libarchive

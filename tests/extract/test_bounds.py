@@ -12,9 +12,6 @@ from PIL import Image
 from phiscan.config import Limits
 from phiscan.errors import ExtractError
 from phiscan.extract import extract_bytes
-from phiscan.extract.archives.file_systems import _partitions
-from phiscan.extract.core.content import Content, Sink
-from phiscan.model import FailReason
 from tests.extract import (
     test_databases,
     test_hidden_places,
@@ -23,7 +20,6 @@ from tests.extract import (
     test_old_programs,
     test_pdf,
     test_pictures,
-    test_sqlite_remains,
     test_statistics_files,
     test_text_codes,
 )
@@ -89,13 +85,13 @@ def coded() -> bytes:
 
 # The limit, a small value, the file, its name, and what the entry says.
 BOUNDS: dict[str, tuple[object, Callable[[], bytes], str, str]] = {
-    "pictures.codes._MOST_CODES": (0, code, "a.png", "1 of 1 codes"),
-    "pictures.codes._MOST_PIXELS": (9, code, "a.png", "codes in more than 9 pixels"),
+    "ocr.picture_values._MOST_CODES": (0, code, "a.png", "1 of 1 codes"),
+    "ocr.picture_values._MOST_PIXELS": (9, code, "a.png", "codes in more than 9 pixels"),
     "ocr.images._MAX_PAGES": (2, frames, "a.gif", "pages 3 to 3 are not read"),
-    "ocr.metafiles._MAX_RECORDS": (2, lambda: test_pictures.emf(NOTE), "a.emf", "records after the first 2"),
-    "pdf_objects.revisions._MOST_REVISIONS": (1, revised, "a.pdf", "1 of 2 earlier revisions"),
-    "pdf_objects.revisions._MOST_PAGES": (0, revised, "a.pdf", "pages 1 to 1 are not read"),
-    "pdf_objects.revisions._MOST_BYTES": (99, revised, "a.pdf", "earlier revisions in more than 99 bytes"),
+    "ocr.images._MAX_RECORDS": (2, lambda: test_pictures.emf(NOTE), "a.emf", "records after the first 2"),
+    "pdf.objects.MOST_REVISIONS": (1, revised, "a.pdf", "1 of 2 earlier revisions"),
+    "pdf.objects._MOST_PAGES": (0, revised, "a.pdf", "pages 1 to 1 are not read"),
+    "pdf.objects._MOST_BYTES": (99, revised, "a.pdf", "earlier revisions in more than 99 bytes"),
     "pdf.page_pictures._MAX_IMAGES": (
         1,
         lambda: test_pdf.drawn_page((72, 60, 300, 200), (72, 400, 300, 200), text=NOTE),
@@ -108,8 +104,8 @@ BOUNDS: dict[str, tuple[object, Callable[[], bytes], str, str]] = {
         "a.pdf",
         "pictures among objects 2 to",
     ),
-    "office_parts.pivot_cache._MOST_RECORDS": (1, pivot, "a.xlsx", "records 2 to 2 are not read"),
-    "office_parts.sweep._MOST_VALUES": (
+    "spreadsheets.workbook_parts._MOST_RECORDS": (1, pivot, "a.xlsx", "records 2 to 2 are not read"),
+    "office.part_values._MOST_VALUES": (
         0,
         lambda: test_office_places.CASES["d_docvars.docx"],
         "a.docx",
@@ -123,18 +119,11 @@ BOUNDS: dict[str, tuple[object, Callable[[], bytes], str, str]] = {
     ),
     "databases.records._MOST_CELL": (30, database, "a.db", "characters of long cells are not read"),
     "databases.sqlite._MOST_TABLES": (1, database, "a.db", "tables after the first 1"),
-    "databases.sqlite_remains._MOST_PAGES": (
-        0,
-        lambda: test_sqlite_remains.CASES["deleted_row.db"],
-        "a.db",
-        "look like text",
-    ),
-    "databases.edf._MOST_BYTES": (20, test_databases.recording, "a.edf", "annotations in the last"),
-    "databases.lotus._MOST_CELLS": (1, test_old_programs.old_sheet, "a.wk1", "cut short"),
+    "databases.dbase._MOST_BYTES": (20, test_databases.recording, "a.edf", "annotations in the last"),
     "office.onenote._MOST_LISTS": (0, one_note, "a.one", "more lists of properties"),
     "office.onenote._MOST_TEXT_BYTES": (9, one_note, "a.one", "only the runs of text"),
-    "transport.cms._MOST_ITEMS": (3, test_hidden_places.signed, "a.p7m", "more than 3 items"),
-    "transport.openpgp._MOST_PACKETS": (1, test_hidden_places.packets, "a.pgp", "packets after the first 1"),
+    "transport.signed._MOST_ITEMS": (3, test_hidden_places.signed, "a.p7m", "more than 3 items"),
+    "transport.signed._MOST_PACKETS": (1, test_hidden_places.packets, "a.pgp", "packets after the first 1"),
     "text_codes.recovery._MOST_RUNS": (0, coded, "a.txt", "more than 0 coded runs"),
 }
 
@@ -159,31 +148,18 @@ def test_a_limit_that_cuts_text_is_listed(monkeypatch: pytest.MonkeyPatch, name:
 
 def test_labels_over_the_limit_are_listed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     data = test_statistics_files.written("study.sav", tmp_path)
-    monkeypatch.setattr("phiscan.extract.databases.statistics_files._MOST_LABELS", 1)
+    monkeypatch.setattr("phiscan.extract.databases.column_files._MOST_LABELS", 1)
     assert entries(data, "study.sav") == [
         "labels after the first 1 of a variable are read only with their rows"
     ]
 
 
-def test_partitions_over_the_limit_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Image:
-        def partitions(self) -> list[str]:
-            return ["63", "2048", "4096"]
-
-    monkeypatch.setattr("phiscan.extract.archives.file_systems._MOST_PARTITIONS", 2)
-    sink = Sink(Limits())
-    assert _partitions(Image(), Content(b"", "a.dd"), sink) == ["63", "2048"]  # type: ignore[arg-type]
-    assert [(part.reason, part.detail) for part in sink.unread] == [
-        (FailReason.TOO_LARGE, "1 of 3 partitions are not read")
-    ]
-
-
 def test_records_deeper_than_the_limit_are_read_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    from phiscan.extract.office.slides_binary import _walk  # noqa: PLC0415
+    from phiscan.extract.office.legacy import _walk  # noqa: PLC0415
 
     text = NOTE.encode("utf-16-le")
     atom = (0).to_bytes(2, "little") + (0x0FA0).to_bytes(2, "little") + len(text).to_bytes(4, "little") + text
     for _ in range(3):
         atom = b"\x0f\x00\xee\x03" + len(atom).to_bytes(4, "little") + atom
-    monkeypatch.setattr("phiscan.extract.office.slides_binary._MAX_DEPTH", 1)
+    monkeypatch.setattr("phiscan.extract.office.legacy._MAX_DEPTH", 1)
     assert [text for _, text in _walk(atom, 0, len(atom), "presentation", 0)] == [NOTE]

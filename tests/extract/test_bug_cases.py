@@ -65,18 +65,18 @@ SWITCHES: dict[str, tuple[tuple[str, Callable[..., object]], ...]] = {
         ("phiscan.extract.structured.plain_text.lift_encoded", lambda data, *_: (data, ())),
     ),
     "05/padding_inside.eml": (("phiscan.extract.mail.messages.decode_body", nothing),),
-    "08/dropdown.docx": (("phiscan.extract.office_parts.sweep.sweep", nothing),),
-    "10/formfields.docx": (("phiscan.extract.office_parts.sweep.sweep", nothing),),
-    "14/validation_list.xlsx": (("phiscan.extract.office_parts.sweep.sweep", nothing),),
+    "08/dropdown.docx": (("phiscan.extract.office.part_values.sweep", nothing),),
+    "10/formfields.docx": (("phiscan.extract.office.part_values.sweep", nothing),),
+    "14/validation_list.xlsx": (("phiscan.extract.office.part_values.sweep", nothing),),
     "20/stamp_ap.pdf": (
-        ("phiscan.extract.pdf_objects.annotations.read_appearances", nothing),
-        ("phiscan.extract.pdf_objects.unshown.read_unshown", nothing),
+        ("phiscan.extract.pdf.reader.read_appearances", nothing),
+        ("phiscan.extract.pdf.objects.read_unshown", nothing),
     ),
     "22/earlier_revision.pdf": (
-        ("phiscan.extract.pdf_objects.revisions.read_revisions", nothing),
-        ("phiscan.extract.pdf_objects.unshown.read_unshown", nothing),
+        ("phiscan.extract.pdf.objects.read_revisions", nothing),
+        ("phiscan.extract.pdf.objects.read_unshown", nothing),
     ),
-    "25/wristband_qr.png": (("phiscan.extract.pictures.codes._decoded", nothing),),
+    "25/wristband_qr.png": (("phiscan.extract.ocr.picture_values._decoded", nothing),),
 }
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from phiscan.config import Limits
 from phiscan.extract import extract_bytes
-from phiscan.extract.compound_parts.macros import decompress
-from phiscan.extract.compound_parts.text_runs import is_typed
+from phiscan.extract.office.binary_texts import decompress
+from phiscan.extract.office.storage import is_typed
 from phiscan.model import Document, FailReason
 from tests.extract.compound_files import (
     compound,

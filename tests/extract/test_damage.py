@@ -17,11 +17,10 @@ from phiscan.config import Limits
 from phiscan.errors import ExtractError
 from phiscan.extract.core.content import Sink
 from phiscan.extract.ocr import images as image
+from phiscan.extract.office import compound_file
 from phiscan.extract.office import compound_file as ole
-from phiscan.extract.office import property_set
 from phiscan.extract.spreadsheets import workbook as sheet
-from phiscan.extract.spreadsheets.binary_cells import records
-from phiscan.extract.spreadsheets.sheet_extent import extent_of
+from phiscan.extract.spreadsheets.workbook_parts import extent_of, records
 from phiscan.model import Document, FailReason
 
 Read = Callable[..., Document]
@@ -199,11 +198,11 @@ def test_properties_are_read_within_the_bytes_that_are_there() -> None:
     narrow = struct.pack("<I", 8) + "Ren\u00e9e R".encode("cp1252") + b"\0"
     wide = struct.pack("<I", 4) + "Roy\0".encode("utf-16-le")
     whole = property_stream((1, 2, struct.pack("<hh", 1252, 0)), (2, 30, narrow), (4, 31, wide))
-    assert property_set.texts(whole) == ({2: "Ren\u00e9e R\0".encode("cp1252"), 4: "Roy\0"}, 1252)
+    assert compound_file.texts(whole) == ({2: "Ren\u00e9e R\0".encode("cp1252"), 4: "Roy\0"}, 1252)
     # A vector of two thousand million numbers, and as many properties: nobody counts to that.
     many = property_stream((4, 31, wide), (9, 0x1003, b"\xff\xff\xff\x7f"), count=2**32 - 1)
-    assert property_set.texts(many)[0][4] == "Roy\0"
-    assert property_set.texts(whole[:60]) == ({}, None)
+    assert compound_file.texts(many)[0][4] == "Roy\0"
+    assert compound_file.texts(whole[:60]) == ({}, None)
 
 
 def test_a_workbook_on_which_the_library_panics_is_read_from_its_parts(

@@ -12,9 +12,9 @@ import pytest
 from phiscan.config import Limits
 from phiscan.errors import ExtractError
 from phiscan.extract import extract_bytes
+from phiscan.extract.core import registry
 from phiscan.extract.core.content import Sink
 from phiscan.extract.core.file_type import sniff
-from phiscan.extract.core.registry import EXTRACTORS
 from tests.extract import (
     test_bug_cases,
     test_hidden_places,
@@ -120,8 +120,7 @@ OTHERWISE = {"codes/nulpad.dat", "hidden/queries.xlsx"}
 @pytest.mark.parametrize("name", sorted(CASES.keys() - OTHERWISE))
 def test_a_file_whose_reader_gives_nothing_is_listed(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     media_type = sniff(CASES[name][0], name.rpartition("/")[2])
-    reader = next(one for one in EXTRACTORS if media_type in one.media_types)
-    monkeypatch.setattr(type(reader), "extract", nothing)
+    monkeypatch.setitem(registry.READERS, media_type, nothing)
     is_whole, listed = outcome(name)
     assert not is_whole
     assert listed
@@ -142,18 +141,17 @@ READERS: dict[str, tuple[Callable[..., object], tuple[str, ...]]] = {
     f"{MAIL}._attachment": (nothing, ("mail", "bugs")),
     f"{MAIL}._nested": (nothing, ("mail",)),
     f"{MAIL}._say_what_lies_elsewhere": (nothing, ("mail",)),
-    "phiscan.extract.office_parts.sweep.sweep": (nothing, ("office", "bugs")),
-    "phiscan.extract.office.package.unshown_values": (no_lines, ("office",)),
+    "phiscan.extract.office.part_values.sweep": (nothing, ("office", "bugs")),
     "phiscan.extract.office.package.Package.members": (no_lines, ("office",)),
-    "phiscan.extract.pdf_objects.unshown.read_unshown": (nothing, ("pdf",)),
-    "phiscan.extract.pdf_objects.annotations.read_appearances": (nothing, ("bugs",)),
-    "phiscan.extract.pdf_objects.revisions.read_revisions": (nothing, ("bugs",)),
-    "phiscan.extract.pdf.page_extras.read_extras": (nothing, ("pdf",)),
-    "phiscan.extract.pdf.page_extras.read_page_extras": (nothing, ("pdf",)),
+    "phiscan.extract.pdf.objects.read_unshown": (nothing, ("pdf",)),
+    "phiscan.extract.pdf.reader.read_appearances": (nothing, ("bugs",)),
+    "phiscan.extract.pdf.objects.read_revisions": (nothing, ("bugs",)),
+    "phiscan.extract.pdf.reader.read_extras": (nothing, ("pdf",)),
+    "phiscan.extract.pdf.reader.read_page_extras": (nothing, ("pdf",)),
     "phiscan.extract.residue.account.read_strings": (nothing, ("picture", "hidden")),
     "phiscan.extract.ocr.images.metadata_text": (no_text, ("picture", "hidden")),
     "phiscan.extract.ocr.images.read_appended": (nothing, ("hidden",)),
-    "phiscan.extract.pictures.codes._decoded": (nothing, ("bugs",)),
+    "phiscan.extract.ocr.picture_values._decoded": (nothing, ("bugs",)),
 }
 # The words are in the file as bits of records of another kind, and no part of it is left over.
 BOTH_WAYS = {"codes/csv_rtf.csv", "codes/json_rtf.json"}
@@ -184,8 +182,8 @@ def test_without_the_account_the_cases_are_silent(monkeypatch: pytest.MonkeyPatc
     """The tests above fail when the account is off: most cases count as read to the end then."""
     monkeypatch.setattr("phiscan.extract.core.reading.account", nothing)
     monkeypatch.setattr("phiscan.extract.core.registry.recover", nothing)
-    monkeypatch.setattr("phiscan.extract.office_parts.sweep.sweep", nothing)
-    monkeypatch.setattr("phiscan.extract.pdf_objects.unshown.read_unshown", nothing)
+    monkeypatch.setattr("phiscan.extract.office.part_values.sweep", nothing)
+    monkeypatch.setattr("phiscan.extract.pdf.objects.read_unshown", nothing)
     chosen = [name for name in CASES if name.startswith(("office", "pdf", "codes"))]
     outcomes = [outcome(name) for name in chosen]
     assert sum(not is_whole and not listed for is_whole, listed in outcomes) > len(chosen) // 2
@@ -201,7 +199,7 @@ def test_an_archive_of_folders_alone_is_complete() -> None:
 
 def test_the_entry_names_place_and_size(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("phiscan.extract.residue.account.read_strings", nothing)
-    monkeypatch.setattr("phiscan.extract.ocr.image_metadata.block_texts", lambda _data: iter(()))
+    monkeypatch.setattr("phiscan.extract.ocr.images.block_texts", lambda _data: iter(()))
     data = test_picture_places.png(b"prVt", zlib.compress(f"{test_picture_places.P} ".encode() * 9))
     document = extract_bytes(test_hidden_places.zipped({"a.png": data, "a.txt": "Hello"}), "a.zip", Limits())
     assert any(

@@ -9,10 +9,9 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from phiscan.extract.ocr import recognition as ocr
-from phiscan.extract.ocr.illumination import even_light
-from phiscan.extract.ocr.images import ImageExtractor
-from phiscan.extract.ocr.layout import laid_out
-from phiscan.extract.ocr.words import Word, words_of
+from phiscan.extract.ocr.images import read_image
+from phiscan.extract.ocr.layout import Word, laid_out, words_of
+from phiscan.extract.ocr.recognition import even_light
 
 needs_tesseract = pytest.mark.skipif(
     not ocr.languages() and "CI" not in os.environ, reason="tesseract is not installed"
@@ -269,7 +268,7 @@ def test_a_fax_is_read_in_square_pixels(monkeypatch: pytest.MonkeyPatch) -> None
     page = page_of(LINES).resize((867, 539)).convert("1")
     stream = io.BytesIO()
     page.save(stream, "TIFF", compression="group4", dpi=(204, 98))
-    ImageExtractor().extract(Content(stream.getvalue(), "fax.tiff"), Sink(Limits()))
+    read_image(Content(stream.getvalue(), "fax.tiff"), Sink(Limits()))
     (((width, height), n_levels),) = seen_sizes
     assert (width, height) == (867, round(539 * 204 / 98))
     assert n_levels > 2  # the stairs of its letters are smoothed

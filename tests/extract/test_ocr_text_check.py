@@ -4,7 +4,7 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from phiscan.extract.ocr import recognition
-from phiscan.extract.ocr.text_check import may_hold_text
+from phiscan.extract.ocr.recognition import may_hold_text
 
 
 def _word(size: int, *, ink: int = 0, paper: int = 255, turns: int = 0) -> Image.Image:

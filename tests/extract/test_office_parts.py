@@ -4,6 +4,7 @@ import io
 import zipfile
 from collections.abc import Callable
 
+import openpyxl
 import pytest
 
 from phiscan.model import Document, FailReason
@@ -202,3 +203,20 @@ def test_a_part_of_fields_that_is_too_large_is_said(read: Read) -> None:
     )
     assert "Parking" in document.text
     assert FailReason.TOO_LARGE in {part.reason for part in document.unread}
+
+
+def test_a_sheet_that_its_workbook_does_not_list_any_more_is_read(read: Callable[..., Document]) -> None:
+    workbook = openpyxl.Workbook()
+    workbook.active["A1"] = "lunch"
+    stream = io.BytesIO()
+    workbook.save(stream)
+    sheet = (
+        '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData><row r="1">'
+        '<c r="A1" t="inlineStr"><is><t>Lena Okafor</t></is></c><c r="B1"><v>40718823</v></c>'
+        "</row></sheetData></worksheet>"
+    )
+    with zipfile.ZipFile(stream, "a") as package:
+        package.writestr("xl/worksheets/sheet9.xml", sheet)
+    document = read(stream.getvalue(), "a.xlsx")
+    assert "Lena Okafor | 40718823" in document.text
+    assert "sheet9!A1" in {segment.locator.partition("#")[2] for segment in document.segments}

@@ -12,7 +12,7 @@ from reportlab.pdfgen import canvas
 from phiscan.errors import ExtractError
 from phiscan.extract.ocr import recognition as ocr
 from phiscan.extract.pdf import page_pictures as pdf_pictures
-from phiscan.extract.pdf.garbage import is_garbage
+from phiscan.extract.pdf.words import is_garbage
 from phiscan.model import Document, FailReason
 
 Read = Callable[..., Document]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from phiscan.extract.ocr import recognition as ocr
-from phiscan.extract.pdf.garbage import has_numbers_of_glyphs, odd_runs
+from phiscan.extract.pdf.words import has_numbers_of_glyphs, odd_runs
 from phiscan.model import Document
 from tests.extract.pdf_bytes import PARKING, PATIENT, WORDS, Pdf
 

@@ -9,7 +9,7 @@ import zlib
 import pytest
 from PIL import Image, TiffImagePlugin
 
-from phiscan.extract.residue.picture_values import picture_values
+from phiscan.extract.ocr.picture_values import picture_values
 
 P = "Patient: Lena Okafor, MRN 40718823, congestive heart failure."
 

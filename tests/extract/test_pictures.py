@@ -17,9 +17,8 @@ from PIL import Image, ImageDraw, ImageFont
 
 from phiscan.config import Limits
 from phiscan.extract.ocr import recognition as ocr
-from phiscan.extract.ocr.deskew import skew_angle
-from phiscan.extract.ocr.failures import OCR_NO_MEMORY
-from phiscan.extract.office.binary_pictures import blips
+from phiscan.extract.ocr.recognition import OCR_NO_MEMORY, skew_angle
+from phiscan.extract.office.legacy import blips
 from phiscan.model import Document, FailReason
 from phiscan.sandbox import programs
 

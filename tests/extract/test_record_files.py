@@ -53,7 +53,7 @@ TOKEN = base64.b64encode(b'{"name":"Lena Okafor","dx":"diabetes mellitus"}').dec
         (notebook({"source": ["Lena\n", "Okafor\n"]}), "a.ipynb", "source: Lena\nOkafor"),
         (notebook({"data": {"text/html": TABLE}}), "a.ipynb", "name\nBram Visser"),
         (json.dumps({"content": {"text": TOKEN}}), "a.har", "name: Lena Okafor"),
-        ('esc = "Gagn\\u00e9"\n', "a.toml", "esc = Gagné"),
+        ('esc = "Zo\\u00e9 Gagn\\u00e9"\n', "a.toml", "esc = Zoé Gagné"),
         ('name: "H\\u00e9l\\u00e8ne Gagn\\xe9"\n', "a.yaml", "name: Hélène Gagné"),
         (
             "name\x01dx\x01mrn\nOkafor\x01flu\x017\nVisser\x01gout\x018\n",

@@ -1,7 +1,9 @@
 import json
 from collections.abc import Callable
 
-from phiscan.model import Document
+import pytest
+
+from phiscan.model import Document, FailReason
 
 Read = Callable[..., Document]
 
@@ -147,3 +149,212 @@ def test_prose_that_begins_like_x12_stays_whole(read: Read) -> None:
     document = read(prose.encode(), "a.txt")
     assert document.media_type == "text/plain"
     assert prose.strip() in document.text
+
+
+HALVES = [
+    ("&#55357;&#56842;", "\U0001f60a"),
+    ("&#xD83D;&#xDE0A;", "\U0001f60a"),
+    ("&#xd83d;&#xde0a;", "\U0001f60a"),
+    ("&#x0D83D;&#x0DE0A;", "\U0001f60a"),
+    ("&#55357;&#xDE0A;", "\U0001f60a"),
+    ("&#55357;&#56842;&#55356;&#57255;", "\U0001f60a\U0001f3a7"),
+    ("&#55357;", "\ufffd"),
+    ("&#xDE0A;", "\ufffd"),
+    ("&#56842;&#55357;", "\ufffd\ufffd"),
+    ("&#128522;", "\U0001f60a"),
+]
+
+
+@pytest.mark.parametrize(("written", "meant"), HALVES)
+@pytest.mark.parametrize("template", ["<sms body='{0} Lena Okafor'/>", "<a><b>{0} Lena</b><c>Okafor</c></a>"])
+def test_references_to_halves_of_a_character_fail_no_file(
+    read: Callable[..., Document], template: str, written: str, meant: str
+) -> None:
+    document = read(f"<?xml version='1.0'?>{template.format(written)}".encode(), "sms.xml")
+    assert document.unread == ()
+    assert meant in document.text
+    assert "Lena" in document.text
+    assert "Okafor" in document.text
+
+
+PAGE = "<html><body><p>Lena Okafor has asthma and was seen.</p>{0}</body></html>"
+INLINE = [
+    '<img src="data:image/gif;base64,R0lGODlhAQABAAAAACw=">',  # a spacer without a picture
+    '<img src="data:image/png;base64,iVBORw0KGgo...">',  # a placeholder of a template
+    '<img src="data:image/png;base64,">',
+    '<a href="data:text/html;base64,PHA+YTwvcD48cD5iPC9wPg==">x</a>',  # two elements: HTML, and no XML
+    '<a href="data:text/html;charset=utf-8,%3Cp%3Ehi%3C/p%3E%3Cp%3Ethere">x</a>',
+    '<a href="data:text/plain,Hello%20there">x</a>',
+    '<a href="data:application/json;base64,eyJhIjoxfQ==">x</a>',
+    '<img src="data:image/svg+xml;base64,PHN2Zz48L3N2Zz4=">',
+    '<i style="background:url(data:font/woff2;base64,d09GMgABAAAAAA==)">x</i>',
+    '<a href="data:;base64,AAAA">x</a>',
+    '<script>var base = "data:image/png;base64," + picture;</script>',
+]
+
+
+@pytest.mark.parametrize("inline", INLINE)
+def test_a_page_that_was_wholly_read_has_no_corrupt_part(read: Callable[..., Document], inline: str) -> None:
+    document = read(PAGE.format(inline).encode(), "page.html")
+    assert [part for part in document.unread if part.reason == FailReason.CORRUPT] == []
+    assert "Lena Okafor has asthma" in document.text
+
+
+@pytest.mark.parametrize("name", ["notes.txt", "notes.xml", "notes.md"])
+def test_markup_that_is_not_well_formed_is_read_as_it_is(read: Callable[..., Document], name: str) -> None:
+    document = read(b"<note><p>Lena Okafor<br> has asthma</note> & was seen", name)
+    assert document.unread == ()
+    assert all(word in document.text for word in ("Lena Okafor", "has asthma", "was seen"))
+
+
+def test_json_within_a_string_is_read_as_fields_and_titled_values_get_their_titles(read: Read) -> None:
+    facts = [{"title": "Employee", "value": "Ann Roy"}, {"title": "Reason", "value": "hip operation"}]
+    card = json.dumps({"type": "AdaptiveCard", "facts": facts})
+    sent = [{"contentType": "application/vnd.microsoft.card.adaptive", "content": card}]
+    document = read(json.dumps([{"attachments": sent}]).encode(), "chat.json")
+    assert document.text.endswith("Employee: Ann Roy\nReason: hip operation\n")
+    assert not document.unread
+    assert "note: {not json" in read(b'{"note": "{not json", "a": "[1"}', "a.json").text
+
+
+def test_the_words_of_a_transcript_are_one_text(read: Read) -> None:
+    spoken = ["my", "mother", "had", "a", "stroke"]
+    words = [{"word": word, "start": at, "confidence": 0.9} for at, word in enumerate(spoken)]
+    assert (
+        "my mother had a stroke" in read(json.dumps({"speaker": 1, "words": words}).encode(), "a.json").text
+    )
+    rows = [{"name": word, "town": "Ulm"} for word in spoken]
+    assert "name: my\ntown: Ulm\n" in read(json.dumps(rows).encode(), "b.json").text
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+@pytest.mark.parametrize(
+    ("reference", "shown"),
+    [
+        ("&#55357;&#56842;", "\U0001f60a"),
+        ("&#xD83D;&#xDE0A;", "\U0001f60a"),
+        ("&#xd83d;&#56832;", "\U0001f600"),
+        ("&#55357;", ""),
+        ("&#xDE0A;&#xD83D;", ""),
+        ("&#0;", ""),
+        ("&#x1F;", ""),
+        ("&#65534;", ""),
+        ("&#1114112;", ""),
+        ("&eacute;", "é"),
+    ],
+)
+def test_one_bad_reference_costs_nothing_else_in_any_encoding(
+    read: Read, encoding: str, reference: str, shown: str
+) -> None:
+    name = "utf-16" if "16" in encoding else encoding
+    head = f'<?xml version="1.0" encoding="{name}"?>'
+    data = f'{head}<r><a>Zoé {reference} Okafor</a><b k="x{reference}">Lena</b></r>'
+    document = read(data.encode(encoding), "a.xml")
+    assert document.unread == ()
+    assert document.media_type == "text/xml"
+    assert "<a>" not in document.text
+    assert all(word in document.text for word in ("Zoé", "Okafor", "Lena", shown))
+
+
+CHATS: dict[str, tuple[object, str]] = {
+    "rows below columns": (
+        {
+            "columns": ["time", "sender", "text"],
+            "rows": [["09:14", "Lena Okafor", "chemo"], ["09:15", "Marc", "ok"]],
+        },
+        "time: 09:14\nsender: Lena Okafor\ntext: chemo\ntime: 09:15\nsender: Marc\ntext: ok\n",
+    ),
+    "headers and data": (
+        {"title": "ward", "headers": ["from", "msg"], "data": [["Lena", "gout"], ["Marc", "ok"]]},
+        "title: ward\nfrom: Lena\nmsg: gout\nfrom: Marc\nmsg: ok\n",
+    ),
+    "a longer row": (
+        {"columns": ["from", "msg"], "rows": [["Lena", "gout", "seen"]]},
+        "from: Lena\nmsg: gout\nseen\n",
+    ),
+    "columns of values": (
+        {"sender": ["Lena", "Marc"], "text": ["gout", "ok"], "time": [1, 2]},
+        "sender: Lena\ntext: gout\ntime: 1\nsender: Marc\ntext: ok\ntime: 2\n",
+    ),
+    "users by id": (
+        {"users": [{"id": "U1", "real_name": "Lena Okafor"}], "messages": [{"user": "U1", "text": "gout"}]},
+        "users id: U1\nusers real name: Lena Okafor\nmessages user: Lena Okafor\nmessages text: gout\n",
+    ),
+    "users by number, French": (
+        {"utilisateurs": [{"id": 7, "nom": "Zoé Roy"}], "messages": [{"utilisateur": 7, "texte": "goutte"}]},
+        (
+            "utilisateurs id: 7\nutilisateurs nom: Zoé Roy\n"
+            "messages utilisateur: Zoé Roy\nmessages texte: goutte\n"
+        ),
+    ),
+    "a map of users": (
+        {"participants": {"1": "Lena Okafor"}, "messages": [{"from": 1, "body": "gout"}]},
+        "participants 1: Lena Okafor\nmessages from: Lena Okafor\nmessages body: gout\n",
+    ),
+    "marked text": (
+        [{"from": "Lena", "text": ["I start ", {"type": "bold", "text": "chemo"}, " on Monday"]}],
+        "from: Lena\ntext: I start chemo on Monday\n",
+    ),
+    "one word a record": (
+        {
+            "items": [
+                {
+                    "start_time": f"{n}.1",
+                    "alternatives": [{"content": word}],
+                    "type": "pronunciation",
+                    "speaker_label": who,
+                }
+                for n, (who, word) in enumerate(
+                    [*(("a", w) for w in ["I", "have", "gout"]), ("b", "oh"), ("b", "no")]
+                )
+            ]
+        },
+        "items: I have gout\noh no\n",
+    ),
+    "numbers that are no transcript": (
+        [{"code": code, "unit": "mmol", "value": n} for n, code in enumerate(("Na", "K", "Cl", "Ca", "Mg"))],
+        "".join(
+            f"code: {code}\nunit: mmol\nvalue: {n}\n" for n, code in enumerate(("Na", "K", "Cl", "Ca", "Mg"))
+        ),
+    ),
+    "lists of unlike length": ({"a": ["x", "y"], "b": ["z"]}, "a: x\na: y\nb: z\n"),
+}
+
+
+@pytest.mark.parametrize("name", CHATS)
+def test_sender_time_and_text_of_an_export_are_one_record(read: Read, name: str) -> None:
+    value, expected = CHATS[name]
+    assert read(json.dumps(value).encode(), "a.json").text == expected
+
+
+@pytest.mark.parametrize(
+    ("people", "message", "expected"),
+    [
+        (
+            {"users": [{"id": "U1", "name": "Lena Okafor"}]},
+            {"user": "U1", "text": "gout"},
+            "user: Lena Okafor",
+        ),
+        (
+            {"type": "user", "id": 7, "name": "Lena Okafor"},
+            {"sender_id": 7, "text": "gout"},
+            "sender id: Lena Okafor",
+        ),
+        (
+            {"type": "membre", "id": "b", "nom": "Zoé Roy"},
+            {"auteur": "b", "texte": "goutte"},
+            "auteur: Zoé Roy",
+        ),
+        (
+            {"speakers": {"spk_0": "Lena Okafor"}},
+            {"speaker": "spk_0", "text": "gout"},
+            "speaker: Lena Okafor",
+        ),
+        ({"type": "room", "id": 7, "name": "Lena"}, {"sender": 7, "text": "gout"}, "sender: 7"),
+    ],
+)
+def test_people_of_a_line_are_those_of_the_lines_after_it(
+    read: Read, people: object, message: object, expected: str
+) -> None:
+    lines = f"{json.dumps(people)}\n{json.dumps(message)}\n"
+    assert expected in read(lines.encode(), "a.jsonl").text.split("\n")

@@ -110,19 +110,23 @@ def die_once(item: tuple[int, Path, int]) -> int:
 @pytest.mark.parametrize("whose", [0, 1])
 @pytest.mark.parametrize("n_items", [4, 100])
 def test_a_worker_killed_from_outside_costs_no_item(tmp_path: Path, whose: int, n_items: int) -> None:
-    with Sandbox(2, LIMITS, isolation=None) as sandbox:  # an isolated worker could not kill its server
+    with Sandbox(2, LIMITS, is_isolated=False) as sandbox:  # an isolated worker could not kill its server
         items = [(number, tmp_path / "killed", whose) for number in range(n_items)]
         assert [answer for _, answer in sandbox.run(die_once, items)] == list(range(n_items))
 
 
+# What signs in somewhere, and a variable that nobody knows: only what is on the allow list is passed on.
+SECRETS = ("PHISCAN_SMTP_PASSWORD", "PGPASSWORD", "PHISCAN_S3_KEY", "AWS_SECRET_ACCESS_KEY", "NEW_TOKEN")
+
+
 def count_secrets(_: int) -> int:
-    return sum(name in os.environ for name in fork_server.SECRET_VARIABLES)
+    return sum(name in os.environ for name in SECRETS)
 
 
 def test_a_fork_server_that_was_killed_comes_back_without_secrets_and_silent(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    for name in fork_server.SECRET_VARIABLES:
+    for name in SECRETS:
         monkeypatch.setenv(name, "canary")
     with Sandbox(2, LIMITS) as sandbox:
         for _ in range(4):
@@ -145,9 +149,8 @@ def temporary(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytes
 def use_temporary(item: int) -> int:
     if item == 7:
         os._exit(1)
-    descriptor, name = tempfile.mkstemp()
-    os.close(descriptor)
-    Path(name).unlink()
+    with tempfile.TemporaryFile() as stream:
+        stream.write(b"x")
     return item
 
 
@@ -192,7 +195,7 @@ from phiscan.sandbox.pool import Sandbox
 if __name__ == "__main__":
     try:
         print("started", flush=True)  # the signal may come within this call
-        with Sandbox(2, Limits(time_s=300), isolation=None) as sandbox:
+        with Sandbox(2, Limits(time_s=300), is_isolated=False) as sandbox:
             list(sandbox.run(show_pid, [{where!r}] * 10))
     except KeyboardInterrupt:
         pass
@@ -283,16 +286,16 @@ def test_a_worker_has_no_network() -> None:
 
 
 def write_temporary(_: int) -> tuple[str, int]:
-    descriptor, name = tempfile.mkstemp()
-    os.close(descriptor)
-    return name, Path(name).parent.stat().st_mode
+    with tempfile.TemporaryFile() as stream:
+        stream.write(b"x")
+    return tempfile.gettempdir(), Path(tempfile.gettempdir()).stat().st_mode
 
 
 def test_temporary_files_are_private_and_removed() -> None:
     with Sandbox(1, LIMITS) as sandbox:
         ((_, (name, mode)),) = sandbox.run(write_temporary, [1])
         assert mode & 0o77 == 0
-    assert not Path(name).parent.exists()
+    assert not Path(name).exists()
 
 
 def test_folders_of_dead_processes_are_removed() -> None:
@@ -350,8 +353,9 @@ def fail_to_start() -> None:
     raise ConfigError(message)
 
 
-def test_an_initializer_that_fails_is_said_once() -> None:
-    with Sandbox(2, LIMITS, fail_to_start) as sandbox, pytest.raises(PhiscanError, match="field k"):
+def test_an_initializer_that_fails_is_said_once_by_its_kind_alone() -> None:
+    kind = "^a worker cannot start: ConfigError$"
+    with Sandbox(2, LIMITS, fail_to_start) as sandbox, pytest.raises(PhiscanError, match=kind):
         list(sandbox.run(echo, range(10)))
 
 
@@ -375,7 +379,7 @@ from test_sandbox import LIMITS, show_pid
 from phiscan.config import Limits
 from phiscan.sandbox.pool import Sandbox
 if __name__ == "__main__":
-    with Sandbox(2, Limits(time_s=300), isolation=None) as sandbox:
+    with Sandbox(2, Limits(time_s=300), is_isolated=False) as sandbox:
         for _, answer in sandbox.run(show_pid, [{where!r}] * 10):
             pass
 """
@@ -434,9 +438,9 @@ def burn_without_timer(_: int) -> None:
 
 def test_a_worker_that_switches_its_timer_off_ends_all_the_same() -> None:
     with Sandbox(1, Limits(time_s=0.1)) as sandbox:
-        sandbox.wall_s = 60.0
+        sandbox.wall_s = 2.0
         ((_, answer),) = sandbox.run(burn_without_timer, [1])
-    assert answer == Fault(FailReason.TIMED_OUT, "more than 0.1 s of processor time")
+    assert answer == Fault(FailReason.TIMED_OUT, "no answer within 2 s")
 
 
 def test_a_pool_that_breaks_several_times_is_started_again(monkeypatch: pytest.MonkeyPatch) -> None:

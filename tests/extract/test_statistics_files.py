@@ -8,7 +8,7 @@ import pandas as pd
 import pyreadstat
 import pytest
 
-from phiscan.extract.databases import statistics_files
+from phiscan.extract.databases import column_files
 from phiscan.model import Document, FailReason
 
 Read = Callable[..., Document]
@@ -72,7 +72,7 @@ def test_a_portable_file_is_read(read: Read, tmp_path: Path) -> None:
 
 
 def test_rows_are_read_in_blocks(read: Read, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(statistics_files, "_CELLS_AT_ONCE", 7)
+    monkeypatch.setattr(column_files, "_CELLS_AT_ONCE", 7)
     path = tmp_path / "made.sav"
     numbers = [str(40_000_000 + number) for number in range(500)]
     pyreadstat.write_sav(pd.DataFrame({"pid": numbers}), path)
@@ -104,7 +104,7 @@ def test_labels_of_values_that_name_no_variable_end_no_process(read: Read, tmp_p
 def test_without_the_library_the_file_is_named(
     read: Read, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(statistics_files, "find_spec", lambda _: None)
+    monkeypatch.setattr(column_files, "find_spec", lambda _: None)
     document = read(written("study.dta", tmp_path), "study.dta")
     assert "Lena Okafor" in document.text
     assert document.unread[0].detail == (

@@ -5,8 +5,7 @@ from collections.abc import Callable
 import openpyxl
 import pytest
 
-from phiscan.extract.spreadsheets.delimited import find_delimiter
-from phiscan.extract.spreadsheets.rows import lay_out
+from phiscan.extract.spreadsheets.rows import find_delimiter, lay_out
 from phiscan.model import Document
 
 Read = Callable[..., Document]

@@ -12,8 +12,8 @@ from collections.abc import Callable
 import pytest
 import re2
 
-from phiscan.extract.text_codes import digits, escapes, programs
-from phiscan.extract.text_codes.coded_run import Code
+from phiscan.extract.text_codes import digits, escapes
+from phiscan.extract.text_codes.escapes import Code
 from phiscan.extract.text_codes.recovery import coded_runs
 from phiscan.model import Document
 
@@ -115,6 +115,14 @@ CASES["utf7.txt"] = (
 CASES["entities.txt"] = "".join("&#%d;" % ord(c) for c in P).encode()
 CASES["entities_hex.txt"] = "".join("&#x%x;" % ord(c) for c in P).encode()
 CASES["qp_few.txt"] = b"Lena=20Okafor, MRN=2040718823, congestive=20heart=20failure=2E\n"
+CASES["qp_mail_in_log.txt"] = (
+    b"quoted-printable\n\nSeen today: Lena=20Okafor, 40718823\n\nnote: conges=\ntive heart fail=\nure today\n"
+)
+CASES["encoded_words.txt"] = (
+    b"11:02 mail =?UTF-8?Q?Lena_Okafor?= =?UTF-8?B?"
+    + base64.b64encode(b" 40718823")
+    + b"?=: =?utf-8?q?congestive_heart_failure?=\n"
+)
 CASES["overstrike.txt"] = "".join(c + "\b" + c if c.isalpha() else c for c in P).encode()
 CASES["ansi.txt"] = (
     b"\x1b[1mLe\x1b[0mna Oka\x1b[31mfor\x1b[0m, 407\x1b[1m18823, conges\x1b[0mtive heart failure"
@@ -275,6 +283,27 @@ def test_coded_text_is_read(read: Read, name: str) -> None:
     assert not document.unread or name == "nulpad.dat"  # data of no known type
 
 
+QUERIES = {
+    "GET /book?name=Lena%20Okafor&reason=breast+cancer HTTP/1.1": "name: Lena Okafor | reason: breast cancer",
+    "GET /a?patient=Marc+Delisle&dx=prostate+cancer HTTP/1.1": "patient: Marc Delisle | dx: prostate cancer",
+    "see https://a.example/r?patient=Lena%20Okafor&note=Metformin%20for%20diabetes": "note: Metformin for diabetes",
+    "https://a.example/r?nom=H%C3%A9l%C3%A8ne+C%C3%B4t%C3%A9&motif=Suivi+de+la+grippe": "nom: Hélène Côté | motif: Suivi",
+    "https://a.example/r?nom=Caroline+Tremblay&motif=chimio": "nom: Caroline Tremblay | motif: chimio",
+    "Referer: http://a.example/s?q=Lena+Okafor+HIV+results": "q: Lena Okafor HIV results",
+    "body: patient=Lena%20Okafor&amp;dx=hepatitis%20C": "patient: Lena Okafor | dx: hepatitis C",
+    "GET /p/Lena%20Okafor/dx/hepatitis%20C HTTP/1.1": "/p/Lena Okafor/dx/hepatitis C",
+    "to=https%3A%2F%2Fa.example%2Fp%3Fname%3DLena%2520Okafor%26dx%3Dovarian%2520cancer": "name: Lena Okafor | dx: ovarian cancer",
+    "mailto:c@a.example?subject=For%20Lena%20Okafor&body=She%20has%20gout": "subject: For Lena Okafor | body: She has gout",
+    "http://a.example/#patient=Lena%20Okafor;dx=schizophrenia": "patient: Lena Okafor | dx: schizophrenia",
+    "http://a.example/f?nom=L%C3%A9a+Roy;maladie=grippe": "nom: Léa Roy | maladie: grippe",
+}
+
+
+@pytest.mark.parametrize("text", QUERIES)
+def test_addresses_of_web_requests_are_read_as_passages(read: Read, text: str) -> None:
+    assert QUERIES[text] in read(f"{text}\n".encode(), "access.log").text
+
+
 PLAIN = (
     "See https://example.org/wiki/Heart_failure#Treatment?lang=en&page=20 and /usr/share/doc/python3/README.Debian",
     "a1b2c3d4e5f60718293a4b5c6d7e8f90 0123456789abcdef0123456789abcdef commit of yesterday evening",
@@ -282,6 +311,7 @@ PLAIN = (
     "TheQuickBrownFoxJumpsOverTheLazyDog and aVeryLongIdentifierOfSomeProgram42WithCapitals",
     "x=20, y=2C and z=3D are three lines of a table; width=100%, height=50%",
     "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABgQC7vbqajDhA7Zr1xN8k2Qe0m1gQy4N5V3kTtWw9LqzXo user@host",
+    "https://a.example/?q=cancer&lang=en and https://a.example/#top?x=1;y=C++ and a?b=c+d",
     "Vitamin C+AMP-kinase and a+AMO-b; A&B; R&D; fish & chips; 100 %20s",
 )
 
@@ -322,7 +352,7 @@ def test_codes_are_found_among_many_segments(read: Read) -> None:
 
 ALL_CODES = (
     *(*digits.LONG_CODES, *digits.SHORT_CODES, *digits.DENSE_CODES, *digits.LISTED_CODES),
-    *(*escapes.CODES, *programs.CODES),
+    *(*escapes.CODES, *digits.PROGRAM_CODES),
 )
 
 
@@ -330,5 +360,5 @@ ALL_CODES = (
 def test_each_code_is_hinted_at(code: Code) -> None:
     """A text is not searched for a code whose hint it does not match: no run may be lost by it."""
     found = [data for data in CASES.values() if any(code.find(data))]
-    assert found or code.find in (digits.token_runs, escapes.word_runs)  # cases of other tests
+    assert found or code.find is digits.token_runs  # a case of another test
     assert all(re2.search(code.hint, data) for data in found)

@@ -13,9 +13,7 @@ from phiscan.errors import ModelError
 from phiscan.health import build_classifier, classify, word_hashes
 from phiscan.health.classifier import PATIENT_MODEL_FILE
 from phiscan.health.features import Window, read
-from phiscan.health.learning import patient_score_of, stored_patient_score
 from phiscan.health.patient_classifier import PatientModel, load_patient_model
-from phiscan.health.review_correction import Adjustment
 from phiscan.health.word_hashes import LENGTH, N_BUCKETS, Words, passage_features, word_features, words_of
 from phiscan.model import Document, Segment
 
@@ -47,9 +45,7 @@ def features(text: str) -> dict[int, float]:
 
 def told(text: str) -> float:
     document = Document(text, (Segment("", 0, len(text)),), "text/plain")
-    window = classify(document, CLASSIFIER).window
-    assert window is not None
-    return window.patient_score
+    return classify(document, CLASSIFIER).score
 
 
 def test_rounds_on_a_patient_tell_of_one_and_a_lecture_of_the_same_illness_does_not() -> None:
@@ -139,26 +135,6 @@ def test_weights_that_are_no_numbers_are_named(tmp_path: Path, damage: dict[str,
         np.savez_compressed(path, **{**{name: file[name] for name in file.files}, **damage})
     with pytest.raises(ModelError, match=r"patient_classifier\.npz: (words: expected|cannot be read)"):
         load_patient_model(path)
-
-
-def test_what_reviewers_taught_moves_what_gives_a_hint() -> None:
-    document = Document(ROUND, (Segment("", 0, len(ROUND)),), "text/plain")
-    down = replace(CLASSIFIER, adjustment=Adjustment(1.0, -9.0, {}))
-    plain, taught = classify(document, CLASSIFIER), classify(document, down)
-    assert taught.score < 0.1 < plain.score
-    assert taught.by_concepts < 0.1 < plain.by_concepts
-
-
-def test_what_is_kept_to_learn_from_bears_its_version() -> None:
-    document = Document(ROUND, (Segment("", 0, len(ROUND)),), "text/plain")
-    bag = classify(document, CLASSIFIER).window
-    assert bag is not None
-    window = Window(0, bag.n_chars, dict(bag.counts))
-    kept = dict(stored_patient_score(bag, CLASSIFIER))
-    assert patient_score_of(window, kept, CLASSIFIER) == pytest.approx(bag.patient_score, abs=2e-6)
-    newer = replace(CLASSIFIER, patient_model=replace(CLASSIFIER.patient_model, version="health-5"))
-    assert patient_score_of(window, kept, newer) == CLASSIFIER.cue_model.score(window)
-    assert stored_patient_score(None, CLASSIFIER) == ()
 
 
 def test_a_score_is_the_sum_of_words_and_cues() -> None:

@@ -13,8 +13,8 @@ import pytest
 from phiscan.config import Limits
 from phiscan.errors import ExtractError
 from phiscan.extract import extract, extract_bytes
-from phiscan.extract.pdf_objects.scan import pdf_strings
-from phiscan.extract.residue.picture_values import picture_values
+from phiscan.extract.ocr.picture_values import picture_values
+from phiscan.extract.pdf.objects import open_objects, pdf_strings, repaired
 from phiscan.extract.text_codes.recovery import coded_runs
 from phiscan.extract.transport.decoding import from_binhex
 from phiscan.model import FailReason, SourceFile
@@ -105,7 +105,11 @@ def test_mixed_marks_give_no_error(seed: int) -> None:
     assert all(first.end <= second.start for first, second in pairwise(runs))
     from_binhex(text)
     list(picture_values(b"\x89PNG\r\n\x1a\n" + text))
-    list(pdf_strings(b"%PDF-1.4\n<</Filter/ASCII85Decode>>stream\n" + text + b"endstream\n%%EOF" + text))
+    mixed = (
+        b"%PDF-1.4\n1 0 obj\n<</Filter/ASCII85Decode>>stream\n" + text + b"endstream\nendobj\n%%EOF" + text
+    )
+    pdf = open_objects(repaired(mixed))
+    assert pdf is None or list(pdf_strings(pdf, mixed)) is not None
 
 
 def test_a_segment_that_grows_while_it_is_read_is_changed(

@@ -154,6 +154,27 @@ def test_deep_nesting_ends_in_an_outcome(data: bytes, name: str) -> None:
     assert time.process_time() - started < 20
 
 
+def nested_tables(n_tables: int) -> bytes:
+    """Return a Word document with tables within tables, 60 deep, with text at each level."""
+    w = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+    text = "<w:p><w:r><w:t>Ann Roy</w:t></w:r></w:p>"
+    nested = f"<w:tbl><w:tr><w:tc>{text}" * 60 + text + "</w:tc></w:tr></w:tbl>" * 60
+    main = f'<w:document xmlns:w="{w}"><w:body>{nested * n_tables}</w:body></w:document>'
+    return zipped({"[Content_Types].xml": b"<Types/>", "word/document.xml": main.encode()})
+
+
+def test_tables_within_tables_take_time_in_proportion() -> None:
+    def seconds(n_tables: int) -> float:
+        data = nested_tables(n_tables)
+        started = time.process_time()
+        document = extract_bytes(data, "nested.docx", replace(SMALL, ratio=1_000))
+        assert document.text.count("Ann Roy") >= 60 * n_tables
+        return time.process_time() - started
+
+    ratios = (seconds(320) / max(seconds(80), 0.05) for _ in range(5))  # linear is 4, quadratic 16
+    assert any(ratio < 12 for ratio in ratios)
+
+
 def test_path_traversal_names_write_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     document = extract_bytes(

@@ -16,14 +16,11 @@ import pytest
 from phiscan.config import Limits
 from phiscan.errors import ExtractError
 from phiscan.extract import extract_bytes
-from phiscan.extract.databases.access_pages import unlisted_rows
-from phiscan.extract.residue.prose import ShownWords
 from phiscan.model import FailReason
 from phiscan.sandbox import programs
 from tests.extract.access_files import TEXT, Table, access_file
 
 SMALL = Limits(member_bytes=8 * 1024**2, member_count=50, depth=3, ratio=100, file_bytes=16 * 1024**2)
-MAIL = b"From: a@example.org\r\nSubject: Lena Okafor\r\n\r\nMRN 40718823\r\n"
 ONENOTE = b"\xe4\x52\x5c\x7b\x8c\xd8\xa7\x4d" + bytes(1016)
 FILE = bytes.fromhex("e716e3bd65261145a4c48d4d0b7a9eac")
 
@@ -72,30 +69,6 @@ def test_damaged_tables_end_in_a_known_outcome(tmp_path: Path, write: Callable[.
             extract_bytes(bytes(data), "a.bin", SMALL)
 
 
-def test_a_sheet_of_one_cell_in_a_far_column_takes_no_room() -> None:
-    def label(column: int, row: int, text: bytes) -> bytes:
-        body = struct.pack("<BHH", 0xFF, column, row) + b"'" + text + b"\0"
-        return struct.pack("<HH", 0x0F, len(body)) + body
-
-    rows = b"".join(label(255, row, b"Okafor") for row in range(20_000))
-    document = extract_bytes(
-        b"\0\0\2\0\x06\x04\x06\0\x08\0" + bytes(8) + rows + b"\1\0\0\0",
-        "a.wk1",
-        replace(SMALL, text_chars=50_000),
-    )
-    assert "Okafor" in document.text
-    assert len(document.text) <= 50_000
-
-
-def test_blocks_of_messages_that_all_lead_to_one_are_bounded() -> None:
-    data = bytearray(b"\xcf\xad\x12\xfe".ljust(0x1000, b"\0"))
-    last = 0x1000
-    data += struct.pack("<IIHHI", last, 512, 512, 0, 0) + MAIL.ljust(512, b" ")
-    for _ in range(200):
-        data += struct.pack("<IIHHI", len(data), 512, 512, 0, last) + MAIL.ljust(512, b" ")
-    assert outcome(bytes(data), "a.dbx") == {FailReason.TOO_LARGE}
-
-
 def test_files_of_onenote_that_overlap_share_one_budget() -> None:
     heads = b"".join(FILE + struct.pack("<QIQ", 2**40, 0, 0) + b"text of the ward " * 4 for _ in range(60))
     body = struct.pack("<HI", 1, 0x1C001C22) + struct.pack("<I", 8) + "Ward".encode("utf-16-le")
@@ -142,7 +115,7 @@ def test_a_table_of_a_dump_that_is_a_bomb_is_bounded() -> None:
     assert FailReason.TOO_LARGE in outcome(postgresql_dump(b"Okafor\tflu\n" * 2_000_000), "a.dump")
 
 
-WARDS = Table("Wards", (("Name", TEXT),), [("Okafor",)] * 30, [("Visser",)] * 9)
+WARDS = Table("Wards", (("Name", TEXT),), [("Okafor",)] * 30)
 DATABASES = {
     "Access": access_file(WARDS),
     "PostgreSQL": postgresql_dump(b"Okafor\tflu\n" * 50),
@@ -163,4 +136,3 @@ def test_damaged_databases_end_in_a_known_outcome(sample: bytes, monkeypatch: py
             data[chance.randrange(12, len(data))] = chance.choice((0, 255, chance.randrange(256)))
         with suppress(ExtractError):  # any other exception fails the test
             extract_bytes(bytes(data), "a.bin", SMALL)
-        list(unlisted_rows(bytes(data), (), ShownWords("")))

@@ -57,6 +57,7 @@ UNITS = (
     "ref 44187-B ", "tag,claim\n1,44187\n", "W04 5512 ", "Roy # 44187; ", "12345 ",
     f"{'word ' * 450}\n44187\n",
     "NH: Foo ", "CHUM ", "LSD 4-1-", "Apt 4 ", "N4512 ", "1 E 40 N ", "Urb. Foo ", "St-Foo apt 4 ",
+    "\u200f", "Ann\u200f ", "Ann Roy\u200f, ", "\u202eabc\u202c ",
 )  # fmt: skip
 
 

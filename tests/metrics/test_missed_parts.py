@@ -5,14 +5,12 @@ import pytest
 
 from phiscan.metrics.capture_recapture.captures import CaptureTable, capture_table
 from phiscan.metrics.capture_recapture.coverage import chao_lower_bound, sample_coverage
-from phiscan.metrics.capture_recapture.doubly_robust import doubly_robust
 from phiscan.metrics.capture_recapture.existence import intercept_is_unique, vanishing_cells
 from phiscan.metrics.capture_recapture.latent_class import latent_class
 from phiscan.metrics.capture_recapture.loglinear import fit_models
 from phiscan.metrics.capture_recapture.missed import average, estimate_missed, forward_selection, total_range
 from phiscan.metrics.capture_recapture.model_names import hierarchical_models, parse_model
 from phiscan.metrics.capture_recapture.strata import stratified_total
-from phiscan.metrics.elusion import draw_sample, stopping
 from phiscan.metrics.independence import dependence, equal_frequency_bins, feature_information
 
 
@@ -151,27 +149,6 @@ def test_equals_independence_with_one_class() -> None:
     assert one.missed == pytest.approx(fit.missed, rel=1e-4)
 
 
-def test_corrects_for_covariates_that_both_detectors_share() -> None:
-    generator = np.random.default_rng(10)
-    n = 20_000
-    x = generator.normal(size=(n, 1))
-    chance = 1 / (1 + np.exp(-1.2 * x[:, 0]))
-    first, second = generator.random(n) < chance, generator.random(n) < chance
-    seen = first | second
-    found = doubly_robust(first[seen], second[seen], np.column_stack([x, x**2])[seen], seed=1)
-    blind = (first.sum() * second.sum()) / (first & second).sum()
-    assert found.total is not None
-    assert abs(found.total - n) < abs(blind - n) / 2
-    assert found.ci95 is not None
-    assert found.ci95[0] < n < found.ci95[1] * 1.02
-
-
-def test_refuses_files_that_nobody_found() -> None:
-    with pytest.raises(ValueError, match="at least one"):
-        doubly_robust([1, 0], [1, 0], [[0.0], [1.0]])
-    assert doubly_robust([1, 0], [0, 1], [[0.0], [1.0]]).total is None
-
-
 def test_tells_dependent_detectors_from_independent_ones() -> None:
     generator = np.random.default_rng(11)
     a, b = generator.random(300) < 0.5, generator.random(300) < 0.5
@@ -195,18 +172,3 @@ def test_has_no_bound_without_pairs() -> None:
     assert chao_lower_bound(table).reason
     assert sample_coverage(table).coverage == 0
     assert sample_coverage(table).total is None
-
-
-def test_draws_the_same_sample_from_the_same_seed() -> None:
-    assert draw_sample(1000, 10, 7) == draw_sample(1000, 10, 7)
-    assert len(set(draw_sample(1000, 1000, 7))) == 1000
-    with pytest.raises(ValueError, match="sample"):
-        draw_sample(3, 4, 1)
-
-
-def test_stops_at_the_target_only() -> None:
-    assert stopping(95, 5, target_recall=0.95).stop
-    assert not stopping(95, 6, target_recall=0.95).stop
-    assert stopping(0, 0, target_recall=0.95).stop
-    with pytest.raises(ValueError, match="target_recall"):
-        stopping(1, 1, target_recall=1.5)

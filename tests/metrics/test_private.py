@@ -5,7 +5,7 @@ from itertools import product
 
 import pytest
 
-from phiscan.metrics.ranking.differential_privacy import (
+from phiscan.metrics.differential_privacy import (
     compose,
     local_sensitivity_rate,
     noise_scale,

@@ -3,23 +3,24 @@
 import numpy as np
 import pytest
 
-from phiscan.metrics.ranking.binormal import binormal, binormal_area
-from phiscan.metrics.ranking.precision_recall import (
+from papers.areas import (
     area_estimates,
-    average_precision,
+    binormal,
+    binormal_area,
     interpolated_area,
     interpolated_precision,
+    normalised_aucpr,
 )
-from phiscan.metrics.ranking.ranked import curve, rank
-from phiscan.metrics.ranking.scores import (
+from papers.intervals import bootstrap_interval, cross_validation_interval, lift, n_folds
+from phiscan.metrics.ranking import (
     auc_roc,
-    bootstrap_interval,
-    cross_validation_interval,
-    lift,
+    average_precision,
+    curve,
     logit_interval,
-    n_folds,
+    minimum_aucpr,
+    minimum_average_precision,
+    rank,
 )
-from phiscan.metrics.ranking.unachievable import minimum_aucpr, minimum_average_precision, normalised_aucpr
 
 
 def test_is_independent_of_the_order_of_rows_and_of_tied_rows() -> None:
@@ -36,7 +37,7 @@ def test_gives_one_point_when_every_score_ties() -> None:
     areas = area_estimates(ranking)
     assert auc_roc(ranking) == 0.5
     assert areas.average_precision == areas.interpolated_max == areas.interpolated_convex == 0.25
-    assert areas.lower_trapezoid == (1 + 0.25) / 2
+    assert areas.lower_trapezoid == areas.upper_trapezoid == 0.25  # no threshold has a precision of 1
     assert areas.binormal is None
 
 

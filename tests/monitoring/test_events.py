@@ -11,7 +11,7 @@ import pytest
 from phiscan.model import Verdict
 from phiscan.monitoring import cef, ocsf
 from phiscan.monitoring.metrics import metrics_text, write_textfile
-from phiscan.review.store import FileRow, Store
+from phiscan.review.store import FileRecord, Store
 from tests.cli.program import invoke, run
 from tests.review.results import url_of
 
@@ -20,7 +20,7 @@ HOSTILE = 'a|b=c\\d\ne\x1b[31m\u202ef" CEF:0|x|.txt'
 
 
 @pytest.fixture
-def row(scanned: Path) -> FileRow:
+def row(scanned: Path) -> FileRecord:
     with Store.open(url_of(scanned / "phiscan.db")) as store:
         return next(row for row in store.present_rows() if row.referral == "referred")
 
@@ -33,7 +33,7 @@ def _parse_cef(line: str) -> tuple[list[str], dict[str, str]]:
     return parts[:7], {key: re.sub(r"\\(.)", r"\1", value) for key, value in fields}
 
 
-def test_cef_line_is_read_back_as_it_was_meant(row: FileRow) -> None:
+def test_cef_line_is_read_back_as_it_was_meant(row: FileRecord) -> None:
     header, fields = _parse_cef(cef.finding_line(row, NOW))
     assert header[:3] == ["CEF:0", "phiscan", "phiscan"]
     assert header[4] == "phi.referred"
@@ -43,7 +43,7 @@ def test_cef_line_is_read_back_as_it_was_meant(row: FileRow) -> None:
     assert fields["rt"] == "1795255200000"
 
 
-def test_hostile_name_stays_in_its_field(row: FileRow) -> None:
+def test_hostile_name_stays_in_its_field(row: FileRecord) -> None:
     line = cef.finding_line(replace(row, path=HOSTILE), NOW)
     _header, fields = _parse_cef(line)
     assert fields["fname"] == r'a|b=c\d\x0ae\x1b[31m\u202ef" CEF:0|x|.txt'
@@ -52,7 +52,7 @@ def test_hostile_name_stays_in_its_field(row: FileRow) -> None:
     assert event["file"]["name"] == r'a|b=c\d\x0ae\x1b[31m\u202ef" CEF:0|x|.txt'
 
 
-def test_ocsf_finding_has_what_its_class_requires(row: FileRow) -> None:
+def test_ocsf_finding_has_what_its_class_requires(row: FileRecord) -> None:
     event = ocsf.finding_event(row, NOW)
     assert event["class_uid"] == 2006
     assert event["type_uid"] == event["class_uid"] * 100 + event["activity_id"]

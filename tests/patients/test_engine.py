@@ -59,7 +59,7 @@ def test_the_cascade_does_not_cut_off_a_patient(
     engine: Engine, matcher: Matcher, people: list[Person], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where no name could bring about a referral, names are searched for a patient's number all the same."""
-    monkeypatch.setattr(Decider, "might_refer", lambda *_: False)
+    monkeypatch.setattr(Decider, "might_refer", lambda *_, **__: False)
     cheap = replace(engine, audit_share=0.0, patients=matcher)
 
     def finds_names(mrn: str) -> bool:

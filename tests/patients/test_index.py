@@ -227,6 +227,6 @@ def test_a_damaged_index_is_refused(matcher: Matcher, settings: PatientSettings,
     elif damage == "manifest":
         manifest.write_text("{}")
     else:
-        manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "format": 2}))
+        manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "format": 99}))
     with pytest.raises(ConfigError, match=r"hashes\.npy|index\.json"):
         open_index(settings.folder)

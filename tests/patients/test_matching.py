@@ -7,6 +7,8 @@ from phiscan.model import EntityType, PatientCheck, PatientMatch, Span
 from phiscan.patients.chance import DENSE, number_density
 from phiscan.patients.lifecycle import build
 from phiscan.patients.matching import Matcher, load_matcher, log_odds_of, merged
+from phiscan.patients.names import listed_pairs, written_pairs
+from phiscan.patients.normalise import card_form
 from phiscan.patients.records import Kind, PatientRecord
 from phiscan.patients.settings import PatientSettings
 from tests.patients.conftest import Check, made
@@ -188,3 +190,70 @@ def test_strangers_match_as_rarely_as_is_said(settings: PatientSettings) -> None
     assert 0 < expected < 100
     spread = 4 * np.sqrt(expected) + 4  # of a Poisson count
     assert abs(n_found - expected) < spread, (n_found, expected)
+
+
+SURNAMES = {
+    ("Zoé", "Gagné-Côté"): (
+        *(
+            "Zoé Gagné-Côté",
+            "ZOE GAGNE COTE",
+            "Zoe Gagnecote",
+            "GAGNÉ-CÔTÉ, Zoé",
+            "Côté-Gagné Zoé",
+            "Gagne, Zoe",
+        ),
+    ),
+    ("Ngozi", "Okafor Lind"): (
+        "Ngozi Okafor-Lind",
+        "NGOZI OKAFORLIND",
+        "Okafor-Lind, Ngozi",
+        "OkaforLind Ngozi",
+    ),
+    ("Jean-Pierre", "St-Onge"): (
+        *("Jean-Pierre St-Onge", "Jean Pierre Saint-Onge", "JEAN-PIERRE ST ONGE", "Jeanpierre Saintonge"),
+        *("Jean-Pierre Stonge", "Saint Onge, Jean-Pierre"),
+    ),
+    ("Siobhán", "O'Malley"): (
+        "Siobhan OMalley",
+        "O Malley, Siobhan",
+        "Siobhán O\u2019Malley",
+        "OMALLEY SIOBHAN",
+    ),
+    ("Marie", "MacDonald"): ("Marie Mac Donald", "Macdonald, Marie", "Marie McDonald", "MARIE MC DONALD"),
+    ("Anna", "van der Berg"): (
+        "Anna Vanderberg",
+        "van der Berg, Anna",
+        "Anna Van-der-Berg",
+        "VANDERBERG, ANNA",
+    ),
+    ("Anneke", "DeVries"): ("Anneke de Vries", "DEVRIES, Anneke", "Anneke De Vries"),
+    ("Renée", "L'Heureux"): ("Renee LHeureux", "RENEE L HEUREUX", "Lheureux, Renée"),
+    ("Marc", "Saint-Pierre"): (
+        "Marc St-Pierre",
+        "MARC ST PIERRE",
+        "Marc Saintpierre",
+        "Marc Stpierre",
+        "Marc St. Pierre",
+    ),
+    ("Luc", "Lévesque"): ("Luc Levesque", "LEVESQUE LUC", "Luc Le\u0301vesque"),
+}
+
+
+@pytest.mark.parametrize(
+    ("given", "family", "written"),
+    [(*patient, written) for patient, writings in SURNAMES.items() for written in writings],
+)
+def test_a_surname_is_matched_however_it_is_written(given: str, family: str, written: str) -> None:
+    assert set(listed_pairs(given, family)) & set(written_pairs(written))
+
+
+@pytest.mark.parametrize("other", ["Zoé Roy", "Marc Pierce", "Anna Bergen", "Marie Donaldson", "Luc Leveque"])
+def test_another_surname_is_not(other: str) -> None:
+    assert not any(set(listed_pairs(*patient)) & set(written_pairs(other)) for patient in SURNAMES)
+
+
+@pytest.mark.parametrize(
+    "card", ["BÉLM 6153 0318", "bélm61530318", "belm-6153-0318", "Bélm 6153  0318", "BELM.6153.0318"]
+)
+def test_a_health_card_is_equal_however_it_is_written(card: str) -> None:
+    assert card_form(card) == card_form("BELM61530318")

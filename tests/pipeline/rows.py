@@ -23,11 +23,14 @@ VOLATILE = {
     "signed",
     "signature",
     "key_id",  # of the key of the audit log, of which every home makes its own
+    "parts",  # digests of a result, over rows with their times
+    "seal",  # by the same key, over such digests and other rows
     "details",  # of the audit log, whose digest is over a row with its time
 }
 
-# What the next scan may pass over: an interrupted one has looked at some files twice, and noted folders.
-DERIVED = {"folder"}
+# What the next scan may pass over: an interrupted one has looked at some files twice, and noted folders. Sums
+# of seals are by the key of each home, and over states of folders.
+DERIVED = {"folder", "seal_total"}
 
 
 def database_rows(path: Path) -> dict[str, list[dict[str, object]]]:
@@ -58,10 +61,11 @@ def results_by_path(path: Path) -> dict[tuple[bytes, bytes], dict[str, list[tupl
     with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as connection:
         for part in parts:
             names = [row[1] for row in connection.execute(f"PRAGMA table_info({part})")]
-            kept = [name for name in names if name not in {"id", "scan_id", "file_id", "examination_id"}]
+            keys = {"id", "scan_id", "file_id", "examination_id"}
+            kept = ", ".join(f'part."{name}"' for name in names if name not in keys)  # "case": a word of SQL
             number = "id" if part == "examination" else "examination_id"
             query = (
-                f"SELECT root.path, file.path, {', '.join(f'part.{name}' for name in kept)} "  # noqa: S608 (our names)
+                f"SELECT root.path, file.path, {kept} "  # noqa: S608 (our names)
                 f"FROM sighting JOIN file ON file.id = sighting.file_id JOIN root ON root.id = file.root_id "
                 f"JOIN {part} part ON part.{number} = sighting.examination_id ORDER BY sighting.file_id, 3"
             )

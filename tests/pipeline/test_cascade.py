@@ -3,15 +3,12 @@
 from dataclasses import replace
 from functools import cache
 
-import numpy as np
 import pytest
 
 from phiscan.config import Config
 from phiscan.decision import build_decider
-from phiscan.health import HINT, build_classifier
-from phiscan.health.patient_classifier import PatientModel
-from phiscan.health.word_hashes import N_BUCKETS
-from phiscan.model import Document, Referral, Search, Segment
+from phiscan.health import build_classifier
+from phiscan.model import Document, EntityType, Referral, Search, Segment
 from phiscan.pipeline.engine import Engine
 from phiscan.pipeline.examine import examine, in_audit_sample
 from phiscan.screen import build_screener
@@ -59,7 +56,7 @@ def test_names_are_not_searched_where_nothing_says_health_and_the_case_says_so()
     assert part.referral is Referral.CLEAR
     assert part.case == "names_not_searched"
     assert part.search is Search.LEFT_OUT
-    assert dict(part.detectors) == {"patterns": False, "names": False}
+    assert dict(part.detectors) == {"patterns": False}
 
 
 def test_all_three_detectors_run_on_the_audit_sample() -> None:
@@ -74,14 +71,12 @@ def test_all_three_detectors_run_on_the_audit_sample() -> None:
     assert sampled != [one for one in documents if in_audit_sample(one, other)]
 
 
-def test_names_are_searched_where_only_detector_b_sees_health() -> None:
-    # B asks the score by concepts and cues; a model of words that knows nothing must not take its names.
-    nothing = PatientModel(np.zeros(N_BUCKETS, dtype=np.float32), {}, -9.0, "test-1")
-    text = LETTER.format(first="Zantho", last="Prathewin", born="3 May 1961", card="1234 567 897", year=2009)
-    engines = (
-        replace(one, classifier=replace(one.classifier, patient_model=nothing)) for one in (full(), cut())
-    )
-    whole, part = (examine(document(text), engine) for engine in engines)
-    assert whole == replace(part, search=Search.EVERYTHING)
-    assert dict(part.detectors)["names"]
-    assert part.health.score < HINT
+def test_strong_identifiers_are_found_where_nothing_says_health_and_weak_ones_are_not() -> None:
+    contact = "4 May 2021, office@example.org, (613) 555-0142\n"
+    text = f"{STAFF}\nSIN: 130-692-544\nDate of birth: 3 May 1961\n{contact * 9}"
+    part = examine(document(text), cut())
+    assert part.search is Search.LEFT_OUT
+    assert part.referral is Referral.PII_ONLY
+    assert {one.entity_type for one in part.screening.findings} == {EntityType.SIN, EntityType.DATE_OF_BIRTH}
+    whole = {one.entity_type for one in examine(document(text), full()).screening.findings}
+    assert {EntityType.EMAIL, EntityType.PHONE, EntityType.DATE} <= whole

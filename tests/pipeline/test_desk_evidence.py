@@ -104,7 +104,7 @@ def test_no_value_reaches_the_browser_without_a_reveal(place: Place) -> None:
         assert '<span class="health">metformin</span>' in page or "salbutamol" in page
         assert re.search(r'<a class="pill t-name" [^>]*data-type="PERSON">name</a>', page)
     assert place.visit.client.get(f"/items/{items[0]}/passages").text.count('class="passage"') >= 1
-    for address in ("/folders", "/folders?root=1&folder=0", "/folders/decide?root=1&folder=0", "/tasks"):
+    for address in ("/folders", "/folders?root=1&folder=0", "/folders/decide?root=1&folder=0", "/incidents"):
         answer = client.get(address)
         assert answer.status_code == 200
         assert not [one for one in CANARIES if one in shown(answer.text)], address

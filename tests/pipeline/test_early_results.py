@@ -21,7 +21,6 @@ from phiscan.errors import StoreError
 from phiscan.model import FailReason, FileResult, Outcome, SourceFile
 from phiscan.pipeline.engine import build_engine
 from phiscan.pipeline.process import process
-from phiscan.pipeline.processed import Processed
 from phiscan.pipeline.result_recorder import ResultRecorder
 from phiscan.pipeline.scan import scan
 from phiscan.review.records.early_results import from_json, to_json
@@ -57,7 +56,7 @@ class Held:
     def __exit__(self, *_: object) -> None:
         pass
 
-    def run(self, sources: Iterable[SourceFile]) -> Iterator[tuple[SourceFile, Processed]]:
+    def run(self, sources: Iterable[SourceFile]) -> Iterator[tuple[SourceFile, FileResult]]:
         engine = build_engine(self.config)
         given = list(sources)
         self.asked += [source.path for source in given]
@@ -179,7 +178,7 @@ def test_a_result_comes_back_from_json_as_it_was(tmp_path: Path) -> None:
     create_key(config.key_file)
     (path,) = share.rglob("*.txt")
     source = SourceFile.of(bytes(share), bytes(path.relative_to(share)), path.stat())
-    result = process(source, build_engine(config)).result
+    result = process(source, build_engine(config))
     assert result.findings
     assert result.terms
     assert from_json(to_json(result)) == result
@@ -193,7 +192,7 @@ def test_an_unmasked_preview_is_not_kept(tmp_path: Path) -> None:
     create_key(config.key_file)
     (path,) = share.rglob("*.txt")
     source = SourceFile.of(bytes(share), bytes(path.relative_to(share)), path.stat())
-    result = process(source, build_engine(config)).result
+    result = process(source, build_engine(config))
     shown = replace(result, findings=(replace(result.findings[0], preview="Ann"), *result.findings[1:]))
     with pytest.raises(StoreError, match="not masked"):
         to_json(shown)

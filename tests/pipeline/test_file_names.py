@@ -51,7 +51,7 @@ def source(root: Path, path: str) -> SourceFile:
 def examined(engine: Engine, root: Path, path: str, text: str = REPORT) -> FileResult:
     (root / path).parent.mkdir(parents=True, exist_ok=True)
     (root / path).write_text(text)
-    return process(source(root, path), engine).result
+    return process(source(root, path), engine)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_a_nameless_report_is_referred_for_its_name(
     engine: Engine, tmp_path: Path, path: str, locator: str
 ) -> None:
     result = examined(engine, tmp_path, path)
-    assert (result.referral, result.case) == (Referral.REFERRED, "bare_name")
+    assert (result.referral, result.case) == (Referral.REFERRED, "person_and_health")
     assert locator in {finding.locator for finding in result.findings}
     assert PiiBit.LAST_NAME in result.vector.bits
     assert result.n_people == 1
@@ -123,7 +123,7 @@ def test_a_member_of_an_archive_is_known_by_its_name(engine: Engine, tmp_path: P
     with zipfile.ZipFile(tmp_path / "old.zip", "w") as archive:
         archive.writestr("scans/Nguyen_Thi_Lan.txt", REPORT)
         archive.writestr("scans/readme.txt", "Scans of the year before.\n")
-    result = process(source(tmp_path, "old.zip"), engine).result
+    result = process(source(tmp_path, "old.zip"), engine)
     assert result.referral is Referral.REFERRED
     assert {finding.locator for finding in result.findings} == {f"scans/Nguyen_Thi_Lan.txt{FILE_NAME}"}
     assert result.is_of_content  # it is within the bytes, so every copy has it
@@ -135,6 +135,8 @@ def test_names_stand_behind_the_text_with_their_places() -> None:
     document = Document(text, segments, "text/plain")
     members = (("a.zip" + FILE_NAME, "a.zip"), ("a.zip!/Roy_Ann.txt" + FILE_NAME, "Roy Ann.txt"))
     own = ((FILE_NAME, "b.eml"), (FOLDER_NAME, "Roy"))
+    of_source = SourceFile(b"/srv/patients", b"Roy/b.eml", 0, 0, 0, 0, 0)
+    assert names_of(of_source) == own
     assert members_of(document) == members
     named = with_names(document, (*members, *own))
     assert named.text == "one\ntwo\na.zip\nRoy Ann.txt\nb.eml\nRoy\n"
@@ -144,8 +146,8 @@ def test_names_stand_behind_the_text_with_their_places() -> None:
     assert with_names(document, ()) == document
     for some in ((), members, own, (*members, *own)):
         shown = with_names(document, some)
-        assert as_examined(document, own, len(shown.text)) == shown
-    assert as_examined(document, own, 0) == document
+        assert as_examined(document, of_source, len(shown.text)) == shown
+    assert as_examined(document, of_source, 0) == document
 
 
 def test_of_a_container_with_many_members_the_first_are_looked_at() -> None:

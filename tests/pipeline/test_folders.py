@@ -21,7 +21,6 @@ from phiscan.crawl import IgnoreRules
 from phiscan.errors import StoreError
 from phiscan.model import FailReason, FileResult, Outcome, PiiVector, Referral, SourceFile
 from phiscan.pipeline.folders import KnownFolders
-from phiscan.pipeline.processed import Processed
 from phiscan.pipeline.scan import scan
 from phiscan.pipeline.scan_plan import ScanOptions
 from phiscan.review.store import Store
@@ -41,13 +40,15 @@ class Answers:
         self.n_read = 0
         self.missing_isolation: tuple[str, ...] = ()
 
-    def run(self, sources: Iterable[SourceFile]) -> Iterator[tuple[SourceFile, Processed]]:
+    def run(self, sources: Iterable[SourceFile]) -> Iterator[tuple[SourceFile, FileResult]]:
         for source in sources:
-            self.n_read += 1
-            yield source, Processed(_answer(source), ())
+            self.n_read += not source.unopened
+            yield source, _answer(source)
 
 
 def _answer(source: SourceFile) -> FileResult:
+    if source.unopened:
+        return FileResult.of_unopened(source)
     if b"broken" in source.path:
         return FileResult(source, Outcome.FAILED, reason=FailReason.IO_ERROR)
     content = Path(os.fsdecode(source.absolute)).read_bytes()

@@ -13,7 +13,6 @@ from phiscan.crawl import load_ignore
 from phiscan.extract.ocr.recognition import languages
 from phiscan.model import FailReason, FileResult, Outcome, Referral, SourceFile, UnreadPart
 from phiscan.pipeline.ocr_pass import in_order, is_pending, within_budget
-from phiscan.pipeline.processed import Processed
 from phiscan.pipeline.result_recorder import Progress
 from phiscan.pipeline.scan import scan
 from phiscan.pipeline.scan_plan import ScanOptions
@@ -162,7 +161,7 @@ def test_interrupted_second_pass_goes_on_where_it_stopped(tmp_path: Path, share:
 class _Stopped(Held):
     """Answers all files but the first, and is then interrupted."""
 
-    def run(self, sources: Iterable[SourceFile]) -> Iterator[tuple[SourceFile, Processed]]:
+    def run(self, sources: Iterable[SourceFile]) -> Iterator[tuple[SourceFile, FileResult]]:
         yield from super().run(list(sources)[1:])
         raise KeyboardInterrupt
 

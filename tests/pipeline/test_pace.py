@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from phiscan.cli.scan.load_settings import load_settings_of
+from phiscan.cli.scan.command import load_settings_of
 from phiscan.config import Config, load_config
 from phiscan.errors import ConfigError
 from phiscan.model import SourceFile

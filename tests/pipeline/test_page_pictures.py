@@ -12,15 +12,14 @@ from PIL import Image, ImageDraw, ImageFont
 from phiscan.config import Config, Limits
 from phiscan.extract import extract_bytes
 from phiscan.extract.ocr import recognition
-from phiscan.extract.ocr.picture_log import SeenPicture, current_log, logged_pictures, word_spans
-from phiscan.extract.ocr.words import Word
+from phiscan.extract.ocr.layout import SeenPicture, Word, current_log, logged_pictures, word_spans
 from phiscan.model import Document, EntityType, Segment
 from phiscan.pipeline.rereading.page_pictures import MAX_SHOWN, PagePicture, WordBox, _placed, read_shown
 from phiscan.review.accounts.users import Role
 from phiscan.review.decisions.reveals import PURPOSES
 from phiscan.review.store import Store
 from phiscan.web.app import create_app
-from phiscan.web.views.revealed_pictures import picture_views
+from phiscan.web.routes.reveal import picture_views
 from tests.pipeline.harness import ToolHere
 from tests.pipeline.test_file_names import source as source_of
 from tests.web.conftest import OWN, PASSWORD, Browser

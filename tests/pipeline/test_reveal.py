@@ -22,6 +22,7 @@ def test_shows_what_was_examined_and_nothing_else(tool_here: ToolHere, tmp_path:
     (share / "vetoed.txt").write_text(
         "Social insurance number: 123 456 789\nthe same again, SIN 123 456 789\n"
     )
+    (share / "plain.txt").write_text("Gordon Winslow will bring the chairs to the garden club.\n")
     assert tool.run("init").returncode == 0
     done = tool.run("scan", share, "--exit-zero")
     assert done.returncode == 0, done.stderr
@@ -39,6 +40,11 @@ def test_shows_what_was_examined_and_nothing_else(tool_here: ToolHere, tmp_path:
         numbers = [one for one in refused.first if one.entity_type is EntityType.SIN]
         assert [(one.preview, one.reasons[-1].kind) for one in numbers] == [("999 999 999", "veto")] * 2
         assert refused.n >= 2
+        assert "No findings" in tool.run("queue", "show", "plain.txt").stdout
+        again = tool.run("queue", "show", "plain.txt", "--again").stdout
+        assert "1 finding: name 1" in again
+        assert " is not written or laid out like a record" in again, again
+        assert "Winslow" not in again
         assert "456" not in repr(refused)
         os.utime(place, (1, 1))  # other dates, the same bytes
         assert rereader.read(reveal).text == document.text

@@ -58,7 +58,7 @@ def test_what_is_not_referred_is_kept_as_counts(tool_here: Tool, share: Path) ->
     assert n_rows == n_findings == sum(counts.values()) > 3
     search, counts, n_findings, n_rows = found["club0.txt"]
     assert (search, n_rows) == ("left_out", 0)
-    assert counts["EMAIL"] == counts["PHONE"] == 3
+    assert counts == {}  # contact data is looked for only where it could matter
     assert n_findings == sum(counts.values())
     cascade = summary["cascade"]
     assert isinstance(cascade, dict)

@@ -34,7 +34,7 @@ def resident():
 
 def read(name):
     path = Path(name)
-    return worker.work(SourceFile.of(bytes(path.parent), path.name.encode(), path.lstat())).result
+    return worker.work(SourceFile.of(bytes(path.parent), path.name.encode(), path.lstat()))
 
 worker._Worker.engine = build_engine(Config(), b"k" * 32)
 small, large = sys.argv[1:]

@@ -8,7 +8,6 @@ from typing import Any, NoReturn
 import pytest
 
 from phiscan.config import Config
-from phiscan.pipeline.learning import learn
 from phiscan.pipeline.workers import pools as workers
 from phiscan.pipeline.workers.pools import local_workers
 
@@ -29,7 +28,6 @@ def given(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
         raise _StartedError
 
     monkeypatch.setattr(workers, "Sandbox", start)
-    monkeypatch.setattr(learn, "Sandbox", start)
     return found
 
 
@@ -46,14 +44,6 @@ def _config(home: Path) -> Config:
 def test_workers_of_a_scan_get_no_password(given: list[bytes], tmp_path: Path) -> None:
     with pytest.raises(_StartedError), local_workers(_config(tmp_path)):
         pass
-    assert PASSWORD.encode() not in given[0]
-    assert tmp_path.name.encode() in given[0]
-
-
-def test_workers_that_learn_get_no_password(given: list[bytes], tmp_path: Path) -> None:
-    nothing: Any = None
-    with pytest.raises(_StartedError):
-        learn._learn_text(_config(tmp_path), (), nothing, nothing)
     assert PASSWORD.encode() not in given[0]
     assert tmp_path.name.encode() in given[0]
 

@@ -1,13 +1,12 @@
 """Intervals lie inside the range of their figure, contain the estimate and have a width, or do not exist."""
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from papers.intervals import binomial_interval, bootstrap_interval, cross_validation_interval
 from phiscan.metrics.agreement import agreement
 from phiscan.metrics.capture_recapture.captures import CaptureTable
-from phiscan.metrics.capture_recapture.doubly_robust import doubly_robust
 from phiscan.metrics.capture_recapture.loglinear import fit_models
 from phiscan.metrics.capture_recapture.missed import average
 from phiscan.metrics.capture_recapture.model_names import hierarchical_models
@@ -16,14 +15,7 @@ from phiscan.metrics.capture_recapture.two_list import chapman, lincoln_petersen
 from phiscan.metrics.cascade import cascade_loss
 from phiscan.metrics.elusion import elusion
 from phiscan.metrics.intervals import Figure, clopper_pearson
-from phiscan.metrics.ranking.ranked import rank
-from phiscan.metrics.ranking.scores import (
-    Interval,
-    binomial_interval,
-    bootstrap_interval,
-    cross_validation_interval,
-    logit_interval,
-)
+from phiscan.metrics.ranking import Interval, logit_interval, rank
 from phiscan.metrics.screening import coverage, relative, tdp_frp
 from phiscan.metrics.verification import Verified, begg_greenes, rogan_gladen
 from phiscan.pipeline.windows.people_estimate import WindowCount, estimate_people
@@ -113,21 +105,6 @@ def test_of_totals_of_two_lists(both: int, first: int, second: int) -> None:
         whole = stratified_total({"a": table, "b": table}).combined
         check(whole.total, whole.ci95, whole.reason, (2 * n_found, float("inf")))
     assert log_interval(n_found, 3.0, 0.0) is None
-
-
-@settings(max_examples=40, deadline=None)
-@given(st.lists(st.sampled_from([(1, 1), (1, 0), (0, 1)]), min_size=1, max_size=30))
-def test_of_the_doubly_robust_total(found: list[tuple[int, int]]) -> None:
-    lists = np.array(found)
-    one = doubly_robust(lists[:, 0], lists[:, 1], np.arange(len(found))[:, None] % 3)
-    if one.total is not None:
-        check(one.total, one.ci95, one.reason, (len(found), float("inf")))
-
-
-def test_two_lists_of_the_same_files_have_no_doubly_robust_interval() -> None:
-    one = doubly_robust([1] * 20, [1] * 20, np.zeros((20, 1)))
-    assert one.ci95 is None
-    assert one.reason
 
 
 @given(st.integers(1, 40), st.data())

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from papers.areas import area_estimates
+from papers.intervals import bootstrap_interval, cross_validation_interval
 from phiscan.metrics.deidentification.randomization import randomization_test
 from phiscan.metrics.deidentification.span_formats import parse_brat, parse_jsonl, write_brat, write_jsonl
 from phiscan.metrics.deidentification.span_schemes import scheme_counts
@@ -20,13 +22,18 @@ from phiscan.metrics.deidentification.spans import (
     align,
     instance_counts_by_type,
 )
+from phiscan.metrics.differential_privacy import NOISES, noise_scale, release, smooth_sensitivity
 from phiscan.metrics.hierarchy import Hierarchy, OverlapCounts, score_hierarchy
-from phiscan.metrics.ranking.differential_privacy import NOISES, noise_scale, release, smooth_sensitivity
-from phiscan.metrics.ranking.precision_recall import area_estimates
-from phiscan.metrics.ranking.ranked import Ranking, curve, rank
-from phiscan.metrics.ranking.scores import auc_roc, bootstrap_interval, cross_validation_interval
-from phiscan.metrics.ranking.unachievable import minimum_aucpr, minimum_average_precision, minimum_precision
-from phiscan.report.spans.xml import parse_i2b2, write_i2b2_2006, write_i2b2_2014
+from phiscan.metrics.ranking import (
+    Ranking,
+    auc_roc,
+    curve,
+    minimum_aucpr,
+    minimum_average_precision,
+    minimum_precision,
+    rank,
+)
+from phiscan.report.spans.files import parse_i2b2, write_i2b2_2006, write_i2b2_2014
 
 LIMITED = settings(max_examples=60, deadline=None)
 

@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -11,19 +12,27 @@ from scipy import integrate, stats
 from scipy.spatial import ConvexHull
 from sklearn import metrics as sk
 
-from phiscan.metrics.ranking.binormal import binormal_area
-from phiscan.metrics.ranking.precision_recall import (
+from papers.areas import (
     area_estimates,
-    average_precision,
+    binormal_area,
     interpolated_area,
     interpolated_precision,
-    lower_trapezoid,
+    normalised_aucpr,
     upper_trapezoid,
 )
-from phiscan.metrics.ranking.ranked import curve, rank
-from phiscan.metrics.ranking.scores import auc_roc, binomial_interval, logit_interval
-from phiscan.metrics.ranking.simulation import true_area
-from phiscan.metrics.ranking.unachievable import minimum_aucpr, minimum_average_precision, minimum_precision
+from papers.intervals import binomial_interval
+from papers.simulation import true_area
+from phiscan.metrics.ranking import (
+    auc_roc,
+    average_precision,
+    curve,
+    logit_interval,
+    lower_trapezoid,
+    minimum_aucpr,
+    minimum_average_precision,
+    minimum_precision,
+    rank,
+)
 
 # Slide "Scoring Classifier": eight examples.
 EIGHT_SCORES = [1.0, 0.8, 0.7, 0.6, 0.5, 0.3, 0.2, 0.1]
@@ -183,8 +192,29 @@ def test_agrees_with_scikit_learn(seed: int) -> None:
     precision, recall, _ = sk.precision_recall_curve(labels, scores)
     assert average_precision(ranking) == pytest.approx(sk.average_precision_score(labels, scores), abs=1e-14)
     assert auc_roc(ranking) == pytest.approx(sk.roc_auc_score(labels, scores), abs=1e-14)
-    # Straight lines through all its points are the lower trapezoid.
-    assert lower_trapezoid(ranking) == pytest.approx(sk.auc(recall, precision), abs=1e-14)
+    # Straight lines through all its points are the lower trapezoid, but that ours starts with the precision
+    # of the highest score where it is tied: theirs starts with a precision of 1, which no threshold has.
+    first = curve(ranking)
+    above = (1 - first.precision[0]) * first.recall[0] / 2
+    assert lower_trapezoid(ranking) == pytest.approx(sk.auc(recall, precision) - above, abs=1e-14)
+
+
+@pytest.mark.parametrize("n", [1, 3, 10])
+def test_scores_that_are_all_tied_have_the_areas_of_a_random_order(n: int) -> None:
+    ranking = rank([0.5] * 10 * n, [1] * n + [0] * 9 * n)
+    areas = asdict(area_estimates(ranking))
+    assert {name: area for name, area in areas.items() if area is not None} == pytest.approx(
+        dict.fromkeys(areas.keys() - {"binormal"}, 0.1)
+    )
+
+
+@pytest.mark.parametrize("labels", [[0, 0, 1, 1], [0] * 9 + [1], [0, 1, 0, 1, 1]])
+@pytest.mark.parametrize("tied", [False, True])
+def test_no_normalised_area_is_below_zero(labels: list[int], *, tied: bool) -> None:
+    scores = [-float(label) if tied else float(-index) for index, label in enumerate(labels)]
+    ranking = rank(scores, labels)
+    for area in asdict(area_estimates(ranking)).values():
+        assert area is None or 0 <= (normalised_aucpr(area, minimum_aucpr(ranking.skew)) or 0.0) <= 1
 
 
 def _brute_points(scores: list[float], labels: list[int]) -> list[tuple[int, int]]:

@@ -19,12 +19,12 @@ from phiscan.report.gather import gather
 from phiscan.report.pack import pack, write_pack
 from phiscan.review.decisions.corrections import Mark
 from phiscan.review.store import Store
+from tests.docs.generated import report_schema
 from tests.report.desk_day import DAY, day_at_the_desk, two_scans
-from tests.report.page import json_numbers, parsed, shown_numbers, visible_text
+from tests.report.page import json_numbers, shown_numbers, visible_text
 from tests.report.synthetic import CANARY, Made
 
 NOW = DAY + timedelta(hours=3)
-SCHEMA = Path(__file__).parents[2] / "docs" / "reference" / "schemas" / "report.json"
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,7 @@ def test_no_free_text_and_no_trace_of_a_value_is_in_any_file(made: Made, tmp_pat
 
 
 def test_satisfies_the_schema_and_shows_only_numbers_that_json_has(files: dict[str, str]) -> None:
-    jsonschema.validate(json.loads(files["report.json"]), json.loads(SCHEMA.read_text()))
+    jsonschema.validate(json.loads(files["report.json"]), report_schema())
     assert shown_numbers(files["report.html"]) - json_numbers(files["report.json"]) == set()
 
 
@@ -83,20 +83,11 @@ def test_compares_nothing_without_an_earlier_scan(made: Made) -> None:
     assert change.new is None
 
 
-def test_counts_by_owner_and_by_who_may_read(data: ReportData) -> None:
-    maria = next(one for one in data.owners if one.owner == "maria")
-    # Two copies of one content put the same three people at risk.
-    assert (maria.referred, maria.phi, maria.people) == (5, 3, 12)
-    assert (maria.everyone, maria.group, maria.owner_only, maria.unknown) == (1, 4, 0, 0)
-    assert maria.top_types == {"PERSON": 5, "PHONE": 5}
-    named = {one.reader: (one.referred, one.phi) for one in data.readers}
-    assert named == {"everyone": (1, 0), "group nurses": (1, 1), "user ana": (1, 1)}
-
-
 def test_counts_a_decision_that_was_taken_back_as_such(data: ReportData) -> None:
     undone = [one for one in data.decisions if one.undone]
     assert [(one.path, one.standing) for one in undone] == [("wards/copy of same.txt", False)]
-    assert data.overall.phi == sum(one.phi for one in data.reviewers) == 3
+    # One of the four files of PHI has the verdict on an identical one: three decisions.
+    assert (data.overall.phi, sum(one.phi for one in data.reviewers)) == (4, 3)
 
 
 def test_says_who_asked_to_see_texts(data: ReportData) -> None:
@@ -109,10 +100,10 @@ def test_says_what_is_hidden_by_whom_and_until_when(data: ReportData) -> None:
     rows = {one.suppression: one for one in data.oversight.suppressions}
     assert [rows[number].status for number in (1, 2, 3, 4)] == ["active", "lifted", "active", "ended"]
     assert [rows[number].rule for number in (1, 2, 3, 4)] == ["ca.phone.1", "", "ca.phone.2", ""]
-    assert (rows[1].hid_when_made, rows[1].hides_now, rows[1].where) == (2, 2, "/srv/share/wards")
+    assert (rows[1].hid_when_made, rows[1].hides_now, rows[1].where) == (1, 1, "/srv/share/wards")
     assert (rows[2].hides_now, rows[2].lifted_by) == (None, "ben")
     assert (rows[3].approved_by, rows[3].hides_now, rows[3].where) == ("lena", 0, "every share")
-    assert data.oversight.hidden_now == 2
+    assert data.oversight.hidden_now == 1
 
 
 def test_says_who_has_signed_the_log(made: Made, data: ReportData) -> None:
@@ -178,50 +169,19 @@ def test_nothing_in_the_pack_depends_on_a_verdict_that_awaits_a_blind_second_one
     assert "held back" in visible_text(packs[0]["report.html"])
 
 
-def test_fills_in_a_worksheet_for_each_confirmed_file(data: ReportData) -> None:
-    sheets = {one.path: one for one in data.worksheets}
-    assert sorted(sheets) == ["clinic/new place.txt", "wards/changed.txt", "wards/same.txt"]
-    same = sheets["wards/same.txt"]
-    assert (same.discovered, same.people, same.owner) == (DAY, 3, "maria")
-    assert same.readers == ("group nurses", "user ana")
-    assert {one.hipaa[:3] for one in same.identifiers} == {"(A)", "(D)"}
-    assert same.reidentification.startswith("High")
-    assert len(same.copies) == 1
-    assert (same.reveals, same.revealed_by) == (3, ("ana", "ben"))
-    # Decided by a lead later, but discovered with the first verdict of PHI.
-    assert sheets["wards/changed.txt"].discovered == DAY
-    assert same.due["hipaa_individuals"].date() == (DAY + timedelta(days=60)).date()
-    assert same.due["gdpr_authority"] == DAY + timedelta(hours=72)
-    assert same.due["phipa_annual"].date().isoformat() == "2027-03-01"
-    assert same.due["pipeda_record"].date().isoformat() == "2028-11-22"
-
-
-def test_worksheets_stand_alone_and_are_indexed(data: ReportData, files: dict[str, str]) -> None:
-    for sheet in data.worksheets:
-        page = files[sheet.page]
-        root = parsed(page)
-        assert not list(root.iter("script", "link", "img"))
-        assert "url(" not in page
-        text = visible_text(page)
-        assert all(f"164.402(2)({factor})" in text for factor in ("i", "ii", "iii", "iv"))
-        assert "O. Reg. 329/04" in text
-        assert "2027-01-21" in text
-    links = [link.get("href") for link in parsed(files["worksheets/index.html"]).iter("a")]
-    assert [f"worksheets/{link}" for link in links] == [sheet.page for sheet in data.worksheets]
-    rows = list(csv.DictReader(io.StringIO(files["tables/worksheets.csv"])))
-    assert [row["page"] for row in rows] == [sheet.page for sheet in data.worksheets]
-
-
-def test_removes_worksheets_of_files_that_are_no_longer_confirmed(made: Made, tmp_path: Path) -> None:
+def test_an_incident_is_in_the_report_without_its_texts(made: Made) -> None:
+    store = Store(made.database)
+    same = store.find("wards/same.txt")
+    texts = {"title": CANARY, "happened": CANARY}
+    number = store.desk.write_incident(None, texts, add=[same], by="ana", now=DAY)
     report = gather(made.database, now=NOW)
-    write_pack(report, tmp_path)
-    kept = tmp_path / "worksheets" / "notes of mine.html"
-    kept.write_text("")
-    old = tmp_path / "worksheets" / "file-999.html"
-    old.write_text("")
-    write_pack(report, tmp_path)
-    assert not old.exists()
-    assert kept.exists()
+    (row,) = report.data.incidents
+    assert (row.number, row.state, row.files, row.here) == (number, "open", 1, 1)
+    assert report.data.in_no_incident == 2  # of three; a fourth awaits its second verdict
+    files = pack(report)
+    (line,) = csv.DictReader(io.StringIO(files["tables/incidents.csv"]))
+    assert line["state"] == "open"
+    assert not [name for name, text in files.items() if CANARY in text]
 
 
 def test_hides_paths_everywhere(made: Made) -> None:

@@ -6,41 +6,37 @@ from typing import Any
 import numpy as np
 import pytest
 
-from phiscan.model import Outcome, Referral, Verdict
-from phiscan.report.data.report import FileEntry
-from phiscan.report.detectors import MIN_COMPARED, feature_dependence
-from phiscan.report.sections.missed import capture_recapture
+from phiscan.model import Outcome, PiiBit, PiiVector, Referral, SourceFile, Verdict
+from phiscan.report.sections.missed import MIN_COMPARED, capture_recapture, feature_dependence
+from phiscan.review.worklist.model import FileRecord
 
 NAMES = ("patterns", "names", "text")
 
 
-def entry(number: int, said: tuple[bool, ...], verdict: Verdict | None, **more: Any) -> FileEntry:
-    made = FileEntry(
-        file=number,
+def entry(number: int, said: tuple[bool, ...], verdict: Verdict | None, **more: Any) -> FileRecord:
+    made = FileRecord(
+        source=SourceFile(b"/r", b"a.txt", 1, 1, 1, number, 1),
+        outcome=Outcome.SCREENED,
+        file_id=number,
+        root_id=1,
         root="/r",
         path=f"{number}.txt",
-        folder="/r",
+        examination_id=number,
+        scan_id=1,
         media_type="text/plain",
-        outcome=Outcome.SCREENED.value,
-        reason="",
-        decision=Referral.REFERRED,
-        bits=(),
+        referral=Referral.REFERRED,
         hamming=0,
         health_score=0.5,
-        people=1,
-        second_look=False,
-        findings=1,
-        detectors=dict(zip(NAMES, said, strict=True)),
-        second_drawn=None,
-        second_near=None,
-        unread_parts=0,
+        n_people=1,
+        n_findings=1,
+        risk=1.0,
+        detectors=tuple(zip(NAMES, said, strict=True)),
         verdict=verdict,
-        reviewer="",
     )
     return replace(made, **more)
 
 
-def share() -> list[FileEntry]:
+def share() -> list[FileRecord]:
     """Return 60 PHI files that the three find independently with recall 0.7, and 200 that are none."""
     random = np.random.default_rng(1)
     files = []
@@ -78,8 +74,8 @@ def test_measures_the_dependence_of_features_over_confirmed_files() -> None:
     files = []
     for number in range(40):
         has = number % 2 == 0
-        bits = ("PhoneNumber", "FirstName") if has else ()
-        files.append(entry(number, (True, True, True), Verdict.PHI, bits=bits))
+        vector = PiiVector(frozenset({PiiBit.PHONE, PiiBit.FIRST_NAME}) if has else frozenset())
+        files.append(entry(number, (True, True, True), Verdict.PHI, vector=vector))
     pair, *others = feature_dependence(files, NAMES)
     assert (pair.first, pair.second, pair.compared) == ("patterns", "names", 40)
     assert (pair.first_feature, pair.second_feature) == ("PhoneNumber", "FirstName")

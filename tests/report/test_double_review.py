@@ -49,7 +49,7 @@ def test_takes_every_figure_from_the_metrics(filled: Fill) -> None:
 
 def test_a_later_verdict_of_the_same_person_replaces_the_earlier(filled: Fill) -> None:
     made = judged(filled, A=[PHI, NOT], B=[PHI, PHI])
-    Store(made.database).decide(2, NOT, reviewer="B", now=NOW)
+    Store(made.database).decide_all([(2, NOT)], reviewer="B", now=NOW)
     (pair,) = review_of(made).pairs
     assert pair.kappa.value == 1
     assert review_of(made).files == 2
@@ -66,7 +66,7 @@ def test_verdicts_on_different_contents_are_not_compared(filled: Fill) -> None:
     state = store.begin_scan([b"/srv/share"], versions={"rules": "2"}, options={}, now=NOW)
     store.record(state.id, "key2", [replace(made.results[0], content_hash="0" * 64)])
     store.finish_scan(state.id, status="complete", seconds=1, now=NOW + timedelta(hours=1))
-    store.decide(1, NOT, reviewer="B", now=NOW)
+    store.decide_all([(1, NOT)], reviewer="B", now=NOW)
     assert review_of(made).files == 0
 
 

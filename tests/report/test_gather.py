@@ -9,13 +9,16 @@ import pytest
 from phiscan.errors import StoreError
 from phiscan.metrics.capture_recapture.two_list import chapman
 from phiscan.metrics.elusion import elusion
+from phiscan.metrics.remaining import remaining
 from phiscan.metrics.screening import relative, tdp_frp
 from phiscan.model import OCR_PENDING, FailReason, PiiBit, Referral, UnreadPart, Verdict
 from phiscan.report.data.report import Characteristic, ReportData
+from phiscan.report.export import files_csv
 from phiscan.report.gather import gather
 from phiscan.report.rendering.html import render
 from phiscan.review.store import Store
 from tests.report.synthetic import NOW, Made, decide_referred, failed, screened, share, skipped
+from tests.review.samples import members
 
 Fill = Callable[..., Made]
 
@@ -112,8 +115,10 @@ def test_says_null_and_why_when_nothing_was_reviewed(filled: Fill) -> None:
     assert data.overall.final_tdp.low == 0
     assert data.overall.final_tdp.high == data.overall.positive / data.overall.n
     assert data.capture.reason
-    assert data.elusion.reason
-    assert all(headline.value is None and headline.reason for headline in data.headlines)
+    rest = data.remaining.missed_in_rest
+    assert (rest.expected, rest.upper) == (None, rest.files)
+    assert rest.reason
+    assert all(headline.value is None and headline.reason for headline in data.headlines[:-1])
 
 
 def test_an_unsure_verdict_verifies_nothing(filled: Fill) -> None:
@@ -150,8 +155,9 @@ def test_everything_failed_reads_nothing_and_lists_all(filled: Fill) -> None:
     data = data_of(filled([failed(f"{n}.pdf", FailReason.CORRUPT, n) for n in range(7)]))
     assert (data.coverage.read, data.coverage.not_read) == (0, 7)
     assert data.coverage.read_share.value == 0
-    assert data.elusion.reason == data.overall.tdp.reason == data.overall.ppv.reason == "no file was read"
+    assert data.overall.tdp.reason == data.overall.ppv.reason == "no file was read"
     assert [entry.reason for entry in data.coverage.unread] == ["corrupt"] * 7
+    assert (data.remaining.unread, data.remaining.safe) == (7, False)
     assert data.overall.tdp.value is None
 
 
@@ -201,79 +207,29 @@ def test_hides_paths(filled: Fill) -> None:
         failed("Quillfeather Jane/b.pdf", number=2),
     ]
     report = gather(filled(results).database, now=NOW, hide_paths=True)
-    assert "Quillfeather" not in repr(report)
+    assert "Quillfeather" not in repr(report.data) + files_csv(report.files, report.names)
     assert report.data.folders == ()
 
 
-class TestElusion:
-    """The random sample of files that were not referred."""
-
-    def test_uses_the_reviewed_beginning_of_the_order(self, filled: Fill) -> None:
-        made = filled(share(400))
-        sample = data_of(made).elusion_sample
-        store = Store(made.database)
-        store.decide_all([(s.file, Verdict.NOT_PHI) for s in sample[:40]], reviewer="A", now=NOW)
-        found = data_of(made).elusion
-        assert (found.sample, found.found, found.open) == (40, 0, 0)
-        expected = elusion(found.population, 40, 0, sequential=True)
-        assert found.upper_sequential == expected.upper_sequential
-        assert found.upper_hypergeometric == expected.upper_hypergeometric
-
-    def test_a_file_without_a_verdict_does_not_hide_the_phi_after_it(self, filled: Fill) -> None:
-        made = filled(share(400))
-        sample = data_of(made).elusion_sample
-        verdicts = [(s.file, Verdict.NOT_PHI) for s in sample[:57] if s.position != 40]
-        store = Store(made.database)
-        store.decide_all([*verdicts, (sample[57].file, Verdict.PHI)], reviewer="A", now=NOW)
-        data = data_of(made)
-        found = data.elusion
-        assert (found.sample, found.found, found.open, found.known) == (58, 1, 1, 1)
-        expected = elusion(found.population, 58, 2, sequential=True)
-        assert found.upper_sequential == expected.upper_sequential
-        assert found.rate == 1 / 57
-        sentence = data.headlines[-1].sentence
-        assert "1 of the 57 reviewed files of a random sample of 58 did" in sentence
-        assert "the 1 without a verdict counts as PHI" in sentence
-        store.decide(sample[39].file, Verdict.NOT_PHI, reviewer="A", now=NOW)
-        closed = data_of(made).elusion
-        assert (closed.sample, closed.found, closed.open) == (58, 1, 0)
-        assert (closed.upper_sequential or 0) < (found.upper_sequential or 0)
-
-    def test_phi_found_outside_the_sample_is_the_least_that_was_missed(self, filled: Fill) -> None:
-        made = filled([screened(f"{n}.txt", Referral.CLEAR, number=n) for n in range(3000)])
-        first = data_of(made)
-        planned = first.elusion.planned
-        order = [row.file for row in first.elusion_sample]
-        outside = [number for number in range(1, 3001) if number not in set(order)][:150]
-        store = Store(made.database)
-        store.decide_all([(number, Verdict.NOT_PHI) for number in order], reviewer="A", now=NOW)
-        store.decide_all([(number, Verdict.PHI) for number in outside], reviewer="A", now=NOW)
-        found = data_of(made).elusion
-        assert found.sample - found.found >= planned
-        assert found.known == len(outside)
-        assert found.upper_sequential == max(
-            len(outside), elusion(3000, found.sample, found.found, sequential=True).upper_sequential or 0
-        )
-
-    def test_counts_unsure_as_phi(self, filled: Fill) -> None:
-        made = filled([screened(f"{n}.txt", Referral.CLEAR, number=n) for n in range(50)])
-        first = data_of(made).elusion_sample[0]
-        Store(made.database).decide(first.file, Verdict.UNSURE, reviewer="A", now=NOW)
-        found = data_of(made).elusion
-        assert (found.sample, found.found, found.unsure) == (1, 1, 1)
-
-    def test_keeps_its_order_when_files_are_added(self, filled: Fill) -> None:
-        few = [screened(f"{n}.txt", Referral.CLEAR, number=n) for n in range(20)]
-        more = [*few, *(screened(f"new-{n}.txt", Referral.CLEAR, number=n + 20) for n in range(20))]
-        before = [s.path for s in data_of(filled(few)).elusion_sample]
-        after = [s.path for s in data_of(filled(more)).elusion_sample if not s.path.startswith("new")]
-        assert [path for path in before if path in after] == after
-
-    def test_another_seed_is_another_order(self, filled: Fill) -> None:
-        made = filled([screened(f"{n}.txt", Referral.CLEAR, number=n) for n in range(50)])
-        first = [s.path for s in data_of(made).elusion_sample]
-        other = [s.path for s in data_of(made, seed="2").elusion_sample]
-        assert first != other
+def test_the_sample_is_the_desks(filled: Fill) -> None:
+    """The bound is that of the desk: with a gap and PHI after it, unsure as PHI, and PHI found elsewhere."""
+    made = filled([screened(f"{n}.txt", Referral.CLEAR, number=n) for n in range(400)])
+    store = Store(made.database)
+    assert data_of(made).elusion.reviewed == 0
+    store.desk.draw_sample(n_queued=0, n_unreferred=100, by="B", now=NOW)
+    order = members(made.database, referred=False)
+    gap = [(number, Verdict.NOT_PHI) for number in order[:57] if number != order[39]]
+    store.decide_all([*gap, (order[57], Verdict.PHI), (order[58], Verdict.UNSURE)], reviewer="A", now=NOW)
+    data = data_of(made)
+    assert (data.elusion.population, data.elusion.drawn) == (400, 100)
+    assert (data.elusion.reviewed, data.elusion.found) == (58, 2)
+    known = remaining(store.desk.left())
+    assert data.remaining == known
+    limit = elusion(400, 59, 3, sequential=True).upper_sequential or 0
+    assert known.missed_in_rest.upper == min(limit - 1, 400 - 57)
+    assert data.headlines[-1].sentence.startswith(known.missed_in_rest.words)
+    store.decide_all([(order[39], Verdict.NOT_PHI)], reviewer="A", now=NOW)
+    assert data_of(made).remaining.missed_in_rest.upper < known.missed_in_rest.upper
 
 
 def test_distrusts_a_model_that_known_misses_contradict(filled: Fill) -> None:

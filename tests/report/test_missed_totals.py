@@ -8,11 +8,10 @@ from phiscan.metrics.capture_recapture.latent_class import latent_class
 from phiscan.metrics.capture_recapture.missed import estimate_missed
 from phiscan.metrics.capture_recapture.strata import stratified_total
 from phiscan.model import Referral, Verdict
-from phiscan.report.data.estimates import Estimate
-from phiscan.report.data.missed import Capture
+from phiscan.report.data.estimates import Capture, Estimate
 from phiscan.report.gather import gather
 from phiscan.report.pack import pack
-from phiscan.report.sections.missed_totals import totals
+from phiscan.report.sections.missed import totals
 from phiscan.review.store import Store
 from tests.report.page import visible_text
 from tests.report.synthetic import NOW, Made, screened

@@ -17,11 +17,12 @@ from phiscan.model import FileResult, Outcome, Referral, Verdict
 from phiscan.report.gather import gather
 from phiscan.report.pack import pack, write_pack
 from phiscan.review.store import Store
+from tests.docs.generated import report_schema
 from tests.report.page import json_numbers, parsed, shown_numbers, visible_text
 from tests.report.synthetic import CANARY, NOW, Made, decide_referred, failed, fill, screened, share, source
+from tests.review.samples import members
 
 Fill = Callable[..., Made]
-SCHEMA = Path(__file__).parents[2] / "docs" / "reference" / "schemas" / "report.json"
 
 
 def pack_of(made: Made, **options: Any) -> dict[str, str]:
@@ -31,8 +32,10 @@ def pack_of(made: Made, **options: Any) -> dict[str, str]:
 def reviewed(filled: Fill) -> Made:
     made = filled(share(500))
     decide_referred(made, share_decided=0.8)
-    sample = gather(made.database, now=NOW).data.elusion_sample[:60]
-    Store(made.database).decide_all([(s.file, Verdict.NOT_PHI) for s in sample], reviewer="C", now=NOW)
+    store = Store(made.database)
+    store.desk.draw_sample(n_queued=10, n_unreferred=60, by="B", now=NOW)
+    sample = members(made.database, referred=False)
+    store.decide_all([(number, Verdict.NOT_PHI) for number in sample], reviewer="C", now=NOW)
     return made
 
 
@@ -96,7 +99,7 @@ def test_every_number_of_the_page_is_in_the_json(files: dict[str, str]) -> None:
 
 
 def test_json_satisfies_the_published_schema(files: dict[str, str]) -> None:
-    jsonschema.validate(json.loads(files["report.json"]), json.loads(SCHEMA.read_text()))
+    jsonschema.validate(json.loads(files["report.json"]), report_schema())
 
 
 def test_every_null_of_a_figure_has_a_reason(files: dict[str, str]) -> None:
@@ -167,7 +170,7 @@ def test_names_that_are_not_utf8_are_shown(filled: Fill) -> None:
 
 def test_says_how_many_are_open(filled: Fill) -> None:
     made = filled([screened(f"{n}.txt", Referral.REFERRED, number=n) for n in range(4)])
-    Store(made.database).decide(1, Verdict.PHI, reviewer="A", now=NOW)
+    Store(made.database).decide_all([(1, Verdict.PHI)], reviewer="A", now=NOW)
     assert "3 of 4 referred files have no verdict yet" in visible_text(pack_of(made)["report.html"])
 
 

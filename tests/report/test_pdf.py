@@ -1,4 +1,5 @@
 import io
+import re
 from collections.abc import Callable
 
 import pypdf
@@ -52,6 +53,12 @@ def test_says_what_the_page_says(data: ReportData, pdf: bytes) -> None:
     for sentence in data.limits:
         assert sentence.split(". ")[0][:60] in text.replace("- ", "")
     assert all(headline.name.split()[0] in text for headline in data.headlines)
+
+
+def test_neither_page_nor_pdf_shows_an_escaped_character(page: str, pdf: bytes) -> None:
+    shown = etree.HTML(page).xpath("string()") + text_of(pdf)
+    assert "'s" in shown
+    assert re.findall(r".{0,30}&(?:#\w+|lt|gt|quot|amp|apos|nbsp);", shown) == []
 
 
 def test_holds_every_file_that_the_page_lists(filled: Fill) -> None:

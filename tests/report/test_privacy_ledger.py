@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from phiscan.errors import InputError
-from phiscan.report.private.ledger import Budget, Charge, charge, data_set_id
+from phiscan.report.private.release import Budget, Charge, charge, data_set_id
 
 
 def test_identifies_a_data_set_in_any_order_with_a_key_of_its_own(tmp_path: Path) -> None:

@@ -6,10 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from phiscan.metrics.ranking.precision_recall import average_precision, interpolated_median, lower_trapezoid
-from phiscan.metrics.ranking.ranked import rank
-from phiscan.metrics.ranking.scores import auc_roc
-from phiscan.metrics.ranking.unachievable import minimum_aucpr, minimum_average_precision
+from phiscan.metrics.ranking import (
+    auc_roc,
+    average_precision,
+    interpolated_median,
+    lower_trapezoid,
+    minimum_aucpr,
+    minimum_average_precision,
+    rank,
+)
 from phiscan.model import Referral, Verdict
 from phiscan.report.data.estimates import ScoreRanking
 from phiscan.report.gather import gather

@@ -78,3 +78,15 @@ def test_without_a_second_list_nothing_lacks(filled: Fill) -> None:
     found = gather(filled(made_share()[:6]).database, now=NOW).data.second_list
     assert (found.files, found.too_low) == (0, False)
     assert "empty" in found.sentence
+
+
+def test_says_where_the_learned_version_and_the_former_one_differ(filled: Fill) -> None:
+    share = [
+        *made_share(),
+        replace(listed("spared.txt", 30, (False, False, False)), reasons=(("former_version", 0.7),)),
+        replace(screened("added.txt", Referral.REFERRED, number=31), reasons=(("former_version", -0.4),)),
+    ]
+    found = gather(filled(share).database, now=NOW).data.second_list
+    assert found.files == 5
+    assert "the learned version in use refers 1 that the former one would not" in found.sentence
+    assert "spares 1 that it would refer" in found.sentence

@@ -11,12 +11,14 @@ from phiscan.model import EntityType
 from phiscan.report.spans.files import (
     TYPE_SETS,
     pair_documents,
+    parse_i2b2,
     read_documents,
     read_type_map,
     read_vocabulary,
     write_documents,
+    write_i2b2_2006,
+    write_i2b2_2014,
 )
-from phiscan.report.spans.xml import parse_i2b2, write_i2b2_2006, write_i2b2_2014
 
 RECORD = """<?xml version="1.0" encoding="UTF-8"?>
 <ROOT>

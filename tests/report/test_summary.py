@@ -8,14 +8,16 @@ from datetime import timedelta
 import pypdfium2
 
 from phiscan.model import Referral, Verdict
-from phiscan.report.data.summary import Answer, Bar, Summary
+from phiscan.report.data.estimates import Answer, Bar, Summary
 from phiscan.report.gather import gather
+from phiscan.report.rendering.charts import named_bars
 from phiscan.report.rendering.html import render
 from phiscan.report.rendering.pdf import render_pdf
-from phiscan.report.rendering.summary_plots import named_bars
+from phiscan.review.decisions.incidents import IncidentState
 from phiscan.review.store import Store
 from tests.report.page import parsed, visible_text
 from tests.report.synthetic import NOW, Made, decide_referred, failed, screened, share, skipped
+from tests.review.samples import members
 
 Fill = Callable[..., Made]
 
@@ -47,15 +49,15 @@ def test_answers_from_the_store(filled: Fill) -> None:
         "files": 1,
         "people": 1,
         "readers": 1,
-        "missed": None,
+        "missed": 1,
         "unread": 1,
-        "clock": None,
+        "incidents": 0,
     }
     assert "1 more referred file has no final verdict" in answers["files"].caution
     assert (
         "1 of the 2 files that are PHI or undecided; a group can read 1 more" in answers["readers"].sentence
     )
-    assert "no file of the random sample" in (answers["missed"].reason or "")
+    assert "each counts as PHI" in answers["missed"].sentence
     assert {bar.name: bar.n for bar in found.outcomes} == {
         "confirmed as PHI": 1,
         "referred, no final verdict": 1,
@@ -79,25 +81,25 @@ def test_before_any_verdict_nothing_is_known_of_the_share(filled: Fill) -> None:
 def test_the_outcomes_count_every_file_once(filled: Fill) -> None:
     made = filled(share(300))
     decide_referred(made, share_decided=0.5)
-    order = gather(made.database, now=NOW).data.elusion_sample
-    Store(made.database).decide(order[0].file, Verdict.PHI, reviewer="A", now=NOW)
+    store = Store(made.database)
+    store.desk.draw_sample(n_queued=0, n_unreferred=1, by="B", now=NOW)
+    store.decide_all([(members(made.database, referred=False)[0], Verdict.PHI)], reviewer="A", now=NOW)
     data = gather(made.database, now=NOW).data
     assert sum(bar.n for bar in data.summary.outcomes) == data.coverage.crawled == 300
 
 
-def test_names_the_clock_that_ends_next(filled: Fill) -> None:
-    made = filled([screened("a.txt", Referral.REFERRED), screened("b.txt", Referral.REFERRED, number=2)])
+def test_counts_open_incidents_and_confirmed_files_in_none(filled: Fill) -> None:
+    made = filled([screened(name, Referral.REFERRED, number=n) for n, name in enumerate("abc", 1)])
     store = Store(made.database)
-    store.decide(1, Verdict.PHI, reviewer="A", now=NOW)
-    store.decide(2, Verdict.PHI, reviewer="A", now=NOW + timedelta(hours=10))
-    _, answers = first_page(made, hours=20)
-    assert answers["clock"].due == NOW + timedelta(hours=72)
-    assert "GDPR, 72 hours: file 1" in answers["clock"].sentence
-    _, later = first_page(made, hours=80)
-    assert later["clock"].due == NOW + timedelta(hours=82)
-    assert "GDPR, 72 hours: ended for 1 file" in later["clock"].caution
-    _, last = first_page(made, hours=24 * 90)
-    assert "HIPAA, 60 days: ended for 2 files" in last["clock"].caution
+    store.decide_all([(n, Verdict.PHI) for n in (1, 2, 3)], reviewer="A", now=NOW)
+    for title, add in (("one", [1]), ("two", [1])):
+        store.desk.write_incident(None, {"title": title}, add=add, by="A", now=NOW)
+    store.desk.write_incident(2, {}, state=IncidentState.CLOSED, reason="no risk", by="A", now=NOW)
+    _, answers = first_page(made)
+    assert answers["incidents"].n == 1
+    assert "2 confirmed files are in no incident" in str(answers["incidents"].sentence)
+    rows = gather(made.database, now=NOW).data.incidents
+    assert [(one.number, one.state, one.here) for one in rows] == [(2, "closed", 1), (1, "open", 1)]
 
 
 def test_unknown_readers_are_not_nobody(filled: Fill) -> None:
@@ -120,7 +122,7 @@ def test_findings_come_before_statistics(filled: Fill) -> None:
     page = render(gather(made.database, now=NOW).data)
     order = [section.get("id") for section in parsed(page).iter("section")]
     places = [
-        order.index(name) for name in ("summary", "found", "breach", "coverage", "appendix", "screened")
+        order.index(name) for name in ("summary", "found", "incidents", "coverage", "appendix", "screened")
     ]
     assert places == sorted(places)
     head = visible_text(page).partition("What was found Referred")[0]
@@ -133,7 +135,7 @@ def test_fills_one_sheet_and_the_rest_begins_on_the_next(filled: Fill) -> None:
     pdf = render_pdf(render(gather(made.database, now=NOW).data))
     document = pypdfium2.PdfDocument(io.BytesIO(pdf))
     first, second = (document[place].get_textpage().get_text_range() for place in (0, 1))
-    assert "Which clock ends when?" in first
+    assert "How many incidents are open?" in first
     assert "could not be read" in first
     assert "What was found" not in first
     assert "\nWhat was found\r" in second[:120]

@@ -1,8 +1,9 @@
-"""Begg-Greenes and the stopping rule of the report: from the counts that the page shows."""
+"""Begg-Greenes and the answer whether to stop in the report: from the counts that the page shows."""
 
 from collections.abc import Callable
 
 from phiscan.metrics.elusion import sequential_upper, tail_of
+from phiscan.metrics.remaining import remaining
 from phiscan.metrics.verification import Verified, begg_greenes
 from phiscan.model import Referral, Verdict
 from phiscan.report.data.report import ReportData
@@ -11,6 +12,7 @@ from phiscan.report.pack import pack
 from phiscan.review.store import Store
 from tests.report.page import visible_text
 from tests.report.synthetic import NOW, Made, screened
+from tests.review.samples import members
 
 Fill = Callable[..., Made]
 
@@ -22,10 +24,10 @@ def sampled(filled: Fill, n_referred: int, phi: int, not_phi: int, sample: list[
     verdicts = [Verdict.PHI] * phi + [Verdict.NOT_PHI] * not_phi
     if verdicts:
         store.decide_all(list(enumerate(verdicts, start=1)), reviewer="A", now=NOW)
-    order = data_of(made).elusion_sample
-    some = [(row.file, verdict) for row, verdict in zip(order, sample, strict=False)]
-    if some:
-        store.decide_all(some, reviewer="A", now=NOW)
+    if sample:
+        store.desk.draw_sample(n_queued=0, n_unreferred=60, by="B", now=NOW)
+        order = members(made.database, referred=False)
+        store.decide_all(list(zip(order, sample, strict=False)), reviewer="A", now=NOW)
     return made
 
 
@@ -48,7 +50,6 @@ def test_takes_the_correction_from_the_metrics(filled: Fill) -> None:
         expected.naive.sensitivity.value,
         expected.naive.specificity.value,
         expected.prevalence,
-        expected.missed,
     ]
     assert found.estimates[0].ci95 == expected.corrected.sensitivity.ci95
     a, b, referred, c, d, others = found.estimates[0].inputs.values()
@@ -66,26 +67,30 @@ def test_corrects_nothing_without_a_random_sample(filled: Fill) -> None:
     assert found.reason in text_of(made)
 
 
-def test_stops_once_the_limit_is_what_the_target_allows(filled: Fill) -> None:
+def test_the_review_may_stop_by_the_same_answer_as_at_the_desk(filled: Fill) -> None:
     made = sampled(filled, 100, 95, 5, [Verdict.NOT_PHI] * 60)
-    found = data_of(made).stopping
-    assert found.limit is not None
-    assert found.limit <= found.allowed == 5
-    assert (found.stop, found.recall_lower) == (True, 95 / (95 + found.limit))
-    assert "Yes, for a recall of 95.0%" in text_of(made)
+    known = data_of(made).remaining
+    assert known == remaining(Store(made.database).desk.left())
+    assert (known.safe, known.missed_in_rest.upper, known.left_in_list.upper) == (True, 0, 0)
+    text = text_of(made)
+    assert "It is safe to stop." in text
+    assert known.left_in_list.words in text
+    assert known.missed_in_rest.words in text
 
 
 def test_does_not_stop_before(filled: Fill) -> None:
     made = sampled(filled, 30, 19, 11, [Verdict.NOT_PHI] * 30)
-    found = data_of(made).stopping
+    data = data_of(made)
     limit = sequential_upper(60, 30, 0, tail_of(0.95))
     assert limit > 1
-    assert (found.limit, found.allowed, found.stop) == (limit, 1, False)
-    assert found.recall_lower == 19 / (19 + limit)
-    assert "Not yet, for a recall of 95.0%" in text_of(made)
+    assert (data.remaining.missed_in_rest.upper, data.remaining.safe) == (limit, False)
+    assert data.elusion.recall_lower == 19 / (19 + limit)
+    assert (data.elusion.population, data.elusion.drawn, data.elusion.reviewed) == (60, 60, 30)
+    assert f"At most {limit} of the 30 files of the rest are PHI" in text_of(made)
 
 
-def test_has_no_rule_without_a_sample(filled: Fill) -> None:
-    found = data_of(sampled(filled, 10, 8, 2, [])).stopping
-    assert found.stop is found.limit is found.recall_lower is None
-    assert found.reason
+def test_without_a_sample_each_file_of_the_rest_counts_as_phi(filled: Fill) -> None:
+    data = data_of(sampled(filled, 10, 8, 2, []))
+    assert (data.remaining.missed_in_rest.upper, data.remaining.missed_in_rest.expected) == (60, None)
+    assert data.headlines[-1].value == 60
+    assert "each counts as PHI" in data.headlines[-1].sentence

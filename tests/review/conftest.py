@@ -2,7 +2,7 @@
 
 A test that asks for ``store`` or ``url`` runs on both. One that asks for ``database``, the path of the SQLite
 file, runs on SQLite alone; one that asks for ``server``, on PostgreSQL alone. Each database is a copy of one
-that was made once, by the migrations.
+that was made once, by the baseline.
 """
 
 import shutil

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from phiscan.model import EntityType, FileResult
 from phiscan.review.store import Store
-from phiscan.review.worklist.model import WorkFilter, WorkItem, WorkOrder, WorkState
+from phiscan.review.worklist.model import FileRecord, WorkFilter, WorkOrder, WorkState
 from phiscan.review.worklist.reading import UNDECIDED
 from phiscan.store.tables import work_item, work_tally
 from tests.review.results import NOW, finding, referred, scan
@@ -45,7 +45,7 @@ def listed(
     return sorted(item.file_id for item in store.desk.items(wanted, viewer=viewer, now=now, limit=500).items)
 
 
-def line(store: Store, file_id: int, *, viewer: str = "ana", now: datetime = NOW) -> WorkItem:
+def line(store: Store, file_id: int, *, viewer: str = "ana", now: datetime = NOW) -> FileRecord:
     return store.desk.item(file_id, viewer=viewer, now=now)
 
 

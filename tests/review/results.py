@@ -22,7 +22,7 @@ from phiscan.model import (
     UnreadPart,
 )
 from phiscan.review.store import Store
-from phiscan.store.identity import keyed_hash, shape
+from phiscan.store.identity import N_WORD_BYTES, WORD, keyed_hash, shape, words_of_name
 
 ROOT = b"/share"
 KEY = b"k" * 32
@@ -53,6 +53,10 @@ def finding(value: str, *, start: int = 0, kind: EntityType = EntityType.PHONE) 
         reasons=(Reason("rule", "us.phone.1", 0.6), Reason("context", "phone_words", 0.9)),
         preview=shape(value),
         identity=keyed_hash(KEY, kind, value),
+        words=b"".join(
+            bytes.fromhex(keyed_hash(KEY, WORD, word))[:N_WORD_BYTES]
+            for word in (words_of_name(value) if kind == EntityType.PERSON else ())
+        ),
     )
 
 

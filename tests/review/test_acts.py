@@ -1,5 +1,7 @@
 """Undo and redo: a reviewer's own last act as a whole, named, and never a lead's adjudication."""
 
+from dataclasses import replace
+
 import pytest
 
 from phiscan.errors import ConflictError
@@ -14,8 +16,8 @@ ANY = WorkState.ANY
 
 @pytest.fixture
 def group(store: Store) -> int:
-    """Scan four copies and two files alone; return the number of the group."""
-    copies = [referred(f"copy {n}.txt", content="same") for n in range(4)]
+    """Scan four near-duplicates and two files alone; return the number of the group."""
+    copies = [replace(referred(f"copy {n}.txt"), signature=b"\1" * 256) for n in range(4)]
     scan(store, [*copies, referred("alone.txt"), referred("other.txt")])
     (number,) = {item.group_id for item in store.desk.items(viewer="ana", now=later(0)).items} - {None}
     assert number is not None

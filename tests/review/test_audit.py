@@ -11,13 +11,13 @@ from phiscan.errors import InputError
 from phiscan.model import Verdict
 from phiscan.review.audit import log as audit
 from phiscan.review.store import Store
-from phiscan.store.urls import parse
+from phiscan.store.database import parse
 from tests.postgresql import Server
 from tests.review.results import NOW, failed, later, referred, scan
 
 FORGED = (
     "INSERT INTO decision SELECT 9, file_id, examination_id, content_hash, 'phi', reviewer, reason, note, "
-    "decided FROM decision WHERE id = 1"
+    "by_name, decided FROM decision WHERE id = 1"
 )
 TABLES = ("decision", "assignment", "audit_log")
 
@@ -25,8 +25,8 @@ TABLES = ("decision", "assignment", "audit_log")
 @pytest.fixture
 def decided(store: Store) -> Store:
     scan(store)
-    store.decide(1, Verdict.PHI, reviewer="ada", reason="letter", note="see file", now=NOW)
-    store.assign(6, "bea", by="ada", now=later(1))
+    store.decide_all([(1, Verdict.PHI)], reviewer="ada", reason="letter", note="see file", now=NOW)
+    store.assign_all([6], "bea", by="ada", now=later(1))
     store.decide_all([(1, Verdict.UNSURE), (6, Verdict.NOT_PHI)], reviewer="bea", now=later(2))
     return store
 
@@ -48,7 +48,7 @@ def tamper(url: str, *statements: str) -> None:
 
 def test_the_last_decision_is_valid_and_all_are_kept(decided: Store) -> None:
     detail = decided.item(1)
-    assert detail.item.verdict is Verdict.UNSURE
+    assert detail.verdict is Verdict.UNSURE
     assert [d.verdict for d in detail.decisions] == [Verdict.PHI, Verdict.UNSURE]
     first = detail.decisions[0]
     assert (first.reviewer, first.reason, first.note, first.decided) == ("ada", "letter", "see file", NOW)
@@ -56,22 +56,22 @@ def test_the_last_decision_is_valid_and_all_are_kept(decided: Store) -> None:
 
 def test_changed_content_needs_a_new_decision(decided: Store) -> None:
     scan(decided, [referred("a/letter.txt", content="other")], unchanged=["c/referral.txt"], minutes=5)
-    item = decided.item(1).item
+    item = decided.item(1)
     assert (item.verdict, item.reviewer) == (None, "")
     assert len(decided.item(1).decisions) == 2
     scan(decided, [referred("a/letter.txt")], unchanged=["c/referral.txt"], minutes=9)
-    assert decided.item(1).item.verdict is Verdict.UNSURE
+    assert decided.item(1).verdict is Verdict.UNSURE
 
 
 def test_a_new_look_at_the_same_content_keeps_the_decision(decided: Store) -> None:
     scan(decided, [referred("a/letter.txt", n_people=9)], minutes=5)
-    assert decided.item(1).item.verdict is Verdict.UNSURE
+    assert decided.item(1).verdict is Verdict.UNSURE
 
 
 @pytest.mark.parametrize(
     ("file_id", "reviewer", "words"),
     [
-        (4, "ada", r"b/broken\.docx: cannot be decided: its content was never read \(failed: corrupt\)"),
+        (4, "ada", r"b/broken\.docx: its content was never read \(failed: corrupt\)"),
         (99, "ada", "file 99: there is no such file"),
         (1, "  ", "reviewer: expected a name"),
         (1, "a" * 10_001, "reviewer: expected at most 10000 characters"),
@@ -87,9 +87,9 @@ def test_refuses_and_writes_nothing_at_all(decided: Store, file_id: int, reviewe
 
 def test_refuses_an_assignment_by_nobody_or_of_nothing(decided: Store) -> None:
     with pytest.raises(InputError, match="by: expected a name"):
-        decided.assign(1, "bea", by="", now=NOW)
+        decided.assign_all([1], "bea", by="", now=NOW)
     with pytest.raises(InputError, match="file 99"):
-        decided.assign(99, "bea", by="ada", now=NOW)
+        decided.assign_all([99], "bea", by="ada", now=NOW)
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -153,7 +153,7 @@ def test_the_log_is_whole(decided: Store) -> None:
     check = decided.verify_audit()
     assert (check.ok, check.n_rows, check.first_bad, check.problem) == (True, 4, None, "")
     assert len(check.head) == 64
-    decided.decide(1, Verdict.PHI, reviewer="ada", now=later(9))
+    decided.decide_all([(1, Verdict.PHI)], reviewer="ada", now=later(9))
     assert decided.verify_audit(head=check.head).ok
     assert decided.verify_audit().head != check.head
 
@@ -212,4 +212,4 @@ def test_a_noted_head_shows_that_the_end_was_cut_off(decided: Store, url: str) -
 def test_a_file_that_failed_later_cannot_be_decided(decided: Store) -> None:
     scan(decided, [replace(failed("a/letter.txt"), content_hash="")], minutes=5)
     with pytest.raises(InputError, match="never read"):
-        decided.decide(1, Verdict.PHI, reviewer="ada", now=NOW)
+        decided.decide_all([(1, Verdict.PHI)], reviewer="ada", now=NOW)

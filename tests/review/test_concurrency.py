@@ -15,7 +15,9 @@ N_SCANS = 5
 def _review(url: str, reviewer: str) -> None:
     with Store.open(url) as store:
         for number in range(N_DECISIONS):
-            store.decide(number % N_FILES + 1, Verdict.PHI, reviewer=reviewer, note=str(number), now=NOW)
+            store.decide_all(
+                [(number % N_FILES + 1, Verdict.PHI)], reviewer=reviewer, note=str(number), now=NOW
+            )
 
 
 def _scan(url: str) -> None:

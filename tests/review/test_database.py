@@ -11,7 +11,8 @@ import sqlalchemy as sa
 from phiscan.errors import StoreError
 from phiscan.model import Verdict
 from phiscan.review.store import Store
-from phiscan.store.database import BUSY_TIMEOUT_S, open_database
+from phiscan.store.database import BUSY_TIMEOUT_S, open_database, parse
+from phiscan.store.portable_rows import sums_of
 from phiscan.store.tables import SCHEMA_VERSION
 from tests.review.results import NOW, scan, url_of
 
@@ -73,15 +74,25 @@ def test_says_what_helps_against_a_damaged_database_or_a_full_disk(store: Store,
     assert "malformed: the file is damaged; move it away and restore a backup" in refused(url_of(database))
 
 
-@pytest.mark.parametrize(
-    ("version", "words"),
-    [("9999", "is newer than"), ("0000", f"expected {SCHEMA_VERSION}; `phiscan db migrate`")],
-)
-def test_refuses_another_schema_version(store: Store, database: Path, version: str, words: str) -> None:
+@pytest.mark.parametrize("version", ["0017", "0001.0123456789ab", "9999"])
+def test_refuses_the_schema_of_another_version(store: Store, url: str, version: str) -> None:
+    change = sa.text("UPDATE alembic_version SET version_num = :version")
+    store.database.write(lambda connection: connection.execute(change, {"version": version}))
     store.close()
-    with sqlite3.connect(database) as connection:
-        connection.execute("UPDATE alembic_version SET version_num = ?", [version])
-    assert words in refused(url_of(database))
+    engine = sa.create_engine(parse(url))
+    before = _content(engine)
+    for create in (False, True):
+        assert f"schema {version}, expected {SCHEMA_VERSION}: written by another version" in refused(
+            url, create=create
+        )
+    assert _content(engine) == before
+    engine.dispose()
+
+
+def _content(engine: sa.Engine) -> tuple[object, ...]:
+    with engine.connect() as connection:
+        version = connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar_one()
+        return version, sums_of(connection)
 
 
 def test_refuses_to_write_a_read_only_database_in_one_line(store: Store, database: Path) -> None:
@@ -92,7 +103,7 @@ def test_refuses_to_write_a_read_only_database_in_one_line(store: Store, databas
         with pytest.raises(
             StoreError, match=r"^sqlite:[^\n]*attempt to write a readonly database: phiscan[^\n]*$"
         ):
-            readable.decide(1, Verdict.PHI, reviewer="ada", now=NOW)
+            readable.decide_all([(1, Verdict.PHI)], reviewer="ada", now=NOW)
 
 
 @pytest.mark.parametrize(
@@ -155,7 +166,7 @@ def test_reads_one_state_while_another_connection_writes(store: Store, url: str)
     rows = store.rows()
     first = next(rows)
     with Store.open(url) as other:
-        other.decide(other.find("c/referral.txt"), Verdict.PHI, reviewer="ada", now=NOW)
+        other.decide_all([(other.find("c/referral.txt"), Verdict.PHI)], reviewer="ada", now=NOW)
         assert [row.verdict for row in [first, *rows]].count(Verdict.PHI) == 0
         assert other.queue_size(verdicts=[Verdict.PHI]) == 1
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from phiscan.errors import ConfigError, InputError
-from phiscan.review.maintenance import condition, key_rotation, keys
+from phiscan.review.maintenance import condition, key_rotation
 from phiscan.review.store import Store
 from phiscan.store.identity import create_key, load_key
 from tests.review.results import NOW, ROOT
@@ -22,7 +22,7 @@ def begin(store: Store, key: str) -> None:
 
 def in_use(store: Store) -> str:
     with store._database.read() as connection:
-        return keys.key_in_use(connection)
+        return key_rotation.key_in_use(connection)
 
 
 def test_the_first_scan_records_its_key_and_others_need_the_same(store: Store) -> None:
@@ -49,11 +49,11 @@ def test_a_rotation_puts_a_new_key_in_place(
     store: Store, url: str, key_file: Path, tmp_path: Path, *, sealed: bool
 ) -> None:
     old = load_key(key_file)
-    begin(store, keys.key_id(old))
+    begin(store, key_rotation.key_id(old))
     seal = tmp_path / "sealed" if sealed else None
     done = key_rotation.rotate(url, key_file, seal=seal, by="ada", now=NOW)
     new = load_key(key_file)
-    assert (done.old, done.new, done.finished) == (keys.key_id(old), keys.key_id(new), False)
+    assert (done.old, done.new, done.finished) == (key_rotation.key_id(old), key_rotation.key_id(new), False)
     assert done.former == ("sealed" if sealed else "destroyed")
     assert new != old
     assert stat.S_IMODE(key_file.stat().st_mode) == 0o600
@@ -67,25 +67,25 @@ def test_a_rotation_puts_a_new_key_in_place(
 
 
 def test_a_rotation_cut_off_before_it_counted_starts_again(store: Store, url: str, key_file: Path) -> None:
-    begin(store, keys.key_id(load_key(key_file)))
+    begin(store, key_rotation.key_id(load_key(key_file)))
     create_key(key_rotation.draft_of(key_file))  # killed after the first step
     done = key_rotation.rotate(url, key_file, seal=None, by="ada", now=NOW)
     assert not done.finished
-    assert in_use(store) == done.new == keys.key_id(load_key(key_file))
+    assert in_use(store) == done.new == key_rotation.key_id(load_key(key_file))
 
 
 def test_a_rotation_cut_off_after_it_counted_is_finished(
     store: Store, url: str, key_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begin(store, keys.key_id(load_key(key_file)))
+    begin(store, key_rotation.key_id(load_key(key_file)))
     with monkeypatch.context() as patch:
         patch.setattr(key_rotation, "_replace", lambda _draft, _key: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             key_rotation.rotate(url, key_file, seal=None, by="ada", now=NOW)
-    assert in_use(store) != keys.key_id(load_key(key_file))
+    assert in_use(store) != key_rotation.key_id(load_key(key_file))
     done = key_rotation.rotate(url, key_file, seal=None, by="ada", now=NOW)
     assert done.finished
-    assert in_use(store) == done.new == keys.key_id(load_key(key_file))
+    assert in_use(store) == done.new == key_rotation.key_id(load_key(key_file))
 
 
 def test_refuses_to_rotate_a_key_that_is_not_in_use(store: Store, url: str, key_file: Path) -> None:

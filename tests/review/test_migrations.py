@@ -5,20 +5,23 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy.dialects import postgresql
 
+from phiscan.errors import StoreError
+from phiscan.review.maintenance import backup, copying
 from phiscan.review.store import Store
-from phiscan.store import collation
+from phiscan.store import database as database_module
+from phiscan.store import migrations
 from phiscan.store.append_only import statements
+from phiscan.store.database import parse
 from phiscan.store.migrations import alembic_config
 from phiscan.store.tables import APPEND_ONLY, SCHEMA_VERSION, metadata
-from phiscan.store.urls import parse
+from phiscan.store.tables.schema import digest
 from tests.postgresql import Server
-from tests.review.results import clear, scan, url_of
+from tests.review.results import NOW, clear, scan, url_of
 
 
 def _schema(engine: sa.Engine) -> dict[str, list[str]]:
@@ -92,30 +95,87 @@ def test_no_text_is_left_to_the_order_of_the_server(url: str, server: Server) ->
     engine = sa.create_engine(parse(url))
     with engine.connect() as connection:
         assert connection.exec_driver_sql("SELECT 'a' < 'B'").scalar() is True  # its own order is English
-        assert collation.statements(connection) == ()
+        tables = set(
+            connection.exec_driver_sql(
+                "SELECT table_name FROM information_schema.columns WHERE table_schema = 'public'"
+                " AND data_type = 'text' AND collation_name IS DISTINCT FROM 'C'"
+            ).scalars()
+        )
+        assert tables == set()
     engine.dispose()
     assert server.folder.is_dir()
 
 
-def test_the_log_of_an_older_database_is_kept_and_guarded(tmp_path: Path) -> None:
-    engine = sa.create_engine(url_of(tmp_path / "old.db"))
+_SECOND = """
+import sqlalchemy as sa
+from alembic import op
+revision, down_revision, branch_labels, depends_on = "0002", "{before}", None, None
+def upgrade():
+    op.create_table("later", sa.Column("id", sa.BigInteger(), primary_key=True))
+"""
+
+
+@pytest.fixture
+def later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Add a migration after the baseline, as after the first release."""
+    (tmp_path / "v0002.py").write_text(_SECOND.format(before=SCHEMA_VERSION))
     config = alembic_config()
-    with engine.begin() as connection:
-        config.attributes["connection"] = connection
-        command.upgrade(config, "0001")
-        connection.exec_driver_sql(
-            "INSERT INTO audit_log (at, actor, action, subject_id, details, prev_hash, hash)"
-            " VALUES ('2026-11-20T00:00:00+00:00', 'ana', 'decide', 1, '{}', 'p', 'h')"
-        )
-        command.upgrade(config, "head")
-        assert connection.exec_driver_sql("SELECT id, actor, hash FROM audit_log").all() == [(1, "ana", "h")]
-    for change in (
-        "UPDATE audit_log SET actor = 'eve'",
-        "DELETE FROM audit_log",
-        "INSERT OR REPLACE INTO audit_log SELECT * FROM audit_log",
-    ):
-        with pytest.raises(sa.exc.IntegrityError, match="append-only"), engine.begin() as connection:
-            connection.exec_driver_sql(change)
+    here = Path(migrations.__file__).parent / "versions"
+    config.set_main_option("version_locations", f"{here} {tmp_path}")
+    config.set_main_option("path_separator", "space")
+    monkeypatch.setattr(migrations, "alembic_config", lambda: config)
+    for module in (database_module, backup):
+        monkeypatch.setattr(module, "SCHEMA_VERSION", "0002")
+    monkeypatch.setattr(copying, "SCHEMA_VERSION", "0002")
+
+
+def test_a_database_of_the_baseline_is_migrated_and_keeps_its_rows(
+    store: Store, url: str, request: pytest.FixtureRequest
+) -> None:
+    scan(store)
+    before = store.queue_size()
+    store.close()
+    request.getfixturevalue("later")
+    with pytest.raises(StoreError, match=r"expected 0002; `phiscan db migrate` updates it"):
+        Store.open(url)
+    with Store.open(url, create=True) as migrated:
+        assert migrated.queue_size() == before == 2
+        with migrated.database.read() as connection:
+            assert sa.inspect(connection).has_table("later")
+            assert connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalars().all() == [
+                "0002"
+            ]
+
+
+def test_a_backup_of_the_baseline_is_restored_and_migrated(
+    store: Store, url: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    scan(store)
+    backup.back_up(url, tmp_path / "old.phiscan", now=NOW)
+    request.getfixturevalue("later")
+    backup.restore(tmp_path / "old.phiscan", url_of(tmp_path / "new.db"))
+    with Store.open(url_of(tmp_path / "new.db")) as restored:
+        assert restored.queue_size() == store.queue_size() == 2
+
+
+def test_the_version_changes_with_the_tables_and_not_with_comments() -> None:
+    def version(*columns: sa.Column[int], comment: str = "") -> str:
+        one = sa.MetaData()
+        sa.Table("one", one, *columns, comment=comment)
+        return digest(one, {"one": ("id",)})
+
+    plain = version(sa.Column("id", sa.Integer))
+    assert version(sa.Column("id", sa.Integer, comment="number"), comment="words") == plain
+    changed = [
+        version(sa.Column("id", sa.Text)),
+        version(sa.Column("id", sa.Integer, nullable=False)),
+        version(sa.Column("id", sa.Integer, unique=True)),
+        version(sa.Column("id", sa.Integer, index=True)),
+        version(sa.Column("id", sa.Integer), sa.Column("n", sa.Integer)),
+        version(sa.Column("id", sa.Integer, sa.CheckConstraint("id > 0", name="positive"))),
+        version(sa.Column("id", sa.Integer, server_default="1")),
+    ]
+    assert len({plain, *changed}) == len(changed) + 1
 
 
 def test_the_version_in_the_code_is_the_newest_revision() -> None:

@@ -1,6 +1,5 @@
 """Copies: equal row by row on every kind of database, all or nothing, however they end."""
 
-import json
 import resource
 import signal
 import stat
@@ -20,10 +19,9 @@ from phiscan.model import Verdict
 from phiscan.review.maintenance import backup
 from phiscan.review.maintenance import copying as moving
 from phiscan.review.retention import purging
-from phiscan.review.retention.policy import Retention
+from phiscan.review.retention.deletion_plan import Retention
 from phiscan.review.store import Store
 from phiscan.store.database import connect, schema_of
-from phiscan.store.migrations import migrate
 from phiscan.store.portable_rows import TableSum, sums_of, table_with_rows
 from phiscan.store.tables import SCHEMA_VERSION, metadata
 from tests.postgresql import Server
@@ -49,7 +47,7 @@ def filled(store: Store) -> Store:
         minutes=5,
     )
     store.decide_all([(1, Verdict.PHI), (6, Verdict.UNSURE)], reviewer=ODD, note=ODD, now=NOW)
-    store.assign(1, "bea", by="ada", now=later(1))
+    store.assign_all([1], "bea", by="ada", now=later(1))
     hold(store, files=[1])
     scan_at(store, years(1), referred("gone.txt"))
     scan_at(store, years(2), unchanged=(*names, "7"))
@@ -145,7 +143,7 @@ def test_a_backup_is_one_state_although_people_go_on_working(
 
     def lines(connection: sa.Connection, table: sa.Table) -> object:
         with Store.open(url) as other:
-            other.decide(1, Verdict.NOT_PHI, reviewer="meanwhile", now=NOW)
+            other.decide_all([(1, Verdict.NOT_PHI)], reviewer="meanwhile", now=NOW)
         return original(connection, table)
 
     monkeypatch.setattr(backup.portable, "lines_of", lines)
@@ -236,29 +234,6 @@ def test_a_rewritten_manifest_does_not_hide_a_changed_decision(
     assert filled.verify_audit().ok
 
 
-def test_a_backup_of_an_older_schema_is_brought_up_to_date(empty_url: str, tmp_path: Path) -> None:
-    old = connect(url_of(tmp_path / "old.db"), create=True)
-    old.write(lambda connection: migrate(connection, "0002"))
-    old.write(
-        lambda connection: connection.exec_driver_sql(
-            "INSERT INTO root (id, path, display) VALUES (7, x'ff2f', 'share')"
-        )
-    )
-    path = tmp_path / "old.phiscan"
-    with zipfile.ZipFile(path, "w") as archive, old.read() as connection:
-        tables = sums_of(connection)
-        made = backup.Manifest("2026", "0", "0002", tables, 0, "0" * 64, "")
-        archive.writestr("manifest.json", json.dumps(made.to_json()))
-        for table in backup.portable.tables_of(connection):
-            lines = b"".join(line + b"\n" for line in backup.portable.lines_of(connection, table))
-            archive.writestr(f"tables/{table.name}.jsonl", lines)
-    old.close()
-    backup.restore(path, empty_url)
-    found = sums(empty_url)
-    assert found["root"] == tables["root"]
-    assert set(found) == set(metadata.tables)
-
-
 def test_refuses_to_move_into_rows_or_from_nowhere(filled: Store, url: str, tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="expected an empty database"):
         moving.move(url, url, on_table=lambda _name, _n: None)
@@ -282,7 +257,7 @@ from phiscan.review.maintenance import backup
 from phiscan.review.maintenance import copying as moving
 from phiscan.review.retention import purging
 from phiscan.store.database import open_database
-from phiscan.review.retention.policy import Retention
+from phiscan.review.retention.deletion_plan import Retention
 
 count = 0
 def step(*_):

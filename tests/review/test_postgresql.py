@@ -1,8 +1,11 @@
 """What is special about a server: roles, lost connections, waiting writers, odd texts, passwords."""
 
+import contextlib
+import socket
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -11,13 +14,12 @@ import sqlalchemy as sa
 from phiscan.errors import InputError, StoreError
 from phiscan.model import Verdict
 from phiscan.review.retention import purging
-from phiscan.review.retention.policy import Retention
+from phiscan.review.retention.deletion_plan import Retention
 from phiscan.review.store import Store
 from phiscan.store import postgresql
-from phiscan.store.database import open_database
+from phiscan.store.database import open_database, parse, shown
 from phiscan.store.postgresql import grants
 from phiscan.store.tables import APPEND_ONLY
-from phiscan.store.urls import parse, shown
 from tests.postgresql import Server, running_server
 from tests.review.results import NOW, clear, later, referred, scan
 from tests.review.test_purging import years
@@ -58,7 +60,10 @@ def test_no_message_shows_a_password(url: str) -> None:
     assert not str(caught.value).endswith("hunter2")
 
 
-def test_says_in_our_words_why_there_is_no_connection(server: Server, url: str) -> None:
+def test_says_in_our_words_why_there_is_no_connection(server: Server, url: str, tmp_path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as dead, contextlib.chdir(tmp_path):
+        dead.bind(".s.PGSQL.5432")  # its file stays when the server was killed
+    assert "no server answers there" in refused(f"postgresql://me:hunter2@/db?host={tmp_path}")
     assert "no server answers there" in refused("postgresql://me:hunter2@127.0.0.1:1/db")
     assert "no server answers there" in refused("postgresql://me:hunter2@/db?host=/nowhere")
     assert "no such database on the server" in refused(server.url("nosuch"))
@@ -70,10 +75,10 @@ def test_says_in_our_words_why_there_is_no_connection(server: Server, url: str) 
 def test_texts_that_no_server_takes_are_made_visible(store: Store) -> None:
     odd = "a\x00b\udcffc\U0001f600"
     scan(store, [replace(referred("x.txt"), media_type=odd)])
-    store.decide(1, Verdict.PHI, reviewer=odd, note=odd, now=NOW)
-    store.assign(1, odd, by=odd, now=NOW)
+    store.decide_all([(1, Verdict.PHI)], reviewer=odd, note=odd, now=NOW)
+    store.assign_all([1], odd, by=odd, now=NOW)
     item = store.item(1)
-    assert item.item.media_type == item.decisions[0].note == "a\\x00b\\udcffc\U0001f600"
+    assert item.media_type == item.decisions[0].note == "a\\x00b\\udcffc\U0001f600"
     with pytest.raises(InputError):
         store.find(odd)
     assert store.verify_audit().ok
@@ -91,15 +96,15 @@ def test_a_role_with_the_least_rights_can_scan_and_review(app_url: str) -> None:
     with Store.open(app_url) as store:
         scan(store)
         scan(store, [clear("new.txt")], unchanged=["a/letter.txt"], minutes=5)
-        store.decide(1, Verdict.PHI, reviewer="ada", now=NOW)
-        store.assign(1, "bea", by="ada", now=later(1))
+        store.decide_all([(1, Verdict.PHI)], reviewer="ada", now=NOW)
+        store.assign_all([1], "bea", by="ada", now=later(1))
         assert store.verify_audit().ok
         assert store.queue_size() == 1
 
 
 def test_a_role_with_the_least_rights_cannot_undo_the_record(app_url: str, store: Store) -> None:
     scan(store)
-    store.decide(1, Verdict.PHI, reviewer="ada", now=NOW)
+    store.decide_all([(1, Verdict.PHI)], reviewer="ada", now=NOW)
     with psycopg.connect(app_url, autocommit=True) as connection:
         for table in APPEND_ONLY:
             for statement in (

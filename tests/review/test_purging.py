@@ -12,7 +12,7 @@ from phiscan.review.accounts.sign_in import SignedIn
 from phiscan.review.accounts.users import Role
 from phiscan.review.records import summaries
 from phiscan.review.retention import holds, purging
-from phiscan.review.retention.policy import DAYS_PER_YEAR, Retention
+from phiscan.review.retention.deletion_plan import DAYS_PER_YEAR, Retention
 from phiscan.review.retention.purging import Certificate
 from phiscan.review.store import Store
 from phiscan.store.portable_rows import sums_of
@@ -74,6 +74,7 @@ def test_lets_superseded_results_go_and_keeps_their_numbers(store: Store) -> Non
     made = purge(store, years(3))
     assert made.counts == {
         "examination": 1,  # the first look at the letter; the other file's still stands
+        "examination_digest": 1,
         "finding": 2,
         "health_term": 1,
         "sighting": 4,
@@ -90,8 +91,8 @@ def test_lets_superseded_results_go_and_keeps_their_numbers(store: Store) -> Non
 
 def test_lets_everything_about_a_file_go_that_went_long_ago(store: Store) -> None:
     scan_at(store, NOW, referred(LETTER), clear(OTHER))
-    store.decide(store.find(LETTER), Verdict.PHI, reviewer="ada", now=NOW)
-    store.assign(store.find(LETTER), "bea", by="ada", now=NOW)
+    store.decide_all([(store.find(LETTER), Verdict.PHI)], reviewer="ada", now=NOW)
+    store.assign_all([store.find(LETTER)], "bea", by="ada", now=NOW)
     scan_at(store, years(0.1), unchanged=(OTHER,))
     assert "file" not in purge(store, years(5.9)).counts
     made = purge(store, years(6.2))
@@ -106,15 +107,15 @@ def test_a_file_that_went_is_kept_while_people_are_at_work_on_it(store: Store) -
     scan_at(store, NOW, referred(LETTER), clear(OTHER))
     number = store.find(LETTER)
     scan_at(store, years(0.1), unchanged=(OTHER,))
-    store.decide(number, Verdict.PHI, reviewer="ada", now=years(4))
+    store.decide_all([(number, Verdict.PHI)], reviewer="ada", now=years(4))
     assert "file" not in purge(store, years(7)).counts
     assert purge(store, years(10.1)).counts["file"] == 1
 
 
 def test_what_is_still_there_is_kept_however_old(store: Store) -> None:
     scan_at(store, NOW, referred(LETTER))
-    store.decide(1, Verdict.PHI, reviewer="ada", now=NOW)
-    store.assign(1, "bea", by="ada", now=NOW)
+    store.decide_all([(1, Verdict.PHI)], reviewer="ada", now=NOW)
+    store.assign_all([1], "bea", by="ada", now=NOW)
     item = store.item(1)
     made = purge(store, years(50))
     assert set(made.counts) == {"audit_log"}
@@ -124,9 +125,9 @@ def test_what_is_still_there_is_kept_however_old(store: Store) -> None:
 
 def test_verdicts_about_a_content_that_was_replaced_go(store: Store) -> None:
     scan_at(store, NOW, referred(LETTER, content="old"))
-    store.decide(1, Verdict.PHI, reviewer="ada", now=NOW)
+    store.decide_all([(1, Verdict.PHI)], reviewer="ada", now=NOW)
     scan_at(store, years(1), referred(LETTER, content="new"))
-    store.decide(1, Verdict.NOT_PHI, reviewer="bea", now=years(1))
+    store.decide_all([(1, Verdict.NOT_PHI)], reviewer="bea", now=years(1))
     purge(store, years(6.1))
     assert [made.reviewer for made in store.item(1).decisions] == ["bea"]
     check = store.verify_audit()
@@ -153,7 +154,7 @@ def test_sessions_and_tokens_go_long_after_their_end(store: Store) -> None:
 @pytest.mark.parametrize("what", [{"files": [1]}, {"roots": ["/share"]}])
 def test_a_legal_hold_keeps_everything_about_its_file(store: Store, what: dict[str, object]) -> None:
     scan_at(store, NOW, referred(LETTER, content="old"))
-    store.decide(1, Verdict.PHI, reviewer="ada", now=NOW)
+    store.decide_all([(1, Verdict.PHI)], reviewer="ada", now=NOW)
     scan_at(store, years(1), referred(LETTER, content="new"))
     scan_at(store, years(1.5), clear(OTHER))
     hold(store, **what)
@@ -187,7 +188,7 @@ def test_a_hold_needs_a_reason_and_something_to_stand_on(store: Store) -> None:
 def test_the_log_goes_on_from_the_certificate(store: Store) -> None:
     scan_at(store, NOW, referred(LETTER))
     for number in range(5):
-        store.decide(1, Verdict.PHI, reviewer="ada", now=years(number))
+        store.decide_all([(1, Verdict.PHI)], reviewer="ada", now=years(number))
     early = store.verify_audit().head
     made = purge(store, years(8.5))
     assert (made.log_through, made.counts) == (3, {"audit_log": 3})
@@ -196,7 +197,7 @@ def test_the_log_goes_on_from_the_certificate(store: Store) -> None:
     assert store.verify_audit(head=early).ok
     assert store.verify_audit(head=made.log_hash).ok
     assert not store.verify_audit(head="0" * 63 + "1").ok
-    store.decide(1, Verdict.UNSURE, reviewer="ada", now=years(9))
+    store.decide_all([(1, Verdict.UNSURE)], reviewer="ada", now=years(9))
     again = purge(store, years(20))
     assert again.log_through == 7  # the last decision, and the first certificate's own entry
     assert store.verify_audit().ok
@@ -219,7 +220,7 @@ def test_the_log_goes_on_from_the_certificate(store: Store) -> None:
 def test_tampering_shows_also_after_a_purge(store: Store, url: str, statement: str, problem: str) -> None:
     scan_at(store, NOW, referred(LETTER))
     for number in range(5):
-        store.decide(1, Verdict.PHI, reviewer="ada", now=years(number))
+        store.decide_all([(1, Verdict.PHI)], reviewer="ada", now=years(number))
     purge(store, years(8.5))
     tamper(url, statement)
     check = store.verify_audit()
@@ -231,7 +232,7 @@ def test_tampering_shows_also_after_a_purge(store: Store, url: str, statement: s
 
 def test_a_dry_run_says_what_a_purge_does_and_changes_nothing(store: Store) -> None:
     scan_at(store, NOW, referred(LETTER, content="old"), clear(OTHER))
-    store.decide(1, Verdict.PHI, reviewer="ada", now=NOW)
+    store.decide_all([(1, Verdict.PHI)], reviewer="ada", now=NOW)
     scan_at(store, years(1), referred(LETTER, content="new"))
     before = everything(store)
     planned = purge(store, years(30), dry_run=True)
@@ -244,7 +245,7 @@ def test_a_dry_run_says_what_a_purge_does_and_changes_nothing(store: Store) -> N
 
 def test_the_certificate_says_what_was_purged(store: Store) -> None:
     scan_at(store, NOW, referred(LETTER, content="old"))
-    store.decide(1, Verdict.PHI, reviewer="ada", now=years(0.25))
+    store.decide_all([(1, Verdict.PHI)], reviewer="ada", now=years(0.25))
     scan_at(store, years(1), referred(LETTER, content="new"))
     made = purge(store, years(30)).to_json()
     assert (made["certificate"], made["purged_by"], made["holds"]) == (1, "ada", 0)
@@ -267,12 +268,12 @@ def test_equal_rows_have_the_same_digest_on_every_database(store: Store, tmp_pat
     assert tmp_path
 
 
-DIGEST = "2320fee9a9a541016432125626f68e5896b3b4785b09dc6a751c57ed72bac22f"
+DIGEST = "4bb3576184fe100c8bdcba3c2e27ba0969eeb1d7b0173133b94a688b3cae43a3"
 
 
 def test_removed_rows_cannot_be_removed_by_anyone_else_afterwards(store: Store, url: str) -> None:
     scan_at(store, NOW, referred(LETTER))
-    store.decide(1, Verdict.PHI, reviewer="ada", now=NOW)
+    store.decide_all([(1, Verdict.PHI)], reviewer="ada", now=NOW)
     purge(store, years(30))
     engine = store._database._engine
     for statement in (

@@ -8,7 +8,7 @@ import pytest
 from phiscan.errors import InputError
 from phiscan.model import PiiVector, Referral, Verdict
 from phiscan.review.store import Store
-from phiscan.review.worklist.risk import risk_of
+from phiscan.review.worklist.model import risk_of
 from tests.review.results import IDENTIFYING, NOW, SHARE, VERSIONS, clear, failed, later, referred, scan
 
 
@@ -35,7 +35,7 @@ def test_orders_equal_risk_by_path_and_pages_through_it(store: Store) -> None:
 
 def test_filters_by_verdict(store: Store) -> None:
     scan(store)
-    store.decide(store.find("a/letter.txt"), Verdict.PHI, reviewer="ada", now=NOW)
+    store.decide_all([(store.find("a/letter.txt"), Verdict.PHI)], reviewer="ada", now=NOW)
     assert paths(store, verdicts=[None]) == ["c/referral.txt"]
     assert paths(store, verdicts=[Verdict.PHI]) == ["a/letter.txt"]
     assert paths(store, verdicts=[Verdict.PHI, None]) == ["c/referral.txt", "a/letter.txt"]  # undecided first
@@ -67,8 +67,8 @@ def test_shows_everything_that_explains_an_item(store: Store) -> None:
     assert detail.terms == expected.terms
     assert detail.unread == expected.unread
     assert (detail.source.mode, detail.source.uid) == (0o100640, 1000)
-    assert detail.item.nearest_prototype == "letter"
-    near_miss = store.item(store.find("b/minutes.txt")).item
+    assert detail.nearest_prototype == "letter"
+    near_miss = store.item(store.find("b/minutes.txt"))
     assert (near_miss.hamming, [bit.value for bit in near_miss.missing]) == (4, ["FirstName", "SIN"])
 
 
@@ -102,7 +102,7 @@ def test_refuses_unknown_and_ambiguous_names(store: Store) -> None:
 def test_of_nested_roots_finds_the_file_seen_last(store: Store) -> None:
     scan(store)
     scan(store, [referred("letter.txt", root=b"/share/a")], root=b"/share/a", minutes=5)
-    assert store.item(store.find("/share/a/letter.txt")).item.root == "/share/a"
+    assert store.item(store.find("/share/a/letter.txt")).root == "/share/a"
 
 
 def test_drops_out_of_the_queue_when_it_can_no_longer_be_read(store: Store) -> None:
@@ -115,9 +115,9 @@ def test_drops_out_of_the_queue_when_it_can_no_longer_be_read(store: Store) -> N
 def test_assigns(store: Store) -> None:
     scan(store)
     number = store.find("a/letter.txt")
-    store.assign(number, "bea", by="ada", now=NOW)
+    store.assign_all([number], "bea", by="ada", now=NOW)
     assert store.queue()[0].assignee == "bea"
-    store.assign(number, "", by="ada", now=NOW)
+    store.assign_all([number], "", by="ada", now=NOW)
     assert store.queue()[0].assignee == ""
 
 
@@ -153,7 +153,7 @@ def test_bench_a_long_queue(store: Store) -> None:
     for what, action in {
         "first page of 50": lambda: store.queue(limit=50, verdicts=[None]),
         "count the undecided": lambda: store.queue_size(verdicts=[None]),
-        "decide": lambda: store.decide(number, Verdict.PHI, reviewer="ada", now=NOW),
+        "decide": lambda: store.decide_all([(number, Verdict.PHI)], reviewer="ada", now=NOW),
         "one item": lambda: store.item(number),
         "find by path": lambda: store.find("d1/000998.txt"),
         "summary": store.summary,

@@ -60,7 +60,7 @@ def test_replaces_what_the_same_scan_said_before(store: Store) -> None:
     assert (summary.screened, summary.failed, summary.referred) == (0, {"corrupt": 1}, 0)
     detail = store.item(store.find("x.txt"))
     assert (detail.findings, detail.terms, detail.unread) == ((), (), ())
-    assert (detail.source.outcome, detail.source.reason) == (Outcome.FAILED, FailReason.CORRUPT)
+    assert (detail.outcome, detail.reason) == (Outcome.FAILED, FailReason.CORRUPT)
 
 
 def test_takes_the_last_of_two_results_for_one_file_in_a_batch(store: Store) -> None:
@@ -150,7 +150,7 @@ def test_keeps_numbers_and_names_of_hostile_file_systems(store: Store) -> None:
     scan(store, [replace(clear("x"), source=odd, detail="\udcff\x00")])
     (known,) = store.known(ROOT, [odd.path]).values()
     assert (known.inode, known.mtime_ns) == (2**64 - 1, 2**63 - 1)
-    assert store.item(known.file_id).source.detail == "\\udcff\\x00"
+    assert store.item(known.file_id).detail == "\\udcff\\x00"
 
 
 def test_writes_nothing_of_a_batch_with_an_unmasked_preview(store: Store, database: Path) -> None:

@@ -1,4 +1,4 @@
-"""The blind sample: drawn like the report's elusion sample, dealt out evenly, every reviewed item counted."""
+"""The blind sample: drawn at random, dealt out evenly, judged opened or by name; the frame that it bounds."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -6,16 +6,14 @@ from itertools import pairwise
 import pytest
 
 from phiscan.errors import InputError
-from phiscan.metrics import elusion as bounds
+from phiscan.metrics.remaining import remaining
 from phiscan.model import Verdict
-from phiscan.report.remaining import remaining, sample_upper
-from phiscan.report.sections import elusion
+from phiscan.review.decisions.verdicts import UnopenedError
 from phiscan.review.store import Store
 from phiscan.review.worklist.model import WorkState
-from phiscan.review.worklist.sampling import LeftCounts, SampleReview, Stratum
-from phiscan.store.tables import sample_member
 from tests.review.desk import ANY, agrees_with_the_truth, line, listed, rows, share
-from tests.review.results import NOW, clear, later, pii_only, referred, scan
+from tests.review.results import NOW, clear, failed, later, pii_only, referred, scan, source
+from tests.review.samples import members
 
 
 @pytest.fixture
@@ -25,34 +23,13 @@ def desk(store: Store) -> Store:
     return store
 
 
-def members(store: Store, *, referred: bool) -> list[int]:
-    with store._database.read() as connection:
-        query = sample_member.select().where(sample_member.c.referred.is_(referred))
-        return [
-            row.file_id for row in connection.execute(query.order_by(sample_member.c.draw_id.desc(), "place"))
-        ]
-
-
-def test_the_unreferred_part_is_the_beginning_of_the_reports_order(desk: Store) -> None:
-    made = desk.desk.draw_sample(n_queued=5, n_unreferred=8, by="lead", now=NOW, seed="secret")
-    order = elusion.sample_order(elusion.unreferred(desk.present_rows()), made.seed)
-    assert members(desk, referred=False) == [row.file_id for row in order[:8]]
-    for number in members(desk, referred=False)[:3]:
-        desk.desk.decide(number, Verdict.NOT_PHI, reviewer="ana", now=later(1))
-    counted = elusion.estimate([*elusion.unreferred(desk.present_rows())], 0, made.seed, n_read=70)
-    left = desk.desk.left().unreferred
-    assert left is not None
-    assert (left.population, left.drawn, left.reviewed, left.phi) == (30, 8, 3, 0)
-    assert (counted.population, counted.sample, counted.found) == (30, 3, 0)
-
-
 def test_the_seed_is_secret_and_another_draw_is_another_sample(desk: Store) -> None:
     first = desk.desk.draw_sample(n_queued=10, n_unreferred=10, by="lead", now=NOW)
-    before = members(desk, referred=True)
+    before = members(desk.database, referred=True)
     second = desk.desk.draw_sample(n_queued=10, n_unreferred=10, by="lead", now=later(1))
     assert first.seed != second.seed
     assert first.seed not in repr(first)
-    assert members(desk, referred=True)[:10] != before
+    assert members(desk.database, referred=True)[:10] != before
     assert sum(row.blind for row in rows(desk)) == 20  # the first draw's items are ordinary ones again
     assert desk.desk.last_draw() == second
     assert agrees_with_the_truth(desk)
@@ -67,22 +44,139 @@ def test_blind_items_are_dealt_evenly_over_the_list(desk: Store) -> None:
     assert max(gaps) <= 14
 
 
-def test_every_reviewed_item_counts_as_in_the_report(desk: Store) -> None:
+def test_every_reviewed_item_counts_and_an_unsure_one_as_phi(desk: Store) -> None:
     desk.desk.draw_sample(n_queued=6, n_unreferred=0, by="lead", now=NOW)
-    first, second, third, *_ = members(desk, referred=True)
-    desk.desk.decide(third, Verdict.PHI, reviewer="ana", now=later(1))
-    left = desk.desk.left()
-    assert left.queued is not None
-    assert (left.queued.reviewed, left.queued.phi, left.queued.found) == (1, 1, 1)
-    assert left.queued.verdicts == (None, None, True, None, None, None)
-    desk.desk.decide(first, Verdict.UNSURE, reviewer="ana", now=later(2))
-    desk.desk.decide(second, Verdict.NOT_PHI, reviewer="ana", now=later(3))
-    left = desk.desk.left()
-    assert left.queued is not None
-    assert (left.queued.reviewed, left.queued.phi, left.queued.found) == (3, 2, 1)
-    assert (left.undecided, left.found) == (37, 1)
-    assert sum(one.n for one in left.strata) == 40
-    assert sum(one.n_decided for one in left.strata) == 3
+    first, second, third, *_ = members(desk.database, referred=True)
+    desk.decide_all([(third, Verdict.PHI)], reviewer="ana", now=later(1))
+    listed_part = desk.desk.left().listed
+    assert (listed_part.population, listed_part.reviewed, listed_part.phi, listed_part.found_since) == (
+        40,
+        1,
+        1,
+        1,
+    )
+    assert listed_part.verdicts == (None, None, True, None, None, None)
+    desk.decide_all([(first, Verdict.UNSURE)], reviewer="ana", now=later(2))
+    desk.decide_all([(second, Verdict.NOT_PHI)], reviewer="ana", now=later(3))
+    counts = desk.desk.left()
+    assert (counts.listed.reviewed, counts.listed.phi, counts.listed.found_since) == (3, 2, 1)
+    assert (counts.undecided, counts.listed.open, counts.listed.found, counts.unsure) == (37, 38, 1, 1)
+
+
+def test_files_that_arrive_after_the_draw_are_covered_by_no_sample(desk: Store) -> None:
+    desk.desk.draw_sample(n_queued=40, n_unreferred=30, by="lead", now=NOW)
+    for referred_too in (True, False):
+        for number in members(desk.database, referred=referred_too):
+            desk.decide_all([(number, Verdict.NOT_PHI)], reviewer="ana", now=later(1))
+    assert remaining(desk.desk.left()).safe
+    arrived = [*share(12, folder="new"), clear("new/minutes.txt"), failed("new/locked.pdf")]
+    scan(desk, arrived, unchanged=[row.path for row in desk.present_rows()], minutes=5)
+    known = remaining(desk.desk.left())
+    assert (known.undecided, known.arrived_since_sample, known.unread, known.safe) == (12, 13, 1, False)
+    assert (known.left_in_list.upper, known.missed_in_rest.upper) == (12, 1)
+    assert "13 files arrived since the sample" in known.why
+    assert "1 file could not be read" in known.why
+    desk.desk.draw_sample(n_queued=12, n_unreferred=1, by="lead", now=later(7))
+    assert remaining(desk.desk.left()).arrived_since_sample == 0
+
+
+def test_files_in_a_language_that_is_not_read_need_a_verdict_of_their_own(store: Store) -> None:
+    notes = [replace(clear(f"notes/{n}.txt"), language="ru", covered=False) for n in range(2)]
+    scan(store, [*share(4), *(clear(f"clear/{n}.txt") for n in range(3)), *notes])
+    store.desk.draw_sample(n_queued=4, n_unreferred=5, by="lead", now=NOW)
+    for number in members(store.database, referred=True):
+        store.decide_all([(number, Verdict.NOT_PHI)], reviewer="ana", now=later(1))
+    is_note = {row.file_id: row.path.startswith("notes") for row in store.present_rows()}
+    n_left = 2
+    for number in sorted(members(store.database, referred=False), key=lambda one: is_note[one]):
+        known = remaining(store.desk.left())
+        assert (known.not_covered, known.safe) == (n_left, False)
+        store.decide_all([(number, Verdict.NOT_PHI)], reviewer="ana", now=later(2))
+        n_left -= is_note[number]
+    known = remaining(store.desk.left())
+    assert (known.not_covered, known.safe) == (0, True)
+
+
+def test_a_changed_a_moved_and_an_undecided_again_file_are_not_covered(desk: Store) -> None:
+    desk.decide_all([(1, Verdict.PHI)], reviewer="ana", now=NOW)
+    desk.desk.draw_sample(n_queued=20, n_unreferred=20, by="lead", now=NOW)
+    assert (desk.desk.left().listed.population, desk.desk.left().listed.found_since) == (39, 0)
+    desk.desk.undo(1, by="ana", now=later(1))
+    assert desk.desk.left().listed.arrived == 1
+    changed = replace(
+        referred("letters/001.txt", content="new"), source=source("letters/001.txt", mtime_ns=9)
+    )
+    moved = referred("moved.txt", content="hash of letters/002.txt")
+    kept = [row.path for row in desk.present_rows() if row.path not in {"letters/001.txt", "letters/002.txt"}]
+    scan(desk, [changed, moved], unchanged=kept, minutes=3)
+    part = desk.desk.left().listed
+    assert (part.open, part.arrived) == (40, 3)
+
+
+def test_verdicts_of_missing_files_stay_in_the_counts(desk: Store) -> None:
+    desk.desk.draw_sample(n_queued=10, n_unreferred=10, by="lead", now=NOW)
+    gone = [*members(desk.database, referred=True)[:2], *members(desk.database, referred=False)[:2]]
+    desk.decide_all([(number, Verdict.PHI) for number in gone], reviewer="ana", now=later(1))
+    before = desk.desk.left()
+    paths = {row.file_id: row.path for row in desk.present_rows()}
+    scan(desk, [], unchanged=[path for number, path in paths.items() if number not in gone], minutes=3)
+    after = desk.desk.left()
+    assert (after.listed.found_since, after.rest.found_since) == (2, 2)
+    assert after.listed.verdicts == before.listed.verdicts
+    assert remaining(after).found == remaining(before).found == 4
+
+
+def test_what_awaits_a_second_verdict_or_a_lead_is_not_final(desk: Store) -> None:
+    desk.desk.set_policy(second_review=1, hide_limit=20, by="lead", now=NOW)
+    desk.desk.decide(1, Verdict.PHI, reviewer="ana", now=later(1))
+    counts = desk.desk.left()
+    assert (counts.undecided, counts.listed.open, counts.listed.found, counts.disputes) == (40, 40, 0, 0)
+    desk.desk.decide(1, Verdict.NOT_PHI, reviewer="bob", now=later(2))
+    counts = desk.desk.left()
+    assert (counts.undecided, counts.listed.open, counts.listed.found, counts.disputes) == (39, 40, 0, 1)
+    assert "Two reviewers disagree about 1 file" in remaining(counts).why
+
+
+def test_a_blind_file_is_opened_or_judged_by_its_name(desk: Store) -> None:
+    desk.desk.draw_sample(n_queued=3, n_unreferred=3, by="lead", now=NOW)
+    in_list, in_rest = (members(desk.database, referred=kind)[0] for kind in (True, False))
+    with pytest.raises(UnopenedError, match="you have not opened it"):
+        desk.desk.decide(in_list, Verdict.NOT_PHI, reviewer="ana", now=later(1))
+    with pytest.raises(UnopenedError):
+        desk.desk.decide_all([(in_rest, Verdict.NOT_PHI)], reviewer="ana", now=later(1))
+    desk.desk.reveal(in_list, purpose="To decide whether it is PHI", by="bob", now=later(1))
+    with pytest.raises(UnopenedError):
+        desk.desk.decide(in_list, Verdict.NOT_PHI, reviewer="ana", now=later(1))  # another person opened it
+    desk.desk.decide(in_list, Verdict.PHI, reviewer="ana", now=later(2), by_name=True)
+    counts = desk.desk.left()
+    assert (counts.by_name, counts.listed.open, counts.listed.found, counts.listed.reviewed) == (1, 40, 0, 0)
+    assert line(desk, in_list).blind
+    assert in_list not in listed(desk)
+    desk.desk.decide(in_list, Verdict.PHI, reviewer="bob", now=later(3), override=True)
+    counts = desk.desk.left()
+    assert (counts.by_name, counts.listed.open, counts.listed.found, counts.listed.reviewed) == (0, 39, 1, 1)
+    shown = line(desk, in_list)
+    assert (shown.blind, shown.new, shown.n_people) == (False, False, 1 + (in_list - 1) % 5)
+    assert desk.desk.decide_all([(in_rest, Verdict.NOT_PHI)], reviewer="ana", now=later(4), opened=True) == 1
+    assert desk.desk.left().rest.verdicts == (False, None, None)
+    assert (desk.verify_audit().ok, agrees_with_the_truth(desk)) == (True, True)
+
+
+def test_weights_are_population_over_reviewed_beginning(desk: Store) -> None:
+    desk.desk.draw_sample(n_queued=4, n_unreferred=5, by="lead", now=NOW)
+    queued, rest = (members(desk.database, referred=kind) for kind in (True, False))
+    some = [*queued[:2], queued[3], rest[0]]
+    desk.decide_all([(number, Verdict.NOT_PHI) for number in some], reviewer="ana", now=later(1))
+    assert desk.desk.sample_weights() == {queued[0]: 20.0, queued[1]: 20.0, rest[0]: 30.0}
+
+
+def test_a_stopped_scan_and_an_empty_database_are_not_safe(store: Store) -> None:
+    assert not remaining(store.desk.left()).safe
+    scan(store, [clear("a.txt")])
+    store.decide_all([(1, Verdict.NOT_PHI)], reviewer="ana", now=NOW)
+    assert remaining(store.desk.left()).safe
+    scan(store, [], minutes=2, complete=False)
+    assert "The scan is not complete" in remaining(store.desk.left()).why
 
 
 def test_a_file_that_is_referred_after_all_is_an_ordinary_item(desk: Store) -> None:
@@ -96,8 +190,8 @@ def test_a_file_that_is_referred_after_all_is_an_ordinary_item(desk: Store) -> N
 
 def test_a_sample_item_that_is_decided_stays_in_the_list(desk: Store) -> None:
     desk.desk.draw_sample(n_queued=0, n_unreferred=1, by="lead", now=NOW)
-    (number,) = members(desk, referred=False)
-    desk.desk.decide(number, Verdict.PHI, reviewer="ana", now=NOW)
+    (number,) = members(desk.database, referred=False)
+    desk.decide_all([(number, Verdict.PHI)], reviewer="ana", now=NOW)
     assert line(desk, number).state is WorkState.PHI
     assert number in listed(desk, replace(ANY, state=WorkState.PHI))
     assert desk.queue_size(verdicts=[Verdict.PHI]) == 0  # it was not referred
@@ -113,48 +207,3 @@ def test_the_draw_is_logged(desk: Store) -> None:
     desk.desk.draw_sample(n_queued=2, n_unreferred=2, by="lead", now=NOW)
     check = desk.verify_audit()
     assert (check.ok, check.n_rows) == (True, 1)
-
-
-STRATA = (Stratum(0.5, 0.6, 100, 20, 2), Stratum(0.9, 1.0, 50, 50, 45))
-
-
-def test_what_is_left_by_the_scores() -> None:
-    told = remaining(LeftCounts(80, 47, STRATA, None, None))
-    assert told.by_score.expected == pytest.approx(80 * 2 / 20)
-    assert told.by_score.upper is not None
-    assert 8 < told.by_score.upper < 40
-    assert (told.by_sample.expected, told.safe) == (None, False)
-    assert "no random sample was drawn" in told.why
-
-
-def test_what_is_left_by_the_sample() -> None:
-    sample = SampleReview(population=1000, drawn=100, found=0, verdicts=(False,) * 100)
-    told = remaining(LeftCounts(900, 400, STRATA, sample, None))
-    assert (told.by_sample.expected, told.by_sample.upper) == (
-        0.0,
-        69,
-    )  # Waudby-Smith & Ramdas, as in metrics
-    assert told.recall_lower == pytest.approx(400 / 469)
-    assert not told.safe
-    assert remaining(LeftCounts(900, 2000, STRATA, sample, None)).safe
-
-
-def test_a_gap_counts_as_phi_and_does_not_hide_what_follows() -> None:
-    """The desk's bound is the report's: PHI after an item without a verdict is in it."""
-    order = (False,) * 39 + (None,) + (False,) * 17 + (True,) + (None,) * 20
-    sample = SampleReview(population=1000, drawn=78, found=0, verdicts=order)
-    told = remaining(LeftCounts(900, 400, STRATA, sample, None))
-    known = bounds.elusion(1000, 58, 2, sequential=True)
-    assert told.by_sample.upper == min(known.upper_sequential or 0, 900)
-    assert told.by_sample.expected == pytest.approx(1000 / 57)
-    hidden = SampleReview(population=1000, drawn=78, found=0, verdicts=order[:39])
-    assert (told.by_sample.upper or 0) > sample_upper(hidden, 900)
-
-
-def test_nothing_left_is_safe_and_nothing_decided_is_not() -> None:
-    assert remaining(LeftCounts(0, 3, (), None, None)).safe
-    told = remaining(LeftCounts(9, 0, (Stratum(0.5, 0.6, 9, 0, 0),), None, None))
-    assert (told.by_score.reason, told.safe) == ("nothing has been decided yet", False)
-    half = remaining(LeftCounts(9, 0, (Stratum(0.5, 0.6, 9, 0, 0), Stratum(0.6, 0.7, 5, 5, 1)), None, None))
-    assert half.by_score.expected is None
-    assert "1 of 2 ranges" in str(half.by_score.reason)

@@ -105,7 +105,7 @@ def test_rows_are_ordered_and_one_per_crawled_file(store: Store) -> None:
 
 def test_rows_carry_verdicts(store: Store) -> None:
     scan(store)
-    store.decide(store.find("a/letter.txt"), Verdict.PHI, reviewer="ada", now=NOW)
+    store.decide_all([(store.find("a/letter.txt"), Verdict.PHI)], reviewer="ada", now=NOW)
     assert next((row.verdict, row.reviewer) for row in store.rows()) == (Verdict.PHI, "ada")
 
 

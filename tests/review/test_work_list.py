@@ -12,7 +12,7 @@ from phiscan.errors import ConflictError, InputError
 from phiscan.model import EntityType, Outcome, Referral, Verdict
 from phiscan.review.decisions.suppressions import SuppressionKind, SuppressionScope
 from phiscan.review.store import Store
-from phiscan.review.worklist import filtering, list_place
+from phiscan.review.worklist import filtering, reading
 from phiscan.review.worklist.model import WorkFilter, WorkOrder, WorkState
 from phiscan.store.tables import work_item
 from tests.review.desk import ANY, agrees_with_the_truth, line, listed, rows, scanned, share
@@ -24,7 +24,7 @@ def test_holds_what_was_referred_the_riskiest_first(store: Store) -> None:
     items = store.desk.items(viewer="ana", now=NOW).items
     assert [item.path for item in items] == ["a/letter.txt", "c/referral.txt"]
     first = items[0]
-    assert (first.n_people, first.n_findings, first.score, first.exposure) == (3, 2, 0.8, "group")
+    assert (first.n_people, first.n_findings, first.health_score, first.exposure) == (3, 2, 0.8, "group")
     assert (first.state, first.owner, first.new, first.n_group) == (WorkState.UNDECIDED, "1000", True, 1)
 
 
@@ -46,7 +46,7 @@ def test_is_what_the_other_tables_say_whatever_happens(store: Store, seed: int) 
                 case 3:
                     desk.undo_last(by=person, now=now)
                 case 4:
-                    store.assign(number, person, by="lead", now=now)
+                    store.assign_all([number], person, by="lead", now=now)
                 case 5:
                     some = lot.sample(files, 5)
                     changed = replace(some[0], content_hash=f"other {step}", signature=b"\1" * 256)
@@ -61,7 +61,7 @@ def test_is_what_the_other_tables_say_whatever_happens(store: Store, seed: int) 
                     target = SuppressionScope(
                         kind=SuppressionKind.RULE, target=found.source, root_id=1, folder="letters"
                     )
-                    made = desk.suppress(target, reason="r", until=later(10_000), by=person, now=now)
+                    (made,) = desk.suppress([target], reason="r", until=later(10_000), by=person, now=now)
                     desk.lift_suppression(made.id, by=person, now=now)
                 case _:
                     open_now = desk.disagreements(lead="zoe")
@@ -129,7 +129,7 @@ def test_a_running_scan_takes_nothing_away(store: Store) -> None:
 def test_filters(store: Store, wanted: WorkFilter, numbers: list[int]) -> None:
     other = replace(referred("100%_done.pdf"), media_type="application/pdf", health_score=0.9)
     scan(store, [referred("letters/a.txt"), referred("letters/new/Élise.txt"), other])
-    store.assign(1, "bob", by="lead", now=NOW)
+    store.assign_all([1], "bob", by="lead", now=NOW)
     assert listed(store, wanted) == numbers
     assert store.desk.size(wanted, viewer="ana", now=NOW) == len(numbers)
 
@@ -151,11 +151,11 @@ def test_pages_hold_every_item_once_both_ways(store: Store, order: WorkOrder, li
     for earlier, page in pairwise(pages):
         back = desk.items(viewer="ana", now=NOW, order=order, limit=limit, cursor=page.before)
         assert (back.items, back.after != "") == (earlier.items, True)
-    assert [desk.next_after(number, viewer="ana", now=NOW, order=order) for number in seen] == [
+    assert [desk.adjacent(number, viewer="ana", now=NOW, order=order) for number in seen] == [
         *seen[1:],
         None,
     ]
-    before = [desk.before(number, viewer="ana", now=NOW, order=order) for number in seen]
+    before = [desk.adjacent(number, viewer="ana", now=NOW, order=order, backward=True) for number in seen]
     assert before == [None, *seen[:-1]]
     if order is WorkOrder.RISK:
         risks = [line(store, number).risk for number in seen]
@@ -183,7 +183,7 @@ def test_counts_choices_and_progress(store: Store) -> None:
     desk.decide(numbers[0], Verdict.PHI, reviewer="ana", now=NOW)
     desk.decide(numbers[1], Verdict.NOT_PHI, reviewer="bob", now=later(5))
     desk.skip(numbers[2], reviewer="ana", now=NOW)
-    store.assign(numbers[3], "ana", by="lead", now=NOW)
+    store.assign_all([numbers[3]], "ana", by="lead", now=NOW)
     counts = desk.counts(viewer="ana", now=NOW)
     states = {state.value: n for state, n in counts.by_state.items() if n}
     assert states == {"undecided": 3, "phi": 1, "not_phi": 1, "skipped": 1, "any": 6}
@@ -224,21 +224,21 @@ def test_a_blind_item_gives_nothing_away(store: Store) -> None:
             item.vector.names,
             item.n_people,
             item.n_findings,
-            item.score,
+            item.health_score,
             item.case,
             item.state,
             item.suppressed,
         )
         for item in blind
     }
-    assert told == {((), None, None, None, "", WorkState.UNDECIDED, False)}
+    assert told == {((), 0, 0, None, "", WorkState.UNDECIDED, False)}
     kinds = {row.file_id: row.referred for row in rows(store) if row.blind}
     assert sorted(kinds.values()) == [False] * 4 + [True] * 4
     for number in kinds:
         detail = store.desk.detail(number, viewer="ana", now=NOW)
-        assert (detail.explained, detail.findings, detail.terms, detail.unread) == (None, (), (), ())
-        assert detail.source.outcome is Outcome.SCREENED
-        assert (detail.source.reason, detail.source.detail, detail.source.health_distance) == ("", "", None)
+        assert (detail.reasons, detail.findings, detail.terms, detail.unread) == ((), (), (), ())
+        assert detail.outcome is Outcome.SCREENED
+        assert (detail.reason, detail.detail, detail.health_distance) == ("", "", None)
     for wanted in (WorkFilter(entity_type=EntityType.PERSON), WorkFilter(min_score=0.0)):
         assert not {*listed(store, wanted)} & {*kinds}
     assert store.queue_size() == 10  # the contract's queue holds referred files only
@@ -268,7 +268,7 @@ def test_the_place_of_an_item_is_the_one_that_it_has_in_the_list(
         assert place.following[:2] == tuple(one.file_id for one in items[at : at + 2])
     gone = store.desk.place(store.find(names[3]), wanted, viewer="ana", now=later(1), order=order)
     assert (gone.position, gone.total) == (None, len(items))
-    monkeypatch.setattr(list_place, "MAX_COUNTED", 2)
+    monkeypatch.setattr(reading, "MAX_COUNTED", 2)
     last = store.desk.place(items[-1].file_id, wanted, viewer="ana", now=later(1), order=order)
     is_whole = wanted == WorkFilter()
     assert last.is_exact is not is_whole

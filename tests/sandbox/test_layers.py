@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from phiscan.cli import root_user
+from phiscan.cli.scan import command
+from phiscan.config import Limits
 from phiscan.errors import ConfigError
-from phiscan.sandbox import isolation
-from phiscan.sandbox.isolation import LOST, Layer, library_paths, missing, probe
-from phiscan.sandbox.record import read_missing, write_missing
+from phiscan.sandbox import fork_server, isolation
+from phiscan.sandbox.isolation import LOST, Layer, library_paths, missing, probe, read_missing, write_missing
+from phiscan.sandbox.pool import Sandbox
 
 # Run in a process of its own: a layer is broken, then the process is isolated.
 BROKEN = """
@@ -41,8 +42,9 @@ def layers_without(folder: Path, broken: str) -> dict[str, bool]:
     [
         ("landlock.restrict = refuse", {"landlock"}),
         ("seccomp.install = refuse", {"seccomp"}),
-        ("namespaces.enter = lambda: ()", {"namespaces", "read_only"}),
-        ("namespaces.make_mounts_read_only = refuse", {"read_only"}),
+        ("namespaces.enter = lambda: ()", {"namespaces", "read_only", "root_folder"}),
+        ("namespaces.make_mounts_read_only = refuse", {"read_only", "root_folder"}),
+        ("namespaces.enclose = refuse", {"root_folder"}),
         ("privileges.drop_capabilities = refuse", {"capabilities"}),
     ],
 )
@@ -83,15 +85,15 @@ def test_what_a_scan_lacked_is_remembered_by_its_number(tmp_path: Path) -> None:
 
 def _root_with(monkeypatch: pytest.MonkeyPatch, **layers: bool) -> None:
     found = [Layer(name, is_on=is_on, detail="why") for name, is_on in layers.items()]
-    monkeypatch.setattr(root_user, "probe", lambda: found)
+    monkeypatch.setattr(command, "probe", lambda: found)
     monkeypatch.setattr(os, "geteuid", lambda: 0)
 
 
 def test_root_is_refused_where_nothing_keeps_workers_in(monkeypatch: pytest.MonkeyPatch) -> None:
     _root_with(monkeypatch, landlock=False, user=False)
     with pytest.raises(ConfigError, match="--allow-root"):
-        root_user.check_root(allowed=False)
-    root_user.check_root(allowed=True)
+        command.check_root(allowed=False)
+    command.check_root(allowed=True)
 
 
 @pytest.mark.parametrize(("landlock", "user"), [(True, False), (False, True), (True, True)])
@@ -99,9 +101,30 @@ def test_root_is_warned_in_one_line_otherwise(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], landlock: bool, user: bool
 ) -> None:
     _root_with(monkeypatch, landlock=landlock, user=user)
-    root_user.check_root(allowed=False)
+    command.check_root(allowed=False)
     assert capsys.readouterr().err.count("\n") == 1
-    root_user.check_root(allowed=True)
+    command.check_root(allowed=True)
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    root_user.check_root(allowed=False)
+    command.check_root(allowed=False)
     assert capsys.readouterr().err == ""
+
+
+def echo(item: int) -> int:
+    return item
+
+
+def test_the_workers_are_limited_together_where_a_cgroup_can_be_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines()
+    own = tmp_path / next((line[4:] for line in lines if line.startswith("0::/")), "")
+    own.mkdir(parents=True, exist_ok=True)
+    monkeypatch.setattr(fork_server, "CGROUPS", tmp_path)
+    with Sandbox(2, Limits(memory_bytes=2**30)) as sandbox:
+        assert [answer for _, answer in sandbox.run(echo, [1])] == [1]
+        assert fork_server.limit_memory(1) is None  # no controller there
+        (own / "cgroup.subtree_control").write_text("cpu memory\n")
+        group = fork_server.limit_memory(7)
+        assert group is not None
+        assert (group / "memory.max").read_text() == "7"
+        assert (group / "cgroup.procs").read_text() == str(fork_server.running())

@@ -12,7 +12,7 @@ from phiscan.config import Limits
 from phiscan.hasher import KeyHasher
 from phiscan.pipeline.signature import signature
 from phiscan.sandbox import channel, hashing, programs
-from phiscan.sandbox.services import key_service, program_service
+from phiscan.sandbox.service import key_service, program_service
 from phiscan.store.identity import keyed_hash, keyed_hashes
 from tests.waiting import wait_until
 
@@ -66,7 +66,7 @@ def test_a_process_that_dies_is_started_again(tmp_path: Path) -> None:
 def test_a_question_that_is_none_ends_the_connection_and_no_other(tmp_path: Path, question: bytes) -> None:
     service = key_service(lambda: KEY)
     service.open(str(tmp_path))
-    rude = channel.connect(str(tmp_path), hashing.NAME)
+    rude = channel.connect(str(tmp_path), channel.KEYS)
     channel.send(rude, question)
     with pytest.raises((EOFError, ConnectionResetError)):
         channel.receive(rude, 1000)
@@ -86,7 +86,7 @@ def asked(tmp_path: Path) -> Iterator[None]:
 
 @pytest.mark.usefixtures("asked")
 def test_only_the_named_programs_are_run_with_plain_values() -> None:
-    for job, values in (("sh", {}), ("ocr", {"languages": "eng -c x", "segmentation": "1"})):
+    for job, values in (("sh", {}), ("ocr", {"languages": "eng -c x"})):
         with pytest.raises(OSError, match="ValueError"):
             programs.run(job, None, 5, **values)
 

@@ -1,15 +1,18 @@
 """The memory of a worker: a hard limit, a clear reason, and no file that fails for what another took."""
 
+import os
 import resource
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
 
 from phiscan.config import Limits
-from phiscan.extract.ocr.failures import OCR_NO_MEMORY
+from phiscan.extract.ocr.recognition import OCR_NO_MEMORY
 from phiscan.model import FailReason, FileResult, Outcome, SourceFile, UnreadPart
 from phiscan.pipeline.workers.worker import lacked_memory
 from phiscan.sandbox.answers import Fault
+from phiscan.sandbox.channel import in_memory
 from phiscan.sandbox.pool import Sandbox
 from phiscan.sandbox.worker_process import WorkerState
 
@@ -53,8 +56,38 @@ def test_memory_that_earlier_items_took_fails_no_item(n_workers: int) -> None:
 
 
 def test_limit_cannot_be_raised_again() -> None:
-    with Sandbox(1, LIMITS, isolation=None) as sandbox:
+    with Sandbox(1, LIMITS, is_isolated=False) as sandbox:
         assert [answer for _, answer in sandbox.run(raise_limit, [1])] == [True]
+
+
+def hold(_: int) -> int:
+    """Hold files in memory until there is no more room; return how many megabytes."""
+    held = []
+    with suppress(MemoryError):
+        while True:
+            held.append(in_memory(bytes(16 * MEGABYTE)))
+    for descriptor in held:
+        os.close(descriptor)
+    return 16 * len(held)
+
+
+def test_files_in_memory_have_a_limit_and_are_given_back() -> None:
+    with Sandbox(1, LIMITS) as sandbox:
+        answers = [answer for _, answer in sandbox.run(hold, [1, 2])]
+        assert sandbox.missing is not None
+        if not any(line.startswith("read_only") for line in sandbox.missing):
+            assert answers == [256, 256]  # half of the limit of memory
+
+
+def wear(item: int) -> int:
+    """Use up the processor time of this worker, as it counts it."""
+    WorkerState.life_s = 0
+    return item
+
+
+def test_a_worker_whose_processor_time_is_used_up_makes_room_and_costs_no_item() -> None:
+    with Sandbox(2, LIMITS) as sandbox:
+        assert [answer for _, answer in sandbox.run(wear, range(12))] == list(range(12))
 
 
 def test_other_workers_go_on_while_one_is_out_of_memory() -> None:

@@ -29,14 +29,11 @@ def found(text: str) -> set[tuple[str, str]]:
         ("<nom>B&eacute;dard</nom>", "<nom>Bédard</nom>"),
         ("O&#39;Shea &#x26; L&#233;a&nbsp;Roy", "O'Shea & Léa Roy"),
         ('{"nom":"G\\u00e9linas"}', '{"nom":"Gélinas"}'),
+        ('esc = "Gagn\\u00e9"', 'esc = "Gagné"'),
         ('{"w":"\\ud83d\\ude00 ok"}', '{"w":"\U0001f600 ok"}'),
         ('send {\\"to\\":\\"Ann\\",\\"t\\":\\"a\\nb\\"}', 'send {"to":"Ann","t":"a\nb"}'),
         ("GET /x?pt=Googoo%2C+No%C3%ABl&n=1 HTTP", "GET /x?pt=Googoo, Noël&n=1 HTTP"),
         ("scan/Ann%20Roy%20(2).pdf", "scan/Ann Roy (2).pdf"),
-        ("Subject: =?UTF-8?Q?L=C3=A9onie_Roy?=", "Subject: Léonie Roy"),
-        ("From: =?utf-8?B?TMOpb25pZSBSb3k=?= <a@b.example>", "From: Léonie Roy <a@b.example>"),
-        ("quoted-printable\n\nL=C3=A9a=20\nID=1234567=3D", "quoted-printable\n\nLéa \nID=1234567="),
-        ("quoted-printable\n\nn=C3=A9e le 8 mars 19=\n47", "quoted-printable\n\nnée le 8 mars 1947"),
     ],
 )  # fmt: skip
 def test_reads_escapes(text: str, expected: str) -> None:
@@ -104,18 +101,12 @@ def test_moves_segments_along() -> None:
     assert [s.locator for s in read.document.segments] == ["line1", "line2"]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Subject: =?utf-8?Q?Patient_Jean_Tremblay_tel_613-555-0199?=\n",
-        "Subject: =?utf-8?B?UGF0aWVudCBKZWFuIFRyZW1ibGF5IHRlbCA2MTMtNTU1LTAxOTk=?=\n",
-    ],
-)
-def test_finds_in_one_word_what_stands_side_by_side(text: str) -> None:
+def test_finds_in_one_word_what_stands_side_by_side() -> None:
+    text = "GET /x?note=Patient%20Jean%20Tremblay%20tel%20613-555-0199 HTTP/1.1\n"
     findings = screen(Document(text, (), "text/plain"), build_screener(Config())).findings
     assert [finding.entity_type.value for finding in findings] == ["PERSON", "PHONE"]
     assert findings[0].span.end <= findings[1].span.start
-    assert all(finding.span.end - finding.span.start < 22 for finding in findings)
+    assert all(finding.span.end - finding.span.start < 24 for finding in findings)
 
 
 def test_heads_of_a_table_make_no_text_of_them() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from phiscan.model import Document
-from phiscan.screen.recognizers.messages.contact_cards import CardRecognizer
+from phiscan.screen.recognizers.messages.contact_cards import card_findings
 
 Found = Callable[[str], set[tuple[str, str]]]
 
@@ -51,9 +51,9 @@ END:VCALENDAR
 )  # fmt: skip
 def test_reads_the_properties_of_a_contact(line: str, expected: list[tuple[str, str]]) -> None:
     text = CARD.format(line)
-    findings = CardRecognizer().recognize(Document(text, (), "text/plain"))
+    findings = card_findings(Document(text, (), "text/plain"))
     assert [(f.entity_type.value, f.span.of(text)) for f in findings] == expected
-    assert not list(CardRecognizer().recognize(Document(line, (), "text/plain")))
+    assert not list(card_findings(Document(line, (), "text/plain")))
 
 
 def test_a_calendar_within_other_text(found: Found) -> None:

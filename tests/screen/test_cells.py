@@ -9,10 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phiscan.model import Document
-from phiscan.screen.rules.cell_numbers import MAX_CELL_CHARS, numbers
 from phiscan.screen.rules.compiled import joined_cells
 from phiscan.screen.rules.files import load_rules
-from phiscan.screen.rules.recognizer import PatternRecognizer
+from phiscan.screen.rules.recognizer import MAX_CELL_CHARS, PatternRecognizer, numbers
 
 
 @pytest.mark.parametrize(

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from phiscan.model import Document, EntityType
-from phiscan.screen.recognizers.identifiers.table_numbers import MIN_CHECKED, CheckedColumnRecognizer
+from phiscan.screen.recognizers.identifiers.table_numbers import MIN_CHECKED, checked_column_findings
 
 PROVIDERS = ("1730440660", "1065750626", "1584939189", "1588294250", "1848817957")
 
 
 def _found(text: str) -> list[tuple[EntityType, str]]:
-    findings = CheckedColumnRecognizer().recognize(Document(text, (), ""))
+    findings = checked_column_findings(Document(text, (), ""))
     return [(one.entity_type, one.span.of(text)) for one in findings]
 
 

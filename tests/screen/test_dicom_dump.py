@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from phiscan.model import Document, Span
-from phiscan.screen.recognizers.messages.dicom import ListingRecognizer, is_tag, passages
+from phiscan.screen.recognizers.messages.dicom import is_tag, listing_findings, passages
 
 Found = Callable[[str], set[tuple[str, str]]]
 
@@ -56,7 +56,7 @@ def test_a_listing_holds_what_its_tags_say(found: Found) -> None:
 )
 def test_reads_the_lines_of_several_programs(line: str) -> None:
     text = f"(0008,0060) CS [CT]\n{line}\n"
-    (name,) = ListingRecognizer().recognize(Document(text, (), "text/plain"))
+    (name,) = listing_findings(Document(text, (), "text/plain"))
     assert (name.entity_type.value, name.span.of(text)) == ("PERSON", "ROY^ANN")
     assert [reason.detail for reason in name.reasons] == ["(0010,0010)"]
 
@@ -68,7 +68,7 @@ def test_reads_the_lines_of_several_programs(line: str) -> None:
      "(0010,0010) PN: ''"],
 )  # fmt: skip
 def test_leaves_what_names_nobody(line: str) -> None:
-    assert not list(ListingRecognizer().recognize(Document(f"(0008,0060) CS [CT]\n{line}\n", (), "")))
+    assert not list(listing_findings(Document(f"(0008,0060) CS [CT]\n{line}\n", (), "")))
 
 
 def test_what_stands_around_a_listing_is_read(found: Found) -> None:

@@ -9,7 +9,7 @@ import pytest
 from phiscan.config import Config
 from phiscan.model import Document
 from phiscan.screen import build_screener, screen
-from phiscan.screen.recognizers.messages.dicom import ModelRecognizer, is_model, model_passages
+from phiscan.screen.recognizers.messages.dicom import is_model, model_findings, model_passages
 
 HEADER = {
     "00080020": {"vr": "DA", "Value": ["20240227"]},
@@ -44,7 +44,7 @@ SORTED = {tag: dict(sorted(element.items())) for tag, element in HEADER.items()}
     ],
 )  # fmt: skip
 def test_reads_the_elements(text: str) -> None:
-    findings = ModelRecognizer().recognize(Document(text, (), "text/plain"))
+    findings = model_findings(Document(text, (), "text/plain"))
     assert [(f.entity_type.value, f.span.of(text)) for f in findings] == FOUND
     assert ["".join(piece.text for piece in passage) for passage in model_passages(text)][:1] == [
         "seen by Dr Mbeki"
@@ -69,7 +69,7 @@ def test_finds_nothing_in_tags() -> None:
 )
 def test_leaves_other_json(text: str) -> None:
     assert not is_model(text)
-    assert not list(ModelRecognizer().recognize(Document(text, (), "text/plain")))
+    assert not list(model_findings(Document(text, (), "text/plain")))
 
 
 @pytest.mark.parametrize(
@@ -86,5 +86,5 @@ def test_reads_brackets_in_values_and_elements_in_sequences(
     element: dict[str, object], expected: tuple[str, str]
 ) -> None:
     text = json.dumps({"00080060": HEADER["00080060"], **element, "00080005": {"vr": "CS"}})
-    findings = ModelRecognizer().recognize(Document(text, (), "text/plain"))
+    findings = model_findings(Document(text, (), "text/plain"))
     assert [(f.entity_type.value, f.span.of(text)) for f in findings] == [expected]

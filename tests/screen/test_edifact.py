@@ -6,14 +6,14 @@ import pytest
 
 from phiscan.formats.edifact_segments import passages
 from phiscan.model import Document
-from phiscan.screen.recognizers.messages.edifact import EdifactRecognizer
+from phiscan.screen.recognizers.messages.edifact import edifact_findings
 
 HEAD = "UNB+UNOC:3+WEST LAB:14+GP88210+240719:1544+BR0077182'"
 
 
 def found(segment: str, head: str = HEAD) -> list[tuple[str, str]]:
     text = head + segment
-    findings = EdifactRecognizer().recognize(Document(text, (), "text/plain"))
+    findings = edifact_findings(Document(text, (), "text/plain"))
     return [(f.entity_type.value, f.span.of(text)) for f in findings if f.span.start >= len(head)]
 
 

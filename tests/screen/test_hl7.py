@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from phiscan.model import Document
-from phiscan.screen.recognizers.messages.hl7 import Hl7Recognizer
+from phiscan.screen.recognizers.messages.hl7 import hl7_findings
 
 HEAD = "MSH|^~\\&|APP|NORTH_SHORE_GEN|LAB|CITY LAB|20240131083000-0500||ORU^R01|77|P|2.5\n"
 
 
 def found(segment: str) -> list[tuple[str, str]]:
     text = HEAD + segment
-    findings = Hl7Recognizer().recognize(Document(text, (), "text/plain"))
+    findings = hl7_findings(Document(text, (), "text/plain"))
     return [(f.entity_type.value, f.span.of(text)) for f in findings if f.span.start >= len(HEAD)]
 
 
@@ -73,7 +73,7 @@ def test_leaves_results_and_codes(segment: str) -> None:
 
 
 def test_reads_facilities_and_the_moment_of_the_message() -> None:
-    findings = Hl7Recognizer().recognize(Document(HEAD, (), "text/plain"))
+    findings = hl7_findings(Document(HEAD, (), "text/plain"))
     assert [(f.entity_type.value, f.span.of(HEAD)) for f in findings] == [
         ("ORGANIZATION", "NORTH_SHORE_GEN"), ("ORGANIZATION", "CITY LAB"), ("DATE", "20240131083000-0500"),
     ]  # fmt: skip

@@ -7,7 +7,7 @@ import pytest
 from phiscan.formats.hl7_encoding import as_standard
 from phiscan.formats.hl7_free_text import passages
 from phiscan.model import Document
-from phiscan.screen.recognizers.messages.hl7 import Hl7Recognizer
+from phiscan.screen.recognizers.messages.hl7 import hl7_findings
 
 STANDARD = (
     "MSH|^~\\&|LIS|WEST GENERAL|ADT|HUB|20240131083000||ORU^R01|Q7718204|P|2.4\r"
@@ -17,10 +17,7 @@ STANDARD = (
 
 
 def found(text: str) -> list[tuple[str, str]]:
-    return [
-        (f.entity_type.value, f.span.of(text))
-        for f in Hl7Recognizer().recognize(Document(text, (), "text/plain"))
-    ]
+    return [(f.entity_type.value, f.span.of(text)) for f in hl7_findings(Document(text, (), "text/plain"))]
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from phiscan.config import Config
-from phiscan.lexicon.gazetteer import load_gazetteer
 from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span, bits_of
 from phiscan.screen import build_screener, screen
 from phiscan.screen.ner.tagger import SOURCE as TAGGER
 from phiscan.screen.recognizer import Priority
-from phiscan.screen.recognizers.location import address_tails
 from phiscan.screen.resolution import resolve
 
 
@@ -68,7 +66,7 @@ def test_findings_that_only_touch_both_stand() -> None:
     assert resolve([right, left]) == (left, right)
 
 
-def test_a_doubtful_address_takes_no_part_of_what_stands_and_gets_no_tail() -> None:
+def test_a_doubtful_address_takes_no_part_of_what_stands() -> None:
     doubt = (Reason("doubt", "unsure", 0.19),)
     whole = Finding(Span(0, 40), EntityType.STREET_ADDRESS, "model", 0.19, frozenset(), doubt)
     parts = [
@@ -78,8 +76,3 @@ def test_a_doubtful_address_takes_no_part_of_what_stands_and_gets_no_tail() -> N
     kept = resolve([whole, *parts])
     assert [one.span for one in kept] == [Span(0, 12), Span(20, 27)]
     assert not any(one.is_doubtful for one in kept)
-    text = "9 Elm Street,\nOttawa,\nK1A 0B1\n"
-    whole = Finding(Span(0, 12), EntityType.STREET_ADDRESS, "model", 0.19, frozenset(), doubt)
-    assert not list(address_tails(text, [whole], load_gazetteer()))
-    sure = finding(0, 12, EntityType.STREET_ADDRESS, 0.9, "label")
-    assert list(address_tails(text, [sure], load_gazetteer()))

@@ -35,7 +35,7 @@ Found = Callable[[str], set[tuple[str, str]]]
         ('{"type": {"text": "MRN"}, "value": "A-77120"}', ("MRN", "A-77120")),
         ("Date of birth: 03/14/1962  Admitted: 2020-01-05", ("DATE", "2020-01-05")),
         ("SIN: 046 454 286", ("SIN", "046 454 286")),
-        ("She is 94 years old", ("AGE_OVER_89", "94 years old")),
+        ("She is 94 years old", ("AGE_OVER_89", "94")),
         # What may begin an address ("58  U") hides no number that begins there.
         ("van Tassel, Petra  F 58  U0417305", ("MRN", "U0417305")),
         ("Googoo, Rose 93F  RB004418  hip", ("MRN", "RB004418")),

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import phiscan.screen
-from phiscan.text.prefilter import Rare
+from phiscan.text.automata import Rare
 
 MARKED = Path(__file__).parent / "marked"
 TEXTS = [

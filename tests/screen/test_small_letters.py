@@ -86,7 +86,7 @@ def test_a_capital_stands_behind_an_apostrophe_as_well() -> None:
         ("ORGANIZATION", "sandstone lodge"),
         ("LOCATION", "perrysburg"),
         ("STREET_ADDRESS", "204-2255 w 4th ave."),
-        ("OTHER_ID", "w0712 24 118803"),
+        ("OTHER_ID", "w0712 24 118803 was"),
         ("HEALTH_CARD", "lebf 2956 0417"),
         ("VEHICLE", "kwfb204"),
     ],

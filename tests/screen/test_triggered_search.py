@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from phiscan.config import Config
 from phiscan.model import Document, Segment
+from phiscan.screen.rules import recognizer
 from phiscan.screen.rules.files import load_sound_rules
 from phiscan.screen.rules.recognizer import PatternRecognizer
 
@@ -53,17 +55,21 @@ def test_each_address_of_a_list_is_found_whole(words: list[str]) -> None:
 @pytest.mark.parametrize("n_others", [0, 300])
 def test_a_rule_that_most_triggers_do_not_match_still_finds_the_one(n_others: int) -> None:
     text = "room 12 North, bed 7 East. " * n_others + "She lives at 44 Birchmount, alone."
-    lives = next(one for one in rules().rules if one.rule.id == "address.lives.1")
-    lives.n_triggers, lives.n_matched = (1000, 0) if n_others else (0, 0)
     (found,) = [one for one in triggered(text) if one[0] == "address.lives.1"]
     assert text[found[1] : found[2]].startswith("44 Birchmount")
 
 
-def test_a_seldom_matched_rule_is_not_searched_in_a_text_without_what_must_precede_its_values() -> None:
-    rule = next(one for one in rules().rules if one.rule.id == "address.lives.1")
-    rule.n_triggers, rule.n_matched = 1000, 0
-    assert not [one for one in triggered("room 12 North, bed 7 East. " * 300) if one[0] == "address.lives.1"]
-    assert rule.n_triggers == 1000
-    rule.n_matched = 900
-    assert not [one for one in triggered("room 12 North, bed 7 East. " * 300) if one[0] == "address.lives.1"]
-    assert rule.n_triggers > 1000
+def test_the_timeout_of_a_match_does_not_count_the_time_of_its_consumer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(recognizer, "TIMEOUT_S", 0.05)
+    text = "12 Main Street " * 20
+    found = 0
+    for _ in rules().recognize(Document(text, (Segment("", 0, len(text)),), "text/plain")):
+        found += 1
+        began = process_time()
+        while process_time() - began < 0.1:
+            pass
+        if found == 8:
+            break
+    assert found == 8

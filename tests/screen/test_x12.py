@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from phiscan.model import Document, PiiBit
-from phiscan.screen.recognizers.messages.x12 import X12Recognizer
+from phiscan.screen.recognizers.messages.x12 import x12_findings
 
 ENVELOPE = (
     "ISA*00*          *00*          *ZZ*SENDER         *ZZ*RECEIVER       *240115*1253*^*00501"
@@ -15,7 +15,7 @@ START = "ST*837*0021~"
 
 
 def found(text: str) -> list[tuple[str, str]]:
-    findings = X12Recognizer().recognize(Document(text, (), "text/plain"))
+    findings = x12_findings(Document(text, (), "text/plain"))
     return [(f.entity_type.value, f.span.of(text)) for f in findings]
 
 
@@ -66,7 +66,7 @@ def test_separators_are_those_of_the_envelope() -> None:
 
 def test_says_which_element_and_which_qualifier() -> None:
     text = START + "NM1*IL*1**EWA****MI*77-12345~"
-    name, number = X12Recognizer().recognize(Document(text, (), "text/plain"))
+    name, number = x12_findings(Document(text, (), "text/plain"))
     assert (name.span.of(text), name.bits) == ("EWA", frozenset({PiiBit.FIRST_NAME}))
     assert [reason.detail for reason in (*name.reasons, *number.reasons)] == ["NM104 IL", "NM109 MI"]
 
@@ -77,7 +77,7 @@ def test_says_which_element_and_which_qualifier() -> None:
      "PER*ANNROY4165550199*Ann Roy~"],
 )  # fmt: skip
 def test_no_text_of_the_document_is_a_reason(segments: str) -> None:
-    (finding,) = X12Recognizer().recognize(Document(START + segments, (), "text/plain"))
+    (finding,) = x12_findings(Document(START + segments, (), "text/plain"))
     assert [reason.detail for reason in finding.reasons] in (["NM103"], ["N102"], ["PER02"])
 
 

@@ -1,22 +1,45 @@
 """What code that took over a document reader would try; each returns ``done`` or the error that it met."""
 
 import ctypes
+import fcntl
 import os
+import resource
 import signal
 import socket
 import sqlite3
+import stat
 import subprocess
-from collections.abc import Callable
-from dataclasses import dataclass
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from phiscan.model import SourceFile
-from phiscan.sandbox.delivered_files import take
+from phiscan.errors import ExtractError
+from phiscan.model import (
+    EntityType,
+    FailReason,
+    FileResult,
+    Outcome,
+    PatientCheck,
+    SourceFile,
+    Span,
+    StoredFinding,
+    StoredTerm,
+    UnreadPart,
+    WindowBag,
+)
+from phiscan.sandbox import delivered_files
+from phiscan.sandbox.delivered_files import is_handed_over, take
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _PTRACE_ATTACH = 16
 _CLONE_NEWNET, _CLONE_NEWUSER, _CLONE_NEWNS = 0x40000000, 0x10000000, 0x20000
 _PTRACE, _PROCESS_VM_READV, _SETNS, _UNSHARE, _MOUNT, _KEYCTL = 101, 310, 308, 272, 165, 250
+_INOTIFY_INIT, _INOTIFY_ADD_WATCH, _FILE_SETATTR = 253, 254, 469
+_FS_IOC_GETFLAGS, _FS_IOC_SETFLAGS, _FS_IOC_SETVERSION = 0x80086601, 0x40086602, 0x40087602
+_F_SETSIG = 10
+SECRET = "PHISCAN_SMTP_PASSWORD"  # a variable of the scan
 
 
 @dataclass(frozen=True)
@@ -154,7 +177,8 @@ def read_environment_of_parent(target: Target) -> None:
 
 
 def see_other_processes(_target: Target) -> None:
-    list(Path("/proc").iterdir())
+    if not any(entry.name.isdigit() for entry in Path("/proc").iterdir()):
+        raise FileNotFoundError
 
 
 def read_command_line_of_parent(target: Target) -> None:
@@ -217,6 +241,178 @@ def make_device(_target: Target) -> None:
     os.mknod("/dev/attack", 0o600 | 0o020000, os.makedev(1, 1))
 
 
+@contextmanager
+def _handed(target: Target) -> Iterator[int]:
+    # Outside a worker, where nothing is handed over, the file is opened by its path.
+    is_worker = is_handed_over()
+    descriptor = take(target.source)[0] if is_worker else os.open(target.source.absolute, os.O_RDONLY)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def write_to_the_resource_tracker(_target: Target) -> None:
+    """Have the scan's own helper delete a file in /dev/shm, through a pipe that nobody closed."""
+    found = False
+    for descriptor in range(3, 256):
+        with suppress(OSError):
+            is_pipe = stat.S_ISFIFO(os.fstat(descriptor).st_mode)
+            if is_pipe and os.write(descriptor, b"REGISTER:/no-such:shared_memory\n"):
+                found = True
+    if not found:
+        raise PermissionError
+
+
+def reopen_what_others_read(_target: Target) -> None:
+    """Open a pipe or socket of this process a second time, to write where it may only read."""
+    found = [one for one in range(3, 256) if _is_connection(one)]
+    for descriptor in found:
+        with suppress(OSError):
+            os.close(os.open(f"/proc/self/fd/{descriptor}", os.O_WRONLY | os.O_NONBLOCK))
+            return
+    raise PermissionError
+
+
+def _is_connection(descriptor: int) -> bool:
+    try:
+        mode = os.fstat(descriptor).st_mode
+    except OSError:
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+
+
+def shut_what_others_use(_target: Target) -> None:
+    """End the socket of tasks, which all workers share."""
+    found = [one for one in range(3, 256) if _is_connection(one)]
+    for descriptor in found:
+        with socket.socket(fileno=os.dup(descriptor)) as shared:
+            shared.shutdown(socket.SHUT_RDWR)
+
+
+def hold_memory_in_files(_target: Target) -> None:
+    os.close(os.memfd_create("attack"))
+
+
+def make_a_file_in_the_scratch_folder(_target: Target) -> None:
+    descriptor, name = tempfile.mkstemp()
+    os.close(descriptor)
+    Path(name).unlink()
+
+
+def set_flags_of_the_handed_file(target: Target) -> None:
+    with _handed(target) as descriptor:
+        flags = bytearray(8)
+        with suppress(OSError):
+            fcntl.ioctl(descriptor, _FS_IOC_GETFLAGS, flags)
+        fcntl.ioctl(descriptor, _FS_IOC_SETFLAGS, bytes(flags))
+
+
+def set_version_of_the_handed_file(target: Target) -> None:
+    with _handed(target) as descriptor:
+        fcntl.ioctl(descriptor, _FS_IOC_SETVERSION, bytes(8))
+
+
+def set_attributes_of_the_handed_file(target: Target) -> None:
+    with _handed(target) as descriptor:
+        size = ctypes.c_size_t(24)
+        _call(_FILE_SETATTR, ctypes.c_int(descriptor), b"", ctypes.create_string_buffer(24), size, 0x1000)
+
+
+def take_a_lease_on_the_handed_file(target: Target) -> None:
+    with _handed(target) as descriptor:
+        fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+
+
+def lock_the_handed_file(target: Target) -> None:
+    with _handed(target) as descriptor:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def lock_a_range_of_the_handed_file(target: Target) -> None:
+    with _handed(target) as descriptor:
+        fcntl.lockf(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+
+
+def have_the_kernel_signal_the_parent(target: Target) -> None:
+    with _handed(target) as descriptor:
+        fcntl.fcntl(descriptor, fcntl.F_SETOWN, target.parent)
+
+
+def choose_the_signal_of_a_descriptor(target: Target) -> None:
+    with _handed(target) as descriptor:
+        fcntl.fcntl(descriptor, _F_SETSIG, signal.SIGKILL)
+
+
+def look_at_the_key(target: Target) -> None:
+    (target.home / "key").stat()
+
+
+def go_to_the_home(target: Target) -> None:
+    before = Path.cwd()
+    os.chdir(target.home)
+    os.chdir(before)
+
+
+def watch_the_home(target: Target) -> None:
+    watcher = _LIBC.syscall(ctypes.c_long(_INOTIFY_INIT))
+    if watcher < 0:
+        raise PermissionError
+    _call(_INOTIFY_ADD_WATCH, ctypes.c_int(watcher), os.fsencode(target.home), ctypes.c_uint(0x100))
+
+
+def raise_the_limit_of_memory(_target: Target) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    if hard == resource.RLIM_INFINITY:
+        return
+    resource.setrlimit(resource.RLIMIT_AS, (soft, hard + 1))
+
+
+def raise_the_limit_of_processor_time(_target: Target) -> None:
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    if hard == resource.RLIM_INFINITY:
+        return
+    resource.setrlimit(resource.RLIMIT_CPU, (hard + 1, hard + 1))
+
+
+def set_the_soft_limit_of_processor_time(_target: Target) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    if soft == hard:
+        resource.setrlimit(resource.RLIMIT_CPU, (hard, hard))
+
+
+def read_a_password_of_the_scan(_target: Target) -> None:
+    with suppress(OSError):
+        if SECRET.encode() in Path("/proc/self/environ").read_bytes():
+            return
+    if SECRET not in os.environ:
+        raise PermissionError
+
+
+def descriptors(_target: Target) -> list[str]:
+    """Return the kind of every open descriptor: no attack, but what the allow list is compared with."""
+    kinds = []
+    for descriptor in range(256):
+        with suppress(OSError):
+            status = os.fstat(descriptor)
+            kind = stat.S_IFMT(status.st_mode)
+            null = Path("/dev/null").stat().st_rdev
+            is_null = kind == stat.S_IFCHR and status.st_rdev == null
+            kinds.append(
+                "null" if is_null else {stat.S_IFSOCK: "socket", stat.S_IFREG: "file"}.get(kind, oct(kind))
+            )
+    return kinds
+
+
+def take_after_a_loss(job: tuple[int, Target]) -> str:
+    """Take the file; the first item closes the connection afterwards, which a worker cannot make again."""
+    number, target = job
+    os.close(take(target.source)[0])
+    if number == 0 and delivered_files._Worker.connection is not None:
+        delivered_files._Worker.connection.close()
+    return "done"
+
+
 ATTACKS: dict[str, Callable[[Target], None]] = {
     function.__name__: function
     for function in (
@@ -256,15 +452,81 @@ ATTACKS: dict[str, Callable[[Target], None]] = {
         regain_capabilities,
         become_root,
         make_device,
+        write_to_the_resource_tracker,
+        reopen_what_others_read,
+        shut_what_others_use,
+        hold_memory_in_files,
+        make_a_file_in_the_scratch_folder,
+        set_flags_of_the_handed_file,
+        set_version_of_the_handed_file,
+        set_attributes_of_the_handed_file,
+        take_a_lease_on_the_handed_file,
+        lock_the_handed_file,
+        lock_a_range_of_the_handed_file,
+        have_the_kernel_signal_the_parent,
+        choose_the_signal_of_a_descriptor,
+        look_at_the_key,
+        go_to_the_home,
+        watch_the_home,
+        raise_the_limit_of_memory,
+        raise_the_limit_of_processor_time,
+        set_the_soft_limit_of_processor_time,
+        read_a_password_of_the_scan,
     )
 }
 
 
 def attack(job: tuple[str, Target]) -> tuple[str, int]:
-    """Try one attack; return what came of it, and this process."""
+    """Try one attack; return what came of it, and this process. A call that readers do not make ends it."""
     name, target = job
     try:
         ATTACKS[name](target)
     except Exception as error:  # noqa: BLE001 (whatever stops it)
         return type(error).__name__, os.getpid()
     return "done", os.getpid()
+
+
+NAME = "Amara Okafor, 1961-02-03"
+
+
+def tell_a_name(job: tuple[str, SourceFile]) -> FileResult:
+    """Put a patient's name into every text of a result, or of the failure of the file."""
+    what, source = job
+    if what == "failure":
+        raise ExtractError(FailReason.CORRUPT, NAME)
+    if what == "unreadable":
+        failed = FileResult(source, Outcome.FAILED, FailReason.CORRUPT, detail=NAME)
+        return replace(failed, case=NAME, health_prototype=NAME)
+    finding = StoredFinding(Span(0, 5), "", EntityType.PERSON, "names", 0.9, (), "Xxxxx", "ab" * 32)
+    of_one = {
+        "type": {"media_type": NAME},
+        "stages": {"seconds": ((NAME, 1.0),)},
+        "language": {"language": NAME},
+        "source": {"findings": (replace(finding, source=NAME),)},
+        "preview": {"findings": (replace(finding, preview=NAME),)},
+        "identity": {"findings": (replace(finding, identity=NAME),)},
+        "reason": {"reason": NAME},
+        "concept": {"terms": (StoredTerm(NAME, 1, Span(0, 5), ""),)},
+        "window": {"window": WindowBag(5, ((NAME, 1),))},
+        "index": {"patients": PatientCheck(NAME)},
+        "all": {
+            "detail": NAME,
+            "case": NAME,
+            "nearest_prototype": NAME,
+            "health_prototype": NAME,
+            "reasons": ((NAME, 1.0),),
+            "evidence": ((NAME, 1),),
+            "detectors": ((NAME, True),),
+            "detector_probabilities": ((NAME, 0.5),),
+            "finding_counts": ((NAME, 1),),
+            "unread": (UnreadPart("a.pdf", FailReason.CORRUPT, NAME),),
+        },
+    }[what]
+    result = FileResult(source, Outcome.SCREENED, media_type="text/plain", content_hash="ab" * 32)
+    return replace(result, **of_one)  # type: ignore[arg-type]
+
+
+TOLD = (
+    *("failure", "unreadable", "type", "stages", "language", "source", "preview", "identity", "reason"),
+    *("concept", "window", "index", "all"),
+)

@@ -1,7 +1,8 @@
 """A program: a home with a key and a database, a share with a file, and a worker that attacks both.
 
 Prints one JSON object: what came of each attack in a worker as a scan starts them, and in this process, and
-whether the key is in the worker's memory. Run as ``python -m tests.security.isolated_worker FOLDER``.
+whether the key is in the worker's memory. Run as
+``python -m tests.security.isolated_worker FOLDER [MODULE]``; the module takes a layer from workers.
 """
 
 import json
@@ -15,12 +16,23 @@ from pathlib import Path
 
 from phiscan.config import Config
 from phiscan.model import SourceFile
+from phiscan.pipeline.workers.acceptance import accepted
 from phiscan.pipeline.workers.file_handoff import FileHandoff
 from phiscan.pipeline.workers.worker import start
+from phiscan.sandbox.answers import Fault
 from phiscan.sandbox.pool import Sandbox
-from phiscan.sandbox.services import key_service, program_service
+from phiscan.sandbox.service import key_service, program_service
 from phiscan.store.identity import create_key, load_key
-from tests.security.attacks import ATTACKS, Target, attack
+from tests.security.attacks import (
+    ATTACKS,
+    SECRET,
+    TOLD,
+    Target,
+    attack,
+    descriptors,
+    take_after_a_loss,
+    tell_a_name,
+)
 
 # These succeed in a process that is not isolated, whoever it runs as: attacks that nothing would stop.
 CONTROLS = (
@@ -28,10 +40,16 @@ CONTROLS = (
     *("change_mode_in_share", "change_time_in_share", "execute", "replace_itself", "fork"),
     *("make_tcp_socket", "make_path_socket", "make_raw_netlink_socket", "make_namespace"),
     *("enter_any_namespace", "read_memory_of_parent", "signal_parent", "use_keyring", "write_elsewhere"),
+    *("hold_memory_in_files", "make_a_file_in_the_scratch_folder", "lock_the_handed_file"),
+    *("set_flags_of_the_handed_file", "take_a_lease_on_the_handed_file", "lock_a_range_of_the_handed_file"),
+    *("have_the_kernel_signal_the_parent", "choose_the_signal_of_a_descriptor", "look_at_the_key"),
+    *("go_to_the_home", "watch_the_home", "raise_the_limit_of_memory", "raise_the_limit_of_processor_time"),
+    *("set_the_soft_limit_of_processor_time", "read_a_password_of_the_scan", "reopen_what_others_read"),
 )
 
 
-def main(folder: Path) -> None:
+def main(folder: Path, *modules: str) -> None:
+    os.environ[SECRET] = "canary"
     home, share = folder / "home", folder / "share"
     for path in (home, share):
         path.mkdir()
@@ -49,11 +67,19 @@ def main(folder: Path) -> None:
         handoff.put_local(source)
         arguments = (config.for_workers(), handoff.address)
         with Sandbox(
-            1, config.limits, start, arguments, preload=("phiscan.pipeline.workers.preload",)
+            1, config.limits, start, arguments, preload=("phiscan.pipeline.workers.preload", *modules)
         ) as sandbox:
             jobs = [(name, target) for name in ATTACKS]
             answers = {name: answer for (name, _), answer in sandbox.run(attack, jobs)}
-            pid = next(iter(answers.values()))[1]  # type: ignore[index]
+            ((_, opened),) = sandbox.run(descriptors, [target])
+            losses = [answer for _, answer in sandbox.run(take_after_a_loss, [(n, target) for n in range(3)])]
+            pid = next(
+                answer[1] for _, answer in sandbox.run(attack, jobs[:1]) if not isinstance(answer, Fault)
+            )
+            told = {
+                name: repr(answer if isinstance(answer, Fault) else accepted(source, answer))
+                for (name, _), answer in sandbox.run(tell_a_name, [(name, source) for name in TOLD])
+            }
             key = load_key(home / "key")
             holds_key = holds(pid, [key, key.hex().encode()])
             holds_path = holds(pid, [b"phiscan.pipeline.engine"])
@@ -62,7 +88,13 @@ def main(folder: Path) -> None:
     print(
         json.dumps(
             {
-                "worker": {name: answer[0] for name, answer in answers.items()},  # type: ignore[index]
+                "worker": {
+                    name: answer.detail if isinstance(answer, Fault) else answer[0]
+                    for name, answer in answers.items()
+                },
+                "descriptors": opened,
+                "told": told,
+                "after_a_loss": losses[-1] if isinstance(losses[-1], str) else losses[-1].detail,
                 "aside": unhindered,
                 "holds_key": holds_key,
                 "was_searched": holds_path,
@@ -106,4 +138,4 @@ def _aside(name: str, target: Target) -> str:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), *sys.argv[2:])

@@ -79,6 +79,15 @@ def answer_no_json(_marker: str) -> int:
     return _answer_with("\x80\x04")
 
 
+def answer_many_values(_marker: str) -> int:
+    """20 million empty lists: 60 MB, of which a parser makes more than a gigabyte."""
+    return _answer_with("[0.1,[[1,[" + "[]," * 20_000_000 + "[]]]],[]]")
+
+
+def answer_an_object(_marker: str) -> int:
+    return _answer_with('[0.1,[[1,{"a":1}]],[]]')
+
+
 ATTACKS: tuple[Callable[[str], object], ...] = (
     return_a_bomb,
     send_a_bomb,
@@ -91,11 +100,17 @@ ATTACKS: tuple[Callable[[str], object], ...] = (
     answer_a_huge_number,
     answer_nested,
     answer_no_json,
+    answer_many_values,
+    answer_an_object,
 )
 
 
 def lie_about_layers(_marker: str) -> int:
     return _answer_with('[0.1,[[1,5]],["\\u001b[2Jall is well","seccomp: \\u001b[2J","seccomp"]]')
+
+
+def tell_a_name(_marker: str) -> int:
+    return _answer_with('"AmaraOkafor"')
 
 
 def double(number: int) -> int:

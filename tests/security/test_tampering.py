@@ -3,18 +3,19 @@
 import shutil
 import sqlite3
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from phiscan.errors import StoreError
-from phiscan.model import Verdict
+from phiscan.model import PatientCheck, Verdict
 from phiscan.review.accounts.users import Role, SignedIn
 from phiscan.review.decisions import model_versions as models
 from phiscan.review.records.items import AuditCheck
 from phiscan.review.retention import holds, purging
-from phiscan.review.retention.policy import Retention
+from phiscan.review.retention.deletion_plan import Retention
 from phiscan.review.store import Store
 from tests.cli.program import run
 from tests.review.results import NOW, SHARE, later, pii_only, referred, scan, url_of
@@ -45,11 +46,16 @@ def lived(store: Store) -> None:
     users.revoke_token(1, user_id=bea.id, by="bea", now=later(2))
     users.make_token(bea.id, label="export", days=30, by="bea", now=later(2))
     assert isinstance(users.sign_in("ada", PASSWORD, address="10.0.0.1", now=later(3)), SignedIn)
-    store.decide(1, Verdict.PHI, reviewer=ada.name, now=later(4))
-    store.assign(6, "bea", by="ada", now=later(5))
-    sealed_scan(
-        store, 9, results=[referred("d/new.txt", content="new")], unchanged=["a/letter.txt", "c/referral.txt"]
+    store.decide_all([(1, Verdict.PHI)], reviewer=ada.name, now=later(4))
+    store.assign_all([6], "bea", by="ada", now=later(5))
+    new = replace(
+        referred("d/new.txt", content="new"),
+        signature=b"s" * 256,
+        seconds=(("extract", 1.0),),
+        patients=PatientCheck("index", n_patients=1, n_lookups=9),
     )
+    sealed_scan(store, 9, results=[new], unchanged=["a/letter.txt", "c/referral.txt"])
+    store.desk.write_incident(None, {"title": "A folder"}, add=[6], by="ada", now=later(20))
 
 
 @pytest.fixture(scope="session")
@@ -92,7 +98,7 @@ EDITS = [
             "INSERT INTO user_account (name, name_key, role, password_hash, created) "
             "VALUES ('eve', 'eve', 'admin', 'x', '2026-11-20T08:30:00.000000+00:00')"
         ),
-        "user_account 4: no event made it",
+        "user_account 4: no entry of the log made it",
     ),
     ("DELETE FROM user_account WHERE name = 'cas'", "user_account 3: was removed"),
     (
@@ -107,15 +113,15 @@ EDITS = [
             "INSERT INTO api_token (token_hash, user_id, label, created, expires) "
             "SELECT substr(hex(zeroblob(32)), 1, 64), 1, 'x', created, expires FROM api_token WHERE id = 2"
         ),
-        "api_token 3: no event made it",
+        "api_token 3: no entry of the log made it",
     ),
     ("UPDATE web_session SET user_id = 3", "web_session 1: user_id"),
     (
         (
-            "INSERT INTO web_session (token_hash, user_id, method, address, created, seen) "
-            "SELECT substr(hex(zeroblob(32)), 1, 64), 1, 'password', '', created, seen FROM web_session"
+            "INSERT INTO web_session (token_hash, user_id, method, address, created, seen, purpose, seal) "
+            "SELECT substr(hex(zeroblob(32)), 1, 64), 1, method, '', created, seen, '', seal FROM web_session"
         ),
-        "web_session 2: it is open, but no sign-in began it",
+        "web_session 2: no entry of the log made it",
     ),
     (
         "UPDATE examination SET referral = 'clear' WHERE file_id = 6 AND scan_id = 1",
@@ -150,6 +156,20 @@ EDITS = [
     ("UPDATE audit_head SET signature = 'x'", "is forged"),
     ("DELETE FROM audit_head", "the signature of the log's end was removed"),
     ("UPDATE user_event SET value = 'admin' WHERE id = 2", "row 2 of user_event was changed"),
+    ("UPDATE web_session SET seen = '2030-01-01T00:00:00.000000+00:00'", "web_session 1: was changed or"),
+    ("UPDATE web_session SET address = '10.0.0.9'", "web_session 1: address changed"),
+    ("UPDATE web_session SET purpose = 'audit'", "web_session 1: was changed or added (wrong seal)"),
+    (
+        "UPDATE user_account SET created = '2020-01-01T00:00:00.000000+00:00'",
+        "user_account 1: created changed",
+    ),
+    ("UPDATE patient_check SET n_patients = 0", "patient_check (examination"),
+    ("DELETE FROM near_signature", "near_signature (examination"),
+    ("UPDATE stage_time SET total_s = 99", "stage_time (examination"),
+    (
+        "UPDATE sighting SET examination_id = 1 WHERE file_id = 6",
+        "sighting (file 6): has the result of another",
+    ),
 ]
 
 
@@ -190,6 +210,55 @@ def test_a_trigger_of_the_same_name_that_does_nothing_is_found(kept: Store, data
         connection.execute("CREATE TRIGGER decision_no_delete BEFORE DELETE ON decision BEGIN SELECT 1; END")
     connection.close()
     assert "decision_no_delete: of the schema was changed" in said(kept.verify_audit())
+
+
+UNREADABLE = [
+    ("UPDATE assignment SET assigned = '2026-11-20T08:31:00'", "assignment 1: assigned cannot be read"),
+    ("UPDATE decision SET decided = 'yesterday'", "decision 1: decided cannot be read"),
+    ("UPDATE audit_log SET details = '{' WHERE id = 2", "audit_log 2: details cannot be read"),
+    ("UPDATE audit_log SET at = '' WHERE id = 2", "audit_log 2: at cannot be read"),
+    ("UPDATE scan SET started = 5 WHERE id = 1", "scan 1: started cannot be read"),
+    ("UPDATE scan_digest SET made = '' WHERE id = 1", "scan_digest 1: made cannot be read"),
+    ("UPDATE examination_digest SET parts = '[' WHERE examination_id = 1", "examination"),
+    ("UPDATE examination SET reasons = '[' WHERE id = 1", "examination 1: was changed"),
+    ("UPDATE audit_head SET signed = ''", "audit_head 1: signed cannot be read"),
+    ("UPDATE work_item SET hidden_until = x'ff'", "work_item"),
+    ("UPDATE web_session SET seen = 'never'", "web_session 1: seen cannot be read"),
+]
+
+
+@pytest.mark.parametrize(("statement", "words"), UNREADABLE)
+def test_a_row_that_cannot_be_read_is_a_difference_and_the_rest_is_checked(
+    kept: Store, database: Path, statement: str, words: str
+) -> None:
+    edit(database, statement)
+    edit(database, "UPDATE user_account SET role = 'admin' WHERE name = 'bea'")
+    edit(database, "DELETE FROM finding WHERE examination_id = 2")
+    found = said(kept.verify_audit())
+    assert words in found
+    assert "user_account 2: role changed" in found
+    assert "finding (examination 2): all rows were removed" in found
+
+
+def test_the_command_ends_with_status_two_where_a_row_cannot_be_read(
+    kept: Store, database: Path, tmp_path: Path
+) -> None:
+    edit(database, "UPDATE assignment SET assigned = '2026-11-20T08:31:00'")
+    kept.close()
+    settings = tmp_path / "phiscan.toml"
+    settings.write_text(f'home = "{tmp_path / "keys"}"\ndatabase = "{url_of(database)}"\n')
+    assert "assignment 1: assigned cannot be read" in run(
+        "--config", str(settings), "audit", "verify", status=2
+    )
+
+
+def test_a_session_whose_last_use_was_set_with_sql_is_over(kept: Store, database: Path) -> None:
+    signed = kept.users.sign_in("ada", PASSWORD, address="10.0.0.1", now=later(20))
+    assert isinstance(signed, SignedIn)
+    assert kept.users.session(signed.secret, now=later(25)) is not None
+    edit(database, "UPDATE web_session SET seen = '2026-11-20T10:10:00.000000+00:00'")
+    assert kept.users.session(signed.secret, now=later(26)) is None
+    assert kept.users.session(signed.secret, now=later(101)) is None
 
 
 def test_the_time_when_it_was_right_is_said(kept: Store, database: Path) -> None:
@@ -235,8 +304,8 @@ def test_an_end_that_was_cut_off_is_not_covered_up_by_what_the_program_writes_ne
 ) -> None:
     for statement in (*CUT, *([also] if also else [])):
         edit(database, statement)
-    kept.decide(1, Verdict.UNSURE, reviewer="ada", now=later(31))
-    kept.decide(1, Verdict.PHI, reviewer="ada", now=later(32))
+    kept.decide_all([(1, Verdict.UNSURE)], reviewer="ada", now=later(31))
+    kept.decide_all([(1, Verdict.PHI)], reviewer="ada", now=later(32))
     words = said(kept.verify_audit())
     assert any(what in words for what in ("is not the one that was signed", "was removed", "is forged"))
 
@@ -260,7 +329,7 @@ def test_who_removes_the_signing_key_does_not_get_the_log_signed_anew(
                 "not the one that",
             )
             assert any(what in words for what in known)
-            store.decide(1, Verdict.UNSURE, reviewer="ada", now=later(40 + number))
+            store.decide_all([(1, Verdict.UNSURE)], reviewer="ada", now=later(40 + number))
 
 
 def test_a_lost_key_is_replaced_by_a_command_alone(kept: Store, database: Path, tmp_path: Path) -> None:
@@ -280,7 +349,7 @@ def test_an_edit_is_not_covered_up_by_what_the_program_writes_next(kept: Store, 
     edit(database, "UPDATE user_account SET password_hash = 'x' WHERE name = 'bea'")
     kept.users.set_role(2, Role.REVIEWER, by="root", now=later(30))
     edit(database, "UPDATE examination SET risk = 0 WHERE id = 1")
-    kept.decide(1, Verdict.UNSURE, reviewer="ada", now=later(31))
+    kept.decide_all([(1, Verdict.UNSURE)], reviewer="ada", now=later(31))
     sealed_scan(kept, 40, results=[pii_only("e/next.csv")], unchanged=["a/letter.txt"])
     words = said(kept.verify_audit())
     assert "user_account 2: password_hash changed" in words

@@ -1,11 +1,13 @@
 """A desk over a small scanned share, with one person of every role."""
 
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
+import httpx
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
@@ -22,8 +24,16 @@ from tests.review.results import NOW, scan, url_of
 from tests.web.clock import Clock
 
 PASSWORD = "correct horse battery"
+ESCAPED_TWICE = re.compile(r"&amp;(?:#\d+|#x[0-9a-f]+|lt|gt|quot|amp|apos|nbsp);.{0,40}")
 QUICK = PasswordHash((Argon2Hasher(time_cost=1, memory_cost=8, parallelism=1),))
 OWN = {"sec-fetch-site": "same-origin"}  # what a browser says of our own forms
+
+
+def _refuse_escaped_twice(answer: httpx.Response) -> None:
+    """Refuse a page on which a reader sees ``&#39;`` or ``&lt;``: no file of these tests is named so."""
+    answer.read()
+    if "html" in answer.headers.get("content-type", ""):
+        assert (found := ESCAPED_TWICE.search(answer.text)) is None, (str(answer.url), found)
 
 
 class Browser:
@@ -39,6 +49,7 @@ class Browser:
             raise_server_exceptions=False,
             client=(address, 50_000),
         )
+        self.client.event_hooks = {"response": [_refuse_escaped_twice]}
         self.client.__enter__()  # one event loop for all its requests; else each starts its own
         Browser.open.append(self)
 
@@ -62,7 +73,7 @@ def clock() -> Clock:
 
 @pytest.fixture(scope="session")
 def made_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Make the database once: its migrations take a second, a copy of the file none."""
+    """Make the database once: its tables take a while, a copy of the file none."""
     path = tmp_path_factory.mktemp("web") / "phiscan.db"
     with pytest.MonkeyPatch.context() as patch, Store.open(url_of(path), create=True) as store:
         patch.setattr(passwords, "_HASHER", QUICK)

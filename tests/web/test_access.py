@@ -20,15 +20,16 @@ EXPECTED: dict[Role, set[Permission]] = {
     Role.READER: {P.SEE_QUEUE, P.SEE_SCANS},
     Role.REVIEWER: {
         P.SEE_QUEUE, P.SEE_SCANS, P.DECIDE, P.CORRECT, P.PROPOSE_SUPPRESSION, P.REVEAL, P.FIND_PERSON,
-        P.EXPORT,
+        P.EXPORT, P.READ_INCIDENT, P.EDIT_INCIDENT,
     },
     Role.LEAD: {
         P.SEE_QUEUE, P.SEE_SCANS, P.DECIDE, P.CORRECT, P.PROPOSE_SUPPRESSION, P.REVEAL, P.FIND_PERSON,
-        P.EXPORT,
+        P.EXPORT, P.READ_INCIDENT, P.EDIT_INCIDENT, P.DECIDE_INCIDENT,
         P.READ_REPORT, P.ASSIGN, P.ADJUDICATE, P.APPROVE_SUPPRESSION, P.UNLOCK,
     },
-    Role.AUDITOR: {P.READ_LOG, P.SIGN_LOG, P.READ_REPORT, P.SEE_SCANS},
+    Role.AUDITOR: {P.READ_LOG, P.SIGN_LOG, P.READ_REPORT, P.SEE_SCANS, P.READ_INCIDENT},
     Role.ADMIN: {P.MANAGE_USERS, P.UNLOCK},
+    Role.OWNER: {P.OWN_FILES},
 }  # fmt: skip
 
 PUBLIC = {
@@ -48,7 +49,7 @@ ALL = [(route.method, route.path, route.needs) for module in ROUTES for route in
 
 def test_the_table_of_rights_is_the_one_that_was_agreed() -> None:
     assert {role: set(rights) for role, rights in RIGHTS.items()} == EXPECTED
-    assert not any(P.REVEAL in RIGHTS[role] for role in (Role.READER, Role.AUDITOR, Role.ADMIN))
+    assert not any(P.REVEAL in RIGHTS[role] for role in (Role.READER, Role.AUDITOR, Role.ADMIN, Role.OWNER))
     assert not may(None, P.SIGNED_IN)
 
 

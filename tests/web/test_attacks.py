@@ -408,11 +408,13 @@ def test_the_sign_in_leads_to_no_other_site(place: str, app: FastAPI) -> None:
 # Requests
 
 
-def test_a_request_that_is_too_large_is_refused(store: Store) -> None:
+def test_a_request_that_is_too_large_is_refused(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
     app = create_app(store, Config(), Settings(max_body_bytes=10_000))
     visitor = Browser(app).client
     long = {"name": "lead", "password": "x" * 20_000}
-    assert visitor.post("/sign-in", data=long, headers=OWN).status_code == 413
+    answer = visitor.post("/sign-in", data=long, headers=OWN)
+    assert answer.status_code == 413
+    assert "request failed" not in "".join(capsys.readouterr())
 
     def chunks() -> object:
         for _ in range(20):
@@ -456,7 +458,7 @@ def test_an_unexpected_error_is_told_to_nobody(
     assert "Canary" not in answer.text
     assert answer.headers["cache-control"] == "no-store"
     printed = "".join(capfd.readouterr())
-    assert "RuntimeError at test_attacks.py" in printed
+    assert "RuntimeError at access.py" in printed
     assert "Canary" not in printed
 
 

@@ -11,13 +11,12 @@ from hypothesis import strategies as st
 
 from phiscan.errors import InputError
 from phiscan.model import Verdict
+from phiscan.report.gather import gather
 from phiscan.review.decisions.group_verdicts import MAX_AT_ONCE
 from phiscan.review.store import Store
 from phiscan.review.worklist.folder_totals import FolderTotal
-from phiscan.review.worklist.model import WorkFilter, WorkState
-from phiscan.review.worklist.risk import Exposure
-from phiscan.web.views.folders import WIDE, folder_view
-from phiscan.web.views.tree_map import Box, squarified
+from phiscan.review.worklist.model import Exposure, WorkFilter, WorkState
+from phiscan.web.routes.folders import WIDE, Box, folder_view, squarified
 from tests.review.results import NOW, later, referred, scan
 from tests.web.conftest import OWN, Browser
 
@@ -71,6 +70,40 @@ def test_a_level_adds_up_what_the_list_shows(store: Store, share: int) -> None:
     assert {one.name for one in roots.children} == {path for _, path, _ in store.desk.choices().roots}
 
 
+def test_people_at_risk_are_one_figure_wherever_they_are_shown(store: Store, share: int) -> None:
+    """Decided files, identical files, secret verdicts, blind and hidden items, in several folders."""
+    desk = store.desk
+    one = readable("Clinic/2023/b.txt", 0o100600, 2)
+    copies = [
+        replace(readable(name, 0o100644, 7), content_hash="same")  # type: ignore[type-var]
+        for name in ("Clinic/same.txt", "Clinic/2023/same.txt", "Ward %_/same.txt")
+    ]
+    others = ["Clinic/2023/Ärzte.txt", "Clinic/c.txt", "clinic/d.txt", "Ward %_/e.txt", "top.txt"]
+    number = scan(store, [one, *copies], unchanged=others, root=ROOT, minutes=5)  # type: ignore[list-item]
+    desk.decide(store.find("Clinic/c.txt"), Verdict.NOT_PHI, reviewer="reviewer", now=later(7))
+    desk.set_policy(second_review=1.0, hide_limit=20, by="lead", now=later(8))
+    desk.decide(store.find("clinic/d.txt"), Verdict.NOT_PHI, reviewer="reviewer", now=later(9))  # secret
+    for n_blind in (0, 3):
+        if n_blind:
+            desk.draw_sample(n_queued=n_blind, n_unreferred=0, by="lead", now=later(10))
+        expected = 40 + 2 + 3 + 10 + 1 + 7
+        assert store.summary(number).people_at_risk == expected
+        report = gather(store._database, number, now=later(12)).data
+        assert report.people.at_risk == expected
+        for viewer in ("reviewer", "other"):
+            share_of = desk.folder(share, viewer=viewer, now=later(12))
+            shown = {one.name: one.people for one in share_of.children}
+            everywhere = desk.folder(None, viewer=viewer, now=later(12)).total
+            others_at_risk = store.summary(1).people_at_risk
+            assert everywhere.people == expected + others_at_risk
+            assert everywhere.people_apart >= expected - share_of.total.people >= 0
+            if not n_blind:
+                folders = {one.name: one.people for one in report.folders}
+                assert shown == {"Clinic": 40 + 2 + 3 + 7, "Ward %_": 17, "": 1}
+                assert share_of.total.people == expected
+                assert folders["Ward %_"] == 17
+
+
 def test_a_verdict_that_is_secret_counts_as_open_and_what_is_not_phi_adds_no_people(
     store: Store, share: int
 ) -> None:
@@ -79,8 +112,10 @@ def test_a_verdict_that_is_secret_counts_as_open_and_what_is_not_phi_adds_no_peo
     store.desk.decide(number, Verdict.NOT_PHI, reviewer="reviewer", now=later(9))
     own = store.desk.folder(share, "Clinic", viewer="reviewer", now=later(10)).total
     other = store.desk.folder(share, "Clinic", viewer="lead", now=later(10)).total
-    assert (own.n_open, own.by_state[WorkState.NOT_PHI], own.people) == (3, 1, 45)
+    assert (own.n_open, own.by_state[WorkState.NOT_PHI], own.people) == (3, 1, 50)
     assert (other.n_open, other.by_state[WorkState.NOT_PHI], other.people) == (4, 0, 50)
+    store.desk.decide(number, Verdict.NOT_PHI, reviewer="lead", now=later(11))
+    assert store.desk.folder(share, "Clinic", viewer="reviewer", now=later(12)).total.people == 45
 
 
 def test_a_blind_item_adds_no_people(store: Store, share: int) -> None:

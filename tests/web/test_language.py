@@ -26,7 +26,8 @@ FRENCH = {"accept-language": "fr-CA,fr;q=0.9,en;q=0.5"}
 NO_PAGE = {
     *("/", "/healthz", "/static/{digest}/{name}", "/api/v1/openapi.json", "/queue/next"),
     *("/items/{file_id}/next", "/items/{file_id}/previous", "/items/{file_id}/reveal", "/reports/{name}"),
-    *("/tasks.csv", "/sign-in/provider", "/sign-in/provider/callback"),
+    *("/sign-in/provider", "/sign-in/provider/callback", "/incidents/register/{kind}"),
+    "/incidents/{number}/forms/{form_id}/{kind}",
 }
 PAGES = sorted(
     {
@@ -58,11 +59,12 @@ def filled(store: Store) -> Store:
     found = desk.detail(items[1].file_id, viewer="reviewer", now=now).findings[0]
     scope = SuppressionScope(kind=SuppressionKind.VALUE, target=found.identity, preview=found.preview)
     desk.suppress(
-        scope, reason="a clinic's own number", until=now + timedelta(days=9), by="reviewer", now=now
+        [scope], reason="a clinic's own number", until=now + timedelta(days=9), by="reviewer", now=now
     )
     desk.decide(items[0].file_id, Verdict.PHI, reviewer="reviewer", now=now, note="a note")
     desk.decide(items[0].file_id, Verdict.NOT_PHI, reviewer="lead", now=now)
-    desk.draw_sample(n_queued=1, n_unreferred=1, by="lead", now=now)
+    desk.write_incident(None, {"title": "a note"}, add=[one.file_id for one in items[:2]], by="lead", now=now)
+    desk.draw_sample(n_queued=1, n_unreferred=1, by="lead", now=now, seed="s")
     return store
 
 
@@ -81,7 +83,7 @@ def test_no_page_has_text_that_is_not_marked(
 ) -> None:
     pseudo.use(monkeypatch)
     seen = 0
-    for role in ("lead", "auditor", "admin", "reviewer", ""):
+    for role in ("lead", "auditor", "admin", "reviewer", "owner", ""):
         answer = browser(role).client.get(_filled(path), headers=FRENCH)
         if answer.status_code == 200 and "text/html" in answer.headers["content-type"]:
             seen += 1
@@ -144,7 +146,7 @@ def test_the_main_pages_are_french_to_their_lang_attribute(browser: Callable[[st
         ("/scans", "Couverture"),
         ("/reports", "Rapports"),
         ("/keys", "Touches"),
-        ("/tasks", "Tâches"),
+        ("/incidents", "Incidents"),
         ("/adjudication", "Arbitrage"),
         ("/suppressions", "Exclusions"),
     ):
@@ -220,15 +222,12 @@ def test_programs_get_english_whatever_they_accept(browser: Callable[[str], Brow
         assert lead.get(path, headers=FRENCH).json() == answer, path
 
 
-def test_the_hand_off_list_is_the_same_in_every_language(
-    filled: Store, browser: Callable[[str], Browser]
-) -> None:
-    filled.desk.set_policy(second_review=0.0, hide_limit=0, by="lead", now=NOW)
-    filled.desk.decide(6, Verdict.PHI, reviewer="lead", now=NOW + timedelta(hours=2))
+@pytest.mark.usefixtures("filled")
+def test_the_register_as_csv_is_the_same_in_every_language(browser: Callable[[str], Browser]) -> None:
     lead = browser("lead").client
-    french, english = lead.get("/tasks.csv", headers=FRENCH).text, lead.get("/tasks.csv").text
+    french, english = (lead.get("/incidents/register/csv", headers=one).text for one in (FRENCH, {}))
     assert french == english
-    assert "Check that the whole group may see it" in english
+    assert "1,a note,open," in english
 
 
 def test_forms_send_english_which_the_store_keeps(browser: Callable[[str], Browser]) -> None:

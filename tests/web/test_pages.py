@@ -14,15 +14,13 @@ from hypothesis import strategies as st
 from phiscan.errors import InputError
 from phiscan.model import EntityType, FailReason, Segment, Span, StoredTerm, UnreadPart
 from phiscan.review.store import Store
-from phiscan.review.worklist.model import WorkFilter, WorkItem, WorkOrder, WorkState
-from phiscan.review.worklist.sampling import LeftCounts
+from phiscan.review.worklist.model import FileRecord, WorkFilter, WorkOrder, WorkState
 from phiscan.web import notices as notice
 from phiscan.web import packs
 from phiscan.web.pages import _commands
+from phiscan.web.routes.reveal import reveal_view, shown
 from phiscan.web.views.masked_context import masked_lines
 from phiscan.web.views.plain_words import locator_words
-from phiscan.web.views.remaining import left_view
-from phiscan.web.views.reveal import reveal_view, shown
 from phiscan.web.work_query import ListQuery, read_query, read_string
 from tests.review.results import finding, pii_only, referred, scan
 from tests.web.conftest import OWN, Browser
@@ -70,8 +68,8 @@ def test_revealed_text_shows_one_character_for_each(text: str) -> None:
     assert seen.encode("utf-8").decode("utf-8") == seen
 
 
-def item() -> WorkItem:
-    return WorkItem(**dict.fromkeys(WorkItem.__dataclass_fields__) | {"path": "a/b.txt", "root": "/s"})
+def item() -> FileRecord:
+    return FileRecord(**dict.fromkeys(FileRecord.__dataclass_fields__) | {"path": "a/b.txt", "root": "/s"})
 
 
 @given(st.lists(st.integers(0, 60), max_size=8), st.integers(0, 70))
@@ -143,11 +141,6 @@ def test_every_message_that_a_route_names_exists() -> None:
     }
     assert len(named) > 15
     assert named <= set(notice.NOTICES)
-
-
-def test_nothing_is_known_about_the_rest_without_a_sample_or_a_decision() -> None:
-    view = left_view(LeftCounts(undecided=5, found=0, strata=(), queued=None, unreferred=None))
-    assert (view.number, view.answer) == ("not known", "Not yet")
 
 
 def test_of_many_findings_the_first_ones_are_shown() -> None:

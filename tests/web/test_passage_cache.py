@@ -9,12 +9,12 @@ import pytest
 from fastapi import FastAPI
 
 from phiscan.model import SourceFile
-from phiscan.pipeline.learning.file_lookup import present
+from phiscan.pipeline.rereading.file_lookup import present
 from phiscan.pipeline.rereading.masked_passages import Kind, MaskedPassage, MaskedPiece, MaskedProse
 from phiscan.review.store import Store
 from phiscan.web.passage_cache import PassageCache
 from phiscan.web.request_context import Desk
-from phiscan.web.views.passages import INLINE_BYTES, INLINE_FINDINGS, is_quick
+from phiscan.web.routes.passages import INLINE_BYTES, INLINE_FINDINGS, is_quick
 from tests.review.results import NOW
 from tests.web.conftest import OWN, Browser
 
@@ -83,13 +83,14 @@ def test_signing_out_forgets_what_was_looked_at(
         (INLINE_BYTES, INLINE_FINDINGS, True),
         (INLINE_BYTES + 1, 1, False),
         (1_000, INLINE_FINDINGS + 1, False),
-        (1_000, None, True),  # of a blind item the number is not known
+        (1_000, 0, True),  # of a blind item the number is not known
     ],
 )
 def test_a_page_waits_for_the_passages_of_a_small_file_only(
-    store: Store, size: int, n_findings: int | None, expected: bool
+    store: Store, size: int, n_findings: int, expected: bool
 ) -> None:
     first = store.desk.items(viewer="ana", now=NOW).items[0]
     detail = store.desk.detail(first.file_id, viewer="ana", now=NOW)
-    item = replace(detail.item, size=size, n_findings=n_findings, media_type="text/plain")
-    assert is_quick(replace(detail, item=item)) is expected
+    source = replace(detail.source, size=size)
+    changed = replace(detail, source=source, n_findings=n_findings, media_type="text/plain")
+    assert is_quick(changed) is expected

@@ -197,7 +197,7 @@ def test_an_account_made_here_keeps_its_role_when_no_claim_says_another(
     assert visitor.client.get("/api/v1/me").json() == {
         "name": "Bea",
         "role": "auditor",
-        "permissions": ["read_log", "read_report", "see_scans", "sign_log"],
+        "permissions": ["read_incident", "read_log", "read_report", "see_scans", "sign_log"],
     }
 
 

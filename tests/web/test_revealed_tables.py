@@ -2,8 +2,7 @@
 
 from phiscan.extract.spreadsheets.rows import lay_out
 from phiscan.model import Segment
-from phiscan.web.views.reveal import Block, reveal_view
-from phiscan.web.views.revealed_tables import MailHeaders, Part, RevealedTable, with_tables
+from phiscan.web.routes.reveal import Block, MailHeaders, Part, RevealedTable, reveal_view, with_tables
 from phiscan.web.work_query import ListQuery
 from tests.web.test_pages import item
 

@@ -341,7 +341,7 @@ def test_a_recovery_code_put_in_or_moved_with_sql_signs_nobody_in(
         connection.exec_driver_sql("UPDATE recovery_code SET user_id = ? WHERE user_id = ?", (admin, own))
         forged = sha256(b"aaaabbbbccccdddd").hexdigest()
         connection.exec_driver_sql(
-            "INSERT INTO recovery_code (user_id, code_hash) VALUES (?, ?)", (admin, forged)
+            "INSERT INTO recovery_code (user_id, code_hash, seal) VALUES (?, ?, '')", (admin, forged)
         )
     for code in (mine.recovery[0], "aaaa-bbbb-cccc-dddd"):
         assert give_code(give_password(app, "admin"), code).status_code == 401

@@ -4,16 +4,16 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from phiscan.metrics import elusion
+from phiscan.metrics.remaining import remaining
 from phiscan.model import OCR_PENDING, FailReason, UnreadPart, Verdict
+from phiscan.model.frame import FrameCounts, FramePart
 from phiscan.review.store import Store
-from phiscan.review.worklist.sampling import LeftCounts, SampleReview
-from phiscan.web.status_line import blind_needed, stop_words
+from phiscan.web.pages import stop_words
 from tests.review.results import NOW, clear, later, referred, scan
 from tests.web.conftest import Browser
 
 Visit = Callable[[str], Browser]
-PAGES = ("/queue", "/items/1", "/left", "/tasks", "/suppressions", "/second-review", "/scans", "/search")
+PAGES = ("/queue", "/items/1", "/left", "/incidents", "/suppressions", "/second-review", "/scans", "/search")
 
 
 def test_every_page_shows_the_same_figures(browser: Visit, store: Store) -> None:
@@ -35,36 +35,54 @@ def test_every_page_shows_the_same_figures(browser: Visit, store: Store) -> None
     assert f"<dt>Open</dt><dd>{len(numbers) - 2}<small>of {len(numbers)} in all" in queue
 
 
+def counted(listed: FramePart, **other: int) -> FrameCounts:
+    known = FrameCounts(listed, FramePart(0, 0, 0), listed.open, 0, 0, 0, 0, is_drawn=True, is_scanned=True)
+    return replace(known, **other)  # type: ignore[arg-type]
+
+
 def test_the_number_of_blind_items_is_the_least_that_makes_it_safe() -> None:
-    sample = SampleReview(population=400, drawn=300, found=60, verdicts=(False,) * 20)
-    needed = blind_needed(sample, 60, 320)
-    assert needed is not None
+    order = (False,) * 20 + (None,) * 280
+    known = remaining(counted(FramePart(320, 0, 60, 400, 60, order)))
+    assert known.needed is not None
+    assert f"safe to stop after {known.needed} more blind items without PHI" in stop_words(known)
 
-    def is_safe(reviewed: int) -> bool:
-        upper = elusion.elusion(400, reviewed, 0, sequential=True).upper_sequential or 0
-        lower = elusion.recall_lower(60, min(max(upper - 60, 0), 320))
-        return max(upper - 60, 0) == 0 or (lower is not None and lower >= 0.95)
+    def is_safe(n_more: int) -> bool:
+        filled = (False,) * (20 + n_more) + (None,) * (280 - n_more)
+        return remaining(counted(FramePart(320 - n_more, 0, 60, 400, 60, filled))).safe
 
-    assert is_safe(20 + needed)
-    assert not is_safe(20 + needed - 1)
+    assert is_safe(known.needed)
+    assert not is_safe(known.needed - 1)
 
 
 def test_reviewed_items_behind_a_gap_count_and_gaps_are_filled_first() -> None:
-    gap = (False,) * 20 + (None,) + (False,) * 10
-    sample = SampleReview(population=400, drawn=300, found=60, verdicts=gap)
-    stopped = SampleReview(population=400, drawn=300, found=60, verdicts=gap[:20])
-    needed, without = blind_needed(sample, 60, 320), blind_needed(stopped, 60, 320)
+    gap = (*(False,) * 20, None, *(False,) * 10, *(None,) * 269)
+    stopped = (False,) * 20 + (None,) * 280
+    needed, without = (
+        remaining(counted(FramePart(320, 0, 60, 400, 60, order))).needed for order in (gap, stopped)
+    )
     assert needed is not None
     assert without is not None
-    # All but the item in the gap count, so that so many fewer remain to be reviewed.
-    assert needed == without - 10
+    assert needed == without - 10  # all but the item in the gap count
 
 
 def test_what_is_missing_to_stop_is_said() -> None:
-    assert "no random sample" in stop_words(LeftCounts(5, 0, (), None, None))
-    small = SampleReview(population=400, drawn=5, found=2, verdicts=(False,))
-    assert "larger random sample" in stop_words(LeftCounts(390, 2, (), small, None))
-    assert stop_words(LeftCounts(0, 2, (), small, None)) == "safe to stop"
+    part = FramePart(5, 5, 0)
+    undrawn = remaining(replace(counted(part), is_drawn=False))
+    assert stop_words(undrawn) == (
+        "left in the list at most 5, missed in the rest at most 0; not safe to stop: no random sample drawn"
+    )
+    done = FramePart(0, 0, 2, 400, 2, (False,) * 5)
+    assert stop_words(remaining(counted(done))).endswith("; safe to stop")
+    arrived = FramePart(12, 12, 2, 400, 2, (False,) * 5)
+    assert stop_words(remaining(counted(arrived))).endswith(
+        "not safe to stop: 12 files arrived since the sample"
+    )
+    small = FramePart(390, 0, 2, 400, 2, (False, None, None))
+    assert stop_words(remaining(counted(small))).endswith("a larger random sample is needed")
+    for reason in ("unsure", "disputes", "unread"):
+        assert stop_words(remaining(counted(done, **{reason: 1}))).endswith(
+            "disputed, unsure or unread files"
+        )
 
 
 def test_page_of_a_scan_says_what_waits_for_ocr(browser: Visit, store: Store) -> None:

@@ -21,7 +21,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from phiscan.decision.detectors import DETECTORS_FILE, FORMAT_VERSION, MARGIN_RANGE
-from phiscan.health import DETECTORS, margins
+from phiscan.health import DETECTORS, detector_margins
 from phiscan.health.classifier import TEXT_MODEL_FILE
 from phiscan.health.text_detector import load_text_model
 from training.decision.fit import Flags, Floats, balanced, weights_of
@@ -59,7 +59,9 @@ def margins_of(screened: Sequence[Any], text: dict[str, float]) -> dict[str, Flo
     """Return the margins of each detector on the samples; those of C by held-out models."""
     cut = load_text_model(TEXT_MODEL_FILE).threshold
     rows = [
-        dict(margins(one.document, one.screening, one.health, text[one.identifier] - cut)) for one in screened
+        dict(detector_margins(one.document, one.screening, one.health, text[one.identifier] - cut))
+        for one in screened
+        for one in screened
     ]
     found = {
         name: np.array([np.nan if row[name] is None else row[name] for row in rows]) for name in DETECTORS

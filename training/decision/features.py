@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from phiscan import health as classify
 from phiscan import screen
 from phiscan.config import Config
 from phiscan.decision.evidence import gather
+from phiscan.health import build_classifier, classify, detect
 from phiscan.health.patient_cues import person_features
 from phiscan.health.term_lexicon import Lexicon
 from phiscan.health.text_detector import features as ngram_features
@@ -29,7 +29,7 @@ Sparse = tuple[npt.NDArray[np.int32], npt.NDArray[np.floating[Any]]]
 
 @dataclass(frozen=True, slots=True)
 class Screened:
-    """A sample with its screening, health score and case of the decision table."""
+    """A sample with its screening, health score and the verdicts of the detectors."""
 
     family: str
     identifier: str
@@ -38,7 +38,6 @@ class Screened:
     screening: Screening
     health: HealthScore
     detectors: tuple[tuple[str, bool], ...]
-    table: str  # the decision of the table
 
 
 @dataclass(slots=True)
@@ -57,7 +56,6 @@ class Described:
     passages: list[tuple[int, int]] = field(repr=False)  # start and end of each
     codes: npt.NDArray[np.uint16] = field(repr=False)  # the masked text
     detectors: dict[str, bool]
-    table: str
     hamming: int
     n_concepts: int
     is_named: bool
@@ -66,15 +64,13 @@ class Described:
 
 def screened(samples: Iterable[Sample], out: Path) -> None:
     """Screen every sample and write one pickle per family; existing families are skipped."""
-    screener, classifier = screen.build_screener(Config()), classify.build_classifier(Config())
+    screener, classifier = screen.build_screener(Config()), build_classifier(Config())
     found: dict[str, list[Screened]] = {}
     for sample in samples:
         document = sample.document
         screening = screen.screen(document, screener)
-        health = classify.classify(document, classifier)
-        detectors = classify.detect(document, screening, health, classifier)
-        layout = classify.is_laid_out_as_a_record(detectors)
-        referral, _ = classify.decide(document, screening, health, layout=layout)
+        health = classify(document, classifier)
+        detectors = detect(document, screening, health, classifier)
         found.setdefault(sample.family, []).append(
             Screened(
                 sample.family,
@@ -84,11 +80,10 @@ def screened(samples: Iterable[Sample], out: Path) -> None:
                 screening,
                 health,
                 detectors,
-                referral.value,
             )
         )
     for family, rows in found.items():
-        (out / f"{family.replace(':', '_')}.pickle").write_bytes(pickle.dumps(rows))
+        (out / f"{family.replace(':', '_').replace('/', '_')}.pickle").write_bytes(pickle.dumps(rows))
         print(f"{family}: {len(rows)} texts", flush=True)
 
 
@@ -110,7 +105,6 @@ def described(one: Screened, lexicon: Lexicon) -> Described:
         passages=list(evidence.passages),
         codes=evidence.codes.astype(np.uint16),
         detectors=dict(one.detectors),
-        table=one.table,
         hamming=one.screening.hamming,
         n_concepts=len({hit.concept for hit in one.health.terms}),
         is_named={"FirstName", "LastName"} <= bits,

@@ -163,7 +163,6 @@ def rules(
     """Return what each rule refers."""
     return {
         "P(PHI)": referred,
-        "old table": np.array([one.table == "referred" for one in documents]),
         "naive": np.array([one.n_concepts >= NAIVE_CONCEPTS and one.is_named for one in documents]),
         "equation 4": np.array([one.hamming == 0 and one.n_concepts > 0 for one in documents]),
         "A": np.array([one.detectors["patterns"] for one in documents]),

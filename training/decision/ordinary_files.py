@@ -55,9 +55,9 @@ def members_of(archive: Path) -> Iterator[bytes]:
     """Yield the content of every file in an archive, including nested archives."""
     data = archive.read_bytes()
     if archive.suffix == ".deb":
-        for name, part in _ar_members(data):
+        for name, part in ar_members(data):
             if name.startswith("data.tar"):
-                yield from _tar_members(_unpacked_tar(name, part))
+                yield from _tar_members(unpacked_tar(name, part))
     elif archive.suffix in {".whl", ".zip"}:
         with zipfile.ZipFile(io.BytesIO(data)) as file:
             for info in file.infolist():
@@ -67,7 +67,8 @@ def members_of(archive: Path) -> Iterator[bytes]:
         yield from _tar_members(data)
 
 
-def _ar_members(data: bytes) -> Iterator[tuple[str, bytes]]:
+def ar_members(data: bytes) -> Iterator[tuple[str, bytes]]:
+    """Yield name and content of the members of a Debian package."""
     position = 8
     while position + _AR_HEADER <= len(data):
         header = data[position : position + _AR_HEADER]
@@ -77,7 +78,8 @@ def _ar_members(data: bytes) -> Iterator[tuple[str, bytes]]:
         position = start + size + size % 2
 
 
-def _unpacked_tar(name: str, data: bytes) -> bytes:
+def unpacked_tar(name: str, data: bytes) -> bytes:
+    """Return a member of a Debian package as an archive that ``tarfile`` reads."""
     if name.endswith(".zst"):
         return subprocess.run(["zstd", "-dc"], input=data, stdout=subprocess.PIPE, check=True).stdout
     return data

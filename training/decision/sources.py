@@ -71,6 +71,11 @@ def samples(ordinary: Path | None = None) -> Iterator[Sample]:
         yield from _files(ordinary / "files", ordinary / "ordinary.tsv", "ordinary")
 
 
+def new_samples() -> Iterator[Sample]:
+    """Yield the files of ``ordinary2``, which phi-5 did not learn from; a repository is a family."""
+    yield from _files(DATA / "ordinary2", DATA / "ordinary2.tsv", "ordinary2")
+
+
 def plain_document(text: str) -> Document:
     """Return a text as a document of one segment."""
     return Document(text, (Segment("", 0, len(text)),) if text else (), "text/plain")
@@ -83,7 +88,8 @@ def _public(name: str, most: int) -> Iterator[Sample]:
         yield Sample(name, f"{name}/{row['id']}", row["doc_label"] == "PHI", plain_document(row["text"]))
 
 
-def _sections(path: Path) -> Iterator[tuple[str, str]]:
+def sections(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield the names and texts of a file of texts."""
     for number, part in enumerate(path.read_text(encoding="utf-8").split("===== ")[1:]):
         kind, text = part.split("\n", 1)
         yield f"{path.parent.name}/{path.stem}/{number}/{kind.strip()}", f"{text.strip()}\n"
@@ -101,11 +107,11 @@ def _our_texts() -> Iterator[Sample]:
     for path in sorted((folder / "written").glob("*.txt")):
         is_phi = path.stem.endswith("phi") or path.stem == "requests_lists_claims"
         family = of_stem.get(path.stem, path.stem.removesuffix("_phi").removesuffix("_other"))
-        for name, text in _sections(path):
+        for name, text in sections(path):
             yield Sample(f"own:{family}", name, is_phi, plain_document(text))
     for kind, is_phi in (("notes", True), ("papers", False)):
         for path in sorted((folder / kind).glob("*.txt")):
-            for name, text in _sections(path):
+            for name, text in sections(path):
                 yield Sample(f"own:{kind}", name, is_phi, plain_document(text))
 
 
@@ -113,14 +119,14 @@ def _unseen_texts() -> Iterator[Sample]:
     """Yield the eight sets of unseen texts; each is a family."""
     for folder in sorted((ROOT / "tests" / "health").glob("unseen*")):
         for path in sorted(folder.glob("*.txt")):
-            for name, text in _sections(path):
+            for name, text in sections(path):
                 yield Sample(folder.name, name, path.stem == "phi", plain_document(text))
 
 
 def _short_texts() -> Iterator[Sample]:
     """Yield tables and short texts, hand-written and generated; a quarter of each is a family."""
     for stem, is_phi in (("short_phi", True), ("short_other", False)):
-        for number, (name, text) in enumerate(_sections(HERE / "texts" / f"{stem}.txt")):
+        for number, (name, text) in enumerate(sections(HERE / "texts" / f"{stem}.txt")):
             yield Sample(f"short:written {number % 4}", name, is_phi, plain_document(text))
     for identifier, is_phi, text in table_texts():
         yield Sample(f"tables:{int(identifier.split('/')[1]) % 4}", identifier, is_phi, plain_document(text))
@@ -136,7 +142,7 @@ def _written_texts() -> Iterator[Sample]:
     within ordinary text.
     """
     for stem in ("written_1", "written_2", "written_3", "in_passing"):
-        for number, (name, text) in enumerate(_sections(HERE / "texts" / f"{stem}.txt")):
+        for number, (name, text) in enumerate(sections(HERE / "texts" / f"{stem}.txt")):
             is_phi = name.rsplit("/", 1)[-1].startswith("PHI")
             yield Sample(f"written:{stem} {number % 2}", name, is_phi, plain_document(text))
 
@@ -154,13 +160,14 @@ def _named_texts() -> Iterator[Sample]:
 
 
 def _files(folder: Path, listing: Path, kind: str) -> Iterator[Sample]:
-    """Yield the readable files of a folder, without OCR; none of them is PHI."""
+    """Yield the readable files of a folder, without OCR; only ``ordinary2`` has some that are PHI."""
     limits = replace(Limits(), ocr_s=0.001)
     with listing.open(encoding="utf-8", newline="") as stream:
         rows = list(csv.DictReader(stream, delimiter="\t"))
     for row in rows:
         path = folder / row["file"]
-        if path.suffix.lower() in PICTURES or row["label"].startswith("PHI"):
+        is_phi = row["label"].startswith("PHI")
+        if path.suffix.lower() in PICTURES or (is_phi and kind != "ordinary2"):
             continue
         try:
             source = SourceFile.of(str(folder).encode(), row["file"].encode(), path.lstat())
@@ -172,7 +179,9 @@ def _files(folder: Path, listing: Path, kind: str) -> Iterator[Sample]:
             family = f"bg:{origin.rsplit('/', 1)[-1]}"
             if kind == "ordinary":
                 family = f"ord:{zlib.crc32(origin.encode()) % N_ORDINARY_FAMILIES}"
-            yield Sample(family, f"{kind}/{row['file']}", is_phi=False, document=document)
+            if kind == "ordinary2":
+                family = f"new:{origin}"
+            yield Sample(family, f"{kind}/{row['file']}", is_phi, document)
 
 
 def _cut(document: Document) -> Document:

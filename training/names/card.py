@@ -22,7 +22,7 @@ _CARD = """# Model card: the name tagger
 Finds names of people, organizations, places and street addresses in running text, where no label or title
 gives them away. Two models, whose scores are added: a linear-chain conditional random field, trained by
 CRFsuite, which sees three tokens to each side, and a bidirectional LSTM trained in JAX, which sees a window
-of about 128 tokens ([why](../decisions/0048-lstm-and-ages-by-context.md)). Both are run by numpy
+of about 128 tokens ([why](../decisions/0016-names.md)). Both are run by numpy
 alone. Written by [`phiscan train names`](train.md); do not edit.
 
 ## What it does on text that it never saw
@@ -43,7 +43,7 @@ behind a stroke at organizations and places.
   that left out nothing else; with the rules: by labels, titles, lists and the second pass over the document,
   too. A generator knows its own style: no promise, and it changes with the templates. Errors on this tenth
   were read before the rules at the ends of names were written; another tenth, of which none was, and
-  [why the aim is not reached](../decisions/{decision}).
+  [why the aim is not reached](../decisions/0016-names.md).
 * The foreign sets are development sets: errors of the tagger on presidio_synth_v2, presidio_generated_large,
   wnut17_train, medquad_dev and fhir_synthea_dev were read, by kind, before the templates and thresholds of
   these weights were chosen. No model was trained on the set that it is measured on, but the figures flatter.
@@ -110,7 +110,6 @@ It learned from the same documents; vectors in eight bits, the rest in half prec
 """
 
 
-_DECISION = "0033-where-names-of-held-out-templates-are-lost.md"
 _ANEW = """The figures were measured again after the training, by a later
 program (`--measure-only`): its rules, and its dictionaries where their hashes are others than below, are
 newer than the weights.
@@ -133,7 +132,6 @@ def render(card: Mapping[str, Any]) -> str:
     return _CARD.format(
         table="\n".join([_HEADER, *(_row(name, figures) for name, figures in card["figures"].items())]),
         kinds="\n".join([_KINDS_HEADER, *filter(None, map(_kinds, card["figures"].items()))]),
-        decision=_DECISION,
         anew=_ANEW if card.get("measured_anew") else "",
         families=families,
         folds=folds,

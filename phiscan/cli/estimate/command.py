@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import click
 
 from phiscan.cli.estimate import json_shapes as shapes
-from phiscan.cli.estimate import scan as scans
-from phiscan.cli.estimate.detectors import with_detector_options, with_detectors
-from phiscan.cli.estimate.tables import LARGEST, read_captures, read_ratings, read_strata
+from phiscan.cli.estimate.json_shapes import Shape, figure
 from phiscan.cli.output import print_json, print_message
 from phiscan.cli.tables import Table, read_table
+from phiscan.config import load_config
 from phiscan.errors import InputError
 from phiscan.metrics import agreement as agreements
 from phiscan.metrics import elusion as elusions
@@ -22,8 +23,275 @@ from phiscan.metrics import screening as screens
 from phiscan.metrics import verification
 from phiscan.metrics.capture_recapture import loglinear, strata, two_list
 from phiscan.metrics.capture_recapture import missed as missed_files
-from phiscan.metrics.capture_recapture.captures import CaptureTable
+from phiscan.metrics.capture_recapture.captures import MAX_LISTS, CaptureTable, capture_table
 from phiscan.metrics.capture_recapture.model_names import parse_model
+from phiscan.metrics.detector_accuracy import detector_accuracy
+from phiscan.metrics.elusion import Stratum
+from phiscan.metrics.intervals import check_share
+from phiscan.report.data.estimates import SecondList
+from phiscan.report.sections.screened import NOT_KNOWN, made_of, second_list
+
+# Far above any share's number of files, and low enough for fast exact arithmetic.
+LARGEST = 10**12
+
+
+def read_captures(table: Table, detectors: Sequence[str], rows: Sequence[int] | None = None) -> CaptureTable:
+    """Read the capture histories in the given rows (all of them when None).
+
+    Raises:
+        InputError: names the file, the line and the field.
+    """
+    if not 2 <= len(detectors) <= MAX_LISTS:  # noqa: PLR2004 (one detector has no overlap)
+        message = f"{table.path}: line 1: expected from 2 to {MAX_LISTS} detectors, found {len(detectors)}"
+        raise InputError(message)
+    numbers = table.integers("count", high=LARGEST)
+    columns = [table.integers(name, high=1) for name in detectors]
+    counts: dict[int, int] = {}
+    for row in range(len(numbers)) if rows is None else rows:
+        history = sum(column[row] << position for position, column in enumerate(columns))
+        where = table.where(row, detectors[0])
+        if history == 0:
+            message = (
+                f"{where}: expected a history with a 1 in it: files that nobody found are what is estimated"
+            )
+            raise InputError(message)
+        if history in counts:
+            message = f"{where}: expected every capture history once, this one is a duplicate"
+            raise InputError(message)
+        counts[history] = numbers[row]
+    return CaptureTable(len(detectors), tuple(counts.get(index, 0) for index in range(1 << len(detectors))))
+
+
+def read_strata(path: str | Path) -> list[Stratum]:
+    """Read the strata of an elusion sample.
+
+    Raises:
+        InputError: names the file, the line and the field.
+    """
+    table = read_table(path, ("name", "population", "sample", "found"))
+    numbers = [table.integers(name, high=LARGEST) for name in ("population", "sample", "found")]
+    strata = []
+    seen: set[str] = set()
+    for row, (name, population, sample, found) in enumerate(zip(table.column("name"), *numbers, strict=True)):
+        if sample > population:
+            message = (
+                f"{table.where(row, 'sample')}: expected at most the population {population}, got {sample}"
+            )
+            raise InputError(message)
+        if found > sample:
+            message = f"{table.where(row, 'found')}: expected at most the sample {sample}, got {found}"
+            raise InputError(message)
+        if name in seen:
+            message = f"{table.where(row, 'name')}: expected every stratum once, this one is a duplicate"
+            raise InputError(message)
+        seen.add(name)
+        strata.append(Stratum(name, population, sample, found))
+    if not strata:
+        message = f"{path}: line 2: expected at least one stratum"
+        raise InputError(message)
+    return strata
+
+
+def read_ratings(path: str | Path) -> tuple[list[str], list[list[str | None]]]:
+    """Read the reviewers' names and, per reviewer, one label per item (None: not judged).
+
+    Raises:
+        InputError: names the file, the line and the field.
+    """
+    table = read_table(path, ("item",))
+    seen: set[str] = set()
+    for row, item in enumerate(table.column("item")):
+        if item in seen:
+            message = f"{table.where(row, 'item')}: expected every item once, this one is a duplicate"
+            raise InputError(message)
+        seen.add(item)
+    reviewers = [name for name in table.header if name != "item"]
+    if len(reviewers) < 2:  # noqa: PLR2004 (agreement needs two)
+        message = f"{path}: line 1: expected two reviewers or more after item, found {len(reviewers)}"
+        raise InputError(message)
+    return reviewers, [[label or None for label in table.column(name)] for name in reviewers]
+
+
+@dataclass(frozen=True, slots=True)
+class ScanCaptures:
+    """The counts of a scan: capture histories of the detectors, and the second list."""
+
+    captures: CaptureTable
+    second_list: SecondList
+
+
+def captures_of_scan(config_path: str | None, scan_id: int | None) -> ScanCaptures:
+    """Count the confirmed PHI files of a scan (None: all files present now) by capture history.
+
+    Raises:
+        InputError: fewer than two detectors ran.
+    """
+    # sqlalchemy takes a second to load: not for an estimate from counts.
+    from phiscan.report.sections.missed import MIN_DETECTORS, histories  # noqa: PLC0415
+    from phiscan.review.store import Store  # noqa: PLC0415
+
+    with Store.open(load_config(Path(config_path) if config_path else None).database_url) as store:
+        rows = store.present_rows(conceal=True) if scan_id is None else store.rows(scan_id, conceal=True)
+        read = [row for row in rows if row.referral is not None]
+        name = store.name
+    found = histories(read)
+    if not found or len(found[0].detectors) < MIN_DETECTORS:
+        message = f"{name}: expected a scan in which two detectors or more gave verdicts"
+        raise InputError(message)
+    counts = {
+        tuple(map(int, one.detectors.values())): one.phi for one in found if any(one.detectors.values())
+    }
+    captures = capture_table(list(counts), list(counts.values()))
+    return ScanCaptures(captures, second_list(read))
+
+
+def second_list_shape(found: SecondList | None) -> Shape:
+    """Return the known numbers of the second list; None: none are known."""
+    if found is None:
+        unknown: Shape = dict.fromkeys(("files", "reviewed", "phi", "phi_share", "too_low"))
+        return unknown | {"reason": NOT_KNOWN}
+    shape: Shape = {
+        "files": found.files,
+        "reviewed": found.reviewed,
+        "phi": found.phi,
+        "phi_share": found.phi_share and figure(found.phi_share),
+        "too_low": found.too_low,
+        "sentence": found.sentence,
+    }
+    if found.phi is None:
+        shape["reason"] = "phi, phi_share: --second-list has no number of PHI files"
+    return shape
+
+
+def stated_second_list(reviewed: int, files: int) -> SecondList:
+    """Return the second list from these two numbers.
+
+    Raises:
+        InputError: more were reviewed than it contains.
+    """
+    if reviewed > files:
+        message = f"--second-list: expected at most {files} reviewed, got {reviewed}"
+        raise InputError(message)
+    return made_of(files, reviewed, None)
+
+
+TWO_LIST_NOTE = (
+    "for two detectors [1,2] is Lincoln-Petersen, n1 n2 / m; [12] would leave nothing to tell it by"
+)
+
+
+class _NamedCount(click.ParamType[tuple[str, int]]):
+    """DETECTOR=COUNT."""
+
+    name = "detector=count"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, int]:
+        """Split the name from the count, or fail with the expected format."""
+        if isinstance(value, tuple):
+            return value
+        name, _, count = str(value).rpartition("=")
+        if not name or not count.isascii() or not count.isdecimal() or int(count) > LARGEST:
+            self.fail(f"expected DETECTOR=COUNT, got '{value}'", param, ctx)
+        return name, int(count)
+
+
+def with_detector_options(command: click.Command) -> click.Command:
+    """Add --files and --false-positives to a command; their values are read by :func:`detectors_shape`."""
+    command.params.append(
+        click.Option(
+            ["--files", "n_files"],
+            type=click.IntRange(0, LARGEST),
+            expose_value=False,
+            callback=_remember,
+            help="All files that the detectors read: gives TN and accuracy of each.",
+        )
+    )
+    command.params.append(
+        click.Option(
+            ["--false-positives", "false_positives"],
+            type=_NamedCount(),
+            multiple=True,
+            expose_value=False,
+            callback=_remember,
+            help="Files that a detector marked and review refuted: DETECTOR=COUNT, repeatable.",
+        )
+    )
+    return command
+
+
+def _remember(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
+    ctx.meta[f"phiscan.{param.name}"] = value
+    return value
+
+
+def with_detectors(shape: dict[str, Any]) -> dict[str, Any]:
+    """Add ``actual_positives`` and ``detectors`` to the object of ``estimate missed`` from a table of counts.
+
+    Raises:
+        InputError: counts that contradict each other or name no detector.
+    """
+    ctx = click.get_current_context(silent=True)
+    if ctx is None or ctx.command.name != "missed" or "strata" in shape:
+        return shape
+    counts = ctx.params.get("counts")
+    n_files, wrong = ctx.meta.get("phiscan.n_files"), dict(ctx.meta.get("phiscan.false_positives") or ())
+    if counts is None or ctx.params.get("by"):
+        if n_files is not None or wrong:
+            message = "--files and --false-positives: expected with COUNTS, without --by"
+            raise InputError(message)
+        return shape
+    table = read_table(counts, ("count",))
+    names = [name for name in table.header if name != "count"]
+    for name in wrong:
+        if name not in names:
+            message = f"--false-positives: expected one of {', '.join(names)}, got '{name}'"
+            raise InputError(message)
+    found = detectors_shape(read_captures(table, names), names, shape, n_files=n_files, wrong=wrong)
+    more = {"note": TWO_LIST_NOTE} if ctx.params.get("model_text") and "two_list" in shape else {}
+    return shape | more | found
+
+
+def detectors_shape(
+    captures: CaptureTable,
+    names: Sequence[str],
+    shape: dict[str, Any],
+    *,
+    n_files: int | None,
+    wrong: dict[str, int],
+) -> dict[str, Any]:
+    """Return the confusion matrix of each detector under the estimated number of actual positives.
+
+    Two lists: Lincoln-Petersen, as in the source. More: the model-averaged total, or that of the one model.
+
+    Source: Mane et al. (2004), section 2, last step.
+    """
+    total, by = _total(shape)
+    rows = []
+    for index, name in enumerate(names):
+        try:
+            found = detector_accuracy(captures.margin(1 << index), total, fp=wrong.get(name), files=n_files)
+        except ValueError as error:
+            message = f"--files, --false-positives: detector '{name}': {error}"
+            raise InputError(message) from None
+        row = {"detector": name, **asdict(found)}
+        if row["reason"] is None:
+            del row["reason"]
+        rows.append(row)
+    positives: dict[str, Any] = {"value": total, "by": by}
+    if total is None:
+        positives["reason"] = f"{by} gives no total"
+    return {"actual_positives": positives, "detectors": rows}
+
+
+def _total(shape: dict[str, Any]) -> tuple[float | None, str]:
+    if "two_list" in shape:
+        return shape["two_list"]["lincoln_petersen"]["total"], "lincoln_petersen"
+    if "averaged" in shape:
+        return shape["averaged"], "averaged"
+    return shape["models"][0]["total"], str(shape["models"][0]["model"])
+
 
 COUNT = click.IntRange(0, LARGEST)
 JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -81,13 +349,11 @@ def screening(
         raise click.UsageError(message)
     with _refusing():
         found = screens.tdp_frp(phi, not_phi, not_screened)
-        if versus and sum(versus) > found.n:
-            message = f"--versus: expected at most {found.n} files, got {sum(versus)}"
-            raise InputError(message)
         shape = {"n": found.n} | {name: shapes.figure(getattr(found, name)) for name in ("tdp", "frp", "ppv")}
         if versus:
             shape["relative"] = shapes.relative(
-                screens.relative((phi, not_phi), versus, both=both), paired=both is not None
+                screens.relative((phi, not_phi), versus, both=both, n_files=found.n),
+                paired=both is not None,
             )
     _show(shape, screens.ASSUMPTION, screens.SOURCE, as_json=as_json)
 
@@ -160,12 +426,12 @@ def _counted(
         if by is not None or listed is not None:
             message = "--by and --second-list: expected with COUNTS"
             raise click.UsageError(message)
-        found = scans.captures_of_scan(config_path, scan_id)
-        return scans.second_list_shape(found.second_list), found.captures
+        found = captures_of_scan(config_path, scan_id)
+        return second_list_shape(found.second_list), found.captures
     if scan_id is not None:
         message = "--scan: expected without COUNTS"
         raise click.UsageError(message)
-    second = scans.second_list_shape(None if listed is None else scans.stated_second_list(*listed))
+    second = second_list_shape(None if listed is None else stated_second_list(*listed))
     if by is not None:
         return second, None
     table = read_table(counts, ("count",))
@@ -185,12 +451,21 @@ def _counted(
 @click.option("--target", type=float, help="With --plan: the rate to show when nothing is found.")
 @click.option("--sequential", is_flag=True, help="Add the bound that holds after every reviewed file.")
 @click.option("--target-recall", type=float, help="With --sequential: print whether review may stop.")
+@click.option(
+    "--review", is_flag=True, help="Of the database instead of given counts: as `phiscan queue left`."
+)
 @JSON
-def elusion(as_json: bool, **given: Any) -> None:
+@click.pass_context
+def elusion(ctx: click.Context, /, as_json: bool, review: bool, **given: Any) -> None:
     """Bound the PHI left among the files that were not referred, from a random sample.
 
     Example: phiscan estimate elusion --population 10000 --sample 300 --found 0 --json
     """
+    if review:
+        from phiscan.cli.queue.desk import left  # noqa: PLC0415 (opens a database: not for given counts)
+
+        ctx.invoke(left, as_json=as_json)
+        return
     with _refusing():
         shape = _plan(given) if given["plan"] else _elusion(given)
     _show(shape, elusions.ASSUMPTION, elusions.SOURCE, as_json=as_json)
@@ -337,8 +612,9 @@ def _elusion(given: dict[str, Any]) -> shapes.Shape:
         if positives is None or found.upper_sequential is None:
             message = "--target-recall needs --sequential and --true-positives"
             raise click.UsageError(message)
-        decision = elusions.stopping(positives, found.upper_sequential, target_recall=given["target_recall"])
-        shape["stop"] = decision.stop
-        if decision.recall_lower is not None:
-            shape["recall_lower_sequential"] = decision.recall_lower
+        check_share("target_recall", given["target_recall"])
+        lower = elusions.recall_lower(positives, found.upper_sequential)
+        shape["stop"] = lower is None or lower >= given["target_recall"]
+        if lower is not None:
+            shape["recall_lower_sequential"] = lower
     return shape

@@ -2,27 +2,254 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import csv
+import json
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
-from phiscan.cli.output import print_json, print_message
+from phiscan.cli.output import print_json, print_message, unblind_option
 from phiscan.cli.queue.desk import DESK_COMMANDS
-from phiscan.cli.queue.explain import detail_json, explain
-from phiscan.cli.queue.export import EVENTS, FORMATS
-from phiscan.cli.queue.filters import filter_options, read_filter
-from phiscan.cli.queue.probability import probability, probability_line
-from phiscan.cli.queue.table import item_json, print_items
-from phiscan.cli.queue.verdicts import read_verdicts, sort_out
-from phiscan.cli.unblind import unblind_option
-from phiscan.config import load_config
+from phiscan.cli.queue.explain import (
+    ITEM_FIELDS,
+    detail_json,
+    explain,
+    print_items,
+)
+from phiscan.config import Config, load_config
 from phiscan.errors import InputError
-from phiscan.model import Referral, Verdict
-from phiscan.review.store import Store
+from phiscan.model import EntityType, FileResult, Outcome, Referral, Verdict
+from phiscan.monitoring import cef, ocsf
+from phiscan.review.store import FileRecord, Store
+from phiscan.review.worklist.model import WorkFilter
+from phiscan.review.worklist.record_json import cell, record_json
 from phiscan.visible import visible
+
+# Labels of a truth file; only the first one means PHI.
+LABELS = {
+    "phi": Verdict.PHI,
+    "pii_only": Verdict.NOT_PHI,
+    "health_only": Verdict.NOT_PHI,
+    "neither": Verdict.NOT_PHI,
+}
+_VERDICTS = {verdict.value: verdict for verdict in Verdict}
+
+
+@dataclass(frozen=True, slots=True)
+class FileVerdict:
+    """One line of the file, with its position for messages."""
+
+    where: str
+    path: str
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class SortedOut:
+    """The verdicts to record, and the numbers of skipped lines by reason."""
+
+    to_decide: list[tuple[int, Verdict]]
+    counts: Mapping[str, int]
+
+
+def read_verdicts(name: str) -> list[FileVerdict]:
+    """Read JSON lines with a path and a verdict or label each; other fields and blank lines are skipped.
+
+    Raises:
+        InputError: names the file, the line and the field, and says what was expected.
+    """
+    given: dict[str, FileVerdict] = {}
+    for number, line in enumerate(_lines(name), start=1):
+        if not line.strip():
+            continue
+        where = f"{name}: line {number}"
+        verdict = _parse(where, line)
+        before = given.setdefault(verdict.path, verdict)
+        if before.verdict is not verdict.verdict:
+            message = f"{where}: field path: expected one verdict per file, {before.where} says another"
+            raise InputError(message)
+    return list(given.values())
+
+
+def sort_out(given: list[FileVerdict], store: Store, scan_id: int | None, reviewer: str) -> SortedOut:
+    """Match verdicts to the queue; a verdict that the same reviewer has already recorded is skipped.
+
+    Disagreements of two other reviewers are left to a lead. Files of the random sample that were not referred
+    are in the queue, too.
+
+    Raises:
+        InputError: a relative path names files under several roots.
+    """
+    by_path: defaultdict[str, list[FileRecord]] = defaultdict(list)
+    for item in (*store.queue(scan_id), *(store.sampled() if scan_id is None else ())):
+        by_path[item.path].append(item)
+        by_path[item.root.rstrip("/") + "/" + item.path].append(item)
+    reviewer = reviewer.strip()
+    blind = store.blind()  # also after a verdict by the name, which may be given again once it is opened
+    seconds = store.desk.second_verdicts(reviewer=reviewer)
+    disputed = {case.file_id for case in store.desk.disagreements(lead=reviewer)}
+    to_decide = []
+    counts = {"already_decided_so": 0, "not_in_the_queue": 0, "in_dispute": 0}
+    for one in given:
+        found = by_path.get(one.path, [])
+        if len(found) > 1:
+            message = f"{one.where}: field path: {len(found)} files have it; expected an absolute path"
+            raise InputError(message)
+        if not found:
+            counts["not_in_the_queue"] += 1
+        elif found[0].file_id not in blind and one.verdict in {
+            _own(found[0], reviewer),
+            seconds.get(found[0].file_id),
+        }:
+            counts["already_decided_so"] += 1
+        elif found[0].file_id in disputed:
+            counts["in_dispute"] += 1
+        else:
+            to_decide.append((found[0].file_id, one.verdict))
+    return SortedOut(to_decide, counts)
+
+
+def _own(item: FileRecord, reviewer: str) -> Verdict | None:
+    return item.verdict if item.reviewer == reviewer else None
+
+
+def _lines(name: str) -> Iterator[str]:
+    try:
+        data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+    except OSError as error:
+        message = f"{name}: cannot be read: {error.strerror}"
+        raise InputError(message) from None
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        message = f"{name}: byte {error.start}: expected UTF-8"
+        raise InputError(message) from None
+    yield from text.split("\n")
+
+
+def _parse(where: str, line: str) -> FileVerdict:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        message = f"{where}: expected a JSON object"
+        raise InputError(message)
+    path = value.get("path")
+    if not isinstance(path, str) or not path:
+        message = f"{where}: field path: expected the path of a file"
+        raise InputError(message)
+    field, known = ("verdict", _VERDICTS) if value.get("verdict") is not None else ("label", LABELS)
+    return FileVerdict(where, path, _lookup(where, field, known, value.get(field)))
+
+
+def _lookup(where: str, field: str, known: Mapping[str, Verdict], value: Any) -> Verdict:
+    if not isinstance(value, str) or value not in known:
+        message = f"{where}: field {field}: expected one of {', '.join(known)}"
+        raise InputError(message)
+    return known[value]
+
+
+DETECTORS = ("patterns", "names", "text")
+_FIELDS = (
+    *("path", "outcome", "reason", "decision", "pii", "hamming", "health", "people", "people_interval"),
+    *("findings", "detectors", "detector_probability", "probability", "second_look"),
+    *("language", "covered", "by_name", "verdict", "reviewer"),
+)
+
+
+def row_json(row: FileRecord) -> dict[str, Any]:
+    """Return the contract's object for one file; fields of screened files are null for others."""
+    verdicts, alone = dict(row.detectors), dict(row.detector_probabilities)
+    return {
+        **record_json(row, _FIELDS),
+        "detectors": {name: verdicts.get(name) for name in DETECTORS},
+        "detector_probability": {name: alone.get(name) for name in DETECTORS},
+        "second_look": None if row.referral is None else row.second_look,
+        **({} if row.outcome in {Outcome.SCREENED, Outcome.UNCHANGED} else {"covered": None}),
+    }
+
+
+def _print_json_lines(rows: Iterable[FileRecord]) -> None:
+    for row in rows:
+        print_json(row_json(row))
+
+
+def _print_csv(rows: Iterable[FileRecord]) -> None:
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    columns = [name for field in _FIELDS for name in (DETECTORS if field == "detectors" else (field,))]
+    columns = [name for name in columns if name not in {"people_interval", "detector_probability"}]
+    writer.writerow(columns)
+    for row in rows:
+        values = row_json(row)
+        values |= values["detectors"]
+        writer.writerow([cell(values[name]) for name in columns])
+
+
+def _print_ocsf(rows: Iterable[FileRecord]) -> None:
+    now = datetime.now(UTC)
+    for row in rows:
+        print_json(ocsf.finding_event(row, now))
+
+
+def _print_cef(rows: Iterable[FileRecord]) -> None:
+    now = datetime.now(UTC)
+    for row in rows:
+        click.echo(cef.finding_line(row, now))
+
+
+FORMATS: dict[str, Callable[[Iterable[FileRecord]], None]] = {
+    "json": _print_json_lines,
+    "csv": _print_csv,
+    "ocsf": _print_ocsf,
+    "cef": _print_cef,
+}
+EVENTS = frozenset({"ocsf", "cef"})  # only findings of referred files
+
+
+F = TypeVar("F", bound=Callable[..., object])
+
+_OPTIONS = (
+    click.option("--folder", default="", help="Only below this folder of a root."),
+    click.option("--format", "media_type", default="", help="Only files of this type, as text/plain."),
+    click.option(
+        "--type",
+        "entity_type",
+        type=click.Choice([kind.value for kind in EntityType]),
+        help="Only files in which this type of identifier was found.",
+    ),
+    click.option("--owner", default="", help="Only files of this owner, by name or number."),
+    click.option("--assignee", help='Only files that this person shall decide; "" = nobody.'),
+    click.option("--text", default="", help="Only files with this text anywhere in the path."),
+)
+
+
+def filter_options(function: F) -> F:
+    """Add the filter options to a command."""
+    for option in reversed(_OPTIONS):
+        function = option(function)
+    return function
+
+
+def read_filter(given: Mapping[str, str | None]) -> WorkFilter | None:
+    """Return the filter of the options; None = no filter."""
+    entity_type = given["entity_type"]
+    wanted = WorkFilter(
+        folder=given["folder"] or "",
+        media_type=given["media_type"] or "",
+        entity_type=EntityType(entity_type) if entity_type else None,
+        owner=given["owner"] or "",
+        assignee=given["assignee"],
+        text=given["text"] or "",
+    )
+    return None if wanted == WorkFilter() else wanted
+
 
 MAX_SCAN = 2**63 - 1  # range of the database's column
 VERDICT_NAMES = [verdict.value for verdict in Verdict]
@@ -42,7 +269,7 @@ _scan_option = click.option(
 def open_store(config_path: str | None) -> Store:
     """Open the configured review store; it must exist."""
     config = load_config(Path(config_path) if config_path else None)
-    return Store.open(config.database_url, audit_key=config.audit_key_file)
+    return Store.open(config.database_url, audit_key=config.audit_key_file, hash_key=config.key_file)
 
 
 @click.group()
@@ -114,10 +341,25 @@ def list_items(
         n_open = store.queue_size(scan_id, verdicts=[None], conceal=True, second_look=second_look)
         is_scanned = bool(items) or bool(store.scans())
     if as_json:
-        shown = [item_json(item) for item in items]
+        shown = [record_json(item, ITEM_FIELDS) for item in items]
         print_json({"n": n_all, "undecided": n_open, "offset": offset, "items": shown})
         return
     print_items(items, n_all=n_all, n_open=n_open, offset=offset, is_scanned=is_scanned)
+
+
+def read_again(record: FileRecord, store: Store, config: Config) -> FileRecord:
+    """Return a record with what every recognizer finds in the file now.
+
+    Raises:
+        ConflictError, InputError: the file has changed or cannot be read now.
+    """
+    from phiscan.pipeline.rereading.reveal import Rereader  # noqa: PLC0415 (the same)
+    from phiscan.pipeline.versions import learned_version  # noqa: PLC0415 (imports the recognizers)
+
+    with Rereader(config.with_learned(learned_version(store))) as rereader:
+        found = rereader.result(store.desk.examined(record.file_id))
+    names = (item.name for item in fields(FileResult) if item.name not in {"source", "patients"})
+    return replace(record, **{name: getattr(found, name) for name in names})
 
 
 @queue.command(epilog='Example: phiscan queue show "letters/2026/referral 17.docx"')
@@ -130,10 +372,11 @@ def list_items(
     help="At most so many findings; 0 = all.",
 )
 @unblind_option
+@click.option("--again", is_flag=True, help="Read a file that was not referred again, and search all of it.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, with every finding.")
 @click.pass_obj
-def show(obj: str | None, file: str, limit: int, unblind: str | None, as_json: bool) -> None:
-    """Explain why FILE (a path or its number in the list) was referred.
+def show(obj: str | None, file: str, limit: int, unblind: str | None, again: bool, as_json: bool) -> None:
+    """Explain why FILE (a path or its number in the list) was referred, or why not.
 
     Shows the identifiers and health terms with their locations, the result of equation 4, and the
     nearest stored example. Values are masked: letters as X and x, digits as 9.
@@ -141,17 +384,18 @@ def show(obj: str | None, file: str, limit: int, unblind: str | None, as_json: b
     A file that awaits a blind verdict is shown as at the desk: one of the random sample without its
     findings, one that awaits a second verdict without the first.
     """
+    config = load_config(Path(obj) if obj else None)
     with open_store(obj) as store:
         number = store.find(file)
         if unblind is not None:
             store.users.log_unblinding(what=f"file {number}", by=unblind, now=datetime.now(UTC))
         detail = store.item(number, conceal=unblind is None)
-        p_phi = probability(detail)
+        if again and not detail.blind and detail.referral not in {None, Referral.REFERRED}:
+            detail = read_again(detail, store, config)
     if as_json:
-        print_json({**detail_json(detail), "probability": p_phi})
+        print_json(detail_json(detail))
         return
-    cost = load_config(Path(obj) if obj else None).missed_file_cost
-    for line in explain(detail, limit=limit, probability=probability_line(p_phi, cost)):
+    for line in explain(detail, limit=limit, missed_file_cost=config.missed_file_cost):
         click.echo(line)
 
 
@@ -162,11 +406,14 @@ def show(obj: str | None, file: str, limit: int, unblind: str | None, as_json: b
     "--from", "verdict_file", type=click.Path(), help="JSON lines, each a path and a verdict; - = stdin."
 )
 @click.option(
-    "--sample",
-    "n_sampled",
-    type=click.IntRange(min=0),
-    default=0,
-    help="With --from: also the first so many files of the random sample of those not referred.",
+    "--opened",
+    is_flag=True,
+    help="You have opened the blind files of the random sample yourself; recorded like a reveal.",
+)
+@click.option(
+    "--by-name",
+    is_flag=True,
+    help="You judge the blind files by their names, unopened: these verdicts count in no bound.",
 )
 @click.option("--reviewer", required=True, help="Reviewer; recorded in the audit log.")
 @click.option("--reason", default="", help="Why, in a few words. Write no patient's data here.")
@@ -179,7 +426,8 @@ def decide(
     files: tuple[str, ...],
     verdict: str | None,
     verdict_file: str | None,
-    n_sampled: int,
+    opened: bool,
+    by_name: bool,
     reviewer: str,
     reason: str,
     note: str,
@@ -195,32 +443,32 @@ def decide(
     With --from, each line is {"path": ..., "verdict": "phi|not_phi|unsure"} or {"path": ..., "label":
     "phi|pii_only|health_only|neither"}. Of these, only files in the
     queue are decided; the others are counted.
-    With --sample N the first N files of the report's elusion-sample.csv are decided too: their review
-    bounds the missed PHI.
+
+    A blind file of the random sample (`phiscan queue draw`) needs --opened or --by-name, or a reveal at the
+    desk by the same reviewer.
     """
+    if opened and by_name:
+        message = "--opened, --by-name: expected at most one of them"
+        raise InputError(message)
     if bool(files) == bool(verdict_file) or bool(files) != bool(verdict):
         message = "expected either FILE... with --verdict, or --from FILE"
         raise InputError(message)
     now = datetime.now(UTC)
-    made = 0
     counts: Mapping[str, int] = {}
+    wanted: list[tuple[int, Verdict]] = []
     with open_store(obj) as store:
         if verdict_file:
-            sorted_out = sort_out(read_verdicts(verdict_file), store, scan_id, reviewer, n_sampled=n_sampled)
-            made = store.desk.decide_all(
-                sorted_out.to_decide, reviewer=reviewer, reason=reason, note=note, now=now
-            )
+            sorted_out = sort_out(read_verdicts(verdict_file), store, scan_id, reviewer)
+            wanted = sorted_out.to_decide
             counts = sorted_out.counts
         elif verdict:
             numbers = dict.fromkeys(store.find(file) for file in files)
             wanted = [(number, Verdict(verdict)) for number in numbers]
-            made = store.desk.decide_all(wanted, reviewer=reviewer, reason=reason, note=note, now=now)
-            for number in numbers:
-                item = store.item(number, conceal=True).item
-                if item.referral not in {None, Referral.REFERRED}:
-                    print_message(
-                        f"{visible(item.path)}: decided, although it is not in the queue ({item.referral})"
-                    )
+        made = store.desk.decide_all(
+            wanted, reviewer=reviewer, reason=reason, note=note, opened=opened, by_name=by_name, now=now
+        )
+        if verdict:
+            _warn_of_unlisted(store, [number for number, _ in wanted])
         n_open = store.queue_size(scan_id, verdicts=[None], conceal=True)
     if as_json:
         print_json({"decided": made, **counts, "undecided": n_open})
@@ -229,6 +477,13 @@ def decide(
     for what, n_files in counts.items():
         if n_files:
             click.echo(f"{n_files:,} {what.replace('_', ' ')}: left alone")
+
+
+def _warn_of_unlisted(store: Store, numbers: list[int]) -> None:
+    for number in numbers:
+        item = store.item(number, conceal=True)
+        if item.referral not in {None, Referral.REFERRED}:
+            print_message(f"{visible(item.path)}: decided, although it is not in the queue ({item.referral})")
 
 
 @queue.command(epilog='Example: phiscan queue assign 17 21 --to "B. Officer" --by "A. Officer"')

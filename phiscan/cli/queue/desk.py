@@ -22,7 +22,7 @@ _json_option = click.option("--json", "as_json", is_flag=True, help="Print one J
 
 def _open(config_path: str | None) -> Store:
     config = load_config(Path(config_path) if config_path else None)
-    return Store.open(config.database_url, audit_key=config.audit_key_file)
+    return Store.open(config.database_url, audit_key=config.audit_key_file, hash_key=config.key_file)
 
 
 @click.command(epilog='Example: phiscan queue undo 17 --reviewer "A. Officer"')
@@ -80,8 +80,8 @@ def gold(obj: str | None, of_system: bool, topics: bool) -> None:
 def draw(obj: str | None, queued: int, unreferred: int, by: str, as_json: bool) -> None:
     """Draw files at random to be judged blind, mixed into the list of the desk.
 
-    The desk does not show which of the blind items were referred. A draw replaces the previous one. The
-    report counts it when it is given the seed, which only `--json` shows: keep it from reviewers.
+    The desk does not show which of the blind items were referred. A draw replaces the previous one. Desk and
+    report bound by it what is left and what was missed. Only `--json` shows its seed: keep it from reviewers.
     """
     with _open(obj) as store:
         made = store.desk.draw_sample(n_queued=queued, n_unreferred=unreferred, by=by, now=datetime.now(UTC))
@@ -100,24 +100,31 @@ def draw(obj: str | None, queued: int, unreferred: int, by: str, as_json: bool) 
     show_default=True,
     help="Share of the PHI in the list that must be found before it is safe to stop.",
 )
+@click.option(
+    "--target-rate",
+    type=click.FloatRange(0, 1),
+    default=0.01,
+    show_default=True,
+    help="Share of the undecided rest that may be PHI then.",
+)
 @_json_option
 @click.pass_obj
-def left(obj: str | None, target_recall: float, as_json: bool) -> None:
-    """Estimate the PHI in the undecided rest of the queue, and whether it is safe to stop."""
-    from phiscan.report.remaining import remaining  # noqa: PLC0415 (imports scipy: a third of a second)
+def left(obj: str | None, target_recall: float, target_rate: float, as_json: bool) -> None:
+    """Estimate the PHI left in the list and missed in the rest, and whether it is safe to stop.
+
+    Both are of the files that are present now. A file that no random sample covers counts as PHI in the
+    bound, and an open dispute, an unsure verdict or an unread file keeps the answer from being yes.
+    """
+    from phiscan.metrics.remaining import remaining  # noqa: PLC0415 (imports scipy: a third of a second)
 
     with _open(obj) as store:
-        rest = remaining(store.desk.left(), target_recall=target_recall)
+        rest = remaining(store.desk.left(), target_recall=target_recall, target_rate=target_rate)
     if as_json:
         print_json(asdict(rest))
         return
     click.echo(f"{rest.undecided:,} undecided, {rest.found:,} found to be PHI. {rest.why}")
-    for name, part in (("By the random sample", rest.by_sample), ("By the scores", rest.by_score)):
-        if part.expected is None:
-            upper = "" if part.upper is None else f"; at most {part.upper:,}"
-            click.echo(f"{name}: no estimate, {part.reason}{upper}")
-        else:
-            click.echo(f"{name}: about {part.expected:,.1f} left, at most {part.upper:,} (95% sure)")
+    for bound in (rest.left_in_list, rest.missed_in_rest):
+        click.echo(bound.words + (f" No number is expected: {bound.reason}." if bound.reason else ""))
 
 
 @click.command(epilog='Example: phiscan queue policy --second-review 0.1 --hide-limit 20 --by "A. Lead"')

@@ -2,71 +2,149 @@
 
 from __future__ import annotations
 
+import io
+import shutil
+import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from phiscan.cli.queue.table import item_json
+import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
 from phiscan.model import Referral, StoredFinding
 from phiscan.report.words import CASES
-from phiscan.review.store import ItemDetail, QueueItem
+from phiscan.review.store import FileRecord
+from phiscan.review.worklist.record_json import record_json
 from phiscan.visible import visible
 from phiscan.web.views.plain_words import SHORT, kinds_of
 
+_MIN_WIDTH = 60  # of a terminal; on narrower ones numbers would be truncated
+_NO_TERMINAL_WIDTH = 10_000  # one line per file for grep and other programs
+
+
+def print_items(
+    items: Sequence[FileRecord], *, n_all: int, n_open: int, offset: int, is_scanned: bool = True
+) -> None:
+    """Print the items, and the number of further ones."""
+    if not items:
+        if not is_scanned:
+            click.echo("Nothing to decide: no scan yet; `phiscan scan FOLDER` fills the queue.")
+            return
+        click.echo("Nothing to show." if offset or n_open else "Nothing to decide.")
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading, right in (
+        ("no.", True),
+        ("risk", True),
+        ("people", True),
+        ("P(PHI)", True),
+        ("health", True),
+        ("verdict", False),
+        ("file", False),
+        ("identifiers", False),
+    ):
+        table.add_column(heading, justify="right" if right else "left", overflow="fold", no_wrap=right)
+    for item in items:
+        table.add_row(
+            str(item.file_id),
+            f"{item.risk:,.1f}",
+            f"{item.n_people:,}" if item.n_people else "none named",
+            "" if item.probability is None else f"{item.probability:.2f}",
+            "" if item.health_score is None else f"{item.health_score:.2f}",
+            item.verdict or (f"for {visible(item.assignee)}" if item.assignee else "-"),
+            Text(visible(item.path)),  # as text: [bold] in a file name is not markup
+            ", ".join(kinds_of(item.vector)),
+        )
+    _print_table(table)
+    click.echo(
+        f"\n{offset + 1:,} to {offset + len(items):,} of {n_all:,}; {n_open:,} undecided. "
+        "`phiscan queue show NO` shows why a file is here."
+    )
+
+
+def _print_table(table: Table) -> None:
+    if sys.stdout.isatty():
+        width = max(_MIN_WIDTH, shutil.get_terminal_size().columns)
+        Console(width=width, highlight=False).print(table)
+        return
+    console = Console(file=io.StringIO(), width=_NO_TERMINAL_WIDTH, highlight=False)
+    with console.capture() as captured:
+        console.print(table)
+    for line in captured.get().splitlines():
+        click.echo(line.rstrip())
+
+
+ITEM_FIELDS = (
+    *("file", "root", "path", "media_type", "size", "risk", "pii", "hamming", "missing"),
+    *("nearest_prototype", "prototype_distance", "health", "health_prototype"),
+    *("people", "people_interval", "findings", "decision", "case", "detectors", "detector_probability"),
+    *("probability", "second_look", "verdict", "reviewer", "assignee"),
+)
+"""The fields of an item of ``phiscan queue list --json``."""
+
+
 N_READERS = 12  # readers listed; a domain's list has hundreds
+_DETAIL_FIELDS = (
+    *("blind", "outcome", "reason", "mode", "uid", "owner", "readers", "mtime_ns", "content_hash"),
+    *("characters", "health_distance", "found", "terms", "unread"),
+)
 N_TERMS = 12  # health terms listed; a long document has a hundred
 _DETECTOR_WORDS = {True: "PHI", False: "not PHI"}
 
 
-def explain(detail: ItemDetail, *, limit: int, probability: str = "") -> Iterator[str]:
+def explain(record: FileRecord, *, limit: int, missed_file_cost: float) -> Iterator[str]:
     """Yield the lines of the explanation; at most ``limit`` findings, 0 = all."""
-    item, source = detail.item, detail.source
-    yield f"{visible(item.path)}   (no. {item.file_id})"
-    yield f"  under {visible(item.root)}"
+    source = record.source
+    yield f"{visible(record.path)}   (no. {record.file_id})"
+    yield f"  under {visible(record.root)}"
     changed = datetime.fromtimestamp(source.mtime_ns / 1e9, UTC) if abs(source.mtime_ns) < 2**62 else None
     when = f", changed {changed:%Y-%m-%d %H:%M} UTC" if changed else ""
-    kind = visible(item.media_type) or "type unknown"
-    yield f"  {kind}, {item.size:,} bytes{when}"
-    yield from _access(detail)
-    if detail.blind:
+    kind = visible(record.media_type) or "type unknown"
+    yield f"  {kind}, {record.size:,} bytes{when}"
+    yield from _access(record)
+    if record.blind:
         yield "\nIt is to be judged blind: decide from the file itself, without what phiscan found in it."
-        yield from _decisions(detail)
+        yield from _decisions(record)
         return
-    if item.referral is None:
-        yield f"\nIt was not screened: {source.outcome}, {source.reason}. {visible(source.detail)}".rstrip()
+    if record.referral is None:
+        yield f"\nIt was not screened: {record.outcome}, {record.reason}. {visible(record.detail)}".rstrip()
         return
     from phiscan.decision.reasons import sentences  # noqa: PLC0415 (imports the recognizers: half a second)
 
-    if source.detail:
-        yield f"  Note: {visible(source.detail)}."
-    yield f"\nDecision: {item.referral}. {CASES.get(item.case, item.case).capitalize()}."
-    if reasons := sentences(item.reasons):
-        yield f"  Because {'; '.join(reasons)}."
-    yield from _identifying(detail)
-    yield from _health(detail)
-    if probability:
-        yield probability
-    yield "  Detectors: " + ", ".join(f"{name} says {_DETECTOR_WORDS[phi]}" for name, phi in item.detectors)
-    people = f"{item.n_people:,}{_interval(item)}" if item.n_people else "none named"
-    yield f"  People at risk, an estimate: {people}. {_rank(item)}".rstrip()
-    yield from _findings(detail.findings, limit)
-    if samples := [part for part in detail.unread if part.is_sampled]:
+    if record.detail:
+        yield f"  Note: {visible(record.detail)}."
+    yield f"\nDecision: {record.referral}. {CASES.get(record.case, record.case).capitalize()}."
+    if reasons := sentences(record.reasons):
+        yield f"  {reasons[0].capitalize()}{''.join(f'; {reason}' for reason in reasons[1:])}."
+    yield from _identifying(record)
+    yield from _health(record)
+    if record.probability is not None:
+        yield probability_line(record.probability, missed_file_cost)
+    yield "  Detectors: " + ", ".join(f"{name} says {_DETECTOR_WORDS[phi]}" for name, phi in record.detectors)
+    people = f"{record.n_people:,}{_interval(record)}" if record.n_people else "none named"
+    rank = f" Risk in the queue: {record.risk:,.1f}." if record.referral is Referral.REFERRED else ""
+    yield f"  People at risk, an estimate: {people}.{rank}"
+    yield from _findings(record.findings, limit)
+    if samples := [part for part in record.unread if part.is_sampled]:
         yield "\nRead in samples; what lies between them was left out:"
         yield from (f"  {visible(part.locator)}: {visible(part.detail)}" for part in samples)
-    if unread := [part for part in detail.unread if not part.is_sampled]:
+    if unread := [part for part in record.unread if not part.is_sampled]:
         yield "\nParts that could not be read, and so may hide more:"
         yield from (
             f"  {visible(part.locator)}: {part.reason}{f' ({visible(part.detail)})' if part.detail else ''}"
             for part in unread
         )
-    yield from _decisions(detail)
+    yield from _decisions(record)
 
 
-def _access(detail: ItemDetail) -> Iterator[str]:
+def _access(record: FileRecord) -> Iterator[str]:
     """Yield owner and readers of the file; a share that is not mounted has no mode."""
-    source = detail.source
-    is_remote = "://" in detail.item.root
+    source = record.source
+    is_remote = "://" in record.root
     owner = visible(source.owner) or ("unknown" if is_remote else str(source.uid))
     yield f"  owner {owner}" + ("" if is_remote else f", mode {source.mode & 0o7777:04o}")
     if source.readers:
@@ -75,46 +153,40 @@ def _access(detail: ItemDetail) -> Iterator[str]:
         yield f"  may be read by {named}{f' and {rest} more' if rest > 0 else ''}"
 
 
-def _interval(item: QueueItem) -> str:
-    if item.people_interval is None:
+def _interval(record: FileRecord) -> str:
+    if record.people_interval is None:
         return ""
-    low, high = item.people_interval
+    low, high = record.people_interval
     return f" (95% interval {low:,} to {high:,})"
 
 
-def _rank(item: QueueItem) -> str:
-    return f"Risk in the queue: {item.risk:,.1f}." if item.referral is Referral.REFERRED else ""
-
-
-def _identifying(detail: ItemDetail) -> Iterator[str]:
-    item = detail.item
-    yield f"  Identifiers: {', '.join(kinds_of(item.vector)) or 'none'}"
-    if item.hamming == 0:
+def _identifying(record: FileRecord) -> Iterator[str]:
+    yield f"  Identifiers: {', '.join(kinds_of(record.vector)) or 'none'}"
+    if record.hamming == 0:
         yield "  Concept of PHI: satisfied; a person's name with an identifier or a venue"
-    elif item.hamming is not None:
-        details = "detail" if item.hamming == 1 else "details"
-        lacking = ", ".join(bit.value for bit in item.missing)
-        yield f"  Concept of PHI: lacks {item.hamming} identifying {details}, for example {lacking}"
-    if item.nearest_prototype:
-        distance = item.prototype_distance
+    elif record.hamming is not None:
+        details = "detail" if record.hamming == 1 else "details"
+        lacking = ", ".join(bit.value for bit in record.missing)
+        yield f"  Concept of PHI: lacks {record.hamming} identifying {details}, for example {lacking}"
+    if record.nearest_prototype:
+        distance = record.prototype_distance
         details = "detail" if distance == 1 else "details"
-        name = visible(item.nearest_prototype)
+        name = visible(record.nearest_prototype)
         yield f"  Nearest stored example: {name}, {distance} {details} away"
 
 
-def _health(detail: ItemDetail) -> Iterator[str]:
-    item = detail.item
-    if item.health_score is None:
+def _health(record: FileRecord) -> Iterator[str]:
+    if record.health_score is None:
         return
-    side = "above" if item.health_score >= 0.5 else "below"  # noqa: PLR2004 (HealthScore: 0.5 = threshold)
-    distance = detail.source.health_distance
+    side = "above" if record.health_score >= 0.5 else "below"  # noqa: PLR2004 (HealthScore: 0.5 = threshold)
+    distance = record.health_distance
     away = "" if distance is None else f", distance {distance:.3f}"
-    near = f"; nearest example: {visible(item.health_prototype)}{away}" if item.health_prototype else ""
-    yield f"  Health score: {item.health_score:.2f}, {side} its own threshold of 0.50{near}"
-    if detail.terms:
+    near = f"; nearest example: {visible(record.health_prototype)}{away}" if record.health_prototype else ""
+    yield f"  Health score: {record.health_score:.2f}, {side} its own threshold of 0.50{near}"
+    if record.terms:
         from phiscan.health.topics import label_of  # noqa: PLC0415 (imports the classifier)
 
-        ordered = sorted(detail.terms, key=lambda term: (-term.count, term.concept))
+        ordered = sorted(record.terms, key=lambda term: (-term.count, term.concept))
         named = ", ".join(f"{visible(label_of(term.concept))} ({term.count})" for term in ordered[:N_TERMS])
         rest = len(ordered) - N_TERMS
         yield f"  Health terms: {named}{f' and {rest} more' if rest > 0 else ''}"
@@ -144,13 +216,14 @@ def _steps(finding: StoredFinding) -> str:
     return ", ".join(steps) or visible(finding.source)
 
 
-def _decisions(detail: ItemDetail) -> Iterator[str]:
-    if not detail.decisions:
+def _decisions(record: FileRecord) -> Iterator[str]:
+    if not record.decisions:
         yield "\nNot decided yet."
         return
     yield "\nDecisions, oldest first:"
-    for decision in detail.decisions:
-        old = "" if decision.content_hash == detail.source.content_hash else "  (about an earlier content)"
+    for decision in record.decisions:
+        old = "" if decision.content_hash == record.content_hash else "  (about an earlier content)"
+        old = old if decision.file_id == record.file_id else "  (for an identical file)"
         more = "; ".join(visible(text) for text in (decision.reason, decision.note) if text)
         yield (
             f"  {decision.decided:%Y-%m-%d %H:%M} UTC  {decision.verdict}  {visible(decision.reviewer)}"
@@ -158,47 +231,14 @@ def _decisions(detail: ItemDetail) -> Iterator[str]:
         )
 
 
-def detail_json(detail: ItemDetail) -> dict[str, Any]:
+def detail_json(record: FileRecord) -> dict[str, Any]:
     """Return everything about one file for programs; the machine's results of a blind item are null."""
-    source = detail.source
+    reason = "the file was not screened" if record.probability is None else ""
+    reason = "the file is to be judged blind" if record.blind else reason
     return {
-        **item_json(detail.item),
-        **(dict.fromkeys(("risk", "people", "findings")) if detail.blind else {}),
-        "blind": detail.blind,
-        "outcome": source.outcome,
-        "reason": source.reason,
-        "explanation": CASES.get(detail.item.case, detail.item.case),
-        "mode": source.mode,
-        "uid": source.uid,
-        "owner": source.owner or None,
-        "readers": list(source.readers),
-        "mtime_ns": source.mtime_ns,
-        "content_hash": source.content_hash,
-        "characters": source.n_chars,
-        "health_distance": source.health_distance,
-        "found": [
-            {
-                "type": finding.entity_type,
-                "shape": finding.preview,
-                "locator": finding.locator,
-                "start": finding.span.start,
-                "end": finding.span.end,
-                "score": finding.score,
-                "source": finding.source,
-                "reasons": [
-                    {"kind": step.kind, "detail": step.detail, "score": step.score}
-                    for step in finding.reasons
-                ],
-                "identity": finding.identity,
-            }
-            for finding in detail.findings
-        ],
-        "terms": [
-            {"concept": term.concept, "count": term.count, "locator": term.locator} for term in detail.terms
-        ],
-        "unread": [
-            {"locator": part.locator, "reason": part.reason, "detail": part.detail} for part in detail.unread
-        ],
+        **record_json(record, (*ITEM_FIELDS, *_DETAIL_FIELDS)),
+        "explanation": CASES.get(record.case, record.case),
+        "probability": {"value": record.probability} | ({"reason": reason} if reason else {}),
         "decisions": [
             {
                 "verdict": decision.verdict,
@@ -206,8 +246,17 @@ def detail_json(detail: ItemDetail) -> dict[str, Any]:
                 "reason": decision.reason,
                 "note": decision.note,
                 "decided": decision.decided.isoformat(),
-                "standing": decision.content_hash == source.content_hash,
+                "standing": decision.content_hash == record.content_hash,
+                "identical_file": decision.file_id != record.file_id,
             }
-            for decision in detail.decisions
+            for decision in record.decisions
         ],
     }
+
+
+def probability_line(probability: float, missed_file_cost: float) -> str:
+    """Format the probability, beside the threshold of referral that the configuration states."""
+    from phiscan.decision.model import threshold_of  # noqa: PLC0415 (imports the recognizers: half a second)
+
+    threshold = threshold_of(missed_file_cost)
+    return f"  Probability of PHI: {probability:.3f}; files are referred from {threshold:.3f}"

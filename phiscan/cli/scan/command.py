@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+import ctypes
+import math
+import os
+import platform
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
 from phiscan.cli.output import log, print_json, print_message
 from phiscan.cli.patients.age import warn_of_age
-from phiscan.cli.root_user import check_root
-from phiscan.cli.scan.load_settings import IO_CLASSES, load_settings_of
 from phiscan.cli.scan.lock import lock_roots
 from phiscan.cli.scan.output import FORMATS
-from phiscan.cli.scan.progress import show_progress
-from phiscan.config import MAX_WORKERS, Config, load_config
+from phiscan.config import MAX_WORKERS, Config, load_config, take_table
 from phiscan.crawl import IgnoreRules, check_roots, is_remote, load_ignore
 from phiscan.errors import ClusterError, ConfigError, InputError, StoreError
 from phiscan.monitoring.notices import Notices, counts_of, read_notices
 from phiscan.patients.settings import load_settings
 from phiscan.pipeline.ocr_pass import MODES, OcrMode
 from phiscan.pipeline.rate_limit import RateLimit
+from phiscan.pipeline.result_recorder import Progress
 from phiscan.pipeline.scan import ScanRun, count_share
 from phiscan.pipeline.scan import scan as run_scan
 from phiscan.pipeline.scan_plan import ScanOptions, only_rules
@@ -29,9 +35,274 @@ from phiscan.pipeline.versions import learned_version
 from phiscan.pipeline.workers.pools import Workers
 from phiscan.review.maintenance.condition import require_sound
 from phiscan.review.store import ScanSummary, Store
-from phiscan.sandbox.record import write_missing
+from phiscan.sandbox.isolation import probe, write_missing
 from phiscan.stopping import EXIT_STOPPED, as_interrupt, deferred, end_within, mark_reported
 from phiscan.store.identity import create_key
+
+
+def check_root(*, allowed: bool) -> None:
+    """Print one warning line for a scan as root, unless root was allowed.
+
+    Raises:
+        ConfigError: neither Landlock nor another user id restricts a worker to the files of the scan.
+    """
+    if os.geteuid() != 0 or allowed:
+        return
+    layers = {layer.name: layer for layer in probe()}
+    if layers["user"].is_on:
+        print_message("phiscan: started as root, which workers give up; better run it as another user")
+        return
+    if layers["landlock"].is_on:
+        print_message(
+            "phiscan: started as root, and workers stay root, kept in by Landlock; better run it as a user"
+        )
+        return
+    message = (
+        "started as root, and workers could open what root can: there is no Landlock here "
+        f"({layers['landlock'].detail}), and {layers['user'].detail}; "
+        "run it as another user, or say --allow-root"
+    )
+    raise ConfigError(message)
+
+
+PLAIN_EVERY_S = 15.0
+LIVE_EVERY_S = 0.2
+LOADING = "loading models"
+
+
+class _Total:
+    """The size of the share, counted in the background while the scan is running."""
+
+    def __init__(self, count: Callable[[], Iterator[tuple[int, int]]]) -> None:
+        self.n_files = 0
+        self.known = False
+        self.stop = threading.Event()
+        self._count = count
+
+    def run(self) -> None:
+        """Count until the end of the share or of the scan."""
+        for n_files, _n_bytes in self._count():
+            self.n_files = n_files
+            if self.stop.is_set():
+                return
+        self.known = self.n_files > 0
+
+
+@contextmanager
+def show_progress(
+    count: Callable[[], Iterator[tuple[int, int]]],
+) -> Iterator[Callable[[Progress], None]]:
+    """Yield a function that shows a scan's progress on standard error; never on standard output."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        with _live(count) as on_progress:
+            yield on_progress
+    else:
+        with _plain() as on_progress:
+            yield on_progress
+
+
+@contextmanager
+def _plain() -> Iterator[Callable[[Progress], None]]:
+    """Print a line from time to time; from a thread, because nothing is reported while models are loaded."""
+    last = time.monotonic()
+    is_loading = has_printed_ocr = False
+    over = threading.Event()
+    loading: list[threading.Thread] = []
+
+    def print_loading() -> None:
+        while not over.wait(PLAIN_EVERY_S) and is_loading:
+            print_message(LOADING)
+
+    def on_progress(progress: Progress) -> None:
+        nonlocal last, is_loading, has_printed_ocr
+        is_loading = progress.is_loading
+        if is_loading and not loading:
+            loading.append(threading.Thread(target=print_loading, daemon=True))
+            loading[0].start()
+        now = time.monotonic()
+        if progress.n_ocr and not progress.n_ocr_read and not has_printed_ocr:
+            has_printed_ocr = True
+            print_message(
+                f"all text is read: {progress.n_referred:,} referred; {progress.n_ocr:,} files wait for OCR"
+            )
+        if now - last >= PLAIN_EVERY_S and not is_loading:
+            last = now
+            print_message(describe(progress, now - progress.started))
+
+    try:
+        yield on_progress
+    finally:
+        over.set()
+        for thread in loading:
+            thread.join()
+
+
+@contextmanager
+def _live(count: Callable[[], Iterator[tuple[int, int]]]) -> Iterator[Callable[[Progress], None]]:
+    from rich.console import Console  # noqa: PLC0415 (a scan by the clock has no terminal)
+    from rich.live import Live  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    total = _Total(count)
+    counter = threading.Thread(target=total.run, daemon=True)
+    counter.start()
+    last = 0.0
+    was_loading = False
+    console = Console(stderr=True)
+    with Live(console=console, auto_refresh=False, transient=True) as live:
+
+        def on_progress(progress: Progress) -> None:
+            nonlocal last, was_loading
+            now = time.monotonic()
+            if now - last >= LIVE_EVERY_S or progress.is_loading != was_loading:
+                last, was_loading = now, progress.is_loading
+                line = describe(progress, now - progress.started, total.n_files, total_known=total.known)
+                live.update(Text(line, no_wrap=True, overflow="ellipsis"), refresh=True)
+
+        try:
+            yield on_progress
+        finally:
+            total.stop.set()
+            counter.join(timeout=1.0)
+
+
+def describe(progress: Progress, seconds: float, n_total: int = 0, *, total_known: bool = False) -> str:
+    """Format progress as one line: done, rate, remaining time, findings and unread files.
+
+    >>> describe(Progress(n_crawled=10, n_read=8, n_unchanged=2, n_bytes=2_000_000), 4.0)
+    '10 files · 2 files/s · 0.5 MB/s · 0 referred · 0 not read'
+    >>> describe(Progress(n_unchanged=2, is_loading=True), 4.0)
+    '2 files · loading models'
+    """
+    n_done = progress.n_read + progress.n_unchanged + progress.n_skipped
+    seconds = max(seconds, 1e-9)
+    parts = [f"{n_done:,} files"]
+    if n_total:
+        parts[0] = f"{n_done:,} of {n_total:,}{'' if total_known else '+'} files"
+    if progress.is_loading:
+        return " · ".join([*parts, LOADING] if n_done else [LOADING])
+    if progress.n_ocr:
+        return " · ".join([*parts, *_ocr(progress), f"{progress.n_referred:,} referred"])
+    rate = n_done / seconds
+    parts += [f"{rate:,.0f} files/s", f"{progress.n_bytes / 1e6 / seconds:,.1f} MB/s"]
+    if total_known and rate > 0:
+        parts.append(f"{_duration(max(0, n_total - n_done) / rate)} left")
+    parts += [f"{progress.n_referred:,} referred", f"{progress.n_failed:,} not read"]
+    return " · ".join(parts)
+
+
+def _ocr(progress: Progress) -> list[str]:
+    """Format the second pass: files read of those that wait, and the remaining time."""
+    parts = [f"OCR {progress.n_ocr_read:,} of {progress.n_ocr:,} files"]
+    if progress.n_ocr_read:
+        spent = time.monotonic() - progress.ocr_started
+        parts.append(
+            f"{_duration((progress.n_ocr - progress.n_ocr_read) * spent / progress.n_ocr_read)} left"
+        )
+    return parts
+
+
+def _duration(seconds: float) -> str:
+    """Format a number of seconds.
+
+    >>> _duration(75), _duration(7300)
+    ('1 min 15 s', '2 h 1 min')
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+MB = 1e6
+MAX_NICE = 19
+# ioprio_set(2): the class is in the bits from 13 up, the level within the class below.
+_IO_CLASS_SHIFT = 13
+_IO_PRIORITIES = {"best-effort": (2, 7), "idle": (3, 0)}
+IO_CLASSES = tuple(_IO_PRIORITIES)
+_IOPRIO_WHO_PROCESS = 1
+_IOPRIO_SET = {"x86_64": 251, "aarch64": 30}  # the C library has no function for it
+
+
+@dataclass(frozen=True, slots=True)
+class RateLimitTable:
+    """The table ``[pace]`` of phiscan.toml; 0 = no limit."""
+
+    max_files_per_s: float = 0.0
+    max_mb_per_s: float = 0.0
+    nice: int = 0
+    ionice: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadSettings:
+    """The rate limit of reading, and the priority of the process; its workers inherit it."""
+
+    pace: RateLimit
+    nice: int
+    ionice: str
+
+    def apply(self) -> None:
+        """Lower the priority of this process and of its children.
+
+        Raises:
+            ConfigError: this machine does not support it.
+        """
+        if self.nice:
+            os.nice(self.nice)
+        if self.ionice:
+            _set_io_class(self.ionice)
+
+
+def load_settings_of(
+    config: Config,
+    max_files_per_s: float | None,
+    max_mb_per_s: float | None,
+    nice: int | None,
+    ionice: str | None,
+) -> LoadSettings:
+    """Return the settings of the command line, else of ``[pace]``.
+
+    Raises:
+        ConfigError: a field of ``[pace]`` is invalid.
+        InputError: an option is not a number.
+    """
+    for option, value in (("--max-files-per-s", max_files_per_s), ("--max-mb-per-s", max_mb_per_s)):
+        if value is not None and not math.isfinite(value):
+            message = f"{option}: expected a number above 0, got {value}"
+            raise InputError(message)
+    table = take_table(config, "pace", RateLimitTable)
+    for name in ("max_files_per_s", "max_mb_per_s"):
+        if not 0 <= getattr(table, name) < math.inf:
+            message = f"{config.source}: pace.{name}: expected a number of 0 (no limit) or more"
+            raise ConfigError(message)
+    if not 0 <= table.nice <= MAX_NICE:
+        message = f"{config.source}: pace.nice: expected 0 to {MAX_NICE}"
+        raise ConfigError(message)
+    if table.ionice not in {"", *IO_CLASSES}:
+        message = f"{config.source}: pace.ionice: expected one of {', '.join(IO_CLASSES)}"
+        raise ConfigError(message)
+    n_files = max_files_per_s or table.max_files_per_s
+    n_mb = max_mb_per_s or table.max_mb_per_s
+    return LoadSettings(
+        pace=RateLimit(n_files or math.inf, n_mb * MB or math.inf),
+        nice=table.nice if nice is None else nice,
+        ionice=ionice or table.ionice,
+    )
+
+
+def _set_io_class(name: str) -> None:
+    number = _IOPRIO_SET.get(platform.machine())
+    if number is None:
+        message = f"ionice: not known how on this machine ({platform.machine()})"
+        raise ConfigError(message)
+    io_class, level = _IO_PRIORITIES[name]
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.syscall(number, _IOPRIO_WHO_PROCESS, 0, io_class << _IO_CLASS_SHIFT | level):
+        message = f"ionice: {os.strerror(ctypes.get_errno())}"
+        raise ConfigError(message)
+
 
 EXIT_REFERRED = 1
 EXIT_UNREAD = 3
@@ -123,8 +394,8 @@ def scan(
     again with the same folders. The folders are only read, never written.
 
     Exit status: 0 nothing referred, 1 something referred to review, 2 wrong usage or configuration,
-    3 some files or parts of files could not be read, 4 stopped before its end. A long file that is referred
-    by samples of its text counts as read.
+    3 some files or parts of files could not be read, or are in a language that is not covered, 4 stopped
+    before its end. A long file that is referred by samples of its text counts as read.
     """
     config = _config(ctx, workers, everything=everything)
     folders = check_roots(roots, config)
@@ -270,6 +541,6 @@ def _count_only(config: Config, folders: tuple[bytes, ...], ignore: IgnoreRules,
 
 
 def _exit_status(run: ScanRun) -> int:
-    if run.summary.failed or run.summary.n_unread_parts:
+    if run.summary.has_unread:
         return EXIT_UNREAD
     return EXIT_REFERRED if run.summary.referred else 0

@@ -16,7 +16,7 @@ from blake3 import blake3
 
 from phiscan.cli.output import print_message
 from phiscan.errors import InputError
-from phiscan.review.records.running_scans import LastScan, last_scans
+from phiscan.review.records.scans import LastScan, last_scans
 from phiscan.store.database import open_database
 
 _EVERY_SCAN = "scans"  # shared by all scans, exclusive for operations that exclude them

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import combinations
 from typing import Any
 from urllib.parse import quote
 
@@ -13,27 +14,114 @@ import click
 
 from phiscan import __version__
 from phiscan.cli.output import print_json, print_message
-from phiscan.cli.scan.cascade import cascade_json, cascade_lines, slowest_lines
-from phiscan.cli.scan.independence import independence, independence_lines
-from phiscan.cli.scan.ocr import ocr_json, ocr_lines
+from phiscan.metrics.cascade import CascadeLoss, Missed, cascade_loss
+from phiscan.metrics.verdict_pairs import verdict_dependence
 from phiscan.model import Outcome, Referral
 from phiscan.patients.affected import canary_files, scan_matches
+from phiscan.pipeline.ocr_pass import OcrCounts
 from phiscan.pipeline.scan import ScanRun
-from phiscan.review.store import FileRow, Store
-from phiscan.visible import safe_cell, visible
+from phiscan.review.records.items import Detectors
+from phiscan.review.records.summaries import SlowFile
+from phiscan.review.store import FileRecord, ScanSummary, Store
+from phiscan.review.worklist.record_json import cell, record_json
+from phiscan.visible import visible
+
+
+def independence(histories: Mapping[Detectors, int]) -> list[dict[str, Any]]:
+    """Return for every pair its mutual information in nats and the exact permutation p-value.
+
+    ``files`` is the number compared: those that a detector outside the pair classifies as PHI. Files for
+    which the cascade skipped a detector are not compared.
+    """
+    names = max(([name for name, _ in history] for history in histories), key=len, default=[])
+    whole = {history: n_files for history, n_files in histories.items() if len(history) == len(names)}
+    found = []
+    for first, second in combinations(names, 2):
+        counts = [0, 0, 0, 0]
+        for history, n_files in whole.items():
+            results = dict(history)
+            if any(is_phi for name, is_phi in history if name not in {first, second}):
+                counts[2 * (not results[first]) + (not results[second])] += n_files
+        pair: dict[str, Any] = {"first": first, "second": second, "files": sum(counts)}
+        if not pair["files"]:
+            reason = "no other detector holds a file for PHI"
+            found.append({**pair, "nats": None, "p_value": None, "reason": reason})
+            continue
+        measured = verdict_dependence(*counts)
+        found.append({**pair, "nats": measured.nats, "p_value": measured.p_value})
+    return found
+
+
+def independence_lines(pairs: list[dict[str, Any]]) -> list[str]:
+    """Return one line of text per pair."""
+    lines = []
+    for pair in pairs:
+        names = f"  {pair['first']}, {pair['second']}"
+        if pair["nats"] is None:
+            lines.append(f"{names:<22}{'-':>10}   {pair['reason']}")
+        else:
+            lines.append(
+                f"{names:<22}{pair['nats']:>10.3f}   nats, p = {pair['p_value']:.3g}, {pair['files']:,} files"
+            )
+    return ["dependence of detectors (0 nats: independent)", *lines] if lines else []
+
+
+# Displayed names of the stages, and the property of a file that makes each long.
+_STAGES = {
+    "extract": "reading it",
+    "screen_cheap": "screening it by rules",
+    "screen_expensive": "searching names and numbers in it",
+    "health": "reading its health terms",
+    "decide": "deciding about it",
+    "keep": "reducing it to what is stored",
+}
+
+
+def cascade_json(searches: Mapping[str, int]) -> dict[str, Any]:
+    """Return the object ``cascade`` of ``phiscan scan --json``."""
+    return cascade_loss(**searches).to_json()
+
+
+def cascade_lines(searches: Mapping[str, int]) -> list[str]:
+    """Return the lines of the summary; none if every file was searched."""
+    loss = cascade_loss(**searches)
+    if not (loss.n_left_out or loss.n_audit):
+        return []
+    return [
+        "",
+        f"{'names not searched':<22}{loss.n_left_out:>10,}   no name could bring them to the threshold",
+        f"{'  searched to check':<22}{loss.n_audit:>10,}   drawn at random, {_found(loss)}",
+        _cascade_line("  missed referrals", loss.referrals),
+        _cascade_line("  missed identifiers", loss.identified),
+    ]
+
+
+def _found(loss: CascadeLoss) -> str:
+    return f"{loss.n_audit_referred:,} referred, {loss.n_audit_identified:,} with identifiers"
+
+
+def _cascade_line(label: str, missed: Missed) -> str:
+    if missed.n_files is None:
+        return f"{label:<22}{'-':>10}   no file was drawn to estimate it from; `--everything` searches all"
+    interval = f"files, an estimate: 95% interval {missed.low:,} to {missed.high:,}"
+    return f"{label:<22}{round(missed.n_files):>10,}   {interval}"
+
+
+def slowest_lines(files: Sequence[SlowFile]) -> list[str]:
+    """Return a line for each of the slowest files: duration, and the stage that took most of it."""
+    if not files:
+        return []
+    lines = ["", "slowest files"]
+    for one in files:
+        stage, part = one.slowest_stage
+        why = f"{part:.0%} {_STAGES.get(stage, stage)}; {one.size:,} bytes, {one.n_chars:,} characters"
+        lines.append(f"  {one.total_s:>8.2f} s   {visible(one.path)}: {why}")
+    return lines
+
 
 N_UNREAD_NAMED = 10  # listed in the summary of a scan; `queue export --all` lists all
 CSV_COLUMNS = (
-    "path",
-    "root",
-    "outcome",
-    "reason",
-    "decision",
-    "pii",
-    "hamming",
-    "health",
-    "people",
-    "findings",
+    *("path", "root", "outcome", "reason", "decision", "pii", "hamming", "health", "people", "findings"),
     "verdict",
 )
 
@@ -48,6 +136,7 @@ def _print_json(run: ScanRun, store: Store) -> None:
             **_patients_json(store, run.summary.scan),
             "ocr": ocr_json(run.ocr),
             "resumed": run.resumed,
+            "refused_results": run.n_refused,
             "stage_seconds": dict(run.stage_seconds),
             # Isolation layers that the workers lacked; null if no local worker was started.
             "missing_isolation": None if run.missing_isolation is None else list(run.missing_isolation),
@@ -70,19 +159,14 @@ def _print_table(run: ScanRun, store: Store) -> None:
         _line("  skipped", skipped, _reasons(summary.skipped)),
         _line("  could not be read", failed, _reasons(summary.failed)),
     ]
-    if summary.n_unread_parts:
-        lines.append(_line("  unread parts", summary.n_unread_parts, "inside files that were read"))
-    if summary.n_sampled_files:
-        lines.append(
-            _line("  read in samples", summary.n_sampled_files, "long files; their samples refer them")
-        )
-    lines += ocr_lines(run.ocr)
+    lines += [*_partly_read_lines(summary), *ocr_lines(run.ocr)]
     if summary.n_deleted or summary.n_moved:
         lines.append(_line("gone since last time", summary.n_deleted, f"and {summary.n_moved:,} moved"))
     lines += [
         "",
         _line("identifiers present", summary.screened_positive),
         _line("referred to review", summary.referred, "`phiscan queue list` shows them"),
+        _line("  by their names", summary.n_by_name, "of file, folder or member alone"),
         _line("for a second look", summary.second_look, "`phiscan queue list --second-look` shows them"),
         _line("people at risk", summary.people_at_risk, "an estimate"),
         *_patient_lines(store, summary.scan),
@@ -95,16 +179,31 @@ def _print_table(run: ScanRun, store: Store) -> None:
     click.echo("\n".join(lines))
     if not summary.crawled:
         print_message("no file was found: the folders are empty, or --only matches none of their paths")
+    if run.n_refused:
+        print_message(
+            f"{run.n_refused:,} stored results of the interrupted scan were not written by phiscan (wrong"
+            " seal): not believed, and their files read again; see `phiscan audit verify`"
+        )
     for line in run.missing_isolation or ():
         if not line.startswith("user:"):  # workers as root were reported, or allowed, before the scan
             print_message(f"isolation of workers: {line}")
     if summary.n_sampled_files:
         click.echo("\n".join(_part_lines(store, summary.scan, "read in samples", are_sampled=True)))
-    if failed or summary.n_unread_parts:
+    if summary.has_unread:
         click.echo("\n".join(_part_lines(store, summary.scan, "not read", are_sampled=False)))
         print_message(
             "A file that could not be read is not clean: `phiscan queue export --json --all` names each one."
         )
+
+
+def _partly_read_lines(summary: ScanSummary) -> list[str]:
+    """Return the lines about files that were read in part, or whose language is not covered."""
+    lines = (
+        ("  unread parts", summary.n_unread_parts, "inside files that were read"),
+        ("  language not covered", sum(summary.not_covered.values()), _reasons(summary.not_covered)),
+        ("  read in samples", summary.n_sampled_files, "long files; their samples refer them"),
+    )
+    return [_line(*line) for line in lines if line[1]]
 
 
 def _patients_json(store: Store, scan_id: int) -> dict[str, Any]:
@@ -141,6 +240,7 @@ def _part_lines(store: Store, scan_id: int, title: str, *, are_sampled: bool) ->
         for row in store.rows(scan_id)
         for line in (
             *([f"  {visible(row.path)}: {row.reason}"] * (row.outcome == Outcome.FAILED and not are_sampled)),
+            *([f"  {visible(row.path)}: language {row.language}"] * (not row.covered and not are_sampled)),
             *(
                 f"  {_part_name(row.path, part.locator)}: {part.detail if are_sampled else part.reason}"
                 for part in row.unread
@@ -165,24 +265,7 @@ def _print_csv(run: ScanRun, store: Store) -> None:
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(CSV_COLUMNS)
     for row in store.rows(run.summary.scan):
-        writer.writerow([safe_cell(cell) for cell in _cells(row)])
-
-
-def _cells(row: FileRow) -> list[str]:
-    screened = row.referral is not None  # read in this scan or an earlier one
-    return [
-        visible(row.path),
-        visible(row.root),
-        row.outcome,
-        row.reason,
-        row.referral or "",
-        " ".join(row.vector.names),
-        str(row.hamming) if screened else "",
-        repr(row.health_score) if screened else "",
-        str(row.n_people) if screened else "",
-        str(row.n_findings) if screened else "",
-        row.verdict or "",
-    ]
+        writer.writerow([cell(value) for value in record_json(row, CSV_COLUMNS).values()])
 
 
 def _print_sarif(run: ScanRun, store: Store) -> None:
@@ -213,11 +296,11 @@ def _print_sarif(run: ScanRun, store: Store) -> None:
     )
 
 
-def _sarif_location(row: FileRow) -> list[dict[str, Any]]:
+def _sarif_location(row: FileRecord) -> list[dict[str, Any]]:
     return [{"physicalLocation": {"artifactLocation": {"uri": quote(row.path), "uriBaseId": "SHARE"}}}]
 
 
-def _sarif_result(row: FileRow) -> dict[str, Any]:
+def _sarif_result(row: FileRecord) -> dict[str, Any]:
     bits = ", ".join(row.vector.names)
     return {
         "ruleId": "phi.referred",
@@ -228,9 +311,10 @@ def _sarif_result(row: FileRow) -> dict[str, Any]:
     }
 
 
-def _sarif_unread(row: FileRow) -> list[dict[str, Any]]:
+def _sarif_unread(row: FileRecord) -> list[dict[str, Any]]:
     """Return a file that could not be read, and each unread part of a file, as SARIF notifications."""
     messages = [f"Could not be read: {row.reason}"] if row.outcome == Outcome.FAILED else []
+    messages += [f"Language not covered: {row.language}"] if not row.covered else []
     # The locator of a part may contain a member's name: escaped, as every name from a share.
     messages += [
         f"Part not read: {visible(part.locator)}: {part.reason}" for part in row.unread if not part.is_sampled
@@ -271,3 +355,30 @@ FORMATS: dict[str, Callable[[ScanRun, Store], None]] = {
     "ocsf": _print_ocsf,
     "cef": _print_cef,
 }
+
+
+def ocr_json(counts: OcrCounts) -> dict[str, Any]:
+    """Return the object ``ocr`` of ``phiscan scan --json``."""
+    return {
+        "mode": counts.mode,
+        "files_read": counts.n_read,
+        "seconds": round(counts.seconds, 3),
+        "budget_s": counts.budget_s,
+        "files_waiting": counts.n_waiting,
+        "parts_waiting": counts.n_waiting_parts,
+    }
+
+
+def ocr_lines(counts: OcrCounts) -> list[str]:
+    """Return the lines of the table; none if OCR read nothing and nothing waits for it.
+
+    >>> ocr_lines(OcrCounts(n_waiting=2, n_waiting_parts=30))
+    ['waiting for OCR                2   files with 30 pages and pictures; the next scan reads them']
+    """
+    lines = []
+    if counts.n_read:
+        lines.append(_line("read by OCR", counts.n_read, f"files, in {counts.seconds:,.0f} s after the text"))
+    if counts.n_waiting:
+        note = f"files with {counts.n_waiting_parts:,} pages and pictures; the next scan reads them"
+        lines.append(_line("waiting for OCR", counts.n_waiting, note))
+    return lines

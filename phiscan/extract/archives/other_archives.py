@@ -1,63 +1,218 @@
-"""RAR, CAB, AR, CPIO, LHA and XAR archives, and compress and LZ4 files, through libarchive."""
+"""RAR, CAB, AR, CPIO, LHA and XAR archives and compress by libarchive; optical discs by pycdlib."""
 
 from __future__ import annotations
 
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import py7zr
+from py7zr.exceptions import CrcError
+from py7zr.io import Py7zIO, WriterFactory
+
 from phiscan.errors import ExtractError
 from phiscan.extract.archives import libarchive
-from phiscan.extract.archives.rar_headers import RAR_MARK, rar_headers
-from phiscan.extract.core.content import Content, Sink
+from phiscan.extract.core.content import Content, Meter, Sink, TextFullError, mishap
+from phiscan.extract.core.file_type import sniff
 from phiscan.model import FailReason
+
+# What the headers of a RAR archive say: whether it is one of several volumes, and what of it is encrypted.
+#
+# libarchive reports neither for the newer format.
+# Source: the RAR 5.0 archive format, and technote.txt of RAR 3.
+
+RAR_MARK = b"Rar!\x1a\x07"
+OLD_MARK, MARK = b"Rar!\x1a\x07\0", b"Rar!\x1a\x07\x01\0"
+_MAIN, _FILE, _ENCRYPTION = 1, 2, 4
+_HAS_EXTRA, _HAS_DATA, _IS_VOLUME = 1, 2, 1
+_HAS_TIME, _HAS_CHECKSUM = 2, 4
+_ENCRYPTED_RECORD = 1
+_OLD_MAIN, _OLD_HEADER_BYTES, _OLD_VOLUME, _OLD_ENCRYPTED = 0x73, 7, 1, 0x80
+_MOST_BLOCKS = 100_000
+_PROGRAM_BYTES = 1024**2
+
+
+@dataclass(slots=True)
+class RarHeaders:
+    """Whether the archive is one of several volumes, whether its names are encrypted; encrypted members."""
+
+    is_volume: bool = False
+    is_encrypted: bool = False
+    encrypted: set[str] = field(default_factory=set)
+
+
+def rar_after_program(data: bytes) -> bool:
+    """Return whether an archive begins behind other data: its mark, and the kind of the first block."""
+    at = data.find(RAR_MARK, 0, _PROGRAM_BYTES) if data.startswith((b"MZ", b"\0\0")) else 0
+    is_old = data.startswith(OLD_MARK, at) and data[at + len(OLD_MARK) + 2 :][:1] == bytes([_OLD_MAIN])
+    return at > 0 and (is_old or data.startswith(MARK, at))
+
+
+def rar_headers(data: bytes) -> RarHeaders:
+    """Read the headers as far as they go; of anything but a RAR archive nothing.
+
+    >>> rar_headers(b"Rar!").is_volume
+    False
+    """
+    if data.startswith(OLD_MARK) and len(data) >= len(OLD_MARK) + _OLD_HEADER_BYTES:
+        kind, flags = struct.unpack_from("<BH", data, len(OLD_MARK) + 2)
+        is_main = kind == _OLD_MAIN
+        return RarHeaders(is_main and bool(flags & _OLD_VOLUME), is_main and bool(flags & _OLD_ENCRYPTED))
+    found = RarHeaders()
+    if data.startswith(MARK):
+        try:
+            for kind, fields, extra in _blocks(data):
+                _note(kind, fields, extra, found)
+        except IndexError:  # cut within a header
+            pass
+    return found
+
+
+def _note(kind: int, fields: bytes, extra: bytes, found: RarHeaders) -> None:
+    if kind == _ENCRYPTION:
+        found.is_encrypted = True
+    elif kind == _MAIN:
+        found.is_volume = bool(_number(fields, 0)[0] & _IS_VOLUME)
+    elif kind == _FILE:
+        size, at = _number(extra, 0) if extra else (0, 0)
+        while size:
+            if _number(extra, at)[0] == _ENCRYPTED_RECORD:
+                found.encrypted.add(_name(fields))
+            at += size
+            size, at = _number(extra, at) if at < len(extra) else (0, at)
+
+
+def _name(fields: bytes) -> str:
+    flags, at = _number(fields, 0)
+    for _ in range(2):  # size, attributes
+        _, at = _number(fields, at)
+    at += 4 * bool(flags & _HAS_TIME) + 4 * bool(flags & _HAS_CHECKSUM)
+    for _ in range(2):  # way of packing, system
+        _, at = _number(fields, at)
+    size, at = _number(fields, at)
+    return fields[at : at + size].decode("utf-8", "replace")
+
+
+def _blocks(data: bytes) -> Iterator[tuple[int, bytes, bytes]]:
+    """Yield the kind of each block, its own fields, and its extra area."""
+    at = len(MARK)
+    for _ in range(_MOST_BLOCKS):
+        if at + 5 > len(data):
+            return
+        size, start = _number(data, at + 4)
+        end = start + size
+        kind, here = _number(data, start)
+        flags, here = _number(data, here)
+        n_extra, here = _number(data, here) if flags & _HAS_EXTRA else (0, here)
+        n_data, here = _number(data, here) if flags & _HAS_DATA else (0, here)
+        extra_at = max(end - n_extra, here)
+        yield kind, data[here:extra_at], data[extra_at:end]
+        at = end + n_data
+
+
+def _number(data: bytes, at: int) -> tuple[int, int]:
+    """Read a number of seven bits in each byte, the lowest first; return it and the offset after it."""
+    value = 0
+    for step in range(10):
+        byte = data[at + step]
+        value |= (byte & 0x7F) << 7 * step
+        if byte < 0x80:  # noqa: PLR2004 (the last byte of a number)
+            return value, at + step + 1
+    raise IndexError
+
+
+_MAX_FOLDERS = 10_000
+
+
+def read_disc_image(content: Content, sink: Sink) -> None:
+    """Read every file, under the longest names that the image has.
+
+    Raises:
+        ExtractError: corrupt or too_large.
+    """
+    import pycdlib  # noqa: PLC0415 (heavy)
+
+    image = pycdlib.PyCdlib()
+    try:
+        image.open_fp(content.open())
+    except Exception as error:  # noqa: BLE001 (pycdlib fails on damage in many ways)
+        raise ExtractError(FailReason.CORRUPT, mishap(error)) from None
+    try:
+        _read_files(image, content, sink)
+    finally:
+        image.close()
+
+
+def _read_files(image: Any, content: Content, sink: Sink) -> None:
+    names = (
+        (image.has_udf(), "udf_path"),
+        (image.has_joliet(), "joliet_path"),
+        (image.has_rock_ridge(), "rr_path"),
+        (True, "iso_path"),
+    )
+    kind = next(kind for present, kind in names if present)
+    for n_folders, (folder, _, files) in enumerate(image.walk(**{kind: "/"}), 1):
+        if n_folders > _MAX_FOLDERS:
+            raise ExtractError(FailReason.TOO_LARGE, f"more than {_MAX_FOLDERS} folders")
+        for file in files:
+            sink.take_member()
+            path = f"{folder.rstrip('/')}/{file}"
+            shown = path.strip("/").partition(";")[0] if kind == "iso_path" else path.strip("/")
+            member = content.member(shown, b"")
+            data = None  # of a link or a device, which the library refuses
+            with sink.part(member.locator, Exception), image.open_file_from_iso(**{kind: path}) as stream:
+                data = sink.unpack(stream, content.n_bytes)
+            if data is not None:
+                sink.read_member(content.member(member.name, data))
+
 
 _VOLUME = "one volume of a RAR archive in several files; unpack all of them and scan what they hold"
 _RAR = "application/vnd.rar"
-RAW = frozenset({"application/x-compress", "application/x-lzip", "application/x-lz4", "application/x-lzma"})
+RAW = frozenset({"application/x-compress", "application/x-lzip", "application/x-lzma"})
 
 
-class OtherArchiveExtractor:
-    """Read the members of archives for which Python has no reader."""
+OTHER_ARCHIVE_TYPES = RAW | {
+    _RAR,
+    "application/vnd.ms-cab-compressed",
+    "application/x-archive",
+    "application/x-cpio",
+    "application/x-lha",
+    "application/x-xar",
+}
 
-    media_types = RAW | {
-        _RAR,
-        "application/vnd.ms-cab-compressed",
-        "application/x-archive",
-        "application/x-cpio",
-        "application/x-lha",
-        "application/x-xar",
-    }
 
-    def extract(self, content: Content, sink: Sink) -> None:
-        """Read every member; a damaged archive gives the members up to the damage.
+def read_other_archive(content: Content, sink: Sink) -> None:
+    """Read every member; a damaged archive gives the members up to the damage.
 
-        Raises:
-            ExtractError: unsupported (libarchive is missing), encrypted, corrupt or too_large.
-        """
-        from phiscan.extract.core.file_type import sniff  # noqa: PLC0415 (circular only in name)
-
-        media_type = sniff(content.data, content.name)
-        raw = media_type in RAW
-        # A program that unpacks it may lie before it.
-        start = max(content.data.find(RAR_MARK), 0) if media_type == _RAR else 0
-        data = content.data[start:]
-        headers = rar_headers(data)
-        if headers.is_encrypted:
-            raise ExtractError(FailReason.ENCRYPTED)
-        n_read, n_segments = 0, sink.n_segments
-        try:
-            for entry in libarchive.entries(data, sink.passwords, raw=raw):
-                sink.take_member()
-                n_read += 1
-                if entry.name in headers.encrypted:
-                    sink.fail(content.member(entry.name, b"").locator, FailReason.ENCRYPTED)
-                else:
-                    _read(entry, content, sink, raw=raw)
-        except ExtractError as error:
-            if n_read == 0 and not headers.is_volume:
-                raise
-            sink.fail(content.locator, FailReason(error.reason), error.detail)
-        if headers.is_volume:
-            sink.fail(content.place("volume"), FailReason.UNSUPPORTED, _VOLUME)
-            if not sink.segments_since(n_segments):
-                raise ExtractError(FailReason.UNSUPPORTED, _VOLUME)
+    Raises:
+        ExtractError: unsupported (libarchive is missing), encrypted, corrupt or too_large.
+    """
+    media_type = sniff(content.data, content.name)
+    raw = media_type in RAW
+    # A program that unpacks it may lie before it.
+    start = max(content.data.find(RAR_MARK), 0) if media_type == _RAR else 0
+    data = content.data[start:]
+    headers = rar_headers(data)
+    if headers.is_encrypted:
+        raise ExtractError(FailReason.ENCRYPTED)
+    n_read, n_segments = 0, sink.n_segments
+    try:
+        for entry in libarchive.entries(data, sink.passwords, raw=raw):
+            sink.take_member()
+            n_read += 1
+            if entry.name in headers.encrypted:
+                sink.fail(content.member(entry.name, b"").locator, FailReason.ENCRYPTED)
+            else:
+                _read(entry, content, sink, raw=raw)
+    except ExtractError as error:
+        if n_read == 0 and not headers.is_volume:
+            raise
+        sink.fail(content.locator, FailReason(error.reason), error.detail)
+    if headers.is_volume:
+        sink.fail(content.place("volume"), FailReason.UNSUPPORTED, _VOLUME)
+        if not sink.segments_since(n_segments):
+            raise ExtractError(FailReason.UNSUPPORTED, _VOLUME)
 
 
 def _read(entry: libarchive.Entry, content: Content, sink: Sink, *, raw: bool) -> None:
@@ -66,12 +221,144 @@ def _read(entry: libarchive.Entry, content: Content, sink: Sink, *, raw: bool) -
     if entry.is_encrypted:  # the library decrypts ZIP alone
         sink.fail(member.locator, FailReason.ENCRYPTED)
         return
-    try:
+    with sink.part(member.locator):
         data = sink.unpack(entry.stream, len(content.data))
-    except ExtractError as error:
-        sink.fail(member.locator, FailReason(error.reason), error.detail)
+        if entry.stream.damaged:
+            sink.fail(member.locator, FailReason.CORRUPT, "damaged compressed data")
+        if data:
+            sink.read_member(content.member(member.name, data))
+
+
+# 7-Zip archives through py7zr: unpacked into the budget of the file, not to a disk, member by member.
+
+
+class WrongPasswordError(Exception):
+    """The archive needs another password."""
+
+
+class RefusedError(Exception):
+    """py7zr can read no member of the archive; the message says in words why."""
+
+
+def unpack(content: Content, sink: Sink, password: str | None) -> None:
+    """Read the members of an archive; with a wrong password, or where it is damaged, as far as they go.
+
+    Raises:
+        ExtractError: too_large.
+        TextFullError: the text budget is used up.
+        WrongPasswordError, RefusedError: nothing was read.
+    """
+    factory = _Members(content, sink)
+    try:
+        with py7zr.SevenZipFile(content.open(), password=password) as archive:
+            if password is None and archive.needs_password():
+                raise WrongPasswordError  # noqa: TRY301 (the library raises the same further down)
+            archive.extractall(factory=factory)
+    except (WrongPasswordError, MemoryError, TextFullError):
+        raise
+    except py7zr.PasswordRequired:
+        raise WrongPasswordError from None
+    except Exception as error:  # noqa: BLE001 (it fails on damage, and on a wrong password, in many ways)
+        if factory.stopped is not None:
+            raise factory.stopped from None
+        if factory.n_read:
+            damage = "wrong checksum" if isinstance(error, CrcError) else mishap(error)
+            sink.fail(content.locator, FailReason.CORRUPT, damage)
+        elif password is not None:
+            raise WrongPasswordError from None
+        else:
+            raise RefusedError(mishap(error)) from None
+    if factory.stopped is not None:
+        raise factory.stopped
+
+
+class _Members(WriterFactory):
+    """Gives a place to each member, and remembers what ended the reading."""
+
+    def __init__(self, content: Content, sink: Sink) -> None:
+        self.content = content
+        self.sink = sink
+        self.n_read = 0
+        self.stopped: ExtractError | TextFullError | None = None
+
+    def create(self, filename: str) -> Py7zIO:
+        """Return the place for a member."""
+        return _Member(self, filename)
+
+
+class _Member(Py7zIO):
+    """Takes the bytes of one member as they are unpacked, and reads it when it is whole."""
+
+    def __init__(self, owner: _Members, name: str) -> None:
+        self._owner = owner
+        self._place = owner.content.member(name.replace("\\", "/").replace("\0", ""), b"")
+        self._meter: Meter | None = owner.sink.meter(owner.content.n_bytes)
+        self._n_bytes = 0
+
+    def write(self, s: bytes | bytearray) -> int:
+        """Take some more bytes; a member over the limits is passed over, up to the limit of the file."""
+        self._n_bytes += len(s)
+        if self._meter is not None and self._owner.stopped is None:
+            try:
+                self._meter.take(bytes(s))
+            except ExtractError as error:
+                self._owner.sink.fail(self._place.locator, FailReason(error.reason), error.detail)
+                self._meter = None
+        limit = self._owner.sink.limits.member_bytes
+        if self._n_bytes > limit:  # what lies after it is not reached in reasonable time
+            self._owner.stopped = ExtractError(FailReason.TOO_LARGE, f"a member over {limit} bytes")
+            raise self._owner.stopped
+        return len(s)
+
+    def close(self) -> None:
+        """Read the member."""
+        meter, self._meter = self._meter, None
+        if meter is None or self._owner.stopped is not None:
+            return
+        self._owner.n_read += 1
+        sink, content = self._owner.sink, self._owner.content
+        try:
+            sink.take_member()
+            sink.read_member(content.member(self._place.name, meter.data()))
+        except (ExtractError, TextFullError) as error:
+            self._owner.stopped = error
+            raise
+
+    def read(self, size: int | None = None) -> bytes:  # noqa: ARG002 (the interface's signature)
+        """Return nothing: it is written only."""
+        return b""
+
+    def seek(self, offset: int, whence: int = 0) -> int:  # noqa: ARG002 (the interface's signature)
+        """Stay where it is: it is written only."""
+        return 0
+
+    def flush(self) -> None:
+        """Do nothing: no byte is held back."""
+
+    def size(self) -> int:
+        """Return the number of bytes so far."""
+        return self._n_bytes
+
+
+def read_seven_zip(content: Content, sink: Sink) -> None:
+    """Read every member as soon as it is unpacked; what py7zr refuses goes to libarchive.
+
+    Raises:
+        ExtractError: encrypted, corrupt or too_large.
+    """
+    for password in (None, *sink.passwords):
+        try:
+            unpack(content, sink, password)
+        except WrongPasswordError:
+            continue
+        except RefusedError as error:
+            _second_reader(content, sink, str(error))
         return
-    if entry.stream.damaged:
-        sink.fail(member.locator, FailReason.CORRUPT, "damaged compressed data")
-    if data:
-        sink.read_member(content.member(member.name, data))
+    raise ExtractError(FailReason.ENCRYPTED)
+
+
+def _second_reader(content: Content, sink: Sink, detail: str) -> None:
+    if libarchive.library() is None or content.stream is not None:
+        raise ExtractError(FailReason.CORRUPT, detail)
+
+    read_other_archive(content, sink)

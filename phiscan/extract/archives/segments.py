@@ -1,4 +1,4 @@
-"""Files cut into segments (raw and EnCase disk images, split ZIP and 7z): all are read as one.
+"""Files cut into segments (archives, compressed files, disc images): all are read as one open file.
 
 The first segment is crawled as any file; the others lie in its folder under names of one series, without a
 gap, and are opened by whoever opens the first. A later segment is a part of the first, without a text.
@@ -6,29 +6,70 @@ gap, and are opened by whoever opens the first. A later segment is a part of the
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from typing import BinaryIO
 
 from blake3 import blake3
 
 from phiscan.errors import ExtractError
-from phiscan.extract.archives.segment_names import MOST_SEGMENTS, SegmentName, segment_of
 from phiscan.extract.core.file_type import sniff
-from phiscan.extract.core.opening import open_segment
+from phiscan.extract.core.opening import MOST_SEGMENTS, SegmentName, open_segment, segment_of
 from phiscan.model import FailReason, SourceFile
 
+
+class JoinedFiles(io.RawIOBase):
+    """Open files read as one after the other; nothing is copied."""
+
+    def __init__(self, descriptors: Sequence[int]) -> None:
+        super().__init__()
+        self._descriptors = tuple(descriptors)
+        self._sizes = [os.fstat(descriptor).st_size for descriptor in descriptors]
+        self._at = 0
+
+    def readable(self) -> bool:
+        """Tell that it can be read."""
+        return True
+
+    def seekable(self) -> bool:
+        """Tell that it can be read anywhere."""
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
+        """Move to an offset; return it from the beginning."""
+        start = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: sum(self._sizes)}[whence]
+        self._at = max(start + offset, 0)
+        return self._at
+
+    def readinto(self, buffer: memoryview, /) -> int:  # type: ignore[override]
+        """Read up to the end of the file at hand."""
+        start = 0
+        for descriptor, size in zip(self._descriptors, self._sizes, strict=True):
+            if self._at < start + size:
+                left = min(len(buffer), start + size - self._at)
+                n_bytes = os.preadv(descriptor, [memoryview(buffer)[:left]], self._at - start)
+                self._at += n_bytes
+                return n_bytes
+            start += size
+        return 0
+
+
+def joined(series: Sequence[int]) -> BinaryIO:
+    """Return the segments as one file, open for reading."""
+    return io.BufferedReader(JoinedFiles(series), buffer_size=1024**2)
+
+
 PART = "application/x-file-segment"
-_ENCASE = "application/x-ewf"
 _SEVEN_ZIP = "application/x-7z-compressed"
 _JOINED_KINDS = frozenset(
-    {_ENCASE, _SEVEN_ZIP, "application/zip", "application/x-raw-disk-image", "application/x-iso9660-image"}
+    {_SEVEN_ZIP, "application/zip", "application/x-iso9660-image"}
     | {"application/gzip", "application/x-bzip2", "application/x-xz", "application/zstd", "application/x-tar"}
 )
 _SPLIT_ZIP = b"PK\x07\x08"
 _LOCAL_HEADER = b"PK\x03\x04"
 _HEAD_BYTES = 64 * 1024
-_SEGMENT_NUMBER = slice(9, 11)  # of an EnCase segment
 
 
 @contextmanager
@@ -82,16 +123,10 @@ def _series(source: SourceFile, name: SegmentName, first: int, opened: list[int]
 
 
 def _is_series(series: list[int], kind: str) -> bool:
-    """Tell whether files belong together: EnCase says so, others are of one size but for the last."""
-    if kind == _ENCASE:
-        return all(_encase_number(descriptor) == at for at, descriptor in enumerate(series, 1))
+    """Tell whether files belong together: all are of one size but for the last."""
     sizes = [os.fstat(descriptor).st_size for descriptor in series]
     are_equal = len(set(sizes[:-1])) == 1 and 0 < sizes[-1] <= sizes[0]
     return are_equal and not any(sniff(os.pread(later, _HEAD_BYTES, 0)) == kind for later in series[1:])
-
-
-def _encase_number(descriptor: int) -> int:
-    return int.from_bytes(os.pread(descriptor, 16, 0)[_SEGMENT_NUMBER], "little")
 
 
 def _is_later(source: SourceFile, name: SegmentName, own: int, opened: list[int]) -> bool:

@@ -8,15 +8,97 @@ import zipfile
 import zlib
 from collections.abc import Collection, Iterator
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import IO
 
 from phiscan.errors import ExtractError
 from phiscan.extract.archives import libarchive
-from phiscan.extract.archives.zip_gaps import gaps, remarks
-from phiscan.extract.archives.zip_salvage import salvage
 from phiscan.extract.core.charset import decode
-from phiscan.extract.core.content import Content, Sink, mishap
+from phiscan.extract.core.content import CHUNK_BYTES, Content, Sink, mishap
+from phiscan.extract.core.unsupported import strings
+from phiscan.extract.residue.prose import words_of
 from phiscan.model import FailReason
+
+# The members of a ZIP file whose directory is cut off or leads astray, found by their own headers.
+
+_LOCAL = b"PK\x03\x04"
+_LOCAL_HEADER_BYTES = 30
+_STORED, _DEFLATED = 0, 8
+_ENCRYPTED, _SIZE_FOLLOWS = 1, 8
+_MOST_NAME_BYTES = 4096
+_RAW_DEFLATE = -15
+
+
+@dataclass(frozen=True, slots=True)
+class Salvaged:
+    """One member: its name, what could be unpacked, and what is wrong with it ("" for nothing)."""
+
+    name: str
+    data: bytes
+    damage: str
+    is_encrypted: bool = False
+    offset: int = 0  # of its header
+
+
+def salvage(data: bytes, sink: Sink) -> Iterator[Salvaged]:
+    """Yield each member that begins with a header of its own, as far as it can be unpacked.
+
+    Raises:
+        ExtractError: too_large; the budget is used up.
+    """
+    at = data.find(_LOCAL)
+    while at >= 0:
+        end = at + 4
+        member = _member(data, at, sink)
+        if member is not None:
+            found, end = member
+            if found.data or not found.name.endswith("/"):
+                yield replace(found, offset=at)
+        at = data.find(_LOCAL, end)
+
+
+def _member(data: bytes, at: int, sink: Sink) -> tuple[Salvaged, int] | None:
+    if at + _LOCAL_HEADER_BYTES > len(data):
+        return None
+    flags, method = struct.unpack_from("<HH", data, at + 6)
+    checksum, packed, _, n_name, n_extra = struct.unpack_from("<IIIHH", data, at + 14)
+    if not 0 < n_name <= _MOST_NAME_BYTES:
+        return None
+    raw = data[at + _LOCAL_HEADER_BYTES : at + _LOCAL_HEADER_BYTES + n_name]
+    name = decode(raw)[0]
+    start = at + _LOCAL_HEADER_BYTES + n_name + n_extra
+    if flags & _ENCRYPTED:
+        return Salvaged(name, b"", "", is_encrypted=True), max(start + packed, start)
+    if method == _DEFLATED:
+        return _inflated(data, start, name, sink)
+    if method != _STORED:
+        return Salvaged(name, b"", f"ZIP compression method {method}"), start
+    stop = start + packed
+    if flags & _SIZE_FOLLOWS and not packed:
+        following = data.find(b"PK", start)
+        stop = following if following >= 0 else len(data)
+    body = data[start:stop]
+    is_whole = len(body) == packed and zlib.crc32(body) == checksum
+    return Salvaged(name, body, "" if is_whole or flags & _SIZE_FOLLOWS else "cut short"), stop
+
+
+def _inflated(data: bytes, start: int, name: str, sink: Sink) -> tuple[Salvaged, int]:
+    engine = zlib.decompressobj(_RAW_DEFLATE)
+    meter = sink.meter(len(data) - start)
+    at, damage = start, ""
+    try:
+        while not engine.eof and at < len(data):
+            piece = data[at : at + 4096]
+            at += len(piece)
+            while piece:
+                meter.take(engine.decompress(piece, CHUNK_BYTES))
+                piece = engine.unconsumed_tail
+    except zlib.error:
+        damage = "damaged compressed data"
+    if not engine.eof and not damage:
+        damage = "cut short"
+    return Salvaged(name, meter.data(), damage), max(at - len(engine.unused_data), start + 1)
+
 
 _STREAM_ERRORS = (
     OSError,
@@ -34,44 +116,39 @@ _ASTRAY = "not where the directory of the archive says"
 _PIECE_BYTES = 4096
 
 
-class ZipExtractor:
-    """Read the members of a ZIP file."""
-
-    media_types = frozenset({"application/zip"})
-
-    def extract(self, content: Content, sink: Sink) -> None:
-        """Read every member; an encrypted one is tried with the operator's passwords."""
+def read_zip(content: Content, sink: Sink) -> None:
+    """Read every member; an encrypted one is tried with the operator's passwords."""
+    try:
+        archive = zipfile.ZipFile(content.open())
+    except (zipfile.BadZipFile, *_STREAM_ERRORS) as error:
+        if _read_salvaged(content, sink, ()):
+            sink.fail(content.locator, FailReason.CORRUPT, "damaged ZIP archive, read member by member")
+            return
+        raise ExtractError(FailReason.CORRUPT, mishap(error)) from None
+    sink.add("\n".join(remarks(archive)), content.place("comment"))
+    refused: dict[str, _RefusedError] = {}
+    found: set[int] = set()  # where members were read
+    astray = False  # whether others do not lie where the directory says
+    for info in archive.infolist():
+        member = content.member(_member_name(info), b"")
+        if info.is_dir() and not info.file_size:
+            sink.note_member(member.locator)
+            continue
+        sink.take_member()
         try:
-            archive = zipfile.ZipFile(content.open())
-        except (zipfile.BadZipFile, *_STREAM_ERRORS) as error:
-            if _read_salvaged(content, sink, ()):
-                sink.fail(content.locator, FailReason.CORRUPT, "damaged ZIP archive, read member by member")
-                return
-            raise ExtractError(FailReason.CORRUPT, mishap(error)) from None
-        sink.add("\n".join(remarks(archive)), content.place("comment"))
-        refused: dict[str, _RefusedError] = {}
-        found: set[int] = set()  # where members were read
-        astray = False  # whether others do not lie where the directory says
-        for info in archive.infolist():
-            if info.is_dir() and not info.file_size:
-                continue
-            sink.take_member()
-            member = content.member(_member_name(info), b"")
-            try:
-                data = _read_zip_member(archive, info, member, sink)
-            except _RefusedError as error:
-                refused[info.filename] = error
-            except ExtractError as error:
-                sink.fail(member.locator, FailReason(error.reason), error.detail)
-                astray = astray or error.detail == _ASTRAY
-            else:
-                found.add(info.header_offset)
-                sink.read_member(content.member(member.name, data))
-        if astray:
-            _read_salvaged(content, sink, found)
-        sink.add("\n".join(_empty_names(archive)), content.place("names"))
-        _read_refused(refused, content, sink)
-        _read_outsiders(archive, content, sink)
+            data = _read_zip_member(archive, info, member, sink)
+        except _RefusedError as error:
+            refused[info.filename] = error
+        except ExtractError as error:
+            sink.fail(member.locator, FailReason(error.reason), error.detail)
+            astray = astray or error.detail == _ASTRAY
+        else:
+            found.add(info.header_offset)
+            sink.read_member(content.member(member.name, data))
+    if astray:
+        _read_salvaged(content, sink, found)
+    _read_refused(refused, content, sink)
+    _read_outsiders(archive, content, sink)
 
 
 def _read_outsiders(archive: zipfile.ZipFile, content: Content, sink: Sink) -> None:
@@ -171,16 +248,6 @@ class _UntilDamaged:
             return b""
 
 
-def _empty_names(archive: zipfile.ZipFile) -> Iterator[str]:
-    """Yield the names of folders and files with nothing in them, which no member's locator shows."""
-    full = {_member_name(info) for info in archive.infolist() if info.file_size}
-    folders = {name[: at + 1] for name in full for at, char in enumerate(name) if char == "/"}
-    for info in archive.infolist():
-        name = _member_name(info)
-        if not info.file_size and name not in folders:
-            yield name.strip("/")
-
-
 def _member_name(info: zipfile.ZipInfo) -> str:
     """Return a member's name in Unicode, decoded from the code page of the system that packed it."""
     if info.flag_bits & _IS_UTF8 or info.filename.isascii():
@@ -201,3 +268,63 @@ def _member_name(info: zipfile.ZipInfo) -> str:
 def _clean_name(name: str) -> str:
     """A member's name as a locator shows it; nothing is ever written under it, so ``..`` does no harm."""
     return name.replace("\\", "/").replace("\0", "")
+
+
+_LOCAL_BYTES = 30  # of a member's own header, before its name and extra field
+_DESCRIPTOR_BYTES = 24  # what may follow a member: its sizes and checksum
+_ENTRY_BYTES = 46  # of an entry of the central directory
+_EXTRA_BYTES = 4  # the head of an extra field
+# Sizes, times, owners, permissions, other names, encryption, alignment.
+_KNOWN_EXTRA = frozenset({0x1, 0xA, 0xD, 0x5455, 0x5855, 0x7075, 0x7855, 0x7875, 0x9901, 0xCAFE, 0xD935})
+_END = b"PK\x05\x06"
+_END_BYTES = 22
+_ZIP64_END = b"PK\x06\x06"
+
+
+def gaps(data: bytes, archive: zipfile.ZipFile) -> Iterator[bytes]:
+    """Yield each stretch of bytes that belongs to no member and to no directory; NULs alone are padding."""
+    at = 0
+    for start, stop in sorted(_used(data, archive)):
+        lost = data[at:start].strip(b"\0")
+        if lost and not (lost.startswith(b"PK\x07\x08") and len(lost) <= _DESCRIPTOR_BYTES):
+            yield lost
+        at = max(at, stop)
+    lost = data[at:].strip(b"\0")
+    if lost:
+        yield lost
+
+
+def remarks(archive: zipfile.ZipFile) -> Iterator[str]:
+    """Yield the comments of an archive and of its members, and texts in extra fields of no known kind."""
+    yield decode(archive.comment)[0]
+    for info in archive.infolist():
+        yield decode(info.comment)[0]
+        at = 0
+        while at + _EXTRA_BYTES <= len(info.extra):
+            kind, size = struct.unpack_from("<HH", info.extra, at)
+            if kind not in _KNOWN_EXTRA:
+                found = strings(info.extra[at + _EXTRA_BYTES : at + _EXTRA_BYTES + size])
+                yield from (text for text in found if len(words_of(text)) > 1)
+            at += _EXTRA_BYTES + size
+
+
+def _used(data: bytes, archive: zipfile.ZipFile) -> Iterator[tuple[int, int]]:
+    for info in archive.infolist():
+        start = info.header_offset
+        header = data[start : start + _LOCAL_BYTES]
+        if len(header) == _LOCAL_BYTES:
+            n_name, n_extra = struct.unpack_from("<HH", header, 26)
+            stop = start + _LOCAL_BYTES + n_name + n_extra + info.compress_size
+            yield start, stop
+            if info.flag_bits & 8 and not data.startswith((b"PK", b"\0"), stop):
+                yield stop, stop + 12  # a descriptor without its signature
+    at = archive.start_dir
+    begin = at
+    while data.startswith(b"PK\x01\x02", at) and len(data) >= at + _ENTRY_BYTES:
+        at += _ENTRY_BYTES + sum(struct.unpack_from("<HHH", data, at + 28))
+    if data.startswith(_ZIP64_END, at):
+        at = max(data.find(_END, at), at)
+    yield begin, at
+    end = data.rfind(_END)
+    if end >= 0 and len(data) >= end + _END_BYTES:
+        yield end, end + _END_BYTES + struct.unpack_from("<H", data, end + 20)[0]

@@ -4,27 +4,112 @@ from __future__ import annotations
 
 import io
 import lzma
+import re
 import struct
 import time
 import zipfile
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from typing import BinaryIO, Protocol
 
 from blake3 import blake3
 
 from phiscan.config import Limits
-from phiscan.errors import ExtractError
-from phiscan.extract.code_pages.double_encoding import repaired
-from phiscan.extract.core.package_parts import PackageParts
+from phiscan.errors import ExtractError, kind_of
 from phiscan.model import FailReason, Segment, UnreadPart
+from phiscan.text.spaced_letters import join_letters
+
+_LATIN_LEADS = bytes([0xC2, 0xC3, 0xC4, 0xC5, 0xE2])  # of letters of Europe, and of quotes and dashes
+_PAGES = {  # with the bytes that begin a character
+    "cp1252": bytes([*range(0xC2, 0xD2), 0xE2]),
+    "mac-roman": _LATIN_LEADS,
+    "cp850": _LATIN_LEADS,
+    "cp437": _LATIN_LEADS,
+}
+_FIRST, _LAST = 0x80, 0xBF
+_SIGNS = frozenset("\u2013\u2014\u2018\u2019\u201a\u201c\u201d\u201e\u2022\u2026\u2039\u203a\u20ac\u2122")
+_MOST_ROUNDS = 3
+_MARKS = ("Ã", "Ä", "Å", "Ð", "Î", "â€", "√", "\u201aÄ", "├", "ÔÇ")
+
+
+def repaired(text: str) -> str:
+    """Return a text in which characters that were encoded twice, or oftener, are the ones that were meant.
+
+    >>> repaired("HÃ©lÃ¨ne"), repaired("JOÃO")
+    ('Hélène', 'JOÃO')
+    """
+    if text.isascii() or not any(mark in text for mark in _MARKS):
+        return text
+    for _ in range(_MOST_ROUNDS):
+        before = text
+        for page in _PAGES:
+            pattern, codes = _table(page)
+            text = pattern.sub(lambda run, codes=codes: _meant(run, codes), text)  # type: ignore[misc]
+            if text != before:
+                break
+        else:
+            break
+    return text
+
+
+def _meant(run: re.Match[str], codes: dict[str, int]) -> str:
+    try:
+        meant = bytes(codes[char] for char in run.group()).decode()
+    except UnicodeDecodeError:
+        return run.group()
+    text, start, end = run.string, run.start(), run.end()
+    if not all(char.isalpha() or char in _SIGNS or "\xa0" <= char <= "\xbf" for char in meant):
+        return run.group()
+    is_within_word = text[start - 1 : start].isalpha() or text[end : end + 1].isalpha()
+    is_word = meant == "à" or (len(meant) > 1 and meant.isalpha())
+    return meant if is_within_word or is_word or meant in _SIGNS else run.group()
+
+
+@cache
+def _table(page: str) -> tuple[re.Pattern[str], dict[str, int]]:
+    """Return a pattern of UTF-8 sequences as a code page shows them, and the byte of each character."""
+    codes = {chr(code): code for code in range(_FIRST, 0x100)} if page == "cp1252" else {}
+    for code in range(_FIRST, 0x100):
+        char = bytes([code]).decode(page, "ignore")
+        if char:
+            codes[char] = code
+    leads = "".join(re.escape(char) for char, code in codes.items() if code in _PAGES[page])
+    rest = "".join(re.escape(char) for char, code in codes.items() if _FIRST <= code <= _LAST)
+    return re.compile(f"(?:[{leads}][{rest}]{{1,2}})+"), codes
+
+
+_MOST_BYTES = 16 * 1024**2  # kept at once; a part beyond is unpacked again
+
+
+@dataclass(slots=True)
+class PackageParts:
+    """An open package and the parts of it that were unpacked, by their names in it."""
+
+    archive: zipfile.ZipFile = field(repr=False)
+    _data: dict[str, bytes] = field(default_factory=dict, repr=False)
+    _n_bytes: int = 0
+
+    def keep(self, name: str, data: bytes) -> None:
+        """Keep an unpacked part while there is room."""
+        if self._n_bytes + len(data) <= _MOST_BYTES and name not in self._data:
+            self._data[name] = data
+            self._n_bytes += len(data)
+
+    def get(self, name: str) -> bytes | None:
+        """Return a part that was kept, or None."""
+        return self._data.get(name)
+
 
 SMALL_MEMBER_BYTES = 1024**2  # below this no ratio is suspicious: a page of spaces packs very well
 CHUNK_BYTES = 1024**2
 _HEAD_BYTES = 48  # by which a member is recognized
 _SHARE_OF_TIME = 0.6  # of limits.processor_s that reading may take; the rest is for examining
 _LEAST_CHARS = 1_000_000  # read whatever the time
+_MOST_MEMBERS_NAMED = 10_000
+_INVISIBLE = "\u00ad\u200b\u2060\ufeff"  # marks of where a word may be broken
 # The names of these types alone tell an operator nothing.
 _MISHAPS = (
     (zlib.error, "damaged compressed data"),
@@ -88,14 +173,17 @@ class Content:
 def clean(text: str) -> str:
     r"""Return text that every encoder takes: no lone surrogates, no NUL, nothing encoded twice.
 
-    >>> clean("Ann\0Roy \ud83d\ude00 \ud800") == "Ann Roy \U0001f600 \ufffd"
+    Letters that are set apart are joined, and marks of where a word may be broken are taken out.
+
+    >>> clean("Ann\0Roy \ud83d\ude00 \ud800 L\u200bé\u00ada") == "Ann Roy \U0001f600 \ufffd Léa"
     True
     """
-    if "\0" in text:
-        text = text.replace("\0", " ")
+    text = join_letters(text.replace("\0", " "))
     if text.isascii():
         return text
     text = repaired(text)
+    for mark in _INVISIBLE:
+        text = text.replace(mark, "")  # quicker than to translate what has none
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -112,7 +200,7 @@ def mishap(error: BaseException) -> str:
     for kind, words in _MISHAPS:
         if isinstance(error, kind):
             return words
-    return type(error).__name__
+    return kind_of(error)
 
 
 class Inflating:
@@ -196,6 +284,7 @@ class Sink:
         self._packages: dict[str, PackageParts] = {}
         self._heads: set[bytes] = set()
         self._with_members: set[str] = set()
+        self._members: dict[str, None] = {}
 
     @property
     def n_chars(self) -> int:
@@ -211,6 +300,11 @@ class Sink:
     def unread(self) -> tuple[UnreadPart, ...]:
         """What could not be read so far."""
         return tuple(self._unread)
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """The locators of the members of containers so far, the first ones of very many."""
+        return tuple(self._members)
 
     @property
     def n_chars_left(self) -> int:
@@ -288,6 +382,22 @@ class Sink:
         if self._unread and (self._unread[-1].locator, self._unread[-1].reason) == (locator, reason):
             return
         self._unread.append(UnreadPart(locator, reason, detail))
+        self.note_member(locator)
+
+    @contextmanager
+    def part(self, locator: str, *damage: type[Exception], said: str = "") -> Iterator[None]:
+        """Record what goes wrong with a part: an ExtractError, or ``damage`` as its library reports it."""
+        try:
+            yield
+        except ExtractError as error:
+            self.fail(locator, FailReason(error.reason), error.detail)
+        except damage as error:
+            self.fail(locator, FailReason.CORRUPT, said or mishap(error))
+
+    def note_member(self, locator: str) -> None:
+        """Note what a container holds, for its name; one that is read or fails is noted without this."""
+        if locator and len(self._members) < _MOST_MEMBERS_NAMED:
+            self._members[locator] = None
 
     def read_member(self, content: Content) -> None:
         """Read a member of a container; what goes wrong inside it is recorded and stays inside.
@@ -298,16 +408,22 @@ class Sink:
         if self._dispatch is None:
             message = "a sink without dispatch cannot read members"
             raise ValueError(message)
+        self.note_member(content.locator)
         if content.depth > self.limits.depth:
             detail = f"more than {self.limits.depth} containers within each other"
             self.fail(content.locator, FailReason.NESTED_TOO_DEEP, detail)
             return
         self._heads.add(content.data[:_HEAD_BYTES])
         self._with_members.add(content.locator.rpartition("!/")[0])
-        try:
+        with self.part(content.locator):
             self._dispatch(content, self)
-        except ExtractError as error:
-            self.fail(content.locator, FailReason(error.reason), error.detail)
+
+    def read_new(self, member: Content) -> None:
+        """Count a member that is no archive's, take its bytes from the budget, and read it."""
+        with self.part(member.locator):
+            self.take_member()
+            self.spend(len(member.data))
+            self.read_member(member)
 
     def was_read(self, head: bytes) -> bool:
         """Tell whether a member that begins with these bytes was handed in."""

@@ -1,7 +1,9 @@
-"""Trying each reader on a small sample made on the fly."""
+"""Whether each reader is installed and works: libraries are loaded, OCR and catdoc read a small sample."""
 
 from __future__ import annotations
 
+import importlib
+import io
 import os
 import shutil
 import subprocess
@@ -9,12 +11,69 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import metadata
 
+from phiscan.config import Limits
+from phiscan.errors import ExtractError
 from phiscan.extract.archives import libarchive
-from phiscan.extract.core import samples
+from phiscan.extract.core.reading import extract_bytes
 from phiscan.extract.ocr import recognition as ocr
-from phiscan.sandbox.confinement import network_isolation
-from phiscan.sandbox.isolation import LOST, probe
-from phiscan.sandbox.ocr.ocr_client import loaded_version
+from phiscan.sandbox.fork_server import parent_of_groups
+from phiscan.sandbox.isolation import LOST, Layer, probe
+
+_WORD = "phiscan"
+# Package, its module, what it reads, what is lost without it.
+_LIBRARIES = (
+    ("pypdfium2", "pypdfium2", "PDF", "PDF files"),
+    ("python-calamine", "python_calamine", "workbooks", "XLSX, XLS, XLSB, ODS files"),
+    ("lxml", "lxml.etree", "DOCX, PPTX, OpenDocument, XML", "office documents and XML"),
+    ("selectolax", "selectolax.lexbor", "HTML, HTML mail", "web pages and HTML mail"),
+    ("py7zr", "py7zr", "7-Zip archives", "7Z files"),
+    ("pycdlib", "pycdlib", "disc images", "ISO files"),
+    ("pydicom", "pydicom", "DICOM headers", "DICOM files"),
+    ("zxing-cpp", "zxingcpp", "QR and bar codes in pictures", "codes: detected, not decoded"),
+    (
+        "msoffcrypto-tool",
+        "msoffcrypto",
+        "encrypted office documents whose password is listed",
+        "encrypted office documents: encrypted",
+    ),
+)
+_OPTIONAL_LIBRARIES = (
+    ("tesserocr", "tesserocr", "pictures, faster than tesseract", "OCR in up to 1.4 times the time"),
+    (
+        "pyreadstat",
+        "pyreadstat",
+        "SPSS, SAS and Stata files",
+        "SPSS, SAS and Stata files: runs of text alone",
+    ),
+    (
+        "pyarrow",
+        "pyarrow",
+        "Parquet, Arrow and ORC files",
+        "Parquet, Arrow and ORC files: runs of text alone",
+    ),
+)
+
+
+def reads_picture() -> bool:
+    """Draw words and read them by OCR."""
+    from PIL import Image, ImageDraw, ImageFont  # noqa: PLC0415 (heavy)
+
+    image = Image.new("L", (700, 200), 255)
+    ImageDraw.Draw(image).text((40, 60), f"{_WORD} reads this", fill=0, font=ImageFont.load_default(size=48))
+    stream = io.BytesIO()
+    image.save(stream, "PNG")
+    try:
+        return "reads" in extract_bytes(stream.getvalue(), "sample.png", Limits(ocr_s=_TIMEOUT_S)).text
+    except ExtractError:
+        return False
+
+
+def reads_by_catdoc() -> bool:
+    """Let catdoc read a small RTF: a DOC cannot be made on the fly."""
+    from phiscan.extract.office.legacy import external_text  # noqa: PLC0415 (rarely needed)
+
+    return _WORD in external_text("catdoc", rb"{\rtf1\ansi " + _WORD.encode() + b"}")
+
 
 _TIMEOUT_S = 20
 
@@ -35,89 +94,39 @@ class ReaderCheck:
 def diagnose() -> list[ReaderCheck]:
     """Return a check for every reader: the libraries that must be there, then the optional programs."""
     return [
-        _library("pypdfium2", "PDF", samples.reads_pdf, "PDF files"),
-        _library("python-calamine", "workbooks", samples.reads_workbook, "XLSX, XLS, XLSB, ODS files"),
-        _library("lxml", "PPTX, OpenDocument, XML", samples.reads_xml, "office documents and XML"),
-        _library("python-docx", "DOCX, DOCM, DOTX", samples.reads_word, "the trial of the Word reader"),
-        _library("selectolax", "HTML, HTML mail", samples.reads_html, "web pages and HTML mail"),
-        _library("py7zr", "7-Zip archives", samples.reads_seven_zip, "7Z files"),
-        _library("pycdlib", "disc images", samples.reads_disc_image, "ISO files"),
-        _library("pydicom", "DICOM headers", samples.reads_dicom, "DICOM files"),
-        _library(
-            "zxing-cpp", "QR and bar codes in pictures", samples.reads_code, "codes: detected, not decoded"
-        ),
-        _library(
-            "msoffcrypto-tool",
-            "encrypted office documents whose password is listed",
-            samples.reads_encrypted_word,
-            "encrypted office documents: encrypted",
-        ),
+        *(_library(*library) for library in _LIBRARIES),
         _program(
             "tesseract",
             "--version",
             "text in pictures and scanned pages (OCR)",
-            samples.reads_picture,
+            reads_picture,
             "scanned PDF, PNG, JPEG, TIFF, pictures in documents: reported as needs_ocr",
         ),
         _turned_pages(),
-        _ocr_process(),
-        _program(
-            "catdoc", "-V", "damaged DOC files", samples.reads_by_catdoc, "damaged DOC files: unsupported"
-        ),
+        _program("catdoc", "-V", "damaged DOC files", reads_by_catdoc, "damaged DOC files: unsupported"),
         _program("catppt", "-V", "damaged PPT files", _runs("catppt"), "damaged PPT files: unsupported"),
-        _program(
-            "readpst",
-            "-V",
-            "Outlook stores (PST)",
-            _reports_version("readpst", "-V"),
-            "PST files: reported as unsupported",
-        ),
         *(
-            _program(name, "-V", "disk images", _reports_version(name, "-V"), "disk images: unsupported")
-            for name in ("mmls", "fls", "icat")
-        ),
-        *(
-            _program(
-                name, "--version", kinds, _reports_version(name, "--version"), f"{kinds}: runs of text alone"
-            )
-            for name, kinds in (
-                ("mdb-tables", "Access databases"),
-                ("mdb-export", "Access databases"),
-                ("wpd2text", "WordPerfect documents"),
-                ("wps2text", "Works and Write documents"),
+            _program(name, flag, kinds, _reports_version(name, flag), f"{kinds}: {lost}")
+            for name, flag, kinds, lost in (
+                ("readpst", "-V", "Outlook stores (PST)", "reported as unsupported"),
+                ("mdb-tables", "--version", "Access databases", "runs of text alone"),
+                ("mdb-export", "--version", "Access databases", "runs of text alone"),
+                ("wpd2text", "--version", "WordPerfect documents", "runs of text alone"),
+                ("wps2text", "--version", "Works and Write documents", "runs of text alone"),
             )
         ),
-        _library(
-            "pyreadstat",
-            "SPSS, SAS and Stata files",
-            samples.reads_statistics,
-            "SPSS, SAS and Stata files: runs of text alone",
+        *(_library(*library, optional=True) for library in _OPTIONAL_LIBRARIES),
+        ReaderCheck(
+            "libarchive",
+            "RAR, CAB, AR, CPIO, LHA archives, ZIP in AES",
+            libarchive.library() is not None,
+            libarchive.library() is not None,
+            libarchive.version(),
+            "RAR, CAB, AR, CPIO, LHA files: unsupported; members of ZIP files in AES: encrypted",
             optional=True,
         ),
-        _library(
-            "pyarrow",
-            "Parquet, Arrow and ORC files",
-            samples.reads_columns,
-            "Parquet, Arrow and ORC files: runs of text alone",
-            optional=True,
-        ),
-        _archive_library(),
-        _network(),
         *_isolation(),
     ]
-
-
-def _archive_library() -> ReaderCheck:
-    found = libarchive.library() is not None
-    return ReaderCheck(
-        "libarchive",
-        "RAR, CAB, AR, CPIO, LHA archives, ZIP in AES",
-        found,
-        found and _try(samples.reads_rar),
-        libarchive.version(),
-        "RAR, CAB, AR, CPIO, LHA files: unsupported; members of ZIP files in AES: encrypted",
-        optional=True,
-    )
 
 
 def _turned_pages() -> ReaderCheck:
@@ -133,27 +142,13 @@ def _turned_pages() -> ReaderCheck:
     )
 
 
-def _ocr_process() -> ReaderCheck:
-    version = loaded_version(ocr.languages()) if ocr.languages() else ""
-    return ReaderCheck(
-        "OCR process",
-        "keeps libtesseract loaded between pages, with limits of its own",
-        found=bool(version),
-        works=bool(version),
-        version=version,
-        lost_without="each page starts the program tesseract: up to twice the time",
-        optional=True,
-    )
-
-
-def _library(
-    package: str, reads: str, attempt: Callable[[], bool], lost: str, *, optional: bool = False
-) -> ReaderCheck:
+def _library(package: str, module: str, reads: str, lost: str, *, optional: bool = False) -> ReaderCheck:
     try:
         version, found = metadata.version(package), True
     except metadata.PackageNotFoundError:
         version, found = "", False
-    return ReaderCheck(package, reads, found, found and _try(attempt), version, lost, optional=optional)
+    works = found and _try(lambda: importlib.import_module(module) is not None)
+    return ReaderCheck(package, reads, found, works, version, lost, optional=optional)
 
 
 def _program(name: str, flag: str, reads: str, attempt: Callable[[], bool], lost: str) -> ReaderCheck:
@@ -162,44 +157,35 @@ def _program(name: str, flag: str, reads: str, attempt: Callable[[], bool], lost
     return ReaderCheck(name, reads, found, found and _try(attempt), version, lost, optional=True)
 
 
-def _network() -> ReaderCheck:
-    way = network_isolation()
-    return ReaderCheck(
-        "network isolation",
-        "keeps document readers off the network",
-        found=True,
-        works=way != "audit",
-        version=way,
-        lost_without="only Python's sockets are refused in workers, not those of C libraries",
-        optional=True,
-    )
-
-
 _PURPOSE = {
     "namespaces": "gives workers a network, mounts and shared memory of their own",
     "read_only": "makes every mount read-only for workers",
+    "root_folder": "hides every path from workers but the program's own files",
     "limits": "bounds the processes of workers",
     "no_new_privs": "keeps workers from gaining rights by starting programs",
     "landlock": "keeps workers to the program's own files",
     "user": "keeps workers from running as root",
     "capabilities": "takes the rights of an administrator from workers",
-    "seccomp": "refuses workers programs, sockets, signals and mounts",
+    "seccomp": "allows workers the system calls of readers and no others",
 }
 
 
 def _isolation() -> list[ReaderCheck]:
-    """Return a check for each layer that isolates a worker, as a worker finds it here."""
+    """Return a check for each layer that isolates a worker, as one finds it here, and for their cgroup."""
+    layers = [(layer, _PURPOSE[layer.name], LOST[layer.name]) for layer in probe()]
+    group = Layer("cgroup", parent_of_groups() is not None, "none with the memory controller can be made")
+    layers.append((group, "limits the memory of all workers together", "each has a limit of its own"))
     return [
         ReaderCheck(
             f"isolation: {layer.name}",
-            _PURPOSE[layer.name],
+            purpose,
             found=True,
             works=layer.is_on,
-            version=layer.detail if layer.is_on else "",
-            lost_without=f"{LOST[layer.name]} ({layer.detail})",
+            version=layer.detail if layer.is_on and layer is not group else "",
+            lost_without=f"{lost} ({layer.detail})",
             optional=True,
         )
-        for layer in probe()
+        for layer, purpose, lost in layers
     ]
 
 

@@ -12,15 +12,15 @@ import re
 import zlib
 from contextlib import suppress
 
-from phiscan.errors import ExtractError
 from phiscan.extract.core.charset import decode
-from phiscan.extract.core.content import Content, Inflating, Sink, mishap
+from phiscan.extract.core.content import Content, Inflating, Sink
 from phiscan.extract.core.file_type import sniff
 from phiscan.extract.core.magic_numbers import EMPTY, TEXT, UNKNOWN
 from phiscan.model import FailReason
 
 MIN_CHARS = 100  # a shorter field that nobody declares to be a document is a key, a hash or a word
 _DIGITS = re.compile(r"[A-Za-z0-9+/]+={0,2}")
+_DIGITS_OR_BREAKS = re.compile(r"[A-Za-z0-9+/=\s]+")
 _HEX_DIGITS = re.compile(r"\s*(?:[0-9a-f]{2}\s*)+|\s*(?:[0-9A-F]{2}\s*)+")
 _QUERIES_AT, _QUERY_METADATA = 8, b"<LocalPackageMetadataFile"
 _ZIP = b"PK\x03\x04"
@@ -46,8 +46,8 @@ class Enclosures:
     def take(self, text: str, *, declared: bool = False, compression: str = "", encoding: str = "") -> bool:
         """Tell whether a field is a document, and keep it; the field is then no text any more.
 
-        A field that is declared to be a document and is none stays text, and is recorded. So does one that
-        is damaged; it is read up to the damage, too.
+        A field that is declared to be a document and is a text, a card in JSON say, stays text: all of it is
+        read. One whose digits are damaged stays text too, is read up to the damage, and is recorded.
         """
         if not declared and len(text) < MIN_CHARS:
             return False
@@ -63,7 +63,7 @@ class Enclosures:
             return True
         # Every word of four or eight letters can be decoded: what is short must make sense, too.
         if data is None or (not (declared and len(text) >= MIN_CHARS) and not is_document(data)):
-            if declared and text.strip():
+            if declared and _is_encoded(text):
                 self._sink.fail(self._place(), FailReason.CORRUPT, "a document that cannot be decoded")
             return False
         self._keep(data, _COMPRESSIONS.get(compression.upper()))
@@ -80,17 +80,12 @@ class Enclosures:
 
     def _keep(self, data: bytes, window: int | None) -> None:
         self._n_taken += 1
-        try:
+        with self._sink.part(self._place(), zlib.error):
             self._sink.take_member()
             if window is None:
                 self._sink.spend(len(data))
             else:
                 data = self._sink.unpack(Inflating(data, window), len(data))
-        except ExtractError as error:
-            self._sink.fail(self._place(), FailReason(error.reason), error.detail)
-        except zlib.error as error:
-            self._sink.fail(self._place(), FailReason.CORRUPT, mishap(error))
-        else:
             self._members.append(Content(data, f"document{self._n_taken}"))
 
     def _place(self) -> str:
@@ -132,6 +127,17 @@ def _from_base64(text: str) -> tuple[bytes | None, bool]:
     if len(clean) < MIN_CHARS:
         return None, False
     return base64.b64decode(clean[: len(clean) // 4 * 4]), False
+
+
+def _is_encoded(text: str) -> bool:
+    """Tell digits of base64 that are damaged from a text, which has words, marks of its own, or is short.
+
+    >>> [_is_encoded(text) for text in ("JVBERi0xLjQKJ%" * 9, '{"type": "AdaptiveCard"}' * 9, "see page 4")]
+    [True, False, False]
+    """
+    stripped = text.strip()
+    n_others = len(_DIGITS_OR_BREAKS.sub("", stripped))
+    return len(stripped) >= MIN_CHARS and " " not in stripped and n_others * 10 < len(stripped)
 
 
 def _from_hexadecimal(text: str) -> tuple[bytes | None, bool]:

@@ -11,11 +11,7 @@ from collections.abc import Callable
 from itertools import islice
 from typing import BinaryIO
 
-from phiscan.extract.archives.file_systems import is_disk_image
-from phiscan.extract.archives.rar_headers import rar_after_program
-from phiscan.extract.archives.tar_files import is_old_tar
-from phiscan.extract.code_pages.ebcdic import EBCDIC_PAGES
-from phiscan.extract.core.charset import decode
+from phiscan.extract.core.charset import EBCDIC_PAGES, decode
 from phiscan.extract.core.magic_numbers import (
     DECIDED_BY_NAME,
     DECLARED,
@@ -32,12 +28,6 @@ from phiscan.extract.core.magic_numbers import (
     XLSX,
     by_beginning,
 )
-from phiscan.extract.databases.dbase import is_dbase
-from phiscan.extract.databases.edf import is_edf
-from phiscan.extract.databases.memo_files import is_memo_file
-from phiscan.extract.databases.named import is_orc
-from phiscan.extract.transport.cms import is_cms
-from phiscan.extract.transport.openpgp import is_openpgp
 
 _OPEN_DOCUMENT = {
     "text": ODF + "text",
@@ -75,7 +65,6 @@ _TEXT_STARTS = (
     (re.compile(r"BEGIN:VCARD\s", re.IGNORECASE), "text/vcard"),
     (re.compile(r"BEGIN:(?:VCALENDAR|VNOTE|VMSG|VTODO|VEVENT)\s", re.IGNORECASE), "text/calendar"),
 )
-_FOOT_BYTES = 512
 _LOCAL = b"PK\x03\x04"
 _FIELD_SEPARATORS = b"\x01\x1e\x1f"
 _LATE_PDF = re.compile(rb"^%PDF-[12]\.\d", re.MULTILINE)
@@ -111,17 +100,27 @@ def declared_type(name: str, media_type: str) -> str:
     return declared
 
 
-# Kinds detected by several fields of their header.
-_BY_STRUCTURE: tuple[tuple[Callable[[bytes], bool], str], ...] = (
-    (is_cms, "application/pkcs7-mime"),
-    (is_edf, "application/x-edf"),
-    (is_old_tar, "application/x-tar"),
-    (is_dbase, "application/x-dbf"),
-    (is_memo_file, "application/x-dbase-memo"),
-    (is_disk_image, "application/x-raw-disk-image"),
-    (lambda data: data[-18:-2] == b"TRUEVISION-XFILE", "image/x-tga"),
-    (is_orc, "application/vnd.apache.orc"),
-)
+_Checks = tuple[tuple[Callable[[bytes], bool], str], ...]
+
+
+class _Structures:
+    """Checks of several fields of a content for its kind, which readers give; the registry lists them."""
+
+    first: _Checks = ()  # before a content is taken for text
+    last: _Checks = ()  # of what is neither text nor anything else
+
+
+def register(first: _Checks, last: _Checks) -> None:
+    """Set the checks by which kinds without a signature at their beginning are told."""
+    _Structures.first, _Structures.last = first, last
+
+
+def is_orc(data: bytes) -> bool:
+    """Tell whether data is an ORC table: the letters at its beginning alone may begin a text, too.
+
+    The postscript at its end repeats them; where the end is lost, the first stripe has control characters.
+    """
+    return data.startswith(b"ORC") and (data[-4:-1] == b"ORC" or bool(_CONTROL.search(data, 3, 64)))
 
 
 def sniff(data: bytes, name: str = "") -> str:  # noqa: PLR0911 (one return per kind of evidence)
@@ -143,20 +142,16 @@ def sniff(data: bytes, name: str = "") -> str:  # noqa: PLR0911 (one return per 
         return "image/bmp"
     if _LATE_PDF.search(data, 0, _LATE_PDF_WITHIN) and b"startxref" in data[-4096:]:
         return "application/pdf"
-    found = next((kind for check, kind in _BY_STRUCTURE if check(data)), "")
+    found = next((kind for check, kind in _Structures.first if check(data)), "")
     kind = found or _sniff_text(data, name)
     return _behind_other_bytes(data) if kind == UNKNOWN else kind
 
 
 def _behind_other_bytes(data: bytes) -> str:
-    """Return the type of data without a mark at its beginning: a self-extracting ZIP, OpenPGP."""
+    """Return the type of data without a mark at its beginning: a self-extracting archive, OpenPGP."""
     if _LOCAL in data and _directory_names(data) is not None:
         return "application/zip"
-    if data.startswith((b"MZ", b"\0\0")) and rar_after_program(data):
-        return "application/vnd.rar"
-    if data[-_FOOT_BYTES:].startswith(b"conectix\0"):
-        return "application/x-raw-disk-image"  # a virtual disk (VHD) of fixed size
-    return "application/pgp-encrypted" if data[0] & 0x80 and is_openpgp(data) else UNKNOWN
+    return next((kind for check, kind in _Structures.last if check(data)), UNKNOWN)
 
 
 def sniff_stream(head: bytes, name: str, stream: BinaryIO) -> str:

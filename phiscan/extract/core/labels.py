@@ -5,117 +5,22 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from phiscan.lexicon.identifier_labels import label_words
+
 # Words by which a header row, or the label in front of a value, is known. English and French.
-_LABEL_WORDS = frozenset(
-    [
-        "account",
-        "address",
-        "adresse",
-        "age",
-        "amount",
-        "birth",
-        "carte",
-        "category",
-        "chart",
-        "city",
-        "claim",
-        "code",
-        "comments",
-        "cost",
-        "country",
-        "county",
-        "courriel",
-        "date",
-        "department",
-        "description",
-        "diagnosis",
-        "diagnostic",
-        "dob",
-        "doctor",
-        "dossier",
-        "drug",
-        "email",
-        "employee",
-        "fax",
-        "first",
-        "gender",
-        "given",
-        "group",
-        "health",
-        "hcn",
-        "health",
-        "hospital",
-        "id",
-        "identifier",
-        "insurance",
-        "key",
-        "label",
-        "last",
-        "licence",
-        "license",
-        "mail",
-        "maiden",
-        "medication",
-        "member",
-        "middle",
-        "mobile",
-        "mrn",
-        "name",
-        "naissance",
-        "nas",
-        "nom",
-        "no",
-        "notes",
-        "npi",
-        "number",
-        "numero",
-        "numéro",
-        "ohip",
-        "patient",
-        "phone",
-        "physician",
-        "plan",
-        "policy",
-        "postal",
-        "prenom",
-        "prénom",
-        "price",
-        "province",
-        "provider",
-        "qty",
-        "quantity",
-        "reference",
-        "region",
-        "sex",
-        "sexe",
-        "sin",
-        "ssn",
-        "state",
-        "status",
-        "street",
-        "subject",
-        "surname",
-        "tel",
-        "telephone",
-        "telecopieur",
-        "téléphone",
-        "time",
-        "title",
-        "total",
-        "type",
-        "unit",
-        "value",
-        "vendor",
-        "version",
-        "ville",
-        "visit",
-        "year",
-        "zip",
-    ]
-)
+_LABEL_WORDS_TEXT = """
+account address adresse age amount birth carte category chart city claim code comments cost country
+county courriel date department description diagnosis diagnostic doctor dossier drug email employee
+fax first gender given group health hospital id identifier insurance key label last licence license
+mail maiden medication member middle mobile name naissance nas nom no notes npi number numero numéro
+patient phone physician plan policy postal prenom prénom price province provider qty quantity
+reference region sex sexe sin ssn state status street subject surname tel telephone telecopieur
+téléphone time title total type unit value vendor version ville visit year zip
+"""
+_LABEL_WORDS = frozenset(_LABEL_WORDS_TEXT.split()).union(label_words())
 _WORD = re.compile(r"[^\W\d_]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_\-.]+")
-_MAX_LABEL_CHARS = 60
+_MAX_LABEL_CHARS, _MAX_DIGITS = 60, 2
 
 
 @lru_cache(maxsize=4096)
@@ -136,11 +41,9 @@ def is_label(text: str) -> bool:
     (True, False, False)
     """
     stripped = text.strip()
-    if not stripped or len(stripped) > _MAX_LABEL_CHARS:
+    if len(stripped) > _MAX_LABEL_CHARS or "@" in stripped or sum(map(str.isdecimal, stripped)) > _MAX_DIGITS:
         return False
-    words = _WORD.findall(_CAMEL.sub(" ", stripped).lower())
-    n_digits = sum(char.isdecimal() for char in stripped)
-    return bool(_LABEL_WORDS.intersection(words)) and n_digits <= 2 and "@" not in stripped  # noqa: PLR2004
+    return not _LABEL_WORDS.isdisjoint(_WORD.findall(_CAMEL.sub(" ", stripped).lower()))
 
 
 def is_label_word(word: str) -> bool:

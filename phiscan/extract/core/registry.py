@@ -1,120 +1,140 @@
-"""The explicit list of extractors, and the choice among them by content."""
+"""The explicit list of readers by media type, and the choice among them by content."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from phiscan.errors import ExtractError
-from phiscan.extract.archives.compressed import CompressedExtractor
-from phiscan.extract.archives.disc_images import DiskImageExtractor
-from phiscan.extract.archives.file_systems import FileSystemExtractor
-from phiscan.extract.archives.other_archives import OtherArchiveExtractor
-from phiscan.extract.archives.seven_zip import SevenZipExtractor
-from phiscan.extract.archives.tar_files import TarExtractor
-from phiscan.extract.archives.zip_files import ZipExtractor
+from phiscan.extract.archives.compressed import is_old_tar, read_compressed, read_tar
+from phiscan.extract.archives.other_archives import (
+    OTHER_ARCHIVE_TYPES,
+    rar_after_program,
+    read_disc_image,
+    read_other_archive,
+    read_seven_zip,
+)
+from phiscan.extract.archives.snappy_blocks import FRAMED, IWA, is_iwa, read_snappy_blocks
+from phiscan.extract.archives.zip_files import read_zip
+from phiscan.extract.core import magic_numbers as magic
 from phiscan.extract.core.content import Content, Sink, TextFullError, mishap
-from phiscan.extract.core.file_type import sniff
+from phiscan.extract.core.file_type import is_orc, register, sniff
 from phiscan.extract.core.magic_numbers import EMPTY
-from phiscan.extract.core.protocol import Extractor
-from phiscan.extract.core.unsupported import UnsupportedExtractor
-from phiscan.extract.databases.access import AccessExtractor
-from phiscan.extract.databases.by_program import ByProgramExtractor
-from phiscan.extract.databases.column_files import ColumnFileExtractor
-from phiscan.extract.databases.dbase import DbaseExtractor
-from phiscan.extract.databases.edf import EdfExtractor
-from phiscan.extract.databases.lotus import LotusExtractor
-from phiscan.extract.databases.memo_files import MemoFileExtractor
-from phiscan.extract.databases.named import NamedExtractor
-from phiscan.extract.databases.postgresql_dump import PostgresDumpExtractor
-from phiscan.extract.databases.sqlite import SqliteExtractor
-from phiscan.extract.databases.sqlite_pages import SqliteLogExtractor
-from phiscan.extract.databases.statistics_files import StatisticsExtractor
-from phiscan.extract.mail.contact_cards import CardExtractor
-from phiscan.extract.mail.messages import MailboxExtractor, MailExtractor
-from phiscan.extract.mail.outlook_express import OutlookExpressExtractor
-from phiscan.extract.mail.outlook_message import OutlookExtractor
-from phiscan.extract.mail.outlook_store import OutlookStoreExtractor
-from phiscan.extract.ocr.images import ImageExtractor
-from phiscan.extract.ocr.metafiles import MetafileExtractor
-from phiscan.extract.office.embedded_objects import ActiveMimeExtractor, OleObjectExtractor
-from phiscan.extract.office.encryption import EncryptedPackageExtractor
-from phiscan.extract.office.legacy import LegacyOfficeExtractor
-from phiscan.extract.office.onenote import OneNoteExtractor
-from phiscan.extract.office.opendocument import OpenDocumentExtractor
-from phiscan.extract.office.rich_text import RichTextExtractor
-from phiscan.extract.office.slides import SlidesExtractor
-from phiscan.extract.office.word import WordExtractor
-from phiscan.extract.pdf.reader import PdfExtractor
-from phiscan.extract.spreadsheets.delimited import DelimitedExtractor
-from phiscan.extract.spreadsheets.workbook import SheetExtractor
-from phiscan.extract.structured.dicom import DicomExtractor
-from phiscan.extract.structured.epub import EpubExtractor
-from phiscan.extract.structured.html import WebPageExtractor
-from phiscan.extract.structured.json_records import JsonExtractor, JsonLinesExtractor
-from phiscan.extract.structured.messages import Hl7Extractor, X12Extractor
-from phiscan.extract.structured.plain_text import TextExtractor
-from phiscan.extract.structured.xml_markup import MarkupExtractor
+from phiscan.extract.core.unsupported import UNSUPPORTED_TYPES, read_unsupported
+from phiscan.extract.databases.access import ACCESS_TYPES, BY_PROGRAM_TYPES, read_access, read_by_program
+from phiscan.extract.databases.column_files import (
+    COLUMN_FILE_TYPES,
+    STATISTICS_TYPES,
+    read_column_file,
+    read_statistics,
+)
+from phiscan.extract.databases.dbase import is_dbase, is_edf, is_memo_file, read_dbase, read_edf, read_memos
+from phiscan.extract.databases.postgresql_dump import read_postgres_dump
+from phiscan.extract.databases.sqlite import read_sqlite
+from phiscan.extract.mail.contact_cards import read_cards
+from phiscan.extract.mail.messages import read_mail, read_mailbox
+from phiscan.extract.mail.outlook_message import read_outlook_message, read_outlook_store, read_tnef
+from phiscan.extract.ocr.images import IMAGE_TYPES, read_image, read_metafile
+from phiscan.extract.office.compound_file import read_encrypted_package
+from phiscan.extract.office.embedded_objects import read_active_mime, read_ole_object
+from phiscan.extract.office.legacy import read_legacy_office
+from phiscan.extract.office.onenote import read_onenote
+from phiscan.extract.office.open_xml import read_book, read_slides, read_word
+from phiscan.extract.office.opendocument import read_opendocument
+from phiscan.extract.office.rich_text import read_rich_text
+from phiscan.extract.pdf.reader import read_pdf
+from phiscan.extract.spreadsheets.rows import read_delimited
+from phiscan.extract.spreadsheets.workbook import read_workbook
+from phiscan.extract.structured.dicom import read_dicom
+from phiscan.extract.structured.html import read_web_page
+from phiscan.extract.structured.json_records import read_json, read_json_lines
+from phiscan.extract.structured.messages import read_hl7, read_x12
+from phiscan.extract.structured.plain_text import read_plain_text
+from phiscan.extract.structured.xml_markup import read_markup
 from phiscan.extract.text_codes.recovery import recover
-from phiscan.extract.transport.apple_files import AppleFileExtractor
-from phiscan.extract.transport.cms import CmsExtractor
-from phiscan.extract.transport.openpgp import OpenPgpExtractor
-from phiscan.extract.transport.tnef import TnefExtractor
+from phiscan.extract.transport.signed import is_cms, is_openpgp, read_apple_file, read_cms, read_openpgp
 from phiscan.model import FailReason
 
-EXTRACTORS: tuple[Extractor, ...] = (
-    TextExtractor(),
-    PdfExtractor(),
-    WordExtractor(),
-    SlidesExtractor(),
-    OpenDocumentExtractor(),
-    EpubExtractor(),
-    SheetExtractor(),
-    DelimitedExtractor(),
-    MailExtractor(),
-    MailboxExtractor(),
-    OutlookExtractor(),
-    OutlookStoreExtractor(),
-    TnefExtractor(),
-    CmsExtractor(),
-    AppleFileExtractor(),
-    OpenPgpExtractor(),
-    WebPageExtractor(),
-    MarkupExtractor(),
-    JsonExtractor(),
-    JsonLinesExtractor(),
-    Hl7Extractor(),
-    X12Extractor(),
-    RichTextExtractor(),
-    LegacyOfficeExtractor(),
-    ImageExtractor(),
-    MetafileExtractor(),
-    ZipExtractor(),
-    TarExtractor(),
-    CompressedExtractor(),
-    SevenZipExtractor(),
-    OtherArchiveExtractor(),
-    DiskImageExtractor(),
-    FileSystemExtractor(),
-    DicomExtractor(),
-    CardExtractor(),
-    EncryptedPackageExtractor(),
-    OleObjectExtractor(),
-    ActiveMimeExtractor(),
-    SqliteExtractor(),
-    PostgresDumpExtractor(),
-    SqliteLogExtractor(),
-    DbaseExtractor(),
-    MemoFileExtractor(),
-    EdfExtractor(),
-    StatisticsExtractor(),
-    ColumnFileExtractor(),
-    LotusExtractor(),
-    ByProgramExtractor(),
-    AccessExtractor(),
-    OutlookExpressExtractor(),
-    OneNoteExtractor(),
-    NamedExtractor(),
-    UnsupportedExtractor(),
+# Reads one format family: adds text to the sink in reading order and hands members to ``Sink.read_member``;
+# what cannot be read is recorded with ``Sink.fail``. It raises ExtractError when nothing can be read. Any
+# other exception of a library becomes ``corrupt``, without its message, which may quote the document.
+Reader = Callable[[Content, Sink], None]
+READERS: dict[str, Reader] = {
+    "text/plain": read_plain_text,
+    "application/pdf": read_pdf,
+    magic.DOCX: read_word,
+    magic.PPTX: read_slides,
+    magic.ODF + "text": read_opendocument,
+    magic.ODF + "presentation": read_opendocument,
+    magic.ODF + "graphics": read_opendocument,
+    "application/epub+zip": read_book,
+    magic.XLSX: read_workbook,
+    magic.XLSB: read_workbook,
+    magic.ODF + "spreadsheet": read_workbook,
+    "application/vnd.ms-excel": read_workbook,
+    "text/csv": read_delimited,
+    "message/rfc822": read_mail,
+    "application/mbox": read_mailbox,
+    "application/vnd.ms-outlook": read_outlook_message,
+    "application/vnd.ms-outlook-pst": read_outlook_store,
+    "application/ms-tnef": read_tnef,
+    "application/pkcs7-mime": read_cms,
+    "application/applefile": read_apple_file,
+    "application/pgp-encrypted": read_openpgp,
+    "text/html": read_web_page,
+    "text/xml": read_markup,
+    "application/json": read_json,
+    "application/x-ndjson": read_json_lines,
+    "application/hl7-v2": read_hl7,
+    "application/edi-x12": read_x12,
+    "application/rtf": read_rich_text,
+    "application/msword": read_legacy_office,
+    "application/vnd.ms-powerpoint": read_legacy_office,
+    **dict.fromkeys(IMAGE_TYPES, read_image),
+    "image/emf": read_metafile,
+    "image/wmf": read_metafile,
+    "application/zip": read_zip,
+    "application/x-tar": read_tar,
+    "application/gzip": read_compressed,
+    "application/x-bzip2": read_compressed,
+    "application/x-xz": read_compressed,
+    "application/zstd": read_compressed,
+    "application/x-lz4": read_compressed,
+    IWA: read_snappy_blocks,
+    FRAMED: read_snappy_blocks,
+    "application/x-7z-compressed": read_seven_zip,
+    **dict.fromkeys(OTHER_ARCHIVE_TYPES, read_other_archive),
+    "application/x-iso9660-image": read_disc_image,
+    "application/dicom": read_dicom,
+    "text/vcard": read_cards,
+    "text/calendar": read_cards,
+    "application/x-encrypted-ooxml": read_encrypted_package,
+    "application/x-ole-storage": read_ole_object,
+    "application/x-mso": read_active_mime,
+    "application/vnd.sqlite3": read_sqlite,
+    "application/x-pg-dump": read_postgres_dump,
+    "application/x-dbf": read_dbase,
+    "application/x-dbase-memo": read_memos,
+    "application/x-edf": read_edf,
+    **dict.fromkeys(STATISTICS_TYPES, read_statistics),
+    **dict.fromkeys(COLUMN_FILE_TYPES, read_column_file),
+    **dict.fromkeys(BY_PROGRAM_TYPES, read_by_program),
+    **dict.fromkeys(ACCESS_TYPES, read_access),
+    "application/onenote": read_onenote,
+    **dict.fromkeys(UNSUPPORTED_TYPES, read_unsupported),
+}
+register(
+    first=(
+        (is_cms, "application/pkcs7-mime"),
+        (is_iwa, IWA),
+        (is_edf, "application/x-edf"),
+        (is_old_tar, "application/x-tar"),
+        (is_dbase, "application/x-dbf"),
+        (is_memo_file, "application/x-dbase-memo"),
+        (lambda data: data[-18:-2] == b"TRUEVISION-XFILE", "image/x-tga"),
+        (is_orc, "application/vnd.apache.orc"),
+    ),
+    last=((rar_after_program, "application/vnd.rar"), (is_openpgp, "application/pgp-encrypted")),
 )
-_BY_TYPE = {media_type: extractor for extractor in EXTRACTORS for media_type in extractor.media_types}
 
 
 def dispatch(content: Content, sink: Sink) -> None:
@@ -123,7 +143,7 @@ def dispatch(content: Content, sink: Sink) -> None:
 
 
 def read(content: Content, media_type: str, sink: Sink) -> None:
-    """Read ``content`` with the extractor of its media type.
+    """Read ``content`` with the reader of its media type.
 
     Raises:
         ExtractError: nothing of it can be read. The message of a library's exception never gets
@@ -132,12 +152,12 @@ def read(content: Content, media_type: str, sink: Sink) -> None:
     """
     if media_type == EMPTY:
         return
-    extractor = _BY_TYPE.get(media_type)
-    if extractor is None:
+    reader = READERS.get(media_type)
+    if reader is None:
         raise ExtractError(FailReason.UNSUPPORTED, media_type)
     n_segments = sink.n_segments
     try:
-        extractor.extract(content, sink)
+        reader(content, sink)
         recover(content, sink, n_segments)
     except (ExtractError, TextFullError):
         raise

@@ -1,25 +1,89 @@
-"""Access databases: rows of tables by mdbtools, files in cells, attachments, and rows no export holds."""
+"""Access databases: rows of tables by mdbtools, files in cells, and attachments."""
 
 from __future__ import annotations
 
 import csv
+import os
 import re
 import struct
+import subprocess
+import time
 import zlib
 from itertools import islice
+from typing import Self
 
 from phiscan.errors import ExtractError
 from phiscan.extract.core.content import Content, Inflating, Sink
 from phiscan.extract.core.file_type import sniff
 from phiscan.extract.core.labels import humanise
 from phiscan.extract.core.magic_numbers import EMPTY, TEXT, UNKNOWN
-from phiscan.extract.databases.access_pages import is_encrypted, unlisted_rows
-from phiscan.extract.databases.by_program import ProgramRuns
-from phiscan.extract.databases.named import read_strings
+from phiscan.extract.core.unsupported import read_strings
 from phiscan.extract.databases.records import row_text
-from phiscan.extract.residue.prose import ShownWords
 from phiscan.model import FailReason
 from phiscan.sandbox import programs
+from phiscan.sandbox.channel import in_memory
+
+# WordPerfect, Works and Write documents through wpd2text and wps2text, where they are installed.
+#
+# Each program runs in a sandbox of its own on a file in memory; its output is bounded.
+
+_DOCUMENTS = {
+    "application/vnd.wordperfect": "wpd2text",
+    "application/vnd.ms-works": "wps2text",
+    "application/x-mswrite": "wps2text",
+}
+
+
+BY_PROGRAM_TYPES = frozenset(_DOCUMENTS)
+
+
+def read_by_program(content: Content, sink: Sink) -> None:
+    """Add the text of a document.
+
+    Raises:
+        ExtractError: unsupported, where not even a run of text is found; timed_out.
+    """
+    media_type = sniff(content.data, content.name)
+    job = _DOCUMENTS[media_type]
+    if not programs.is_installed(job):
+        read_strings(content, media_type, sink, f"needs {job}, which is not installed")
+        return
+    with ProgramRuns(content.data, sink.limits.time_s) as runs:
+        done = runs.run(job)
+    text = done.output.decode("utf-8", "replace").strip()
+    if not text:
+        read_strings(content, media_type, sink, f"damaged or of a version that {job} does not know")
+        return
+    sink.add(text, content.locator)
+    if done.status:
+        sink.fail(content.locator, FailReason.CORRUPT, f"{job} read a part of it")
+
+
+class ProgramRuns:
+    """Data as a file in memory, on which programs run that share one limit of time."""
+
+    def __init__(self, data: bytes, seconds: float) -> None:
+        self._descriptor = in_memory(data)
+        self._ends = time.monotonic() + seconds
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._descriptor)
+
+    def run(self, job: str, **values: str) -> programs.Finished:
+        """Run a program on the file.
+
+        Raises:
+            ExtractError: timed_out.
+        """
+        os.lseek(self._descriptor, 0, os.SEEK_SET)
+        try:
+            return programs.run(job, self._descriptor, max(self._ends - time.monotonic(), 0.01), **values)
+        except subprocess.TimeoutExpired:
+            raise ExtractError(FailReason.TIMED_OUT, job) from None
+
 
 _MEDIA_TYPE = "application/x-msaccess"
 _ROWS_AT_ONCE = 200
@@ -34,38 +98,40 @@ _FILE_HEADS = re.compile(
 _MIDNIGHT, _DATE = " 00:00:00", re.compile(r"\d{4}-\d\d-\d\d 00:00:00")
 _WRONG_DATE = "1900-01-00"  # what mdb-export gives for a date that it does not know
 _RAW, _COMPRESSED = 0, 1
+_VERSION_AT, _LAST_JET, _ENCRYPTION_AT, _MOST_ENCRYPTION_BYTES = 0x14, 1, 0x299, 3_000
 _ATTACHMENT_HEAD, _MOST_HEAD = 8, 1024
 
 
-class AccessExtractor:
-    """Read databases of Access 97 and later."""
+ACCESS_TYPES = frozenset({_MEDIA_TYPE})
 
-    media_types = frozenset({_MEDIA_TYPE})
 
-    def extract(self, content: Content, sink: Sink) -> None:
-        """Add rows of tables, ``#table1/row201``, deleted rows, ``#deleted``, and other texts, ``#system``.
+def read_access(content: Content, sink: Sink) -> None:
+    """Add rows of tables, ``#table1/row201``, and read files in their cells as members.
 
-        Raises:
-            ExtractError: encrypted; unsupported, where not even a run of text is found; timed_out.
-        """
-        if is_encrypted(content.data):
-            raise ExtractError(FailReason.ENCRYPTED, "Access database with a password")
-        if not (programs.is_installed("mdb-tables") and programs.is_installed("mdb-export")):
-            read_strings(content, _MEDIA_TYPE, sink, "needs mdbtools, which is not installed")
-            return
-        n_pieces = sink.n_pieces
-        with ProgramRuns(content.data, sink.limits.time_s) as runs:
-            names = _tables(runs, content, sink)
-        if not names:
-            why = "damaged or of a version that mdb-tables does not know"
-            read_strings(content, _MEDIA_TYPE, sink, why)
-            return
-        shown = ShownWords(sink.text_since(n_pieces))
-        lines: dict[bool, list[str]] = {True: [], False: []}
-        for is_deleted, line in unlisted_rows(content.data, names, shown):
-            lines[is_deleted].append(line)
-        sink.add("\n".join(lines[True]), content.place("deleted"))
-        sink.add("\n".join(lines[False]), content.place("system"))
+    Raises:
+        ExtractError: encrypted; unsupported, where not even a run of text is found; timed_out.
+    """
+    if is_encrypted(content.data):
+        raise ExtractError(FailReason.ENCRYPTED, "Access database with a password")
+    if not (programs.is_installed("mdb-tables") and programs.is_installed("mdb-export")):
+        read_strings(content, _MEDIA_TYPE, sink, "needs mdbtools, which is not installed")
+        return
+    with ProgramRuns(content.data, sink.limits.time_s) as runs:
+        names = _tables(runs, content, sink)
+    if not names:
+        why = "damaged or of a version that mdb-tables does not know"
+        read_strings(content, _MEDIA_TYPE, sink, why)
+
+
+def is_encrypted(data: bytes) -> bool:
+    """Return whether a database of Access 2007 or later is encrypted with a password.
+
+    Older ones are only masked with a key that lies in their header.
+    """
+    if len(data) < _ENCRYPTION_AT + 6 or data[_VERSION_AT] <= _LAST_JET:
+        return False
+    size, major, minor = struct.unpack_from("<HHH", data, _ENCRYPTION_AT)
+    return 0 < size < _MOST_ENCRYPTION_BYTES and major in (1, 2, 3, 4) and minor in (1, 2, 3, 4)
 
 
 def _tables(runs: ProgramRuns, content: Content, sink: Sink) -> list[str]:

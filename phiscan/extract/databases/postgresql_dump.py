@@ -12,11 +12,10 @@ from collections.abc import Sequence
 from phiscan.errors import ExtractError
 from phiscan.extract.core.content import Content, Inflating, Sink
 from phiscan.extract.core.labels import humanise
-from phiscan.extract.databases.named import strings
+from phiscan.extract.core.unsupported import strings
 from phiscan.extract.databases.records import row_text
 from phiscan.model import FailReason
 
-MAGIC = b"PGDMP"
 _COPY = re.compile(rb"COPY ([^\s(]{1,200}) \(([^)]{0,100000})\) FROM stdin;")
 _DATA, _BLOBS = 1, 3
 _INT_BYTES_AT, _FORMAT_AT, _CUSTOM = 8, 10, 1
@@ -27,31 +26,23 @@ _ESCAPE = re.compile(r"\\(.)")
 _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "b": "\b", "f": "\f", "v": "\v"}
 
 
-class PostgresDumpExtractor:
-    """Read dumps of PostgreSQL."""
-
-    media_types = frozenset({"application/x-pg-dump"})
-
-    def extract(self, content: Content, sink: Sink) -> None:
-        """Add the definitions, ``#schema``, and the rows in blocks, ``#table2/row201``."""
-        data = content.data
-        start, blocks = _blocks(data)
-        sink.add("\n".join(strings(data[:start])), content.place("schema"))
-        is_custom = len(data) > _HEAD_BYTES and data[_FORMAT_AT] == _CUSTOM
-        if start == len(data) and is_custom and _COPY.search(data):
-            sink.fail(content.locator, FailReason.CORRUPT, "the data of the tables is damaged or cut")
-            return
-        tables = [
-            (name.decode("utf-8", "replace"), _labels(columns))
-            for name, columns in _COPY.findall(data[:start])
-        ]
-        for number, packed in enumerate(blocks, 1):
-            table = tables[number - 1] if number <= len(tables) else ("", [])
-            place = f"table{number}"
-            try:
-                _read_table(packed, table, content, sink, place)
-            except ExtractError as error:
-                sink.fail(content.place(place), FailReason(error.reason), error.detail)
+def read_postgres_dump(content: Content, sink: Sink) -> None:
+    """Add the definitions, ``#schema``, and the rows in blocks, ``#table2/row201``."""
+    data = content.data
+    start, blocks = _blocks(data)
+    sink.add("\n".join(strings(data[:start])), content.place("schema"))
+    is_custom = len(data) > _HEAD_BYTES and data[_FORMAT_AT] == _CUSTOM
+    if start == len(data) and is_custom and _COPY.search(data):
+        sink.fail(content.locator, FailReason.CORRUPT, "the data of the tables is damaged or cut")
+        return
+    tables = [
+        (name.decode("utf-8", "replace"), _labels(columns)) for name, columns in _COPY.findall(data[:start])
+    ]
+    for number, packed in enumerate(blocks, 1):
+        table = tables[number - 1] if number <= len(tables) else ("", [])
+        place = f"table{number}"
+        with sink.part(content.place(place)):
+            _read_table(packed, table, content, sink, place)
 
 
 def _labels(columns: bytes) -> list[str]:

@@ -9,15 +9,14 @@ import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 
-from phiscan.errors import ExtractError
+from phiscan.errors import ExtractError, kind_of
 from phiscan.extract.core.content import Content, Inflating, Sink, TextFullError
 from phiscan.extract.core.file_type import sniff
 from phiscan.extract.core.labels import humanise
 from phiscan.extract.core.magic_numbers import EMPTY, UNKNOWN
+from phiscan.extract.core.unsupported import strings
 from phiscan.extract.databases.records import list_long_cells
-from phiscan.extract.databases.sqlite_pages import database_rows
-from phiscan.extract.databases.sqlite_remains import deleted_texts
-from phiscan.extract.residue.prose import words_of
+from phiscan.extract.residue.prose import ShownWords, words_of
 from phiscan.extract.spreadsheets.rows import SEPARATOR
 from phiscan.model import FailReason
 
@@ -28,74 +27,71 @@ _STEPS = 100_000  # of the engine between two looks at the clock
 _MOST_CELL = 1_000_000
 _KEY_BYTES = 16  # a shorter blob is a key or a word, no file
 _LITERAL = re.compile(r"'((?:[^']|''){5,4000})'|--([^\n]{5,4000})|/\*(.{5,4000}?)\*/", re.DOTALL)
+_DEFINITION = re.compile(r"CREATE (?:TABLE|(?:UNIQUE )?INDEX|VIEW|TRIGGER|VIRTUAL TABLE)\b")
 _ZLIB_HEADS = (b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")
 _PREFIX_BYTES = 4  # the length of the whole, which some programs write before compressed data
 _SHORT_BYTES = 3
+_HEADER_BYTES = 100
 _JOURNAL_VERSIONS = slice(18, 20)  # 2 says that a journal lies beside the file; 1 that none does
 
 
-class SqliteExtractor:
-    """Read SQLite files."""
+def read_sqlite(content: Content, sink: Sink) -> None:
+    """Add rows in blocks, ``#table2/row201``, and read files in cells as members.
 
-    media_types = frozenset({"application/vnd.sqlite3"})
+    Runs of text that no row gave follow, ``#deleted``: what is left of deleted rows and of damaged pages.
 
-    def extract(self, content: Content, sink: Sink) -> None:
-        """Add rows in blocks, ``#table2/row201``, and read files in cells as members.
+    Raises:
+        ExtractError: corrupt.
+    """
+    data = bytearray(content.data)
+    if data[_JOURNAL_VERSIONS] == b"\2\2":
+        data[_JOURNAL_VERSIONS] = b"\1\1"
+    n_segments, n_pieces, n_unread = sink.n_segments, sink.n_pieces, len(sink.unread)
+    packed = b""
+    with sink.part(content.locator, sqlite3.Error, said="damaged SQLite database"):
+        packed = _read_tables(bytes(data), content, sink)
+    sink.add("\n".join(_remains(content.data, packed, sink.text_since(n_pieces))), content.place("deleted"))
+    if sink.n_segments == n_segments and len(sink.unread) > n_unread:
+        raise ExtractError(FailReason.CORRUPT, "no SQLite tables")
 
-        Of a damaged database the rows of all whole pages follow, ``#pages``.
 
-        Raises:
-            ExtractError: corrupt.
-        """
-        data = bytearray(content.data)
-        if data[_JOURNAL_VERSIONS] == b"\2\2":
-            data[_JOURNAL_VERSIONS] = b"\1\1"
-        n_unread, n_segments = len(sink.unread), sink.n_segments
-        try:
-            self._read_tables(bytes(data), content, sink)
-        except sqlite3.Error:
-            sink.fail(content.locator, FailReason.CORRUPT, "damaged SQLite database, read page by page")
-        except ExtractError as error:
-            sink.fail(content.locator, FailReason(error.reason), error.detail)
-        own = (content.place("table"), f"{content.locator}:")
-        if any(f"{part.locator}:".startswith(own) for part in sink.unread[n_unread:]):
-            sink.add("\n".join(database_rows(content.data)), content.place("pages"))
-            if sink.n_segments == n_segments:
-                raise ExtractError(FailReason.CORRUPT, "no SQLite tables")
-        sink.add("\n".join(deleted_texts(content.data)), content.place("deleted"))
+def _read_tables(data: bytes, content: Content, sink: Sink) -> bytes:
+    """Add every table; return the database without its free pages, empty where it is damaged."""
+    with _opened(data) as database:
+        tables = database.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0"
+        ).fetchmany(_MOST_TABLES + 1)
+        if len(tables) > _MOST_TABLES:
+            place = content.place(f"table{_MOST_TABLES + 1}")
+            sink.fail(place, FailReason.TOO_LARGE, f"tables after the first {_MOST_TABLES} are not read")
+        for number, (name,) in enumerate(tables[:_MOST_TABLES], 1):
+            _read_table(database, name, content, sink, f"table{number}")
+        sink.add("\n".join(_schema_texts(database)), content.place("schema"))
+        with suppress(sqlite3.Error):
+            database.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 1)  # VACUUM attaches the new database
+            database.execute("VACUUM")
+            return database.serialize()
+        return b""
 
-    def _read_tables(self, data: bytes, content: Content, sink: Sink) -> None:
-        with _opened(data) as database:
-            tables = database.execute(
-                "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0"
-            ).fetchmany(_MOST_TABLES + 1)
-            if len(tables) > _MOST_TABLES:
-                place = content.place(f"table{_MOST_TABLES + 1}")
-                sink.fail(place, FailReason.TOO_LARGE, f"tables after the first {_MOST_TABLES} are not read")
-            for number, (name,) in enumerate(tables[:_MOST_TABLES], 1):
-                self._read_table(database, name, content, sink, f"table{number}")
-            sink.add("\n".join(_schema_texts(database)), content.place("schema"))
 
-    def _read_table(
-        self, database: sqlite3.Connection, name: str, content: Content, sink: Sink, place: str
-    ) -> None:
-        try:
-            quoted = str(name).replace('"', '""')
-            rows = database.execute(f'SELECT * FROM "{quoted}"')  # noqa: S608 (a name cannot be a parameter)
-            labels = [humanise(column[0]) for column in rows.description]
-            sink.add(f"Table: {name}", content.place(place))
-            first = 1
-            while block := rows.fetchmany(_ROWS_AT_ONCE):
-                lines = (_line(labels, row) for row in block)
-                sink.add("\n".join(line for line in lines if line), content.place(f"{place}/row{first}"))
-                list_long_cells(block, content.place(f"{place}/row{first}"), sink)
-                for offset, row in enumerate(block):
-                    _read_files(row, content, sink, f"{place}-row{first + offset}")
-                first += len(block)
-        except TextFullError:
-            raise
-        except (sqlite3.Error, UnicodeError) as error:
-            sink.fail(content.place(place), FailReason.CORRUPT, type(error).__name__)
+def _read_table(database: sqlite3.Connection, name: str, content: Content, sink: Sink, place: str) -> None:
+    try:
+        quoted = str(name).replace('"', '""')
+        rows = database.execute(f'SELECT * FROM "{quoted}"')  # noqa: S608 (a name cannot be a parameter)
+        labels = [humanise(column[0]) for column in rows.description]
+        sink.add(f"Table: {name}", content.place(place))
+        first = 1
+        while block := rows.fetchmany(_ROWS_AT_ONCE):
+            lines = (_line(labels, row) for row in block)
+            sink.add("\n".join(line for line in lines if line), content.place(f"{place}/row{first}"))
+            list_long_cells(block, content.place(f"{place}/row{first}"), sink)
+            for offset, row in enumerate(block):
+                _read_files(row, content, sink, f"{place}-row{first + offset}")
+            first += len(block)
+    except TextFullError:
+        raise
+    except (sqlite3.Error, UnicodeError) as error:
+        sink.fail(content.place(place), FailReason.CORRUPT, kind_of(error))
 
 
 class _opened:  # noqa: N801 (a context, like those of contextlib)
@@ -116,10 +112,20 @@ class _opened:  # noqa: N801 (a context, like those of contextlib)
         database.set_progress_handler(lambda: int(time.monotonic() > deadline), _STEPS)
         database.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
         database.execute("PRAGMA trusted_schema = OFF")
+        database.execute("PRAGMA temp_store = MEMORY")
         return database
 
     def __exit__(self, *_: object) -> None:
         self._database.close()
+
+
+def _remains(data: bytes, packed: bytes, shown_text: str) -> Iterator[str]:
+    """Yield the runs of text that neither a row nor the database without its free pages has."""
+    shown = ShownWords("\n".join([shown_text, *strings(packed)]))
+    for run in strings(data[_HEADER_BYTES:]):
+        is_missing = len(words_of(run)) > 1 and (shown.lacks(run) or shown.lacks((run,)))
+        if is_missing and not _DEFINITION.search(run):
+            yield run
 
 
 def _schema_texts(database: sqlite3.Connection) -> Iterator[str]:

@@ -15,7 +15,7 @@ from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.core.encoded_documents import is_document
 from phiscan.extract.core.labels import pair
 from phiscan.extract.structured.html import html_text
-from phiscan.extract.transport.charsets import declared_text
+from phiscan.extract.transport.header_words import declared_text
 
 _LABELS = {
     "N": "Name",
@@ -55,34 +55,29 @@ _ESCAPED = re.compile(r"\\([nN,;\\:])")
 _FILES = frozenset({"PHOTO", "LOGO", "ATTACH", "KEY", "SOUND"})
 
 
-class CardExtractor:
-    """Read VCF and ICS."""
-
-    media_types = frozenset({"text/vcard", "text/calendar"})
-
-    def extract(self, content: Content, sink: Sink) -> None:
-        """Add one segment per contact or entry, ``#entry2``; files within are read as members."""
-        text = decode(sink.bound(content.data, content.locator))[0].replace("\r\n", "\n").replace("\r", "\n")
-        lines: list[str] = []
-        entry = n_files = 0
-        for line in _unfolded(text):
-            match = _LINE.fullmatch(line)
-            if not match:
-                lines.append(line)
-                continue
-            name = match[1].upper()
-            if name == "BEGIN":
-                sink.add("\n".join(lines), content.place(f"entry{max(entry, 1)}"))
-                entry, lines = entry + 1, []
-            elif "base64" in match[2].lower().replace("encoding=b", "base64") and (
-                name in _FILES or is_document(_from_base64(match[3]))
-            ):
-                n_files += 1
-                sink.take_member()
-                sink.read_member(content.member(f"file{n_files}", _from_base64(match[3])))
-            else:
-                lines += _shown(name, match[2], match[3])
-        sink.add("\n".join(lines), content.place(f"entry{max(entry, 1)}"))
+def read_cards(content: Content, sink: Sink) -> None:
+    """Add one segment per contact or entry, ``#entry2``; files within are read as members."""
+    text = decode(sink.bound(content.data, content.locator))[0].replace("\r\n", "\n").replace("\r", "\n")
+    lines: list[str] = []
+    entry = n_files = 0
+    for line in _unfolded(text):
+        match = _LINE.fullmatch(line)
+        if not match:
+            lines.append(line)
+            continue
+        name = match[1].upper()
+        if name == "BEGIN":
+            sink.add("\n".join(lines), content.place(f"entry{max(entry, 1)}"))
+            entry, lines = entry + 1, []
+        elif "base64" in match[2].lower().replace("encoding=b", "base64") and (
+            name in _FILES or is_document(_from_base64(match[3]))
+        ):
+            n_files += 1
+            sink.take_member()
+            sink.read_member(content.member(f"file{n_files}", _from_base64(match[3])))
+        else:
+            lines += _shown(name, match[2], match[3])
+    sink.add("\n".join(lines), content.place(f"entry{max(entry, 1)}"))
 
 
 def _unfolded(text: str) -> Iterator[str]:

@@ -1,4 +1,7 @@
-"""Mail: headers, every body, attachments to any depth; single messages and mbox files."""
+"""Mail: headers, every body, attachments to any depth; single messages and mbox files.
+
+How messages stand in files: RFC 4155 (mbox), RFC 3676 (format=flowed), the MMDF mailbox format.
+"""
 
 from __future__ import annotations
 
@@ -13,26 +16,126 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
 
-from phiscan.errors import ExtractError
+from phiscan.errors import ExtractError, kind_of
 from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import Content, Inflating, Sink, TextFullError
 from phiscan.extract.core.magic_numbers import by_beginning
 from phiscan.extract.residue.prose import words_of
 from phiscan.extract.structured.html import html_text, read_inline_files, style_text
-from phiscan.extract.transport.charsets import declared_text
 from phiscan.extract.transport.decoding import decode_body, encoding_name, undecoded
-from phiscan.extract.transport.framing import mailbox_messages, message_bytes, unflowed, without_forced_breaks
 from phiscan.extract.transport.header_words import (
     RAW_FIELDS,
     body_charset,
+    declared_text,
     decode_words,
     file_names,
     parameter_text,
     raw_text,
     wordy_parameters,
 )
-from phiscan.extract.transport.lifting import lift_encoded, read_lifted
+from phiscan.extract.transport.runs import lift_encoded, read_lifted
 from phiscan.model import FailReason
+
+_FROM_LINE = re.compile(rb"^From [^\r\n]*\r?\n", re.MULTILINE)
+_DATED = re.compile(rb"From \S.*\b(?:19|20)\d\d\b")
+_ENVELOPE = re.compile(
+    rb"From \S{1,320}(?:[ \t]+(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? .{0,60}\d:\d\d.{0,60})?\s*"
+)
+_HEADER = re.compile(rb"[A-Za-z][A-Za-z0-9-]{1,40}:")
+_MMDF = re.compile(rb"^\x01\x01\x01\x01\r?\n", re.MULTILINE)
+_COUNTED = re.compile(rb"(\d{1,12})[ \t]*\r?\n")
+_UTF8_MARK = b"\xef\xbb\xbf"
+_CUT_LINE = 900
+_FRAMING_HEAD_BYTES = 4096
+_QUOTES = re.compile(r">*")
+
+
+def message_bytes(data: bytes) -> tuple[bytes, bytes]:
+    r"""Return the message in a file, and the properties that Apple Mail writes after it.
+
+    >>> message_bytes(b"\xef\xbb\xbfFrom: a\n\nb"), message_bytes(b"10\nFrom: a\n\nb<plist/>")
+    ((b'From: a\n\nb', b''), (b'From: a\n\nb', b'<plist/>'))
+    """
+    head = data[:_FRAMING_HEAD_BYTES]
+    if b"\0" in head:  # as the colon of a field has it in UTF-16
+        text, encoding = decode(head)
+        if encoding.startswith(("utf-16", "utf-32")) and ":" in text:
+            data = decode(data)[0].encode()
+    data = data.removeprefix(_UTF8_MARK).lstrip()
+    if data.startswith(b"From "):  # one message cut out of a mailbox
+        return data.partition(b"\n")[2], b""
+    counted = _COUNTED.match(data)
+    if counted is None:
+        return data, b""
+    end = counted.end() + int(counted[1])
+    return data[counted.end() : end], data[end:]
+
+
+def mailbox_messages(data: bytes) -> Iterator[bytes]:
+    """Yield the messages of a mailbox.
+
+    They begin at ``From`` lines that follow a blank line, as readers of mailboxes have it, or that hold a
+    year and stand before a field of a header; and at the marks of MMDF.
+    """
+    data = data.removeprefix(_UTF8_MARK)
+    if b"\n" not in data:  # as old Macintosh programs end lines
+        data = data.replace(b"\r", b"\n")
+    if data.startswith(b"\1\1\1\1"):
+        yield from (message for message in _MMDF.split(data) if message.strip())
+        return
+    begin = len(data) - len(data.lstrip())
+    starts = [match for match in _FROM_LINE.finditer(data) if _begins_message(data, match, begin)]
+    before = data[: starts[0].start()] if starts else data
+    if before.strip():
+        yield before  # no mailbox at all, or one that begins in the middle of a message
+    for match, following in zip(starts, [*starts[1:], None] if starts else [], strict=True):
+        message = data[match.end() : following.start() if following else len(data)]
+        # What is no address and date may be a sentence that happens to begin a line.
+        yield message if _ENVELOPE.fullmatch(match.group()) else b"X-From-Line: " + match.group() + message
+
+
+def _begins_message(data: bytes, match: re.Match[bytes], begin: int) -> bool:
+    if match.start() == begin:
+        return True
+    is_dated = bool(_DATED.match(match.group()))
+    is_header = bool(_HEADER.match(data, match.end()))
+    is_after_blank = data[max(match.start() - 4, 0) : match.start()].endswith((b"\n\n", b"\r\n\r\n"))
+    return (is_after_blank and (is_header or bool(_ENVELOPE.fullmatch(match.group())))) or (
+        is_dated and is_header
+    )
+
+
+def without_forced_breaks(text: str) -> str:
+    """Join the lines that a mail server cut with an exclamation mark, because they were too long."""
+    if "!\n " not in text:
+        return text
+    pieces = text.split("!\n ")
+    out = [pieces[0]]
+    for piece in pieces[1:]:
+        is_long = len(out[-1]) - out[-1].rfind("\n") > _CUT_LINE
+        out.append(("" if is_long else "!\n ") + piece)
+    return "".join(out)
+
+
+def unflowed(text: str, *, is_delsp: bool) -> str:
+    r"""Join the lines that a mail program broke: those that end with a blank, at one depth of quoting.
+
+    >>> unflowed("MRN 407 \n18823\n-- \nAnn", is_delsp=True)
+    'MRN 40718823\n-- \nAnn'
+    """
+    lines: list[str] = []
+    depth = goes_on = 0
+    for line in text.split("\n"):
+        found = _QUOTES.match(line)
+        quotes = found.end() if found else 0
+        body = line[quotes:].removeprefix(" ")
+        if goes_on and quotes == depth and body != "-- ":
+            lines[-1] = (lines[-1][:-1] if is_delsp else lines[-1]) + body
+        else:
+            lines.append(f"{'>' * quotes} {body}" if quotes else body)
+        depth, goes_on = quotes, int(body.endswith(" ") and body != "-- ")
+    return "\n".join(lines)
+
 
 _ENRICHED = re.compile(r"<param>[^<]*</param>|</?[a-z][a-z0-9-]{0,59}>", re.IGNORECASE)  # RFC 1896
 _HEAD_BYTES = 16 * 1024
@@ -46,40 +149,27 @@ _FIELD = re.compile(rb"[A-Za-z][A-Za-z0-9-]{1,40}:[^\n]*\n|[ \t]+\S[^\n]*\n")
 _IS_PAGE = re.compile(rb"\s{0,200}(?:<!doctype\s{1,20}html|<html)\b", re.IGNORECASE)
 _DEFAULT_CHARSET = "utf-8"
 # Fields that only machines read; everything else may name a person.
-_MACHINE_FIELDS = frozenset(
-    [
-        "dkim-signature",
-        "arc-seal",
-        "arc-message-signature",
-        "arc-authentication-results",
-        "authentication-results",
-        "content-transfer-encoding",
-        "mime-version",
-        "x-spam-status",
-        "content-type",
-    ]
-)
+_MACHINE_FIELDS_TEXT = """
+dkim-signature arc-seal arc-message-signature arc-authentication-results authentication-results
+content-transfer-encoding mime-version x-spam-status content-type
+"""
+_MACHINE_FIELDS = frozenset(_MACHINE_FIELDS_TEXT.split())
 # Fields of a part that say how it is packed.
 _PART_FIELDS = frozenset({"content-disposition", "content-id", "content-location", "x-attachment-id"})
 
 
-class MailExtractor:
-    """Read one RFC 5322 message."""
-
-    media_types = frozenset({"message/rfc822"})
-
-    def extract(self, content: Content, sink: Sink) -> None:
-        """Add the headers ``#headers``, each body ``#body``, and read the attachments as members."""
-        data, properties = message_bytes(content.data)
-        sink.add(decode(properties)[0], content.place("properties"))
-        try:
-            message = parsed_message(_with_type(data))
-        except RecursionError:
-            _as_it_stands(data, content, sink, FailReason.NESTED_TOO_DEEP, "parts within parts")
-        except Exception as error:  # noqa: BLE001 (the parser's own mistakes; the text is still there)
-            _as_it_stands(data, content, sink, FailReason.CORRUPT, type(error).__name__)
-        else:
-            read_message(message, content, sink)
+def read_mail(content: Content, sink: Sink) -> None:
+    """Add the headers ``#headers``, each body ``#body``, and read the attachments as members."""
+    data, properties = message_bytes(content.data)
+    sink.add(decode(properties)[0], content.place("properties"))
+    try:
+        message = parsed_message(_with_type(data))
+    except RecursionError:
+        _as_it_stands(data, content, sink, FailReason.NESTED_TOO_DEEP, "parts within parts")
+    except Exception as error:  # noqa: BLE001 (the parser's own mistakes; the text is still there)
+        _as_it_stands(data, content, sink, FailReason.CORRUPT, kind_of(error))
+    else:
+        read_message(message, content, sink)
 
 
 def parsed_message(data: bytes) -> email.message.Message:
@@ -120,16 +210,11 @@ def _as_it_stands(data: bytes, content: Content, sink: Sink, reason: FailReason,
     sink.add(decode(sink.bound(data, content.locator))[0], content.place("raw"))
 
 
-class MailboxExtractor:
-    """Read an mbox file, message by message."""
-
-    media_types = frozenset({"application/mbox"})
-
-    def extract(self, content: Content, sink: Sink) -> None:
-        """Read each message as a member, ``message3.eml``."""
-        for number, data in enumerate(mailbox_messages(content.data), 1):
-            sink.take_member()
-            sink.read_member(content.member(f"message{number}.eml", data))
+def read_mailbox(content: Content, sink: Sink) -> None:
+    """Read each message as a member, ``message3.eml``."""
+    for number, data in enumerate(mailbox_messages(content.data), 1):
+        sink.take_member()
+        sink.read_member(content.member(f"message{number}.eml", data))
 
 
 def read_message(message: email.message.Message, content: Content, sink: Sink) -> None:
@@ -147,7 +232,7 @@ def read_message(message: email.message.Message, content: Content, sink: Sink) -
         except (ExtractError, TextFullError):
             raise
         except Exception as error:  # noqa: BLE001 (the library fails on damage in many ways)
-            sink.fail(content.place("part"), FailReason.CORRUPT, f"damaged part: {type(error).__name__}")
+            sink.fail(content.place("part"), FailReason.CORRUPT, f"damaged part: {kind_of(error)}")
             raw = part.get_payload()
             if isinstance(raw, str):
                 sink.add(raw, content.place("part"))
@@ -232,9 +317,8 @@ def _say_what_lies_elsewhere(part: email.message.Message, kind: str, content: Co
     if kind == "message/external-body":
         sink.add(_parameters(part), content.place("headers"))
     if kind == "message/partial":
-        number, total = part.get_param("number", "?"), part.get_param("total", "?")
-        detail = f"part {number} of {total} of one message; read as far as it goes alone"
-        sink.fail(content.place("part"), FailReason.UNSUPPORTED, detail[:120])
+        detail = "part of one message; read as far as it goes alone"
+        sink.fail(content.place("part"), FailReason.UNSUPPORTED, detail)
 
 
 def _parts_within(
@@ -336,7 +420,7 @@ def _header_lines(
             shown = " ".join(text.split()) if is_plain else decode_words(text, charset)
             yield f"{raw_text(key).strip()}: {shown}"
         except Exception as error:  # noqa: BLE001 (the library fails on damage in many ways)
-            sink.fail(content.place("headers"), FailReason.CORRUPT, f"damaged header: {type(error).__name__}")
+            sink.fail(content.place("headers"), FailReason.CORRUPT, f"damaged header: {kind_of(error)}")
             yield f"{key}: {value}"
 
 

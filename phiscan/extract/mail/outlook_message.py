@@ -7,21 +7,91 @@ type, so a message with a damaged index or an unknown code page still gives its 
 from __future__ import annotations
 
 import datetime as dt
+import os
 import re
 import struct
+import subprocess
 from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from phiscan.errors import ExtractError
-from phiscan.extract.compound_parts.storage import storage_file
-from phiscan.extract.compound_parts.text_runs import is_prose, is_typed, narrow_runs, unshown, wide_runs
 from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import Content, Sink
-from phiscan.extract.mail.compressed_rtf import decompress
 from phiscan.extract.office.compound_file import codec, is_cut, open_ole
 from phiscan.extract.office.rich_text import rtf_text
+from phiscan.extract.office.storage import is_prose, is_typed, narrow_runs, storage_file, unshown, wide_runs
 from phiscan.extract.structured.html import html_text, read_inline_files
 from phiscan.model import FailReason
+from phiscan.sandbox import programs
+from phiscan.sandbox.channel import in_memory
+
+# The compressed RTF of Outlook messages: an LZ77 window of 4,096 bytes with a known beginning.
+
+# The initial dictionary is part of the format, [MS-OXRTFCP] 2.1.2.1.
+_START = (
+    b"{\\rtf1\\ansi\\mac\\deff0\\deftab720{\\fonttbl;}{\\f0\\fnil \\froman \\fswiss \\fmodern \\fscript "
+    b"\\fdecor MS Sans SerifSymbolArialTimes New RomanCourier{\\colortbl\\red0\\green0\\blue0\r\n\\par "
+    b"\\pard\\plain\\f0\\fs20\\b\\i\\u\\tab\\tx"
+)
+_WINDOW = 4096
+_HEADER_BYTES = 16
+_TOKEN_BYTES = 2
+_COMPRESSED = b"LZFu"
+_UNCOMPRESSED = b"MELA"
+_MAX_BYTES = 256 * 1024**2
+
+
+def decompress(data: bytes) -> bytes:
+    """Return the RTF in ``data``; a stream that ends early gives what it has.
+
+    Raises:
+        ExtractError: corrupt; not compressed RTF.
+    """
+    if len(data) < _HEADER_BYTES:
+        raise ExtractError(FailReason.CORRUPT, "compressed RTF too short")
+    raw_bytes, kind = struct.unpack_from("<I4s", data, 4)
+    if kind == _UNCOMPRESSED:
+        return data[_HEADER_BYTES : _HEADER_BYTES + raw_bytes]
+    if kind != _COMPRESSED:
+        raise ExtractError(FailReason.CORRUPT, "not compressed RTF")
+    return bytes(_unpack(data[_HEADER_BYTES:], min(raw_bytes, _MAX_BYTES)))
+
+
+def _unpack(data: bytes, n_wanted: int) -> bytearray:
+    """Follow the control bytes: a set bit is a reference into the window, a clear one a byte.
+
+    The window is the last 4,096 bytes of what is known and written so far; its place ``write`` is that of the
+    next byte.
+    """
+    out = bytearray(bytes(_WINDOW - len(_START)) + _START)  # what the window holds at the beginning
+    n_known = len(out)
+    at, end = 0, len(data)
+    while at < end and len(out) - n_known < n_wanted:
+        control = data[at]
+        at += 1
+        if not control:
+            out += data[at : at + 8]
+            at += 8
+            continue
+        for bit in range(8):
+            if not control >> bit & 1:
+                out += data[at : at + 1]
+                at += 1
+                continue
+            if at + _TOKEN_BYTES > end:
+                return out[n_known : n_known + n_wanted]  # a stream cut short
+            offset = (data[at] << 4) | (data[at + 1] >> 4)
+            length = (data[at + 1] & 15) + 2
+            at += _TOKEN_BYTES
+            distance = (len(out) + len(_START) - offset) % _WINDOW
+            if not distance:
+                return out[n_known : n_known + n_wanted]  # the end mark
+            run = out[len(out) - distance :][:length] if distance > length else out[-distance:]
+            out += run if len(run) == length else (run * (length // distance + 1))[:length]
+    return out[n_known : n_known + n_wanted]
+
 
 # Property numbers of [MS-OXPROPS] and how a form would label them.
 _LABELS = {
@@ -84,19 +154,14 @@ _NAME_ENTRIES, _NAME_STRINGS = "__substg1.0_00030102", "__substg1.0_00040102"
 _TAG = re.compile(r"[0-9A-Fa-f]{8}")  # the number of a property, and its kind
 
 
-class OutlookExtractor:
-    """Read MSG files: mail, contacts, appointments."""
-
-    media_types = frozenset({"application/vnd.ms-outlook"})
-
-    def extract(self, content: Content, sink: Sink) -> None:
-        """Add ``#headers`` and ``#body``, and read the attachments as members."""
-        with open_ole(content.data) as ole:
-            if not _Storage(ole, ()).strings and not ole.exists("__properties_version1.0"):
-                raise ExtractError(FailReason.CORRUPT, "no message properties")
-            if is_cut(ole):
-                sink.fail(content.locator, FailReason.CORRUPT, "cut short")
-            _read_message(ole, (), content, sink)
+def read_outlook_message(content: Content, sink: Sink) -> None:
+    """Add ``#headers`` and ``#body``, and read the attachments as members."""
+    with open_ole(content.data) as ole:
+        if not _Storage(ole, ()).strings and not ole.exists("__properties_version1.0"):
+            raise ExtractError(FailReason.CORRUPT, "no message properties")
+        if is_cut(ole):
+            sink.fail(content.locator, FailReason.CORRUPT, "cut short")
+        _read_message(ole, (), content, sink)
 
 
 class _Storage:
@@ -304,3 +369,266 @@ def _read_attachment(ole: Any, attachment: _Storage, number: int, content: Conte
     data = attachment.data(_ATTACH_DATA)
     if data:
         sink.read_member(content.member(name, data))
+
+
+# TNEF (winmail.dat): subject, body, properties and recipients, and the attached files as members.
+# Source: [MS-OXTNEF] 2.1; property numbers of [MS-OXPROPS].
+
+SIGNATURE = b"\x78\x9f\x3e\x22"
+_HEAD_BYTES = 9  # level, attribute, length
+_ATTRIBUTES = {0x8004: "Subject", 0x8000: "From"}
+_BODY_ATTRIBUTE, _TITLE, _DATA, _RENDERING = 0x800C, 0x8010, 0x800F, 0x9002
+_MESSAGE_PROPERTIES, _ATTACHMENT_PROPERTIES, _RECIPIENTS, _CODE_PAGE = 0x9003, 0x9005, 0x9004, 0x9007
+_OBJECT = 0x0D
+_SIZES = {0x02: 4, 0x03: 4, 0x04: 4, 0x0A: 4, 0x0B: 4, 0x05: 8, 0x06: 8, 0x07: 8, 0x14: 8, 0x40: 8, 0x48: 16}
+_OBJECT_ID_BYTES = 16
+_CONTROLS = re.compile(r"[\x00-\x1f]+")
+_MOST_PROPERTIES = 20_000
+
+
+@dataclass(slots=True)
+class _File:
+    """One attached file."""
+
+    name: str = ""
+    data: bytes = field(default=b"", repr=False)
+
+
+@dataclass(slots=True)
+class _Found:
+    """What one message says."""
+
+    lines: list[str] = field(default_factory=list, repr=False)
+    bodies: list[str] = field(default_factory=list, repr=False)
+    files: list[_File] = field(default_factory=list)
+    encoding: str = "cp1252"
+
+    def take(self, number: int, data: bytes) -> None:
+        """Take one attribute."""
+        if number == _CODE_PAGE and len(data) >= 4:  # noqa: PLR2004 (a number)
+            self.encoding = codec(struct.unpack_from("<I", data)[0])
+        elif number in _ATTRIBUTES:
+            shown = " ".join(_CONTROLS.sub(" ", _narrow(data, self.encoding)).split())
+            self.lines.append(f"{_ATTRIBUTES[number]}: {shown}")
+        elif number == _BODY_ATTRIBUTE:
+            self.bodies.append(_narrow(data, self.encoding))
+        elif number == _RENDERING:
+            self.files.append(_File())
+        elif number in (_TITLE, _DATA, _ATTACHMENT_PROPERTIES):
+            _fill(self.files, number, data, self.encoding)
+        elif number == _RECIPIENTS:
+            _read_recipients(data, self.encoding, self.lines)
+        elif number == _MESSAGE_PROPERTIES:
+            _read_properties(data, self.encoding, self.lines, self.bodies)
+
+
+def read_tnef(content: Content, sink: Sink) -> None:
+    """Add ``#headers`` and ``#body``, and read the attachments as members."""
+    found = _Found()
+    for number, data in _attributes(content, sink):
+        found.take(number, data)
+    lines, bodies, files = found.lines, found.bodies, found.files
+    sink.add("\n".join(dict.fromkeys(line for line in lines if line.strip())), content.place("headers"))
+    sink.add("\n".join(dict.fromkeys(bodies)), content.place("body"))
+    for index, file in enumerate(files, 1):
+        sink.take_member()
+        if file.name:
+            sink.add(f"Attachment: {file.name}", content.place("headers"))
+        if file.data:
+            sink.read_member(content.member(file.name or f"attachment{index}", file.data))
+
+
+def _attributes(content: Content, sink: Sink) -> Iterator[tuple[int, bytes]]:
+    """Yield number and bytes of each attribute; where the stream is damaged, up to there."""
+    data, at = content.data, 6
+    if not data.startswith(SIGNATURE):
+        raise ExtractError(FailReason.CORRUPT, "no TNEF signature")
+    while at + _HEAD_BYTES <= len(data):
+        level, number, _, size = struct.unpack_from("<BHHI", data, at)
+        at += _HEAD_BYTES
+        if level not in (1, 2):
+            sink.fail(content.locator, FailReason.CORRUPT, f"damaged after {at - _HEAD_BYTES} bytes")
+            return
+        if at + size > len(data):
+            sink.fail(content.locator, FailReason.CORRUPT, "cut short")
+        yield number, data[at : at + size]
+        at += size + 2
+
+
+def _fill(files: list[_File], number: int, data: bytes, encoding: str) -> None:
+    if not files:
+        files.append(_File())
+    file = files[-1]
+    if number == _TITLE:
+        file.name = file.name or _narrow(data, encoding)
+    elif number == _DATA:
+        file.data = file.data or data
+    else:
+        for key, kind, value in _properties(data):
+            if key in (_ATTACH_LONG_NAME, _ATTACH_SHORT_NAME) and value:
+                name = _text(kind, value, encoding)
+                file.name = name if key == _ATTACH_LONG_NAME else file.name or name
+            elif key == _ATTACH_DATA:
+                inner = value[_OBJECT_ID_BYTES:] if kind == _OBJECT else value
+                file.data = file.data if len(file.data) > len(inner) else inner
+
+
+def _read_recipients(data: bytes, encoding: str, lines: list[str]) -> None:
+    """Read a table: the number of rows, then the properties of each."""
+    n_rows, at = min(struct.unpack_from("<I", data)[0] if len(data) >= 4 else 0, 5000), 4  # noqa: PLR2004
+    for _ in range(n_rows):
+        reader = _Reader(data, at)
+        found = [
+            _text(kind, value, encoding)
+            for key, kind, value in reader.items()
+            if key in (0x3001, 0x39FE, 0x3003) and kind in (_STRING, _STRING8)
+        ]
+        at = reader.at
+        lines.append("Recipient: " + " ".join(dict.fromkeys(found)))
+
+
+def _read_properties(data: bytes, encoding: str, lines: list[str], bodies: list[str]) -> None:
+    for key, kind, value in _properties(data):
+        if key == _BODY:
+            bodies.append(_text(kind, value, encoding))
+        elif key == _HTML:
+            bodies.append(html_text(_text(_STRING8 if kind == _BINARY else kind, value, encoding)))
+        elif key == _RTF:
+            bodies.append(_rich(value))
+        elif kind == _TIME and key == 0x0039 and len(value) == 8:  # noqa: PLR2004 (sent, a FILETIME)
+            ticks = struct.unpack("<Q", value)[0]
+            if ticks < 2**61:
+                lines.append(f"Date: {_EPOCH + dt.timedelta(microseconds=ticks // 10):%Y-%m-%d}")
+        elif kind in (_STRING, _STRING8):
+            text = _text(kind, value, encoding)
+            if key in _LABELS or " " in text or "@" in text or (key >= _NAMED and is_typed(text)):
+                lines.append(f"{_LABELS[key]}: {text}" if key in _LABELS else text)
+
+
+def _rich(value: bytes) -> str:
+    try:
+        return rtf_text(decompress(value))
+    except ExtractError:
+        return ""
+
+
+def _properties(data: bytes) -> Iterator[tuple[int, int, bytes]]:
+    return _Reader(data, 0).items()
+
+
+class _Reader:
+    """Walks one list of MAPI properties."""
+
+    def __init__(self, data: bytes, at: int) -> None:
+        self._data = data
+        self.at = at
+
+    def items(self) -> Iterator[tuple[int, int, bytes]]:
+        """Yield number, type and bytes of each value; up to the damage, where there is one."""
+        try:
+            for _ in range(min(self._number(), _MOST_PROPERTIES)):
+                yield from self._property()
+        except (struct.error, IndexError):
+            self.at = len(self._data)
+
+    def _property(self) -> Iterator[tuple[int, int, bytes]]:
+        kind, key = struct.unpack_from("<HH", self._data, self.at)
+        self.at += 4
+        if key >= _NAMED:
+            self._skip_name()
+        plain = kind & ~_MULTIPLE
+        is_long = plain in (_STRING, _STRING8, _OBJECT, _BINARY)
+        count = self._number() if kind & _MULTIPLE or is_long else 1
+        for _ in range(min(count, _MOST_PROPERTIES)):
+            size = self._number() if is_long else _SIZES.get(plain, 0)
+            if not size and not is_long:
+                raise IndexError
+            yield key, plain, self._data[self.at : self.at + size]
+            self.at += size + -size % 4
+
+    def _skip_name(self) -> None:
+        self.at += 16
+        if self._number():
+            size = self._number()
+            self.at += size + -size % 4
+        else:
+            self.at += 4
+
+    def _number(self) -> int:
+        value: int = struct.unpack_from("<I", self._data, self.at)[0]
+        self.at += 4
+        return value
+
+
+def _text(kind: int, value: bytes, encoding: str) -> str:
+    if kind == _STRING:
+        return value.decode("utf-16-le", "replace").strip("\0")
+    return _narrow(value, encoding)
+
+
+def _narrow(data: bytes, encoding: str) -> str:
+    data = data.rstrip(b"\0")
+    try:
+        return data.decode("ascii")
+    except UnicodeDecodeError:
+        pass
+    try:
+        return data.decode(encoding).replace("\r\n", "\n")
+    except (UnicodeDecodeError, LookupError):
+        return decode(data)[0]
+
+
+# Outlook stores (PST) through readpst, where it is installed: one mailbox per folder.
+# readpst writes files. They lie in a private temporary folder, lose their names as soon as it has ended
+# and are handed over open; what a killed scan leaves is removed with that folder.
+
+_OFFLINE = b"SO"
+_ENDINGS = {"mbox": ".mbox", "contacts": ".vcf", "calendar": ".ics", "journal": ".ics"}
+
+
+def read_outlook_store(content: Content, sink: Sink) -> None:
+    """Read every folder's mailbox as a member.
+
+    Raises:
+        ExtractError: unsupported (readpst is missing), timed_out or corrupt.
+    """
+    if not programs.is_installed("readpst"):
+        raise ExtractError(FailReason.UNSUPPORTED, f"{_kind(content)}needs readpst, which is not installed")
+    if content.n_bytes > sink.limits.member_bytes:  # readpst would write that much
+        detail = f"{content.n_bytes} bytes, limit {sink.limits.member_bytes}"
+        raise ExtractError(FailReason.TOO_LARGE, detail)
+    written = _unpacked_store(content, sink.limits.time_s)
+    try:
+        if not written.files:
+            raise ExtractError(FailReason.CORRUPT, f"{_kind(content)}readpst gave nothing")
+        for name, descriptor in written.files:
+            sink.take_member()
+            path = Path(name)
+            shown = str(path.parent / path.stem) + _ENDINGS.get(path.name, path.suffix)
+            with os.fdopen(descriptor, "rb", closefd=False) as stream:
+                data = sink.unpack(stream, content.n_bytes)
+            sink.read_member(content.member(shown, data))
+    finally:
+        written.close()
+
+
+def _kind(content: Content) -> str:
+    """Return the name of an OST file, recognised by the magic number of its client, and advice.
+
+    Source: Microsoft, [MS-PST] section 2.2.2.6, wMagicClient.
+    """
+    is_offline = bytes(content.data[8:10]) == _OFFLINE
+    return "Outlook offline store (OST), export it to PST from Outlook; " if is_offline else ""
+
+
+def _unpacked_store(content: Content, seconds: float) -> programs.Finished:
+    """Return the mailboxes of a store as open files that have no name any more."""
+    held = None if content.stream is not None else in_memory(content.data)
+    descriptor = content.stream.fileno() if held is None and content.stream is not None else held
+    try:
+        return programs.run("readpst", descriptor, seconds)
+    except subprocess.TimeoutExpired:
+        raise ExtractError(FailReason.TIMED_OUT, "readpst") from None
+    finally:
+        if held is not None:
+            os.close(held)

@@ -7,14 +7,153 @@ is joined to the next one: the first word of the next one had no room on it.
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, compress, groupby, pairwise
-from statistics import median_low
+from statistics import median, median_low, quantiles
+from typing import Any
 
-from phiscan.extract.ocr.words import WIDE, Row, Type, Word
+WIDE = 1.9  # letter widths between two words that belong to different columns
+_COLUMNS, _PAGE_LEVEL, _WORD_LEVEL = 12, "1", "5"  # of tesseract's table
+# Shares of the median word gap below which a gap separates no words: between digits and what follows, between
+# any words of monospaced type, and next to a 1, which is narrow.
+_NO_GAP, _NO_GAP_SET, _NO_GAP_ONE = 0.66, 0.7, 0.9
+_MOST_PIXELS, _MOST_CONFIDENCE = 1_000_000, 100.0
+_MIN_GAPS = 5  # between words of letters, for their median to be used
+_EQUAL = 0.07  # of the median letter width: the interquartile range in monospaced type
+_MIN_LETTERS = 4  # of a word whose letter width is measured
+_FIGURE, _SIGN = re.compile(r"\d"), re.compile(r"[^\W_]")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Word:
+    """A word and its box in pixels; ``place``: block, paragraph and line; ``certainty``: 0 to 100."""
+
+    text: str
+    left: int
+    top: int
+    right: int
+    bottom: int
+    place: tuple[int, int, int]
+    certainty: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Row:
+    """Words of one line, from left to right."""
+
+    words: Sequence[Word]
+
+    @property
+    def block(self) -> int:
+        """The block of its first word."""
+        return self.words[0].place[0]
+
+    @cached_property
+    def middle(self) -> float:
+        """Median vertical centre of its words, in pixels from the top."""
+        return median((word.top + word.bottom) / 2 for word in self.words)
+
+    @cached_property
+    def height(self) -> float:
+        """Median height of its words, in pixels."""
+        return median(word.bottom - word.top for word in self.words)
+
+    @property
+    def left(self) -> int:
+        """Left edge, in pixels."""
+        return self.words[0].left
+
+    @property
+    def right(self) -> int:
+        """Right edge, in pixels."""
+        return self.words[-1].right
+
+
+def page_width(table: str) -> int:
+    """Return the width of the page in pixels from tesseract's table; 0 where the table does not have it.
+
+    Raises:
+        ValueError: the width is no possible number of pixels.
+    """
+    cells = table.partition("\n")[2].partition("\n")[0].split("\t")
+    return _pixels(cells[8]) if len(cells) == _COLUMNS and cells[0] == _PAGE_LEVEL else 0
+
+
+def words_of(table: str) -> list[Word]:
+    """Return the words of tesseract's table, in its order.
+
+    The process that wrote the table has read a picture that nobody checked: the table may be a forgery.
+
+    Raises:
+        ValueError: a box, a position or a confidence is no possible number.
+    """
+    words = []
+    for row in table.split("\n")[1:]:
+        cells = row.split("\t")
+        if len(cells) != _COLUMNS or cells[0] != _WORD_LEVEL or not cells[-1].strip():
+            continue
+        block, paragraph, line, _, left, top, width, height = map(_pixels, cells[2:10])
+        place = (block, paragraph, line)
+        confidence = float(cells[10])
+        if not -1 <= confidence <= _MOST_CONFIDENCE:
+            message = "no confidence of a word"
+            raise ValueError(message)
+        words.append(Word(cells[-1], left, top, left + width, top + height, place, confidence))
+    return words
+
+
+def _pixels(cell: str) -> int:
+    """Return a number of pixels, or of a block or line, from a cell of the table."""
+    number = int(cell)
+    if not -_MOST_PIXELS <= number <= _MOST_PIXELS:
+        message = "no number of pixels"
+        raise ValueError(message)
+    return number
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """Typographic measures of a page: median letter width and word gap in pixels (gap 0: unknown)."""
+
+    letter: float
+    gap: float
+    is_equal: bool  # monospaced
+
+    @classmethod
+    def of(cls, rows: Sequence[Row]) -> Type:
+        """Return the measures of a page, from the boxes of its words."""
+        words = [word for row in rows for word in row.words]
+        widths = [(word.right - word.left) / len(word.text) for word in words if len(word.text) > 1]
+        letter = max(median(widths), 1.0) if widths else 10.0
+        gaps = [
+            after.left - before.right
+            for row in rows
+            for before, after in pairwise(row.words)
+            if before.text[-1].isalpha() and after.text[0].isalpha()
+        ]
+        gaps = [gap for gap in gaps if 0 < gap < WIDE * letter]
+        long = [(w.right - w.left) / (len(w.text) - 0.25) for w in words if len(w.text) >= _MIN_LETTERS]
+        quarters = quantiles(long, n=4) if len(long) > _MIN_GAPS else [0.0, 1.0, 1.0]
+        is_equal = quarters[2] - quarters[0] < _EQUAL * quarters[1]
+        return cls(letter, median(gaps) if len(gaps) >= _MIN_GAPS else 0.0, is_equal)
+
+    def is_gap(self, before: Word, after: Word) -> bool:
+        """Return whether the gap between two neighbouring boxes separates words, or splits a number."""
+        gap = after.left - before.right
+        sides = before.text[-1] + after.text[0]
+        if self.is_equal and gap < _NO_GAP_SET * self.gap:
+            return False
+        have_signs = _SIGN.search(before.text) and _SIGN.search(after.text)
+        if not (_FIGURE.search(sides) and have_signs):
+            return True
+        return gap >= (_NO_GAP_ONE if "1" in sides else _NO_GAP) * self.gap
+
 
 _BLANK = 1.5  # median line distances, from which on there is a blank line
 _FEW_WORDS = 4.0  # words per line, up to which a block is a column of cells
@@ -178,3 +317,86 @@ def _in_rows(blocks: Iterable[_Block]) -> Iterator[Row]:
 
 def _joined(rows: Sequence[Row]) -> Row:
     return Row(sorted((word for row in rows for word in row.words), key=lambda word: word.left))
+
+
+# Pictures as the recogniser saw them, with the box of each word: recorded only on request.
+# A scan asks for none. A reveal does, so that a person can be shown the page itself with what was found
+# on it.
+
+MAX_PICTURES = 200
+_MAX_WIDTH = 1200  # pixels; enough to read a letter
+_QUALITY = 70  # of 100
+_AHEAD = 200  # characters of the text in which the next word is looked for
+
+_LOG: ContextVar[PictureLog | None] = ContextVar("picture log", default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class SeenPicture:
+    """One picture, upright and straightened, as JPEG; ``words`` are those of ``text`` in its order."""
+
+    place: str
+    text: str = field(repr=False)
+    jpeg: bytes = field(repr=False)
+    width: int
+    height: int
+    words: tuple[Word, ...] = field(repr=False)  # boxes in pixels of width and height
+
+
+@dataclass(slots=True)
+class PictureLog:
+    """The pictures of one file, in the order in which they were read."""
+
+    pictures: list[SeenPicture] = field(default_factory=list)
+    _last: tuple[Any, Sequence[Word]] | None = None
+
+    def note(self, image: Any, words: Sequence[Word]) -> None:
+        """Remember what the recogniser was given and what it saw, until its place is known."""
+        self._last = (image, words)
+
+    def add(self, place: str, text: str) -> None:
+        """Keep the picture that was read last."""
+        if self._last is None or len(self.pictures) >= MAX_PICTURES:
+            return
+        (image, words), self._last = self._last, None
+        stream = io.BytesIO()
+        small = image.copy()
+        small.thumbnail((_MAX_WIDTH, 4 * _MAX_WIDTH))
+        small.save(stream, "JPEG", quality=_QUALITY)
+        ordered = tuple(in_order(words))
+        self.pictures.append(SeenPicture(place, text, stream.getvalue(), image.width, image.height, ordered))
+
+
+@contextmanager
+def logged_pictures() -> Iterator[PictureLog]:
+    """Keep the pictures that are read within."""
+    log = PictureLog()
+    token = _LOG.set(log)
+    try:
+        yield log
+    finally:
+        _LOG.reset(token)
+
+
+def current_log() -> PictureLog | None:
+    """Return the log that pictures are to be recorded in; None = none is asked for."""
+    return _LOG.get()
+
+
+def word_spans(text: str, words: Sequence[Word]) -> list[tuple[int, int] | None]:
+    r"""Return where each word is in the text that was put together from them; None where it was changed.
+
+    >>> word = lambda text: Word(text, 0, 0, 1, 1, (1, 1, 1), 90.0)
+    >>> word_spans("Ann  Roy\nx@y.org", [word(one) for one in ("Ann", "Roy", "x", "@", "y.org")])
+    [(0, 3), (5, 8), (9, 10), (10, 11), (11, 16)]
+    """
+    spans: list[tuple[int, int] | None] = []
+    at = 0
+    for word in words:
+        start = text.find(word.text, at, at + _AHEAD + len(word.text))
+        if start < 0:
+            spans.append(None)
+            continue
+        at = start + len(word.text)
+        spans.append((start, at))
+    return spans

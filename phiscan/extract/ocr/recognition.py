@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import re
-import shutil
+import signal
 import subprocess
 import time
 from collections.abc import Callable, Sequence
@@ -14,19 +14,17 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from phiscan.errors import ExtractError
+import numpy as np
+from numpy.typing import NDArray
+
+from phiscan.errors import ExtractError, kind_of
 from phiscan.extract.core.content import Sink
-from phiscan.extract.ocr.deskew import line_height, straighten
-from phiscan.extract.ocr.failures import failure
-from phiscan.extract.ocr.illumination import even_light
-from phiscan.extract.ocr.layout import laid_out
-from phiscan.extract.ocr.picture_log import current_log
-from phiscan.extract.ocr.text_check import may_hold_text
-from phiscan.extract.ocr.words import Word, page_width, words_of
-from phiscan.extract.pictures.codes import read_codes
+from phiscan.extract.ocr.layout import Word, current_log, laid_out, page_width, words_of
+from phiscan.extract.ocr.picture_values import read_codes
 from phiscan.model import OCR_PENDING, FailReason
 from phiscan.sandbox import programs
 from phiscan.sandbox.channel import in_memory
+from phiscan.sandbox.ocr_program import NO_MEMORY, NOT_READ
 
 _MIN_SECONDS = 0.5  # least budget with which a reading is begun
 # Letters of screen captures are too small for the recogniser and are doubled; larger ones would break up.
@@ -47,7 +45,7 @@ def languages() -> str:
 
 def installed_languages() -> tuple[str, ...]:
     """Return the installed models of tesseract; none where it is not installed."""
-    if not shutil.which("tesseract"):
+    if not programs.is_installed("ocr"):
         return ()
     try:
         listed = programs.run("languages", None, 10)
@@ -79,7 +77,7 @@ def read_picture(render: Callable[[], Any], place: str, sink: Sink, *, is_page: 
     except Exception as error:  # noqa: BLE001 (decoders fail in many ways; among them, too many pixels)
         is_bomb = type(error).__name__ == "DecompressionBombError"
         reason = FailReason.TOO_LARGE if is_bomb else FailReason.CORRUPT
-        sink.fail(place, reason, "too many pixels" if is_bomb else type(error).__name__)
+        sink.fail(place, reason, "too many pixels" if is_bomb else kind_of(error))
         return False
     if image is None:
         return True
@@ -102,7 +100,7 @@ def _read(image: Any, place: str, sink: Sink, *, has_time: bool) -> bool:
         sink.fail(place, FailReason(error.reason), error.detail)
         return False
     except (OSError, ValueError, RuntimeError, SyntaxError) as error:
-        sink.fail(place, FailReason.CORRUPT, type(error).__name__)
+        sink.fail(place, FailReason.CORRUPT, kind_of(error))
         return False
     if text is None:
         return record_without_ocr(place, sink)
@@ -220,20 +218,19 @@ def _looks_written(image: Any) -> bool:
 
 
 def _recognise(image: Any, deadline: float) -> _Reading:
-    # Page segmentation 3: automatic, without the detection of orientation, which takes a fifth of a reading.
-    done = _run("ocr", image, deadline, segmentation="3")
+    done = _run("ocr", image, deadline)
     if done.status:
         raise failure(done.status)
     return _reading(done.output.decode("utf-8", "replace"), image)
 
 
-def _run(job: str, image: Any, deadline: float, **values: str) -> programs.Finished:
+def _run(job: str, image: Any, deadline: float) -> programs.Finished:
     stream = io.BytesIO()
     image.save(stream, "PPM")  # grey pixels with a short head, which costs nothing to write
     seconds = max(deadline - time.monotonic(), 0.01)
     descriptor = in_memory(stream.getvalue())
     try:
-        return programs.run(job, descriptor, seconds, languages=languages(), **values)
+        return programs.run(job, descriptor, seconds, languages=languages())
     finally:
         os.close(descriptor)
 
@@ -245,3 +242,148 @@ def _reading(table: str, image: Any) -> _Reading:
     level = [word for word in long if word.right - word.left >= word.bottom - word.top]
     n_certain = sum(word.certainty > _CERTAIN for word in level)
     return _Reading(laid_out(words, page_width(table)), len(long), n_certain, image, words)
+
+
+_SHRINK, _PATCH = 4, 8  # pixels made one, against noise; of these, the side of a patch
+_UNEVEN = 20.0  # grey levels between the 5th and 95th percentile of the background
+_DARK = 0.5  # of the median background; darker patches are not paper
+_MIN_PATCHES = 4  # on each side
+_STRIP = 512  # rows lightened together
+
+
+def even_light(image: Any) -> Any:
+    """Return a grey PIL image with its paper white everywhere; the same image when its paper is even."""
+    from PIL import Image, ImageFilter  # noqa: PLC0415 (heavy)
+
+    small = np.asarray(image.reduce(_SHRINK), dtype=np.float32)
+    n_rows, n_columns = (side // _PATCH for side in small.shape)
+    if min(n_rows, n_columns) < _MIN_PATCHES:
+        return image
+    patches = small[: n_rows * _PATCH, : n_columns * _PATCH].reshape(n_rows, _PATCH, n_columns, _PATCH)
+    paper = patches.max(axis=(1, 3))
+    usual = float(np.median(paper))
+    is_paper = paper > _DARK * usual
+    low, high = np.percentile(paper[is_paper], [5, 95])
+    if high - low < _UNEVEN:
+        return image
+    levels = Image.fromarray(np.where(is_paper, paper, usual).astype(np.uint8))
+    smooth = np.asarray(
+        levels.filter(ImageFilter.MedianFilter(3)).resize(image.size, Image.Resampling.BICUBIC)
+    )
+    light = np.array(image)
+    for top in range(0, len(light), _STRIP):  # a page at once would take eight times its memory
+        strip = light[top : top + _STRIP].astype(np.float32) * 255
+        strip /= np.maximum(smooth[top : top + _STRIP], 1)
+        light[top : top + _STRIP] = strip.clip(0, 255).astype(np.uint8)
+    return Image.fromarray(light)
+
+
+_LOOK_SIDE = 1000  # pixels of the copy that is measured
+_MAX_POINTS = 60_000
+_MIN_POINTS = 500
+_MOST = 15.0  # degrees looked at on both sides
+_LEAST = 0.4  # degrees; the recogniser copes with less
+_MIN_GAIN = 1.1  # least ratio of sharpness for which a page is turned
+_MIN_BAND = 3  # rows of ink; less is a rule or a speck
+_DARK_SHARE = 0.5  # a page that is darker than this is a photograph, or white on black
+
+
+def straighten(image: Any) -> Any:
+    """Return a grey PIL image turned so that its lines of text lie level; the same image when they do."""
+    angle = skew_angle(image)
+    return image if abs(angle) < _LEAST else image.rotate(angle, expand=True, fillcolor=255, resample=3)
+
+
+def skew_angle(image: Any) -> float:
+    """Return the degrees, counter-clockwise, to turn a grey image by; 0 when no angle is better."""
+    look = image.copy()
+    look.thumbnail((_LOOK_SIDE, _LOOK_SIDE))
+    grey = np.asarray(look, dtype=np.uint8)
+    rows, columns = np.nonzero(grey < (int(grey.min()) + int(grey.max())) // 2)
+    if not _MIN_POINTS <= len(rows) <= _DARK_SHARE * grey.size:
+        return 0.0
+    step = max(len(rows) // _MAX_POINTS, 1)
+    x, y = columns[::step].astype(np.float64), rows[::step].astype(np.float64)
+    level = _sharpness(x, y, 0.0)
+    coarse = max(np.arange(-_MOST, _MOST + 0.5, 1.0), key=lambda angle: _sharpness(x, y, float(angle)))
+    fine = max(np.arange(coarse - 1, coarse + 1.01, 0.2), key=lambda angle: _sharpness(x, y, float(angle)))
+    return float(fine) if _sharpness(x, y, float(fine)) > _MIN_GAIN * level else 0.0
+
+
+def line_height(image: Any) -> float:
+    """Return the usual height, in pixels, of the bands of rows with ink in a straight grey image."""
+    grey = np.asarray(image, dtype=np.uint8)
+    dark = grey < (int(grey.min()) + int(grey.max())) // 2
+    edges = np.flatnonzero(np.diff(np.concatenate(([0], dark.any(axis=1).astype(np.int8), [0]))))
+    bands = edges[1::2] - edges[::2]
+    bands = bands[bands > _MIN_BAND]
+    return float(np.median(bands)) if len(bands) else 0.0
+
+
+def _sharpness(x: NDArray[np.float64], y: NDArray[np.float64], degrees: float) -> float:
+    """Return the sum of squared counts of pixels per line, for lines that slant by ``degrees``."""
+    radians = np.deg2rad(degrees)
+    heights = y * np.cos(radians) - x * np.sin(radians)
+    counts = np.bincount((heights - heights.min()).astype(np.int64))
+    return float(np.square(counts, dtype=np.float64).sum())
+
+
+OCR_NO_MEMORY = "OCR needs more memory than its process may have"
+
+
+def failure(status: int) -> ExtractError:
+    """Return the reason why a page is unread, by the exit status of the reading that ended without words.
+
+    >>> str(failure(-11)), str(failure(1))
+    ('crashed: OCR ended by SIGSEGV', 'corrupt: OCR cannot read the picture')
+    """
+    if status in {NO_MEMORY, -signal.SIGKILL}:
+        return ExtractError(FailReason.OUT_OF_MEMORY, OCR_NO_MEMORY)
+    if status == NOT_READ:
+        return ExtractError(FailReason.CORRUPT, "OCR cannot read the picture")
+    cause = f"by {signal.Signals(-status).name}" if status < 0 else f"with status {status}"
+    return ExtractError(FailReason.CRASHED, f"OCR ended {cause}")
+
+
+_SPOT = 32  # pixels; a word of small type fills one, so does a letter of large type
+_EDGE = 16  # of 255 grey levels over two pixels
+_LEAST_EDGES = 60  # pixels of a spot, in each direction; a word of nine pixels has between 60 and 80
+_MIN_SIDE = 2 * _SPOT
+_BAND = 512  # rows looked at together, so that a large page takes little memory
+
+
+def may_hold_text(image: Any) -> bool:
+    """Return whether a cell of a grey PIL image has as many edges in both directions as letters have.
+
+    Large type is found in the picture at half its size, at a quarter, and so on.
+    """
+    if min(image.size) < _MIN_SIDE:
+        return True  # too small to judge, and quick to read
+    while min(image.size) >= _MIN_SIDE:
+        if _has_spot(np.asarray(image, dtype=np.int16)):
+            return True
+        image = image.reduce(2)
+    return False
+
+
+def _has_spot(grey: NDArray[np.int16]) -> bool:
+    return any(
+        _has_letters(grey[top : top + _BAND + 2], shift)
+        for shift in (0, _SPOT // 2)  # so that what lies across two spots is found in one
+        for top in range(shift, grey.shape[0] - 2, _BAND)
+    )
+
+
+def _has_letters(grey: NDArray[np.int16], shift: int) -> bool:
+    """Tell whether a spot of a band of rows has enough edges across and enough down."""
+    across = np.abs(grey[:-2, shift + 2 :] - grey[:-2, shift:-2]) >= _EDGE
+    down = np.abs(grey[2:, shift:-2] - grey[:-2, shift:-2]) >= _EDGE
+    return bool((np.minimum(_per_spot(across), _per_spot(down)) >= _LEAST_EDGES).any())
+
+
+def _per_spot(edges: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Count the edges of each spot; the last ones of rows and columns are filled up with none."""
+    rows, columns = (-side % _SPOT for side in edges.shape)
+    padded = np.pad(edges, ((0, rows), (0, columns)))
+    spots = padded.reshape(padded.shape[0] // _SPOT, _SPOT, padded.shape[1] // _SPOT, _SPOT)
+    return np.asarray(spots.sum(axis=(1, 3), dtype=np.int64))

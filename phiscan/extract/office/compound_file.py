@@ -1,13 +1,18 @@
-"""Compound files (OLE): properties, and whether they are encrypted."""
+"""Compound files (OLE): streams, properties, encryption, and decryption with a known password."""
 
 from __future__ import annotations
 
 import codecs
+import io
 import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
-from phiscan.errors import ExtractError
-from phiscan.extract.office.property_set import texts
+import olefile
+
+from phiscan.errors import ExtractError, kind_of
+from phiscan.extract.core.content import Content, Sink, mishap
 from phiscan.model import FailReason
 
 _SECTOR_BYTES = 512
@@ -39,14 +44,12 @@ def open_ole(data: bytes) -> Any:
     Raises:
         ExtractError: corrupt.
     """
-    from phiscan.extract.office.open_compound import OpenCompoundFile  # noqa: PLC0415 (olefile)
-
     # A file that was cut ends within a sector; olefile wants whole ones.
     data += bytes(-len(data) % _SECTOR_BYTES)
     try:
         return OpenCompoundFile(data)
     except Exception as error:  # noqa: BLE001 (olefile raises many kinds on damaged files)
-        raise ExtractError(FailReason.CORRUPT, type(error).__name__) from None
+        raise ExtractError(FailReason.CORRUPT, kind_of(error)) from None
 
 
 def is_cut(ole: Any) -> bool:
@@ -88,3 +91,147 @@ def codec(codepage: int | None) -> str:
         return codecs.lookup(_CODECS.get(codepage or 0) or f"cp{codepage}").name
     except LookupError:
         return "cp1252"
+
+
+_SET_AT = 44  # where the offset of the first set stands
+_CODE_PAGE = 1  # the property that says how the texts of a set are written
+_NUMBER, _TEXT, _WIDE = 2, 30, 31
+_UTF16 = 1200
+
+
+def texts(stream: bytes) -> tuple[dict[int, bytes | str], int | None]:
+    """Return the texts of the first set by their property number, and its code page.
+
+    A text is bytes where the code page says how to read it. Damage costs the properties after it.
+    """
+    found: dict[int, bytes | str] = {}
+    code_page: int | None = None
+    try:
+        for number, kind, at in _properties(stream):
+            if kind == _NUMBER and number == _CODE_PAGE:
+                code_page = struct.unpack_from("<h", stream, at)[0]
+            elif kind in (_TEXT, _WIDE):
+                n_units = struct.unpack_from("<I", stream, at)[0]
+                raw = stream[at + 4 : at + 4 + n_units * (2 if kind == _WIDE else 1)]
+                found[number] = raw.decode("utf-16-le", "replace") if kind == _WIDE else raw
+    except struct.error:
+        pass
+    if code_page == _UTF16:
+        wide = {key: value for key, value in found.items() if isinstance(value, bytes)}
+        found |= {key: value.decode("utf-16-le", "replace") for key, value in wide.items()}
+    return found, code_page
+
+
+def _properties(stream: bytes) -> Iterator[tuple[int, int, int]]:
+    """Yield the number and the kind of each property, and where its value begins."""
+    start = struct.unpack_from("<I", stream, _SET_AT)[0]
+    count = struct.unpack_from("<I", stream, start + 4)[0]
+    for index in range(min(count, len(stream) // 8)):
+        number, offset = struct.unpack_from("<II", stream, start + 8 + 8 * index)
+        kind = struct.unpack_from("<H", stream, start + offset)[0]
+        yield number, kind, start + offset + 4
+
+
+_MOST_KEPT_BYTES = 32 * 1024**2  # of all streams of a file together
+
+
+class OpenCompoundFile(olefile.OleFileIO):  # type: ignore[misc] # olefile has no types
+    """A compound file that keeps its streams in memory until it is closed, within a bound."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._kept: dict[tuple[str, ...], bytes] = {}
+        self._n_kept = 0
+        self._listings: dict[tuple[bool, bool], list[list[str]]] = {}
+        super().__init__(io.BytesIO(data))
+
+    def openstream(self, filename: str | list[str]) -> io.BytesIO:
+        """Return a stream as a file.
+
+        Raises:
+            OSError: it is missing or damaged, or no stream.
+        """
+        key = tuple(filename.split("/") if isinstance(filename, str) else filename)
+        data = self._kept.get(key)
+        if data is None:
+            data = self._whole(list(key))
+            if self._n_kept + len(data) <= _MOST_KEPT_BYTES:
+                self._kept[key] = data
+                self._n_kept += len(data)
+        return io.BytesIO(data)
+
+    def listdir(self, streams: bool = True, storages: bool = False) -> list[list[str]]:
+        """Return the paths of the streams, and those of the storages."""
+        key = (streams, storages)
+        if key not in self._listings:
+            self._listings[key] = super().listdir(streams, storages)
+        return list(self._listings[key])
+
+    def close(self) -> None:
+        """Close the file and forget its streams."""
+        self._kept.clear()
+        self._data = b""
+        super().close()
+
+    def _whole(self, path: list[str]) -> bytes:
+        """Return the bytes of a stream; one of sectors in the file without olefile's checks."""
+        entry = self.direntries[self._find(path)]
+        if entry.entry_type == olefile.STGTY_STREAM and entry.size >= self.minisectorcutoff:
+            found = self._sound_chain(entry.isectStart, entry.size)
+            if found is not None:
+                return found
+        return bytes(super().openstream(path).read())
+
+    def _sound_chain(self, sector: int, size: int) -> bytes | None:
+        """Return the bytes of a chain of sectors; None where one of them lies outside of the file."""
+        n_bytes, table, data = self.sector_size, self.fat, self._data
+        n_sectors = -(-size // n_bytes)
+        n_whole = min(len(data) // n_bytes - 1, len(table))
+        if n_sectors > n_whole:
+            return None
+        pieces = []
+        for _ in range(n_sectors):
+            if not 0 <= sector < n_whole:
+                return None
+            at = (sector + 1) * n_bytes
+            pieces.append(data[at : at + n_bytes])
+            sector = table[sector]
+        return b"".join(pieces)[:size]
+
+
+# Excel and PowerPoint encrypt a document that is only locked against changes with these, for everybody.
+_KNOWN_TO_ALL = ("VelvetSweatshop", "/01Hannes Ruescher/01")
+
+
+def read_encrypted_package(content: Content, sink: Sink) -> None:
+    """Read the document within.
+
+    Raises:
+        ExtractError: encrypted, and no password fits; corrupt.
+    """
+    sink.read_member(replace(content, data=decrypted(content.data, sink.passwords)))
+
+
+def decrypted(data: bytes, passwords: Sequence[str]) -> bytes:
+    """Return the document without its encryption.
+
+    Raises:
+        ExtractError: encrypted, and no password fits; corrupt.
+    """
+    import msoffcrypto  # noqa: PLC0415 (heavy)
+    from msoffcrypto import exceptions  # noqa: PLC0415 (heavy)
+
+    for password in (*_KNOWN_TO_ALL, *passwords):
+        try:
+            document = msoffcrypto.OfficeFile(io.BytesIO(data))
+            document.load_key(password=password)
+            out = io.BytesIO()
+            document.decrypt(out)
+        except (exceptions.InvalidKeyError, exceptions.DecryptionError):
+            continue
+        except MemoryError:
+            raise
+        except Exception as error:  # noqa: BLE001 (it fails on damage in many ways)
+            raise ExtractError(FailReason.ENCRYPTED, f"encrypted office document: {mishap(error)}") from None
+        return out.getvalue()
+    raise ExtractError(FailReason.ENCRYPTED, "encrypted office document")

@@ -8,13 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from phiscan.errors import ExtractError
-from phiscan.extract.compound_parts.macros import read_macros
-from phiscan.extract.compound_parts.text_runs import is_typed, unshown, wide_runs
-from phiscan.extract.compound_parts.typed_texts import stream_texts
 from phiscan.extract.core.content import Content, Inflating, Sink
 from phiscan.extract.core.file_type import sniff
 from phiscan.extract.core.magic_numbers import UNKNOWN
+from phiscan.extract.office.binary_texts import read_macros, stream_texts
 from phiscan.extract.office.compound_file import is_cut, open_ole
+from phiscan.extract.office.storage import is_typed, unshown, wide_runs
 from phiscan.model import FailReason
 
 _NATIVE = "\x01Ole10Native"
@@ -26,60 +25,48 @@ _MAX_NAME_BYTES = 1024
 _CONTROLS = ("\x03OCXNAME", "Equation Native", "\x03OCXDATA", "\x03PRINT")
 
 
-class OleObjectExtractor:
-    """Read compound files that belong to no application of ours but carry a file."""
+def read_ole_object(content: Content, sink: Sink) -> None:
+    """Read macros, the embedded file as a member, else the runs of text in the streams.
 
-    media_types = frozenset({"application/x-ole-storage"})
-
-    def extract(self, content: Content, sink: Sink) -> None:
-        """Read macros, the embedded file as a member, else the runs of text in the streams.
-
-        Raises:
-            ExtractError: unsupported; there is no text in it.
-        """
-        with open_ole(content.data) as ole:
-            if is_cut(ole):
-                sink.fail(content.locator, FailReason.CORRUPT, "cut short")
-            has_macros = read_macros(ole, content, sink)
-            member = _native(ole)
-            texts = []
-            if member is not None:
-                texts = member.texts
-            elif not has_macros:
-                member = next(
-                    (_Embedded(name, _read(ole, name)) for name in _PAYLOADS if ole.exists(name)), None
-                )
-            is_control = any(ole.exists(name) for name in _CONTROLS) or _EQUATION in _description(ole)
-            if not has_macros and (member is None or (is_control and sniff(member.data) == UNKNOWN)):
-                member, texts = None, list(stream_texts(ole))
-                if not is_control:
-                    _say_what_is_left(content, sink, found=bool(texts))
-        sink.add("\n".join(unshown(texts, "")), content.place("strings"))
+    Raises:
+        ExtractError: unsupported; there is no text in it.
+    """
+    with open_ole(content.data) as ole:
+        if is_cut(ole):
+            sink.fail(content.locator, FailReason.CORRUPT, "cut short")
+        has_macros = read_macros(ole, content, sink)
+        member = _native(ole)
+        texts = []
         if member is not None:
-            sink.take_member()
-            sink.read_member(content.member(member.name, member.data))
-
-
-class ActiveMimeExtractor:
-    """Read the compound file of macros that Word and Excel keep in web pages and XML, ``editdata.mso``."""
-
-    media_types = frozenset({"application/x-mso"})
-
-    def extract(self, content: Content, sink: Sink) -> None:
-        """Read the compressed file as a member.
-
-        Raises:
-            ExtractError: corrupt; nothing in it can be unpacked.
-        """
-        at = content.data.find(_ZLIB, _LEAST_HEAD)
-        try:
-            data = sink.unpack(Inflating(content.data[at:]), len(content.data)) if at >= 0 else b""
-        except zlib.error:
-            data = b""
-        if not data:
-            raise ExtractError(FailReason.CORRUPT, "damaged compressed data")
+            texts = member.texts
+        elif not has_macros:
+            member = next((_Embedded(name, _read(ole, name)) for name in _PAYLOADS if ole.exists(name)), None)
+        is_control = any(ole.exists(name) for name in _CONTROLS) or _EQUATION in _description(ole)
+        if not has_macros and (member is None or (is_control and sniff(member.data) == UNKNOWN)):
+            member, texts = None, list(stream_texts(ole))
+            if not is_control:
+                _say_what_is_left(content, sink, found=bool(texts))
+    sink.add("\n".join(unshown(texts, "")), content.place("strings"))
+    if member is not None:
         sink.take_member()
-        sink.read_member(content.member("object", data))
+        sink.read_member(content.member(member.name, member.data))
+
+
+def read_active_mime(content: Content, sink: Sink) -> None:
+    """Read the compressed file as a member.
+
+    Raises:
+        ExtractError: corrupt; nothing in it can be unpacked.
+    """
+    at = content.data.find(_ZLIB, _LEAST_HEAD)
+    try:
+        data = sink.unpack(Inflating(content.data[at:]), len(content.data)) if at >= 0 else b""
+    except zlib.error:
+        data = b""
+    if not data:
+        raise ExtractError(FailReason.CORRUPT, "damaged compressed data")
+    sink.take_member()
+    sink.read_member(content.member("object", data))
 
 
 def _say_what_is_left(content: Content, sink: Sink, *, found: bool) -> None:

@@ -11,10 +11,9 @@ import re
 import struct
 from collections.abc import Iterator
 
-from phiscan.errors import ExtractError
 from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import Content, Sink
-from phiscan.extract.databases.named import read_strings
+from phiscan.extract.core.unsupported import read_strings
 from phiscan.model import FailReason
 
 _LENGTH_AND_DATA = 7  # the type of a property whose data follow their length
@@ -39,33 +38,22 @@ _MOST_PROPERTIES, _MOST_LISTS = 64, 200_000
 _MOST_TEXT_BYTES = 4 * 1024**2
 
 
-class OneNoteExtractor:
-    """Read ONE files."""
+def read_onenote(content: Content, sink: Sink) -> None:
+    """Add the texts, ``#texts``, each once, and read embedded files as members.
 
-    media_types = frozenset({"application/onenote"})
-
-    def extract(self, content: Content, sink: Sink) -> None:
-        """Add the texts, ``#texts``, each once, and read embedded files as members.
-
-        Raises:
-            ExtractError: unsupported; there is no text in it.
-        """
-        data = content.data
-        search = _Search(data)
-        texts = dict.fromkeys(text for text in map(str.strip, search.texts()) if text)
-        if search.left < 0:
-            sink.fail(content.place("texts"), FailReason.TOO_LARGE, "more lists of properties than are read")
-        sink.add("\n".join(texts), content.place("texts"))
-        if not texts:
-            read_strings(content, "application/onenote", sink, "no text object")
-        for number, file in enumerate(_files(data), 1):
-            try:
-                sink.take_member()
-                sink.spend(len(file))
-            except ExtractError as error:
-                sink.fail(content.place("files"), FailReason(error.reason), error.detail)
-                break
-            sink.read_member(content.member(f"file{number}", file))
+    Raises:
+        ExtractError: unsupported; there is no text in it.
+    """
+    data = content.data
+    search = _Search(data)
+    texts = dict.fromkeys(text for text in map(str.strip, search.texts()) if text)
+    if search.left < 0:
+        sink.fail(content.place("texts"), FailReason.TOO_LARGE, "more lists of properties than are read")
+    sink.add("\n".join(texts), content.place("texts"))
+    if not texts:
+        read_strings(content, "application/onenote", sink, "no text object")
+    for number, file in enumerate(_files(data), 1):
+        sink.read_new(content.member(f"file{number}", file))
 
 
 def _files(data: bytes) -> Iterator[bytes]:

@@ -7,26 +7,14 @@ from typing import Any
 from lxml import etree
 
 from phiscan.errors import ExtractError
-from phiscan.extract.core import magic_numbers as magic
 from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.office.package import Package, local_name
 from phiscan.model import FailReason
 
-_BLOCKS = frozenset(
-    {
-        "p",
-        "h",
-        "table-row",
-        "list-item",
-        "annotation",
-        "note",
-        "page",
-        "header",
-        "footer",
-        "frame",
-        "text-box",
-    }
-)
+_BLOCKS_TEXT = """
+p h table-row list-item annotation note page header footer frame text-box
+"""
+_BLOCKS = frozenset(_BLOCKS_TEXT.split())
 _CELLS = frozenset({"table-cell", "covered-table-cell"})
 _SKIPPED = frozenset(
     {"automatic-styles", "font-face-decls", "scripts", "settings", "binary-data", "styles", "forms-config"}
@@ -39,24 +27,19 @@ _BROKEN_CELLS = etree.XPath(
 _MAX_SPACES = 100
 
 
-class OpenDocumentExtractor:
-    """Read ODT, ODP, ODG and their templates."""
-
-    media_types = frozenset({magic.ODF + "text", magic.ODF + "presentation", magic.ODF + "graphics"})
-
-    def extract(self, content: Content, sink: Sink) -> None:
-        """Add the body, headers and footers, metadata, and read embedded objects as members."""
-        package = Package(content, sink)
-        if "content.xml" not in package.names:
-            raise ExtractError(FailReason.CORRUPT, "no content part")
-        refuse_encrypted(package)
-        for part, place in (("content.xml", "body"), ("styles.xml", "styles"), ("meta.xml", "properties")):
-            if part in package.names:
-                root = package.parse(part)
-                if root is not None:
-                    text = _metadata(root) if place == "properties" else flowing_text(root)
-                    sink.add(text, content.place(place))
-        read_objects(package)
+def read_opendocument(content: Content, sink: Sink) -> None:
+    """Add the body, headers and footers, metadata, and read embedded objects as members."""
+    package = Package(content, sink)
+    if "content.xml" not in package.names:
+        raise ExtractError(FailReason.CORRUPT, "no content part")
+    refuse_encrypted(package)
+    for part, place in (("content.xml", "body"), ("styles.xml", "styles"), ("meta.xml", "properties")):
+        if part in package.names:
+            root = package.parse(part)
+            if root is not None:
+                text = _metadata(root) if place == "properties" else flowing_text(root)
+                sink.add(text, content.place(place))
+    read_objects(package)
 
 
 def read_sheet_parts(package: Package, *, cells: bool) -> bool:

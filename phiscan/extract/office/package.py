@@ -14,10 +14,9 @@ from typing import Any
 from lxml import etree
 
 from phiscan.errors import ExtractError
-from phiscan.extract.archives.zip_salvage import salvage
+from phiscan.extract.archives.zip_files import salvage
 from phiscan.extract.core.charset import decode
-from phiscan.extract.core.content import Content, Inflating, Sink, mishap
-from phiscan.extract.core.package_parts import PackageParts
+from phiscan.extract.core.content import Content, Inflating, PackageParts, Sink, mishap
 from phiscan.extract.office.runs import fallback_lines
 from phiscan.extract.residue.prose import words_of
 from phiscan.model import FailReason
@@ -28,6 +27,16 @@ _UNDECLARED = frozenset({"ERR_UNDECLARED_ENTITY", "WAR_UNDECLARED_ENTITY"})
 # An internal subset declares entities and default attributes, none of which is expanded.
 _INTERNAL_SUBSET = re.compile(rb"<!DOCTYPE[^\[>]{0,4096}\[")
 _PROLOGUE_BYTES = 64 * 1024
+DAMAGED = "damaged XML"
+_HEAD_BYTES = 64
+_DECLARATION = re.compile(r"\s*<\?xml[^>]{0,400}>")  # which names the encoding
+# References to halves of a character beyond the first 65,536, in pairs as programs of UTF-16 write them, and
+# to NUL.
+_INVALID_REFERENCES = re.compile(
+    rb"(?:&#(?:[xX]0{0,4}(?:[dD][89a-fA-F][0-9a-fA-F]{2}|0)"
+    rb"|0{0,4}(?:5529[6-9]|55[3-9]\d\d|5[67]\d{3}|0));)+"
+)
+_REFERENCE = re.compile(rb"&#([xX]?)([0-9a-fA-F]+);")
 _NAMED_CHARACTER = re.compile(rb"&([A-Za-z][A-Za-z0-9]{1,31});")
 _XML_NAMES = frozenset({b"amp", b"lt", b"gt", b"quot", b"apos"})
 # Parts that say how a document is drawn or kept together. Cells of workbooks are read by calamine.
@@ -75,6 +84,7 @@ class Package:
         self._parsed: set[str] = set()
         self._n_pieces = sink.n_pieces  # of text, before this package
         self.values: list[str] = []  # of parsed parts, that their readers leave out
+        self.texts: list[list[str]] = []  # between the tags of parsed parts
         self._infos: dict[str, zipfile.ZipInfo] = {}
         self._found: dict[str, bytes] = {}  # the parts of a package without a directory
         try:
@@ -165,7 +175,9 @@ class Package:
         root, damage = parse_damaged(data)
         if root is not None and name not in self._parsed:
             self._parsed.add(name)
-            self.values += unshown_values(root, data, name)
+            if (values := unshown_values(root, data, name)) is not None:
+                self.values += values
+                self.texts.append(list(root.itertext()))
             if b"Fallback" in data:
                 self.values += fallback_lines(root)
         if damage is not None:
@@ -201,29 +213,26 @@ class Package:
         Embedded files, pictures, and files that somebody put into the package: an office program does not
         show these, whoever unpacks it does. The values that no reader gave are added first.
         """
-        from phiscan.extract.office_parts.sweep import sweep  # noqa: PLC0415 (works on packages)
+        from phiscan.extract.office.part_values import sweep  # noqa: PLC0415 (works on packages)
 
         sweep(self)
         for name in sorted(self.names, key=lambda name: (_is_medium(name), name)):
             if self.is_machine(name):
                 continue
             shown = name.rpartition("/")[2] if _is_medium(name) or _is_embedded(name) else name
-            try:
+            with self.sink.part(self.content.place(name)):
                 self.sink.take_member()
                 data = self.read(name)
                 if _BIBLIOGRAPHY in data[:_PROLOGUE_BYTES]:
                     data = _CITED_HOW.sub(b"", data, count=4)
                 yield self.content.member(shown, data)
-            except ExtractError as error:
-                self.sink.fail(self.content.place(name), FailReason(error.reason), error.detail)
 
 
-def unshown_values(root: Any, data: bytes, name: str) -> list[str]:
-    """Return the values of a part that its reader leaves out."""
-    from phiscan.extract.office_parts.sweep import is_swept  # noqa: PLC0415 (works on packages)
-    from phiscan.extract.office_parts.values import part_values  # noqa: PLC0415
+def unshown_values(root: Any, data: bytes, name: str) -> list[str] | None:
+    """Return the values of a part that its reader leaves out; None of one that only says how it is drawn."""
+    from phiscan.extract.office.part_values import is_swept, part_values  # noqa: PLC0415 (works on packages)
 
-    return part_values(root, data) if is_swept(name) else []
+    return part_values(root, data) if is_swept(name) else None
 
 
 @lru_cache(maxsize=4096)
@@ -246,6 +255,9 @@ def parse_damaged(data: bytes) -> tuple[Any, ExtractError | None]:
     No entity is expanded, nothing is fetched, and libxml2's limits on depth and size stay on.
     Characters that HTML names are put in, for the many writers that forget to declare them.
     """
+    if b"\0" in data[:_HEAD_BYTES]:  # UTF-16 or UTF-32: references and names are looked for in bytes
+        data = _DECLARATION.sub("", decode(data)[0].lstrip("\ufeff"), count=1).encode("utf-8", "replace")
+    data = _INVALID_REFERENCES.sub(_valid, data) if b"&#" in data else data
     try:
         root, names = _parse(data)
         if names & _UNDECLARED:
@@ -276,6 +288,19 @@ def _parse(data: bytes) -> tuple[Any, set[str]]:
     }
 
 
+def _valid(match: re.Match[bytes]) -> bytes:
+    """Write references to halves of a character as the character, and to what is none as U+FFFD.
+
+    >>> _valid(_INVALID_REFERENCES.match(b"&#55357;&#xDE0A;")), _valid(_INVALID_REFERENCES.match(b"&#xD800;"))
+    (b'&#128522;', b'&#65533;')
+    """
+    numbers = [int(digits, 16 if is_hex else 10) for is_hex, digits in _REFERENCE.findall(match[0])]
+    units = b"".join(number.to_bytes(2, "little") for number in numbers)
+    return b"".join(
+        b"&#%d;" % ord(char) for char in units.decode("utf-16-le", "replace").replace("\0", "\ufffd")
+    )
+
+
 def _numbered(match: re.Match[bytes]) -> bytes:
     """Write a character that HTML names by its number."""
     characters = "" if match[1] in _XML_NAMES else html5.get(f"{match[1].decode('ascii')};", "")
@@ -286,7 +311,7 @@ def _damage(data: bytes, root: Any, names: set[str]) -> ExtractError | None:
     if "ERR_RESOURCE_LIMIT" in names:
         return ExtractError(FailReason.TOO_LARGE, "XML nested too deep, or with too long a text")
     if names - _UNDECLARED:
-        return ExtractError(FailReason.CORRUPT, "damaged XML")
+        return ExtractError(FailReason.CORRUPT, DAMAGED)
     if names:
         return ExtractError(FailReason.CORRUPT, "XML entity that is not declared")
     prologue = data[:_PROLOGUE_BYTES].replace(b"\0", b"")  # as ASCII, also where it is UTF-16

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import html
 import re
+import sys
 from dataclasses import dataclass, replace
 
 from phiscan.errors import ExtractError
-from phiscan.extract.compound_parts.text_runs import is_person_named, is_typed
 from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.core.file_type import sniff
 from phiscan.extract.office.compound_file import codec
-from phiscan.extract.office.rich_text_charsets import CHARSETS, character
-from phiscan.extract.office.rich_text_objects import hex_bytes, object_bytes
+from phiscan.extract.office.storage import is_person_named, is_typed, native_file
 from phiscan.extract.residue.prose import words_of
 from phiscan.model import FailReason
 
@@ -82,31 +81,26 @@ _HTML_TAG = re.compile(r"<!--.*?(?:-->|$)|<[^>]*(?:>|$)", re.DOTALL)
 _MAX_DEPTH = 10_000
 
 
-class RichTextExtractor:
-    """Read RTF."""
+def read_rich_text(content: Content, sink: Sink) -> None:
+    """Add the text, what follows the document, its information, and embedded objects as members.
 
-    media_types = frozenset({"application/rtf"})
-
-    def extract(self, content: Content, sink: Sink) -> None:
-        """Add the text, what follows the document, its information, and embedded objects as members.
-
-        What cannot be read as RTF to its end is recorded, and added as it is.
-        """
-        reader = _Reader(content.data)
-        sink.add(reader.read(), content.locator)
-        if reader.damage is not None:
-            sink.fail(content.locator, FailReason(reader.damage.reason), reader.damage.detail)
-        rest = sink.bound(reader.rest.strip(b"\0 \t\r\n"), content.locator)
-        sink.add(decode(rest)[0], content.place("rest"))
-        sink.add(_tidy("\n".join(["".join(reader.hidden), *reader.given_names()])), content.place("hidden"))
-        sink.add("\n".join(reader.info), content.place("properties"))
-        for number, data in enumerate(reader.objects, 1):
+    What cannot be read as RTF to its end is recorded, and added as it is.
+    """
+    reader = _Reader(content.data)
+    sink.add(reader.read(), content.locator)
+    if reader.damage is not None:
+        sink.fail(content.locator, FailReason(reader.damage.reason), reader.damage.detail)
+    rest = sink.bound(reader.rest.strip(b"\0 \t\r\n"), content.locator)
+    sink.add(decode(rest)[0], content.place("rest"))
+    sink.add(_tidy("\n".join(["".join(reader.hidden), *reader.given_names()])), content.place("hidden"))
+    sink.add("\n".join(reader.info), content.place("properties"))
+    for number, data in enumerate(reader.objects, 1):
+        sink.take_member()
+        sink.read_member(content.member(f"object{number}", data))
+    for number, data in enumerate(reader.pictures, 1):
+        if sniff(data).startswith("image/"):
             sink.take_member()
-            sink.read_member(content.member(f"object{number}", data))
-        for number, data in enumerate(reader.pictures, 1):
-            if sniff(data).startswith("image/"):
-                sink.take_member()
-                sink.read_member(content.member(f"picture{number}", data))
+            sink.read_member(content.member(f"picture{number}", data))
 
 
 def rtf_text(data: bytes) -> str:
@@ -397,3 +391,61 @@ def _tidy(text: str) -> str:
     text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     lines = (line.strip(" \t\xa0") for line in text.replace("\0", " ").split("\n"))
     return "\n".join(line for line in lines if line)
+
+
+CHARSETS = {
+    77: 10000,
+    128: 932,
+    129: 949,
+    134: 936,
+    136: 950,
+    161: 1253,
+    162: 1254,
+    163: 1258,
+    177: 1255,
+    178: 1256,
+    186: 1257,
+    204: 1251,
+    222: 874,
+    238: 1250,
+}
+
+
+def character(value: int) -> str:
+    r"""Return the character of ``\u``: a signed 16-bit number; half of a pair stays a half."""
+    code = value + 0x10000 if value < 0 else value
+    return chr(code) if 0 < code <= sys.maxunicode else ""
+
+
+_PACKAGE_CLASS = b"\x08\0\0\0Package\0"
+_HEX = re.compile(rb"[0-9a-fA-F\s]+")
+
+
+def object_bytes(data: bytes) -> bytes:
+    """Return the compound file or the package within an object's hexadecimal data."""
+    raw = hex_bytes(data)
+    at = raw.find(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
+    return raw[at:] if at >= 0 else _packaged(raw)
+
+
+def _packaged(raw: bytes) -> bytes:
+    """Return the file that a packager put into an object of OLE 1; empty where there is none.
+
+    Source: [MS-OLEDS] 2.2.5 (version, format, three strings after their lengths, length, data).
+    """
+    at = raw.find(_PACKAGE_CLASS)
+    if at < 0:
+        return b""
+    at += len(_PACKAGE_CLASS)
+    for _ in range(2):  # topic and item
+        at += 4 + int.from_bytes(raw[at : at + 4], "little")
+    size = int.from_bytes(raw[at : at + 4], "little")
+    data = raw[at + 4 : at + 4 + size]
+    return native_file(data) if data else b""
+
+
+def hex_bytes(data: bytes) -> bytes:
+    """Return the bytes after hexadecimal digits, up to the first other character."""
+    match = _HEX.match(data)
+    digits = b"".join(match.group().split()) if match else b""
+    return bytes.fromhex(digits[: len(digits) // 2 * 2].decode("ascii"))

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterator
 from typing import Any
 
-from phiscan.errors import ExtractError
+from phiscan.errors import ExtractError, kind_of
 from phiscan.model import FailReason
 
 _MOST_GLYPHS = 50_000
@@ -82,6 +82,6 @@ def pages_text(stream: Any) -> Iterator[str]:
     except (PDFPasswordIncorrect, PDFEncryptionError):
         raise ExtractError(FailReason.ENCRYPTED) from None
     except Exception as error:  # noqa: BLE001 (see page_text)
-        raise ExtractError(FailReason.CORRUPT, type(error).__name__) from None
+        raise ExtractError(FailReason.CORRUPT, kind_of(error)) from None
     if n_pages == 0:
         raise ExtractError(FailReason.CORRUPT, "no page")

@@ -32,43 +32,38 @@ _DATE_DIGITS = 8
 _EIGHT_BITS = 255
 
 
-class DicomExtractor:
-    """Read DICOM part 10 files."""
+def read_dicom(content: Content, sink: Sink) -> None:
+    """Add the header ``#header``, read an encapsulated document as a member, and burned-in text by OCR.
 
-    media_types = frozenset({"application/dicom"})
+    Raises:
+        ExtractError: corrupt.
+    """
+    import pydicom  # noqa: PLC0415 (heavy)
 
-    def extract(self, content: Content, sink: Sink) -> None:
-        """Add the header ``#header``, read an encapsulated document as a member, and burned-in text by OCR.
-
-        Raises:
-            ExtractError: corrupt.
-        """
-        import pydicom  # noqa: PLC0415 (heavy)
-
-        warnings.simplefilter("ignore")  # pydicom quotes the values it doubts
-        pydicom.config.settings.reading_validation_mode = pydicom.config.IGNORE
-        try:
-            dataset = pydicom.dcmread(io.BytesIO(content.data), force=True)
-        except Exception as error:  # noqa: BLE001 (it fails on damage in many ways)
-            raise ExtractError(FailReason.CORRUPT, mishap(error)) from None
-        if _is_cut(dataset):
-            sink.fail(content.place("header"), FailReason.CORRUPT, "a field is longer than the file")
-        lines: list[str] = []
-        try:
-            lines.extend(_lines(dataset, 0))
-        except ExtractError as error:
-            sink.fail(content.place("header"), FailReason(error.reason), error.detail)
-        except Exception as error:  # noqa: BLE001 (see above; elements are decoded as they are asked for)
-            sink.fail(content.place("header"), FailReason.CORRUPT, mishap(error))
-        sink.add("\n".join(lines), content.place("header"))
-        if not len(dataset):
-            raise ExtractError(FailReason.CORRUPT, "no header fields")
-        document = dataset.get(_DOCUMENT)
-        if document is not None and document.value:
-            sink.take_member()
-            sink.read_member(content.member("document", bytes(document.value)))
-        if _PIXELS in dataset and _shows_text(dataset):
-            _read_frames(dataset, content, sink)
+    warnings.simplefilter("ignore")  # pydicom quotes the values it doubts
+    pydicom.config.settings.reading_validation_mode = pydicom.config.IGNORE
+    try:
+        dataset = pydicom.dcmread(io.BytesIO(content.data), force=True)
+    except Exception as error:  # noqa: BLE001 (it fails on damage in many ways)
+        raise ExtractError(FailReason.CORRUPT, mishap(error)) from None
+    if _is_cut(dataset):
+        sink.fail(content.place("header"), FailReason.CORRUPT, "a field is longer than the file")
+    lines: list[str] = []
+    try:
+        lines.extend(_lines(dataset, 0))
+    except ExtractError as error:
+        sink.fail(content.place("header"), FailReason(error.reason), error.detail)
+    except Exception as error:  # noqa: BLE001 (see above; elements are decoded as they are asked for)
+        sink.fail(content.place("header"), FailReason.CORRUPT, mishap(error))
+    sink.add("\n".join(lines), content.place("header"))
+    if not len(dataset):
+        raise ExtractError(FailReason.CORRUPT, "no header fields")
+    document = dataset.get(_DOCUMENT)
+    if document is not None and document.value:
+        sink.take_member()
+        sink.read_member(content.member("document", bytes(document.value)))
+    if _PIXELS in dataset and _shows_text(dataset):
+        _read_frames(dataset, content, sink)
 
 
 def _is_cut(dataset: Any) -> bool:

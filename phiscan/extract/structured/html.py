@@ -9,10 +9,11 @@ from urllib.parse import unquote_to_bytes
 
 from phiscan.extract.core.charset import decode, decode_declared
 from phiscan.extract.core.content import Content, Sink
+from phiscan.extract.core.file_type import sniff
+from phiscan.extract.core.labels import is_label
 from phiscan.extract.residue.prose import MIN_WORDS, words_of
-from phiscan.extract.text_codes.coded_run import readable
-from phiscan.extract.text_codes.escapes import form_runs, percent_runs
-from phiscan.extract.xml_documents.web_tables import with_records
+from phiscan.extract.spreadsheets.rows import has_header, lay_out
+from phiscan.extract.text_codes.escapes import form_runs, percent_runs, readable
 from phiscan.model import FailReason
 
 _DECLARATION_BYTES = 32 * 1024
@@ -32,41 +33,11 @@ _MAX_WITHIN = 3  # templates and comments within each other; below that their so
 _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)")
 _FEW_TAGS = 2000
 # Elements without an end tag, or that end without one.
-_OPEN_ENDED = frozenset(
-    [
-        "area",
-        "base",
-        "br",
-        "col",
-        "embed",
-        "hr",
-        "img",
-        "input",
-        "link",
-        "meta",
-        "param",
-        "source",
-        "track",
-        "wbr",
-        "p",
-        "li",
-        "dt",
-        "dd",
-        "option",
-        "optgroup",
-        "tr",
-        "td",
-        "th",
-        "tbody",
-        "thead",
-        "tfoot",
-        "colgroup",
-        "caption",
-        "html",
-        "head",
-        "body",
-    ]
-)
+_OPEN_ENDED_TEXT = """
+area base br col embed hr img input link meta param source track wbr p li dt dd option optgroup tr td th
+tbody thead tfoot colgroup caption html head body
+"""
+_OPEN_ENDED = frozenset(_OPEN_ENDED_TEXT.split())
 _FORMATS = frozenset(
     ["a", "b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u"]
 )
@@ -74,84 +45,31 @@ _FORMATS = frozenset(
 # the open formats again in each block.
 _MAX_LOOKS = 400_000_000
 _MAX_REOPENED = 2_000_000
-_BLOCKS = frozenset(
-    [
-        "address",
-        "article",
-        "aside",
-        "blockquote",
-        "br",
-        "button",
-        "caption",
-        "center",
-        "dd",
-        "details",
-        "dialog",
-        "div",
-        "dl",
-        "dt",
-        "fieldset",
-        "figcaption",
-        "figure",
-        "footer",
-        "form",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "head",
-        "header",
-        "hr",
-        "html",
-        "body",
-        "input",
-        "legend",
-        "li",
-        "main",
-        "nav",
-        "ol",
-        "option",
-        "p",
-        "pre",
-        "section",
-        "select",
-        "summary",
-        "table",
-        "tbody",
-        "textarea",
-        "tfoot",
-        "thead",
-        "title",
-        "tr",
-        "ul",
-    ]
-)
+_BLOCKS_TEXT = """
+address article aside blockquote br button caption center dd details dialog div dl dt fieldset
+figcaption figure footer form h1 h2 h3 h4 h5 h6 head header hr html body input legend li main nav ol
+option p pre section select summary table tbody textarea tfoot thead title tr ul
+"""
+_BLOCKS = frozenset(_BLOCKS_TEXT.split())
 _MARKS = {"table": "\n\x01", "tr": "\n\x03", "td": "\t\x04", "th": "\t\x04"}
 _STYLE_TEXT = re.compile(r"/\*(.*?)\*/|\bcontent\s*:\s*(?:\"([^\"]+)\"|'([^']+)')", re.DOTALL)
 _MARKUP_IN_STYLE = re.compile(r"<(?:body|p|div|table|td|span|pre|h[1-6]|ul|br)\b", re.IGNORECASE)
-_INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u2060\ufeff"))  # marks of where a word may be broken
+_MIN_PICTURE_BYTES = 100  # fewer show nothing: a single pixel
 _DATA_URI = re.compile(r"data:([a-z]+/[\w.+-]+)((?:;[\w=.\"-]+)*),([^\"'\s)<>]+)", re.IGNORECASE)
 _META_LABELS = ("name", "property", "http-equiv")
 
 
-class WebPageExtractor:
-    """Read web pages."""
-
-    media_types = frozenset({"text/html"})
-
-    def extract(self, content: Content, sink: Sink) -> None:
-        """Add the page as one segment, then what a browser does not show, ``#hidden``."""
-        html = _decode(sink.bound(content.data, content.locator))
-        if is_degenerate(html):
-            sink.fail(content.locator, FailReason.NESTED_TOO_DEEP, "HTML read as plain text")
-            sink.add(html, content.locator)
-        else:
-            shown, hidden = _page_texts(html)
-            sink.add(shown, content.locator)
-            sink.add(hidden, content.place("hidden"))
-        read_inline_files(html, content, sink)
+def read_web_page(content: Content, sink: Sink) -> None:
+    """Add the page as one segment, then what a browser does not show, ``#hidden``."""
+    html = _decode(sink.bound(content.data, content.locator))
+    if is_degenerate(html):
+        sink.fail(content.locator, FailReason.NESTED_TOO_DEEP, "HTML read as plain text")
+        sink.add(html, content.locator)
+    else:
+        shown, hidden = _page_texts(html)
+        sink.add(shown, content.locator)
+        sink.add(hidden, content.place("hidden"))
+    read_inline_files(html, content, sink)
 
 
 def read_inline_files(html: str, content: Content, sink: Sink) -> None:
@@ -164,6 +82,8 @@ def read_inline_files(html: str, content: Content, sink: Sink) -> None:
             except ValueError:
                 sink.fail(content.member(f"inline{number}", b"").locator, FailReason.CORRUPT, "not base64")
                 continue
+        if len(data) < _MIN_PICTURE_BYTES and sniff(data).startswith("image/"):
+            continue  # a single pixel, or a placeholder
         if not match[1].lower().startswith(("font/", "application/font", "application/x-font", "text/css")):
             sink.take_member()
             sink.read_member(content.member(f"inline{number}", data))
@@ -246,8 +166,7 @@ def _page_texts(html: str, within: int = 0) -> tuple[str, str]:
                 pieces.append("\x02\n" if node.tag == "table" else "\n")
         if node is not None:
             node = node.next
-    shown = "".join(pieces).translate(_INVISIBLE)
-    return _tidy(with_records(shown)), _tidy("\n".join(hidden))
+    return _tidy(with_records("".join(pieces))), _tidy("\n".join(hidden))
 
 
 def _hidden_text(node: Any, tag: str, within: int) -> str:
@@ -329,3 +248,36 @@ def _tidy(text: str) -> str:
 
 def _one_blank(blanks: re.Match[str]) -> str:
     return "\t" if "\t" in blanks[0] else " "
+
+
+_TABLE = re.compile("\x01([^\x01\x02]*)\x02")
+_CODES = re.compile("[\x01-\x04]")
+_MIN_ROWS = 2
+
+
+def with_records(text: str) -> str:
+    r"""Return the text of a page with its marked tables laid out, and without the marks.
+
+    >>> print(with_records("\x01\x03\x04Patient\x04Card\x03\x04Roy\x041234\x03\x04Lee\x045678\x02").strip())
+    Patient | Card
+    Patient: Roy | Card: 1234
+    Patient: Lee | Card: 5678
+    """
+    if "\x01" not in text:
+        return _CODES.sub("", text)
+    return _CODES.sub("", _TABLE.sub(lambda match: _laid_out(match[1]), text))
+
+
+def _laid_out(table: str) -> str:
+    caption, *marked = table.split("\x03")
+    rows = [
+        (number, [" ".join(cell.split()) for cell in row.split("\x04")[1:]])
+        for number, row in enumerate(marked, 1)
+    ]
+    widest = max((len(cells) for _, cells in rows), default=0)
+    if len(rows) < _MIN_ROWS or widest < 2 or not has_header(rows):  # noqa: PLR2004 (a column alone)
+        return table
+    if len(rows) == _MIN_ROWS and not all(map(is_label, rows[0][1])):
+        return table
+    lines = "\n".join(line for _, line in lay_out(rows))
+    return f"{caption.strip()}\n{lines}\n"

@@ -30,19 +30,14 @@ _X12_PARTIES = {
 }
 
 
-class Hl7Extractor:
-    """Read HL7 v2 messages and batches."""
-
-    media_types = frozenset({"application/hl7-v2"})
-
-    def extract(self, content: Content, sink: Sink) -> None:
-        """Add the raw message, one segment per line, then the labelled fields ``#fields``, then documents."""
-        text = decode(content.data)[0].replace("\r\n", "\n").replace("\r", "\n").strip("\x0b\x1c\n")
-        enclosures = Enclosures(content, sink)
-        text = _lift(text, enclosures)
-        sink.add(text, content.locator)
-        sink.add("\n".join(hl7_lines(text)), content.place("fields"))
-        enclosures.read()
+def read_hl7(content: Content, sink: Sink) -> None:
+    """Add the raw message, one segment per line, then the labelled fields ``#fields``, then documents."""
+    text = decode(content.data)[0].replace("\r\n", "\n").replace("\r", "\n").strip("\x0b\x1c\n")
+    enclosures = Enclosures(content, sink)
+    text = _lift(text, enclosures)
+    sink.add(text, content.locator)
+    sink.add("\n".join(hl7_lines(text)), content.place("fields"))
+    enclosures.read()
 
 
 def _lift(text: str, enclosures: Enclosures) -> str:
@@ -105,22 +100,17 @@ def _show(value: str, component: str, label: str) -> str:
     return shown
 
 
-class X12Extractor:
-    """Read X12 interchanges."""
-
-    media_types = frozenset({"application/edi-x12"})
-
-    def extract(self, content: Content, sink: Sink) -> None:
-        """Add the interchange with one segment per line, then the labelled fields ``#fields``."""
-        text = decode(content.data)[0].lstrip("\ufeff \r\n")
-        if len(text) < 106:  # noqa: PLR2004 (the ISA segment has a fixed length)
-            sink.add(text, content.locator)
-            return
-        element, end = text[3], text[105]
-        segments = [segment.strip() for segment in text.split(end)]
-        sink.add("\n".join(segment.replace(element, " | ") for segment in segments), content.locator)
-        lines = [line for segment in segments for line in _x12_lines(segment.split(element))]
-        sink.add("\n".join(lines), content.place("fields"))
+def read_x12(content: Content, sink: Sink) -> None:
+    """Add the interchange with one segment per line, then the labelled fields ``#fields``."""
+    text = decode(content.data)[0].lstrip("\ufeff \r\n")
+    if len(text) < 106:  # noqa: PLR2004 (the ISA segment has a fixed length)
+        sink.add(text, content.locator)
+        return
+    element, end = text[3], text[105]
+    segments = [segment.strip() for segment in text.split(end)]
+    sink.add("\n".join(segment.replace(element, " | ") for segment in segments), content.locator)
+    lines = [line for segment in segments for line in _x12_lines(segment.split(element))]
+    sink.add("\n".join(lines), content.place("fields"))
 
 
 def _x12_lines(elements: list[str]) -> Iterator[str]:

@@ -9,25 +9,108 @@ from __future__ import annotations
 import base64
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
 import re2
 
-from phiscan.extract.text_codes.coded_run import Code, CodedRun
+from phiscan.extract.core.charset import decode
+from phiscan.extract.residue.prose import words_of
 from phiscan.extract.transport.decoding import from_quoted_printable
+from phiscan.extract.transport.header_words import decode_words
+
+# One run of coded text: its offsets in the bytes that hold it, and the decoded bytes.
+
+_SAMPLE_CHARS = _SAMPLE_BYTES = 4096
+_ASCII = bytes({*range(0x20, 0x7F), *b"\t\r\n"})
+_ASCII_SHARE = 0.85
+_BLANK = re.compile(r"[^\W\d_][^\W\d_][,;:.\"]*\s+[\"(]?\w")
+_MOST_CUT = 3  # bytes of a character that goes on after the head
+_PRINTABLE_SHARE = 0.97
+_LETTER_SHARE = 0.6
+MIN_WORDS = 2  # fewer are a name of a field or letters by chance
+
+
+@dataclass(frozen=True, slots=True)
+class CodedRun:
+    """Half-open byte offsets of a run, the name of the code, and the decoded bytes."""
+
+    start: int
+    end: int
+    code: str
+    data: bytes = field(repr=False)
+
+
+Finder = Callable[[bytes], Iterator[CodedRun]]
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A finder of coded runs, and a pattern in RE2 syntax: a text that does not match it is not searched."""
+
+    find: Finder
+    hint: bytes
+
+
+def readable(data: bytes) -> str:
+    r"""Return decoded bytes as text; nothing unless they are printable and hold two words or more.
+
+    Bytes of one code page above ASCII are text only where most of them are ASCII: any bytes spell something.
+
+    >>> readable(b"Lena Okafor, MRN 40718823"), readable(b"\x93a\x1f\x07ng\xee"), readable(b"width 20")
+    ('Lena Okafor, MRN 40718823', '', '')
+    """
+    if not is_plain(data[:_SAMPLE_BYTES]):
+        return ""
+    text = decode(data)[0].strip("\0 ") if data else ""
+    sample = text[:_SAMPLE_CHARS]
+    n_printable = sum(map(str.isprintable, sample)) + sum(map(sample.count, "\t\r\n\f"))
+    n_letters = sum(map(str.isalpha, sample)) + sum(map(sample.count, " \n"))
+    if n_printable < max(_PRINTABLE_SHARE * len(sample), 1) or n_letters < _LETTER_SHARE * len(sample):
+        return ""
+    if not _BLANK.search(sample) and sample.isascii():
+        return ""
+    return text if len(words_of(sample)) >= MIN_WORDS or _is_other_script(sample) else ""
+
+
+def is_plain(head: bytes) -> bool:
+    """Tell the first bytes of a text: ASCII for the most part, UTF-8, or UTF-16."""
+    n_ascii = len(head) - len(head.translate(None, _ASCII))
+    return n_ascii >= _ASCII_SHARE * len(head) or _is_wide(head) or _is_utf8(head)
+
+
+def _is_wide(head: bytes) -> bool:
+    """Tell UTF-16 of a Latin text: every second byte is NUL."""
+    n_nul = head.count(0)
+    return 3 * n_nul > len(head) and max(head[::2].count(0), head[1::2].count(0)) >= n_nul * _ASCII_SHARE
+
+
+def _is_utf8(head: bytes) -> bool:
+    try:
+        return bool(head.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        return error.start >= max(len(head) - _MOST_CUT, 1)  # it may be cut within a character
+
+
+def _is_other_script(sample: str) -> bool:
+    """Tell a text whose words are not set apart by blanks, or are few: Chinese, Japanese."""
+    return sum(char.isalpha() and char >= "\u0370" for char in sample) >= MIN_WORDS
+
 
 _PERCENT_CODES = rb"(?:%[0-9A-Fa-fu][0-9A-Fa-f][^\s\"'<>`|()\[\]{}%]*)"
 _PERCENT = re2.compile(rb"[^\s\"'<>`|()\[\]{},%%]*%b{2,}" % _PERCENT_CODES)
-_BLANK_IN_VALUE = rb"=[\w.%-]*[A-Za-z]\+[A-Za-z]"
+_BLANK_IN_VALUE = rb"=[\w.%-]*[A-Za-z](?:\+|%20)[A-Za-z]"
 _HAS_BLANK_IN_VALUE = re2.compile(_BLANK_IN_VALUE)
 _WIDE_PERCENT = re.compile(rb"%u([0-9A-Fa-f]{4})")
+_FIELD = rb"[\w.%-]{1,80}=[\w.%+@:-]{0,400}"
+# Two fields of a form; after the sign that begins a query or a fragment one is enough.
 _FORM = re.compile(
-    rb"(?<![\w&=%.+-])(?:[\w.%-]{1,80}=[\w.%+@:-]{0,400}&){1,200}[\w.%-]{1,80}=[\w.%+@:-]{0,400}"
+    rb"(?:(?<=[?#])(?:%b[&;]){0,200}|(?<![\w&=%%.+-])(?:%b&){1,200})%b" % (_FIELD, _FIELD, _FIELD)
 )
-_BLANK_IN_FORM = re.compile(rb"[A-Za-z]\+[A-Za-z]")
+_BLANK_IN_FORM = re.compile(rb"[A-Za-z](?:\+|%20)[A-Za-z]")
 _ANY_ESCAPE = rb"\\(?:x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|[0-3][0-7]{2}\\|X[0-9A-F]{4})"
 _HAS_ESCAPE = re2.compile(_ANY_ESCAPE)
 _HEX_ESCAPES = re.compile(rb"(?:\\x[0-9A-Fa-f]{2}[\w .,:;/@()-]{0,3}){6,}")
@@ -38,33 +121,26 @@ _WIDE_ESCAPES = re.compile(
 )
 _TO_LAST_STOP = re.compile(rb".*[\s\"'\\]", re.DOTALL)
 _MOST_BEFORE = 80
-# A word, as a name, of which letters are written so, alone between quotes or signs.
-_ESCAPED_WORD = re.compile(
-    rb"[A-Za-z'-]{0,40}(?:\\(?:u0[01]|x)[0-9A-Fa-f]{2}[A-Za-z'-]{0,40}){1,12}(?![\\\w])"
-)
 _LETTER_ESCAPE = re.compile(rb"\\(?:u([0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2}))")
-_WIDE_LATIN = b"\\u0"
 _OCTAL_ESCAPES = re.compile(rb"(?:\\[0-3][0-7]{2}[\w .,:;/@()-]{0,3}){4,}")
 _OCTAL_ESCAPE = re.compile(rb"\\([0-3][0-7]{2})")
 _REFERENCE = rb"&(?:#[0-9]{2,7}|#[xX][0-9A-Fa-f]{2,6}|[a-zA-Z]{1,2}(?:acute|grave|circ|cedil|uml|tilde|lig));"
 _REFERENCES = re2.compile(_REFERENCE)
-_MIN_REFERENCES = 2
 _QUOTED = (
     rb"[A-Za-z0-9,.;:)]=(?:20|0D|0A|09|2[1-9A-F]|3[ABDF]|C[2-9A-F]=[89AB][0-9A-F]|E[0-9A-F])"
-    rb"(?:[A-Za-z=]|\r?\n|$)"
+    rb"(?:[A-Za-z=]|\r?\n|$)|[a-z]=\r?\n[a-z]"
 )
 _QUOTEDS = re2.compile(_QUOTED)
-_MIN_QUOTED = 2
+_MIN_CODES = 2  # in a line
+_ENCODED_WORD = rb"=\?[A-Za-z0-9-]{3,20}\?[BbQq]\?[^?\s]+\?="
+_ENCODED_WORDS = re2.compile(_ENCODED_WORD)
 _QUERY = re.compile(rb"[?&][\w.%-]+=")
-_MOST_LINE = 4000
-_MOST_LINES = 200
+_MOST_LINE, _MOST_LINES = 4000, 200  # bytes of a line, lines of a paragraph
 _UTF7 = re.compile(rb"(?<![A-Za-z0-9+/])\+([A-Za-z0-9+/]{11,})-?")
 _FIRST_UTF7 = b"+A"  # a character of Latin-1 begins with zeros
 _CJK = range(0x2E80, 0xA000)
 _MOST_SCRIPTS = 2  # of one run; random digits have many
 _HL7 = re.compile(rb"\\X((?:[0-9A-F]{2}){2,})\\")
-ESCAPED_WORD = "escaped word"
-_LEAST_LETTERS = 3
 _ROUNDS = 3  # a code within itself: %2520
 
 
@@ -72,30 +148,28 @@ def percent_runs(text: bytes) -> Iterator[CodedRun]:
     """Yield percent-encoded words and query strings; the fields of a query come as ``name: value``."""
     for match in _PERCENT.finditer(text) if b"%" in text else ():
         found = match.group()
-        for _ in range(_ROUNDS):
-            if b"%" not in found:
-                break
+        for _ in range(_ROUNDS if b"%" in found else 0):
             found = unquote_to_bytes(found)
         if b"%u" in found:
-            found = _WIDE_PERCENT.sub(_wide, found)
+            found = _WIDE_PERCENT.sub(_letter, found)
         yield CodedRun(match.start(), match.end(), "percent-encoding", _fields(found))
 
 
 def form_runs(text: bytes) -> Iterator[CodedRun]:
-    """Yield the fields of a form that has no percent sign, its blanks written as plus signs."""
-    if b"&" in text and b"+" in text and _HAS_BLANK_IN_VALUE.search(text):
+    """Yield the fields of a form or query with one percent sign or none, its blanks written as plus signs."""
+    if b"=" in text and _HAS_BLANK_IN_VALUE.search(text):
         for match in _FORM.finditer(text):
-            if _BLANK_IN_FORM.search(match.group()) and b"%" not in match.group():
-                yield CodedRun(match.start(), match.end(), "form encoding", _fields(match.group()))
+            if _BLANK_IN_FORM.search(match.group()) and match.group().count(b"%") <= 1:
+                yield CodedRun(*match.span(), "form encoding", _fields(unquote_to_bytes(match.group())))
 
 
 def _fields(query: bytes) -> bytes:
     """Return the fields of a query string on one line; a text without fields as it is."""
-    head, mark, rest = query.partition(b"?")
+    head, mark, rest = query.partition(b"?" if b"?" in query else b"#")
     fields = rest if mark and b"=" in rest else query
     if b"=" not in fields:
         return query
-    parts = [part.partition(b"=") for part in re.split(rb"[&;]", fields) if part]
+    parts = [part.partition(b"=") for part in re.split(rb"&(?:amp;)?|;", fields) if part]
     lines = [b"%s: %s" % (key, value.replace(b"+", b" ")) if value else key for key, _, value in parts]
     return (head + b" " if mark and fields is rest else b"") + b" | ".join(lines)
 
@@ -129,40 +203,33 @@ def _wide_runs(text: bytes) -> Iterator[CodedRun]:
         yield CodedRun(start, end, "escapes", _LETTER_ESCAPE.sub(_letter, text[start:end]))
 
 
-def word_runs(text: bytes) -> Iterator[CodedRun]:
-    """Yield single words in which letters are written as escapes."""
-    if _WIDE_LATIN in text:
-        for match in _ESCAPED_WORD.finditer(text):
-            plain = _LETTER_ESCAPE.sub(_letter, match.group())
-            letters = plain.decode("utf-8", "replace").replace("'", "").replace("-", "")
-            if len(letters) >= _LEAST_LETTERS and letters.isalpha():
-                yield CodedRun(match.start(), match.end(), ESCAPED_WORD, plain)
-
-
 def _letter(found: re.Match[bytes]) -> bytes:
     return chr(int(found[1] or found[2], 16)).encode("utf-8", "replace")
 
 
-def _wide(found: re.Match[bytes]) -> bytes:
-    return chr(int(found[1], 16)).encode("utf-8", "replace")
-
-
 def reference_runs(text: bytes) -> Iterator[CodedRun]:
     """Yield lines with character references of HTML, in a text that is none."""
-    for start, end in _lines_with(_REFERENCES, text, _MIN_REFERENCES) if b"&" in text else ():
+    for start, end in _lines_with(_REFERENCES, text, _MIN_CODES) if b"&" in text else ():
         plain = html.unescape(text[start:end].decode("utf-8", "replace")).encode("utf-8", "replace")
         yield CodedRun(start, end, "character references", plain)
 
 
 def quoted_runs(text: bytes) -> Iterator[CodedRun]:
     """Yield lines with two escapes or more of quoted-printable, with the lines that go on after them."""
-    whole = 0
-    for start, end in _lines_with(_QUOTEDS, text, _MIN_QUOTED) if b"=" in text else ():
+    whole, n_least = 0, 1 if b"rintable" in text else _MIN_CODES  # mail that says how it is encoded
+    for start, end in _lines_with(_QUOTEDS, text, n_least) if b"=" in text else ():
         # In a paragraph that was decoded, or an address, whose values may begin with two digits.
         if start < whole or _QUERY.search(text, start, end):
             continue
         whole = _end_of_paragraph(text, start, end)
         yield CodedRun(start, whole, "quoted-printable", from_quoted_printable(text[start:whole]))
+
+
+def encoded_word_runs(text: bytes) -> Iterator[CodedRun]:
+    """Yield lines with encoded words of header fields (RFC 2047), in a text that is no mail."""
+    for start, end in _lines_with(_ENCODED_WORDS, text, 1) if b"=?" in text else ():
+        plain = decode_words(text[start:end].decode("utf-8", "replace"))
+        yield CodedRun(start, end, "encoded words", plain.encode("utf-8", "replace"))
 
 
 def _end_of_paragraph(text: bytes, start: int, end: int) -> int:
@@ -219,8 +286,8 @@ CODES = (
     Code(percent_runs, _PERCENT_CODES + rb"%[0-9A-Fa-fu][0-9A-Fa-f]"),
     Code(form_runs, _BLANK_IN_VALUE),
     Code(escape_runs, _ANY_ESCAPE),
-    Code(word_runs, re.escape(_WIDE_LATIN)),
     Code(reference_runs, _REFERENCE),
     Code(quoted_runs, _QUOTED),
+    Code(encoded_word_runs, _ENCODED_WORD),
     Code(utf7_runs, re.escape(_FIRST_UTF7)),
 )

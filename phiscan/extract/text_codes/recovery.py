@@ -14,13 +14,12 @@ from typing import Any
 
 import re2
 
-from phiscan.errors import ExtractError
 from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.core.encoded_documents import is_document
 from phiscan.extract.core.file_type import sniff
 from phiscan.extract.core.magic_numbers import TEXT
-from phiscan.extract.text_codes import digits, escapes, programs
-from phiscan.extract.text_codes.coded_run import Code, CodedRun, Finder, is_plain, readable
+from phiscan.extract.text_codes import digits, escapes
+from phiscan.extract.text_codes.escapes import Code, CodedRun, Finder, is_plain, readable
 from phiscan.extract.transport import runs as transport_runs
 from phiscan.model import FailReason
 
@@ -52,7 +51,7 @@ _GROUPS = (
     _Group.of(Code(encoded_documents, transport_runs.HINT), *digits.LONG_CODES),
     _Group.of(*digits.SHORT_CODES),
     _Group.of(*digits.DENSE_CODES),
-    _Group.of(*programs.CODES, *digits.LISTED_CODES, *escapes.CODES),
+    _Group.of(*digits.PROGRAM_CODES, *digits.LISTED_CODES, *escapes.CODES),
 )
 _BATCH_BYTES = 256 * 1024  # of segments whose hints are looked for at once
 _PLACE = "decoded"
@@ -131,9 +130,6 @@ def _read_runs(
 ) -> Iterator[str]:
     """Yield the text of each run in ``data``; read the documents among them as members."""
     for run in runs:
-        if run.code == escapes.ESCAPED_WORD:
-            yield _label(data, run) + run.data.decode("utf-8", "replace")
-            continue
         if run.code == "LDIF" and len(run.data) <= _INLINE_BYTES and is_plain(run.data):
             yield run.data.decode("utf-8", "replace")
             continue
@@ -143,7 +139,7 @@ def _read_runs(
             if rounds > 1:
                 yield from _read_runs(run.data, coded_runs(run.data), content, sink, rounds - 1)
         elif is_document(run.data) and (text or _is_solid(run)):
-            _read_member(run, content, sink)
+            sink.read_new(content.member(f"decoded{run.start}", run.data))
             yield ""
 
 
@@ -156,17 +152,6 @@ def _is_solid(run: CodedRun) -> bool:
     """Tell a run whose bytes are a known kind of file, or a text that holds words."""
     kind = sniff(run.data)
     return not kind.startswith("text/") or bool(readable(run.data))
-
-
-def _read_member(run: CodedRun, content: Content, sink: Sink) -> None:
-    member = content.member(f"decoded{run.start}", run.data)
-    try:
-        sink.take_member()
-        sink.spend(len(run.data))
-    except ExtractError as error:
-        sink.fail(member.locator, FailReason(error.reason), error.detail)
-    else:
-        sink.read_member(member)
 
 
 def _label(data: bytes, run: CodedRun) -> str:
@@ -203,7 +188,7 @@ def _kept_runs(text: bytes, groups: list[_Group], *, is_lifted: bool) -> list[Co
 
 def _may_be_text(run: CodedRun) -> bool:
     return (
-        run.code in ("RTF", "LDIF", escapes.ESCAPED_WORD)
+        run.code in ("RTF", "LDIF")
         or bool(readable(run.data))
         or (len(run.data) > _INLINE_BYTES // 64 and is_document(run.data))
     )

@@ -5,15 +5,107 @@ Source: RFC 2047 (encoded words), RFC 2231 (parameters).
 
 from __future__ import annotations
 
+import codecs
 import email.message
 import email.policy
 import re
+from functools import lru_cache
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
-from phiscan.extract.core.charset import decode
-from phiscan.extract.transport.charsets import codec_name, declared_text
+from phiscan.extract.core.charset import decode, decode_declared
 from phiscan.extract.transport.decoding import from_base64
+
+# Text of mail in the character set that its header declares, or in the one that its bytes show.
+#
+# Source: RFC 2045 (charset), RFC 1468 (ISO-2022-JP), the labels of the WHATWG Encoding Standard.
+
+# What programs write under a label, where it is more than the label says, or has another name here.
+_SUPERSETS = {
+    "ascii": "cp1252",
+    "iso8859-1": "cp1252",
+    "iso8859-9": "cp1254",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "euc_kr": "cp949",
+    "shift_jis": "cp932",
+    "big5": "big5hkscs",
+    "tis-620": "cp874",
+}
+_ALIASES = {
+    "unicode": "utf-16",
+    "ms-cp932": "cp932",
+    "windows-31j": "cp932",
+    "euc-cn": "gb18030",
+    "iso-8859-8-i": "iso8859-8",
+    "iso-8859-8-e": "iso8859-8",
+    "iso-8859-6-i": "iso8859-6",
+    "mac-ce": "mac-latin2",
+    "x-big5": "big5hkscs",
+    "ansi": "cp1252",
+    "cp50220": "iso2022_jp_ext",
+    "cp50221": "iso2022_jp_ext",
+}
+_JIS_ROWS = re.compile(rb"\x1b\$[@B]((?:[!-~]{2})*)(?:\x1b\([BJ])?")
+_SEVERAL_BYTES = re.compile(r"utf|ucs|unicode|iso2022|^hz$")
+_WINDOWS = re.compile(r"(?:windows|win|cp|ansi|x-cp|x-ansi)[-_ ]?(\d{3,5})")
+_QUOTES_AND_REST = re.compile(r"^[\"'\s]*(?:charset\s*=\s*)?[\"'\s]*([^\"'\s;()]+).*$", re.DOTALL)
+
+
+@lru_cache(maxsize=256)
+def codec_name(declared: str) -> str:
+    """Return the name of Python's codec for a declared character set; empty where there is none.
+
+    >>> codec_name("'windows-1250' (Central Europe)"), codec_name("GB2312"), codec_name("x-none")
+    ('cp1250', 'gb18030', '')
+    """
+    name = _QUOTES_AND_REST.sub(r"\1", declared).lower().removeprefix("x-")
+    name = _WINDOWS.sub(r"cp\1", _ALIASES.get(name, name))
+    try:
+        name = codecs.lookup(name).name
+    except (LookupError, ValueError):
+        return ""
+    return _SUPERSETS.get(name, name)
+
+
+def declared_text(data: bytes, declared: str) -> str:
+    """Return text by its declared character set, unless the bytes show that they are in another one."""
+    if b"\x1b$" in data:
+        return decode(data)[0] if b"\x1b$)" in data else from_iso_2022_jp(data)
+    name = codec_name(declared)
+    if not name or (data.isascii() and not _SEVERAL_BYTES.search(name)):
+        return decode(data)[0]
+    if name.startswith(("utf-16", "utf-32")):
+        is_believed = data.count(0) >= len(data) // 8
+    else:
+        is_believed = name.startswith(("utf", "iso2022"))
+    return data.decode() if not is_believed and _is_utf8(data) else decode_declared(data, name)
+
+
+def from_iso_2022_jp(data: bytes) -> str:
+    """Return text in ISO-2022-JP; characters that Windows adds to it are those of its code page, shifted."""
+    try:
+        return data.decode("iso2022_jp_ext")
+    except UnicodeDecodeError:
+        return _JIS_ROWS.sub(_shifted, data).decode("cp932", "replace")
+
+
+def _shifted(rows: re.Match[bytes]) -> bytes:
+    out = bytearray()
+    for first, second in zip(rows[1][::2], rows[1][1::2], strict=True):
+        lead = (first - 0x21) // 2 + 0x81
+        after_gap = 0x1F if second < 0x60 else 0x20  # noqa: PLR2004 (the gap of Shift JIS)
+        out += bytes([lead if lead < 0xA0 else lead + 0x40, second + (after_gap if first % 2 else 0x7E)])  # noqa: PLR2004
+    return bytes(out)
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
 
 _LONGEST = 4000  # characters of one encoded word
 _WORD = re.compile(

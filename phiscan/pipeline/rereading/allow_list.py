@@ -18,19 +18,19 @@ from phiscan.config import data_dir
 from phiscan.health.term_lexicon import HEALTH_FILES
 from phiscan.lexicon.dictionary import load_dictionary
 from phiscan.lexicon.gazetteer import Gazetteer, Word, fold, load_gazetteer, terms
+from phiscan.lexicon.identifier_labels import label_words
 
 Piece = tuple[str, bool]
 """A stretch of text, and whether it may be shown."""
 
 # Words that are names or places as well, but that stand in every letter and form; shown in any case.
 _COMMON: Final = frozenset(
-    "a i y the she he her his him they we you it its an and or of in on at to by for with from"  # noqa: SIM905 (a list of words reads best as a text)
-    " is was are were been has had have no not yes none dear re date day days blood card doctor"
-    " dr mr mrs ms high low son daughter husband wife father mother"
-    " le la les un une des du de et ou est née ne il elle son sa ses au aux par sur dans"
-    " madame monsieur page pages name names first last given family surname born phone fax sex male"
-    " female dob mrn patient foot chart diagnosis doses dose prénom nom".split()
-)
+    "a i y the she he her his him they we you it its an and or of in on at to by for with from is was are"  # noqa: SIM905 (a list of words reads best as a text)
+    " were been has had have no not yes none dear re date day days blood card doctor dr mr mrs ms high low"
+    " son daughter husband wife father mother le la les un une des du de et ou est née ne il elle son sa"
+    " ses au aux par sur dans madame monsieur page pages name names first last given family surname born"
+    " phone fax sex male female patient foot chart diagnosis doses dose prénom nom".split()
+).union(label_words())
 _TITLES: Final = frozenset("mr mrs ms miss dr doctor docteur madame monsieur mme m".split())  # noqa: SIM905
 _NAMES: Final = Word.FIRST | Word.LAST
 _ABBREVIATIONS: Final = frozenset(

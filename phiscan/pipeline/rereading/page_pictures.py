@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from phiscan import extract
 from phiscan.config import Limits
 from phiscan.extract.core.content import clean
-from phiscan.extract.ocr.picture_log import SeenPicture, logged_pictures, word_spans
+from phiscan.extract.ocr.layout import SeenPicture, logged_pictures, word_spans
 from phiscan.model import Document, Segment, SourceFile
 
 MAX_SHOWN = 8  # pictures of one reveal

@@ -8,9 +8,10 @@ it lay. Recording the reveal comes first (``Desk.reveal``), so that there is no 
 from __future__ import annotations
 
 import gc
+import secrets
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import cache, partial
 from types import TracebackType
@@ -18,13 +19,15 @@ from typing import Self, TypeVar
 
 from phiscan import extract
 from phiscan.config import Config
-from phiscan.errors import ConflictError, InputError
+from phiscan.errors import ConflictError, ExtractError, InputError
 from phiscan.health.term_lexicon import load_lexicon
-from phiscan.model import Document, SourceFile
-from phiscan.pipeline.file_names import as_examined, names_of
-from phiscan.pipeline.learning.file_lookup import present
+from phiscan.model import Document, FileResult, SourceFile
+from phiscan.pipeline.engine import Engine, build_engine
+from phiscan.pipeline.file_names import as_examined, unread_document
 from phiscan.pipeline.passwords import read_passwords
+from phiscan.pipeline.process import process
 from phiscan.pipeline.rereading.allow_list import load_allow_list
+from phiscan.pipeline.rereading.file_lookup import present
 from phiscan.pipeline.rereading.masked_passages import Found, MaskedProse, masked_prose
 from phiscan.pipeline.rereading.page_pictures import ShownFile, read_shown
 from phiscan.pipeline.rereading.vetoes import Vetoes, build_finder
@@ -34,11 +37,11 @@ from phiscan.review.decisions.reveals import Examined
 from phiscan.sandbox.answers import Fault
 from phiscan.sandbox.delivered_files import ask_at
 from phiscan.sandbox.pool import Sandbox
-from phiscan.sandbox.services import program_service
+from phiscan.sandbox.service import program_service
 from phiscan.visible import visible
 
 _PRELOAD = ("phiscan.pipeline.rereading.reveal",)
-RevealResult = TypeVar("RevealResult", Document, Vetoes, MaskedProse, ShownFile)
+RevealResult = TypeVar("RevealResult", Document, Vetoes, MaskedProse, ShownFile, FileResult)
 
 
 class Rereader:
@@ -95,7 +98,8 @@ class Rereader:
             ConflictError: the file has changed since it was examined, or is not there any more.
             InputError: it cannot be read now; says why.
         """
-        return as_examined(self._ask(_work, examined), names_of(examined.source), examined.n_chars)
+        job = partial(_work, content_hash=examined.content_hash)
+        return as_examined(self._ask(job, examined), examined.source, examined.n_chars)
 
     def read_shown(self, examined: Examined, *, start: int = 0) -> ShownFile:
         """Return a file's text, and from a place on the pictures that it was recognized in.
@@ -103,10 +107,8 @@ class Rereader:
         Raises:
             ConflictError, InputError: as ``read``.
         """
-        shown = self._ask(partial(_show, start=start), examined)
-        return replace(
-            shown, document=as_examined(shown.document, names_of(examined.source), examined.n_chars)
-        )
+        shown = self._ask(partial(_show, content_hash=examined.content_hash, start=start), examined)
+        return replace(shown, document=as_examined(shown.document, examined.source, examined.n_chars))
 
     def vetoes(self, examined: Examined) -> Vetoes:
         """Return what the rules match in a file and refuse, without its text.
@@ -114,7 +116,15 @@ class Rereader:
         Raises:
             ConflictError, InputError: as ``read``.
         """
-        return self._ask(_weigh, examined)
+        return self._ask(partial(_weigh, content_hash=examined.content_hash), examined)
+
+    def result(self, examined: Examined) -> FileResult:
+        """Return what every recognizer finds in a file, but for the organization's own patients.
+
+        Raises:
+            ConflictError, InputError: as ``read``.
+        """
+        return self._ask(_examine, examined)
 
     def masked(self, examined: Examined, found: Sequence[Found], *, beginning: int = 0) -> MaskedProse:
         """Return the strongest passages of a file as masked prose; the values stay in the confined process.
@@ -127,9 +137,7 @@ class Rereader:
         Raises:
             ConflictError, InputError: as ``read``.
         """
-        return self._ask(
-            partial(_mask, found=tuple(found), n_chars=examined.n_chars, beginning=beginning), examined
-        )
+        return self._ask(partial(_mask, examined=examined, found=tuple(found), beginning=beginning), examined)
 
     def _ask(self, job: Callable[[SourceFile], RevealResult], examined: Examined) -> RevealResult:
         with self._lock:
@@ -181,21 +189,45 @@ def _load(_: str) -> None:
     gc.freeze()
 
 
-def _work(source: SourceFile) -> Document:
-    return extract.extract(source, _config().limits, _Worker.passwords)
+def _work(source: SourceFile, *, content_hash: str) -> Document:
+    """Read a file again; of one that was judged by its names alone, return these."""
+    named = unread_document(source)
+    if named.content_hash == content_hash:
+        return named
+    try:
+        return extract.extract(source, _config().limits, _Worker.passwords)
+    except ExtractError as error:
+        named = unread_document(source, error.members)
+        if named.content_hash != content_hash:
+            raise
+        return named
 
 
-def _show(source: SourceFile, *, start: int) -> ShownFile:
-    return read_shown(source, _config().limits, _Worker.passwords, start)
+def _show(source: SourceFile, *, content_hash: str, start: int) -> ShownFile:
+    if unread_document(source).content_hash != content_hash:
+        with suppress(ExtractError):
+            return read_shown(source, _config().limits, _Worker.passwords, start)
+    return ShownFile(_work(source, content_hash=content_hash), (), 0)
 
 
-def _mask(source: SourceFile, *, found: Sequence[Found], n_chars: int, beginning: int) -> MaskedProse:
-    document = as_examined(_work(source), names_of(source), n_chars)
+def _mask(source: SourceFile, *, examined: Examined, found: Sequence[Found], beginning: int) -> MaskedProse:
+    document = as_examined(_work(source, content_hash=examined.content_hash), source, examined.n_chars)
     return masked_prose(document, found, beginning=beginning)
 
 
-def _weigh(source: SourceFile) -> Vetoes:
-    return _finder()(_work(source))
+def _examine(source: SourceFile) -> FileResult:
+    return process(source, _engine())
+
+
+@cache
+def _engine() -> Engine:
+    """Return the stages; the hashes of what they find are by a key of their own, and compare with none."""
+    config = replace(_config(), tables={}).searching_everything()
+    return replace(build_engine(config, secrets.token_bytes(32)), passwords=tuple(_Worker.passwords))
+
+
+def _weigh(source: SourceFile, *, content_hash: str) -> Vetoes:
+    return _finder()(_work(source, content_hash=content_hash))
 
 
 @cache

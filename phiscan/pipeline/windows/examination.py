@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from phiscan.config import Limits
-from phiscan.health.decision_table import DIRECT
+from phiscan.health.file_evidence import DIRECT
 from phiscan.health.term_lexicon import Lexicon
 from phiscan.model import (
     OWN_NAMES,
@@ -25,7 +25,6 @@ from phiscan.model import (
     FailReason,
     Finding,
     PatientCheck,
-    PiiVector,
     Referral,
     Screening,
     Segment,
@@ -39,7 +38,7 @@ from phiscan.pipeline.windows.people_estimate import WindowCount, estimate_peopl
 from phiscan.pipeline.windows.ranking import rank_windows
 from phiscan.pipeline.windows.text_windows import TextWindow, cut_window, window_ranges
 from phiscan.screen import Screener
-from phiscan.screen.prototypes import lacking, nearest
+from phiscan.screen.prototypes import screening_of
 from phiscan.store.identity import Key, keyed_hashes
 
 LONG_CHARS = 200_000  # a longer text is examined in windows
@@ -219,25 +218,13 @@ def _joined(source: _Whole, examined: Sequence[_Examined], screener: Screener, k
     best = by_strength[0]
     whole = _with_read_names(document, examined, source.names)
     findings, n_findings = _findings(whole, len(document.text), by_strength)
-    bits = frozenset(
-        bit for one in examined for finding in one.examination.screening.findings for bit in finding.bits
-    )
-    vector = PiiVector(bits)
-    missing = lacking(vector)
-    prototype, distance = nearest(vector, screener.prototypes)
+    bits = (bit for one in examined for finding in one.examination.screening.findings for bit in finding.bits)
     n_estimated = len(document.text) + document.n_chars_unread
     people = estimate_people([_count(one, key) for one in windows], n_estimated)
     # Passages that were read for their rank are no sample, but whoever is named in one is there.
     people = people.at_least(max(one.examination.screening.n_people for one in examined))
-    screening = Screening(
-        findings=findings,
-        vector=vector,
-        hamming=len(missing),
-        missing=missing,
-        nearest_prototype=prototype,
-        prototype_distance=distance,
-        n_people=people.n_people,
-        people_interval=people.interval,
+    screening = screening_of(
+        findings, bits, screener.prototypes, n_people=people.n_people, people_interval=people.interval
     )
     n_read, n_windows = _spent(examined)
     detectors = _detectors(by_strength)

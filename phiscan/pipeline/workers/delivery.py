@@ -73,7 +73,7 @@ class Delivery:
         for source, answer in sandbox.run(function, self._arriving(iter(sources))):
             self._n_out -= 1
             self._handoff.take_back(source)
-            if is_remote(source.root):
+            if _is_fetched(source):
                 self._held_bytes -= self._cost(source)
                 self._n_held -= 1
             yield source, answer
@@ -97,7 +97,7 @@ class Delivery:
 
     def _ahead(self, source: SourceFile) -> int:
         """Return how many files are begun ahead of the workers; one where nothing has to be fetched."""
-        if not is_remote(source.root):
+        if not _is_fetched(source):
             return 1
         return 2 * self._share_settings().connections
 
@@ -105,7 +105,7 @@ class Delivery:
         return source.size if source.size <= self._limit else 0
 
     def _has_room(self, source: SourceFile) -> bool:
-        if not is_remote(source.root) or not self._n_held:
+        if not _is_fetched(source) or not self._n_held:
             return True  # one file is always fetched, however large
         within = self._held_bytes + self._cost(source) <= self._share_settings().ahead_bytes
         return within and self._n_held < MOST_HELD
@@ -114,6 +114,8 @@ class Delivery:
         if not is_remote(source.root):
             self._handoff.put_local(source)
             return _Fetch(with_access(source), None)
+        if source.unopened:
+            return _Fetch(source, None)
         share = self._share(source.root)  # may be refused: nothing is held yet
         self._held_bytes += self._cost(source)
         self._n_held += 1
@@ -142,6 +144,10 @@ class Delivery:
         if self._settings is None:
             self._settings = load_settings(self._config)
         return self._settings
+
+
+def _is_fetched(source: SourceFile) -> bool:
+    return is_remote(source.root) and not source.unopened
 
 
 def fetch(source: SourceFile, share: RemoteShare, max_bytes: int) -> tuple[SourceFile, MemoryFile]:

@@ -23,6 +23,7 @@ from typing import Self
 from phiscan.errors import ExtractError, PhiscanError
 from phiscan.extract.core.opening import open_read_only, open_sibling
 from phiscan.model import FailReason, SourceFile
+from phiscan.sandbox.channel import exactly
 from phiscan.sandbox.delivered_files import LENGTH, key_of
 from phiscan.sandbox.scratch_folder import make_folder, remove_folder
 from phiscan.sandbox.service import Service
@@ -209,24 +210,14 @@ class _Question(socketserver.BaseRequestHandler):
             # A question comes in one piece, nearly always: asking twice would wake this thread twice.
             data = self.request.recv(_CHUNK)
             if len(data) < LENGTH.size:
-                data += _exactly(self.request, LENGTH.size - len(data))
+                data += exactly(self.request, LENGTH.size - len(data))
             (length,) = LENGTH.unpack_from(data)
             if length > _MAX_KEY or len(data) > LENGTH.size + length:
                 return
-            key = data[LENGTH.size :] + _exactly(self.request, LENGTH.size + length - len(data))
+            key = data[LENGTH.size :] + exactly(self.request, LENGTH.size + length - len(data))
             reply, descriptors = self.server.handoff.serve_request(key)
             try:
                 socket.send_fds(self.request, [reply], descriptors)
             finally:
                 for descriptor in descriptors:
                     os.close(descriptor)
-
-
-def _exactly(channel: socket.socket, n_bytes: int) -> bytes:
-    data = b""
-    while len(data) < n_bytes:
-        chunk = channel.recv(n_bytes - len(data))
-        if not chunk:
-            raise EOFError
-        data += chunk
-    return data

@@ -11,14 +11,13 @@ from contextlib import contextmanager
 from typing import Protocol
 
 from phiscan.config import Config
-from phiscan.model import SourceFile
-from phiscan.pipeline.processed import Processed
+from phiscan.model import FileResult, SourceFile
 from phiscan.pipeline.workers.delivery import Delivery
 from phiscan.pipeline.workers.file_handoff import FileHandoff
 from phiscan.pipeline.workers.worker import start, work
 from phiscan.sandbox.answers import Fault
 from phiscan.sandbox.pool import Sandbox
-from phiscan.sandbox.services import key_service, program_service
+from phiscan.sandbox.service import key_service, program_service
 from phiscan.store.identity import load_key
 
 # Imported once by the server that workers are forked from, so that a new worker is there at once.
@@ -33,7 +32,7 @@ class Workers(Protocol):
         """Layers of isolation that are missing on this machine, one line each; None = not known."""
         ...  # pragma: no cover
 
-    def run(self, sources: Iterable[SourceFile]) -> Iterator[tuple[SourceFile, Processed | Fault]]:
+    def run(self, sources: Iterable[SourceFile]) -> Iterator[tuple[SourceFile, FileResult | Fault]]:
         """Yield each file with its result or fault, as they come or in the order of the files."""
         ...  # pragma: no cover
 
@@ -50,7 +49,7 @@ class SandboxWorkers:
         """Layers of isolation that are missing on this machine, one line each; None = none has started."""
         return self._sandbox.missing
 
-    def run(self, sources: Iterable[SourceFile]) -> Iterator[tuple[SourceFile, Processed | Fault]]:
+    def run(self, sources: Iterable[SourceFile]) -> Iterator[tuple[SourceFile, FileResult | Fault]]:
         """Yield each file, with its owner and readers, and its result or fault, as they come."""
         return self._delivery.run(self._sandbox, work, sources)
 

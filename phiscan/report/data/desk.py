@@ -1,47 +1,12 @@
-"""Values of the report about owners, changes since the last scan, reveals, suppressions and corrections."""
+"""Values of the report about changes since the last scan, incidents, reveals and corrections."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
 
 from phiscan.metrics.intervals import Figure
 from phiscan.report.data.estimates import Estimate, ReviewerPair
-from phiscan.report.data.patients import AffectedPatients
-
-
-@dataclass(frozen=True, slots=True)
-class Owner:
-    """The files of one owner, and what was found in those referred.
-
-    ``people`` is an estimate: people per referred content, copies counted once. ``everyone``, ``group``,
-    ``owner_only`` and ``unknown`` say who may read the referred files. ``top_types`` are the most frequent
-    types of identifiers in them, with their findings.
-    """
-
-    owner: str
-    crawled: int
-    read: int
-    referred: int
-    phi: int
-    not_phi: int
-    findings: int
-    people: int
-    everyone: int
-    group: int
-    owner_only: int
-    unknown: int
-    top_types: dict[str, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Readers:
-    """One name among those who may read files, as the share gave it, and how many it may read."""
-
-    reader: str
-    referred: int
-    phi: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,29 +30,29 @@ class Change:
     ``reason`` says why nothing is compared, or why the deleted files are not known; the counts are then None.
     """
 
-    previous: int | None
-    previous_ended: datetime | None
-    present_before: int | None
-    present: int | None
-    new: int | None
-    moved: int | None
-    changed: int | None
-    same: int | None
-    now_read: int | None
-    no_longer_read: int | None
-    never_read: int | None
-    deleted: int | None
     copies: int
-    newly_referred: int | None
-    newly_referred_new: int | None
-    newly_referred_changed: int | None
-    newly_referred_same: int | None
-    no_longer_referred: int | None
-    referred_gone: int | None
-    still_referred: int | None
-    versions: tuple[str, ...]
-    files: tuple[ChangedFile, ...]
-    reason: str | None
+    previous: int | None = None
+    previous_ended: datetime | None = None
+    present_before: int | None = None
+    present: int | None = None
+    new: int | None = None
+    moved: int | None = None
+    changed: int | None = None
+    same: int | None = None
+    now_read: int | None = None
+    no_longer_read: int | None = None
+    never_read: int | None = None
+    deleted: int | None = None
+    newly_referred: int | None = None
+    newly_referred_new: int | None = None
+    newly_referred_changed: int | None = None
+    newly_referred_same: int | None = None
+    no_longer_referred: int | None = None
+    referred_gone: int | None = None
+    still_referred: int | None = None
+    versions: tuple[str, ...] = ()
+    files: tuple[ChangedFile, ...] = ()
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,62 +233,11 @@ class BlindReview:
 
 
 @dataclass(frozen=True, slots=True)
-class Duty:
-    """What a law asks for after a breach, and by when.
+class IncidentRow:
+    """An incident without its texts; ``here``: its files in the scan."""
 
-    ``starts`` says from when the time runs, ``applies`` for whom or when. Where a number of days or hours is
-    named, each worksheet says when that is: the last day, or where hours are ``counted_in`` the last moment.
-    """
-
-    id: str
-    law: str
-    duty: str
-    starts: str
-    due_in_words: str
-    counted_in: Literal["days", "hours"]
-    applies: str
-    source: str
-
-
-@dataclass(frozen=True, slots=True)
-class IdentifierKind:
-    """A kind of identifier in a file: its class in 45 CFR 164.514(b)(2)(i), findings, distinct values."""
-
-    label: str
-    hipaa: str
-    findings: int
-    distinct: int
-
-
-@dataclass(frozen=True, slots=True)
-class Worksheet:
-    """What the store can say for the breach risk assessment of one file that a person confirmed as PHI.
-
-    ``discovered`` is the first verdict of PHI about this content, taken as the discovery. ``people`` is an
-    estimate. ``topics`` counts occurrences by chapter of ICD-10-CM. ``due`` is in UTC, by the id of the duty.
-    """
-
-    file: int
-    page: str
-    path: str
-    media_type: str
-    size: int
-    modified: datetime
-    discovered: datetime
-    decided: datetime
-    reviewer: str
-    referred: bool
-    people: int
-    identifiers: tuple[IdentifierKind, ...]
-    topics: dict[str, int]
-    reidentification: str
-    owner: str
-    readers: tuple[str, ...]
-    mode: str
-    exposure: str
-    copies: tuple[int, ...]
-    reveals: int
-    revealed_by: tuple[str, ...]
-    unread_parts: int
-    due: dict[str, datetime]
-    affected: AffectedPatients | None = None  # None: compared with no patient index
+    number: int
+    state: str
+    opened: datetime
+    files: int
+    here: int

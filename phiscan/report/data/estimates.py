@@ -5,8 +5,97 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from phiscan.metrics.capture_recapture.missed import MissedFiles
 from phiscan.metrics.capture_recapture.two_list import Total
+from phiscan.metrics.elusion import SOURCE
 from phiscan.metrics.intervals import Figure
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One question of the first page: a number, and a sentence that says what it claims.
+
+    ``caution`` says what the number leaves out; ``reason`` why there is no number.
+    """
+
+    id: str
+    question: str
+    n: int | None
+    sentence: str
+    caution: str = ""
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A named count of a picture; ``kind`` is its colour."""
+
+    name: str
+    kind: str
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The first page: the answers, what became of the files, who can read the PHI, and where it is."""
+
+    answers: tuple[Answer, ...]
+    outcomes: tuple[Bar, ...]
+    exposures: tuple[Bar, ...]
+    places: tuple[Bar, ...]
+    places_are: str  # what ``places`` counts by: folder or format
+
+
+@dataclass(frozen=True, slots=True)
+class AffectedPatients:
+    """Distinct patients of the patient index matched in files that a person confirmed as PHI.
+
+    ``by_region``: by state or province of the patient list; None: there is no index now to know them from.
+    ``notice_in``: those with so many that notification laws ask for more than letters.
+    """
+
+    patients: int
+    by_region: dict[str, int] | None
+    notice_in: tuple[str, ...]
+    files: int  # confirmed and compared with an index
+    files_without_match: int  # of these; the count is not complete for them
+
+
+@dataclass(frozen=True, slots=True)
+class DetectorRow:
+    """A detector's confusion matrix: TP and FP as reviewed, FN, TN and accuracy from the estimated total.
+
+    ``by`` names the estimate of all PHI files; ``reason`` says what is missing.
+    """
+
+    name: str
+    tp: int
+    fp: int
+    unverified: int
+    fn: float | None
+    tn: float | None
+    sensitivity: float | None
+    accuracy: float | None
+    by: str
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureDependence:
+    """Mutual information, in nats, of the stored features of two detectors over the confirmed PHI files.
+
+    ``mean`` is over all pairs of features, as Mane et al. compare detectors; ``highest`` is the most
+    dependent pair, ``first_feature`` and ``second_feature``.
+    """
+
+    first: str
+    second: str
+    compared: int
+    mean: float | None
+    highest: float | None
+    first_feature: str
+    second_feature: str
+    reason: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,25 +200,6 @@ class Verification:
 
 
 @dataclass(frozen=True, slots=True)
-class Stopping:
-    """Whether the review may stop, because the target of recall is shown with 95% confidence.
-
-    It may once ``limit``, the any-time-valid bound on missed files, is at most ``allowed``. ``reason`` says
-    why there is no limit yet.
-    """
-
-    target_recall: float
-    confirmed: int
-    allowed: int
-    limit: int | None
-    recall_lower: float | None
-    stop: bool | None
-    reason: str | None
-    assumption: str
-    source: str
-
-
-@dataclass(frozen=True, slots=True)
 class LevelCount:
     """Findings under one label of the hierarchy of identifier types, in the referred files.
 
@@ -172,3 +242,82 @@ class SecondList:
     phi_share: Figure | None
     too_low: bool
     sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """One capture history: the detectors that classified files as PHI, and the verdicts on these files."""
+
+    detectors: dict[str, bool]
+    files: int
+    referred: int
+    phi: int
+    not_phi: int
+    unverified: int
+
+
+@dataclass(frozen=True, slots=True)
+class Elusion:
+    """The random sample of the files that were not referred, as the desk drew it: counts of its review.
+
+    ``found`` is the PHI among the reviewed (unsure and disputed are PHI). The bound is
+    ``ReportData.remaining.missed_in_rest``; ``recall_lower`` is the recall of the referral by it.
+    """
+
+    population: int
+    drawn: int
+    reviewed: int
+    found: int
+    recall_lower: float | None
+    source: str = SOURCE
+
+
+@dataclass(frozen=True, slots=True)
+class PairEstimate:
+    """Capture-recapture with two detectors: Lincoln-Petersen and Chapman, from the three counts.
+
+    ``dependence`` is the mutual information of the two verdicts, in nats, over the ``compared`` confirmed
+    files that a third detector found: only there is the cell "neither" observed. ``reason`` says why it is
+    None.
+    """
+
+    first: str
+    second: str
+    both: int
+    only_first: int
+    only_second: int
+    lincoln_petersen: Total
+    chapman: Total
+    compared: int
+    dependence: float | None
+    p_value: float | None
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """The model-based answer: how much all detectors missed together, from how they overlap.
+
+    ``n_found`` are the confirmed PHI files that at least one detector found; ``outside`` those that none
+    did; ``open`` the files that some detector found and nobody has verified. ``counts`` are the confirmed
+    files by capture history, one digit per detector in the order of ``detectors``. ``totals`` are all
+    totals, each with what it is made of; ``formats`` are the estimates within each format, the parts of one
+    of them. ``reason`` says why nothing is estimated; ``warnings`` say why an estimate is not to be
+    trusted.
+    """
+
+    detectors: tuple[str, ...]
+    n_found: int
+    outside: int
+    open: int
+    counts: dict[str, int]
+    pairs: tuple[PairEstimate, ...]
+    models: MissedFiles | None
+    totals: tuple[Estimate, ...]
+    formats: tuple[StratumTotal, ...]
+    reason: str | None
+    warnings: tuple[str, ...]
+    assumption: str
+    source: str
+    accuracy: tuple[DetectorRow, ...] = ()
+    features: tuple[FeatureDependence, ...] = ()

@@ -1,39 +1,38 @@
 """The content of a report as one frozen value: made by ``gather``, shown as HTML, PDF, CSV and JSON.
 
-report.json is exactly this value (docs/reference/schemas/report.json is generated from these classes), so
+report.json is exactly this value (docs/make_schema.py writes its JSON Schema from these classes), so
 that every number on the page can be read by a program too. A number that does not exist is None, and its
 object has a ``reason``.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from phiscan.metrics.intervals import Figure
-from phiscan.model import Referral, Verdict
+from phiscan.metrics.remaining import Remaining
+from phiscan.model import Verdict
 from phiscan.report.data.desk import (
     BlindReview,
     Change,
-    Duty,
+    IncidentRow,
     Oversight,
-    Owner,
-    Readers,
     SpanScores,
     TopicScores,
-    Worksheet,
 )
 from phiscan.report.data.estimates import (
+    AffectedPatients,
+    Capture,
     DoubleReview,
+    Elusion,
+    History,
     ScoreRanking,
     SecondList,
-    Stopping,
+    Summary,
     TypeLevels,
     Verification,
 )
-from phiscan.report.data.missed import Capture, Elusion, History, SampleFile, SecondFamily
-from phiscan.report.data.patients import AffectedPatients
-from phiscan.report.data.summary import Summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +88,7 @@ class Coverage:
     ocr_parts: int = 0  # pages and pictures in them
     sampled_files: int = 0  # long files that are referred by samples of their text
     sampled: tuple[Unread, ...] = ()  # what was left out of them
+    not_covered: dict[str, int] = field(default_factory=dict)  # files by a language that is not read
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +227,9 @@ class Reviewer:
 
 @dataclass(frozen=True, slots=True)
 class People:
-    """Distinct people at risk, an estimate from linking identifiers; copies of one content counted once.
+    """Distinct people at risk, an estimate from linking identifiers; identical files counted once.
+
+    Those of referred files, without the ones that are decided as not PHI.
 
     ``bands`` counts referred files by the number of people in each.
     """
@@ -245,32 +247,6 @@ class Topic:
     hits: int
     files: int
     phi_files: int
-
-
-@dataclass(frozen=True, slots=True)
-class FileEntry:
-    """One crawled file, as in files.csv."""
-
-    file: int
-    root: str
-    path: str
-    folder: str
-    media_type: str
-    outcome: str
-    reason: str
-    decision: Referral | None
-    second_look: bool  # on the second list: not referred, but marked by a detector
-    bits: tuple[str, ...]
-    hamming: int | None
-    health_score: float | None
-    people: int
-    findings: int
-    detectors: dict[str, bool]
-    second_drawn: bool | None  # the second family's verdict on a file of its random sample
-    second_near: bool | None  # the same for a near miss that was not drawn
-    unread_parts: int
-    verdict: Verdict | None
-    reviewer: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,18 +280,14 @@ class ReportData:
     span_scores: SpanScores
     topic_scores: TopicScores
     elusion: Elusion
-    elusion_sample: tuple[SampleFile, ...]
+    remaining: Remaining
     verification: Verification
-    stopping: Stopping
     capture: Capture
     second_list: SecondList
-    second_family: SecondFamily
     findings_by_type: tuple[TypeCount, ...]
     type_levels: TypeLevels
     formats: tuple[Group, ...]
     folders: tuple[Group, ...]
-    owners: tuple[Owner, ...]
-    readers: tuple[Readers, ...]
     top_files: tuple[TopFile, ...]
     reviewers: tuple[Reviewer, ...]
     decisions: tuple[DecisionRow, ...]
@@ -323,7 +295,7 @@ class ReportData:
     topics: tuple[Topic, ...]
     change: Change
     oversight: Oversight
-    worksheets: tuple[Worksheet, ...]
+    incidents: tuple[IncidentRow, ...]
+    in_no_incident: int  # files confirmed as PHI
     affected: AffectedPatients | None
-    duties: tuple[Duty, ...]
     limits: tuple[str, ...]

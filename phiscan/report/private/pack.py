@@ -10,9 +10,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from phiscan.errors import InputError
 from phiscan.language import SOURCE, current, install, using
 from phiscan.language import lazy_gettext as _
-from phiscan.report.data.private import PrivateData
 from phiscan.report.export import private_json, table_csv
 from phiscan.report.pack import PDF, write_files
+from phiscan.report.private.release import PrivateData
 from phiscan.report.rendering.html import count, moment, number
 from phiscan.report.rendering.table import Column, Table
 

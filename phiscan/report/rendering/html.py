@@ -13,12 +13,12 @@ from phiscan.language import current, install, lazy_pgettext
 from phiscan.language import lazy_gettext as _
 from phiscan.metrics.capture_recapture.two_list import Total
 from phiscan.metrics.intervals import Figure
+from phiscan.metrics.remaining import ASSUMPTION
 from phiscan.report import words
 from phiscan.report.data.estimates import Estimate
 from phiscan.report.data.report import ReportData
 from phiscan.report.rendering import charts
-from phiscan.report.rendering.ranking_plot import precision_recall_plot
-from phiscan.report.rendering.summary_plots import named_bars, stacked
+from phiscan.report.rendering.charts import named_bars, precision_recall_plot, stacked
 from phiscan.report.rendering.table import Cell, Column, Table
 from phiscan.report.rendering.tables import tables
 from phiscan.report.sections.missed import meaning
@@ -28,7 +28,7 @@ PARTS = (
     ("found", _("What was found")),
     ("top", _("Referred files")),
     ("change", lazy_pgettext("noun", "Change")),
-    ("breach", _("Breach worksheets")),
+    ("incidents", _("Incidents")),
     ("coverage", _("Coverage")),
     ("funnel", _("From share to PHI")),
     ("open", _("Not yet reviewed")),
@@ -91,6 +91,7 @@ def render(data: ReportData) -> str:
         charts=charts,
         largest=largest,
         meaning=meaning,
+        assumption=ASSUMPTION,
         reasons=words.REASONS,
         detector_labels=words.DETECTORS,
         waiting_for_ocr=words.waiting_for_ocr,

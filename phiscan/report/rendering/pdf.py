@@ -7,7 +7,10 @@ those of matplotlib (DejaVu).
 from __future__ import annotations
 
 import io
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache, partial
 from importlib.util import find_spec
@@ -16,16 +19,21 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 from lxml import etree
+from reportlab.graphics.shapes import Circle, Drawing, Line, Rect, String
 from reportlab.lib.colors import Color, HexColor
 from reportlab.lib.enums import TA_RIGHT
 from reportlab.lib.pagesizes import A4
 from reportlab.lib.styles import ParagraphStyle
 from reportlab.lib.units import mm
 from reportlab.pdfbase import pdfmetrics
+from reportlab.pdfbase.pdfdoc import PDFArray, PDFDictionary, PDFName, PDFPage, PDFString
 from reportlab.pdfbase.ttfonts import TTFont
+from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import (
     CondPageBreak,
+    Flowable,
     PageBreak,
+    Paragraph,
     SimpleDocTemplate,
     Spacer,
     Table,
@@ -34,15 +42,201 @@ from reportlab.platypus import (
 
 from phiscan.errors import ConfigError
 from phiscan.language import lazy_gettext as _
-from phiscan.report.rendering import pdf_drawing
-from phiscan.report.rendering.pdf_drawing import BODY, BOLD, MONO
-from phiscan.report.rendering.pdf_tags import (
-    Node,
-    TaggedCanvas,
-    TaggedParagraph,
-    TaggedPicture,
-    TaggedTable,
-)
+
+
+@dataclass(eq=False, slots=True)
+class Node:
+    """One element of the tree: its role, its children, and the marks of its own content."""
+
+    role: str
+    alternative: str = ""  # alternative text of a picture
+    scope: str = ""  # of a header cell: Column or Row
+    children: list[Node] = field(default_factory=list)
+    content: list[tuple[int, int]] = field(default_factory=list)  # page from 1, number of the mark
+
+    def add(self, role: str, *, alternative: str = "", scope: str = "") -> Node:
+        """Add a child element, and return it."""
+        made = Node(role, alternative, scope)
+        self.children.append(made)
+        return made
+
+
+class TaggedCanvas(Canvas):  # type: ignore[misc]
+    """A canvas that numbers the marks of each page and writes the tree when it is saved."""
+
+    def __init__(self, *arguments: Any, root: Node, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._root = root
+        self._marked: dict[int, list[Node]] = defaultdict(list)
+
+    @contextmanager
+    def marked(self, node: Node | None) -> Iterator[None]:
+        """Enclose drawing operations in marks; None = decoration, ignored by screen readers."""
+        if node is None:
+            self._code.append("/Artifact BMC")
+        else:
+            page = self.getPageNumber()
+            number = len(self._marked[page])
+            self._marked[page].append(node)
+            node.content.append((page, number))
+            self._code.append(f"/{node.role} <</MCID {number}>> BDC")
+        yield
+        self._code.append("EMC")
+
+    def save(self) -> None:
+        """Write the tree, then the document."""
+        document = self._doc
+        pages = document.Pages.pages
+        tree = PDFDictionary({"Type": PDFName("StructTreeRoot")})
+        tree_reference = document.Reference(tree)
+        references: dict[int, Any] = {}
+        tree.dict["K"] = PDFArray([self._element(self._root, tree_reference, pages, references)])
+        numbers: list[Any] = []
+        for at, page in enumerate(pages):
+            numbers += [at, PDFArray([references[id(node)] for node in self._marked[at + 1]])]
+            page.__NoDefault__ = [*PDFPage.__NoDefault__, "StructParents", "Tabs"]
+            page.StructParents, page.Tabs = at, PDFName("S")
+        parents = document.Reference(PDFDictionary({"Nums": PDFArray(numbers)}))
+        tree.dict |= {"ParentTree": parents, "ParentTreeNextKey": len(pages)}
+        document.Catalog.StructTreeRoot = tree_reference
+        document.Catalog.MarkInfo = PDFDictionary({"Marked": "true"})
+        self.setViewerPreference("DisplayDocTitle", "true")
+        super().save()
+
+    def _element(self, node: Node, parent: Any, pages: Any, references: dict[int, Any]) -> Any:
+        values: dict[str, Any] = {"Type": PDFName("StructElem"), "S": PDFName(node.role), "P": parent}
+        if node.alternative:
+            values["Alt"] = PDFString(node.alternative)
+        if node.scope:
+            values["A"] = PDFDictionary({"O": PDFName("Table"), "Scope": PDFName(node.scope)})
+        made = PDFDictionary(values)
+        reference = references[id(node)] = self._doc.Reference(made)
+        inside: list[Any] = [
+            PDFDictionary(
+                {"Type": PDFName("MCR"), "Pg": self._doc.Reference(pages[page - 1]), "MCID": number}
+            )
+            for page, number in node.content
+        ]
+        inside += [self._element(child, reference, pages, references) for child in node.children]
+        made.dict["K"] = PDFArray(inside)
+        return reference
+
+
+class TaggedParagraph(Paragraph):  # type: ignore[misc]
+    """A paragraph whose text belongs to an element of the tree, on one or several pages.
+
+    ``once``: repeated as the head of a table on its next page, it is decoration.
+    """
+
+    node: Node | None = None
+    once = False
+
+    def split(self, width: float, height: float) -> list[Any]:
+        """Split it; each part belongs to the same element."""
+        parts: list[Any] = super().split(width, height)
+        for part in parts:
+            part.node, part.once = self.node, self.once
+        return parts
+
+    def drawOn(self, canvas: Any, x: float, y: float, _sW: float = 0) -> None:  # noqa: N802, N803 (reportlab's)
+        """Draw it between its marks."""
+        again = self.once and self.node is not None and bool(self.node.content)
+        with canvas.marked(None if again else self.node):
+            super().drawOn(canvas, x, y, _sW)
+
+
+class TaggedTable(Table):  # type: ignore[misc]
+    """A table whose lines are decoration; its cells are tagged paragraphs."""
+
+    def _drawLines(self) -> None:  # noqa: N802 (reportlab's)
+        with self.canv.marked(None):
+            super()._drawLines()
+
+
+class TaggedPicture(Flowable):  # type: ignore[misc]
+    """A drawing that is one picture of the tree."""
+
+    def __init__(self, drawing: Any, node: Node) -> None:
+        super().__init__()
+        self._drawing, self._node = drawing, node
+
+    def wrap(self, width: float, height: float) -> tuple[float, float]:
+        """Return its size."""
+        size: tuple[float, float] = self._drawing.wrap(width, height)
+        return size
+
+    def drawOn(self, canvas: Any, x: float, y: float, _sW: float = 0) -> None:  # noqa: N802, N803 (reportlab's)
+        """Draw it between its marks."""
+        with canvas.marked(self._node):
+            self._drawing.drawOn(canvas, x, y, _sW)
+
+
+BODY, BOLD, MONO = "DejaVuSans", "DejaVuSans-Bold", "DejaVuSansMono"
+
+_BAR_HEIGHT = 10.0
+COLOURS = {
+    "c-screened": "#0b6e6e",
+    "c-unchanged": "#82b5b2",
+    "c-skipped": "#c3c9d0",
+    "c-failed": "#b4540a",
+    "c-phi": "#a1252b",
+    "c-unread": "#5b6b7d",
+    "tdp": "#a1252b",
+    "frp": "#5b6b7d",
+    "axis": "#c4c9cf",
+    "muted": "#4a525b",
+    "": "#14181c",
+}
+_PALE = {"open": "#a1252b", "openf": "#5b6b7d"}
+
+
+def drawing(svg: Any, width: float) -> Drawing:
+    """Return an SVG picture of ``phiscan.report.rendering.charts`` as a drawing ``width`` points wide."""
+    _, _, box_width, box_height = (float(number) for number in svg.get("viewBox").split())
+    x_scale = width / box_width
+    stretched = svg.get("preserveAspectRatio") == "none"
+    y_scale = _BAR_HEIGHT / box_height if stretched else x_scale
+    height = box_height * y_scale
+    picture = Drawing(width, height + 6)
+    for element in svg.iter():
+        shape = _shape(element, x_scale, y_scale, height)
+        if shape is not None:
+            picture.add(shape)
+    return picture
+
+
+def _shape(element: Any, x_scale: float, y_scale: float, height: float) -> Any:
+    if element.tag not in {"rect", "line", "circle", "text"}:
+        return None
+
+    def x(name: str) -> float:
+        return float(element.get(name, 0)) * x_scale
+
+    def y(name: str) -> float:
+        return height - float(element.get(name, 0)) * y_scale
+
+    colour = _colour(element.get("class", ""))
+    if element.tag == "rect":
+        tall = float(element.get("height")) * y_scale
+        return Rect(x("x"), y("y") - tall, x("width"), tall, fillColor=colour, strokeColor=None)
+    if element.tag == "line":
+        thick = float(element.get("stroke-width", 0.8)) * x_scale
+        return Line(x("x1"), y("y1"), x("x2"), y("y2"), strokeColor=colour, strokeWidth=thick)
+    if element.tag == "circle":
+        return Circle(x("cx"), y("cy"), x("r"), fillColor=colour, strokeColor=None)
+    anchor = element.get("text-anchor", "start")
+    size = 12 * x_scale
+    return String(
+        x("x"), y("y"), element.text, fontName=BODY, fontSize=size, fillColor=colour, textAnchor=anchor
+    )
+
+
+def _colour(name: str) -> Color:
+    if name in _PALE:
+        solid = HexColor(_PALE[name])
+        return Color(solid.red, solid.green, solid.blue, alpha=0.28)
+    return HexColor(COLOURS[name])
+
 
 _ENTITIES = {"&ndash;": "&#8211;"}
 _MARGIN = 14 * mm
@@ -169,7 +363,7 @@ def _flow(element: Any, tree: Node, width: float = _WIDTH) -> Iterator[Any]:
         yield from _table(element, tree.add("Table"), width)
     elif tag == "svg":
         node = tree.add("Figure", alternative=_drawable(element.get("aria-label") or "picture"))
-        yield TaggedPicture(pdf_drawing.drawing(element, width), node)
+        yield TaggedPicture(drawing(element, width), node)
     elif tag in {"h1", "h2", "h3"}:
         yield from _heading(element, tree, width)
     elif tag in _BLOCKS:
@@ -212,7 +406,7 @@ def _legend(element: Any) -> str:
     entries = []
     for entry in element:
         words = _markup(entry).strip().replace(" ", "\N{NO-BREAK SPACE}")
-        colour = pdf_drawing.COLOURS[entry.get("class")]
+        colour = COLOURS[entry.get("class")]
         entries.append(f'<font color="{colour}">{_SWATCH}</font>\N{NO-BREAK SPACE}{words}')
     return " \N{EN SPACE} ".join(entries)
 

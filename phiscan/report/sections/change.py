@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
-from datetime import datetime
 
 from phiscan.language import lazy_gettext as _
 from phiscan.model import Outcome, Referral
 from phiscan.report.data.desk import Change, ChangedFile
-from phiscan.report.data.desk_rows import Place, PreviousScan
+from phiscan.report.data.scan_rows import PreviousScan
 from phiscan.report.words import plain
+from phiscan.review.worklist.model import FileRecord
 
 NO_PREVIOUS = _("there is no earlier complete scan of the same folders")
 NOT_COMPLETE = _("the scan has not reached its end, so a file that it has not met may still be there")
@@ -18,12 +18,14 @@ NOT_COMPLETE = _("the scan has not reached its end, so a file that it has not me
 NEW, MOVED, CHANGED, SAME = "new", "moved", "changed", "same"
 NOW_READ, NO_LONGER_READ, NEVER_READ = "now_read", "no_longer_read", "never_read"
 
+_READ = {Outcome.SCREENED, Outcome.UNCHANGED}
+
 NameOf = Callable[[int, str, str], str]  # from number, root and path
 
 
 def change(
     previous: PreviousScan | None,
-    places: Mapping[int, Place],
+    places: Mapping[int, FileRecord],
     *,
     complete: bool,
     versions: Mapping[str, str],
@@ -43,7 +45,7 @@ def change(
         name_of: displayed name of a file that this scan did not find.
     """
     if previous is None:
-        return _nothing(n_copies)
+        return Change(copies=n_copies, reason=NO_PREVIOUS)
     before = previous.files
     missing = sorted(before.keys() - places.keys())
     moved_to = _moves(previous, places, missing)
@@ -111,7 +113,7 @@ _WHY = {
 }
 
 
-def _moves(previous: PreviousScan, places: Mapping[int, Place], missing: list[int]) -> dict[int, int]:
+def _moves(previous: PreviousScan, places: Mapping[int, FileRecord], missing: list[int]) -> dict[int, int]:
     """Pair each missing file with a new one of the same content, each new one once."""
     arrived: dict[str, list[int]] = defaultdict(list)
     for number in sorted(places.keys() - previous.files.keys(), reverse=True):
@@ -125,11 +127,11 @@ def _moves(previous: PreviousScan, places: Mapping[int, Place], missing: list[in
     return moves
 
 
-def _kind(number: int, places: Mapping[int, Place], previous: PreviousScan, arrived: set[int]) -> str:
+def _kind(number: int, places: Mapping[int, FileRecord], previous: PreviousScan, arrived: set[int]) -> str:
     place, old = places[number], previous.files.get(number)
     if old is None:
         return MOVED if number in arrived else NEW
-    is_read, was_read = place.outcome == Outcome.SCREENED, old.outcome == Outcome.SCREENED
+    is_read, was_read = place.outcome in _READ, old.outcome == Outcome.SCREENED
     if is_read and was_read:
         return SAME if place.content_hash == old.content_hash else CHANGED
     if is_read:
@@ -139,32 +141,3 @@ def _kind(number: int, places: Mapping[int, Place], previous: PreviousScan, arri
 
 def _changed_versions(before: Mapping[str, str], now: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(plain(name) for name in sorted({*before, *now}) if before.get(name) != now.get(name))
-
-
-def _nothing(n_copies: int) -> Change:
-    ended: datetime | None = None
-    return Change(
-        previous=None,
-        previous_ended=ended,
-        present_before=None,
-        present=None,
-        new=None,
-        moved=None,
-        changed=None,
-        same=None,
-        now_read=None,
-        no_longer_read=None,
-        never_read=None,
-        deleted=None,
-        copies=n_copies,
-        newly_referred=None,
-        newly_referred_new=None,
-        newly_referred_changed=None,
-        newly_referred_same=None,
-        no_longer_referred=None,
-        referred_gone=None,
-        still_referred=None,
-        versions=(),
-        files=(),
-        reason=NO_PREVIOUS,
-    )

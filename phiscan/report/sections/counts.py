@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from phiscan.language import lazy_gettext as _
 from phiscan.model import EntityType, Referral, Verdict
-from phiscan.report.data.report import DecisionRow, FileEntry, Group, People, Reviewer, Topic, TypeCount
+from phiscan.report.data.report import DecisionRow, Group, People, Reviewer, Topic, TypeCount
 from phiscan.report.data.scan_rows import StoredScan
 from phiscan.report.words import ENTITY_TYPES
 from phiscan.review.records.items import Decision
+from phiscan.review.worklist.model import FileRecord
 from phiscan.visible import visible
 
 FOLDER_DEPTH = 2
@@ -43,15 +45,45 @@ def by_type(
     )
 
 
-def by_format(files: Sequence[FileEntry]) -> tuple[Group, ...]:
+def by_format(files: Sequence[FileRecord], same_people: Mapping[int, str]) -> tuple[Group, ...]:
     """Count files by media type of their content."""
-    rows = ((entry.media_type or _("not known"), entry) for entry in files)
-    return _groups((name, entry) for name, entry in rows if entry.outcome != "skipped")
+    return _groups([(visible(entry.media_type) or _("not known"), entry) for entry in files], same_people)
 
 
-def by_folder(files: Sequence[FileEntry]) -> tuple[Group, ...]:
+def by_folder(files: Sequence[FileRecord], same_people: Mapping[int, str], names: Names) -> tuple[Group, ...]:
     """Count files by the first folders of their path; no rows if paths must not be shown."""
-    return _groups((entry.folder, entry) for entry in files if entry.folder and entry.outcome != "skipped")
+    named = [(names.folder(entry), entry) for entry in files]
+    return _groups([one for one in named if one[0]], same_people)
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Names of files in the report: the path, or the number if paths must not be shown."""
+
+    many_roots: bool
+    hidden: bool = False
+
+    def file(self, record: FileRecord) -> str:
+        """Return the displayed name of a file."""
+        return self.at(record.file_id, record.root, record.path)
+
+    def at(self, file_id: int, root: str, path: str) -> str:
+        """Return the displayed name of the file with a number at a path."""
+        if self.hidden:
+            return f"file {file_id}"
+        return visible(f"{root.rstrip('/')}/{path}" if self.many_roots else path)
+
+    def folder(self, record: FileRecord) -> str:
+        """Return the name of a file's folder; "" if paths must not be shown."""
+        return "" if self.hidden else visible(folder_of(record.root, record.path, many_roots=self.many_roots))
+
+    def part(self, locator: str) -> str:
+        """Return the name of a part of a file."""
+        return _("a part of it") if self.hidden and locator else visible(locator)
+
+    def root(self, root: str) -> str:
+        """Return the name of a root."""
+        return _("not shown") if self.hidden else visible(root)
 
 
 def folder_of(root: str, path: str, *, many_roots: bool) -> str:
@@ -65,28 +97,41 @@ def folder_of(root: str, path: str, *, many_roots: bool) -> str:
     return f"{root.rstrip('/')}/{name}" if many_roots else name
 
 
-def _groups(named: Iterable[tuple[str, FileEntry]]) -> tuple[Group, ...]:
-    entries: dict[str, list[FileEntry]] = defaultdict(list)
+def _groups(named: Iterable[tuple[str, FileRecord]], same_people: Mapping[int, str]) -> tuple[Group, ...]:
+    entries: dict[str, list[FileRecord]] = defaultdict(list)
     for name, entry in named:
-        entries[name].append(entry)
-    groups = [_group(name, members) for name, members in entries.items()]
+        if entry.outcome != "skipped":
+            entries[name].append(entry)
+    groups = [_group(name, members, same_people) for name, members in entries.items()]
     return tuple(sorted(groups, key=lambda g: (-g.phi, -g.referred, -g.crawled, g.name)))
 
 
-def _group(name: str, members: Sequence[FileEntry]) -> Group:
-    read = [entry for entry in members if entry.decision is not None]
-    referred = [entry for entry in read if entry.decision is Referral.REFERRED]
+def _group(name: str, members: Sequence[FileRecord], same_people: Mapping[int, str]) -> Group:
+    read = [entry for entry in members if entry.referral is not None]
+    referred = [entry for entry in read if entry.referral is Referral.REFERRED]
     return Group(
         name=name,
         crawled=len(members),
         read=len(read),
         not_read=len(members) - len(read),
-        screened_positive=sum(entry.decision in {Referral.REFERRED, Referral.PII_ONLY} for entry in read),
+        screened_positive=sum(entry.referral in {Referral.REFERRED, Referral.PII_ONLY} for entry in read),
         referred=len(referred),
         phi=sum(entry.verdict is Verdict.PHI for entry in read),
         not_phi=sum(entry.verdict is Verdict.NOT_PHI for entry in read),
-        people=sum(entry.people for entry in referred),
+        people=total_people(
+            [(entry.file_id, entry.n_people) for entry in referred if entry.verdict is not Verdict.NOT_PHI],
+            same_people,
+        ),
     )
+
+
+def total_people(files: Iterable[tuple[int, int]], same_people: Mapping[int, str]) -> int:
+    """Sum the people of referred files, given by number with their people; identical files count once."""
+    per_content: dict[str, int] = {}
+    for number, n_people in files:
+        content = same_people[number]
+        per_content[content] = max(per_content.get(content, 0), n_people)
+    return sum(per_content.values())
 
 
 def topics(terms: Mapping[int, Counter[str]], confirmed: frozenset[int]) -> tuple[Topic, ...]:
@@ -106,23 +151,19 @@ def topics(terms: Mapping[int, Counter[str]], confirmed: frozenset[int]) -> tupl
 
 
 def people(stored: StoredScan) -> People:
-    """Estimate the people at risk; copies of one content count once, unless their names differ in people.
+    """Estimate the people at risk, in referred files that are not decided as not PHI.
 
     The people of different contents are added up: one person in two files counts twice, so both sums are
     upper estimates of the number of distinct people.
     """
-    per_content: dict[str, int] = {}
-    confirmed: dict[str, int] = {}
+    rows = [row for row in stored.rows if row.referral is Referral.REFERRED]
+    at_risk = [(row.file_id, row.n_people) for row in rows if row.verdict is not Verdict.NOT_PHI]
+    confirmed = [(row.file_id, row.n_people) for row in rows if row.verdict is Verdict.PHI]
     bands = dict.fromkeys((name for name, _ in reversed(PEOPLE_BANDS)), 0)
-    for row in stored.rows:
-        if row.referral is not Referral.REFERRED:
-            continue
-        content = stored.same_people[row.file_id]
-        per_content[content] = max(per_content.get(content, 0), row.n_people)
-        if row.verdict is Verdict.PHI:
-            confirmed[content] = max(confirmed.get(content, 0), row.n_people)
+    for row in rows:
         bands[_band(row.n_people)] += 1
-    return People(sum(per_content.values()), sum(confirmed.values()), bands)
+    same = stored.same_people
+    return People(total_people(at_risk, same), total_people(confirmed, same), bands)
 
 
 def _band(n_people: int) -> str:
@@ -131,7 +172,6 @@ def _band(n_people: int) -> str:
 
 def decisions_made(stored: StoredScan, paths: Mapping[int, str]) -> tuple[DecisionRow, ...]:
     """List every decision about the scan's files, newest first; one per file is current."""
-    standing = _standing(stored)
     return tuple(
         DecisionRow(
             decision=made.id,
@@ -140,7 +180,7 @@ def decisions_made(stored: StoredScan, paths: Mapping[int, str]) -> tuple[Decisi
             verdict=Verdict(made.verdict),
             reviewer=visible(made.reviewer),
             decided=made.decided,
-            standing=made.id in standing,
+            standing=made.id in stored.standing,
             undone=made.id in stored.desk.undone,
         )
         for made in reversed(stored.decisions)
@@ -149,13 +189,12 @@ def decisions_made(stored: StoredScan, paths: Mapping[int, str]) -> tuple[Decisi
 
 def reviewers(stored: StoredScan) -> tuple[Reviewer, ...]:
     """Count the decisions of each reviewer, by name."""
-    standing = _standing(stored)
     by_name: dict[str, list[Decision]] = defaultdict(list)
     for made in stored.decisions:
         by_name[made.reviewer].append(made)
     found = []
     for name, theirs in sorted(by_name.items()):
-        counts = Counter(made.verdict for made in theirs if made.id in standing)
+        counts = Counter(made.verdict for made in theirs if made.id in stored.standing)
         found.append(
             Reviewer(
                 reviewer=visible(name),
@@ -168,13 +207,3 @@ def reviewers(stored: StoredScan) -> tuple[Reviewer, ...]:
             )
         )
     return tuple(found)
-
-
-def _standing(stored: StoredScan) -> frozenset[int]:
-    """Return the current decisions: the last one about each present content that was not undone."""
-    last = {
-        made.file_id: made.id
-        for made in stored.decisions
-        if made.content_hash == stored.content_hashes[made.file_id] and made.id not in stored.desk.undone
-    }
-    return frozenset(last.values())

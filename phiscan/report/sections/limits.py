@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from phiscan.language import lazy_gettext as _
 from phiscan.metrics.cascade import CascadeLoss, cascade_loss
-from phiscan.report.data.missed import Elusion
+from phiscan.report.data.estimates import Elusion
 from phiscan.report.data.report import Characteristic, Coverage, Funnel
 from phiscan.report.words import count, counted, share, waiting_for_ocr
 
@@ -69,8 +69,8 @@ def _of_the_cascade(loss: CascadeLoss) -> list[str]:
     return [sample]
 
 
-def _of_this_scan(coverage: Coverage, funnel: Funnel, overall: Characteristic, elusion: Elusion) -> list[str]:
-    sentences = []
+def _not_read(coverage: Coverage) -> list[str]:
+    sentences: list[str] = []
     if coverage.not_read:
         sentences.append(
             _(
@@ -87,6 +87,21 @@ def _of_this_scan(coverage: Coverage, funnel: Funnel, overall: Characteristic, e
                 files_with_unread_parts=counted(coverage.files_with_unread_parts, "other file"),
             )
         )
+    if coverage.not_covered:
+        sentences.append(
+            _(
+                "In {files}, text is in a language or script that is not read ({languages}). What it says is "
+                "not known: it is not clean, and no number on this page covers it.",
+                files=counted(sum(coverage.not_covered.values()), "file"),
+                languages=", ".join(f"{name} {n}" for name, n in coverage.not_covered.items()),
+            )
+        )
+    return sentences
+
+
+def _of_this_scan(coverage: Coverage, funnel: Funnel, overall: Characteristic, elusion: Elusion) -> list[str]:
+    sentences = _not_read(coverage)
+    n_rest = funnel.read - funnel.referred
     if coverage.sampled_files:
         sentences.append(
             _(
@@ -121,12 +136,12 @@ def _of_this_scan(coverage: Coverage, funnel: Funnel, overall: Characteristic, e
                 unsure=count(funnel.unsure),
             )
         )
-    if overall.n and elusion.sample == 0 and elusion.population:
+    if overall.n and elusion.reviewed == 0 and n_rest:
         sentences.append(
             _(
                 "Nobody has looked at a random sample of the {population} files that were not "
                 "referred. Sensitivity (recall) is therefore unknown, not good.",
-                population=count(elusion.population),
+                population=count(n_rest),
             )
         )
     if coverage.crawled and overall.n == 0:
@@ -147,8 +162,8 @@ def _blind(held_back: int) -> list[str]:
         return []
     sentence = _(
         "{held_back} files have a verdict that this report holds back, because a second "
-        "person is still to judge them blind. They count as undecided in every number, have "
-        "no worksheet yet, and nothing that was said of them is in here. Make the report "
+        "person is still to judge them blind. They count as undecided in every number, "
+        "and nothing that was said of them is in here. Make the report "
         "again when the second review is done.",
         held_back=count(held_back),
     )
@@ -192,9 +207,8 @@ _METHOD = (
         "--system OURS` gives the scores of tokens and instances."
     ),
     _(
-        "A worksheet is not a breach assessment. It fills in what the findings say; whether anybody "
-        "read or took a file is not in any file system, and which law applies and from which day its "
-        "clock runs is for the officer to say."
+        "Evidence is not an assessment: whether anybody read or took a file is not in any file system, "
+        "and which law applies and from which day its clock runs is for the officer to say."
     ),
     _(
         "Text inside pictures is seen only where text recognition was installed. Audio and video are "

@@ -7,18 +7,389 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
+import numpy as np
+
 from phiscan.language import lazy_gettext as _
 from phiscan.language import lazy_join
 from phiscan.metrics import independence
-from phiscan.metrics.capture_recapture import missed, two_list
+from phiscan.metrics.capture_recapture import coverage as coverage_estimates
+from phiscan.metrics.capture_recapture import latent_class as classes
+from phiscan.metrics.capture_recapture import loglinear, missed, strata, two_list
 from phiscan.metrics.capture_recapture.captures import CaptureTable, capture_table
 from phiscan.metrics.capture_recapture.loglinear import ASSUMPTION, SOURCE
-from phiscan.model import Referral, Verdict
+from phiscan.metrics.capture_recapture.missed import AIC_WINDOW, MAX_LISTS_ALL_MODELS, MissedFiles
+from phiscan.metrics.detector_accuracy import detector_accuracy
+from phiscan.metrics.independence import feature_information
+from phiscan.model import PiiBit, Referral, Verdict
 from phiscan.report import words
-from phiscan.report.data.missed import Capture, History, PairEstimate
-from phiscan.report.data.report import FileEntry
-from phiscan.report.detectors import detector_rows, feature_dependence
-from phiscan.report.sections.missed_totals import by_format, totals
+from phiscan.report.data.estimates import (
+    Capture,
+    DetectorRow,
+    Estimate,
+    FeatureDependence,
+    History,
+    PairEstimate,
+    StratumTotal,
+)
+from phiscan.report.words import FORMATS, plain
+from phiscan.review.worklist.model import FileRecord
+from phiscan.visible import visible
+
+N_KINDS = 2
+MIN_STRATA = 2
+_AVERAGE_SOURCE = _("Burnham & Anderson (2002), section 4.3; Buckland, Burnham & Augustin (1997)")
+_BOUND = _(
+    "On each file the detectors act independently; the files themselves may differ in "
+    "how easily they are found, and then the total is larger than this."
+)
+_PAIRS = _(
+    "Detectors depend on each other in pairs only, as their overlaps show. For a "
+    "coverage below 55% the authors advise the one-step total, as a lower bound."
+)
+_SAMPLE_COVERAGE = _("Chao & Tsay (1998), eq. 2.3 to 2.7; Chao et al. (2001), eq. 9, 12 and 13")
+
+
+def totals(table: CaptureTable, names: Sequence[str], models: MissedFiles) -> tuple[Estimate, ...]:
+    """Return every total for three detectors or more, each with its inputs."""
+    return (
+        *_selected(models),
+        *_over_models(models),
+        _lower_bound(table, models),
+        *_coverage(table, names, models),
+        _kinds(table),
+    )
+
+
+def _missed_totals_total(
+    name: str,
+    value: float | None,
+    formula: str,
+    inputs: dict[str, float],
+    *,
+    assumption: str,
+    source: str,
+    ci95: tuple[float, float] | None = None,
+    reason: str | None = None,
+) -> Estimate:
+    return Estimate(name, value, ci95, "number", formula, inputs, assumption, source, reason)
+
+
+def _selected(models: MissedFiles) -> list[Estimate]:
+    fits = {fit.model: fit for fit in models.models}
+    found = []
+    for criterion, selected in (("AIC", models.selected_aic), ("BIC", models.selected_bic)):
+        fit = fits.get(selected or "")
+        values = {_("missed"): fit.missed, "AIC": fit.aic, "BIC": fit.bic} if fit else {}
+        inputs: dict[str, float] = {_("n (found)"): models.n_observed}
+        inputs |= {name: value for name, value in values.items() if value is not None}
+        found.append(
+            _missed_totals_total(
+                _("Total PHI, model of the lowest {criterion}: {model}", criterion=criterion, model=fit.model)
+                if fit
+                else _("Total PHI, model of the lowest {criterion}", criterion=criterion),
+                fit.total if fit else None,
+                _("n + exp(intercept) of that log-linear model"),
+                inputs,
+                assumption=loglinear.ASSUMPTION,
+                source=loglinear.SOURCE,
+                ci95=fit.ci95 if fit else None,
+                reason=fit.reason if fit else models.reason,
+            )
+        )
+    return found
+
+
+def _over_models(models: MissedFiles) -> list[Estimate]:
+    usable = [fit.aic for fit in models.models if fit.aic is not None and fit.total is not None]
+    best = min(usable, default=0.0)
+    inputs: dict[str, float] = {_("models with an estimate"): len(usable)}
+    near: dict[str, float] = {_("models within"): sum(aic - best <= AIC_WINDOW for aic in usable)}
+    if usable:
+        inputs[_("lowest AIC")] = near[_("lowest AIC")] = best
+    averaged = models.averaged
+    low, high = models.model_range or (None, None)
+    spread = [
+        _missed_totals_total(
+            _("{which} total within 10 AIC units of the best", which=which),
+            value,
+            formula,
+            near,
+            assumption=_("The data rule out none of these models; the truth may lie outside all of them."),
+            source=_("Burnham & Anderson (2002), section 2.6"),
+            reason=models.reason,
+        )
+        for which, value, formula in ((_("Smallest"), low, _("min N")), (_("Largest"), high, _("max N")))
+    ]
+    return [
+        _missed_totals_total(
+            _("Total PHI, averaged over the models"),
+            averaged.total if averaged else None,
+            _("Σ w N / Σ w with w = exp(-(AIC - lowest AIC) / 2)"),
+            inputs,
+            assumption=_("One of the models is right, and their AIC says how likely each is."),
+            source=_AVERAGE_SOURCE,
+            ci95=averaged.ci95 if averaged else None,
+            reason=models.reason,
+        ),
+        *spread,
+    ]
+
+
+def _lower_bound(table: CaptureTable, models: MissedFiles) -> Estimate:
+    bound = models.lower_bound
+    once, twice = table.frequencies[1], table.frequencies[2]
+    return _missed_totals_total(
+        _("Total PHI at least, Chao's lower bound"),
+        bound.total,
+        "n + f₁² / (2 f₂)",
+        {_("n (found)"): table.n_found, _("f₁ (by one detector)"): once, _("f₂ (by two)"): twice},
+        assumption=_BOUND,
+        source=_("Chao (1987), eq. 5"),
+        reason=bound.reason,
+    )
+
+
+def _coverage(table: CaptureTable, names: Sequence[str], models: MissedFiles) -> list[Estimate]:
+    found = models.coverage
+    singles = [1 << position for position in range(table.n_lists)]
+    inputs: dict[str, float] = {}
+    for single, name in zip(singles, names, strict=True):
+        inputs |= {
+            _("found by {name}", name=plain(name)): table.margin(single),
+            _("by {name} alone", name=plain(name)): table.only(single),
+        }
+    built: dict[str, float] = {
+        "D": table.n_found - sum(table.only(single) for single in singles) / table.n_lists
+    }
+    if found.coverage is not None:
+        built["C"] = found.coverage
+    low = found.coverage is not None and found.coverage < coverage_estimates.LOW_COVERAGE
+    share = Estimate(
+        _("Sample coverage C"),
+        found.coverage,
+        None,
+        "share",
+        _("1 - mean over the detectors of (found by it alone / found by it)"),
+        inputs,
+        _("What another detector confirms of each one's files is the share of all PHI that they cover."),
+        _SAMPLE_COVERAGE,
+        found.reason if found.coverage is None else None,
+    )
+    kinds = (
+        (
+            _("independent detectors"),
+            found.independent_total,
+            _("D / C, with D = n - mean found by one alone"),
+        ),
+        (
+            _("corrected for dependence; not advised here") if low else _("corrected for dependence"),
+            found.total,
+            (
+                _(
+                    "the N that solves N = D / C + Σ over pairs of (files of these two alone) (N n₁₂ / "
+                    "(n₁ n₂) - 1) / (t C)"
+                )
+            ),
+        ),
+        (
+            _("one-step, advised here") if low else _("one-step"),
+            found.one_step_total,
+            _("the same correction, applied twice from D / C on"),
+        ),
+    )
+    return [
+        share,
+        *(
+            _missed_totals_total(
+                _("Total PHI by sample coverage, {kind}", kind=kind),
+                value,
+                formula,
+                built,
+                assumption=_PAIRS,
+                source=_SAMPLE_COVERAGE,
+                reason=None if value is not None else found.reason,
+            )
+            for kind, value, formula in kinds
+        ),
+    ]
+
+
+def _kinds(table: CaptureTable) -> Estimate:
+    """Return the total of the latent-class model, if there are enough cells to identify two classes."""
+    n_terms, n_cells = N_KINDS * table.n_lists + N_KINDS - 1, (1 << table.n_lists) - 2
+    inputs: dict[str, float] = {_("kinds"): N_KINDS, _("terms"): n_terms, _("free cells"): n_cells}
+    value, reason = None, None
+    if n_terms > n_cells:
+        reason = _(
+            "two kinds of files need {n_terms} terms, and {n_lists} detectors give {n_cells} cells",
+            n_terms=n_terms,
+            n_lists=table.n_lists,
+            n_cells=n_cells,
+        )
+    else:
+        fitted = classes.latent_class(table, N_KINDS)
+        value, reason = fitted.total, fitted.reason
+        inputs[_("restarts that agree")] = fitted.runs_agreeing
+    return _missed_totals_total(
+        _("Total PHI, two latent kinds of files"),
+        value,
+        _("n + n p₀ / (1 - p₀), with p₀ the chance that no detector finds a file; fitted by EM"),
+        inputs,
+        assumption=classes.ASSUMPTION,
+        source=_("Goodman (1974); Agresti (1994)"),
+        reason=reason,
+    )
+
+
+def by_format(confirmed: Sequence[tuple[str, tuple[int, ...]]]) -> tuple[tuple[StratumTotal, ...], Estimate]:
+    """Estimate within every format with confirmed files, and add the estimates.
+
+    Args:
+        confirmed: media type and capture history of each confirmed file that a detector found.
+
+    Source: Sekar & Deming (1949), section 6.
+    """
+    cells: dict[str, Counter[tuple[int, ...]]] = {}
+    for media_type, history in confirmed:
+        cells.setdefault(FORMATS.get(media_type, media_type) or _("not known"), Counter())[history] += 1
+    n_lists = max((len(history) for _, history in confirmed), default=0)
+    if len(cells) < MIN_STRATA:
+        return (), _sum_of_formats(None, (), _("the confirmed files are of fewer than two formats"))
+    if n_lists > MAX_LISTS_ALL_MODELS:
+        return (), _sum_of_formats(None, (), _("more than five detectors: too many models for each format"))
+    tables = {name: capture_table(list(cell), list(cell.values())) for name, cell in sorted(cells.items())}
+    estimated = strata.stratified_total(tables)
+    parts = tuple(StratumTotal(name, tables[name].n_found, total) for name, total in estimated.strata.items())
+    combined = estimated.combined
+    return parts, _sum_of_formats((combined.total, combined.ci95), parts, combined.reason)
+
+
+def _sum_of_formats(
+    total: tuple[float | None, tuple[float, float] | None] | None,
+    parts: Sequence[StratumTotal],
+    reason: str | None,
+) -> Estimate:
+    value, ci95 = total or (None, None)
+    return _missed_totals_total(
+        _("Total PHI, sum over the formats"),
+        value,
+        _("Σ N of each format; variances add up, log-transformed interval"),
+        {_("formats"): len(parts), _("n (found)"): sum(part.found for part in parts)},
+        assumption=strata.ASSUMPTION + _(" A format without confirmed files adds nothing."),
+        source=strata.SOURCE,
+        ci95=ci95,
+        reason=reason,
+    )
+
+
+_NAME_BITS = (PiiBit.FIRST_NAME, PiiBit.LAST_NAME, PiiBit.HEALTH_PROFESSIONAL)
+_PATTERN_BITS = (
+    PiiBit.SIN,
+    PiiBit.HEALTH_CARD,
+    PiiBit.PASSPORT,
+    PiiBit.DRIVER_LICENSE,
+    PiiBit.STREET_ADDRESS,
+    PiiBit.PHONE,
+    PiiBit.EMAIL,
+    PiiBit.SSN,
+    PiiBit.MRN,
+    PiiBit.HEALTH_PLAN,
+)
+MIN_COMPARED = 10  # with fewer files the mutual information is mostly bias
+
+
+def detector_rows(
+    names: Sequence[str],
+    histories: Sequence[History],
+    models: MissedFiles | None,
+    pairs: Sequence[PairEstimate],
+) -> tuple[DetectorRow, ...]:
+    """Return the confusion matrix of each detector under the estimated number of PHI files.
+
+    The estimate is the model average, or Chapman's of the one pair of detectors; if reviewers confirmed PHI
+    that no detector marked, the total is at least the known number.
+
+    Source: Mane et al. (2004), section 2, last step.
+    """
+    known = sum(history.phi for history in histories)
+    total, by = _total(models, pairs)
+    total = None if total is None else max(total, float(known))
+    n_files = sum(history.files for history in histories)
+    rows = []
+    for name in names:
+        marked = [history for history in histories if history.detectors[name]]
+        tp, fp = sum(history.phi for history in marked), sum(history.not_phi for history in marked)
+        open_ = sum(history.unverified for history in marked)
+        # Files without a verdict are neither true nor false positives: they must not count as TN.
+        found = detector_accuracy(tp, total, fp=None if open_ else fp, files=n_files)
+        reason = found.reason
+        if open_ and total is not None:
+            reason = _("tn, accuracy: {open} files that it marked are not verified", open=open_)
+        rows.append(
+            DetectorRow(
+                name, tp, fp, open_, found.fn, found.tn, found.sensitivity, found.accuracy, by, reason
+            )
+        )
+    return tuple(rows)
+
+
+def _total(models: MissedFiles | None, pairs: Sequence[PairEstimate]) -> tuple[float | None, str]:
+    if models is not None:
+        return (None if models.averaged is None else models.averaged.total), _("averaged over models")
+    if len(pairs) == 1:
+        return pairs[0].chapman.total, _("Chapman")
+    return None, _("no estimate")
+
+
+def feature_dependence(files: Sequence[FileRecord], names: Sequence[str]) -> tuple[FeatureDependence, ...]:
+    """Estimate the mutual information of the features of each pair of detectors over confirmed PHI files.
+
+    Patterns: one bit per identifier. Names: the bits of names, the number of people, the health score. How a
+    The text detector uses hashed sums that no scan stores, so that it has no feature here.
+
+    Source: Mane et al. (2004), section 3 and figure 2.
+    """
+    confirmed = [entry for entry in files if entry.verdict is Verdict.PHI and entry.health_score is not None]
+    columns = {
+        "patterns": {
+            str(bit.value): [float(bit in entry.vector.bits) for entry in confirmed] for bit in _PATTERN_BITS
+        },
+        "names": {
+            **{
+                str(bit.value): [float(bit in entry.vector.bits) for entry in confirmed] for bit in _NAME_BITS
+            },
+            "people": [float(entry.n_people) for entry in confirmed],
+            "health score": [entry.health_score or 0.0 for entry in confirmed],
+        },
+    }
+    return tuple(_pair(first, second, columns, len(confirmed)) for first, second in combinations(names, 2))
+
+
+def _pair(
+    first: str, second: str, columns: dict[str, dict[str, list[float]]], compared: int
+) -> FeatureDependence:
+    missing = [name for name in (first, second) if name not in columns]
+    if missing or compared < MIN_COMPARED:
+        reason = (
+            _("the features of {missing} are hashed sums, which no scan stores", missing=missing[0])
+            if missing
+            else _("fewer than {min_compared} confirmed PHI files", min_compared=MIN_COMPARED)
+        )
+        return FeatureDependence(first, second, compared, None, None, "", "", reason)
+    one, two = columns[first], columns[second]
+    nats = feature_information(np.array(list(one.values())).T, np.array(list(two.values())).T)
+    row, column = np.unravel_index(int(nats.argmax()), nats.shape)
+    return FeatureDependence(
+        first,
+        second,
+        compared,
+        float(nats.mean()),
+        float(nats.max()),
+        list(one)[int(row)],
+        list(two)[int(column)],
+        None,
+    )
+
 
 MIN_DETECTORS = 2
 MODEL_DETECTORS = 3
@@ -30,25 +401,26 @@ _NOT_COVERED = _(
 FEW_FILES = 30  # with fewer, the intervals of every model are too wide to be useful
 
 
-def detector_names(files: Sequence[FileEntry]) -> tuple[str, ...]:
+def detector_names(files: Sequence[FileRecord]) -> tuple[str, ...]:
     """Return the names of the detectors in their order; empty if no file was read.
 
     A file that the cascade skipped has no result of some detectors; the first one with most of them counts.
     """
-    return max((tuple(entry.detectors) for entry in files), key=len, default=())
+    return max((tuple(dict(entry.detectors)) for entry in files), key=len, default=())
 
 
-def histories(files: Sequence[FileEntry]) -> tuple[History, ...]:
+def histories(files: Sequence[FileRecord]) -> tuple[History, ...]:
     """Count files by capture history; those that no detector marked come last."""
     names = detector_names(files)
     groups: dict[tuple[bool, ...], Counter[str]] = {}
     for entry in files:
-        if len(entry.detectors) < len(names):
+        found = dict(entry.detectors)
+        if len(found) < len(names):
             continue  # the cascade skipped a detector: its history is incomplete
-        key = tuple(entry.detectors[name] for name in names)
+        key = tuple(found[name] for name in names)
         group = groups.setdefault(key, Counter())
         group["files"] += 1
-        group["referred"] += entry.decision == Referral.REFERRED
+        group["referred"] += entry.referral == Referral.REFERRED
         if entry.verdict in {Verdict.PHI, Verdict.NOT_PHI}:
             group[str(entry.verdict)] += 1
     ordered = sorted(groups.items(), key=lambda item: (-sum(item[0]), [not flag for flag in item[0]]))
@@ -65,10 +437,8 @@ def histories(files: Sequence[FileEntry]) -> tuple[History, ...]:
     )
 
 
-def capture_recapture(files: Sequence[FileEntry], *, every_total: bool = True) -> Capture:
+def capture_recapture(files: Sequence[FileRecord]) -> Capture:
     """Estimate the PHI files that no detector found, by every pair and by all log-linear models.
-
-    ``every_total``: latent classes and formats too, which take long with few files on four lists.
 
     Source: Mane et al. (2004), section 2; Goldberg & Wittes (1978); Fienberg (1972).
     """
@@ -86,8 +456,8 @@ def capture_recapture(files: Sequence[FileEntry], *, every_total: bool = True) -
     table = capture_table(list(counts), list(counts.values())) if reason is None else None
     pairs = () if table is None else pair_estimates(table, names)
     models = missed.estimate_missed(table) if table and len(names) >= MODEL_DETECTORS else None
-    formats, summed = by_format(_confirmed_histories(files)) if table and every_total else ((), None)
-    every = totals(table, names, models) if table and models and every_total else ()
+    formats, summed = by_format(_confirmed_histories(files, names)) if table else ((), None)
+    every = totals(table, names, models) if table and models else ()
     return Capture(
         detectors=names,
         n_found=n_found,
@@ -103,7 +473,7 @@ def capture_recapture(files: Sequence[FileEntry], *, every_total: bool = True) -
         if reason
         else (
             *_warnings(n_found, n_open, outside, models),
-            *_incomplete(sum(len(entry.detectors) < len(names) for entry in files)),
+            *_incomplete(sum(len(dict(entry.detectors)) < len(names) for entry in files)),
             *coverage_warnings(pairs),
         ),
         assumption=ASSUMPTION,
@@ -113,14 +483,14 @@ def capture_recapture(files: Sequence[FileEntry], *, every_total: bool = True) -
     )
 
 
-def _confirmed_histories(files: Sequence[FileEntry]) -> list[tuple[str, tuple[int, ...]]]:
-    n_detectors = len(detector_names(files))
+def _confirmed_histories(
+    files: Sequence[FileRecord], names: Sequence[str]
+) -> list[tuple[str, tuple[int, ...]]]:
+    found = [(entry.media_type, dict(entry.detectors)) for entry in files if entry.verdict is Verdict.PHI]
     return [
-        (entry.media_type, tuple(int(flag) for flag in entry.detectors.values()))
-        for entry in files
-        if entry.verdict is Verdict.PHI
-        and any(entry.detectors.values())
-        and len(entry.detectors) == n_detectors
+        (visible(media_type), tuple(int(flag) for flag in verdicts.values()))
+        for media_type, verdicts in found
+        if any(verdicts.values()) and len(verdicts) == len(names)
     ]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from phiscan.language import lazy_gettext as _
 from phiscan.report.data.desk import LogSignOff, Oversight, Revealer, RevealRow, SuppressionRow
-from phiscan.report.data.desk_rows import Revealed, StoredDesk
+from phiscan.report.data.scan_rows import Revealed, StoredDesk
 from phiscan.review.decisions.suppressions import Suppression, SuppressionKind
 from phiscan.visible import visible
 

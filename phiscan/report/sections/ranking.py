@@ -11,13 +11,22 @@ from collections.abc import Sequence
 import numpy as np
 
 from phiscan.language import lazy_gettext as _
-from phiscan.metrics.ranking.precision_recall import average_precision, interpolated_median, lower_trapezoid
-from phiscan.metrics.ranking.ranked import Ranking, curve, rank
-from phiscan.metrics.ranking.scores import Interval, auc_roc, logit_interval
-from phiscan.metrics.ranking.unachievable import minimum_aucpr, minimum_average_precision
+from phiscan.metrics.ranking import (
+    Interval,
+    Ranking,
+    auc_roc,
+    average_precision,
+    curve,
+    interpolated_median,
+    logit_interval,
+    lower_trapezoid,
+    minimum_aucpr,
+    minimum_average_precision,
+    rank,
+)
 from phiscan.model import Referral, Verdict
 from phiscan.report.data.estimates import Estimate, ScoreRanking
-from phiscan.review.records.items import FileRow
+from phiscan.review.worklist.model import FileRecord
 
 ASSUMPTION = _(
     "The decided files stand for the files to be ordered, and every verdict is right. "
@@ -36,7 +45,7 @@ SCORES = (
 )
 
 
-def rankings(rows: Sequence[FileRow]) -> tuple[ScoreRanking, ...]:
+def rankings(rows: Sequence[FileRecord]) -> tuple[ScoreRanking, ...]:
     """Evaluate the ranking of the decided files by each score.
 
     Args:
@@ -45,7 +54,7 @@ def rankings(rows: Sequence[FileRow]) -> tuple[ScoreRanking, ...]:
     return tuple(_one(name, label, rows) for name, label in SCORES)
 
 
-def _one(name: str, label: str, rows: Sequence[FileRow]) -> ScoreRanking:
+def _one(name: str, label: str, rows: Sequence[FileRecord]) -> ScoreRanking:
     decided = [row for row in rows if row.verdict in {Verdict.PHI, Verdict.NOT_PHI}]
     pairs = [(score, row) for row in decided if (score := _score(name, row)) is not None]
     labels = [row.verdict is Verdict.PHI for _, row in pairs]
@@ -66,7 +75,7 @@ def _one(name: str, label: str, rows: Sequence[FileRow]) -> ScoreRanking:
     )
 
 
-def _score(name: str, row: FileRow) -> float | None:
+def _score(name: str, row: FileRecord) -> float | None:
     return row.risk if name == "risk" else row.health_score
 
 

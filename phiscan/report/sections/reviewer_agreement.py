@@ -10,12 +10,61 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 from phiscan.language import lazy_gettext as _
-from phiscan.metrics.agreement import ASSUMPTION, SOURCE, agreement
+from phiscan.metrics.agreement import ASSUMPTION, POSITIVE, SOURCE, agreement, krippendorff_alpha
 from phiscan.report.data.desk import BlindReview
-from phiscan.report.data.estimates import DoubleReview
-from phiscan.report.data.rater_pairs import alpha, reviewer_pair
+from phiscan.report.data.estimates import DoubleReview, Estimate, ReviewerPair
 from phiscan.review.decisions.second_review import Rating
 from phiscan.review.records.items import Decision
+from phiscan.visible import visible
+
+Row = tuple[str | None, str | None]  # the verdicts of two reviewers on one file; None = none
+
+
+def reviewer_pair(names: tuple[str, str], rows: Sequence[Row]) -> ReviewerPair:
+    """Count the pairs of verdicts and compute their agreement."""
+    found = agreement([row[0] for row in rows], [row[1] for row in rows])
+    both = [row for row in rows if None not in row]
+    return ReviewerPair(
+        first=visible(names[0]),
+        second=visible(names[1]),
+        files=found.n_both,
+        same=sum(a == b for a, b in both),
+        both_phi=sum(a == b == POSITIVE for a, b in both),
+        first_phi=sum(a == POSITIVE for a, _ in both),
+        second_phi=sum(b == POSITIVE for _, b in both),
+        kappa=found.kappa,
+        positive_agreement=found.positive_agreement,
+        pabak=found.pabak,
+    )
+
+
+def alpha(units: Sequence[Sequence[str]], *, name: str, over: str, assumption: str) -> Estimate:
+    """Return Krippendorff's alpha over the verdicts on each file.
+
+    Args:
+        units: verdicts by file.
+        name: name of the estimate.
+        over: which verdicts are compared, to complete "observed / expected disagreement, over ...".
+        assumption: what it assumes.
+    """
+    found = krippendorff_alpha(list(units))
+    counts = Counter(verdict for verdicts in units for verdict in verdicts)
+    inputs: dict[str, float] = {_("files"): len(units)}
+    inputs |= {
+        _("verdicts '{value}'", value=label.replace("_", " ")): n for label, n in sorted(counts.items())
+    }
+    return Estimate(
+        name=_("Krippendorff's alpha, {name}", name=name),
+        value=found.value,
+        ci95=found.ci95,
+        unit="ratio",
+        formula=_("1 - observed / expected disagreement, over {over}", over=over),
+        inputs=inputs,
+        assumption=assumption,
+        source=_('Krippendorff (2019), "Content Analysis", section 12.3'),
+        reason=found.reason,
+    )
+
 
 NO_PERSON = _("no file was decided by two people")
 NONE_DRAWN = _("no decision of this scan was drawn for a blind second review")
@@ -27,17 +76,15 @@ BLIND_ASSUMPTION = _(
     "lead's settlement as neither."
 )
 
-Subject = tuple[int, str]  # a file and its content: a changed file is another subject
-
 
 def double_review(decisions: Sequence[Decision]) -> DoubleReview:
-    """Compare the latest verdict of each reviewer on each file and content.
+    """Compare the latest verdict of each reviewer on each content; identical files have one.
 
     Args:
         decisions: about the files of a scan, oldest first.
     """
     latest = _latest(decisions)
-    shared = {subject: verdicts for subject, verdicts in latest.items() if len(verdicts) > 1}
+    shared = {content: verdicts for content, verdicts in latest.items() if len(verdicts) > 1}
     together = Counter(pair for verdicts in shared.values() for pair in combinations(sorted(verdicts), 2))
     return DoubleReview(
         files=len(shared),
@@ -59,11 +106,11 @@ def double_review(decisions: Sequence[Decision]) -> DoubleReview:
     )
 
 
-def _latest(decisions: Sequence[Decision]) -> Mapping[Subject, Mapping[str, str]]:
-    """Return the last verdict of each reviewer by file and content."""
-    latest: dict[Subject, dict[str, str]] = {}
+def _latest(decisions: Sequence[Decision]) -> Mapping[str, Mapping[str, str]]:
+    """Return the last verdict of each reviewer by content."""
+    latest: dict[str, dict[str, str]] = {}
     for made in decisions:
-        latest.setdefault((made.file_id, made.content_hash), {})[made.reviewer] = str(made.verdict)
+        latest.setdefault(made.content_hash, {})[made.reviewer] = str(made.verdict)
     return latest
 
 

@@ -6,10 +6,126 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from phiscan.language import lazy_gettext as _
-from phiscan.metrics.intervals import Figure
+from phiscan.language import lazy_join
+from phiscan.metrics.intervals import Figure, proportion
 from phiscan.metrics.screening import coverage, relative, tdp_frp
+from phiscan.metrics.verification import VERIFIED_ASSUMPTION, VERIFIED_SOURCE, Verified, begg_greenes
 from phiscan.model import Verdict
-from phiscan.report.data.report import Characteristic, FileEntry, Final
+from phiscan.report.data.estimates import Elusion, Estimate, SecondList, Verification
+from phiscan.report.data.report import Characteristic, Final
+from phiscan.report.words import count
+from phiscan.review.worklist.model import FileRecord
+
+NOT_REVIEWED = _("no file of the second list has been reviewed")
+NOT_KNOWN = _(
+    "The counts do not say whether the second list (marked by a detector and not "
+    "referred) was reviewed; the estimate is too low if it was not."
+)
+
+
+def second_list(files: Sequence[FileRecord], note: str = "") -> SecondList:
+    """Count the second list of the files that were read, and its verdicts; a note ends the sentence."""
+    verdicts = [entry.verdict for entry in files if entry.second_look]
+    phi, not_phi = verdicts.count(Verdict.PHI), verdicts.count(Verdict.NOT_PHI)
+    return made_of(len(verdicts), phi + not_phi, phi, note)
+
+
+def made_of(files: int, reviewed: int, phi: int | None, note: str = "") -> SecondList:
+    """Return size and yield of a list from the numbers of its files, reviewed and confirmed ones.
+
+    ``phi``: None if it is not known how many of the reviewed files are PHI.
+    """
+    return SecondList(
+        files=files,
+        reviewed=reviewed,
+        phi=phi,
+        not_phi=None if phi is None else reviewed - phi,
+        phi_share=None if phi is None else proportion(phi, reviewed, NOT_REVIEWED),
+        too_low=reviewed < files,
+        sentence=lazy_join(" ", filter(None, (_sentence(files, reviewed, phi), note))),
+    )
+
+
+def _sentence(files: int, reviewed: int, phi: int | None) -> str:
+    if not files:
+        return _("The second list is empty: every file that a detector marked was referred.")
+    what = _(
+        "Second list (marked by a detector and not referred): {reviewed} of {files} reviewed",
+        reviewed=count(reviewed),
+        files=count(files),
+    )
+    found = _(", {phi} of those hold PHI", phi=count(phi)) if phi is not None and reviewed else ""
+    if reviewed < files:
+        return _(
+            "{what}{found}. The estimate of missed PHI is too low, because the rest was not reviewed.",
+            what=what,
+            found=found,
+        )
+    return _("{what}{found}. The capture histories are complete.", what=what, found=found)
+
+
+def corrected(overall: Characteristic, elusion: Elusion, *, n_rest: int) -> Verification:
+    """Correct sensitivity and specificity with the random sample of the files that were not referred.
+
+    As in the bound, a verdict of unsure in the sample counts as PHI. ``n_rest``: files that were read and not
+    referred.
+
+    Source: Begg & Greenes (1983).
+    """
+    positive = Verified(overall.phi, overall.not_phi, overall.unverified)
+    healthy = elusion.reviewed - elusion.found
+    negative = Verified(elusion.found, healthy, max(n_rest - elusion.reviewed, 0))
+    found = begg_greenes(positive, negative)
+    inputs: dict[str, float] = {
+        "a (referred, PHI)": positive.diseased,
+        "b (referred, not PHI)": positive.healthy,
+        "N⁺ (referred)": positive.n,
+        "c (sample, PHI)": negative.diseased,
+        "d (sample, not PHI)": negative.healthy,
+        "N⁻ (not referred)": negative.n,
+    }
+    rows: tuple[tuple[str, Figure, str], ...] = (
+        (
+            _("Sensitivity, corrected"),
+            found.corrected.sensitivity,
+            "[N⁺ a / (a + b)] / [N⁺ a / (a + b) + N⁻ c / (c + d)]",
+        ),
+        (
+            _("Specificity, corrected"),
+            found.corrected.specificity,
+            "[N⁻ d / (c + d)] / [N⁻ d / (c + d) + N⁺ b / (a + b)]",
+        ),
+        (_("Sensitivity of the verified files alone, biased"), found.naive.sensitivity, "a / (a + c)"),
+        (_("Specificity of the verified files alone, biased"), found.naive.specificity, "d / (b + d)"),
+        (
+            _("Share of PHI among the files that were read"),
+            Figure(found.prevalence, None, found.reason),
+            "[N⁺ a / (a + b) + N⁻ c / (c + d)] / (N⁺ + N⁻)",
+        ),
+    )
+    estimates = () if found.reason else tuple(_estimate(*row, inputs) for row in rows)
+    return Verification(
+        estimates=estimates,
+        open=overall.unverified,
+        reason=found.reason,
+        assumption=VERIFIED_ASSUMPTION,
+        source=VERIFIED_SOURCE,
+    )
+
+
+def _estimate(name: str, figure: Figure, formula: str, inputs: dict[str, float]) -> Estimate:
+    return Estimate(
+        name=name,
+        value=figure.value,
+        ci95=figure.ci95,
+        unit="share",
+        formula=formula,
+        inputs=inputs,
+        assumption=VERIFIED_ASSUMPTION,
+        source=VERIFIED_SOURCE,
+        reason=figure.reason,
+    )
+
 
 NO_PERSON = _("none of these files has been verified yet")
 NOTHING_READ = _("no file was read")
@@ -28,14 +144,14 @@ class Screen:
 class _Decided:
     """The files that were read, by verdict."""
 
-    def __init__(self, files: Sequence[FileEntry]) -> None:
+    def __init__(self, files: Sequence[FileRecord]) -> None:
         self.n = len(files)
-        self.phi = frozenset(entry.file for entry in files if entry.verdict is Verdict.PHI)
-        self.not_phi = frozenset(entry.file for entry in files if entry.verdict is Verdict.NOT_PHI)
-        self.unsure = frozenset(entry.file for entry in files if entry.verdict is Verdict.UNSURE)
+        self.phi = frozenset(entry.file_id for entry in files if entry.verdict is Verdict.PHI)
+        self.not_phi = frozenset(entry.file_id for entry in files if entry.verdict is Verdict.NOT_PHI)
+        self.unsure = frozenset(entry.file_id for entry in files if entry.verdict is Verdict.UNSURE)
 
 
-def characteristics(screens: Sequence[Screen], files: Sequence[FileEntry]) -> tuple[Characteristic, ...]:
+def characteristics(screens: Sequence[Screen], files: Sequence[FileRecord]) -> tuple[Characteristic, ...]:
     """Evaluate screens over the same files; the one with the most confirmed PHI is the reference.
 
     Screens that mark no file are omitted. The result is ordered by confirmed PHI files, most first.
@@ -99,7 +215,7 @@ def _final(n_sure: int, n_open: int, n: int) -> Final:
     return Final(least.value, most.value, (least.ci95[0], most.ci95[1]))
 
 
-def overall(files: Sequence[FileEntry], referred: frozenset[int]) -> Characteristic:
+def overall(files: Sequence[FileRecord], referred: frozenset[int]) -> Characteristic:
     """Evaluate the whole screen: the file was referred to review; it may have marked no file."""
     screen = Screen("referred", _("Referred to review"), "", referred)
     return _evaluate(screen, screen, _Decided(files))

@@ -15,7 +15,7 @@ from phiscan.language import gettext as _
 from phiscan.review.audit import log as audit
 from phiscan.review.integrity import account_states
 from phiscan.store.database import inserted_id
-from phiscan.store.tables.users import Role, UserEvent, user_account, user_event
+from phiscan.store.tables.users import Role, UserEvent, user_account
 
 MAX_NAME_CHARS = 64
 Changes = Mapping[sa.Table, tuple[Iterable[int], Collection[str] | None]]
@@ -116,11 +116,10 @@ def log(
 ) -> None:
     """Append one event and its entry in the audit log; ``changes``: the changed rows and columns."""
     row = {"event": event.value, "user_id": user_id, "value": value, "address": address, "at": now}
-    number = inserted_id(connection, user_event, row)
     name = connection.execute(sa.select(user_account.c.name).where(user_account.c.id == user_id)).scalar()
     details = {"user": user_id, "name": name, "value": value}
     details |= account_states.details_of(connection, changes or {})
-    audit.append(connection, [audit.Entry(event.value, number, details)], actor=actor, at=now)
+    audit.record(connection, event.value, row, details, by=actor, now=now)
 
 
 def find(connection: sa.Connection, name: str) -> sa.Row[Any] | None:

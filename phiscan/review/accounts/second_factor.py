@@ -26,9 +26,8 @@ from phiscan.review.accounts import totp
 from phiscan.review.accounts.accounts import Changes, get
 from phiscan.review.audit import log as audit
 from phiscan.review.integrity import account_states
-from phiscan.store import signed_head
-from phiscan.store.database import inserted_id
-from phiscan.store.tables.users import recovery_code, second_factor_event, user_account
+from phiscan.store import seals, signed_head
+from phiscan.store.tables.users import recovery_code, user_account
 
 ACTION: Final = "second_factor"
 N_RECOVERY_CODES: Final = 10
@@ -125,20 +124,20 @@ def turn_off(
     if not get(connection, user_id).has_second_factor:
         message = _("user {user_id}: has no second factor", user_id=user_id)
         raise InputError(message)
-    connection.execute(recovery_code.delete().where(recovery_code.c.user_id == user_id))
+    seals.remove(connection, recovery_code, recovery_code.c.user_id == user_id)
     values = {"second_factor": "", "second_factor_step": 0}
     _change(connection, user_id, change, values, by=by, address=address, now=now, also=also)
 
 
 def new_recovery_codes(connection: sa.Connection, user_id: int) -> list[str]:
     """Return new recovery codes; the previous ones become invalid."""
-    connection.execute(recovery_code.delete().where(recovery_code.c.user_id == user_id))
+    seals.remove(connection, recovery_code, recovery_code.c.user_id == user_id)
     codes = [_recovery_code() for _ in range(N_RECOVERY_CODES)]
     rows = [
         {"user_id": user_id, "code_hash": _code_hash(connection, user_id, _plain(code)), "used": None}
         for code in codes
     ]
-    connection.execute(recovery_code.insert(), rows)
+    seals.insert(connection, recovery_code, rows)
     return codes
 
 
@@ -154,10 +153,9 @@ def log(
 ) -> None:
     """Append one event and its entry in the audit log."""
     row = {"event": change.value, "user_id": user_id, "address": address, "at": now}
-    number = inserted_id(connection, second_factor_event, row)
     details = {"user": user_id, "name": get(connection, user_id).name, "value": change.value}
     details |= account_states.details_of(connection, changes or {})
-    audit.append(connection, [audit.Entry(ACTION, number, details)], actor=by, at=now)
+    audit.record(connection, ACTION, row, details, by=by, now=now)
 
 
 def accept(
@@ -178,8 +176,10 @@ def accept(
         & (recovery_code.c.code_hash == _code_hash(connection, account.id, plain))
         & recovery_code.c.used.is_(None)
     )
-    if connection.execute(recovery_code.update().where(unused).values(used=now)).rowcount != 1:
+    found = seals.rows(connection, recovery_code, unused).first()
+    if found is None or not seals.is_right(connection, recovery_code, found):
         return False
+    seals.update(connection, recovery_code, found["id"], {"used": now})
     log(connection, account.id, Change.RECOVERY, by=account.name, address=address, now=now)
     return True
 

@@ -18,6 +18,7 @@ import sqlalchemy as sa
 from phiscan.errors import InputError
 from phiscan.language import gettext as _
 from phiscan.review.accounts.accounts import MAX_NAME_CHARS, User, user_of
+from phiscan.store import seals
 from phiscan.store.database import inserted_id
 from phiscan.store.tables.users import api_token, user_account, web_session
 
@@ -94,8 +95,11 @@ def begin(
         "created": now,
         "seen": now,
         "ended": None,
+        "purpose": "",
     }
-    return inserted_id(connection, web_session, values), secret
+    seals.insert(connection, web_session, [values])
+    same = sa.select(web_session.c.id).where(web_session.c.token_hash == values["token_hash"])
+    return int(connection.execute(same).scalar_one()), secret
 
 
 def current(connection: sa.Connection, secret: str, *, lifetime: Lifetime, now: datetime) -> Session | None:
@@ -112,17 +116,21 @@ def current(connection: sa.Connection, secret: str, *, lifetime: Lifetime, now: 
         )
     )
     row = connection.execute(query).first()
-    return None if row is None else _session_of(row)
+    if row is None:
+        return None
+    # A session whose last use or purpose was set with SQL is over.
+    stored = seals.rows(connection, web_session, web_session.c.id == row.id).one()
+    return _session_of(row) if seals.is_right(connection, web_session, stored) else None
 
 
 def touch(connection: sa.Connection, session_id: int, *, now: datetime) -> None:
     """Record the use of a session."""
-    connection.execute(web_session.update().where(web_session.c.id == session_id).values(seen=now))
+    seals.update(connection, web_session, session_id, {"seen": now})
 
 
 def set_purpose(connection: sa.Connection, session_id: int, purpose: str) -> None:
     """Store the purpose of reveals until the session ends."""
-    connection.execute(web_session.update().where(web_session.c.id == session_id).values(purpose=purpose))
+    seals.update(connection, web_session, session_id, {"purpose": purpose})
 
 
 def end(connection: sa.Connection, *, user_id: int, session_id: int | None, now: datetime) -> list[int]:
@@ -131,8 +139,8 @@ def end(connection: sa.Connection, *, user_id: int, session_id: int | None, now:
     if session_id is not None:
         which &= web_session.c.id == session_id
     ids = list(connection.execute(sa.select(web_session.c.id).where(which)).scalars())
-    if ids:
-        connection.execute(web_session.update().where(web_session.c.id.in_(ids)).values(ended=now))
+    for number in ids:
+        seals.update(connection, web_session, number, {"ended": now})
     return ids
 
 

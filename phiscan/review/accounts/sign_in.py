@@ -5,26 +5,61 @@ attempt does not reveal whether the name exists or whether the account is suspen
 
 Attempts are counted by account and source together, so that strangers cannot lock out a user. A source is
 trusted for an account that has signed in from it before: an address, or a browser with its cookie
-(``known_browsers``). Each trusted source has its own attempts on an account; all others share one count. An
+(``source_of``). Each trusted source has its own attempts on an account; all others share one count. An
 address with many failures waits twice as long for each further attempt, except for accounts that trust
 it.
 """
 
 from __future__ import annotations
 
+import hmac
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import Enum
-from typing import Any, TypeVar
+from hashlib import sha256
+from typing import Any, Final, TypeVar
 
 import sqlalchemy as sa
 
-from phiscan.review.accounts import accounts, challenges, known_browsers, passwords, second_factor, sessions
+from phiscan.review.accounts import accounts, challenges, passwords, second_factor, sessions
 from phiscan.review.accounts.accounts import User
 from phiscan.review.accounts.challenges import Challenge
+from phiscan.review.accounts.sessions import digest
 from phiscan.store.database import Database, inserted_id, lock_chain
 from phiscan.store.tables.users import UserEvent, sign_in_attempt, user_account, web_session
+
+KNOWN_FOR: Final = timedelta(days=90)
+TRUSTED: Final = "known "  # prefix of sources whose attempts are counted separately
+_MOST_CHARS = 100
+
+
+def cookie(session_id: int, secret: str) -> str:
+    """Return the cookie value by which the browser of this session is known later."""
+    return f"{session_id}.{_mark(digest(secret))}"
+
+
+def source_of(
+    connection: sa.Connection, account: sa.Row[Any] | None, address: str, shown: str, *, now: datetime
+) -> str:
+    """Return the source under which attempts on an account are counted; "" = not a trusted source."""
+    if account is None:
+        return ""
+    of_account = (web_session.c.user_id == account.id) & (web_session.c.created > now - KNOWN_FOR)
+    number, _, mark = shown[:_MOST_CHARS].partition(".")
+    if number.isascii() and number.isdecimal() and len(number) < len(str(2**63)):
+        query = sa.select(web_session.c.token_hash).where(of_account, web_session.c.id == int(number))
+        kept = connection.execute(query).scalar()
+        if kept is not None and hmac.compare_digest(_mark(kept).encode(), mark.encode()):
+            return f"{TRUSTED}browser {number}"
+    here = sa.select(web_session.c.id).where(of_account, web_session.c.address == address).limit(1)
+    is_known = bool(address) and connection.execute(here).first() is not None
+    return f"{TRUSTED}{address}" if is_known else ""
+
+
+def _mark(token_hash: str) -> str:
+    return sha256(f"known browser {token_hash}".encode()).hexdigest()
+
 
 T = TypeVar("T")
 
@@ -227,7 +262,7 @@ def _count(
     unknown = sign_in_attempt.c.user_id.is_(None) & (sign_in_attempt.c.at <= since)
     connection.execute(sign_in_attempt.delete().where(unknown))
     row = accounts.find(connection, name)
-    trusted = known_browsers.source_of(connection, row, source.address, source.browser, now=now)
+    trusted = source_of(connection, row, source.address, source.browser, now=now)
     if not trusted and _must_wait(connection, source.address, limits, now):
         return None
     counted = _Counted() if row is None else _of_account(connection, row, trusted, limits, since)
@@ -245,7 +280,7 @@ def _of_account(
     if trusted:
         which &= sign_in_attempt.c.address == trusted
     else:
-        which &= sign_in_attempt.c.address.not_like(known_browsers.TRUSTED + "%")
+        which &= sign_in_attempt.c.address.not_like(TRUSTED + "%")
     n_account = _n_attempts(connection, which, since)
     return _Counted(row.id, row.name, row.password_hash, rests=n_account >= limits.per_account)
 
@@ -324,4 +359,4 @@ def begin(
         now=now,
         changes={web_session: ([number], None)},
     )
-    return SignedIn(user, secret, known_browsers.cookie(number, secret))
+    return SignedIn(user, secret, cookie(number, secret))

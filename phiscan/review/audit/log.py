@@ -7,8 +7,9 @@ written row, so that a later change of the row, past the log, is found too.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
 from hashlib import sha256
@@ -17,66 +18,98 @@ from typing import Any
 import sqlalchemy as sa
 
 from phiscan.language import gettext as _
-from phiscan.review.audit import checkpoint
-from phiscan.review.records.items import AuditCheck
-from phiscan.store import signed_head
-from phiscan.store.column_types import canonical_json, iso, storable
-from phiscan.store.database import lock_chain
-from phiscan.store.tables import (
-    adjudication,
-    assignment,
-    audit_log,
-    decision,
-    decision_undo,
-    desk_policy,
-    key_use,
-    legal_hold,
-    model_activation,
-    model_version,
-    patient_event,
-    purge,
-    reveal,
-    sample_draw,
-    scan_digest,
-    second_review,
-    second_verdict,
-    span_correction,
-    span_review,
-    suppression,
-    suppression_approval,
-    suppression_lift,
-    topic_correction,
-)
+from phiscan.review.records.items import AuditCheck, Tampering
+from phiscan.store import seals, signed_head, tables
+from phiscan.store.column_types import canonical_json, iso, row_digest, storable, stored_columns
+from phiscan.store.database import inserted_id, lock_chain
+from phiscan.store.tables import audit_log, purge
 from phiscan.store.tables.users import UserEvent, log_review, second_factor_event, user_event
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """The combined content of all certificates."""
+
+    through: int = 0  # last removed entry; 0 = none
+    log_hash: str = ""  # its hash
+    carried: dict[str, dict[int, str]] = field(default_factory=dict)  # table: {row: digest}
+    ranges: dict[str, list[tuple[int, int]]] = field(default_factory=dict)  # table: removed rows
+
+    def was_purged(self, table: str, row_id: int) -> bool:
+        """Return whether a row was removed by a certified purge."""
+        return any(first <= row_id <= last for first, last in self.ranges.get(table, []))
+
+
+def read(connection: sa.Connection) -> Checkpoint:
+    """Return the current checkpoint."""
+    ranges: dict[str, list[tuple[int, int]]] = {}
+    newest = None
+    for row in connection.execute(sa.select(purge).order_by(purge.c.id)):
+        newest = row
+        for table, pairs in row.ranges.items():
+            ranges.setdefault(table, []).extend((int(first), int(last)) for first, last in pairs)
+    if newest is None:
+        return Checkpoint()
+    carried = {
+        table: {int(number): str(digest) for number, digest in rows.items()}
+        for table, rows in newest.carried.items()
+    }
+    return Checkpoint(newest.log_through, newest.log_hash, carried, ranges)
+
+
+def is_end_of_purged(connection: sa.Connection, head: str) -> bool:
+    """Return whether a hash is that of an entry after which the log continued following a purge."""
+    query = (
+        sa.select(sa.func.count()).select_from(purge).where(purge.c.log_hash == head, purge.c.log_through > 0)
+    )
+    return bool(connection.execute(query).scalar_one())
+
+
+def as_ranges(numbers: Iterable[int]) -> list[list[int]]:
+    """Return ascending numbers as pairs of first and last of each run.
+
+    >>> as_ranges([1, 2, 3, 7, 9, 10])
+    [[1, 3], [7, 7], [9, 10]]
+    """
+    ranges: list[list[int]] = []
+    for number in numbers:
+        if ranges and ranges[-1][1] == number - 1:
+            ranges[-1][1] = number
+        else:
+            ranges.append([number, number])
+    return ranges
+
 
 BEFORE_FIRST = "0" * 64
 
 TABLES = {
-    "decide": decision,
-    "assign": assignment,
+    "decide": tables.decision,
+    "assign": tables.assignment,
     **dict.fromkeys((event.value for event in UserEvent), user_event),
     "second_factor": second_factor_event,
     "log_review": log_review,
-    "undo": decision_undo,
-    "second_review": second_review,
-    "second_verdict": second_verdict,
-    "adjudicate": adjudication,
-    "correct_span": span_correction,
-    "complete_spans": span_review,
-    "correct_topics": topic_correction,
-    "suppress": suppression,
-    "approve_suppression": suppression_approval,
-    "lift_suppression": suppression_lift,
-    "reveal": reveal,
-    "policy": desk_policy,
-    "draw_sample": sample_draw,
-    "learn": model_version,
-    "activate_model": model_activation,
-    "hold": legal_hold,
-    "purge": purge,
-    "use_key": key_use,
-    "patients": patient_event,
-    "digest_scan": scan_digest,
+    "carry": tables.decision,
+    "undo": tables.decision_undo,
+    "second_review": tables.second_review,
+    "second_verdict": tables.second_verdict,
+    "adjudicate": tables.adjudication,
+    "correct_span": tables.span_correction,
+    "complete_spans": tables.span_review,
+    "correct_topics": tables.topic_correction,
+    "suppress": tables.suppression,
+    "approve_suppression": tables.suppression_approval,
+    "lift_suppression": tables.suppression_lift,
+    "reveal": tables.reveal,
+    "incident": tables.incident_entry,
+    "policy": tables.desk_policy,
+    "draw_sample": tables.sample_draw,
+    "learn": tables.model_version,
+    "activate_model": tables.model_activation,
+    "hold": tables.legal_hold,
+    "purge": tables.purge,
+    "use_key": tables.key_use,
+    "patients": tables.patient_event,
+    "digest_scan": tables.scan_digest,
 }
 """Table of the rows that each action writes; several actions may share a table."""
 
@@ -91,6 +124,21 @@ class Entry:
     action: str  # a key of TABLES
     subject_id: int
     details: Mapping[str, Any]
+
+
+def record(
+    connection: sa.Connection,
+    action: str,
+    values: Mapping[str, Any],
+    details: Mapping[str, Any],
+    *,
+    by: str,
+    now: datetime,
+) -> int:
+    """Insert a row into the table of an action, append its entry to the log, and return its number."""
+    number = inserted_id(connection, TABLES[action], values)
+    append(connection, [Entry(action, number, details)], actor=by, at=now)
+    return number
 
 
 def append(connection: sa.Connection, entries: Sequence[Entry], *, actor: str, at: datetime) -> None:
@@ -111,7 +159,7 @@ def append(connection: sa.Connection, entries: Sequence[Entry], *, actor: str, a
         number += 1
         row = {
             "id": number,
-            "at": at,
+            "at": iso(at),
             "actor": storable(actor),
             "action": entry.action,
             "subject_id": entry.subject_id,
@@ -119,64 +167,90 @@ def append(connection: sa.Connection, entries: Sequence[Entry], *, actor: str, a
             "prev_hash": previous,
         }
         previous = _hash(row)
-        rows.append({**row, "hash": previous})
+        rows.append({**row, "at": at, "hash": previous})
     if rows:
         connection.execute(_INSERT, rows)
-        signed_head.advance(connection, number, previous, now=at, first_entry=number - len(rows) + 1)
+        if signed_head.advance(connection, number, previous, now=at, first_entry=number - len(rows) + 1):
+            seals.count_all(connection)
 
 
 def verify(connection: sa.Connection) -> AuditCheck:
-    """Check the chain entry by entry, and every logged row against its entry.
+    """Check the chain entry by entry, and every logged row against its entry; all differences are named.
 
     After a purge of old entries the chain begins after the last one removed, as the certificate states.
+    Entries and rows are compared as stored: what cannot be read differs.
     """
-    start = checkpoint.read(connection)
-    n_rows, previous = 0, start.log_hash if start.through else BEFORE_FIRST
+    start = read(connection)
+    n_rows, expected, previous = 0, start.through + 1, start.log_hash if start.through else BEFORE_FIRST
+    found: list[Tampering] = []
     logged: dict[str, dict[int, tuple[int, str]]] = {table.name: {} for table in TABLES.values()}
     for name, rows in start.carried.items():
         logged.setdefault(name, {}).update(
             (number, (start.through, digest)) for number, digest in rows.items()
         )
     # On the statement, not the connection: later statements must not be streamed too.
-    result = connection.execute(
-        sa.select(audit_log).order_by(audit_log.c.id).execution_options(yield_per=1000)
-    )
-    for row in result:
+    query = sa.select(*stored_columns(audit_log)).order_by(audit_log.c.id)
+    for row in connection.execute(query.execution_options(yield_per=1000)).mappings():
         n_rows += 1
-        problem = _chain_problem(row, start.through + n_rows, previous)
-        if problem:
-            return AuditCheck(ok=False, n_rows=n_rows, first_bad=row.id, problem=problem, head=previous)
-        previous = row.hash
-        if row.action not in TABLES:
-            problem = _("its action is not one of ours: {action!r}", action=row.action)
-            return AuditCheck(ok=False, n_rows=n_rows, first_bad=row.id, problem=problem, head=previous)
-        logged[TABLES[row.action].name][row.subject_id] = (row.id, row.details.get("digest", ""))
+        details = details_of(row["details"])
+        if problem := _chain_problem(row, details, expected, previous):
+            found.append(Tampering(audit_log.name, row["id"], problem))
+        previous, expected = str(row["hash"]), row["id"] + 1
+        if row["action"] in TABLES:
+            digest = str(details.get("digest", ""))
+            logged[TABLES[row["action"]].name][row["subject_id"]] = (row["id"], digest)
     for table in {table.name: table for table in TABLES.values()}.values():
-        stored, entries = _digests(connection, table, None), logged[table.name]
-        for row_id, (entry_id, digest) in entries.items():
-            if stored.get(row_id) != digest and not (
-                row_id not in stored and start.was_purged(table.name, row_id)
-            ):
-                what = _("was changed after it was logged") if row_id in stored else _("was removed")
-                problem = _("row {row_id} of {name} {what}", row_id=row_id, name=table.name, what=what)
-                return AuditCheck(ok=False, n_rows=n_rows, first_bad=entry_id, problem=problem, head=previous)
-        unlogged = [row_id for row_id in stored if row_id not in entries]
-        if unlogged:
-            problem = _(
-                "row {unlogged} of {name} is not in the log: entries were cut off, or it was forged",
-                unlogged=unlogged[0],
-                name=table.name,
-            )
-            return AuditCheck(
-                ok=False, n_rows=n_rows, first_bad=start.through + n_rows + 1, problem=problem, head=previous
-            )
-    return AuditCheck(ok=True, n_rows=n_rows, first_bad=None, problem="", head=previous)
+        found += _row_problems(connection, table, logged[table.name], start, end=expected)
+    first = found[0] if found else None
+    return AuditCheck(
+        ok=first is None,
+        n_rows=n_rows,
+        first_bad=first.row if first else None,
+        problem=first.what if first else "",
+        head=previous,
+        found=tuple(found),
+    )
+
+
+def _row_problems(
+    connection: sa.Connection,
+    table: sa.Table,
+    entries: Mapping[int, tuple[int, str]],
+    start: Checkpoint,
+    *,
+    end: int,
+) -> Iterator[Tampering]:
+    """Yield each difference of a logged table from the log, under the entry of the row."""
+    stored = _digests(connection, table, None)
+    for row_id, (entry_id, digest) in entries.items():
+        if stored.get(row_id) != digest and not (
+            row_id not in stored and start.was_purged(table.name, row_id)
+        ):
+            what = _("was changed after it was logged") if row_id in stored else _("was removed")
+            problem = _("row {row_id} of {name} {what}", row_id=row_id, name=table.name, what=what)
+            yield Tampering(audit_log.name, entry_id, problem)
+    for row_id in stored.keys() - entries.keys():
+        problem = _(
+            "row {unlogged} of {name} is not in the log: entries were cut off, or it was forged",
+            unlogged=row_id,
+            name=table.name,
+        )
+        yield Tampering(audit_log.name, end, problem)
+
+
+def details_of(text: str) -> dict[str, Any]:
+    """Return the details of an entry from their JSON; {} if they cannot be read."""
+    try:
+        found = json.loads(text)
+    except (TypeError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def contains(connection: sa.Connection, head: str) -> bool:
     """Return whether an entry with this hash (noted earlier by the user) is in the log."""
     query = sa.select(sa.func.count()).select_from(audit_log).where(audit_log.c.hash == head)
-    known = head == BEFORE_FIRST or checkpoint.is_end_of_purged(connection, head)
+    known = head == BEFORE_FIRST or is_end_of_purged(connection, head)
     return known or bool(connection.execute(query).scalar_one())
 
 
@@ -185,39 +259,39 @@ def digests(connection: sa.Connection, table: sa.Table) -> dict[int, str]:
     return _digests(connection, table, None)
 
 
-def _chain_problem(row: sa.Row[Any], expected_id: int, previous: str) -> str:
-    if row.id != expected_id:
+def _chain_problem(row: sa.RowMapping, details: Mapping[str, Any], expected_id: int, previous: str) -> str:
+    if row["id"] != expected_id:
         return _("entry {expected_id} is missing", expected_id=expected_id)
-    if row.prev_hash != previous:
+    if row["prev_hash"] != previous:
         return _("it is not chained to the entry before")
-    content = {name: value for name, value in row._mapping.items() if name != "hash"}  # noqa: SLF001 (public API)
-    return "" if _hash(content) == row.hash else _("its content does not match its hash")
+    content = {name: value for name, value in row.items() if name != "hash"} | {"details": details}
+    try:
+        is_right = canonical_json(details) == row["details"] and _hash(content) == row["hash"]
+    except (TypeError, ValueError):
+        is_right = False  # a value that the program never writes
+    if not is_right:
+        return _("its content does not match its hash")
+    known = row["action"] in TABLES
+    return "" if known else _("its action is not one of ours: {action!r}", action=row["action"])
 
 
 def _hash(row: Mapping[str, Any]) -> str:
-    return sha256(canonical_json({**row, "at": iso(row["at"])}).encode()).hexdigest()
+    return sha256(canonical_json(row).encode()).hexdigest()
 
 
 def _digests(connection: sa.Connection, table: sa.Table, ids: Sequence[int] | None) -> dict[int, str]:
-    """Return sha256 over the canonical JSON of each row."""
+    """Return sha256 over the columns of each row as stored."""
     batch, every = _in_order(table)
     rows = (
         connection.execute(every)
         if ids is None
         else connection.execute(batch, {"first": min(ids), "last": max(ids)})
     )
-    return {
-        row.id: sha256(
-            canonical_json(
-                {n: iso(v) if isinstance(v, datetime) else v for n, v in row._mapping.items()}  # noqa: SLF001
-            ).encode()
-        ).hexdigest()
-        for row in rows
-    }
+    return {row.id: row_digest(table, row) for row in rows}
 
 
 @cache
 def _in_order(table: sa.Table) -> tuple[sa.Select[Any], sa.Select[Any]]:
     """Select the rows of a table between two numbers, and all of them."""
-    query = sa.select(table).order_by(table.c.id)
+    query = sa.select(*stored_columns(table)).order_by(table.c.id)
     return query.where(table.c.id >= sa.bindparam("first"), table.c.id <= sa.bindparam("last")), query

@@ -13,7 +13,6 @@ from phiscan.language import gettext as _
 from phiscan.review.audit import log as audit
 from phiscan.review.decisions.reveals import purpose_shown
 from phiscan.store.column_types import storable
-from phiscan.store.database import inserted_id
 from phiscan.store.tables import audit_log, file, reveal
 from phiscan.store.tables.users import log_review
 
@@ -145,7 +144,6 @@ def sign(connection: sa.Connection, *, head: str, note: str, reviewer: str, now:
         message = _("the log does not hold the entry that was shown; look at it again")
         raise ConflictError(message)
     values = {"reviewer": reviewer, "n_entries": n_entries, "head": head, "note": note, "at": now}
-    number = inserted_id(connection, log_review, values)
     details = {"entries": n_entries, "head": head}
-    audit.append(connection, [audit.Entry("log_review", number, details)], actor=reviewer, at=now)
+    number = audit.record(connection, "log_review", values, details, by=reviewer, now=now)
     return LogReview(number, reviewer, n_entries, head, note, now)

@@ -116,11 +116,9 @@ def redo_last(connection: sa.Connection, *, by: str, now: datetime) -> Act:
             Verdict(row.verdict),
             reviewer=by,
             now=now,
-            token="",
-            seen=None,
-            override=False,
             reason=row.reason,
             note=row.note,
+            by_name=row.by_name,
         )
     return Act(act.file_ids, act.path, act.verdict, now)
 
@@ -130,7 +128,7 @@ def _undone_rows(connection: sa.Connection, by: str, at: datetime) -> list[Any]:
         row
         for table, undone, _ in _VERDICT_TABLES
         for row in connection.execute(
-            sa.select(table.c.file_id, table.c.verdict, table.c.reason, table.c.note)
+            sa.select(table.c.file_id, table.c.verdict, table.c.reason, table.c.note, table.c.by_name)
             .join(decision_undo, undone == table.c.id)
             .where(decision_undo.c.undone_by == by, decision_undo.c.undone == at, table.c.reviewer == by)
             .order_by(table.c.id)

@@ -15,9 +15,8 @@ from phiscan.language import gettext as _
 from phiscan.model import EntityType, Span
 from phiscan.review.audit import log as audit
 from phiscan.review.decisions.second_verdicts import SECOND
-from phiscan.review.decisions.writing import checked_text, require_name
-from phiscan.review.records.current_results import last_seen
-from phiscan.store.database import inserted_id
+from phiscan.review.decisions.writing import checked_name, checked_text
+from phiscan.review.records.file_records import last_seen
 from phiscan.store.tables import (
     file,
     finding,
@@ -44,7 +43,7 @@ class Mark(StrEnum):
 class Correction:
     """The current correction of one span of the present content.
 
-    ``position`` is the index of the finding in its examination (as in ``ItemDetail.findings``), None for a
+    ``position`` is the index of the finding in its examination (as in ``FileRecord.findings``), None for a
     missed one. ``span`` and ``entity_type`` are the correct ones; of a spurious finding, its own.
     """
 
@@ -115,7 +114,7 @@ def correct(
         seen: the examination whose findings were shown.
         reviewer: who corrects.
         now: when.
-        position: index of the finding in ``ItemDetail.findings``.
+        position: index of the finding in ``FileRecord.findings``.
         span: code points of the extracted text.
         entity_type: type of the identifier.
 
@@ -123,7 +122,7 @@ def correct(
         ConflictError: the file was examined again since it was shown.
         InputError: no such finding, a part is missing, or the span exceeds the text.
     """
-    mark, reviewer = Mark(mark), _person(reviewer)
+    mark, reviewer = Mark(mark), checked_name("reviewer", reviewer)
     row = _shown(connection, file_id, seen)
     found = None if position is None else _finding(connection, row, position)
     if (mark is Mark.MISSED and found is not None) or (
@@ -157,9 +156,8 @@ def correct(
         "reviewer": reviewer,
         "corrected": now,
     }
-    number = inserted_id(connection, span_correction, values)
     details = {"file": file_id, "mark": mark.value}
-    audit.append(connection, [audit.Entry("correct_span", number, details)], actor=reviewer, at=now)
+    number = audit.record(connection, "correct_span", values, details, by=reviewer, now=now)
     return Correction(number, position, mark, right, EntityType(values["entity_type"]), reviewer, now)
 
 
@@ -172,12 +170,11 @@ def complete_spans(
         ConflictError: the file was examined again since it was shown.
         InputError: there is no such file.
     """
-    reviewer = _person(reviewer)
+    reviewer = checked_name("reviewer", reviewer)
     row = _shown(connection, file_id, seen)
     values = {**_about(row), "complete": complete, "reviewer": reviewer, "reviewed": now}
-    number = inserted_id(connection, span_review, values)
-    entry = audit.Entry("complete_spans", number, {"file": file_id, "complete": complete})
-    audit.append(connection, [entry], actor=reviewer, at=now)
+    details = {"file": file_id, "complete": complete}
+    audit.record(connection, "complete_spans", values, details, by=reviewer, now=now)
 
 
 def correct_topics(
@@ -195,7 +192,7 @@ def correct_topics(
         ConflictError: the file was examined again since it was shown.
         InputError: a label is empty, too long, or there are too many.
     """
-    reviewer = _person(reviewer)
+    reviewer = checked_name("reviewer", reviewer)
     tidy = list(dict.fromkeys(checked_text("label", label, MAX_LABEL_CHARS) for label in labels))
     if not all(tidy) or len(tidy) > MAX_LABELS:
         message = _(
@@ -205,9 +202,8 @@ def correct_topics(
         raise InputError(message)
     row = _shown(connection, file_id, seen)
     values = {**_about(row), "labels": tidy, "reviewer": reviewer, "corrected": now}
-    number = inserted_id(connection, topic_correction, values)
-    entry = audit.Entry("correct_topics", number, {"file": file_id, "n_labels": len(tidy)})
-    audit.append(connection, [entry], actor=reviewer, at=now)
+    details = {"file": file_id, "n_labels": len(tidy)}
+    audit.record(connection, "correct_topics", values, details, by=reviewer, now=now)
 
 
 def corrections(connection: sa.Connection, file_id: int, *, viewer: str | None = None) -> ItemCorrections:
@@ -218,7 +214,7 @@ def corrections(connection: sa.Connection, file_id: int, *, viewer: str | None =
     Raises:
         InputError: there is no such file.
     """
-    row = _file(connection, file_id)
+    row = last_seen(connection, file_id)
     item = connection.execute(sa.select(work_item).where(work_item.c.file_id == file_id)).first()
     is_second = viewer is not None and item is not None and item.awaits == SECOND and item.reviewer != viewer
     by = viewer if is_second else None
@@ -278,22 +274,8 @@ def topic_gold(connection: sa.Connection) -> Iterator[TopicGold]:
         yield TopicGold(row.file_id, row.display, tuple(row.labels), tuple(dict.fromkeys(concepts)))
 
 
-def _person(name: str) -> str:
-    name = checked_text("reviewer", name)
-    require_name("reviewer", name)
-    return name
-
-
 def _about(row: sa.Row[Any]) -> dict[str, Any]:
     return {"file_id": row.file_id, "examination_id": row.id, "content_hash": row.content_hash}
-
-
-def _file(connection: sa.Connection, file_id: int) -> sa.Row[Any]:
-    row = last_seen(connection, file_id)
-    if row is None:
-        message = _("file {file_id}: there is no such file in the database", file_id=file_id)
-        raise InputError(message)
-    return row
 
 
 def _shown(connection: sa.Connection, file_id: int, seen: int) -> sa.Row[Any]:
@@ -302,7 +284,7 @@ def _shown(connection: sa.Connection, file_id: int, seen: int) -> sa.Row[Any]:
     Raises:
         ConflictError: the file was examined again.
     """
-    row = _file(connection, file_id)
+    row = last_seen(connection, file_id)
     if row.id != seen:
         message = _("{path}: the file was examined again since it was shown; check it again", path=row.path)
         raise ConflictError(message)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Required, TypedDict, Unpack
 
 import sqlalchemy as sa
 
@@ -13,11 +13,21 @@ from phiscan.language import gettext as _
 from phiscan.model import Verdict
 from phiscan.review.decisions import second_verdicts
 from phiscan.review.decisions.verdicts import answered, decide
-from phiscan.review.worklist.model import GroupDecision, WorkState
+from phiscan.review.worklist.model import Decided, GroupDecision, WorkState
 from phiscan.store.column_types import iso
 from phiscan.store.tables import work_item
 
 MAX_AT_ONCE = 200  # files of a folder that one verdict may cover
+
+
+class Given(TypedDict, total=False):
+    """What is recorded with each verdict; see ``verdicts.decide``."""
+
+    reviewer: Required[str]
+    now: Required[datetime]
+    token: str
+    reason: str
+    note: str
 
 
 def decide_group(
@@ -25,12 +35,8 @@ def decide_group(
     group_id: int,
     verdict: Verdict,
     *,
-    reviewer: str,
-    now: datetime,
     exceptions: Collection[int] = (),
-    token: str = "",
-    reason: str = "",
-    note: str = "",
+    **given: Unpack[Given],
 ) -> GroupDecision:
     """Record one verdict for the undecided files of a near-duplicate group, without the exceptions.
 
@@ -45,29 +51,11 @@ def decide_group(
             "group {group_id}: there is no such group of near-duplicates in the list", group_id=group_id
         )
         raise InputError(message)
-    return _decide_rows(
-        connection,
-        rows,
-        verdict,
-        reviewer=reviewer,
-        now=now,
-        exceptions=exceptions,
-        token=token,
-        reason=reason,
-        note=note,
-    )
+    return _decide_rows(connection, rows, verdict, exceptions, **given)
 
 
 def decide_chosen(
-    connection: sa.Connection,
-    file_ids: Collection[int],
-    verdict: Verdict,
-    *,
-    reviewer: str,
-    now: datetime,
-    token: str = "",
-    reason: str = "",
-    note: str = "",
+    connection: sa.Connection, file_ids: Collection[int], verdict: Verdict, **given: Unpack[Given]
 ) -> GroupDecision:
     """Record one verdict for the undecided ones of chosen files; one action, undone as a whole.
 
@@ -87,17 +75,7 @@ def decide_chosen(
     if not rows:
         message = _("files: none of them is in the list, or each is reviewed blind, by itself")
         raise InputError(message)
-    return _decide_rows(
-        connection,
-        rows,
-        verdict,
-        reviewer=reviewer,
-        now=now,
-        exceptions=(),
-        token=token,
-        reason=reason,
-        note=note,
-    )
+    return _decide_rows(connection, rows, verdict, (), **given)
 
 
 def _not_blind(connection: sa.Connection, chosen: sa.ColumnElement[bool]) -> Sequence[sa.Row[Any]]:
@@ -110,37 +88,31 @@ def _decide_rows(
     connection: sa.Connection,
     rows: Sequence[sa.Row[Any]],
     verdict: Verdict,
-    *,
-    reviewer: str,
-    now: datetime,
     exceptions: Collection[int],
-    token: str,
-    reason: str,
-    note: str,
+    **given: Unpack[Given],
 ) -> GroupDecision:
     """Record one verdict for the rows that are undecided for this reviewer."""
     decided, left_out = [], []
+    reviewer, now = given["reviewer"].strip(), given["now"]
+    contents: set[str] = set()  # decided here: their other files are decided with them
+    # Of identical files, either all are exceptions or none.
+    chosen = {row.content_hash for row in rows if row.file_id not in exceptions}
+    exceptions = {row.file_id for row in rows if row.content_hash not in chosen}
     for row in rows:
-        own = f"{token}:{row.file_id}" if token else ""
-        before = answered(connection, own, row.file_id, reviewer.strip())
-        why = "" if before else _why_left_out(row, exceptions, reviewer.strip(), iso(now))
+        token = f"{given['token']}:{row.file_id}" if given.get("token") else ""
+        before = answered(connection, token, row.file_id, reviewer)
+        why = "" if before else _why_left_out(row, exceptions, reviewer, iso(now))
         if why:
             left_out.append((row.file_id, why))
             continue
-        decided.append(
-            decide(
-                connection,
-                row.file_id,
-                verdict,
-                reviewer=reviewer,
-                now=now,
-                token=own,
-                seen=row.examination_id,
-                override=False,
-                reason=reason,
-                note=note,
-            )
-        )
+        if row.content_hash in contents:
+            (as_now,) = _not_blind(connection, work_item.c.file_id == row.file_id)
+            if _why_left_out(as_now, (), reviewer, iso(now)):
+                decided.append(Decided(row.file_id, verdict, reviewer, now, repeated=False))
+                continue
+        contents.add(row.content_hash)
+        recorded: Given = {**given, "token": token}
+        decided.append(decide(connection, row.file_id, verdict, seen=row.examination_id, **recorded))
     return GroupDecision(tuple(decided), tuple(left_out))
 
 

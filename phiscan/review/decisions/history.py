@@ -20,6 +20,7 @@ from phiscan.store.tables import (
     assignment,
     decision,
     decision_undo,
+    file,
     reveal,
     second_review,
     second_verdict,
@@ -104,56 +105,66 @@ def _by_number(table: sa.Table) -> tuple[sa.Select[Any], sa.Select[Any]]:
     return sa.select(sa.func.max(table.c.id)), first_decision.order_by(table.c.id).limit(1)
 
 
+def _about(table: sa.Table, file_id: int, content: str | None) -> sa.ColumnElement[bool]:
+    """Return the condition of what was done with a file, or with any file of its present content."""
+    here = table.c.file_id == file_id
+    return here | (decision.c.content_hash == content) if content else here
+
+
 def _verdicts(
     connection: sa.Connection, file_id: int, content: str | None, standing: int | None
 ) -> list[HistoryEntry]:
-    settled = set(
-        connection.execute(
-            sa.select(adjudication.c.decision_id)
-            .join(decision, decision.c.id == adjudication.c.decision_id)
-            .where(decision.c.file_id == file_id)
-        ).scalars()
+    given = sa.select(
+        decision, file.c.display, adjudication.c.id.label("settled"), decision_undo.c.id.label("undo_id")
+    )
+    query = (
+        given.join(file, file.c.id == decision.c.file_id)
+        .outerjoin(decision_undo, decision_undo.c.decision_id == decision.c.id)
+        .outerjoin(adjudication, adjudication.c.decision_id == decision.c.id)
+        .where(_about(decision, file_id, content))
     )
     entries = [
-        HistoryEntry(
-            at=row.decided,
-            who=row.reviewer,
-            what="adjudicate" if row.id in settled else "decide",
-            verdict=Verdict(row.verdict),
-            reason=row.reason,
-            note=row.note,
-            is_current=row.id == standing,
-            same_content=row.content_hash == content,
-        )
-        for row in connection.execute(sa.select(decision).where(decision.c.file_id == file_id))
-    ]
-    query = (
-        sa.select(second_verdict, second_review.c.content_hash, decision_undo.c.id.label("undo_id"))
-        .join(second_review, second_review.c.id == second_verdict.c.second_review_id)
-        .outerjoin(decision_undo, decision_undo.c.second_verdict_id == second_verdict.c.id)
-        .where(second_verdict.c.file_id == file_id)
-    )
-    entries += [
-        HistoryEntry(
-            at=row.decided,
-            who=row.reviewer,
-            what="second_verdict",
-            verdict=Verdict(row.verdict),
-            reason=row.reason,
-            note=row.note,
-            is_current=row.undo_id is None and row.content_hash == content,
-            same_content=row.content_hash == content,
-        )
+        _verdict(row, file_id, "decide" if row.settled is None else "adjudicate", content, row.id == standing)
         for row in connection.execute(query)
     ]
-    return entries
+    seconds = (
+        sa.select(
+            second_verdict, decision.c.content_hash, file.c.display, decision_undo.c.id.label("undo_id")
+        )
+        .join(file, file.c.id == second_verdict.c.file_id)
+        .join(second_review, second_review.c.id == second_verdict.c.second_review_id)
+        .join(decision, decision.c.id == second_review.c.decision_id)
+        .outerjoin(decision_undo, decision_undo.c.second_verdict_id == second_verdict.c.id)
+        .where(_about(second_verdict, file_id, content))
+    )
+    return entries + [
+        _verdict(row, file_id, "second_verdict", content, row.undo_id is None and row.content_hash == content)
+        for row in connection.execute(seconds)
+    ]
+
+
+def _verdict(
+    row: sa.Row[Any], file_id: int, what: str, content: str | None, is_current: bool
+) -> HistoryEntry:
+    return HistoryEntry(
+        at=row.decided,
+        who=row.reviewer,
+        what=what,
+        verdict=Verdict(row.verdict),
+        reason=row.reason,
+        note=row.note,
+        is_current=is_current,
+        same_content=row.content_hash == content,
+        path=row.display if row.file_id != file_id else "",
+        is_undone=row.undo_id is not None,
+    )
 
 
 def _undone(connection: sa.Connection, file_id: int, content: str | None) -> list[HistoryEntry]:
     query = (
-        sa.select(decision_undo, decision.c.verdict, decision.c.content_hash)
+        sa.select(decision_undo, decision.c.content_hash)
         .outerjoin(decision, decision.c.id == decision_undo.c.decision_id)
-        .where(decision_undo.c.file_id == file_id)
+        .where(_about(decision_undo, file_id, content))
     )
     return [
         _plain(row.undone, row.undone_by, "undo", same_content=row.content_hash in {content, None})
@@ -162,18 +173,10 @@ def _undone(connection: sa.Connection, file_id: int, content: str | None) -> lis
 
 
 def _others(connection: sa.Connection, file_id: int, content: str | None) -> list[HistoryEntry]:
+    assigned = sa.select(assignment).where(assignment.c.file_id == file_id)
     entries = [
-        HistoryEntry(
-            at=row.assigned,
-            who=row.assigned_by,
-            what="assign",
-            verdict=None,
-            reason=row.assignee,
-            note="",
-            is_current=False,
-            same_content=False,
-        )
-        for row in connection.execute(sa.select(assignment).where(assignment.c.file_id == file_id))
+        replace(_plain(row.assigned, row.assigned_by, "assign", same_content=False), reason=row.assignee)
+        for row in connection.execute(assigned)
     ]
     seen_texts = sa.select(reveal).where(reveal.c.file_id == file_id)
     entries += [

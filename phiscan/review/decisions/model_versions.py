@@ -14,11 +14,11 @@ from typing import Any
 import sqlalchemy as sa
 
 from phiscan.errors import InputError
-from phiscan.model import PiiVector, SourceFile, Verdict
+from phiscan.model import PiiVector, Referral, ScannedFile, Verdict
 from phiscan.review.audit import log as audit
-from phiscan.review.records.current_results import detectors_of
-from phiscan.store.column_types import storable
-from phiscan.store.database import Database, inserted_id
+from phiscan.review.decisions.writing import checked_name, checked_text
+from phiscan.review.records.file_records import current_results
+from phiscan.store.database import Database
 from phiscan.store.tables import (
     decision,
     decision_undo,
@@ -27,7 +27,8 @@ from phiscan.store.tables import (
     health_window,
     model_activation,
     model_version,
-    root,
+    scan,
+    sighting,
 )
 
 SHIPPED = "shipped"  # name of the models in the installed package
@@ -38,16 +39,9 @@ class ReviewedFile:
     """One decided content with the stored features of its examination; no text, no value."""
 
     file_id: int
-    source: SourceFile  # as it was examined; for reading the file again and for folder names
-    content_hash: str
     is_phi: bool
     reviewer: str
-    decided: datetime
-    n_verdicts: int  # distinct verdicts on this content, without undone ones
     vector: PiiVector
-    health: float
-    detectors: tuple[tuple[str, bool], ...]
-    n_chars: int  # of the window
     counts: Mapping[str, int]
     evidence: Mapping[str, int]
 
@@ -67,16 +61,12 @@ class ModelVersion:
 def reviewed_files(database: Database) -> Iterator[ReviewedFile]:
     """Yield every content with a current verdict of phi or not_phi, in the order of the decisions.
 
-    A copy of a content under another name is a separate example only if it was decided there too; only files
-    with features (a health window) are included.
+    Identical files are one example, as they are one decision; only files with stored evidence are included.
     """
     latest = (
-        sa.select(
-            sa.func.max(decision.c.id).label("id"),
-            sa.func.count(sa.distinct(decision.c.verdict)).label("n_verdicts"),
-        )
+        sa.select(sa.func.max(decision.c.id).label("id"))
         .where(~sa.exists().where(decision_undo.c.decision_id == decision.c.id))
-        .group_by(decision.c.file_id, decision.c.content_hash)
+        .group_by(decision.c.content_hash)
         .subquery()
     )
     newest = (
@@ -89,65 +79,63 @@ def reviewed_files(database: Database) -> Iterator[ReviewedFile]:
         .scalar_subquery()
     )
     query = (
-        sa.select(
-            decision.c.file_id,
-            root.c.path.label("root"),
-            file.c.path,
-            decision.c.content_hash,
-            decision.c.verdict,
-            decision.c.reviewer,
-            decision.c.decided,
-            latest.c.n_verdicts,
-            examination.c.vector,
-            examination.c.health_score,
-            examination.c.detectors,
-            examination.c.size,
-            examination.c.mtime_ns,
-            examination.c.ctime_ns,
-            examination.c.inode,
-            examination.c.device,
-            health_window.c.n_chars,
-            health_window.c.counts,
-            health_window.c.evidence,
-        )
+        sa.select(decision.c.file_id, decision.c.verdict, decision.c.reviewer, examination.c.vector)
+        .add_columns(health_window.c.counts, health_window.c.evidence)
         .join(latest, latest.c.id == decision.c.id)
         .join(examination, examination.c.id == newest)
         .join(health_window, health_window.c.examination_id == examination.c.id)
-        .join(file, file.c.id == decision.c.file_id)
-        .join(root, root.c.id == file.c.root_id)
         .where(decision.c.verdict.in_([Verdict.PHI.value, Verdict.NOT_PHI.value]))
         .order_by(decision.c.id)
     )
     with database.read() as connection:
         for row in connection.execute(query):
-            yield ReviewedFile(
+            is_phi, vector = row.verdict == Verdict.PHI.value, PiiVector.from_int(row.vector)
+            yield ReviewedFile(row.file_id, is_phi, row.reviewer, vector, row.counts, row.evidence)
+
+
+def scanned_files(database: Database) -> Iterator[ScannedFile]:
+    """Yield every present file that was screened, as the last scan of its root decided it."""
+    results = current_results(scan_id=None)
+    first = (
+        sa.select(sighting.c.file_id, sa.func.min(scan.c.started).label("since"))
+        .join(scan, scan.c.id == sighting.c.scan_id)
+        .group_by(sighting.c.file_id)
+        .subquery()
+    )
+    query = (
+        results.add_columns(health_window.c.evidence, first.c.since)
+        .outerjoin(health_window, health_window.c.examination_id == examination.c.id)
+        .join(first, first.c.file_id == file.c.id)
+        .where(examination.c.referral.is_not(None))
+        .order_by(file.c.id)
+    )
+    with database.read() as connection:
+        for row in connection.execute(query):
+            yield ScannedFile(
                 file_id=row.file_id,
-                source=SourceFile(
-                    row.root, row.path, row.size, row.mtime_ns, row.ctime_ns, row.inode, row.device
-                ),
-                content_hash=row.content_hash,
-                is_phi=row.verdict == Verdict.PHI.value,
-                reviewer=row.reviewer,
-                decided=row.decided,
-                n_verdicts=row.n_verdicts,
-                vector=PiiVector.from_int(row.vector),
-                health=row.health_score or 0.0,
-                detectors=detectors_of(row.detectors),
-                n_chars=row.n_chars,
-                counts=row.counts,
-                evidence=row.evidence,
+                root=row.root,
+                path=row.path,
+                is_referred=row.referral == Referral.REFERRED.value,
+                second_look=bool(row.second_look),
+                probability=row.probability or 0.0,
+                verdict=Verdict(row.verdict) if row.verdict else None,
+                since=row.since,
+                evidence=row.evidence or {},
             )
 
 
-def active_version(database: Database) -> ModelVersion | None:
-    """Return the version that scans use; None = the shipped one."""
-    return next((version for version in versions(database) if version.active), None)
+def in_use(database: Database) -> tuple[ModelVersion | None, ModelVersion | None]:
+    """Return the version that scans use and the one that was in use before it; None = the shipped one."""
+    with database.read() as connection:
+        active, before = _in_use(connection)
+    known: dict[int | None, ModelVersion] = {version.number: version for version in versions(database)}
+    return known.get(active), known.get(before)
 
 
 def versions(database: Database) -> list[ModelVersion]:
     """Return every version, oldest first."""
     with database.read() as connection:
-        active = _active(connection)
+        active = _in_use(connection)[0]
         return [
             ModelVersion(row.id, row.made, row.made_by, row.files, row.summary, row.id == active)
             for row in connection.execute(sa.select(model_version).order_by(model_version.c.id))
@@ -174,62 +162,57 @@ def add_version(
     Raises:
         InputError: another user made this version concurrently, or no user name.
     """
+    by = checked_name("--by", by)
 
     def write(connection: sa.Connection) -> None:
         last = int(connection.execute(sa.select(sa.func.max(model_version.c.id))).scalar() or 0)
         if last + 1 != number:
             message = f"version {number}: was made by somebody else meanwhile; learn again"
             raise InputError(message)
-        values = {
-            "id": number,
-            "made": now,
-            "made_by": _named(by),
-            "files": dict(files),
-            "summary": dict(summary),
-        }
-        inserted_id(connection, model_version, values)
-        entry = audit.Entry("learn", number, {"version": number, "files": dict(files)})
-        audit.append(connection, [entry], actor=by, at=now)
+        values = {"id": number, "made": now, "made_by": by, "files": dict(files), "summary": dict(summary)}
+        details = {"version": number, "files": dict(files)}
+        audit.record(connection, "learn", values, details, by=by, now=now)
 
     database.write(write, durable=True)
 
 
-def activate(database: Database, number: int | None, *, by: str, now: datetime) -> int | None:
+def activate(
+    database: Database, number: int | None, *, by: str, now: datetime, accept: str = ""
+) -> int | None:
     """Append the version that scans use from now on; None = the shipped one. Returns the previous one.
 
+    ``accept``: why a version is used although ``summary["accept"]`` says what speaks against it.
+
     Raises:
-        InputError: there is no such version, it is active already, or no user name.
+        InputError: there is no such version, it is active already, it must be accepted, or no user name.
     """
+    by, why = checked_name("--by", by), checked_text("--accept", accept)
 
     def write(connection: sa.Connection) -> int | None:
-        known = set(connection.execute(sa.select(model_version.c.id)).scalars())
+        rows = connection.execute(sa.select(model_version.c.id, model_version.c.summary))
+        known = {row.id: row.summary for row in rows}
         name = SHIPPED if number is None else str(number)
         if number is not None and number not in known:
             listed = ", ".join(map(str, [SHIPPED, *sorted(known)]))
             message = f"--activate {name}: there is no such version; expected one of {listed}"
             raise InputError(message)
-        before = _active(connection)
+        before = _in_use(connection)[0]
         if before == number:
             message = f"--activate {name}: is active already"
             raise InputError(message)
-        values = {"version_id": number, "activated": now, "activated_by": _named(by)}
-        row_id = inserted_id(connection, model_activation, values)
-        entry = audit.Entry("activate_model", row_id, {"version": name})
-        audit.append(connection, [entry], actor=by, at=now)
+        against = known[number].get("accept", []) if number is not None else []
+        if against and not why:
+            message = f'--activate {name}: expected --accept "why", because {"; ".join(against)}'
+            raise InputError(message)
+        values = {"version_id": number, "activated": now, "activated_by": by, "accepted": why}
+        details = {"version": name, "accepted": why}
+        audit.record(connection, "activate_model", values, details, by=by, now=now)
         return before
 
     return database.write(write, durable=True)
 
 
-def _active(connection: sa.Connection) -> int | None:
-    query = sa.select(model_activation.c.version_id).order_by(model_activation.c.id.desc()).limit(1)
-    found: int | None = connection.execute(query).scalar()
-    return found
-
-
-def _named(by: str) -> str:
-    name = storable(by.strip())
-    if not name:
-        message = "--by: expected a name, got an empty text"
-        raise InputError(message)
-    return name
+def _in_use(connection: sa.Connection) -> tuple[int | None, int | None]:
+    query = sa.select(model_activation.c.version_id).order_by(model_activation.c.id.desc()).limit(2)
+    active, before, *_ = *connection.execute(query).scalars(), None, None
+    return active, before

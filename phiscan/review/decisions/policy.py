@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from phiscan.errors import InputError
 from phiscan.language import gettext as _
 from phiscan.review.audit import log as audit
-from phiscan.store.database import inserted_id, lock_chain
+from phiscan.store.database import lock_chain
 from phiscan.store.tables import desk_policy
 
 DEFAULT_SECOND_REVIEW = 0.0  # no second review until a share is set
@@ -76,7 +76,6 @@ def set_policy(
             "set_by": by,
             "set_at": now,
         }
-        number = inserted_id(connection, desk_policy, values)
         details = {"second_review": second_review, "hide_limit": hide_limit}
-        audit.append(connection, [audit.Entry("policy", number, details)], actor=by, at=now)
+        audit.record(connection, "policy", values, details, by=by, now=now)
     return policy(connection)

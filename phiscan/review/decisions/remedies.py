@@ -6,7 +6,6 @@ missing or fewer users may read it than when it was confirmed. Nothing is writte
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -17,9 +16,12 @@ import sqlalchemy as sa
 from phiscan.language import lazy_gettext as _
 from phiscan.model import Verdict
 from phiscan.review.decisions.second_verdicts import SECOND
-from phiscan.review.worklist.risk import Exposure, exposure_of
-from phiscan.store.tables import access, decision, decision_undo, examination, file, root, scan, work_item
+from phiscan.review.records.file_records import standing_decision
+from phiscan.review.worklist.model import Exposure, exposure_of
+from phiscan.store.tables import access, decision, departure, examination, file, root, scan, work_item
 
+DAYS_TO_ACT = {Exposure.EVERYONE: 1, Exposure.UNKNOWN: 7, Exposure.GROUP: 14, Exposure.OWNER: 30}
+"""Days from the verdict to the end of a task, by who may read the file."""
 _BREADTH = {Exposure.OWNER: 0, Exposure.GROUP: 1, Exposure.UNKNOWN: 2, Exposure.EVERYONE: 2}
 
 
@@ -47,51 +49,54 @@ class Task:
     confirmed: datetime
     confirmed_by: str
     due: datetime
-    remedy: str
     state: TaskState
     proof_scan: int | None  # the scan that proves it; None while open
     proved: datetime | None
 
+    @property
+    def is_open(self) -> bool:
+        """Whether something is still to be done."""
+        return self.state in {TaskState.OPEN, TaskState.OVERDUE}
 
-def tasks(connection: sa.Connection, *, due_days: int, now: datetime) -> tuple[Task, ...]:
+
+def tasks(connection: sa.Connection, *, now: datetime) -> tuple[Task, ...]:
     """Return a task for each file whose current verdict is PHI, open tasks first, earliest deadline first.
 
     Files that await a blind second verdict are excluded: their verdict must not be visible yet.
     """
-    found = [_task(row, due_days, now) for row in connection.execute(_CONFIRMED)]
-    is_done = {TaskState.GONE, TaskState.RESTRICTED, TaskState.CHANGED}
-    return tuple(sorted(found, key=lambda one: (one.state in is_done, one.due, one.root, one.path)))
+    standing: dict[int, Any] = {row.file_id: row for row in connection.execute(_CONFIRMED)}
+    found = [_task(row, now) for row in standing.values() if row.verdict == Verdict.PHI.value]
+    return tuple(sorted(found, key=lambda one: (not one.is_open, one.due, one.root, one.path)))
 
 
-_standing = (
-    sa.select(sa.func.max(decision.c.id))
-    .where(~sa.exists().where(decision_undo.c.decision_id == decision.c.id))
-    .group_by(decision.c.file_id)
-)
-_then, _now = examination.alias("then"), examination.alias("now")
+_then, _now, _seen = examination.alias("then"), examination.alias("now"), examination.alias("seen")
 _access_then, _access_now = access.alias("access_then"), access.alias("access_now")
-# The confirmed examination: the last one of that content begun before the verdict.
-_confirmed_id = (
+_moved_here, _moved_away = departure.alias("moved_here"), departure.alias("moved_away")
+# The file as it was confirmed: the last examination of that content begun before the verdict. A file that
+# moved since is compared with its earlier place, an identical file with its own first examination.
+_confirmed_id = sa.func.coalesce(
     sa.select(sa.func.max(examination.c.id))
     .join(scan, scan.c.id == examination.c.scan_id)
     .where(
-        examination.c.file_id == decision.c.file_id,
+        examination.c.file_id == _seen.c.file_id,
         examination.c.content_hash == decision.c.content_hash,
         scan.c.started <= decision.c.decided,
     )
-    .correlate(decision)
-    .scalar_subquery()
+    .correlate(decision, _seen)
+    .scalar_subquery(),
+    sa.case((sa.exists().where(_moved_here.c.moved_to == _seen.c.file_id), decision.c.examination_id)),
+    sa.select(sa.func.min(examination.c.id))
+    .where(examination.c.file_id == _seen.c.file_id, examination.c.content_hash == decision.c.content_hash)
+    .correlate(decision, _seen)
+    .scalar_subquery(),
 )
-_latest_id = (
-    sa.select(sa.func.max(examination.c.id))
-    .where(examination.c.file_id == decision.c.file_id)
-    .correlate(decision)
-    .scalar_subquery()
-)
+_last = examination.alias("last")
+_latest_id = sa.select(sa.func.max(_last.c.id)).where(_last.c.file_id == _seen.c.file_id)
 _complete = scan.alias("complete")
 _CONFIRMED = (
     sa.select(
-        decision.c.file_id,
+        file.c.id.label("file_id"),
+        decision.c.verdict,
         decision.c.decided,
         decision.c.reviewer,
         decision.c.content_hash,
@@ -110,24 +115,35 @@ _CONFIRMED = (
         _access_now.c.readers.label("readers_now"),
         _complete.c.ended,
     )
-    .join(file, file.c.id == decision.c.file_id)
+    .select_from(_seen)
+    .join(decision, decision.c.id == standing_decision(_seen))
+    .join(file, file.c.id == _seen.c.file_id)
     .join(root, root.c.id == file.c.root_id)
     .join(_then, _then.c.id == _confirmed_id)
-    .join(_now, _now.c.id == _latest_id)
+    .join(_now, _now.c.id == _latest_id.correlate(_seen).scalar_subquery())
     .outerjoin(_access_then, _access_then.c.examination_id == _then.c.id)
     .outerjoin(_access_now, _access_now.c.examination_id == _now.c.id)
     .outerjoin(_complete, _complete.c.id == root.c.complete_scan_id)
-    .outerjoin(work_item, work_item.c.file_id == decision.c.file_id)
-    .where(decision.c.id.in_(_standing), decision.c.verdict == Verdict.PHI.value)
+    .outerjoin(work_item, work_item.c.file_id == file.c.id)
+    .where(_seen.c.content_hash.in_(sa.select(decision.c.content_hash).correlate(None)))
     .where(sa.or_(work_item.c.awaits.is_(None), work_item.c.awaits != SECOND))
+    # The task of a file that moved is that of its new place.
+    .where(
+        ~sa.exists().where(
+            _moved_away.c.file_id == file.c.id,
+            _moved_away.c.moved_to.is_not(None),
+            _moved_away.c.scan_id > file.c.seen_scan_id,
+        )
+    )
+    .order_by(decision.c.id)
 )
 
 
-def _task(row: Any, due_days: int, now: datetime) -> Task:
+def _task(row: Any, now: datetime) -> Task:
     then = exposure_of(row.mode_then, row.readers_then or ())
     present = exposure_of(row.mode_now, row.readers_now or ())
     is_gone = row.seen_scan_id < (row.complete_scan_id or 0)
-    due = row.decided + timedelta(days=due_days)
+    due = row.decided + timedelta(days=DAYS_TO_ACT[then])
     if is_gone:
         state = TaskState.GONE
     elif row.content_now != row.content_hash:
@@ -148,26 +164,7 @@ def _task(row: Any, due_days: int, now: datetime) -> Task:
         confirmed=row.decided,
         confirmed_by=row.reviewer,
         due=due,
-        remedy=suggested_remedy(then),
         state=state,
         proof_scan=None if is_open else row.complete_scan_id if is_gone else row.scan_now,
         proved=None if is_open else row.ended,
     )
-
-
-def suggested_remedy(exposure: Exposure) -> str:
-    """Return the first remedy of a confirmed file, by its exposure.
-
-    >>> suggested_remedy(Exposure.OWNER)
-    'Ask the owner to delete it or to move it to a protected folder'
-    """
-    if exposure in {Exposure.EVERYONE, Exposure.UNKNOWN}:
-        return _("Restrict access now, then ask the owner to move or delete it; check whether to notify")
-    if exposure is Exposure.GROUP:
-        return _("Check that the whole group may see it; else restrict access or move it")
-    return _("Ask the owner to delete it or to move it to a protected folder")
-
-
-def open_tasks(found: Sequence[Task]) -> int:
-    """Count the tasks that are not done."""
-    return sum(one.state in {TaskState.OPEN, TaskState.OVERDUE} for one in found)

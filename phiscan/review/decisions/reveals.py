@@ -12,11 +12,8 @@ from phiscan.errors import InputError
 from phiscan.language import lazy_gettext as _
 from phiscan.model import SourceFile
 from phiscan.review.audit import log as audit
-from phiscan.review.decisions.writing import checked_text, require_name
-from phiscan.review.records.current_results import last_seen
-from phiscan.store.database import inserted_id
+from phiscan.review.decisions.writing import checked_name, checked_text, read_file
 from phiscan.store.tables import file, finding, root, work_item
-from phiscan.store.tables import reveal as reveal_table
 
 MAX_PURPOSE_CHARS = 500
 PURPOSES = (
@@ -28,6 +25,8 @@ PURPOSES = (
     _("To check the screening"),
 )
 """The purposes of a reveal; a fixed list, so that no patient's name is entered there."""
+OUTSIDE = _("Opened outside of phiscan, to decide whether it is PHI")
+"""The purpose of a file that its reviewer says to have read outside of phiscan; no page offers it."""
 OTHER_PURPOSE = _("another purpose, in the reviewer's own words")
 
 
@@ -37,7 +36,7 @@ def purpose_shown(purpose: str) -> str:
     >>> purpose_shown("To correct the spans"), purpose_shown("Ann Roe asked for it")
     ('To correct the spans', "another purpose, in the reviewer's own words")
     """
-    return purpose if purpose in PURPOSES else OTHER_PURPOSE
+    return purpose if purpose in {*PURPOSES, OUTSIDE} else OTHER_PURPOSE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,12 +66,11 @@ def reveal(connection: sa.Connection, file_id: int, *, purpose: str, by: str, no
     Raises:
         InputError: unknown or never read file, no purpose, or no user name.
     """
-    by, purpose = checked_text("by", by), checked_text("purpose", purpose, MAX_PURPOSE_CHARS)
-    require_name("by", by)
+    by, purpose = checked_name("by", by), checked_text("purpose", purpose, MAX_PURPOSE_CHARS)
     if not purpose:
         message = _("purpose: expected what the text is looked at for, got an empty text")
         raise InputError(message)
-    row = _read_once(connection, file_id)
+    row = read_file(connection, file_id)
     values = {
         "file_id": file_id,
         "examination_id": row.id,
@@ -81,10 +79,9 @@ def reveal(connection: sa.Connection, file_id: int, *, purpose: str, by: str, no
         "revealed_by": by,
         "revealed": now,
     }
-    number = inserted_id(connection, reveal_table, values)
     # The purpose may be free text: the log contains the digest of the row, not the words.
     details = {"file": file_id, "content_hash": row.content_hash}
-    audit.append(connection, [audit.Entry("reveal", number, details)], actor=by, at=now)
+    number = audit.record(connection, "reveal", values, details, by=by, now=now)
     blind = connection.execute(sa.select(work_item.c.blind).where(work_item.c.file_id == file_id)).scalar()
     query = sa.select(finding).where(finding.c.examination_id == row.id).order_by(finding.c.position)
     spans = [] if blind else connection.execute(query).all()
@@ -108,19 +105,8 @@ def examined(connection: sa.Connection, file_id: int) -> Examined:
     Raises:
         InputError: unknown or never read file.
     """
-    row = _read_once(connection, file_id)
+    row = read_file(connection, file_id)
     return Examined(source=_source(connection, row), content_hash=row.content_hash, n_chars=row.n_chars)
-
-
-def _read_once(connection: sa.Connection, file_id: int) -> sa.Row[Any]:
-    row = last_seen(connection, file_id)
-    if row is None:
-        message = _("file {file_id}: there is no such file in the database", file_id=file_id)
-        raise InputError(message)
-    if not row.content_hash:
-        message = f"{row.path}: cannot be shown: its content was never read ({row.outcome}: {row.reason})"
-        raise InputError(message)
-    return row
 
 
 def _source(connection: sa.Connection, row: sa.Row[Any]) -> SourceFile:

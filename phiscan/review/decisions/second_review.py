@@ -15,10 +15,10 @@ from phiscan.model import Verdict
 from phiscan.review.audit import log as audit
 from phiscan.review.decisions import second_verdicts
 from phiscan.review.decisions import writing as deciding
-from phiscan.review.records.current_results import last_seen
+from phiscan.review.records.file_records import last_seen
 from phiscan.review.worklist import rows as work_rows
 from phiscan.review.worklist.model import MAX_NOTE_CHARS, Decided
-from phiscan.store.database import inserted_id, lock_chain
+from phiscan.store.database import lock_chain
 from phiscan.store.sql_batches import chunks
 from phiscan.store.tables import (
     adjudication,
@@ -91,18 +91,15 @@ def disagreements(connection: sa.Connection, *, lead: str) -> tuple[Disagreement
             decision.c.note,
         )
         .select_from(work_item)
-        .join(
-            second_review,
-            (second_review.c.file_id == work_item.c.file_id)
-            & (second_review.c.content_hash == work_item.c.content_hash),
-        )
+        .join(second_review, second_review.c.content_hash == work_item.c.content_hash)
         .join(decision, decision.c.id == work_item.c.decision_id)
         .join(file, file.c.id == work_item.c.file_id)
         .join(root, root.c.id == work_item.c.root_id)
         .where(work_item.c.awaits == second_verdicts.LEAD)
-        .order_by(second_review.c.id)
+        .order_by(second_review.c.id, work_item.c.file_id.desc())
     )
-    rows = connection.execute(query).all()
+    # Identical files are one disagreement, shown with the first of them.
+    rows = list({row.id: row for row in connection.execute(query)}.values())
     seconds = second_verdicts.current_second_verdicts(connection, [row.id for row in rows])
     return tuple(
         Disagreement(
@@ -148,13 +145,13 @@ def adjudicate(
     review = connection.execute(
         sa.select(second_review).where(second_review.c.id == second_review_id)
     ).first()
-    row = None if review is None else last_seen(connection, review.file_id)
-    if review is None or row is None:
+    if review is None:
         message = _(
             "second review {second_review_id}: there is none of this number",
             second_review_id=second_review_id,
         )
         raise InputError(message)
+    row = last_seen(connection, _shown_with(connection, review))
     given = second_verdicts.current_second_verdicts(connection, [review.id]).get(review.id)
     settled = second_verdicts.settlements(connection, [review.id])
     if (
@@ -162,7 +159,7 @@ def adjudicate(
         or settled
         or row.content_hash != review.content_hash
         or row.verdict in {None, given.verdict}
-        or (row.file_id, row.content_hash) in open_contents(connection)
+        or row.content_hash in open_contents(connection)
     ):
         message = _("{path}: there is no disagreement to settle (any more)", path=row.path)
         raise ConflictError(message)
@@ -170,14 +167,20 @@ def adjudicate(
         message = _("lead: expected somebody who gave neither verdict, got {lead}", lead=lead)
         raise InputError(message)
     (made,) = deciding.decide(
-        connection, [(review.file_id, Verdict(verdict))], reviewer=lead, reason=reason, note=note, now=now
+        connection, [(row.file_id, Verdict(verdict))], reviewer=lead, reason=reason, note=note, now=now
     )
     values = {"second_review_id": review.id, "second_verdict_id": given.id, "decision_id": made.id}
-    number = inserted_id(connection, adjudication, values)
-    details = {"file": review.file_id, "verdict": made.verdict.value}
-    audit.append(connection, [audit.Entry("adjudicate", number, details)], actor=lead, at=now)
-    work_rows.refresh(connection, [review.file_id])
-    return Decided(review.file_id, made.verdict, lead, now, repeated=False)
+    details = {"file": row.file_id, "verdict": made.verdict.value}
+    audit.record(connection, "adjudicate", values, details, by=lead, now=now)
+    work_rows.refresh_contents(connection, [(row.file_id, row.content_hash)])
+    return Decided(row.file_id, made.verdict, lead, now, repeated=False)
+
+
+def _shown_with(connection: sa.Connection, review: sa.Row[Any]) -> int:
+    """Return the file that a disagreement is shown with: the first of the list with this content."""
+    here = (work_item.c.content_hash == review.content_hash) & (work_item.c.awaits == second_verdicts.LEAD)
+    first = connection.execute(sa.select(sa.func.min(work_item.c.file_id)).where(here)).scalar()
+    return int(first or review.file_id)
 
 
 def ratings(connection: sa.Connection) -> tuple[Rating, ...]:
@@ -194,32 +197,26 @@ def counts(connection: sa.Connection) -> SecondReviewCounts:
     pairs = list(_pairs(connection))
     disagreed = sum(pair.first is not pair.second for pair in pairs)
     waits = (work_item.c.awaits == second_verdicts.SECOND) & work_item.c.is_open.is_(True)
-    query = sa.select(sa.func.count()).select_from(work_item).where(waits)
+    query = sa.select(sa.func.count(work_item.c.decision_id.distinct())).where(waits)
     waiting = connection.execute(query).scalar_one()
     settled = sum(pair.settled is not None for pair in pairs)
     return SecondReviewCounts(int(drawn), int(waiting), len(pairs) - disagreed, disagreed, settled)
 
 
-def open_contents(connection: sa.Connection) -> frozenset[tuple[int, str]]:
-    """Return file and content hash of items that await a blind second verdict, or have a duplicate that does.
+def open_contents(connection: sa.Connection) -> frozenset[str]:
+    """Return the contents that await a blind second verdict, or have a near-duplicate that does.
 
     Their verdicts must not be visible to other users.
     """
-    query = sa.select(work_item.c.file_id, work_item.c.content_hash).where(
-        work_item.c.awaits == second_verdicts.SECOND
-    )
-    return frozenset((row.file_id, row.content_hash) for row in connection.execute(query))
+    query = sa.select(work_item.c.content_hash).where(work_item.c.awaits == second_verdicts.SECOND)
+    return frozenset(connection.execute(query).scalars())
 
 
 def verdicts_by(connection: sa.Connection, reviewer: str) -> dict[int, Verdict]:
     """Return the current second verdicts of one user on the present contents, by file."""
     query = (
         sa.select(work_item.c.file_id, second_verdict.c.verdict)
-        .join(
-            second_review,
-            (second_review.c.file_id == work_item.c.file_id)
-            & (second_review.c.content_hash == work_item.c.content_hash),
-        )
+        .join(second_review, second_review.c.content_hash == work_item.c.content_hash)
         .join(second_verdict, second_verdict.c.second_review_id == second_review.c.id)
         .outerjoin(decision_undo, decision_undo.c.second_verdict_id == second_verdict.c.id)
         .where(second_verdict.c.reviewer == reviewer, decision_undo.c.id.is_(None))
@@ -245,7 +242,7 @@ def _pairs(connection: sa.Connection) -> Iterator[Rating]:
         )
     }
     for review in reviews:
-        second, first = seconds.get(review.id), firsts.get((review.file_id, review.content_hash))
+        second, first = seconds.get(review.id), firsts.get(review.content_hash)
         if second is None or first is None or second.reviewer == first.reviewer:
             continue
         end = settled.get(review.id)
@@ -260,18 +257,18 @@ def _pairs(connection: sa.Connection) -> Iterator[Rating]:
         )
 
 
-def _firsts(connection: sa.Connection, reviews: list[sa.Row[Any]]) -> dict[tuple[int, str], sa.Row[Any]]:
+def _firsts(connection: sa.Connection, reviews: list[sa.Row[Any]]) -> dict[str, sa.Row[Any]]:
     """Return the last first verdict by content: neither undone nor a lead's."""
-    found: dict[tuple[int, str], sa.Row[Any]] = {}
-    for batch in chunks([row.file_id for row in reviews]):
+    found: dict[str, sa.Row[Any]] = {}
+    for batch in chunks([row.content_hash for row in reviews]):
         query = (
             sa.select(decision)
             .where(
-                decision.c.file_id.in_(batch),
+                decision.c.content_hash.in_(batch),
                 ~sa.exists().where(decision_undo.c.decision_id == decision.c.id),
                 ~sa.exists().where(adjudication.c.decision_id == decision.c.id),
             )
             .order_by(decision.c.id)
         )
-        found |= {(row.file_id, row.content_hash): row for row in connection.execute(query)}
+        found |= {row.content_hash: row for row in connection.execute(query)}
     return found

@@ -7,21 +7,27 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from phiscan.review.records.reuse import is_about
 from phiscan.store.sql_batches import listed
 from phiscan.store.tables import (
     adjudication,
+    decision,
     decision_undo,
+    examination,
     second_review,
     second_verdict,
 )
 
-NOBODY, FIRST, SECOND, LEAD = "nobody", "first", "second", "lead"
-"""Which verdict an item awaits: the values of ``work_item.awaits``."""
+NOBODY, FIRST, SECOND, LEAD, OPENING = "nobody", "first", "second", "lead", "opening"
+"""Which verdict an item awaits: the values of ``work_item.awaits``. Opening: it was judged by its name."""
 
-_OF_CONTENT = sa.select(second_review).where(
-    second_review.c.file_id == sa.bindparam("file"), second_review.c.content_hash == sa.bindparam("content")
+_DRAWN = (
+    sa.select(second_review, examination.c.file_id.label("of_file"))
+    .select_from(second_review)
+    .join(decision, decision.c.id == second_review.c.decision_id)
+    .join(examination, is_about(decision, examination))
+    .where(examination.c.id.in_(listed("examinations")))
 )
-_OF_FILES = sa.select(second_review).where(second_review.c.file_id.in_(listed("files")))
 _SECONDS = (
     sa.select(second_verdict)
     .outerjoin(decision_undo, decision_undo.c.second_verdict_id == second_verdict.c.id)
@@ -36,9 +42,9 @@ _SETTLED = (
 )
 
 
-def drawn_for(connection: sa.Connection, file_id: int, content_hash: str) -> sa.Row[Any] | None:
-    """Return the second review of a content, if there is one."""
-    return connection.execute(_OF_CONTENT, {"file": file_id, "content": content_hash}).first()
+def drawn_for(connection: sa.Connection, examination_id: int) -> sa.Row[Any] | None:
+    """Return the second review of the content of a result, if there is one."""
+    return connection.execute(_DRAWN, {"examinations": [examination_id]}).first()
 
 
 def current_second_verdicts(connection: sa.Connection, review_ids: Sequence[int]) -> dict[int, sa.Row[Any]]:
@@ -52,23 +58,20 @@ def settlements(connection: sa.Connection, review_ids: Sequence[int]) -> dict[in
 
 
 def awaited(
-    connection: sa.Connection, contents: Mapping[int, str], verdicts: Mapping[int, sa.Row[Any]]
+    connection: sa.Connection, examination_ids: Sequence[int], verdicts: Mapping[int, sa.Row[Any]]
 ) -> dict[int, str]:
     """Return which verdict each decided content awaits, by file.
 
     Args:
         connection: connection to the database.
-        contents: content hash by file.
+        examination_ids: the results.
         verdicts: the current decision (verdict, reviewer) by file, of decided files.
     """
-    whom = dict.fromkeys(verdicts, NOBODY)
+    whom = {number: OPENING if row.by_name else NOBODY for number, row in verdicts.items()}
     if not verdicts:
         return whom
-    reviews = {
-        row.file_id: row.id
-        for row in connection.execute(_OF_FILES, {"files": list(verdicts)})
-        if contents[row.file_id] == row.content_hash
-    }
+    drawn = connection.execute(_DRAWN, {"examinations": list(examination_ids)})
+    reviews = {row.of_file: row.id for row in drawn if row.of_file in verdicts}
     if not reviews:
         return whom
     seconds = current_second_verdicts(connection, list(reviews.values()))

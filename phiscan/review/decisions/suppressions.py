@@ -15,11 +15,11 @@ from phiscan.language import gettext as _
 from phiscan.review.audit import log as audit
 from phiscan.review.decisions import policy as desk_policy
 from phiscan.review.decisions.second_verdicts import FIRST
-from phiscan.review.decisions.writing import checked_text, require_name
+from phiscan.review.decisions.writing import checked_name, checked_text
 from phiscan.review.worklist import counts as work_tallies
 from phiscan.review.worklist.hidden_items import Hider, Place, hidden_until, hiders, is_named
 from phiscan.store.column_types import iso
-from phiscan.store.database import inserted_id, lock_chain
+from phiscan.store.database import lock_chain
 from phiscan.store.identity import is_shape
 from phiscan.store.sql_batches import chunks
 from phiscan.store.tables import (
@@ -84,16 +84,7 @@ class Suppression:
     status: str  # "active", "waiting" (for approval), "ended" or "lifted"
 
 
-def preview(connection: sa.Connection, scope: SuppressionScope, *, now: datetime) -> SuppressionPreview:
-    """Count the items that a suppression would hide now, and check whether it needs a lead's approval.
-
-    Raises:
-        InputError: the scope is empty.
-    """
-    return preview_together(connection, [scope], now=now)
-
-
-def preview_together(
+def preview(
     connection: sa.Connection, scopes: Sequence[SuppressionScope], *, now: datetime
 ) -> SuppressionPreview:
     """Count the items that several suppressions would hide together, which may be more than their sum.
@@ -129,24 +120,6 @@ def preview_together(
 
 def suppress(
     connection: sa.Connection,
-    scope: SuppressionScope,
-    *,
-    reason: str,
-    until: datetime,
-    by: str,
-    now: datetime,
-) -> Suppression:
-    """Create a suppression; a broad one takes effect after ``approve``.
-
-    Raises:
-        InputError: the scope is invalid, no reason, or the end is not in the future.
-    """
-    (made,) = suppress_together(connection, [scope], reason=reason, until=until, by=by, now=now)
-    return made
-
-
-def suppress_together(
-    connection: sa.Connection,
     scopes: Sequence[SuppressionScope],
     *,
     reason: str,
@@ -159,8 +132,7 @@ def suppress_together(
     Raises:
         InputError: a scope is invalid, no reason, or the end is not in the future.
     """
-    by, reason = checked_text("by", by), checked_text("reason", reason, MAX_REASON_CHARS)
-    require_name("by", by)
+    by, reason = checked_name("by", by), checked_text("reason", reason, MAX_REASON_CHARS)
     if not reason:
         message = "reason: expected why these need not be looked at, got an empty text"
         raise InputError(message)
@@ -168,7 +140,7 @@ def suppress_together(
         message = f"until: expected a day to come, got {until:%Y-%m-%d}"
         raise InputError(message)
     lock_chain(connection)
-    together = preview_together(connection, scopes, now=now)
+    together = preview(connection, scopes, now=now)
     numbers = [
         _insert(
             connection,
@@ -196,7 +168,7 @@ def _insert(
     now: datetime,
 ) -> int:
     """Write one suppression and hide its items; its count excludes items of the previous ones."""
-    n_hidden = preview(connection, scope, now=now).n_hidden
+    n_hidden = preview(connection, [scope], now=now).n_hidden
     values = {
         "kind": scope.kind.value,
         "target": scope.target,
@@ -210,9 +182,8 @@ def _insert(
         "made_by": by,
         "made": now,
     }
-    number = inserted_id(connection, suppression, values)
     details = {"kind": scope.kind.value, "n_hidden": n_hidden, "needs_approval": needs_approval}
-    audit.append(connection, [audit.Entry("suppress", number, details)], actor=by, at=now)
+    number = audit.record(connection, "suppress", values, details, by=by, now=now)
     _update_hidden(connection, scope)
     return number
 
@@ -230,8 +201,7 @@ def approve(connection: sa.Connection, suppression_id: int, *, lead: str, now: d
         ConflictError: it is in effect already, was lifted or has ended.
         InputError: there is none, or the lead created it.
     """
-    lead = checked_text("lead", lead)
-    require_name("lead", lead)
+    lead = checked_name("lead", lead)
     lock_chain(connection)
     one = _suppression(connection, suppression_id, now)
     if one.status != "waiting":
@@ -241,9 +211,8 @@ def approve(connection: sa.Connection, suppression_id: int, *, lead: str, now: d
         message = f"lead: expected somebody other than {lead}, who made it"
         raise InputError(message)
     values = {"suppression_id": suppression_id, "approved_by": lead, "approved": now}
-    number = inserted_id(connection, suppression_approval, values)
-    entry = audit.Entry("approve_suppression", number, {"suppression": suppression_id})
-    audit.append(connection, [entry], actor=lead, at=now)
+    details = {"suppression": suppression_id}
+    audit.record(connection, "approve_suppression", values, details, by=lead, now=now)
     _update_hidden(connection, one.scope)
 
 
@@ -254,17 +223,14 @@ def lift(connection: sa.Connection, suppression_id: int, *, by: str, now: dateti
         ConflictError: it was lifted before.
         InputError: there is none.
     """
-    by, reason = checked_text("by", by), checked_text("reason", reason, MAX_REASON_CHARS)
-    require_name("by", by)
+    by, reason = checked_name("by", by), checked_text("reason", reason, MAX_REASON_CHARS)
     lock_chain(connection)
     one = _suppression(connection, suppression_id, now)
     if one.lifted_by:
         message = f"suppression {suppression_id}: it was lifted before, by {one.lifted_by}"
         raise ConflictError(message)
     values = {"suppression_id": suppression_id, "reason": reason, "lifted_by": by, "lifted": now}
-    number = inserted_id(connection, suppression_lift, values)
-    entry = audit.Entry("lift_suppression", number, {"suppression": suppression_id})
-    audit.append(connection, [entry], actor=by, at=now)
+    audit.record(connection, "lift_suppression", values, {"suppression": suppression_id}, by=by, now=now)
     _update_hidden(connection, one.scope)
 
 

@@ -11,19 +11,22 @@ import sqlalchemy as sa
 
 from phiscan.errors import ConflictError, InputError
 from phiscan.language import gettext as _
+from phiscan.language import source
 from phiscan.model import Verdict
 from phiscan.review.audit import log as audit
-from phiscan.review.decisions import second_verdicts
+from phiscan.review.decisions import notes, reveals, second_verdicts
 from phiscan.review.decisions import writing as deciding
-from phiscan.review.decisions.writing import checked_text, require_name
+from phiscan.review.decisions.writing import checked_name, checked_text
+from phiscan.review.records.file_records import standing_decision
 from phiscan.review.worklist import rows as work_rows
 from phiscan.review.worklist.model import MAX_NOTE_CHARS, Decided
-from phiscan.store.database import inserted_id, lock_chain
+from phiscan.store import seals
+from phiscan.store.database import lock_chain
 from phiscan.store.tables import (
     decision,
     decision_form,
-    decision_undo,
     examination,
+    reveal,
     second_verdict,
     skip,
     work_item,
@@ -34,16 +37,22 @@ MAX_REASON_CHARS = 200
 MAX_TOKEN_CHARS = 200
 
 _FORM = sa.select(decision_form).where(decision_form.c.token == sa.bindparam("digest"))
-_CURRENT = (
-    sa.select(sa.func.max(decision.c.id))
-    .where(decision.c.file_id == sa.bindparam("file"), decision.c.content_hash == sa.bindparam("content"))
-    .where(~sa.exists().where(decision_undo.c.decision_id == decision.c.id))
+_CURRENT = sa.select(standing_decision(examination)).where(examination.c.id == sa.bindparam("result"))
+_BLIND = sa.select(work_item.c.blind).where(work_item.c.file_id == sa.bindparam("file"))
+_REVEALED = sa.select(reveal.c.id).where(
+    reveal.c.file_id == sa.bindparam("file"),
+    reveal.c.content_hash == sa.bindparam("content"),
+    reveal.c.revealed_by == sa.bindparam("reviewer"),
 )
 _HIDDEN = sa.select(work_item.c.file_id).where(
     work_item.c.file_id == sa.bindparam("file"),
     work_item.c.awaits == second_verdicts.SECOND,
     work_item.c.is_open.is_(False),
 )
+
+
+class UnopenedError(InputError):
+    """A verdict on a blind item that the reviewer has neither opened nor judged by its name."""
 
 
 def decide(
@@ -58,6 +67,7 @@ def decide(
     override: bool = False,
     reason: str = "",
     note: str = "",
+    by_name: bool = False,
 ) -> Decided:
     """Record a verdict, once per form.
 
@@ -71,18 +81,19 @@ def decide(
         reviewer: who decides.
         now: when.
         token: random text of the form; the same token again records nothing and returns the same.
-        seen: ``WorkItem.examination_id`` of the item that the reviewer saw.
+        seen: ``FileRecord.examination_id`` of the item that the reviewer saw.
         override: also if another reviewer has decided it since.
         reason: a name of ``REASONS``, or other words; at most 200 characters.
         note: free text, at most ``MAX_NOTE_CHARS`` characters.
+        by_name: judged by the name of a blind file, without opening it; counts in no bound.
 
     Raises:
+        UnopenedError: a blind item that the reviewer has neither revealed nor judged by its name.
         ConflictError: the content has changed since it was seen, or another reviewer has decided it.
         InputError: unknown or never read file, no reviewer, a text too long, a token of another form.
     """
     verdict = Verdict(verdict)
-    reviewer = checked_text("reviewer", reviewer)
-    require_name("reviewer", reviewer)
+    reviewer = checked_name("reviewer", reviewer)
     reason, note = (
         checked_text("reason", reason, MAX_REASON_CHARS),
         checked_text("note", note, MAX_NOTE_CHARS),
@@ -93,7 +104,8 @@ def decide(
         return before
     row = deciding.read_file(connection, file_id)
     _require_seen(connection, row, seen)
-    review = second_verdicts.drawn_for(connection, file_id, row.content_hash)
+    by_name = _require_opened(connection, row, reviewer, by_name=by_name)
+    review = second_verdicts.drawn_for(connection, row.id)
     if review is not None and _is_second(connection, review, row, reviewer):
         values = {
             "second_review_id": review.id,
@@ -101,13 +113,13 @@ def decide(
             "verdict": verdict.value,
             "reviewer": reviewer,
             "reason": reason,
-            "note": note,
+            "note": notes.masked(connection, [row.id], note),
+            "by_name": by_name,
             "decided": now,
         }
-        number = inserted_id(connection, second_verdict, values)
         details = {"file": file_id, "verdict": verdict.value, "content_hash": row.content_hash}
-        audit.append(connection, [audit.Entry("second_verdict", number, details)], actor=reviewer, at=now)
-        work_rows.refresh(connection, [file_id])
+        number = audit.record(connection, "second_verdict", values, details, by=reviewer, now=now)
+        work_rows.refresh_contents(connection, [(file_id, row.content_hash)])
         form = {"second_verdict_id": number}
     else:
         _require_shown(connection, row, reviewer)
@@ -122,12 +134,19 @@ def decide(
             )
             raise ConflictError(message)
         (made,) = deciding.decide(
-            connection, [(file_id, verdict)], reviewer=reviewer, reason=reason, note=note, now=now
+            connection,
+            [(file_id, verdict)],
+            reviewer=reviewer,
+            reason=reason,
+            note=note,
+            by_name=by_name,
+            now=now,
         )
         form = {"decision_id": made.id}
     if token:
-        values = {"token": _digest(token), "file_id": file_id, "reviewer": reviewer, **form}
-        inserted_id(connection, decision_form, values)
+        nothing = {"decision_id": None, "second_verdict_id": None}
+        values = {"token": _digest(token), "file_id": file_id, "reviewer": reviewer, **nothing, **form}
+        seals.insert(connection, decision_form, [values])
     return Decided(file_id, verdict, reviewer, now, repeated=False)
 
 
@@ -139,28 +158,47 @@ def decide_all(
     now: datetime,
     reason: str = "",
     note: str = "",
+    by_name: bool = False,
+    opened: bool = False,
 ) -> int:
     """Record one verdict per file, all or none, over those of other reviewers, and return how many.
 
     As ``decide`` with ``override``: a file that awaits a blind second verdict gets it, and the result does
-    not show which files these were.
+    not show which files these were. ``opened``: the reviewer states to have read the blind ones of the
+    files outside of phiscan, which is recorded like a reveal.
 
     Raises:
+        UnopenedError: a blind item that was neither opened nor judged by its name.
         InputError: unknown or never read file, no reviewer, or two others disagree about one.
     """
     lock_chain(connection)
     reviewer = checked_text("reviewer", reviewer)
-    firsts = []
+    firsts: dict[bool, list[tuple[int, Verdict]]] = {}
     for file_id, verdict in verdicts:
         row = deciding.read_file(connection, file_id)
-        review = second_verdicts.drawn_for(connection, file_id, row.content_hash)
+        if opened and _is_blind(connection, row):
+            reveals.reveal(connection, file_id, purpose=source(reveals.OUTSIDE), by=reviewer, now=now)
+        review = second_verdicts.drawn_for(connection, row.id)
         if review is None or not _is_second(connection, review, row, reviewer):
             _require_shown(connection, row, reviewer)
             _require_no_dispute(connection, review, row, reviewer)
-            firsts.append((file_id, verdict))
+            is_named = _require_opened(connection, row, reviewer, by_name=by_name)
+            firsts.setdefault(is_named, []).append((file_id, verdict))
             continue
-        decide(connection, file_id, verdict, reviewer=reviewer, now=now, reason=reason, note=note)
-    deciding.decide(connection, firsts, reviewer=reviewer, reason=reason, note=note, now=now)
+        decide(
+            connection,
+            file_id,
+            verdict,
+            reviewer=reviewer,
+            now=now,
+            reason=reason,
+            note=note,
+            by_name=by_name,
+        )
+    for is_named, chosen in firsts.items():
+        deciding.decide(
+            connection, chosen, reviewer=reviewer, reason=reason, note=note, by_name=is_named, now=now
+        )
     return len(verdicts)
 
 
@@ -174,7 +212,7 @@ def undo(connection: sa.Connection, file_id: int, *, by: str, now: datetime, lea
     """
     lock_chain(connection)
     row = deciding.read_file(connection, file_id)
-    review = second_verdicts.drawn_for(connection, file_id, row.content_hash)
+    review = second_verdicts.drawn_for(connection, row.id)
     second = None
     if review is not None and not second_verdicts.settlements(connection, [review.id]):
         second = second_verdicts.current_second_verdicts(connection, [review.id]).get(review.id)
@@ -182,16 +220,13 @@ def undo(connection: sa.Connection, file_id: int, *, by: str, now: datetime, lea
     if second is not None and second.reviewer == by != row.reviewer:
         undone = {"second_verdict_id": second.id}
     elif row.verdict is not None and (row.reviewer == by or lead):
-        undone = {"decision_id": _current_id(connection, row)}
+        undone = {"decision_id": int(connection.execute(_CURRENT, {"result": row.id}).scalar_one())}
     else:
         message = _("{path}: nothing to undo: no verdict by {by} is current", path=row.path, by=by)
         raise ConflictError(message)
-    number = inserted_id(
-        connection, decision_undo, {"file_id": file_id, **undone, "undone_by": by, "undone": now}
-    )
-    details = {"file": file_id, **undone}
-    audit.append(connection, [audit.Entry("undo", number, details)], actor=by, at=now)
-    work_rows.refresh(connection, [file_id])
+    values = {"file_id": file_id, **undone, "undone_by": by, "undone": now}
+    audit.record(connection, "undo", values, {"file": file_id, **undone}, by=by, now=now)
+    work_rows.refresh_contents(connection, [(file_id, row.content_hash)])
 
 
 def skip_item(
@@ -202,8 +237,7 @@ def skip_item(
     Raises:
         InputError: no such file, or no reviewer.
     """
-    reviewer = checked_text("reviewer", reviewer)
-    require_name("reviewer", reviewer)
+    reviewer = checked_name("reviewer", reviewer)
     row = deciding.read_file(connection, file_id)
     values = {
         "file_id": file_id,
@@ -211,7 +245,7 @@ def skip_item(
         "reviewer": reviewer,
         "until": until or now + SKIP_FOR,
     }
-    inserted_id(connection, skip, values)
+    seals.insert(connection, skip, [values])
 
 
 def _require_seen(connection: sa.Connection, row: sa.Row[Any], seen: int | None) -> None:
@@ -226,6 +260,29 @@ def _require_seen(connection: sa.Connection, row: sa.Row[Any], seen: int | None)
     if shown.content_hash != row.content_hash:
         message = _("{path}: the file has changed since it was shown; look at it again", path=row.path)
         raise ConflictError(message)
+
+
+def _is_blind(connection: sa.Connection, row: sa.Row[Any]) -> bool:
+    return bool(connection.execute(_BLIND, {"file": row.file_id}).scalar())
+
+
+def _require_opened(connection: sa.Connection, row: sa.Row[Any], reviewer: str, *, by_name: bool) -> bool:
+    """Refuse a verdict on a blind item that its reviewer has not seen; return whether it is by the name.
+
+    Raises:
+        UnopenedError: it was neither revealed to the reviewer nor judged by its name.
+    """
+    if by_name or not _is_blind(connection, row):
+        return by_name
+    shown = {"file": row.file_id, "content": row.content_hash, "reviewer": reviewer}
+    if connection.execute(_REVEALED, shown).first() is None:
+        message = _(
+            "{path}: it is reviewed blind and you have not opened it; reveal its text, or say that you judge"
+            " it by its name alone",
+            path=row.path,
+        )
+        raise UnopenedError(message)
+    return False
 
 
 def _is_second(connection: sa.Connection, review: sa.Row[Any], row: sa.Row[Any], reviewer: str) -> bool:
@@ -268,11 +325,6 @@ def _require_no_dispute(
     if given is not None and given.verdict != row.verdict and not settled:
         message = _("{path}: two people disagree about it; a lead who is neither settles it", path=row.path)
         raise InputError(message)
-
-
-def _current_id(connection: sa.Connection, row: sa.Row[Any]) -> int:
-    content = {"file": row.file_id, "content": row.content_hash}
-    return int(connection.execute(_CURRENT, content).scalar_one())
 
 
 def _digest(token: str) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from hashlib import sha256
 from typing import Any
 
 import sqlalchemy as sa
@@ -12,15 +13,63 @@ from phiscan.errors import InputError
 from phiscan.language import gettext
 from phiscan.model import Verdict
 from phiscan.review.audit import log as audit
-from phiscan.review.decisions import second_review_draw as second_draw
-from phiscan.review.integrity import digests
-from phiscan.review.records.current_results import last_seen
+from phiscan.review.decisions import notes
+from phiscan.review.decisions import policy as desk_policy
+from phiscan.review.decisions.second_verdicts import drawn_for
+from phiscan.review.records.file_records import last_seen
 from phiscan.review.records.items import Decision
+from phiscan.review.worklist import duplicate_groups, row_sources
 from phiscan.review.worklist import rows as work_rows
 from phiscan.store.column_types import storable
 from phiscan.store.database import inserted_id
-from phiscan.store.sql_batches import chunks
-from phiscan.store.tables import assignment, decision, file
+from phiscan.store.tables import assignment, decision, file, second_review, work_item
+
+
+def draw(connection: sa.Connection, made: Sequence[Decision], *, now: datetime) -> None:
+    """Draw a random share of newly decided contents for a second review; each content once.
+
+    The first verdict about one of several duplicates draws for all of them. Duplicates decided later are
+    drawn too while the second verdict of one is open, and not at all once a verdict about one of them was
+    visible.
+    """
+    policy = desk_policy.secret_policy(connection)
+    if policy is None or policy.second_review == 0:
+        return
+    together = [one.file_id for one in made]
+    entries = []
+    for one in made:
+        if drawn_for(connection, one.examination_id) or not _is_drawn(
+            connection, policy.seed, one, policy.second_review, together
+        ):
+            continue
+        values = {
+            "decision_id": one.id,
+            "file_id": one.file_id,
+            "content_hash": one.content_hash,
+            "share": policy.second_review,
+            "drawn": now,
+        }
+        number = inserted_id(connection, second_review, values)
+        entries.append(audit.Entry("second_review", number, {"file": one.file_id}))
+    if entries:
+        audit.append(connection, entries, actor="phiscan", at=now)
+
+
+def _is_drawn(
+    connection: sa.Connection, seed: str, made: Decision, share: float, together: Collection[int]
+) -> bool:
+    """Draw by a hash that is unpredictable without the seed; duplicates share one draw.
+
+    ``together``: the files decided in this transaction, whose verdicts nobody has seen yet.
+    """
+    group = row_sources.groups(connection, {made.file_id: made.content_hash}).get(made.file_id)
+    if group is not None and duplicate_groups.is_open(connection, group):
+        return True
+    text = f"second\0{seed}\0{duplicate_groups.draw_key(connection, group, made.content_hash)}"
+    if int.from_bytes(sha256(text.encode()).digest()[:6]) / 2**48 >= share:
+        return False
+    return group is None or not duplicate_groups.is_decided(connection, group, but=together)
+
 
 MAX_TEXT_CHARS = 10_000
 
@@ -32,12 +81,9 @@ def read_file(connection: sa.Connection, file_id: int) -> sa.Row[Any]:
         InputError: there is no such file, or its content was never read.
     """
     row = last_seen(connection, file_id)
-    if row is None:
-        message = gettext("file {file_id}: there is no such file in the database", file_id=file_id)
-        raise InputError(message)
     if not row.content_hash:
         message = gettext(
-            "{path}: cannot be decided: its content was never read ({outcome}: {reason})",
+            "{path}: its content was never read ({outcome}: {reason})",
             path=row.path,
             outcome=row.outcome,
             reason=row.reason,
@@ -53,16 +99,18 @@ def decide(
     reviewer: str,
     reason: str = "",
     note: str = "",
+    by_name: bool = False,
     now: datetime,
 ) -> list[Decision]:
     """Append one decision per file, bound to the content of the last examination.
 
+    ``by_name``: judged by the file's name alone; such a decision counts in no bound.
+
     Raises:
         InputError: no reviewer, an unknown file, or a file that was never screened; nothing is written.
     """
-    reviewer = checked_text("reviewer", reviewer)
+    reviewer = checked_name("reviewer", reviewer)
     reason, note = checked_text("reason", reason), checked_text("note", note)
-    require_name("reviewer", reviewer)
     made, entries = [], []
     for file_id, verdict in verdicts:
         row = read_file(connection, file_id)
@@ -73,31 +121,43 @@ def decide(
             "verdict": Verdict(verdict).value,
             "reviewer": reviewer,
             "reason": reason,
-            "note": note,
+            "note": (kept := notes.masked(connection, [row.id], note)),
+            "by_name": by_name,
             "decided": now,
         }
         number = inserted_id(connection, decision, values)
-        made.append(Decision(number, file_id, verdict, reviewer, reason, note, now, row.content_hash))
+        made.append(Decision(number, file_id, verdict, reviewer, reason, kept, now, row.content_hash, row.id))
         details = {"file": file_id, "verdict": values["verdict"], "content_hash": row.content_hash}
-        entries.append((number, row.id, details))
-    audit_entries = _with_examined(connection, entries)
-    audit.append(connection, audit_entries, actor=reviewer, at=now)
-    second_draw.draw(connection, made, now=now)
-    work_rows.refresh(connection, [one.file_id for one in made])
+        details |= {"by_name": True} if by_name else {}
+        entries.append(audit.Entry("decide", number, details))
+    audit.append(connection, entries, actor=reviewer, at=now)
+    draw(connection, made, now=now)
+    work_rows.refresh_contents(connection, [(one.file_id, one.content_hash) for one in made])
+    log_carried(connection, work_item.c.decision_id.in_([one.id for one in made]), now=now)
     return made
 
 
-def _with_examined(
-    connection: sa.Connection, entries: Sequence[tuple[int, int, dict[str, Any]]]
-) -> list[audit.Entry]:
-    """Add to each entry the digest of the decided result with its child rows."""
-    parts: dict[int, digests.Parts] = {}
-    for batch in chunks([examination_id for _, examination_id, _ in entries]):
-        parts |= digests.parts_of(connection, batch)
-    return [
-        audit.Entry("decide", number, {**details, "examined": [row_id, digests.combined(parts[row_id])]})
-        for number, row_id, details in entries
-    ]
+def log_carried(connection: sa.Connection, among: sa.ColumnElement[bool], *, now: datetime) -> None:
+    """Log for which files of the list a decision stands that was made about an identical file."""
+    query = (
+        sa.select(work_item.c.decision_id, work_item.c.file_id, decision.c.file_id.label("made_about"))
+        .join(decision, decision.c.id == work_item.c.decision_id)
+        .where(decision.c.file_id != work_item.c.file_id, among)
+        .order_by(work_item.c.decision_id, work_item.c.file_id)
+    )
+    rows = connection.execute(query).all()
+    entries = [audit.Entry("carry", one, {"file": here, "made_about": about}) for one, here, about in rows]
+    if entries:
+        audit.append(connection, entries, actor="phiscan", at=now)
+
+
+def keep_assignees(connection: sa.Connection, moved: Mapping[int, int], *, now: datetime) -> None:
+    """Assign files that moved, given with their new numbers, to whom they were assigned before."""
+    for old, new in moved.items():
+        query = sa.select(assignment).where(assignment.c.file_id == old).order_by(assignment.c.id.desc())
+        row = connection.execute(query.limit(1)).first()
+        if row is not None and row.assignee:
+            assign(connection, [new], row.assignee, by=row.assigned_by, now=now)
 
 
 def assign(
@@ -108,8 +168,7 @@ def assign(
     Raises:
         InputError: an unknown file, or no user name; nothing is written.
     """
-    assignee, by = checked_text("assignee", assignee), checked_text("by", by)
-    require_name("by", by)
+    assignee, by = checked_text("assignee", assignee), checked_name("by", by)
     entries = []
     for file_id in file_ids:
         if connection.execute(sa.select(file.c.id).where(file.c.id == file_id)).first() is None:
@@ -139,12 +198,14 @@ def checked_text(field: str, value: str, limit: int = MAX_TEXT_CHARS) -> str:
     return storable(value.strip())
 
 
-def require_name(field: str, value: str) -> None:
-    """Refuse an empty user name.
+def checked_name(field: str, value: str) -> str:
+    """Return a user name as it is stored, stripped.
 
     Raises:
-        InputError: it is empty.
+        InputError: it is empty or too long.
     """
-    if not value:
+    name = checked_text(field, value)
+    if not name:
         message = gettext("{field}: expected a name, got an empty text", field=field)
         raise InputError(message)
+    return name

@@ -11,19 +11,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from phiscan.review.accounts import owner_mails as sent_mails
+from phiscan.model.frame import FrameCounts
 from phiscan.review.decisions import acts, group_verdicts, remedies, reveals, second_review, verdicts
 from phiscan.review.decisions import corrections as span_corrections
 from phiscan.review.decisions import history as file_history
+from phiscan.review.decisions import incidents as breaches
 from phiscan.review.decisions import policy as desk_policy
 from phiscan.review.decisions import suppressions as list_suppressions
 from phiscan.review.decisions.corrections import GoldFile, TopicGold
 from phiscan.review.transactions import Reading, Writing
-from phiscan.review.worklist import folder_totals, list_place, near_duplicates, sampling
+from phiscan.review.worklist import folder_totals, near_duplicates, sampling
 from phiscan.review.worklist import reading as work_list
 from phiscan.review.worklist import rows as work_rows
 from phiscan.review.worklist.finding_cache import FindingCache
-from phiscan.review.worklist.model import Progress, WorkDetail
+from phiscan.review.worklist.model import FileRecord, Progress
 from phiscan.review.worklist.sampling import SampleDraw
 from phiscan.store.database import Database
 
@@ -35,6 +36,7 @@ class Desk:
         self.database = database
         self._floors: dict[str, tuple[datetime, int]] = {}  # see ``file_history.progress``
         self._findings = FindingCache()
+        self._kept: sampling.Kept = {}
 
     # The review list
 
@@ -43,16 +45,15 @@ class Desk:
     numbers = Reading(work_list.numbers)
     item = Reading(work_list.item)
     is_listed = Reading(work_list.is_listed)
-    next_after = Reading(work_list.next_after)
-    before = Reading(work_list.before)
-    place = Reading(list_place.place)
+    adjacent = Reading(work_list.adjacent)
+    place = Reading(work_list.place)
     counts = Reading(work_list.counts)
     choices = Reading(work_list.choices)
     folder = Reading(folder_totals.level)
     group = Reading(near_duplicates.members)
     rebuild = Writing(work_rows.rebuild, durable=False)
 
-    def detail(self, file_id: int, *, viewer: str, now: datetime) -> WorkDetail:
+    def detail(self, file_id: int, *, viewer: str, now: datetime) -> FileRecord:
         """Return one item with its evidence, long lists of findings from the cache.
 
         Raises:
@@ -84,7 +85,14 @@ class Desk:
     skip = Writing(verdicts.skip_item, durable=False)
     history = Reading(file_history.history)
     tasks = Reading(remedies.tasks)
-    owner_mails = Reading(sent_mails.sent)
+
+    # Incidents
+
+    incidents = Reading(breaches.incidents)
+    incident = Reading(breaches.incident)
+    write_incident = Writing(breaches.write_incident)
+    answers = Reading(breaches.answers)
+    answer = Writing(breaches.answer)
 
     # Corrections of spans and topics, the gold standard of the scores
 
@@ -113,7 +121,12 @@ class Desk:
     policy = Reading(desk_policy.policy)
     set_policy = Writing(desk_policy.set_policy)
     last_draw = Reading(sampling.last_draw)
-    left = Reading(sampling.left)
+    sample_weights = Reading(sampling.weights)
+
+    def left(self) -> FrameCounts:
+        """Count the frame of what is left and what was missed, now; see ``sampling.left``."""
+        with self.database.read() as connection:
+            return sampling.left(connection, kept=self._kept)
 
     def draw_sample(
         self, *, n_queued: int, n_unreferred: int, by: str, now: datetime, seed: str = ""
@@ -134,10 +147,8 @@ class Desk:
     # Suppressions
 
     preview_suppression = Reading(list_suppressions.preview)
-    preview_suppressions = Reading(list_suppressions.preview_together)
     suppressed_types = Reading(list_suppressions.entity_types)
     suppress = Writing(list_suppressions.suppress)
-    suppress_all = Writing(list_suppressions.suppress_together)
     approve_suppression = Writing(list_suppressions.approve)
     lift_suppression = Writing(list_suppressions.lift)
     suppressions = Reading(list_suppressions.suppressions)

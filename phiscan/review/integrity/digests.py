@@ -2,52 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
 import sqlalchemy as sa
 
+from phiscan.review.audit import log as audit
 from phiscan.store import portable_rows as portable
-from phiscan.store.column_types import canonical_json
+from phiscan.store import seals
+from phiscan.store.column_types import canonical_json, stored_columns
+from phiscan.store.sql_batches import chunks
 from phiscan.store.tables import (
-    access,
     examination,
+    examination_digest,
     file,
-    finding,
-    health_term,
-    health_window,
-    reuse,
+    metadata,
     root,
     scan,
+    scan_digest,
     scan_root,
     sighting,
-    unread_part,
 )
 
 N_AT_ONCE = 2000  # examinations per batch in memory
 N_HEX = 24
-CHILDREN = (finding, health_term, unread_part, access, health_window, reuse)
-_STABLE = ("id", "scan_key", "started", "versions", "options")  # columns of a scan that never change
+CHILDREN = tuple(
+    table
+    for table in metadata.sorted_tables
+    if "examination_id" in table.primary_key.columns and table is not examination_digest
+)
+"""The tables with rows of an examination."""
 
 Parts = dict[str, str]
 """Digest of one examination by table."""
-
-
-def plain_columns(table: sa.Table) -> list[sa.ColumnElement[Any]]:
-    """Return the columns of a table as stored, without type conversion."""
-    return [sa.type_coerce(column, _plain(column.type)).label(column.name) for column in table.columns]
-
-
-def _plain(kind: sa.types.TypeEngine[Any]) -> sa.types.TypeEngine[Any]:
-    return kind.impl_instance if isinstance(kind, sa.types.TypeDecorator) else kind
 
 
 def parts_of(connection: sa.Connection, ids: Sequence[int]) -> dict[int, Parts]:
     """Return the parts of examinations by number; missing examinations are omitted."""
     hashes: dict[int, dict[str, Any]] = {}
     own = (
-        sa.select(examination.c.id, *plain_columns(examination), file.c.root_id, file.c.path, file.c.display)
+        sa.select(examination.c.id, *stored_columns(examination), file.c.root_id, file.c.path, file.c.display)
         .join(file, file.c.id == examination.c.file_id)
         .where(examination.c.id.in_(ids))
     )
@@ -55,7 +51,7 @@ def parts_of(connection: sa.Connection, ids: Sequence[int]) -> dict[int, Parts]:
         hashes[row[0]] = {"examination": sha256(portable.to_line("examination", row[1:]))}
     for table in CHILDREN:
         query = (
-            sa.select(table.c.examination_id, *plain_columns(table))
+            sa.select(table.c.examination_id, *stored_columns(table))
             .where(table.c.examination_id.in_(ids))
             .order_by(*table.primary_key.columns)
         )
@@ -68,6 +64,41 @@ def parts_of(connection: sa.Connection, ids: Sequence[int]) -> dict[int, Parts]:
         number: {name: made.hexdigest()[:N_HEX] for name, made in of_examination.items()}
         for number, of_examination in hashes.items()
     }
+
+
+def write(connection: sa.Connection, ids: Sequence[int]) -> None:
+    """Write the digests of examinations that were just recorded."""
+    for batch in chunks(ids):
+        found = parts_of(connection, batch)
+        rows = [{"examination_id": number, "parts": parts} for number, parts in found.items()]
+        seals.insert(connection, examination_digest, rows)
+
+
+def stored_digests(connection: sa.Connection, ids: Sequence[int]) -> dict[int, tuple[str, bool]]:
+    """Return the stored parts of examinations as JSON, and whether their seal is right."""
+    query = seals.rows(connection, examination_digest, examination_digest.c.examination_id.in_(ids))
+    return {
+        row["examination_id"]: (row["parts"], seals.is_right(connection, examination_digest, row))
+        for row in query
+    }
+
+
+def refuse_forged(connection: sa.Connection, scan_id: int) -> int:
+    """Invalidate the results of an unfinished scan that it did not record so; return their number.
+
+    Their files are read again, as after a change of the versions.
+    """
+    n_refused = 0
+    for found in of_scan(connection, scan_id):
+        stored = stored_digests(connection, list(found))
+        forged = [
+            number for number, parts in found.items() if stored.get(number) != (canonical_json(parts), True)
+        ]
+        if forged:
+            changed = examination.update().where(examination.c.id.in_(forged))
+            connection.execute(changed.values(versions_key=""))
+        n_refused += len(forged)
+    return n_refused
 
 
 def of_scan(connection: sa.Connection, scan_id: int) -> Iterator[dict[int, Parts]]:
@@ -88,9 +119,9 @@ def of_scan(connection: sa.Connection, scan_id: int) -> Iterator[dict[int, Parts
         last = ids[-1]
 
 
-def line_of(number: int, parts: Parts) -> bytes:
+def line_of(number: int, parts: str) -> bytes:
     """Return the part of an examination that is included in the digest of its scan."""
-    return f"{number}:{canonical_json(parts)}\n".encode()
+    return f"{number}:{parts}\n".encode("utf-8", "surrogatepass")
 
 
 def sightings_of(connection: sa.Connection, scan_id: int) -> tuple[int, str]:
@@ -110,8 +141,7 @@ def sightings_of(connection: sa.Connection, scan_id: int) -> tuple[int, str]:
 
 def scan_row_of(connection: sa.Connection, scan_id: int) -> str:
     """Return sha256 over a scan and its roots; "" if there is no such scan."""
-    columns = [one for one in plain_columns(scan) if one.name in _STABLE]
-    row = connection.execute(sa.select(*columns).where(scan.c.id == scan_id)).first()
+    row = connection.execute(sa.select(*stored_columns(scan)).where(scan.c.id == scan_id)).first()
     if row is None:
         return ""
     roots = (
@@ -127,6 +157,85 @@ def scan_row_of(connection: sa.Connection, scan_id: int) -> str:
     return sha256(b"\n".join(lines)).hexdigest()
 
 
-def combined(parts: Parts) -> str:
-    """Return one digest of an examination, as stored in the log entry of a decision."""
-    return sha256(canonical_json(parts).encode()).hexdigest()[:N_HEX]
+def make(
+    connection: sa.Connection, scan_id: int, *, whole: bool, refused: int = 0, actor: str, now: datetime
+) -> None:
+    """Write the digest of a complete scan over those of its results into table and log.
+
+    Only digests with a right seal count: a result that this program did not record is found later.
+    ``refused``: stored results that were not believed when the scan was resumed.
+    """
+    of_results = combined(connection, scan_id, sealed=True)
+    details = {"refused": refused} if refused else {}
+    _append(connection, scan_id, of_results, cause="scan", whole=whole, actor=actor, now=now, also=details)
+
+
+def newest(connection: sa.Connection) -> dict[int, sa.Row[Any]]:
+    """Return the valid digest by scan, as stored."""
+    query = sa.select(*stored_columns(scan_digest)).order_by(scan_digest.c.id)
+    return {row.scan_id: row for row in connection.execute(query)}
+
+
+def renew(connection: sa.Connection, *, actor: str, now: datetime) -> None:
+    """Write the digests of scans again that lost rows by a purge.
+
+    They are computed from the remaining digests of the examinations only, not from the results, so that a
+    change of the results is still found afterwards.
+    """
+    existing = set(connection.execute(sa.select(scan.c.id)).scalars())
+    for scan_id, row in newest(connection).items():
+        if scan_id not in existing:
+            continue
+        of_examinations = combined(connection, scan_id)
+        n_sightings, _ = seen = sightings_of(connection, scan_id)
+        if (of_examinations[0], n_sightings) == (row.n_examinations, row.n_sightings):
+            continue
+        _append(
+            connection,
+            scan_id,
+            of_examinations,
+            seen=seen,
+            cause="purge",
+            whole=row.whole,
+            actor=actor,
+            now=now,
+        )
+
+
+def combined(connection: sa.Connection, scan_id: int, *, sealed: bool = False) -> tuple[int, str]:
+    """Return number and sha256 of the stored digests of a scan's examinations; or only of sealed ones."""
+    of_scan = sa.select(examination.c.id).where(examination.c.scan_id == scan_id)
+    made, n_rows = sha256(), 0
+    for row in seals.rows(connection, examination_digest, examination_digest.c.examination_id.in_(of_scan)):
+        if not sealed or seals.is_right(connection, examination_digest, row):
+            made.update(line_of(row["examination_id"], row["parts"]))
+            n_rows += 1
+    return n_rows, made.hexdigest()
+
+
+def _append(
+    connection: sa.Connection,
+    scan_id: int,
+    of_examinations: tuple[int, str],
+    *,
+    cause: str,
+    whole: bool,
+    actor: str,
+    now: datetime,
+    seen: tuple[int, str] | None = None,
+    also: Mapping[str, Any] | None = None,
+) -> None:
+    seen = sightings_of(connection, scan_id) if seen is None else seen
+    values = {
+        "scan_id": scan_id,
+        "cause": cause,
+        "n_examinations": of_examinations[0],
+        "examinations": of_examinations[1],
+        "n_sightings": seen[0],
+        "sightings": seen[1],
+        "scan_row": scan_row_of(connection, scan_id),
+        "whole": whole,
+        "made": now,
+    }
+    details = {"scan": scan_id, "cause": cause, "examinations": of_examinations[0], **(also or {})}
+    audit.record(connection, "digest_scan", values, details, by=actor, now=now)

@@ -25,11 +25,11 @@ import sqlalchemy as sa
 from phiscan import __version__
 from phiscan.errors import InputError
 from phiscan.review.audit import log as audit
-from phiscan.review.maintenance import keys
+from phiscan.review.maintenance import key_rotation
 from phiscan.review.maintenance.copying import fill, refuse_unless_empty
 from phiscan.store import portable_rows as portable
 from phiscan.store.column_types import iso
-from phiscan.store.database import Database, connect, open_database
+from phiscan.store.database import Database, connect, open_database, pending_revisions
 from phiscan.store.portable_rows import TableSum
 from phiscan.store.tables import SCHEMA_VERSION, audit_log
 
@@ -168,7 +168,7 @@ def _write(connection: sa.Connection, stream: IO[bytes], *, now: datetime) -> Ma
             tables=sums,
             audit_entries=sums[audit_log.name].n_rows,
             audit_head=last or audit.BEFORE_FIRST,
-            key_id=keys.key_in_use(connection),
+            key_id=key_rotation.key_in_use(connection),
         )
         archive.writestr(_MANIFEST, json.dumps(manifest.to_json(), indent=1))
     return manifest
@@ -221,12 +221,10 @@ def _manifest(path: Path, archive: zipfile.ZipFile) -> Manifest:
         message = "manifest too large"
         raise ValueError(message)
     raw = json.loads(archive.read(_MANIFEST))
-    if raw["format"] != FORMAT or raw["schema"] > SCHEMA_VERSION:
-        message = (
-            f"{path}: format {raw['format']}, schema {raw['schema']}; this phiscan reads format {FORMAT}, "
-            f"schema up to {SCHEMA_VERSION}"
-        )
+    if raw["format"] != FORMAT:
+        message = f"{path}: format {raw['format']}; this phiscan reads format {FORMAT}"
         raise InputError(message)
+    pending_revisions(str(path), str(raw["schema"]))
     tables = {
         str(name): TableSum(int(entry["rows"]), str(entry["sha256"]), int(entry["last_id"]))
         for name, entry in raw["tables"].items()

@@ -12,13 +12,12 @@ import sqlalchemy as sa
 from phiscan.errors import ConfigError, StoreError
 from phiscan.review.audit import log as audit
 from phiscan.review.integrity import verification
-from phiscan.review.maintenance import keys
+from phiscan.review.maintenance import key_rotation
 from phiscan.review.retention import holds
 from phiscan.store import portable_rows as portable
-from phiscan.store.database import Database, connect, open_database, schema_of
+from phiscan.store.database import Database, connect, is_sqlite, open_database, schema_of
 from phiscan.store.identity import load_key
-from phiscan.store.tables import APPEND_ONLY, SCHEMA_VERSION, audit_log, purge
-from phiscan.store.urls import is_sqlite
+from phiscan.store.tables import SCHEMA_VERSION, audit_log, purge
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +36,12 @@ def status(url: str) -> dict[str, Any]:
     """
     database = connect(url, create=False)
     try:
-        schema = schema_of(database)
+        version = schema_of(database)
         found: dict[str, Any] = {
             "database": database.name,
             "kind": "sqlite" if is_sqlite(database.url) else database.url.get_backend_name(),
-            "schema": schema or None,
-            "up_to_date": schema == SCHEMA_VERSION,
+            "schema": version or None,
+            "up_to_date": version == SCHEMA_VERSION,
         }
         with database.read() as connection:
             found["server"] = ".".join(map(str, connection.dialect.server_version_info or ()))
@@ -50,11 +49,11 @@ def status(url: str) -> dict[str, Any]:
             found["tables"] = {
                 table.name: _count(connection, table) for table in portable.tables_of(connection)
             }
-            if schema == SCHEMA_VERSION:
+            if version == SCHEMA_VERSION:
                 last = sa.select(audit_log.c.hash).order_by(audit_log.c.id.desc()).limit(1)
                 found["audit_entries"] = found["tables"]["audit_log"]
                 found["audit_head"] = connection.execute(last).scalar() or audit.BEFORE_FIRST
-                found["key_id"] = keys.key_in_use(connection) or None
+                found["key_id"] = key_rotation.key_in_use(connection) or None
                 found["holds"] = len(holds.holds(connection))
                 found["purges"] = _count(connection, purge)
     finally:
@@ -75,7 +74,7 @@ def verify(url: str, key_file: Path) -> list[Check]:
             looks: dict[str, Callable[[], str]] = {
                 "integrity": lambda: _integrity(connection),
                 "foreign keys": lambda: _foreign_keys(connection),
-                "append-only triggers": lambda: _triggers(connection),
+                "tables and triggers": lambda: _schema(connection),
                 "audit log": lambda: _log(connection),
                 "key": lambda: _key(connection, key_file),
             }
@@ -125,18 +124,8 @@ def _foreign_keys(connection: sa.Connection) -> str:
     return "" if row is None else f"a row of {row[0]} refers to a row of {row[2]} that is not there"
 
 
-def _triggers(connection: sa.Connection) -> str:
-    if connection.dialect.name == "sqlite":
-        query = "SELECT name FROM sqlite_master WHERE type = 'trigger'"
-        expected = {f"{table}_no_{what}" for table in APPEND_ONLY for what in ("update", "delete", "replace")}
-    else:
-        query = (
-            "SELECT tgname FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid "
-            "WHERE pg_table_is_visible(pg_class.oid) AND tgenabled <> 'D' AND NOT tgisinternal"
-        )
-        expected = {f"{table}_no_{what}" for table in APPEND_ONLY for what in ("change", "truncate")}
-    missing = sorted(expected - set(connection.exec_driver_sql(query).scalars()))
-    return f"missing or disabled: {', '.join(missing)}" if missing else ""
+def _schema(connection: sa.Connection) -> str:
+    return "; ".join(f"{name}: {what}" for name, what in verification.problems(connection))
 
 
 def _log(connection: sa.Connection) -> str:
@@ -147,11 +136,11 @@ def _log(connection: sa.Connection) -> str:
 
 
 def _key(connection: sa.Connection, key_file: Path) -> str:
-    in_use = keys.key_in_use(connection)
+    in_use = key_rotation.key_in_use(connection)
     if not in_use:
         return ""
     try:
-        found = keys.key_id(load_key(key_file))
+        found = key_rotation.key_id(load_key(key_file))
     except ConfigError as error:
         return str(error)
     return "" if found == in_use else f"{key_file} holds key {found}; the hashes are made with key {in_use}"

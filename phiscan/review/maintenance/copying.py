@@ -12,10 +12,9 @@ from phiscan.review.records.items import AuditCheck
 from phiscan.review.worklist.rows import rebuild
 from phiscan.store import portable_rows as portable
 from phiscan.store import postgresql
-from phiscan.store.database import Database, connect, open_database, schema_of
+from phiscan.store.database import Database, connect, is_sqlite, open_database, schema_of
 from phiscan.store.portable_rows import TableSum
 from phiscan.store.tables import SCHEMA_VERSION
-from phiscan.store.urls import is_sqlite
 
 Lines = Callable[[str], Iterable[bytes]]
 """Yields the lines of a table by its name."""

@@ -13,12 +13,53 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Literal
+
+import sqlalchemy as sa
 
 from phiscan.errors import ConfigError, InputError
-from phiscan.review.maintenance import keys
-from phiscan.review.maintenance.keys import Former
+from phiscan.review.audit import log as audit
 from phiscan.store.database import Database, open_database
-from phiscan.store.identity import create_key, load_key
+from phiscan.store.identity import create_key, keyed_hash, load_key
+from phiscan.store.tables import key_use
+
+N_ID_CHARS = 16  # hexadecimal digits: 64 bits, enough to distinguish a few keys
+
+Former = Literal["none", "sealed", "destroyed"]
+
+
+def key_id(key: bytes) -> str:
+    """Return the check value of a key, which is also part of the versions of a scan."""
+    return keyed_hash(key, "key", "check")[:N_ID_CHARS]
+
+
+def key_in_use(connection: sa.Connection) -> str:
+    """Return the check value of the key in use; "" = no key was used yet."""
+    query = sa.select(key_use.c.key_id).order_by(key_use.c.id.desc()).limit(1)
+    return str(connection.execute(query).scalar() or "")
+
+
+def use(connection: sa.Connection, key: str, *, former: Former, actor: str, now: datetime) -> None:
+    """Record that the key with this check value is in use from now on."""
+    values = {"key_id": key, "former": former, "used_by": actor, "used": now}
+    audit.record(connection, "use_key", values, {"key": key, "former": former}, by=actor, now=now)
+
+
+def require(connection: sa.Connection, key: str, *, now: datetime) -> None:
+    """Check that a scan has the key in use; the first key is accepted.
+
+    Raises:
+        ConfigError: it is another key: its hashes would not be comparable with the stored ones.
+    """
+    in_use = key_in_use(connection)
+    if not in_use:
+        use(connection, key, former="none", actor="phiscan", now=now)
+    elif in_use != key:
+        message = (
+            f"the key file holds key {key}, but the database's hashes are made with key {in_use}; bring that "
+            "key back, or `phiscan db rotate-key`"
+        )
+        raise ConfigError(message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,21 +99,21 @@ def _rotate(database: Database, key_file: Path, seal: Path | None, *, by: str, n
     draft = draft_of(key_file)
     former: Former = "destroyed" if seal is None else "sealed"
     with database.read() as connection:
-        in_use = keys.key_in_use(connection)
-    old = keys.key_id(load_key(key_file))
+        in_use = key_in_use(connection)
+    old = key_id(load_key(key_file))
     if in_use and old != in_use:
-        if draft.exists() and keys.key_id(load_key(draft)) == in_use:
+        if draft.exists() and key_id(load_key(draft)) == in_use:
             _replace(draft, key_file)
             return Rotation(old, in_use, former, finished=True)
         message = f"{key_file}: holds key {old}, but the database's hashes are made with key {in_use}"
         raise ConfigError(message)
     draft.unlink(missing_ok=True)  # of a rotation that was interrupted before step 3
     create_key(draft)
-    new = keys.key_id(load_key(draft))
+    new = key_id(load_key(draft))
     if seal is not None:
         _seal(key_file, seal)
     database.write(
-        lambda connection: keys.use(connection, new, former=former, actor=by, now=now),
+        lambda connection: use(connection, new, former=former, actor=by, now=now),
         durable=True,
         lock="exclusive",
     )
@@ -89,7 +130,7 @@ def _seal(key_file: Path, seal: Path) -> None:
             stream.flush()
             os.fsync(stream.fileno())
     except FileExistsError:
-        if keys.key_id(load_key(seal)) == keys.key_id(load_key(key_file)):
+        if key_id(load_key(seal)) == key_id(load_key(key_file)):
             return  # of an interrupted rotation
         message = f"{seal}: is there already; a key is never overwritten"
         raise InputError(message) from None

@@ -16,7 +16,9 @@ import sqlalchemy as sa
 from phiscan.errors import StoreError
 from phiscan.model import FileResult
 from phiscan.model.plain_values import dumps, from_plain, to_plain
+from phiscan.store import seals
 from phiscan.store.identity import is_shape
+from phiscan.store.sql_batches import chunks
 from phiscan.store.tables import early_result, root
 
 Place = tuple[bytes, bytes]  # raw bytes of root and path
@@ -49,45 +51,54 @@ def store_results(
         }
         for result in results
     ]
-    if rows:
-        connection.execute(early_result.insert(), rows)
+    seals.insert(connection, early_result, rows)
 
 
 def forget(connection: sa.Connection, scan_id: int, places: Iterable[Place], roots: RootIds) -> None:
     """Remove results of a scan, because they are recorded now."""
-    keys = [{"a_scan": scan_id, "a_root": roots[root_path], "a_path": path} for root_path, path in places]
-    if keys:
-        which = (
-            (early_result.c.scan_id == sa.bindparam("a_scan"))
-            & (early_result.c.root_id == sa.bindparam("a_root"))
-            & (early_result.c.path == sa.bindparam("a_path"))
-        )
-        connection.execute(early_result.delete().where(which), keys)
+    for batch in chunks([(roots[root_path], path) for root_path, path in places]):
+        at = sa.tuple_(early_result.c.root_id, early_result.c.path).in_(batch)
+        seals.remove(connection, early_result, early_result.c.scan_id == scan_id, at)
 
 
 def forget_scan(connection: sa.Connection, scan_id: int) -> None:
     """Remove all results of a scan that is complete."""
-    connection.execute(early_result.delete().where(early_result.c.scan_id == scan_id))
+    seals.remove(connection, early_result, early_result.c.scan_id == scan_id)
 
 
 def forget_roots(connection: sa.Connection, root_ids: Collection[int]) -> None:
     """Remove the early results of scans of these roots, which are not resumed any more."""
-    connection.execute(early_result.delete().where(early_result.c.root_id.in_(root_ids)))
+    seals.remove(connection, early_result, early_result.c.root_id.in_(root_ids))
 
 
 def stored_results(connection: sa.Connection, scan_id: int) -> dict[Place, FileResult]:
     """Return the early results of a scan by root and path; invalid rows are omitted and read again."""
-    query = (
-        sa.select(root.c.path, early_result.c.path, early_result.c.result)
-        .join(root, root.c.id == early_result.c.root_id)
-        .where(early_result.c.scan_id == scan_id)
-    )
+    roots: dict[int, bytes] = {
+        row.id: row.path for row in connection.execute(sa.select(root.c.id, root.c.path))
+    }
     found = {}
-    for root_path, path, text in connection.execute(query):
-        result = from_json(text)
-        if result is not None and (result.source.root, result.source.path) == (root_path, path):
-            found[root_path, path] = result
+    for row in seals.rows(connection, early_result, early_result.c.scan_id == scan_id):
+        result = from_json(row["result"]) if seals.is_right(connection, early_result, row) else None
+        place = (roots[row["root_id"]], row["path"])
+        if result is not None and (result.source.root, result.source.path) == place:
+            found[place] = result
     return found
+
+
+def refuse_forged(connection: sa.Connection, scan_id: int) -> int:
+    """Remove the early results of a scan that this program did not store; return their number."""
+    forged = [
+        {"a_root": row["root_id"], "a_path": row["path"]}
+        for row in seals.rows(connection, early_result, early_result.c.scan_id == scan_id)
+        if not seals.is_right(connection, early_result, row)
+    ]
+    if forged:
+        which = (early_result.c.root_id == sa.bindparam("a_root")) & (
+            early_result.c.path == sa.bindparam("a_path")
+        )
+        connection.execute(early_result.delete().where(early_result.c.scan_id == scan_id, which), forged)
+        seals.count_all(connection, [early_result])  # the log says how many were refused
+    return len(forged)
 
 
 def to_json(result: FileResult) -> str:

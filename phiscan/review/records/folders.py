@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import sqlalchemy as sa
 
+from phiscan.store import seals
+from phiscan.store.column_types import stored_columns
 from phiscan.store.sql_batches import Run, chunks, merged
 from phiscan.store.tables import folder, root
 
@@ -39,23 +42,25 @@ class FolderState:
 def following(connection: sa.Connection, root_path: bytes, place: bytes, *, limit: int) -> list[FolderState]:
     """Return the stored states of folders of a root from a path on, in crawl order."""
     query = (
-        sa.select(folder.c.place, folder.c.digest, folder.c.file_runs)
+        sa.select(*stored_columns(folder))
         .join(root, root.c.id == folder.c.root_id)
         .where(root.c.path == root_path, folder.c.place >= place)
         .order_by(folder.c.place)
         .limit(limit)
     )
-    return [
-        FolderState(where, digest, tuple((first, last) for first, last in runs))
-        for where, digest, runs in connection.execute(query)
-    ]
+    states = []
+    for row in connection.execute(query).mappings():
+        is_ours = seals.is_right(connection, folder, row)  # else it is listed, as a folder that changed
+        runs = tuple((first, last) for first, last in json.loads(row["file_runs"])) if is_ours else ()
+        states.append(FolderState(row["place"], row["digest"] if is_ours else b"", runs))
+    return states
 
 
 def note(connection: sa.Connection, root_id: int, states: Sequence[FolderState]) -> None:
     """Store the states of folders, replacing the previous ones."""
     for batch in chunks(states):
         here = (folder.c.root_id == root_id) & folder.c.place.in_([state.place for state in batch])
-        connection.execute(folder.delete().where(here))
+        seals.remove(connection, folder, here)
         rows = [
             {
                 "root_id": root_id,
@@ -65,9 +70,9 @@ def note(connection: sa.Connection, root_id: int, states: Sequence[FolderState])
             }
             for state in batch
         ]
-        connection.execute(folder.insert(), rows)
+        seals.insert(connection, folder, rows)
 
 
 def forget(connection: sa.Connection) -> None:
     """Delete the states of all folders, because files may have lost their numbers: a full rescan follows."""
-    connection.execute(folder.delete())
+    seals.remove(connection, folder)

@@ -8,14 +8,6 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from phiscan.model import (
-    SECOND_LISTS,
-    Outcome,
-    PiiBit,
-    PiiVector,
-    Referral,
-    StoredFinding,
-    StoredTerm,
-    UnreadPart,
     Verdict,
 )
 
@@ -29,6 +21,7 @@ class ScanState:
     id: int
     resumed: bool
     started: datetime
+    n_refused: int = 0  # stored results that this program did not write: their files are read again
 
 
 class KnownFile(NamedTuple):
@@ -86,27 +79,35 @@ class ScanSummary:
     seconds: float
     screened_positive: int  # files with PII: referred or pii_only
     referred: int
-    people_at_risk: int  # in referred files, copies of one content counted once; an estimate
+    people_at_risk: int  # in referred files not decided as not PHI, identical ones counted once; an estimate
     histories: Mapping[Detectors, int]  # files by the results of the detectors
     versions: Mapping[str, str]
     n_unread_parts: int
     n_ocr_files: int = 0  # waiting for OCR
     n_ocr_parts: int = 0  # pages and pictures in them
     n_copies: int = 0  # of the screened: results reused from an equal content
-    second_look: int = 0  # not referred, but marked by a detector or by the decision table
+    second_look: int = 0  # not referred, but marked by a detector
     n_deleted: int = 0  # present at the last complete scan, missing at this one
     n_moved: int = 0  # of the missing ones: found at a new path
     n_sampled_files: int = 0  # referred by samples of a long text; the rest of it was left out
+
+    not_covered: Mapping[str, int] = field(default_factory=dict)  # by language: files with a part not read
+    n_by_name: int = 0  # of the referred: by the names of file, folder or member alone
 
     # What the cascade skipped, and the results of its audit sample: the arguments of ``metrics.cascade``.
     searches: Mapping[str, int] = field(default_factory=dict)
 
     @property
+    def has_unread(self) -> bool:
+        """Whether a file, or a part of one, was not read, or is in a language that is not covered."""
+        return bool(self.failed or self.n_unread_parts or self.not_covered)
+
+    @property
     def by_detector(self) -> dict[str, int]:
-        """Count the files that each detector classifies as PHI; the second family read a sample only."""
+        """Count the files that each detector classifies as PHI."""
         found: dict[str, int] = {}
         for history, n_files in self.histories.items():
-            for name, is_phi in (result for result in history if result[0] not in SECOND_LISTS):
+            for name, is_phi in history:
                 found[name] = found.get(name, 0) + n_files * is_phi
         return found
 
@@ -133,42 +134,12 @@ class ScanSummary:
             "versions": dict(self.versions),
             "unread_parts": self.n_unread_parts,
             "sampled_files": self.n_sampled_files,
+            "not_covered": dict(self.not_covered),
+            "by_name": self.n_by_name,
             "copies": self.n_copies,
             "deleted": self.n_deleted,
             "moved": self.n_moved,
         }
-
-
-@dataclass(frozen=True, slots=True)
-class QueueItem:
-    """A referred file in the queue; ``verdict`` is that on its present content."""
-
-    file_id: int
-    root: str
-    path: str
-    media_type: str
-    size: int
-    vector: PiiVector
-    hamming: int | None
-    missing: tuple[PiiBit, ...]
-    nearest_prototype: str
-    prototype_distance: int | None
-    health_score: float | None
-    health_prototype: str
-    n_people: int
-    people_interval: tuple[int, int] | None  # 95 % of n_people; None if all were counted
-    n_findings: int
-    referral: Referral | None
-    case: str
-    probability: float | None  # of PHI; None if it was examined by a version that computed none
-    reasons: tuple[tuple[str, float], ...]  # strongest features, and their contribution to the log-odds
-    second_look: bool
-    detectors: Detectors
-    detector_probabilities: tuple[tuple[str, float], ...]  # P(PHI) by each detector alone
-    risk: float
-    verdict: Verdict | None
-    reviewer: str
-    assignee: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,74 +154,7 @@ class Decision:
     note: str
     decided: datetime
     content_hash: str
-
-
-@dataclass(frozen=True, slots=True)
-class FileState:
-    """The metadata of a file when it was examined."""
-
-    outcome: Outcome
-    reason: str
-    detail: str
-    mode: int
-    uid: int
-    mtime_ns: int
-    content_hash: str
-    n_chars: int
-    health_distance: float | None
-    scan_id: int
-    owner: str = ""  # name from the share; "" = not available
-    readers: tuple[str, ...] = ()  # "everyone", "group NAME", "user NAME"
-
-
-@dataclass(frozen=True, slots=True)
-class ItemDetail:
-    """Everything stored about one file, to explain its referral."""
-
-    item: QueueItem
-    source: FileState
-    findings: tuple[StoredFinding, ...]
-    terms: tuple[StoredTerm, ...]
-    unread: tuple[UnreadPart, ...]
-    decisions: tuple[Decision, ...]  # all of them, oldest first; including those on earlier contents
-    blind: bool = False  # to be judged without the findings, which are omitted
-
-
-@dataclass(frozen=True, slots=True)
-class FileRow:
-    """One crawled file of a scan with its current result.
-
-    ``standing``: the result is of an earlier scan. The outcome is then unchanged for a screening; a failure
-    or skip remains as it is.
-    """
-
-    file_id: int
-    root: str
-    path: str
-    media_type: str
-    size: int
-    outcome: Outcome
-    reason: str
-    detail: str
-    unread: tuple[UnreadPart, ...]
-    vector: PiiVector
-    hamming: int | None
-    missing: tuple[PiiBit, ...]
-    health_score: float | None
-    n_people: int
-    people_interval: tuple[int, int] | None  # 95 % of n_people; None if all were counted
-    n_findings: int
-    referral: Referral | None
-    case: str
-    probability: float | None  # of PHI; None if it was examined by a version that computed none
-    reasons: tuple[tuple[str, float], ...]  # strongest features, and their contribution to the log-odds
-    second_look: bool
-    detectors: Detectors
-    detector_probabilities: tuple[tuple[str, float], ...]  # P(PHI) by each detector alone
-    verdict: Verdict | None
-    reviewer: str
-    standing: bool
-    risk: float  # sort key of the queue
+    examination_id: int  # the result that the reviewer saw
 
 
 @dataclass(frozen=True, slots=True)

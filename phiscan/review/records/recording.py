@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,16 +9,17 @@ import sqlalchemy as sa
 
 from phiscan.errors import StoreError
 from phiscan.model import FileResult, Outcome, PiiVector, SourceFile
+from phiscan.review.integrity import digests
 from phiscan.review.records import early_results, folders
 from phiscan.review.records.early_results import Early
+from phiscan.review.records.file_records import result_row, source_row
 from phiscan.review.records.folders import FolderState
 from phiscan.review.records.reuse import copy_children, originals
-from phiscan.review.records.sightings import see_examined, see_unchanged
 from phiscan.review.worklist import rows as work_rows
-from phiscan.review.worklist.risk import Exposure, exposure_of, risk_of
+from phiscan.review.worklist.model import exposure_of, risk_of
 from phiscan.store.database import inserted_id
 from phiscan.store.identity import is_shape
-from phiscan.store.sql_batches import Run, chunks, merged
+from phiscan.store.sql_batches import Run, chunks, merged, run_batches, within
 from phiscan.store.tables import (
     access,
     examination,
@@ -31,11 +31,109 @@ from phiscan.store.tables import (
     near_signature,
     patient_check,
     patient_match,
-    reuse,
     root,
+    scan,
+    sighting,
     stage_time,
     unread_part,
 )
+
+
+def see_examined(connection: sa.Connection, scan_id: int, examined: Mapping[int, int]) -> None:
+    """Record the files that a scan examined itself, by number, each with its examination."""
+    for batch in chunks(examined):
+        here = (sighting.c.scan_id == scan_id) & sighting.c.file_id.in_(batch)
+        seen = {
+            row.file_id: row.examination_id for row in connection.execute(sa.select(sighting).where(here))
+        }
+        # A file that this scan has recorded already keeps its row, so that a resumed scan has the same rows.
+        new = [
+            {"scan_id": scan_id, "file_id": file_id, "examination_id": examined[file_id]}
+            for file_id in batch
+            if file_id not in seen
+        ]
+        if new:
+            connection.execute(sighting.insert(), new)
+        for file_id, examination_id in seen.items():
+            if examined[file_id] != examination_id:
+                row = (sighting.c.scan_id == scan_id) & (sighting.c.file_id == file_id)
+                connection.execute(sighting.update().where(row).values(examination_id=examined[file_id]))
+        connection.execute(file.update().where(file.c.id.in_(batch)).values(seen_scan_id=scan_id))
+
+
+def see_unchanged(connection: sa.Connection, scan_id: int, runs: Sequence[Run]) -> list[int]:
+    """Record files that were seen again unchanged: their last result remains current.
+
+    ``runs`` are sorted and disjoint. The files of a share are numbered in crawl order, so that unchanged
+    files form few runs. Returns the files that were missing at the last complete scan.
+
+    All written rows refer to rows that were read before, so that foreign keys need not be checked again.
+
+    Raises:
+        StoreError: a file was never examined, or there is no such scan.
+    """
+    back: list[int] = []
+    if runs and connection.execute(sa.select(scan.c.id).where(scan.c.id == scan_id)).first() is None:
+        message = f"scan {scan_id}: there is no such scan"
+        raise StoreError(message)
+    for batch in run_batches(runs):
+        among = within(file.c.id, batch)
+        before = connection.execute(_seen_before(among)).one()
+        if before.complete is not None and before.first is not None and before.first < before.complete:
+            back += connection.execute(_missing(among)).scalars()
+        alike = before.first == before.last != scan_id  # nearly always: all were last seen by the same scan
+        standing = _of_scan(before.last, batch) if alike else _of_several(scan_id, among)
+        columns = ["scan_id", "file_id", "examination_id"]
+        rows = standing.with_only_columns(sa.literal(scan_id), sighting.c.file_id, sighting.c.examination_id)
+        # Without the option, the driver of a server does not return the row count of an INSERT.
+        note = sighting.insert().from_select(columns, rows).execution_options(preserve_rowcount=True)
+        n_noted = connection.execute(note).rowcount
+        n_present = connection.execute(file.update().where(among).values(seen_scan_id=scan_id)).rowcount
+        n_expected = sum(last - first + 1 for first, last in batch)
+        if n_noted != n_expected:  # some were recorded before this scan was resumed
+            here = within(sighting.c.file_id, batch)
+            noted = sa.select(sa.func.count()).where(sighting.c.scan_id == scan_id, here)
+            n_noted = connection.execute(noted).scalar_one()
+        if n_noted != n_expected or n_present != n_expected:
+            message = f"files {batch[0][0]} to {batch[-1][1]}: one was seen again, but it was never examined"
+            raise StoreError(message)
+    return back
+
+
+def _seen_before(among: sa.ColumnElement[bool]) -> sa.Select[Any]:
+    """Select the scans that last saw some files, and the last complete scan of their roots."""
+    seen = file.c.seen_scan_id
+    complete = sa.func.max(root.c.complete_scan_id).label("complete")
+    return (
+        sa.select(sa.func.min(seen).label("first"), sa.func.max(seen).label("last"), complete)
+        .join(root, root.c.id == file.c.root_id)
+        .where(among)
+    )
+
+
+def _missing(among: sa.ColumnElement[bool]) -> sa.Select[Any]:
+    return (
+        sa.select(file.c.id)
+        .join(root, root.c.id == file.c.root_id)
+        .where(among, file.c.seen_scan_id < root.c.complete_scan_id)
+    )
+
+
+def _of_scan(before: int, runs: Sequence[Run]) -> sa.Select[Any]:
+    """Select the sightings of files that were all last seen by one scan, without reading the files."""
+    return sa.select(sighting).where(sighting.c.scan_id == before, within(sighting.c.file_id, runs))
+
+
+def _of_several(scan_id: int, among: sa.ColumnElement[bool]) -> sa.Select[Any]:
+    """Select the last sightings of the files that this scan has not recorded yet."""
+    last = (sighting.c.scan_id == file.c.seen_scan_id) & (sighting.c.file_id == file.c.id)
+    return (
+        sa.select(sighting)
+        .select_from(file)
+        .join(sighting, last)
+        .where(among, file.c.seen_scan_id != scan_id)
+    )
+
 
 _CHILDREN = (
     finding,
@@ -86,10 +184,13 @@ def record(
         ValueError: the outcome of a result is unchanged; such files are passed by their number.
         StoreError: a preview is not masked: nothing is written.
     """
+    if any(result.outcome is Outcome.UNCHANGED for result in results):
+        message = "an unchanged file is recorded by its number, not as a result"
+        raise ValueError(message)
     by_file = {(result.source.root, result.source.path): result for result in results}
     file_ids = _file_ids(connection, scan_id, by_file)
     pairs = [(file_ids[place], result) for place, result in by_file.items() if not result.is_copy]
-    new = {file_id: {**_examination_row(result), "versions_key": versions_key} for file_id, result in pairs}
+    new = {file_id: {**result_row(result), "versions_key": versions_key} for file_id, result in pairs}
     examination_ids = _write_examinations(connection, scan_id, new)
     children: tuple[list[dict[str, Any]], ...] = tuple([] for _ in _CHILDREN)
     for file_id, result in pairs:
@@ -100,6 +201,7 @@ def record(
             connection.execute(table.insert(), rows)
     copies = [(file_ids[place], result) for place, result in by_file.items() if result.is_copy]
     examination_ids |= _write_copies(connection, scan_id, versions_key, copies)
+    digests.write(connection, list(examination_ids.values()))
     see_examined(connection, scan_id, examination_ids)
     unchanged_runs = merged([*runs, *((number, number) for number in unchanged)], but=examination_ids)
     back = see_unchanged(connection, scan_id, unchanged_runs)
@@ -169,9 +271,10 @@ def _write_copies(
         original = found[result.content_hash, result.media_type]
         kept = {name: value for name, value in original.items() if name not in {"id", "scan_id", "file_id"}}
         vector = PiiVector.from_int(original["vector"])
-        risk = risk_of(vector, original["n_people"], original["health_score"], _exposure(result.source))
+        exposure = exposure_of(result.source.mode, result.source.readers)
+        risk = risk_of(vector, original["n_people"], original["health_score"], exposure)
         own = {"bytes_read": result.bytes_read, "detail": result.detail, "risk": risk}
-        rows[file_id] = {**kept, **_source_row(result.source), **own}
+        rows[file_id] = {**kept, **source_row(result.source), **own}
     ids = _write_examinations(connection, scan_id, rows)
     places = [
         {"examination_id": ids[file_id], **row}
@@ -207,7 +310,7 @@ def _write_examinations(
         statement = examination.update().where(examination.c.id == sa.bindparam("row_id")).values(changed)
         connection.execute(statement, again)
         for batch in chunks([row["row_id"] for row in again]):
-            for table in (*_CHILDREN, reuse, examination_digest):
+            for table in (*digests.CHILDREN, examination_digest):
                 connection.execute(table.delete().where(table.c.examination_id.in_(batch)))
     if new:
         connection.execute(examination.insert(), new)
@@ -223,65 +326,6 @@ def _examination_ids(connection: sa.Connection, scan_id: int, file_ids: Sequence
         )
         ids.update((file_id, row_id) for file_id, row_id in connection.execute(query))
     return ids
-
-
-def _examination_row(result: FileResult) -> dict[str, Any]:
-    if result.outcome is Outcome.UNCHANGED:
-        message = "an unchanged file is recorded by its number, not as a result"
-        raise ValueError(message)
-    counts = dict(result.finding_counts) or Counter(one.entity_type.value for one in result.findings)
-    return {
-        "outcome": result.outcome.value,
-        "reason": str(result.reason),
-        "detail": result.detail,
-        **_source_row(result.source),
-        "bytes_read": result.bytes_read,
-        "media_type": result.media_type,
-        "content_hash": result.content_hash,
-        "n_chars": result.n_chars,
-        "vector": result.vector.to_int(),
-        "hamming": result.hamming,
-        "missing": PiiVector(frozenset(result.missing)).to_int(),
-        "nearest_prototype": result.nearest_prototype,
-        "prototype_distance": result.prototype_distance,
-        "n_people": result.n_people,
-        **_interval_row(result.people_interval),
-        "n_findings": sum(counts.values()),
-        "finding_counts": dict(counts),
-        "search": result.search.value if result.search else "",
-        "health_score": result.health_score,
-        "health_distance": result.health_distance,
-        "health_prototype": result.health_prototype,
-        "referral": result.referral.value if result.referral else None,
-        "decision_case": result.case,
-        "detectors": result.detectors,
-        "detector_probabilities": result.detector_probabilities,
-        "probability": result.probability,
-        "decision_reasons": result.reasons,
-        "second_look": result.second_look,
-        "risk": risk_of(result.vector, result.n_people, result.health_score, _exposure(result.source)),
-    }
-
-
-def _interval_row(interval: tuple[int, int] | None) -> dict[str, int | None]:
-    low, high = interval or (None, None)
-    return {"people_low": low, "people_high": high}
-
-
-def _exposure(source: SourceFile) -> Exposure:
-    return exposure_of(source.mode, source.readers)
-
-
-def _source_row(source: SourceFile) -> dict[str, Any]:
-    return {
-        "size": source.size,
-        "mtime_ns": source.mtime_ns,
-        "ctime_ns": source.ctime_ns,
-        "inode": source.inode,
-        "device": source.device,
-        "mode": source.mode,
-        "uid": source.uid,
-    }
 
 
 def _access_rows(source: SourceFile) -> list[dict[str, Any]]:
@@ -311,6 +355,7 @@ def _child_rows(examination_id: int, result: FileResult) -> tuple[list[dict[str,
                 "reasons": [[step.kind, step.detail, step.score] for step in found.reasons],
                 "preview": found.preview,
                 "identity": found.identity,
+                "words": found.words,
             }
         )
     terms = [
@@ -339,13 +384,11 @@ def _child_rows(examination_id: int, result: FileResult) -> tuple[list[dict[str,
     windows = [
         {
             "examination_id": examination_id,
-            "n_chars": window.n_chars,
-            "counts": dict(window.counts),
+            "n_chars": result.window.n_chars if result.window else 0,
+            "counts": dict(result.window.counts) if result.window else {},
             "evidence": dict(result.evidence),
         }
-        for window in [result.window]
-        if window is not None
-    ]
+    ] * bool(result.window or result.evidence)
     signed = [{"examination_id": examination_id, "signature": result.signature}] * bool(result.signature)
     return (
         findings,

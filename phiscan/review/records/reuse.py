@@ -13,13 +13,16 @@ from typing import Any
 import sqlalchemy as sa
 
 from phiscan.errors import StoreError
-from phiscan.model import OCR_PENDING, OWN_NAMES, EntityType, Outcome
+from phiscan.model import OCR_PENDING, OWN_NAMES, EntityType, Outcome, Verdict
+from phiscan.review.worklist.hidden_items import NOT_BY_THEMSELVES
+from phiscan.store import seals
 from phiscan.store.sql_batches import chunks
 from phiscan.store.tables import (
     departure,
     examination,
     file,
     finding,
+    health_term,
     reuse,
     root,
     scan_root,
@@ -117,6 +120,38 @@ def same_people() -> sa.ColumnElement[str]:
     return examination.c.content_hash + sa.func.coalesce(named, "")
 
 
+def is_about(made: sa.FromClause, examined: sa.FromClause) -> sa.ColumnElement[bool]:
+    """Return the condition that a decision is about a result: the same bytes, of this or any other file.
+
+    Of an identical file, a verdict other than PHI is not about one whose own name says more than was found
+    in the other: a person or a condition. A verdict by the name, unopened, is about its own file alone.
+    """
+    adds = [
+        _is_added(made, examined, finding, finding.c.identity),
+        _is_added(made, examined, health_term, health_term.c.concept),
+    ]
+    is_phi = made.c.verdict == Verdict.PHI.value
+    return sa.and_(
+        made.c.content_hash == examined.c.content_hash,
+        made.c.content_hash != "",
+        (made.c.file_id == examined.c.file_id) | (~made.c.by_name & (is_phi | ~sa.or_(*adds))),
+    )
+
+
+def _is_added(
+    made: sa.FromClause, examined: sa.FromClause, table: sa.Table, value: sa.Column[str]
+) -> sa.ColumnElement[bool]:
+    """Return the condition that a file's own name has a value that was not in the result decided upon."""
+    named, known = table.alias(), table.alias()
+    is_known = sa.exists().where(
+        known.c.examination_id == made.c.examination_id, known.c[value.name] == named.c[value.name]
+    )
+    says = [named.c.examination_id == examined.c.id, named.c.locator.in_(OWN_NAMES)]
+    if table is finding:
+        says.append(named.c.entity_type.not_in([kind.value for kind in NOT_BY_THEMSELVES]))
+    return sa.exists().where(*says, ~is_known.correlate_except(known)).correlate_except(named)
+
+
 def copy_children(
     connection: sa.Connection, tables: Sequence[sa.Table], pairs: Sequence[tuple[int, int]]
 ) -> None:
@@ -150,11 +185,11 @@ def _with_rows(connection: sa.Connection, table: sa.Table, examination_ids: Sequ
     return found
 
 
-def note_departures(connection: sa.Connection, scan_id: int) -> None:
+def note_departures(connection: sa.Connection, scan_id: int) -> dict[int, int]:
     """Record the files that were present at the last complete scan of these roots and are missing now.
 
     A missing file whose content this scan found at a new path has moved there. Called when a scan is
-    complete, before its roots are marked with it.
+    complete, before its roots are marked with it. Returns the moved files, each with its new one.
     """
     missing = connection.execute(
         sa.select(file.c.id, examination.c.content_hash)
@@ -171,7 +206,8 @@ def note_departures(connection: sa.Connection, scan_id: int) -> None:
         places = arrived.get(row.content_hash)
         rows.append({"scan_id": scan_id, "file_id": row.id, "moved_to": places.pop(0) if places else None})
     for batch in chunks(rows):
-        connection.execute(departure.insert(), batch)
+        seals.insert(connection, departure, batch)
+    return {row["file_id"]: row["moved_to"] for row in rows if row["moved_to"] is not None}
 
 
 def _arrived(connection: sa.Connection, scan_id: int, content_hashes: Sequence[str]) -> dict[str, list[int]]:

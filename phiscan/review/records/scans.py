@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 from typing import Any
@@ -10,7 +11,9 @@ from typing import Any
 import sqlalchemy as sa
 
 from phiscan.errors import StoreError
-from phiscan.review.maintenance import keys
+from phiscan.review.decisions import writing as deciding
+from phiscan.review.integrity import digests
+from phiscan.review.maintenance import key_rotation
 from phiscan.review.records import early_results
 from phiscan.review.records.items import KnownFile, ScanState
 from phiscan.review.records.recording import root_id_of
@@ -19,7 +22,34 @@ from phiscan.review.worklist import rows as work_rows
 from phiscan.store.column_types import canonical_json
 from phiscan.store.database import inserted_id
 from phiscan.store.sql_batches import chunks
-from phiscan.store.tables import examination, file, root, scan, scan_root, sighting
+from phiscan.store.tables import examination, file, root, scan, scan_root, sighting, work_item
+
+
+@dataclass(frozen=True, slots=True)
+class LastScan:
+    """A root and its last scan."""
+
+    path: bytes
+    display: str
+    scan_id: int
+    started: datetime
+
+
+def last_scans(connection: sa.Connection) -> list[LastScan]:
+    """Return the last scan of each root, newest first."""
+    last = (
+        sa.select(scan_root.c.root_id, sa.func.max(scan_root.c.scan_id).label("scan_id"))
+        .group_by(scan_root.c.root_id)
+        .subquery()
+    )
+    query = (
+        sa.select(root.c.path, root.c.display, scan.c.id, scan.c.started)
+        .join(last, last.c.root_id == root.c.id)
+        .join(scan, scan.c.id == last.c.scan_id)
+        .order_by(scan.c.id.desc(), root.c.path)
+    )
+    return [LastScan(*row) for row in connection.execute(query)]
+
 
 _RECENT = 20  # completed scans whose versions are compared
 
@@ -40,7 +70,7 @@ def begin_scan(
         ConfigError: the key among the versions is not the key of the stored hashes.
     """
     if "key" in versions:
-        keys.require(connection, versions["key"], now=now)
+        key_rotation.require(connection, versions["key"], now=now)
     root_ids = [root_id_of(connection, path) for path in roots]
     described = [[path.hex() for path in roots], dict(versions), dict(options)]
     scan_key = sha256(canonical_json(described).encode()).hexdigest()
@@ -54,7 +84,9 @@ def begin_scan(
     ).first()
     if unfinished is not None:
         connection.execute(scan.update().where(scan.c.id == unfinished.id).values(status="running"))
-        return ScanState(unfinished.id, resumed=True, started=unfinished.started)
+        n_refused = early_results.refuse_forged(connection, unfinished.id)
+        n_refused += digests.refuse_forged(connection, unfinished.id)
+        return ScanState(unfinished.id, resumed=True, started=unfinished.started, n_refused=n_refused)
     values = {
         "scan_key": scan_key,
         "status": "running",
@@ -95,10 +127,13 @@ def finish_scan(
     if status == "complete":
         early_results.forget_scan(connection, scan_id)
     if status == "complete" and whole:
-        note_departures(connection, scan_id)
+        moved = note_departures(connection, scan_id)
         of_scan = sa.select(scan_root.c.root_id).where(scan_root.c.scan_id == scan_id)
         connection.execute(root.update().where(root.c.id.in_(of_scan)).values(complete_scan_id=scan_id))
         work_rows.drop_departed(connection, scan_id)
+        deciding.keep_assignees(connection, moved, now=now)
+    if status == "complete":
+        deciding.log_carried(connection, work_item.c.arrived == scan_id, now=now)
 
 
 def has_scanned_with(connection: sa.Connection, versions: Mapping[str, str]) -> bool:

@@ -4,29 +4,150 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 import sqlalchemy as sa
 
 from phiscan.errors import StoreError
-from phiscan.model import FailReason, Outcome, Referral, Search
-from phiscan.review.records.current_results import detectors_of, outcome_in_scan
+from phiscan.model import OCR_PENDING, FailReason, Outcome, Referral, Search
+from phiscan.review.records.file_records import detectors_of, outcome_in_scan, people_at_risk
 from phiscan.review.records.items import Detectors, ScanHead, ScanSummary
-from phiscan.review.records.pending_ocr import count_pending
-from phiscan.review.records.reuse import same_people
+from phiscan.store import seals
 from phiscan.store.column_types import iso
 from phiscan.store.tables import (
     departure,
     examination,
+    file,
     reuse,
     root,
     scan,
     scan_root,
     scan_totals,
     sighting,
+    stage_time,
     unread_part,
 )
+
+N_SLOWEST = 10
+
+
+@dataclass(frozen=True, slots=True)
+class SlowFile:
+    """A file that a scan read, and the seconds of each stage in its worker."""
+
+    root: str
+    path: str
+    media_type: str
+    size: int
+    n_chars: int
+    total_s: float
+    seconds: tuple[tuple[str, float], ...]
+
+    @property
+    def slowest_stage(self) -> tuple[str, float]:
+        """The stage that took longest, and its share of the total."""
+        stage, spent = max(self.seconds, key=lambda item: item[1])
+        return stage, spent / self.total_s if self.total_s else 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the object of ``slowest`` in ``phiscan scan --json``."""
+        stage, part = self.slowest_stage
+        return {
+            "root": self.root,
+            "path": self.path,
+            "media_type": self.media_type,
+            "size": self.size,
+            "chars": self.n_chars,
+            "seconds": self.total_s,
+            "stage_seconds": dict(self.seconds),
+            "slowest_stage": stage,
+            "slowest_stage_share": round(part, 3),
+        }
+
+
+def slowest_files(connection: sa.Connection, scan_id: int, n_files: int = N_SLOWEST) -> list[SlowFile]:
+    """Return the files that took a worker longest in one scan, slowest first."""
+    query = (
+        sa.select(
+            root.c.display.label("root"),
+            file.c.display.label("path"),
+            examination.c.media_type,
+            examination.c.size,
+            examination.c.n_chars,
+            stage_time.c.total_s,
+            stage_time.c.seconds,
+        )
+        .join(examination, examination.c.id == stage_time.c.examination_id)
+        .join(file, file.c.id == examination.c.file_id)
+        .join(root, root.c.id == file.c.root_id)
+        .where(examination.c.scan_id == scan_id)
+        .order_by(stage_time.c.total_s.desc(), examination.c.id)
+        .limit(n_files)
+    )
+    return [
+        SlowFile(
+            row.root,
+            row.path,
+            row.media_type,
+            row.size,
+            row.n_chars,
+            row.total_s,
+            tuple((stage, spent) for stage, spent in row.seconds),
+        )
+        for row in connection.execute(query)
+    ]
+
+
+_WITH_PARTS = sa.exists().where(
+    unread_part.c.examination_id == examination.c.id, unread_part.c.detail == OCR_PENDING
+)
+_IS_PENDING = sa.or_(
+    sa.and_(examination.c.outcome == Outcome.FAILED.value, examination.c.detail == OCR_PENDING), _WITH_PARTS
+)
+_IS_OPEN = sa.func.coalesce(examination.c.referral, "") != Referral.REFERRED.value
+
+
+def pending_files(connection: sa.Connection) -> frozenset[int]:
+    """Return the numbers of the files whose current result waits for OCR; referred ones need none."""
+    query = (
+        sa.select(file.c.id)
+        .join(sighting, (sighting.c.scan_id == file.c.seen_scan_id) & (sighting.c.file_id == file.c.id))
+        .join(examination, examination.c.id == sighting.c.examination_id)
+        .where(_IS_PENDING, _IS_OPEN)
+    )
+    return frozenset(connection.execute(query).scalars())
+
+
+def count_pending(connection: sa.Connection, scan_id: int) -> tuple[int, int]:
+    """Return how many files of a scan wait for OCR, and the number of their pages and pictures."""
+    standing = examination.join(sighting, sighting.c.examination_id == examination.c.id)
+    here = (sighting.c.scan_id == scan_id, _IS_OPEN)
+    n_files = connection.execute(
+        sa.select(sa.func.count()).select_from(standing).where(*here, _IS_PENDING)
+    ).scalar_one()
+    n_parts = connection.execute(
+        sa.select(sa.func.count())
+        .select_from(standing.join(unread_part, unread_part.c.examination_id == examination.c.id))
+        .where(*here, unread_part.c.detail == OCR_PENDING)
+    ).scalar_one()
+    n_whole = connection.execute(
+        sa.select(sa.func.count()).select_from(standing).where(*here, _IS_PENDING, ~_WITH_PARTS)
+    ).scalar_one()
+    return int(n_files), int(n_parts) + int(n_whole)
+
+
+def referred_folders(connection: sa.Connection, scan_id: int) -> frozenset[tuple[bytes, bytes]]:
+    """Return root and folder of each file that is referred in a scan."""
+    query = (
+        sa.select(root.c.path, file.c.path)
+        .join(file, file.c.root_id == root.c.id)
+        .join(sighting, sighting.c.file_id == file.c.id)
+        .join(examination, examination.c.id == sighting.c.examination_id)
+        .where(sighting.c.scan_id == scan_id, examination.c.referral == Referral.REFERRED.value)
+    )
+    return frozenset((top, path.rpartition(b"/")[0]) for top, path in connection.execute(query))
+
 
 STRETCH = 10_000  # file numbers whose rows are grouped by one statement
 
@@ -107,29 +228,38 @@ def summary(connection: sa.Connection, scan_id: int) -> ScanSummary:
         examination.c.detectors,
         examination.c.second_look,
         examination.c.search,
+        examination.c.by_name,
+        sa.case((examination.c.covered, ""), else_=examination.c.language).label("not_covered"),
     )
     n_read = sa.func.coalesce(sa.func.sum(_bytes_read(scan_id)), 0)
-    counted = of_scan.with_only_columns(*kinds, sa.func.count(), n_read).group_by(*kinds)
+    n_files_of = sa.func.count().label("n_files")
+    counted = of_scan.with_only_columns(*kinds, n_files_of, n_read.label("n_read")).group_by(*kinds)
     counts: Counter[Outcome] = Counter()
     reasons: dict[Outcome, Counter[str]] = {Outcome.SKIPPED: Counter(), Outcome.FAILED: Counter()}
     referrals: Counter[Referral] = Counter()
     histories: Counter[Detectors] = Counter()
-    n_bytes = n_second = 0
+    n_bytes = n_second = n_by_name = 0
     searches: Counter[str] = Counter()
+    not_covered: Counter[str] = Counter()
     rows = _in_stretches(connection, scan_id, counted)
-    for stored, reason, is_new, referral, detectors, second, search, n_files, n_read_of in rows:
-        outcome = outcome_in_scan(stored, examined_in=is_new, sighted_in=1)
+    for row in rows:
+        n_files: int = row.n_files
+        outcome = outcome_in_scan(row.outcome, examined_in=row.new, sighted_in=1)
         counts[outcome] += n_files
         if outcome in reasons:
-            reasons[outcome][reason] += n_files
-        n_bytes += int(n_read_of)
-        if referral is not None:
-            referrals[Referral(referral)] += n_files
-            n_second += n_files * bool(second)
-            histories[detectors_of(detectors)] += n_files
-            if search == Search.LEFT_OUT:
+            reasons[outcome][row.reason] += n_files
+        n_bytes += int(row.n_read)
+        n_by_name += n_files * bool(row.by_name)
+        if row.not_covered:
+            not_covered[row.not_covered] += n_files
+        if row.referral is not None:
+            referrals[Referral(row.referral)] += n_files
+            n_second += n_files * bool(row.second_look)
+            if row.outcome == Outcome.SCREENED:  # the others are referred by their names alone
+                histories[detectors_of(row.detectors)] += n_files
+            if row.search == Search.LEFT_OUT:
                 searches["n_left_out"] += n_files
-                searches["n_left_out_identified"] += n_files * (referral == Referral.PII_ONLY)
+                searches["n_left_out_identified"] += n_files * (row.referral == Referral.PII_ONLY)
     crawled = _count(connection, sa.select(sighting).where(sighting.c.scan_id == scan_id))
     if crawled != counts.total():
         message = f"scan {scan_id}: {crawled} files crawled, but {counts.total()} outcomes recorded"
@@ -154,13 +284,15 @@ def summary(connection: sa.Connection, scan_id: int) -> ScanSummary:
         screened_positive=referrals[Referral.REFERRED] + referrals[Referral.PII_ONLY],
         referred=referrals[Referral.REFERRED],
         second_look=n_second,
-        people_at_risk=_people(connection, scan_id),
+        people_at_risk=people_at_risk(connection, sa.select().where(_is_current_in(scan_id)))[()],
         histories=dict(sorted(histories.items())),
         versions=head.versions,
         searches={**searches, **_audited(connection, scan_id)},
         n_unread_parts=n_parts,
         n_ocr_files=n_ocr_files,
         n_ocr_parts=n_ocr_parts,
+        not_covered=dict(sorted(not_covered.items())),
+        n_by_name=n_by_name,
         n_copies=_count(connection, _of(reuse, scan_id).where(examination.c.scan_id == scan_id)),
         n_deleted=_count(connection, _missing(scan_id).where(departure.c.moved_to.is_(None))),
         n_sampled_files=_count(
@@ -211,7 +343,7 @@ def cache_totals(connection: sa.Connection, scan_id: int) -> None:
     counted = summary(connection, scan_id)
     stored = {item.name: getattr(counted, item.name) for item in fields(ScanSummary)}
     stored["histories"] = [[history, n_files] for history, n_files in counted.histories.items()]
-    connection.execute(scan_totals.insert().values(scan_id=scan_id, summary=stored))
+    seals.insert(connection, scan_totals, [{"scan_id": scan_id, "summary": stored}])
 
 
 def require_rows(connection: sa.Connection, scan_id: int) -> int:
@@ -238,18 +370,6 @@ def _in_stretches(connection: sa.Connection, scan_id: int, query: sa.Select[Any]
         return
     for low in range(first, last + 1, STRETCH):
         yield from connection.execute(query.where(sighting.c.file_id.between(low, low + STRETCH - 1)))
-
-
-def _people(connection: sa.Connection, scan_id: int) -> int:
-    """Sum the people at risk in referred files; copies of one content put the same people at risk."""
-    referred = examination.c.referral == Referral.REFERRED.value
-    per_content = (
-        sa.select(sa.func.max(examination.c.n_people).label("n"))
-        .where(referred, _is_current_in(scan_id))
-        .group_by(same_people())
-        .subquery()
-    )
-    return int(connection.execute(sa.select(sa.func.coalesce(sa.func.sum(per_content.c.n), 0))).scalar_one())
 
 
 def _of(child: sa.Table, scan_id: int) -> sa.Select[Any]:

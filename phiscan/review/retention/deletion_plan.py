@@ -8,16 +8,18 @@ along the foreign keys, so that a table that is added later is included automati
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, fields
+from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
 
 import sqlalchemy as sa
 
+from phiscan.config import Config, take_table
+from phiscan.errors import ConfigError
+from phiscan.review.records.file_records import present
 from phiscan.review.retention.holds import held_files
-from phiscan.review.retention.policy import Retention, before
-from phiscan.store.column_types import UtcTime
+from phiscan.store.column_types import UtcTime, iso
 from phiscan.store.tables import (
     assignment,
     decision,
@@ -29,7 +31,7 @@ from phiscan.store.tables import (
     sighting,
     suppression,
 )
-from phiscan.store.tables.desk import reveal, skip, work_item
+from phiscan.store.tables.desk import reveal, second_review, skip, work_item
 from phiscan.store.tables.patients import patient_event
 from phiscan.store.tables.users import (
     api_token,
@@ -41,6 +43,47 @@ from phiscan.store.tables.users import (
     user_event,
     web_session,
 )
+
+DAYS_PER_YEAR = 365.25
+MAX_YEARS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """Retention times in years; HIPAA requires six for documentation (45 CFR 164.316(b)(2)(i))."""
+
+    findings_years: float = 6.0  # findings in a file, after the file was last present
+    decisions_years: float = 6.0  # decisions on a content, after they were made and it was replaced
+    logs_years: float = 6.0  # the audit log, sign-ins, reveals
+    superseded_years: float = 1.0  # results of older scans, once a later one has examined the file again
+
+    def to_json(self, now: datetime) -> dict[str, float | str]:
+        """Return the years and the dates before which rows are purged."""
+        years = {item.name: getattr(self, item.name) for item in fields(self)}
+        return {
+            **years,
+            **{name.replace("_years", "_before"): iso(before(now, n)) for name, n in years.items()},
+        }
+
+
+def policy_of(config: Config) -> Retention:
+    """Return the policy of a configuration.
+
+    Raises:
+        ConfigError: names the field.
+    """
+    policy = take_table(config, "retention", Retention)
+    for item in fields(Retention):
+        if not 0 < getattr(policy, item.name) <= MAX_YEARS:
+            message = f"{config.source}: retention.{item.name}: expected years above 0, up to {MAX_YEARS}"
+            raise ConfigError(message)
+    return policy
+
+
+def before(now: datetime, years: float) -> datetime:
+    """Return the moment this many years ago."""
+    return now - timedelta(days=DAYS_PER_YEAR * years)
+
 
 _marks = sa.Table(
     "deletion_mark",
@@ -193,12 +236,14 @@ def _ended() -> sa.ColumnElement[Any]:
 
 
 def _missing_files(cuts: Cuts) -> sa.Select[Any]:
-    """Files that are missing, without any later decision or action about them."""
+    """Files that are missing, without any later decision or action, or one that stands for another file."""
+    made = decision.alias()
+    carried = sa.exists().where(made.c.file_id == file.c.id, _is_content_present(made.c.content_hash))
     query = (
         sa.select(file.c.id)
         .join(root, root.c.id == file.c.root_id)
         .join(scan, scan.c.id == file.c.seen_scan_id)
-        .where(~_is_present(), _ended() < cuts.findings, file.c.id.not_in(held_files()))
+        .where(~_is_present(), _ended() < cuts.findings, file.c.id.not_in(held_files()), ~carried)
     )
     for table in metadata.sorted_tables:
         times = [column for column in table.columns if isinstance(column.type, UtcTime)]
@@ -207,6 +252,13 @@ def _missing_files(cuts: Cuts) -> sa.Select[Any]:
         recent = sa.or_(*(column >= cuts.decisions for column in times))
         query = query.where(~sa.exists().where(table.c.file_id == file.c.id, recent))
     return query
+
+
+def _is_content_present(content_hash: sa.Column[str]) -> sa.ColumnElement[bool]:
+    """Return the condition that a file has a content now, wherever it is."""
+    files = present(sa.select(sighting.c.file_id), None)
+    same = files.where(examination.c.content_hash == content_hash, content_hash != "")
+    return same.correlate(content_hash.table).exists()
 
 
 def _unheld(table: sa.Table) -> sa.Select[Any]:
@@ -231,8 +283,8 @@ def _decisions_on_replaced_content(cuts: Cuts) -> Iterator[tuple[sa.Table, sa.Se
             .correlate(table)
         )
         query = _unheld(table).where(~standing, *(column < cuts.decisions for column in times))
-        if table is decision:
-            query = query.where(~sa.exists().where(work_item.c.decision_id == decision.c.id))
+        if table in {decision, second_review}:
+            query = query.where(~_is_content_present(table.c.content_hash))
         yield table, query
     later = assignment.alias()
     replaced = sa.exists().where(later.c.file_id == assignment.c.file_id, later.c.id > assignment.c.id)

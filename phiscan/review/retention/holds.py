@@ -11,8 +11,7 @@ import sqlalchemy as sa
 
 from phiscan.errors import InputError
 from phiscan.review.audit import log as audit
-from phiscan.store.database import inserted_id
-from phiscan.store.tables import file, legal_hold, root
+from phiscan.store.tables import examination, file, legal_hold, root
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +27,16 @@ class Hold:
 
 
 def held_files() -> sa.Select[Any]:
-    """Select the numbers of all files under a hold, directly or by their root."""
+    """Select the numbers of all files under a hold: directly, by their root, or identical to a held one."""
+    held = examination.alias()
+    contents = sa.select(held.c.content_hash).where(
+        held.c.file_id.in_(_standing(legal_hold.c.file_id)), held.c.content_hash != ""
+    )
+    identical = sa.select(examination.c.file_id).where(examination.c.content_hash.in_(contents))
     return sa.select(file.c.id).where(
         sa.or_(
             file.c.id.in_(_standing(legal_hold.c.file_id)),
+            file.c.id.in_(identical),
             file.c.root_id.in_(_standing(legal_hold.c.root_id)),
         )
     )
@@ -87,16 +92,13 @@ def set_holds(
             raise InputError(message)
         targets.append((legal_hold.c.file_id, number))
     targets += [(legal_hold.c.root_id, _root_number(connection, path)) for path in roots]
-    entries = []
     for column, number in targets:
         stands = connection.execute(sa.select(sa.literal(number).in_(_standing(column)))).scalar()
         if state == "lifted" and not stands:
             message = f"{column.name.removesuffix('_id')} {number}: it has no hold"
             raise InputError(message)
         values = {column.name: number, "state": state, "reason": reason, "set_by": by, "set_at": now}
-        hold_id = inserted_id(connection, legal_hold, values)
-        entries.append(audit.Entry("hold", hold_id, {column.name: number, "state": state}))
-    audit.append(connection, entries, actor=by, at=now)
+        audit.record(connection, "hold", values, {column.name: number, "state": state}, by=by, now=now)
 
 
 def _root_number(connection: sa.Connection, path: str) -> int:

@@ -15,21 +15,18 @@ from typing import Any
 import sqlalchemy as sa
 
 from phiscan.errors import InputError, StoreError
-from phiscan.review.audit import checkpoint
 from phiscan.review.audit import log as audit
-from phiscan.review.integrity import account_states, scan_digests, verification
+from phiscan.review.integrity import account_states, digests, verification
 from phiscan.review.records import folders, summaries
 from phiscan.review.retention import deletion_plan
-from phiscan.review.retention.deletion_plan import Cuts
+from phiscan.review.retention.deletion_plan import Cuts, Retention
 from phiscan.review.retention.holds import holds
-from phiscan.review.retention.policy import Retention
 from phiscan.review.worklist import rows as work_rows
-from phiscan.store import append_only
+from phiscan.store import append_only, seals
 from phiscan.store import portable_rows as portable
-from phiscan.store.column_types import UtcTime
-from phiscan.store.database import Database
+from phiscan.store.column_types import UtcTime, stored_columns
+from phiscan.store.database import Database, is_sqlite
 from phiscan.store.tables import APPEND_ONLY, audit_log, metadata, purge
-from phiscan.store.urls import is_sqlite
 
 LOGGED = {table.name: table for table in audit.TABLES.values()}
 
@@ -164,7 +161,7 @@ def _remove(connection: sa.Connection, policy: Retention, *, by: str, now: datet
         deletion_plan.unmark(connection)
         folders.forget(connection)  # derived data, not counted by the certificate
         through, log_hash = _log_end(connection, cuts, n_holds)
-        before = checkpoint.read(connection)
+        before = audit.read(connection)
         if through > before.through:
             _count_rows(connection, audit_log, audit_log.c.id <= through, removed)
         through, log_hash = (through, log_hash) if through else (before.through, before.log_hash)
@@ -172,7 +169,7 @@ def _remove(connection: sa.Connection, policy: Retention, *, by: str, now: datet
         connection.execute(audit_log.delete().where(audit_log.c.id <= through))
     if "work_item" in removed.counts:
         work_rows.rebuild(connection)  # its counts are updated row by row otherwise
-    scan_digests.renew(connection, actor=by, now=now)
+    digests.renew(connection, actor=by, now=now)
     after = audit.verify(connection)
     if not after.ok:  # a fault of the program; rolled back, because the log could not be verified
         message = f"nothing was purged: the audit log would not be whole: {after.problem}"
@@ -232,17 +229,16 @@ def _remove_rows(
 ) -> None:
     numbers = _count_rows(connection, table, condition, removed)
     if table.name in removed.counts:
-        connection.execute(table.delete().where(condition))
+        seals.remove(connection, table, condition)
     if numbers:
-        removed.ranges[table.name] = checkpoint.as_ranges(numbers)
+        removed.ranges[table.name] = audit.as_ranges(numbers)
 
 
 def _count_rows(
     connection: sa.Connection, table: sa.Table, condition: sa.ColumnElement[bool], removed: _Removed
 ) -> list[int]:
     """Add the rows to the removed ones; return their numbers if the table is a logged one."""
-    plain = [sa.type_coerce(column, _plain(column.type)).label(column.name) for column in table.columns]
-    query = sa.select(*plain).where(condition).order_by(*table.primary_key.columns)
+    query = sa.select(*stored_columns(table)).where(condition).order_by(*table.primary_key.columns)
     times = [n for n, column in enumerate(table.columns) if isinstance(column.type, UtcTime)]
     numbers: list[int] = []
     spans: list[str] = []
@@ -260,10 +256,6 @@ def _count_rows(
     if n_rows:
         removed.counts[table.name] = n_rows
     return numbers
-
-
-def _plain(kind: sa.types.TypeEngine[Any]) -> sa.types.TypeEngine[Any]:
-    return kind.impl_instance if isinstance(kind, sa.types.TypeDecorator) else kind
 
 
 def _log_end(connection: sa.Connection, cuts: Cuts, n_holds: int) -> tuple[int, str]:
@@ -299,7 +291,7 @@ def _carried(connection: sa.Connection, through: int) -> dict[str, dict[str, str
 
 def _states(connection: sa.Connection, through: int) -> account_states.States:
     """Return the states of accounts whose only log entries are removed now or were before."""
-    known = account_states.from_carried(checkpoint.read(connection).carried)
+    known = account_states.from_carried(audit.read(connection).carried)
     query = sa.select(audit_log.c.details).where(audit_log.c.id <= through).order_by(audit_log.c.id)
     for details in connection.execute(query).scalars():
         account_states.add(known, details)

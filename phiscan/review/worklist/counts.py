@@ -18,7 +18,7 @@ STATUS = ("awaits", "state", "reviewer", "assignee", "hidden_until", "referred")
 """The columns that are counted in combination."""
 SINGLE = ("root_id", "media_type", "owner")
 """The columns that are counted separately."""
-COLUMNS = (*STATUS, *SINGLE, "band")
+COLUMNS = (*STATUS, *SINGLE)
 
 DUPLICATE = "twin"
 """How a hidden item is counted that awaits no verdict itself: see ``worklist.duplicate_groups``."""
@@ -96,13 +96,6 @@ def values(connection: sa.Connection, kind: str) -> list[tuple[str, int]]:
     return sorted(_tallies(connection, kind), key=lambda one: (-one[1], one[0]))
 
 
-def bands(connection: sa.Connection) -> Iterator[tuple[int, str, int]]:
-    """Yield band, state and number of the referred items."""
-    for value, n in _tallies(connection, "band"):
-        band, state = json.loads(value)
-        yield band, state, n
-
-
 def _tallies(connection: sa.Connection, kind: str) -> list[tuple[str, int]]:
     return [(row.value, row.n) for row in connection.execute(_TALLIES, {"its_kind": kind})]
 
@@ -118,8 +111,4 @@ def _counted_of_new(row: Mapping[str, Any]) -> list[tuple[str, Any]]:
 
 def _counted(row: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """Return the kinds and values that one row is counted under; values of one kind are of one type."""
-    counted = [(name, row[name]) for name in SINGLE]
-    counted.append(("status", tuple(row[name] for name in STATUS)))
-    if row["referred"]:
-        counted.append(("band", (row["band"], row["state"])))
-    return counted
+    return [*((name, row[name]) for name in SINGLE), ("status", tuple(row[name] for name in STATUS))]

@@ -1,13 +1,12 @@
-"""Duplicates are judged blind together: they share one draw, and are hidden until all are judged.
+"""Near-duplicates are judged blind together: they share one draw, and are hidden until all are judged.
 
-The verdict on a file reveals that on its copy. So while one of them awaits a second verdict, the verdicts on
-all of them are visible only to the user who gave them.
+The verdict on a form letter reveals that on the next. So while one of them awaits a second verdict, the
+verdicts on all of them are visible only to the user who gave them. (Identical files have one verdict.)
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
@@ -15,7 +14,7 @@ import sqlalchemy as sa
 from phiscan.review.decisions.second_verdicts import SECOND, awaited
 from phiscan.review.worklist import row_sources as work_sources
 from phiscan.review.worklist.model import WorkState
-from phiscan.store.sql_batches import listed
+from phiscan.store.sql_batches import chunks, listed
 from phiscan.store.tables import (
     decision,
     decision_undo,
@@ -40,34 +39,21 @@ _answered = (
     .where(
         ~sa.exists()
         .where(
-            decision.c.file_id == second_review.c.file_id, decision.c.reviewer == second_verdict.c.reviewer
+            decision.c.content_hash == second_review.c.content_hash,
+            decision.c.reviewer == second_verdict.c.reviewer,
         )
         .correlate(second_review, second_verdict)
     )
     .correlate(second_review)
 )
-_COLUMNS = (second_review.c.id, second_review.c.file_id, second_review.c.content_hash)
 _OF_GROUPS = (
-    sa.select(*_COLUMNS, near_group.c.group_id)
-    .join(
-        near_group,
-        (near_group.c.file_id == second_review.c.file_id)
-        & (near_group.c.content_hash == second_review.c.content_hash),
-    )
+    sa.select(second_review.c.id, second_review.c.content_hash, near_group.c.group_id)
+    .distinct()
+    .join(near_group, near_group.c.content_hash == second_review.c.content_hash)
     .where(near_group.c.group_id.in_(listed("groups")), ~_answered)
     .order_by(second_review.c.id.desc())
 )
-_OF_CONTENTS = (
-    sa.select(*_COLUMNS, sa.null().label("group_id"))
-    .distinct()
-    .join(
-        examination,
-        (examination.c.file_id == second_review.c.file_id)
-        & (examination.c.content_hash == second_review.c.content_hash),
-    )
-    .where(examination.c.content_hash.in_(listed("contents")), ~_answered)
-    .order_by(second_review.c.id.desc())
-)
+_WITH_CONTENTS = sa.select(examination.c.file_id).where(examination.c.content_hash.in_(listed("contents")))
 _ANY = sa.select(second_review.c.id).limit(1)
 _FIRST_OF_GROUP = (
     sa.select(near_group.c.content_hash)
@@ -76,77 +62,48 @@ _FIRST_OF_GROUP = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class DuplicateGroup:
-    """Files that are judged together: those of one near-duplicate group (None = none yet), and copies."""
-
-    group_id: int | None
-    content_hash: str
+def draw_key(connection: sa.Connection, group_id: int | None, content_hash: str) -> str:
+    """Return the input of a group's common draw: the content of its first file, else a file's own."""
+    first = connection.execute(_FIRST_OF_GROUP, {"group": group_id}).scalar()
+    return str(first or content_hash)
 
 
-def of_file(connection: sa.Connection, file_id: int, content_hash: str) -> DuplicateGroup:
-    """Return the key of the files that a file is judged with."""
-    return DuplicateGroup(work_sources.groups(connection, {file_id: content_hash}).get(file_id), content_hash)
+def is_open(connection: sa.Connection, group_id: int) -> bool:
+    """Return whether a file of a group awaits a second verdict, from the stored list."""
+    return connection.execute(_members(group_id).where(_IS_OPEN).limit(1)).first() is not None
 
 
-def draw_key(connection: sa.Connection, group: DuplicateGroup) -> str:
-    """Return the input of their common draw: the content of the group's first file, else their own."""
-    if group.group_id is None:
-        return group.content_hash
-    first = connection.execute(_FIRST_OF_GROUP, {"group": group.group_id}).scalar()
-    return str(first or group.content_hash)
+def is_decided(connection: sa.Connection, group_id: int, *, but: Collection[int]) -> bool:
+    """Return whether a file of a group, other than the given files, has a verdict."""
+    others = _members(group_id).where(_IS_DECIDED, work_item.c.file_id.not_in(but))
+    return connection.execute(others.limit(1)).first() is not None
 
 
-def is_open(connection: sa.Connection, group: DuplicateGroup) -> bool:
-    """Return whether one of them awaits a second verdict, from the stored list."""
-    return _exists(connection, group, _IS_OPEN)
-
-
-def is_decided(connection: sa.Connection, group: DuplicateGroup, *, but: Collection[int]) -> bool:
-    """Return whether one of them, other than the given files, has a verdict."""
-    return _exists(connection, group, _IS_DECIDED & work_item.c.file_id.not_in(but))
-
-
-def hidden(
-    connection: sa.Connection,
-    contents: Mapping[int, str],
-    groups: Mapping[int, int],
-    awaits: Mapping[int, str],
-) -> set[int]:
-    """Return the decided files that await no second verdict, while a duplicate of theirs does.
+def hidden(connection: sa.Connection, groups: Mapping[int, int], awaits: Mapping[int, str]) -> set[int]:
+    """Return the decided files that await no second verdict, while a near-duplicate of theirs does.
 
     Computed from the source tables, not from the stored list.
 
     Args:
         connection: connection to the database.
-        contents: content hash by file.
         groups: near-duplicate group by file, where there is one.
         awaits: the awaited verdict of each decided content, by file.
     """
-    done = [number for number, whom in awaits.items() if whom != SECOND]
+    done = [number for number, whom in awaits.items() if whom != SECOND and number in groups]
     if not done or connection.execute(_ANY).first() is None:
         return set()
-    open_groups = _open(
-        connection, _OF_GROUPS, "groups", {groups[number] for number in done if number in groups}, "group_id"
-    )
-    open_contents = _open(
-        connection, _OF_CONTENTS, "contents", {contents[number] for number in done}, "content_hash"
-    )
-    return {
-        number for number in done if groups.get(number) in open_groups or contents[number] in open_contents
-    }
+    open_groups = _open(connection, {groups[number] for number in done})
+    return {number for number in done if groups[number] in open_groups}
 
 
-def hidden_by(
-    connection: sa.Connection, turned: Iterable[DuplicateGroup], *, but: Collection[int]
-) -> set[int]:
+def hidden_by(connection: sa.Connection, turned: Iterable[int], *, but: Collection[int]) -> set[int]:
     """Return the decided files to hide or show after ``but`` began or ceased to await a second verdict.
 
-    Those with another duplicate that awaits one are unchanged.
+    ``turned``: their groups. Those with another near-duplicate that awaits one are unchanged.
     """
     found: set[int] = set()
-    for query in [one for group in turned for one in _queries(group)]:
-        others = query.where(work_item.c.file_id.not_in(but))
+    for group_id in turned:
+        others = _members(group_id).where(work_item.c.file_id.not_in(but))
         if connection.execute(others.where(_IS_OPEN).limit(1)).first() is None:
             found |= set(connection.execute(others.where(_IS_DECIDED)).scalars())
     return found
@@ -163,45 +120,33 @@ def to_refresh(connection: sa.Connection) -> list[int]:
     return sorted({*connection.execute(hidden_now).scalars(), *connection.execute(to_show).scalars()})
 
 
-def _open(
-    connection: sa.Connection, query: sa.Select[Any], name: str, sought: set[Any], column: str
-) -> set[Any]:
-    """Return the groups or contents with a file that awaits its second verdict."""
-    found: set[Any] = set()
-    if not sought:
-        return found
-    rows = connection.execute(query, {name: sorted(sought)}).all()
+def _open(connection: sa.Connection, sought: set[int]) -> set[int]:
+    """Return the groups with a file that awaits its second verdict."""
+    found: set[int] = set()
+    rows: Sequence[Any] = connection.execute(_OF_GROUPS, {"groups": sorted(sought)}).all()
     for start in range(0, len(rows), N_TRIED):
-        batch = [row for row in rows[start : start + N_TRIED] if getattr(row, column) not in found]
+        batch = [row for row in rows[start : start + N_TRIED] if row.group_id not in found]
         if batch:
             waiting = _waiting(connection, batch)
-            found |= {getattr(row, column) for row in batch if (row.file_id, row.content_hash) in waiting}
+            found |= {row.group_id for row in batch if row.content_hash in waiting}
         if found == sought:
             break
     return found
 
 
-def _waiting(connection: sa.Connection, batch: Sequence[sa.Row[Any]]) -> set[tuple[int, str]]:
-    ids = list({row.file_id for row in batch})
-    standing = work_sources.current_in_list(connection, ids, work_sources.members(connection, ids))
-    contents = {row.file_id: row.content_hash for row in standing}
-    whom = awaited(connection, contents, work_sources.verdicts(connection, contents)) if contents else {}
-    return {(number, contents[number]) for number, one in whom.items() if one == SECOND}
+def _waiting(connection: sa.Connection, batch: Sequence[Any]) -> set[str]:
+    """Return the contents that await a second verdict, of those of the list."""
+    contents = {row.content_hash for row in batch}
+    ids = sorted(set(connection.execute(_WITH_CONTENTS, {"contents": list(contents)}).scalars()))
+    found: set[str] = set()
+    for files in chunks(ids):
+        listed_now = work_sources.current_in_list(connection, files, work_sources.members(connection, files))
+        standing = {row.file_id: row for row in listed_now if row.content_hash in contents}
+        results = [row.id for row in standing.values()]
+        whom = awaited(connection, results, work_sources.verdicts(connection, results)) if results else {}
+        found |= {standing[number].content_hash for number, one in whom.items() if one == SECOND}
+    return found
 
 
-def _exists(connection: sa.Connection, group: DuplicateGroup, condition: sa.ColumnElement[bool]) -> bool:
-    return any(
-        connection.execute(query.where(condition).limit(1)).first() is not None for query in _queries(group)
-    )
-
-
-def _queries(group: DuplicateGroup) -> list[sa.Select[Any]]:
-    copies = sa.select(examination.c.file_id).where(examination.c.content_hash == group.content_hash)
-    queries: list[sa.Select[Any]] = [
-        sa.select(work_item.c.file_id).where(
-            work_item.c.file_id.in_(copies), work_item.c.content_hash == group.content_hash
-        )
-    ]
-    if group.group_id is not None:
-        queries.append(sa.select(work_item.c.file_id).where(work_item.c.group_id == group.group_id))
-    return queries
+def _members(group_id: int) -> sa.Select[Any]:
+    return sa.select(work_item.c.file_id).where(work_item.c.group_id == group_id)

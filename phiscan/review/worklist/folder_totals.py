@@ -8,21 +8,24 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
 
+from phiscan.review.records.file_records import people_at_risk
 from phiscan.review.worklist.filtering import in_folder, is_small_folder
-from phiscan.review.worklist.model import WorkState
+from phiscan.review.worklist.model import Exposure, WorkState, exposure_of
 from phiscan.review.worklist.reading import state_seen
-from phiscan.review.worklist.risk import Exposure, exposure_of
 from phiscan.store.column_types import iso
 from phiscan.store.tables import access, examination, file, root, work_item
 
 _POSITION = {"sqlite": sa.func.instr, "postgresql": sa.func.strpos}
 """SQL function for the position of a text in a text, by database: from 1, 0 = not found."""
+
+
+_is_listed = work_item.c.examination_id == examination.c.id
 
 
 @dataclass(slots=True)
@@ -36,7 +39,8 @@ class FolderTotal:
     n_open: int = 0  # without a verdict for the viewer
     by_state: dict[WorkState, int] = field(default_factory=lambda: defaultdict(int))
     by_exposure: dict[Exposure, int] = field(default_factory=lambda: defaultdict(int))
-    people: int = 0  # sum of the estimates over files that are not decided as not PHI; without blind ones
+    people: int = 0  # at risk, as in the report; without those of blind and hidden items
+    people_apart: int = 0  # of the whole share, whose people are all counted: those of such items
     below: tuple[FolderTotal, ...] = ()
 
 
@@ -58,26 +62,32 @@ def level(
     names: Mapping[int, str] = {
         row.id: row.display for row in connection.execute(sa.select(root.c.id, root.c.display))
     }
-    query = _query(connection, root_id, folder, now)
+    query, people = _query(connection, root_id, folder, now), _people(connection, root_id, folder, now)
     depth = len([part for part in folder.split("/") if part])
-    whole = FolderTotal(root_id or 0, folder)
+    whole = FolderTotal(root_id or 0, folder, people=people.get((), 0))
+    if root_id is None:
+        everything = people_at_risk(connection, sa.select().where(_is_listed)).get((), 0)
+        whole.people, whole.people_apart = everything, everything - whole.people
     tops: dict[Any, FolderTotal] = {}
     inner: dict[tuple[Any, Any], FolderTotal] = {}
     for row in connection.execute(query):
         parts = row.display.split("/")[:-1]
         if root_id is None:
-            top = tops.setdefault(row.root_id, FolderTotal(row.root_id, "", names.get(row.root_id, "")))
+            key: tuple[Any, ...] = (row.root_id,)
+            top = FolderTotal(row.root_id, "", names.get(row.root_id, ""))
             at = 0
         else:
             name = "" if not row.first else parts[depth] if depth < len(parts) else row.first
             path = "/".join(parts[: depth + 1]) if name else folder
-            top = tops.setdefault(row.first, FolderTotal(root_id, path, name))
+            key = (row.root_id, row.first)
+            top = FolderTotal(root_id, path, name)
             at = depth + 1
+        top = tops.setdefault(key, replace(top, people=people.get(key, 0)))
         second = row.first if root_id is None else row.second
         name = "" if not second else parts[at] if at < len(parts) else second
+        path = "/".join(parts[: at + 1]) if name else top.folder
         below = inner.setdefault(
-            (row.root_id if root_id is None else row.first, second),
-            FolderTotal(row.root_id, "/".join(parts[: at + 1]) if name else top.folder, name),
+            (key, second), FolderTotal(row.root_id, path, name, people=people.get((*key, second), 0))
         )
         for total in (whole, top, below):
             _add(total, row, viewer)
@@ -88,13 +98,36 @@ def level(
     return FolderLevel(whole, _ordered(tuple(tops.values())))
 
 
-def _query(connection: sa.Connection, root_id: int | None, folder: str, now: datetime) -> sa.Select[Any]:
+def _parts(connection: sa.Connection, folder: str) -> tuple[sa.ColumnElement[str], sa.ColumnElement[str]]:
+    """Return the next two parts of the paths below a folder."""
     place = _POSITION[connection.dialect.name]
     inside = folder.strip("/").casefold()
     inside += "/" if inside else ""
-    rest = sa.func.substr(work_item.c.path_folded, len(inside) + 1)
-    first, after = _parted(place, rest)
-    second, _ = _parted(place, after)
+    first, after = _parted(place, sa.func.substr(work_item.c.path_folded, len(inside) + 1))
+    return first, _parted(place, after)[0]
+
+
+def _people(
+    connection: sa.Connection, root_id: int | None, folder: str, now: datetime
+) -> dict[tuple[Any, ...], int]:
+    """Return the people at risk in a folder, (), and in those two levels below it, by root and parts."""
+    by_index = is_small_folder(connection, root_id, folder)
+    shown = sa.select().where(
+        _is_listed,
+        *in_folder(root_id, folder, by_index=by_index),
+        work_item.c.blind.is_(False),
+        work_item.c.hidden_until <= iso(now),
+    )
+    levels = [work_item.c.root_id, *_parts(connection, folder)]
+    depths = (0, 1, 2) if root_id is None else (0, 2, 3)
+    found: dict[tuple[Any, ...], int] = {}
+    for depth in depths:
+        found |= people_at_risk(connection, shown, levels[:depth])
+    return found
+
+
+def _query(connection: sa.Connection, root_id: int | None, folder: str, now: datetime) -> sa.Select[Any]:
+    first, second = _parts(connection, folder)
     # Not the bare column: SQLite would read all rows in the order of the folder's index, to group by it.
     root_number = sa.func.coalesce(work_item.c.root_id, work_item.c.root_id).label("root_id")
     found = (
@@ -106,11 +139,9 @@ def _query(connection: sa.Connection, root_id: int | None, folder: str, now: dat
             work_item.c.state,
             work_item.c.reviewer,
             work_item.c.is_open,
-            work_item.c.blind,
             examination.c.mode,
             access.c.readers,
             sa.func.count().label("n"),
-            sa.func.sum(sa.case((work_item.c.blind, 0), else_=examination.c.n_people)).label("people"),
             sa.func.min(work_item.c.file_id).label("file_id"),
         )
         .select_from(work_item)
@@ -120,7 +151,7 @@ def _query(connection: sa.Connection, root_id: int | None, folder: str, now: dat
     )
     by_index = is_small_folder(connection, root_id, folder)
     found = found.where(*in_folder(root_id, folder, by_index=by_index))
-    n_keys = 10
+    n_keys = 9
     groups = found.group_by(*list(found.selected_columns)[:n_keys]).subquery()
     return sa.select(groups, file.c.display).join(file, file.c.id == groups.c.file_id)
 
@@ -141,8 +172,6 @@ def _add(total: FolderTotal, row: sa.Row[Any], viewer: str) -> None:
     total.n_open += row.n if state is WorkState.UNDECIDED and row.is_open else 0
     total.by_state[state] += row.n
     total.by_exposure[exposure_of(row.mode, row.readers or ())] += row.n
-    if state is not WorkState.NOT_PHI:
-        total.people += int(row.people or 0)
 
 
 def _ordered(totals: tuple[FolderTotal, ...]) -> tuple[FolderTotal, ...]:

@@ -1,8 +1,8 @@
 """Items hidden by suppressions: those without any remaining finding that could identify a person.
 
 An item is hidden if every finding of it that can identify a person matches an active suppression. Findings of
-``NOT_BY_THEMSELVES`` do not keep an item in the list: without a name, an identifier, a date of birth or a
-contact no row of the decision table refers a file. Blind items are never hidden.
+``NOT_BY_THEMSELVES`` do not keep an item in the list: by themselves they identify nobody. Blind items are
+never hidden.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from typing import Final
 import sqlalchemy as sa
 
 from phiscan.model import EntityType
-from phiscan.model.renamed_rules import rule_ids
 from phiscan.store.column_types import iso
 from phiscan.store.sql_batches import chunks
 from phiscan.store.tables import finding, suppression, suppression_approval, suppression_lift
@@ -68,7 +67,7 @@ class Place:
 
 def is_named(kind: str, target: str) -> sa.ColumnElement[bool]:
     """Return the condition that a finding has the value, or is of the rule, that a suppression names."""
-    return finding.c.source.in_(rule_ids(target)) if kind == "rule" else finding.c.identity == target
+    return (finding.c.source if kind == "rule" else finding.c.identity) == target
 
 
 def hiders(connection: sa.Connection) -> list[Hider]:
@@ -88,8 +87,7 @@ def hidden_until(
     where = {place.examination_id: place for place in places}
     by_target: dict[tuple[str, str], list[Hider]] = {}
     for hider in applied:
-        for target in rule_ids(hider.target) if hider.kind == "rule" else (hider.target,):
-            by_target.setdefault((hider.kind, target), []).append(hider)
+        by_target.setdefault((hider.kind, hider.target), []).append(hider)
     until: dict[int, str] = {}
     for batch in chunks(where):
         query = (

@@ -2,14 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import stat
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from enum import StrEnum
 
 from phiscan.language import lazy_gettext as _
-from phiscan.model import EntityType, PiiVector, StoredFinding, StoredTerm, UnreadPart, Verdict
-from phiscan.review.records.items import FileState, QueueItem
+from phiscan.model import EntityType, FileResult, PiiVector, Verdict
+from phiscan.review.records.items import Decision
+
+MIN_SCORE = 0.01  # files without health terms are still ordered among themselves
+
+
+class Exposure(StrEnum):
+    """Who may read a file."""
+
+    EVERYONE = "everyone"
+    GROUP = "group"  # a group, or several named users
+    OWNER = "owner"
+    UNKNOWN = "unknown"  # not available from the share
+
+
+FACTORS = {Exposure.EVERYONE: 4.0, Exposure.GROUP: 2.0, Exposure.UNKNOWN: 2.0, Exposure.OWNER: 1.0}
+"""Factor of each exposure in the risk; docs/explanation/desk.md has the reasons."""
+
+
+def exposure_of(mode: int, readers: Sequence[str] = ()) -> Exposure:
+    """Return who may read a file: from the share's access list, else from its mode bits.
+
+    >>> exposure_of(0o100644), exposure_of(0o100600), exposure_of(0o100600, ["group nurses"])
+    (<Exposure.EVERYONE: 'everyone'>, <Exposure.OWNER: 'owner'>, <Exposure.GROUP: 'group'>)
+    """
+    if readers:
+        if "everyone" in readers:
+            return Exposure.EVERYONE
+        several = len(readers) > 1 or not readers[0].startswith("user ")
+        return Exposure.GROUP if several else Exposure.OWNER
+    if not stat.S_IFMT(mode):
+        return Exposure.UNKNOWN
+    if mode & stat.S_IROTH:
+        return Exposure.EVERYONE
+    return Exposure.GROUP if mode & stat.S_IRGRP else Exposure.OWNER
+
+
+def risk_of(
+    vector: PiiVector, n_people: int, health_score: float | None, exposure: Exposure = Exposure.OWNER
+) -> float:
+    """Return people times kinds of identifiers times exposure times health score; a sort key, no probability.
+
+    Zero kinds and zero people count as one, so that one zero does not cancel the other factors.
+
+    >>> from phiscan.model import PiiBit
+    >>> risk_of(PiiVector(frozenset({PiiBit.SIN, PiiBit.PHONE})), 3, 0.5, Exposure.EVERYONE)
+    12.0
+    """
+    harm = max(1, len(vector.bits)) * max(1, n_people) * max(MIN_SCORE, health_score or 0.0)
+    return harm * FACTORS[exposure]
 
 
 class WorkState(StrEnum):
@@ -51,66 +100,84 @@ class WorkFilter:
     text: str = ""  # anywhere in the path, case-insensitive
 
 
-@dataclass(frozen=True, slots=True)
-class WorkItem:
-    """One row of the list.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileRecord(FileResult):
+    """One file: its stored result and its decision state; what is read, listed, shown and exported.
 
-    ``blind``: shown without the results of the machine, so that the verdict is independent: vector is empty,
-    and people, findings and score are None. Blind items are drawn at random from the queue and from the files
-    that were not referred; nothing here distinguishes the two.
+    Of the result, what only learning and later scans use (signature, window, evidence, seconds, patients) is
+    not read; findings, terms and unread parts only where they are needed. The verdict is the one that stands
+    for the present content.
     """
 
     file_id: int
     root_id: int
-    root: str
+    root: str  # for display, as ``path``
     path: str
-    media_type: str
-    size: int
-    owner: str
-    exposure: str  # "everyone", "group" or "owner": who may read it
+    examination_id: int  # to be submitted with a verdict
+    scan_id: int  # the scan that made the examination
+    standing: bool = False  # it is of an earlier scan than the one that saw the file
+    n_findings: int
     risk: float  # sort key, not a probability
-    blind: bool
-    vector: PiiVector
-    n_people: int | None
-    people_interval: tuple[int, int] | None  # 95 % of n_people; None if all were counted
-    n_findings: int | None
-    score: float | None  # health score
-    case: str  # row of the decision table; "" when blind
-    state: WorkState  # undecided, phi, not_phi or unsure, as the viewer may see it
-    reviewer: str  # who decided; "" when undecided
-    decided: datetime | None
-    assignee: str
-    skipped: bool  # by the viewer
-    new: bool
-    group_id: int | None
-    n_group: int  # files in its near-duplicate group, including itself; 1 = alone
-    suppressed: bool
-    examination_id: int  # to be submitted with the verdict
-    content_hash: str
+    verdict: Verdict | None = None
+    reviewer: str = ""
+    carried: bool = False  # the verdict was given for an identical file: it is no decision of its own
+    assignee: str = ""
+    decisions: tuple[Decision, ...] = ()  # all of them, oldest first; including those on earlier contents
+    blind: bool = False  # see ``blinded``
+
+    # In the review list, as the viewer may see it
+    state: WorkState = WorkState.UNDECIDED  # undecided, phi, not_phi or unsure
+    decided: datetime | None = None
+    skipped: bool = False  # by the viewer
+    new: bool = False
+    group_id: int | None = None
+    n_group: int = 1  # files in its near-duplicate group, including itself; 1 = alone
+    suppressed: bool = False
+
+    @property
+    def size(self) -> int:
+        """The size in bytes."""
+        return self.source.size
+
+    @property
+    def owner(self) -> str:
+        """The owner's name on the share, else the number."""
+        return self.source.owner or str(self.source.uid)
+
+    @property
+    def exposure(self) -> Exposure:
+        """Who may read it."""
+        return exposure_of(self.source.mode, self.source.readers)
+
+    @property
+    def folder(self) -> str:
+        """The folder below the root."""
+        return self.path.rpartition("/")[0]
 
 
-@dataclass(frozen=True, slots=True)
-class WorkDetail:
-    """One item with its evidence.
+def blinded(record: FileRecord) -> FileRecord:
+    """Return a record without the results of the machine, for a verdict that is independent of them.
 
-    Blind: ``findings``, ``terms`` and ``unread`` are empty, ``explained`` is None, and of ``source`` only the
-    metadata of the file system are set.
+    Blind items are drawn at random from the queue and from the files that were not referred; nothing in the
+    record distinguishes the two.
     """
-
-    item: WorkItem
-    source: FileState
-    readers: tuple[str, ...]  # who may read the file, from the share: "everyone", "group NAME", "user NAME"
-    explained: QueueItem | None  # missing bits, prototypes, distances, detectors; None when blind
-    findings: tuple[StoredFinding, ...]
-    terms: tuple[StoredTerm, ...]
-    unread: tuple[UnreadPart, ...]
+    bare = FileResult(
+        record.source,
+        record.outcome,
+        media_type=record.media_type,
+        content_hash=record.content_hash,
+        n_chars=record.n_chars,
+    )
+    hidden = {item.name: getattr(bare, item.name) for item in fields(FileResult)}
+    # Only referred files are compared with others: a group would reveal which blind items they are.
+    return replace(record, **hidden, n_findings=0, group_id=None, n_group=1, blind=True)
 
 
 @dataclass(frozen=True, slots=True)
 class WorkPage:
     """A page of a list. ``after`` is the cursor of the next page, ``before`` of the previous; "" = none."""
 
-    items: tuple[WorkItem, ...]
+    items: tuple[FileRecord, ...]
     after: str
     before: str
 
@@ -167,6 +234,8 @@ class HistoryEntry:
     note: str  # free text: never in a report or a log
     is_current: bool  # a verdict that is current
     same_content: bool  # refers to the present content
+    path: str = ""  # the identical file that it was done with; "" = this file
+    is_undone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +246,7 @@ class GroupMember:
     root: str
     path: str
     similarity: float  # estimated share of word triples in common with the group's first file
-    is_copy: bool  # identical bytes
+    content_hash: str  # equal hashes, and nothing else, are the same bytes
     state: WorkState  # as the viewer may see it
     reviewer: str
     in_list: bool  # False: not in the list any more

@@ -35,7 +35,6 @@ N_ROWS = N_VALUES // N_BANDS
 MIN_SIMILARITY = 0.8
 MAX_COMPARED = 20  # first files of one band that a file is compared with: limits the work on shares of forms
 
-
 _BLIND = work_item.alias()
 IS_BLIND = sa.exists().where(_BLIND.c.file_id == near_group.c.file_id, _BLIND.c.blind)
 """Blind files are excluded from their groups: only referred files are compared, so a group would reveal which
@@ -90,15 +89,8 @@ def regroup(connection: sa.Connection, groups: Sequence[Grouped]) -> int:
     changed = [number for number in {*before, *now} if before.get(number) != now.get(number)]
     for batch in chunks(changed):
         connection.execute(near_group.delete().where(near_group.c.file_id.in_(batch)))
-        rows = [
-            dict(
-                zip(
-                    ("file_id", "group_id", "content_hash", "similarity"), (number, *now[number]), strict=True
-                )
-            )
-            for number in batch
-            if number in now
-        ]
+        names = [column.name for column in near_group.columns]
+        rows = [dict(zip(names, (number, *now[number]), strict=True)) for number in batch if number in now]
         if rows:
             connection.execute(near_group.insert(), rows)
         mine = sa.select(near_group.c.group_id).where(
@@ -130,18 +122,17 @@ def members(connection: sa.Connection, group_id: int, *, viewer: str) -> tuple[G
         .order_by(near_group.c.file_id)
     )
     rows = connection.execute(query).all()
-    first = rows[0].content_hash if rows else ""
-    return tuple(_member(row, first, viewer) for row in rows)
+    return tuple(_member(row, viewer) for row in rows)
 
 
-def _member(row: sa.Row[Any], first: str, viewer: str) -> GroupMember:
+def _member(row: sa.Row[Any], viewer: str) -> GroupMember:
     concealed = row.state is None or (row.awaits == SECOND and row.reviewer != viewer)
     return GroupMember(
         file_id=row.file_id,
         root=row.root,
         path=row.path,
         similarity=row.similarity,
-        is_copy=row.content_hash == first,
+        content_hash=row.content_hash,
         state=WorkState.UNDECIDED if concealed else WorkState(row.state),
         reviewer="" if concealed else row.reviewer,
         in_list=row.state is not None,

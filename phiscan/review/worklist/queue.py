@@ -16,7 +16,6 @@ from phiscan.model import (
     EntityType,
     FailReason,
     Outcome,
-    PiiVector,
     Reason,
     Referral,
     Span,
@@ -26,26 +25,22 @@ from phiscan.model import (
     Verdict,
 )
 from phiscan.review.decisions.second_verdicts import SECOND
-from phiscan.review.records.current_results import (
+from phiscan.review.records.file_records import (
     concealed,
     current_results,
-    detectors_of,
-    interval_of,
+    decision_of,
     last_seen,
-    missing_bits,
-    outcome_in_scan,
-    pairs_of,
     present,
-    queue_item,
-    vector_of,
+    sighted_record,
+    standing_decision,
 )
-from phiscan.review.records.items import Decision, FileRow, FileState, ItemDetail, QueueItem
+from phiscan.review.records.items import Decision
+from phiscan.review.records.summaries import chosen_scan
 from phiscan.review.worklist import counts as work_tallies
-from phiscan.review.worklist.model import WorkState
+from phiscan.review.worklist.filtering import conditions_of
+from phiscan.review.worklist.model import FileRecord, WorkFilter, WorkState, blinded
 from phiscan.store.tables import (
-    access,
     decision,
-    decision_undo,
     examination,
     file,
     finding,
@@ -62,64 +57,76 @@ _N_SUGGESTED = 3
 
 def queue(
     connection: sa.Connection,
-    scan_id: int | None,
+    scan_id: int | None = None,
     *,
-    verdicts: Collection[Verdict | None] | None,
-    limit: int | None,
-    offset: int,
-    within: sa.Select[Any] | None = None,
+    verdicts: Collection[Verdict | None] | None = None,
+    limit: int | None = None,
+    offset: int = 0,
+    wanted: WorkFilter | None = None,
     conceal: bool = False,
     second_look: bool = False,
     by_probability: bool = False,
-) -> list[QueueItem]:
+) -> list[FileRecord]:
     """Return referred files, undecided ones first, highest risk first, then by root and path.
 
-    ``second_look``: the second list instead: not referred, but marked by a detector or the decision table.
-    ``by_probability``: most probable first. ``within``: a query of the only file numbers to include.
-    ``conceal``: items that await a blind second verdict count as undecided.
+    ``scan_id`` None = the files present now on every root ever scanned, so that a scan of one share does not
+    hide undecided files of another. ``verdicts`` selects items with one of these verdicts; None stands for
+    undecided. ``wanted`` selects files that pass a filter now, in any state, for any viewer, suppressed and
+    skipped ones too. ``second_look``: the second list instead: not referred, but marked by a
+    detector. ``by_probability``: most probable first. ``conceal``: items that await a blind second
+    verdict count as undecided.
+
+    Raises:
+        StoreError: there is no such scan.
     """
-    narrowed = _narrowed(current_results(scan_id=scan_id, conceal=conceal), verdicts, second_look=second_look)
-    first = sa.func.coalesce(examination.c.probability, 0.0) if by_probability else examination.c.risk
-    is_decided = sa.case((narrowed.selected_columns["verdict"].is_(None), 0), else_=1)
-    query = (
-        (narrowed if within is None else narrowed.where(file.c.id.in_(within)))
-        .order_by(is_decided, first.desc(), root.c.path, file.c.path)
-        .limit(limit)
-        .offset(offset)
+    number = None if scan_id is None else chosen_scan(connection, scan_id)
+    is_listed = (
+        examination.c.second_look == sa.true()
+        if second_look
+        else examination.c.referral == Referral.REFERRED.value
     )
-    return [queue_item(row) for row in connection.execute(query)]
+    query = current_results(scan_id=number, conceal=conceal).where(is_listed)
+    if verdicts is not None:
+        query = query.where(_has_verdict(decision.c.verdict, verdicts))
+    if wanted is not None:
+        passing = sa.select(work_item.c.file_id).where(work_item.c.referred, *conditions_of(wanted))
+        query = query.where(file.c.id.in_(passing))
+    first = sa.func.coalesce(examination.c.probability, 0.0) if by_probability else examination.c.risk
+    is_decided = sa.case((query.selected_columns["verdict"].is_(None), 0), else_=1)
+    ordered = query.order_by(is_decided, first.desc(), root.c.path, file.c.path)
+    return [sighted_record(row) for row in connection.execute(ordered.limit(limit).offset(offset))]
 
 
-def count(
+def size(
     connection: sa.Connection,
-    scan_id: int | None,
-    verdicts: Collection[Verdict | None] | None,
+    scan_id: int | None = None,
     *,
+    verdicts: Collection[Verdict | None] | None = None,
+    wanted: WorkFilter | None = None,
     conceal: bool = False,
+    second_look: bool = False,
 ) -> int:
     """Count the items that ``queue`` returns without a limit."""
+    if wanted is not None or second_look:
+        found = queue(
+            connection, scan_id, verdicts=verdicts, wanted=wanted, conceal=conceal, second_look=second_look
+        )
+        return len(found)
     undecided = WorkState.UNDECIDED.value
     if scan_id is None:
         secret = {SECOND, work_tallies.DUPLICATE} if conceal else set()
-        wanted = {verdict.value if verdict else undecided for verdict in verdicts or ()}
+        chosen = {verdict.value if verdict else undecided for verdict in verdicts or ()}
         return sum(
             n
             for awaits, state, _, _, _, referred, n in work_tallies.statuses(connection)
-            if referred and (verdicts is None or (undecided if awaits in secret else state) in wanted)
+            if referred and (verdicts is None or (undecided if awaits in secret else state) in chosen)
         )
     referred = examination.c.referral == Referral.REFERRED.value
     query = present(sa.select(sa.func.count()).select_from(sighting), scan_id).where(referred)
     if verdicts is not None:
         current_verdict = (
             sa.select(decision.c.verdict)
-            .where(
-                decision.c.file_id == file.c.id,
-                decision.c.content_hash == examination.c.content_hash,
-                ~sa.exists().where(decision_undo.c.decision_id == decision.c.id),
-                ~concealed() if conceal else sa.true(),
-            )
-            .order_by(decision.c.id.desc())
-            .limit(1)
+            .where(decision.c.id == standing_decision(examination), ~concealed() if conceal else sa.true())
             .scalar_subquery()
         )
         query = query.where(_has_verdict(current_verdict, verdicts))
@@ -130,84 +137,48 @@ FindingReader = Callable[[sa.Connection, int, str], tuple[StoredFinding, ...]]
 """Returns the findings of an examination by its number and the digest of its content."""
 
 
-def item(
-    connection: sa.Connection, file_id: int, *, conceal: bool = False, read: FindingReader | None = None
-) -> ItemDetail:
+def item(connection: sa.Connection, file_id: int, *, conceal: bool = False) -> FileRecord:
     """Return one file with findings, terms, unread parts and decisions.
 
     ``conceal``: without what a blind reviewer must not see. For an item of the random sample that is all
-    that the machine found; for one that awaits a second verdict, the decisions about this content. ``read``:
-    source of the findings, instead of the database.
+    that the machine found; for one that awaits a second verdict, the decisions about this content.
 
     Raises:
         InputError: there is no such file.
     """
     row = last_seen(connection, file_id)
-    if row is None:
-        message = _("file {file_id}: there is no such file in the database", file_id=file_id)
-        raise InputError(message)
-    access_row = connection.execute(
-        sa.select(access.c.owner, access.c.readers).where(access.c.examination_id == row.id)
-    ).first()
-    state = FileState(
+    found = replace(
+        with_evidence(connection, sighted_record(row)),
         outcome=Outcome(row.outcome),
-        reason=row.reason,
-        detail=row.detail,
-        mode=row.mode,
-        uid=row.uid,
-        mtime_ns=row.mtime_ns,
-        content_hash=row.content_hash,
-        n_chars=row.n_chars,
-        health_distance=row.health_distance,
-        scan_id=row.scan_id,
-        owner=access_row.owner if access_row else "",
-        readers=tuple(access_row.readers) if access_row else (),
+        decisions=_decisions(connection, row),
     )
-    detail = ItemDetail(
-        item=queue_item(row),
-        source=state,
-        findings=read(connection, row.id, row.content_hash) if read else stored_findings(connection, row.id),
-        terms=_terms(connection, row.id),
-        unread=tuple(_unread(connection, [row.id])[row.id]),
-        decisions=_decisions(connection, file_id),
-    )
-    return _concealed(connection, detail) if conceal else detail
+    return _concealed(connection, found) if conceal else found
 
 
-def _concealed(connection: sa.Connection, detail: ItemDetail) -> ItemDetail:
+def with_evidence(
+    connection: sa.Connection, record: FileRecord, *, read: FindingReader | None = None
+) -> FileRecord:
+    """Return a record with its findings, terms and unread parts; see ``FindingReader`` for ``read``."""
+    number = record.examination_id
+    return replace(
+        record,
+        findings=read(connection, number, record.content_hash)
+        if read
+        else stored_findings(connection, number),
+        terms=_terms(connection, number),
+        unread=tuple(_unread(connection, [number])[number]),
+    )
+
+
+def _concealed(connection: sa.Connection, record: FileRecord) -> FileRecord:
     here = sa.select(work_item.c.blind, work_item.c.awaits).where(
-        work_item.c.file_id == detail.item.file_id, work_item.c.content_hash == detail.source.content_hash
+        work_item.c.file_id == record.file_id, work_item.c.content_hash == record.content_hash
     )
     row = connection.execute(here).first()
     if row is not None and row.awaits == SECOND:
-        earlier = [one for one in detail.decisions if one.content_hash != detail.source.content_hash]
-        shown = replace(detail.item, verdict=None, reviewer="")
-        detail = replace(detail, item=shown, decisions=tuple(earlier))
-    if row is None or not row.blind:
-        return detail
-    bare = replace(
-        detail.item,
-        vector=PiiVector(),
-        hamming=None,
-        missing=(),
-        nearest_prototype="",
-        prototype_distance=None,
-        health_score=None,
-        health_prototype="",
-        n_people=0,
-        people_interval=None,
-        n_findings=0,
-        referral=None,
-        case="",
-        probability=None,
-        reasons=(),
-        second_look=False,
-        detectors=(),
-        detector_probabilities=(),
-        risk=0.0,
-    )
-    source = replace(detail.source, reason="", detail="", health_distance=None)
-    return replace(detail, item=bare, source=source, findings=(), terms=(), unread=(), blind=True)
+        earlier = tuple(one for one in record.decisions if one.content_hash != record.content_hash)
+        record = replace(record, verdict=None, reviewer="", decisions=earlier)
+    return blinded(record) if row is not None and row.blind else record
 
 
 def find(connection: sa.Connection, path: str) -> int:
@@ -243,7 +214,7 @@ def find(connection: sa.Connection, path: str) -> int:
     return int(found[0].id)
 
 
-def rows(connection: sa.Connection, scan_id: int | None, *, conceal: bool = False) -> Iterator[FileRow]:
+def rows(connection: sa.Connection, scan_id: int | None, *, conceal: bool = False) -> Iterator[FileRecord]:
     """Yield the files of a scan (None: all present now) by root and path; with constant memory.
 
     ``conceal``: items that await a blind second verdict count as undecided.
@@ -253,19 +224,19 @@ def rows(connection: sa.Connection, scan_id: int | None, *, conceal: bool = Fals
     for batch in result.partitions():
         unread = _unread(connection, [row.id for row in batch])
         for row in batch:
-            yield _file_row(row, tuple(unread[row.id]))
+            yield sighted_record(row, unread=tuple(unread[row.id]))
 
 
-def _narrowed(
-    query: sa.Select[Any], verdicts: Collection[Verdict | None] | None, *, second_look: bool = False
-) -> sa.Select[Any]:
-    is_listed = (
-        examination.c.second_look == sa.true()
-        if second_look
-        else examination.c.referral == Referral.REFERRED.value
-    )
-    query = query.where(is_listed)
-    return query if verdicts is None else query.where(_has_verdict(decision.c.verdict, verdicts))
+def sampled(connection: sa.Connection) -> list[FileRecord]:
+    """Return the files of the random sample that are present and were not referred."""
+    drawn = sa.select(work_item.c.file_id).where(~work_item.c.referred)
+    query = current_results(scan_id=None).where(file.c.id.in_(drawn))
+    return [sighted_record(row) for row in connection.execute(query)]
+
+
+def blind(connection: sa.Connection) -> frozenset[int]:
+    """Return the numbers of the files that are to be judged blind: opened, or by their names."""
+    return frozenset(connection.execute(sa.select(work_item.c.file_id).where(work_item.c.blind)).scalars())
 
 
 def _has_verdict(
@@ -305,38 +276,6 @@ def _find_absolute(connection: sa.Connection, path: str) -> list[sa.Row[Any]]:
     return [row for row in found if row.seen_scan_id == newest]
 
 
-def _file_row(row: sa.Row[Any], unread: tuple[UnreadPart, ...]) -> FileRow:
-    return FileRow(
-        file_id=row.file_id,
-        root=row.root,
-        path=row.path,
-        media_type=row.media_type,
-        size=row.size,
-        outcome=outcome_in_scan(row.outcome, examined_in=row.scan_id, sighted_in=row.sighted_in),
-        reason=row.reason,
-        detail=row.detail,
-        unread=unread,
-        vector=vector_of(row.vector),
-        hamming=row.hamming,
-        missing=missing_bits(row.missing),
-        health_score=row.health_score,
-        n_people=row.n_people,
-        people_interval=interval_of(row.people_low, row.people_high),
-        n_findings=row.n_findings,
-        referral=Referral(row.referral) if row.referral else None,
-        case=row.decision_case,
-        probability=row.probability,
-        reasons=pairs_of(row.decision_reasons),
-        second_look=bool(row.second_look),
-        detectors=detectors_of(row.detectors),
-        detector_probabilities=pairs_of(row.detector_probabilities),
-        verdict=Verdict(row.verdict) if row.verdict else None,
-        reviewer=row.reviewer or "",
-        standing=row.scan_id != row.sighted_in,
-        risk=row.risk,
-    )
-
-
 def stored_findings(connection: sa.Connection, examination_id: int) -> tuple[StoredFinding, ...]:
     """Return the findings of an examination in stored order."""
     query = sa.select(finding).where(finding.c.examination_id == examination_id).order_by(finding.c.position)
@@ -350,6 +289,7 @@ def stored_findings(connection: sa.Connection, examination_id: int) -> tuple[Sto
             reasons=tuple(Reason(kind, detail, score) for kind, detail, score in row.reasons),
             preview=row.preview,
             identity=row.identity,
+            words=row.words,
         )
         for row in connection.execute(query)
     )
@@ -379,18 +319,8 @@ def _unread(connection: sa.Connection, examination_ids: list[int]) -> dict[int, 
     return parts
 
 
-def _decisions(connection: sa.Connection, file_id: int) -> tuple[Decision, ...]:
-    query = sa.select(decision).where(decision.c.file_id == file_id).order_by(decision.c.id)
-    return tuple(
-        Decision(
-            id=row.id,
-            file_id=row.file_id,
-            verdict=Verdict(row.verdict),
-            reviewer=row.reviewer,
-            reason=row.reason,
-            note=row.note,
-            decided=row.decided,
-            content_hash=row.content_hash,
-        )
-        for row in connection.execute(query)
-    )
+def _decisions(connection: sa.Connection, row: sa.Row[Any]) -> tuple[Decision, ...]:
+    here = decision.c.file_id == row.file_id
+    same = (decision.c.content_hash == row.content_hash) & (decision.c.content_hash != "")
+    query = sa.select(decision).where(here | same).order_by(decision.c.id)
+    return tuple(decision_of(row) for row in connection.execute(query))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -12,53 +12,49 @@ import sqlalchemy as sa
 
 from phiscan.errors import InputError
 from phiscan.language import gettext
-from phiscan.model import PiiVector
+from phiscan.model import Verdict
 from phiscan.review.decisions.second_verdicts import LEAD, SECOND
-from phiscan.review.records.current_results import interval_of, vector_of
-from phiscan.review.records.items import FileState
+from phiscan.review.records.file_records import COLUMNS, record_of
 from phiscan.review.worklist import counts as work_tallies
 from phiscan.review.worklist import queue
-from phiscan.review.worklist.filtering import is_small_folder, narrowed, skipped_by
+from phiscan.review.worklist.filtering import (
+    Place,
+    cursor_of,
+    is_small_folder,
+    narrowed,
+    order_key,
+    read_cursor,
+    skipped_by,
+)
 from phiscan.review.worklist.model import (
     Choices,
+    FileRecord,
     WorkCounts,
-    WorkDetail,
     WorkFilter,
-    WorkItem,
     WorkOrder,
     WorkPage,
     WorkState,
+    blinded,
 )
 from phiscan.review.worklist.near_duplicates import IS_BLIND
-from phiscan.review.worklist.paging import Place, cursor_of, order_key, read_cursor
-from phiscan.review.worklist.risk import exposure_of
 from phiscan.store.column_types import iso
 from phiscan.store.sql_batches import listed
 from phiscan.store.tables import access, examination, file, near_group, root, skip, work_item
 
 MAX_PAGE = 500
 UNDECIDED = WorkFilter()
-_VERDICTS = {WorkState.PHI, WorkState.NOT_PHI, WorkState.UNSURE}
 N_TRIED = 2000  # items of the list that are searched for a text before all paths are
 
 _OTHER = work_item.alias()
 _COUNT = sa.select(sa.func.count()).select_from(work_item)
 _LINES = (
     sa.select(
-        work_item,
-        examination.c.n_people,
-        examination.c.people_low,
-        examination.c.people_high,
-        root.c.display.label("root"),
+        *COLUMNS,
+        *(column for column in work_item.c if column.name not in {column.name for column in COLUMNS}),
+        work_item.c.risk.label("place"),
         root.c.complete_scan_id,
-        file.c.display.label("path"),
-        examination.c.size,
-        examination.c.mode,
-        examination.c.vector,
-        examination.c.n_findings,
-        examination.c.decision_case,
-        access.c.readers,
     )
+    .select_from(work_item)
     .join(file, file.c.id == work_item.c.file_id)
     .join(root, root.c.id == work_item.c.root_id)
     .join(examination, examination.c.id == work_item.c.examination_id)
@@ -130,7 +126,7 @@ def is_listed(connection: sa.Connection, file_id: int) -> bool:
     return connection.execute(query).first() is not None
 
 
-def item(connection: sa.Connection, file_id: int, *, viewer: str, now: datetime) -> WorkItem:
+def item(connection: sa.Connection, file_id: int, *, viewer: str, now: datetime) -> FileRecord:
     """Return one row.
 
     Raises:
@@ -150,7 +146,7 @@ def detail(
     viewer: str,
     now: datetime,
     read: queue.FindingReader | None = None,
-) -> WorkDetail:
+) -> FileRecord:
     """Return one item with its evidence, as far as the viewer may see it.
 
     ``read``: source of the findings, instead of the database.
@@ -158,35 +154,11 @@ def detail(
     Raises:
         InputError: the file is not in the list.
     """
-    line = item(connection, file_id, viewer=viewer, now=now)
-    found = queue.item(connection, file_id, read=read)
-    query = sa.select(access.c.readers).where(access.c.examination_id == line.examination_id)
-    readers = tuple(connection.execute(query).scalar() or ())
-    if line.blind:
-        source = found.source
-        bare = FileState(
-            outcome=source.outcome,
-            reason="",
-            detail="",
-            mode=source.mode,
-            uid=source.uid,
-            mtime_ns=source.mtime_ns,
-            content_hash=source.content_hash,
-            n_chars=source.n_chars,
-            health_distance=None,
-            scan_id=source.scan_id,
-        )
-        return WorkDetail(line, bare, readers, None, (), (), ())
-    shown = line.state in _VERDICTS
-    explained = replace(
-        found.item,
-        verdict=found.item.verdict if shown else None,
-        reviewer=found.item.reviewer if shown else "",
-    )
-    return WorkDetail(line, found.source, readers, explained, found.findings, found.terms, found.unread)
+    found = item(connection, file_id, viewer=viewer, now=now)
+    return found if found.blind else queue.with_evidence(connection, found, read=read)
 
 
-def next_after(
+def adjacent(
     connection: sa.Connection,
     file_id: int,
     wanted: WorkFilter = UNDECIDED,
@@ -194,34 +166,12 @@ def next_after(
     viewer: str,
     now: datetime,
     order: WorkOrder = WorkOrder.RISK,
+    backward: bool = False,
 ) -> int | None:
-    """Return the item after a file in a list, which the file may have left; None = it was the last."""
-    return _adjacent(connection, file_id, wanted, order, viewer=viewer, now=now, backward=False)
+    """Return the item after a file in a list, which the file may have left, or the one before it.
 
-
-def before(
-    connection: sa.Connection,
-    file_id: int,
-    wanted: WorkFilter = UNDECIDED,
-    *,
-    viewer: str,
-    now: datetime,
-    order: WorkOrder = WorkOrder.RISK,
-) -> int | None:
-    """Return the item before a file in a list; None = it was the first, or has no position in the list."""
-    return _adjacent(connection, file_id, wanted, order, viewer=viewer, now=now, backward=True)
-
-
-def _adjacent(
-    connection: sa.Connection,
-    file_id: int,
-    wanted: WorkFilter,
-    order: WorkOrder,
-    *,
-    viewer: str,
-    now: datetime,
-    backward: bool,
-) -> int | None:
+    None = it was the last or first, or (backward) has no position in the list.
+    """
     key = connection.execute(sa.select(order_key(order)).where(work_item.c.file_id == file_id)).scalar()
     if key is None and backward:
         return None
@@ -309,7 +259,7 @@ def by_folder_index(connection: sa.Connection, wanted: WorkFilter) -> bool:
 
 def lines(
     connection: sa.Connection, file_ids: Sequence[int], *, viewer: str, now: datetime
-) -> tuple[WorkItem, ...]:
+) -> tuple[FileRecord, ...]:
     """Return the rows of these files, in this order."""
     rows = {row.file_id: row for row in connection.execute(_LINES, {"files": file_ids})}
     groups = {row.group_id for row in rows.values() if row.group_id is not None}
@@ -323,39 +273,24 @@ def lines(
     )
 
 
-def _item(row: sa.Row[Any], viewer: str, now: datetime, sizes: dict[int, int], *, skipped: bool) -> WorkItem:
+def _item(row: Any, viewer: str, now: datetime, sizes: dict[int, int], *, skipped: bool) -> FileRecord:
     state = state_seen(row.awaits, row.state, row.reviewer, viewer)
     known = state is not WorkState.UNDECIDED
-    return WorkItem(
-        file_id=row.file_id,
-        root_id=row.root_id,
-        root=row.root,
-        path=row.path,
-        media_type=row.media_type,
-        size=row.size,
-        owner=row.owner,
-        exposure=exposure_of(row.mode, row.readers or ()).value,
-        risk=row.risk,
-        blind=row.blind,
-        vector=PiiVector() if row.blind else vector_of(row.vector),
-        n_people=None if row.blind else row.n_people,
-        people_interval=None if row.blind else interval_of(row.people_low, row.people_high),
-        n_findings=None if row.blind else row.n_findings,
-        score=row.score,
-        case="" if row.blind else row.decision_case,
+    record = record_of(
+        row,
+        risk=row.place,
         state=state,
+        verdict=Verdict(state) if known else None,
         reviewer=row.reviewer if known else "",
         decided=row.decided if known else None,
         assignee=row.assignee,
         skipped=skipped,
-        new=row.arrived >= (row.complete_scan_id or 0),
-        # Only referred files are compared with others: a group would reveal which blind items they are.
-        group_id=None if row.blind else row.group_id,
-        n_group=1 if row.blind else sizes.get(row.group_id, 1),
+        new=not known and row.arrived >= (row.complete_scan_id or 0),
+        group_id=row.group_id,
+        n_group=sizes.get(row.group_id, 1),
         suppressed=row.hidden_until > iso(now),
-        examination_id=row.examination_id,
-        content_hash=row.content_hash,
     )
+    return blinded(record) if row.blind else record
 
 
 def _group_sizes(connection: sa.Connection, groups: Sequence[int]) -> dict[int, int]:
@@ -367,3 +302,83 @@ def _group_sizes(connection: sa.Connection, groups: Sequence[int]) -> dict[int, 
         .group_by(near_group.c.group_id)
     )
     return {row[0]: row[1] for row in connection.execute(query)}
+
+
+MAX_COUNTED = 2000  # items that are counted before an item for its position in the list of a whole state
+
+
+@dataclass(frozen=True, slots=True)
+class ListPlace:
+    """The position of an item in a list, with the items around it."""
+
+    position: int | None  # from 1; None = it is not in the list
+    is_exact: bool  # False: at least so many items precede it; the others were not counted
+    total: int
+    items: tuple[FileRecord, ...]  # in the order of the list; including the item itself if it is in it
+    following: tuple[int, ...]  # numbers of the next items of the list
+
+
+def place(
+    connection: sa.Connection,
+    file_id: int,
+    wanted: WorkFilter = UNDECIDED,
+    *,
+    viewer: str,
+    now: datetime,
+    order: WorkOrder = WorkOrder.RISK,
+    n_before: int = 4,
+    n_after: int = 8,
+) -> ListPlace:
+    """Return the position of a file in a list ("12 of 43"), with the items around it."""
+    key = connection.execute(sa.select(order_key(order)).where(work_item.c.file_id == file_id)).scalar()
+    start = None if key is None else (float(key), file_id)
+    total, n_before_it = _n_with_before(connection, wanted, order, start, viewer=viewer, now=now)
+    after = rows_from(connection, wanted, Place(order, start), viewer=viewer, now=now, n=n_after)
+    previous: Sequence[sa.Row[Any]] = ()
+    if start is not None:
+        backward = Place(order, start, backward=True)
+        previous = rows_from(connection, wanted, backward, viewer=viewer, now=now, n=n_before)
+    in_list = start is not None and _is_in(connection, file_id, wanted, viewer=viewer, now=now)
+    position = 1 + n_before_it if in_list else None
+    following = tuple(row.file_id for row in after)
+    numbers = [*(row.file_id for row in reversed(previous)), *([file_id] if in_list else []), *following]
+    items = lines(connection, numbers, viewer=viewer, now=now)
+    is_exact = position is None or position <= MAX_COUNTED or wanted != WorkFilter(state=wanted.state)
+    if position is not None and not is_exact:
+        position = MAX_COUNTED + 1
+    return ListPlace(position, is_exact, total, items, following)
+
+
+def _is_in(
+    connection: sa.Connection, file_id: int, wanted: WorkFilter, *, viewer: str, now: datetime
+) -> bool:
+    query = sa.select(work_item.c.file_id).where(work_item.c.file_id == file_id)
+    return connection.execute(narrowed(query, wanted, viewer, now)).first() is not None
+
+
+def _n_with_before(
+    connection: sa.Connection,
+    wanted: WorkFilter,
+    order: WorkOrder,
+    start: tuple[float, int] | None,
+    *,
+    viewer: str,
+    now: datetime,
+) -> tuple[int, int]:
+    """Count the items of a list, and those before a key: of a whole state at most ``MAX_COUNTED + 1``.
+
+    A whole state is counted along its index, which ends early; of a small folder its own rows are read, and
+    for any other filter every row once.
+    """
+    place = Place(order, start, backward=True)
+    if wanted == WorkFilter(state=wanted.state):
+        near = place.ordered(narrowed(sa.select(work_item.c.file_id), wanted, viewer, now))
+        query = sa.select(sa.func.count()).select_from(near.limit(MAX_COUNTED + 1).subquery())
+        before = 0 if start is None else int(connection.execute(query).scalar_one())
+        return size(connection, wanted, viewer=viewer, now=now), before
+    columns: tuple[Any, ...] = (sa.func.count(), sa.func.sum(sa.case((place.beyond(), 1), else_=0)))
+    both: sa.Select[Any] = sa.select(*columns).select_from(work_item)
+    by_folder = by_folder_index(connection, wanted)
+    counted = narrowed(both, wanted, viewer, now, scanned=True, by_folder=by_folder)
+    total, n_before = connection.execute(counted).one()
+    return total, 0 if start is None else n_before or 0

@@ -9,7 +9,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from phiscan.model import EntityType, Outcome, Referral
-from phiscan.review.records.current_results import present
+from phiscan.review.records.file_records import present
+from phiscan.review.records.reuse import is_about
 from phiscan.store.sql_batches import chunks, listed
 from phiscan.store.tables import (
     access,
@@ -32,9 +33,11 @@ _MEMBERS = sa.select(sample_member).where(
     sample_member.c.file_id.in_(listed("files")), sample_member.c.draw_id == sa.bindparam("draw")
 )
 _VERDICTS = (
-    sa.select(decision)
+    sa.select(examination.c.file_id.label("of_file"), decision)
+    .select_from(examination)
+    .join(decision, is_about(decision, examination))
     .outerjoin(decision_undo, decision_undo.c.decision_id == decision.c.id)
-    .where(decision.c.file_id.in_(listed("files")), decision_undo.c.id.is_(None))
+    .where(examination.c.id.in_(listed("examinations")), decision_undo.c.id.is_(None))
     .order_by(decision.c.id)
 )
 _ASSIGNEES = (
@@ -63,12 +66,13 @@ def current_in_list(
     """Return the results of the files that belong to the list: referred, or of the sample."""
     return [
         row
-        for row in _current(connection, batch)
+        for row in current(connection, batch)
         if row.referral == Referral.REFERRED or (row.file_id in members and row.outcome == Outcome.SCREENED)
     ]
 
 
-def _current(connection: sa.Connection, batch: Sequence[int]) -> Sequence[sa.Row[Any]]:
+def current(connection: sa.Connection, batch: Sequence[int]) -> Sequence[sa.Row[Any]]:
+    """Return the results of the files that are present and whose content was read."""
     return connection.execute(_current_files(), {"files": batch}).all()
 
 
@@ -107,12 +111,10 @@ def members(connection: sa.Connection, batch: Sequence[int]) -> dict[int, sa.Row
     return {row.file_id: row for row in connection.execute(_MEMBERS, {"files": batch, "draw": draw})}
 
 
-def verdicts(connection: sa.Connection, contents: Mapping[int, str]) -> dict[int, sa.Row[Any]]:
-    """Return the current decision on each of these contents."""
+def verdicts(connection: sa.Connection, examination_ids: Sequence[int]) -> dict[int, sa.Row[Any]]:
+    """Return the decision that stands for each of these results, by their files; it may be about a copy."""
     return {
-        row.file_id: row
-        for row in connection.execute(_VERDICTS, {"files": list(contents)})
-        if contents[row.file_id] == row.content_hash
+        row.of_file: row for row in connection.execute(_VERDICTS, {"examinations": list(examination_ids)})
     }
 
 

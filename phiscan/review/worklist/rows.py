@@ -14,12 +14,11 @@ from typing import Any
 import sqlalchemy as sa
 
 from phiscan.model import EntityType, FileResult, Referral
-from phiscan.review.decisions.second_verdicts import FIRST, SECOND, awaited
-from phiscan.review.records.current_results import present
+from phiscan.review.decisions.second_verdicts import FIRST, LEAD, NOBODY, SECOND, awaited
+from phiscan.review.records.file_records import present
 from phiscan.review.worklist import counts as work_tallies
 from phiscan.review.worklist import duplicate_groups
 from phiscan.review.worklist import row_sources as work_sources
-from phiscan.review.worklist.duplicate_groups import DuplicateGroup
 from phiscan.review.worklist.hidden_items import Place, hidden_until, hiders
 from phiscan.review.worklist.model import WorkState
 from phiscan.store.database import lock_chain
@@ -33,7 +32,6 @@ from phiscan.store.tables import (
     work_item,
 )
 
-N_BANDS = 10  # of scores, for the estimate of the remaining PHI
 THRESHOLD = 0.5  # HealthScore: the threshold learned from the prototypes
 RANDOM_SHARE = 0.1  # of the items, at a random position in the order by doubt
 _BIT = {kind.value: 1 << place for place, kind in enumerate(EntityType)}
@@ -41,9 +39,10 @@ _BIT = {kind.value: 1 << place for place, kind in enumerate(EntityType)}
 # Compiled once: nearly every decision executes them.
 _INSERT = work_item.insert()
 _REMOVE = work_item.delete().where(work_item.c.file_id.in_(listed("files")))
-_WAITING = sa.select(work_item.c.file_id, work_item.c.group_id, work_item.c.content_hash).where(
+_WAITING = sa.select(work_item.c.file_id, work_item.c.group_id).where(
     work_item.c.file_id.in_(listed("files")), work_item.c.awaits == SECOND, work_item.c.is_open.is_(True)
 )
+_WITH_CONTENTS = sa.select(work_item.c.file_id).where(work_item.c.content_hash.in_(listed("contents")))
 _IN_LIST = sa.select(work_item.c.file_id).where(work_item.c.file_id.in_(listed("files")))
 
 
@@ -71,12 +70,24 @@ def refresh(
         before = _waiting(connection, batch)
         rows = _renew(connection, batch, types or {})
         after = {
-            row["file_id"]: _duplicates(row) for row in rows if row["awaits"] == SECOND and row["is_open"]
+            row["file_id"]: row["group_id"] for row in rows if row["awaits"] == SECOND and row["is_open"]
         }
-        # A file that begins or ceases to await a second verdict hides or shows its duplicates.
-        turned = {(before | after)[number] for number in before.keys() ^ after.keys()}
+        # A file that begins or ceases to await a second verdict hides or shows its near-duplicates.
+        turned = {(before | after)[number] for number in before.keys() ^ after.keys()} - {None}
         for others in chunks(duplicate_groups.hidden_by(connection, turned, but=batch)):
             _renew(connection, others, {})
+
+
+def refresh_contents(connection: sa.Connection, contents: Sequence[tuple[int, str]]) -> list[int]:
+    """Derive the rows of files, given with their contents, and of all files identical to them.
+
+    Returns the others: a decision about one stands for them, too.
+    """
+    files, same = [number for number, _ in contents], set[int]()
+    for batch in chunks(dict.fromkeys(content for _, content in contents)):
+        same |= set(connection.execute(_WITH_CONTENTS, {"contents": batch}).scalars())
+    refresh(connection, [*files, *sorted(same)])
+    return sorted(same.difference(files))
 
 
 def _renew(connection: sa.Connection, batch: Sequence[int], types: Mapping[int, int]) -> list[dict[str, Any]]:
@@ -90,16 +101,9 @@ def _renew(connection: sa.Connection, batch: Sequence[int], types: Mapping[int, 
     return rows
 
 
-def _waiting(connection: sa.Connection, batch: Sequence[int]) -> dict[int, DuplicateGroup]:
-    """Return the files that await a second verdict, each with its duplicate group."""
-    return {
-        row["file_id"]: _duplicates(dict(row))
-        for row in connection.execute(_WAITING, {"files": batch}).mappings()
-    }
-
-
-def _duplicates(row: Mapping[str, Any]) -> DuplicateGroup:
-    return DuplicateGroup(row["group_id"], row["content_hash"])
+def _waiting(connection: sa.Connection, batch: Sequence[int]) -> dict[int, Any]:
+    """Return the files that await a second verdict, each with its near-duplicate group."""
+    return {row.file_id: row.group_id for row in connection.execute(_WAITING, {"files": batch})}
 
 
 def rebuild(connection: sa.Connection) -> int:
@@ -194,11 +198,12 @@ def _rows(connection: sa.Connection, batch: Sequence[int], types: Mapping[int, i
         return []
     contents = {row.file_id: row.content_hash for row in standing}
     ids = list(contents)
-    verdicts = work_sources.verdicts(connection, contents)
+    results = [row.id for row in standing]
+    verdicts = work_sources.verdicts(connection, results)
     assignees = work_sources.assignees(connection, ids)
     groups = work_sources.groups(connection, contents)
-    awaits = awaited(connection, contents, verdicts)
-    concealed = duplicate_groups.hidden(connection, contents, groups, awaits)
+    awaits = awaited(connection, results, verdicts)
+    concealed = duplicate_groups.hidden(connection, groups, awaits)
     kinds = {
         **work_sources.types(connection, [row.id for row in standing if row.file_id not in types]),
         **types,
@@ -209,9 +214,9 @@ def _rows(connection: sa.Connection, batch: Sequence[int], types: Mapping[int, i
     for row in standing:
         number = row.file_id
         member = members.get(number)
-        blind = member is not None and _is_blind(row, member)
         verdict = verdicts.get(number)
         waits = awaits[number] if verdict else FIRST
+        blind = member is not None and waits not in {NOBODY, LEAD} and _is_of_sample(row, member)
         rows.append(
             {
                 "file_id": number,
@@ -228,7 +233,6 @@ def _rows(connection: sa.Connection, batch: Sequence[int], types: Mapping[int, i
                 "owner": row.owner or str(row.uid),
                 "types": 0 if blind else kinds.get(number, 0),
                 "score": None if blind else row.health_score,
-                "band": min(int((row.health_score or 0.0) * N_BANDS), N_BANDS - 1),
                 "group_id": groups.get(number),
                 "state": verdict.verdict if verdict else WorkState.UNDECIDED.value,
                 "reviewer": verdict.reviewer if verdict else "",
@@ -244,8 +248,8 @@ def _rows(connection: sa.Connection, batch: Sequence[int], types: Mapping[int, i
     return rows
 
 
-def _is_blind(row: sa.Row[Any], member: sa.Row[Any]) -> bool:
-    """A referred file is blind while its content is the drawn one; an unreferred one, until it is decided."""
+def _is_of_sample(row: sa.Row[Any], member: sa.Row[Any]) -> bool:
+    """Return whether a drawn file is of the sample: a referred one, while it has the drawn content."""
     if row.referral == Referral.REFERRED:
         return bool(member.referred) and member.content_hash == row.content_hash
     return True

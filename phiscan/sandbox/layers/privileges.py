@@ -42,11 +42,6 @@ def drop_capabilities() -> None:
     kernel.call(number, header, struct.pack("=6I", 0, 0, 0, 0, 0, 0))
 
 
-def has_capabilities() -> bool:
-    """Tell whether this process holds any capability, by what the kernel says of it."""
-    return any(int(value, 16) for name, value in _status() if name in {"CapPrm", "CapEff", "CapInh"})
-
-
 def become_unprivileged(needed: Iterable[str]) -> bool:
     """Take the user and group id 65534 for good if root can still read ``needed`` then; tell whether it did.
 
@@ -88,9 +83,3 @@ def _is_readable(path: str) -> bool:
         return False
     rights = os.R_OK | os.X_OK if os.path.isdir(path) else os.R_OK  # noqa: PTH112 (paths are given as text)
     return os.access(path, rights, effective_ids=True)
-
-
-def _status() -> list[tuple[str, str]]:
-    with open("/proc/self/status", encoding="ascii", errors="replace") as stream:  # noqa: PTH123 (not a file on a disk)
-        parts = (line.partition(":") for line in stream)
-        return [(name, value.strip()) for name, _, value in parts]

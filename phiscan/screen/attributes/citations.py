@@ -10,9 +10,7 @@ import re
 from collections.abc import Iterator
 
 from phiscan.lexicon.capitalized_words import LATIN_UPPER
-from phiscan.text.automata import automaton
-from phiscan.text.offsets import spans_of
-from phiscan.text.prefilter import Rare
+from phiscan.text.automata import Rare, automaton, spans_of
 
 _YEAR = r"(?:18|19|20)\d\d[a-z]?"
 _PAGES = r"[A-Z]{0,2}\d{1,6}(?:[ ]?[-–—][ ]?[A-Z]{0,2}\d{1,6})?"  # noqa: RUF001 (pages are written with it)

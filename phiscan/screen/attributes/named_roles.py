@@ -20,8 +20,7 @@ from phiscan.lexicon.gazetteer import fold
 from phiscan.model import Document, EntityType, Finding
 from phiscan.screen.attributes.citations import cited
 from phiscan.screen.ner.tagger import SOURCE as TAGGER
-from phiscan.text.chunks import line_bounds
-from phiscan.text.intervals import is_within, merged
+from phiscan.text.intervals import is_within, line_bounds, merged
 
 REASON = "named for a role"
 MADE_UP = "said to be made up"

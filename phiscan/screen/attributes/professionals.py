@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Final
 
 from phiscan.lexicon.gazetteer import PARTICLES, fold
+from phiscan.lexicon.identifier_labels import BIRTH_DATE, RECORD, label_words
 from phiscan.lexicon.role_words import CREDENTIAL, DONE_BY, GAP, KIN, NAME_KEY, ROLE, SHORT, TITLE
 from phiscan.model import EntityType, Finding, PiiBit, Reason, Span
 from phiscan.text.automata import automaton
@@ -129,9 +130,10 @@ _LAY_SURE: Final = re.compile(
     rf"(?<!\w)(?:{KIN}|patiente?s?|pts?|usag(?:er|ère)|mrs?|ms|miss|m|mme|mlle|monsieur|madame)\b\W{{0,6}}$",
     re.IGNORECASE,
 )
+_LABELS: Final = "|".join(label_words(BIRTH_DATE, RECORD))
 _TREATED: Final = re.compile(
-    r"[ ]?[,(|\t ][ ]{0,3}(?:(?:is[ ])?an?[ ])?(?:dob|ddn|d\.o\.b|n[ée]e?[ ]le|mrn|\d{1,3}[ -]?(?:y\b"
-    r"|yo\b|y/o|ans\b|year|[mf]\b)|[MF][ ]\d{1,3}\b)",
+    rf"[ ]?[,(|\t ][ ]{{0,3}}(?:(?:is[ ])?an?[ ])?(?:{_LABELS}|d\.o\.b|n[ée]e?[ ]le"
+    r"|\d{1,3}[ -]?(?:y\b|yo\b|y/o|ans\b|year|[mf]\b)|[MF][ ]\d{1,3}\b)",
     re.IGNORECASE,
 )
 # A remark after a comma or a figure that the name took along: "agbaje, gi", "Mahajan 0215", "Hoang, sera".
@@ -139,7 +141,7 @@ _TAIL: Final = re.compile(
     rf"(?:,[ ][a-zà-ÿ]{{2,6}}|[ ]\d{{3,4}}|[ ](?:EN|A|AU|ET|EST|LE|LA|SUR|AND|IS)|,[ ](?i:{ROLE}))$"
 )
 _REMARK: Final = re.compile(
-    rf"(?:[ ]\((?i:{KIN})\)?|[ ](?:phn|dob|ddn|mrn|hcn|PHN|DOB|DDN|MRN|HCN)"
+    rf"(?:[ ]\((?i:{KIN})\)?|[ ](?i:{_LABELS}|phn|hcn)"
     rf"|,[ ](?:NPI|DEA|NAM|MBI|SSN|SIN|PHN)|,[ ]{KIN}|[ ]A[ ]L['’]\w+)$"  # noqa: RUF001 (names are written with it)
 )
 _HEAD: Final = re.compile(

@@ -7,9 +7,11 @@ a first name beside the word, does not make these people. They stay in sight as 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final
+
+import re2
 
 from phiscan.config import data_dir
 from phiscan.lexicon.capitalized_words import has_civil_title, is_term
@@ -18,6 +20,9 @@ from phiscan.lexicon.gazetteer import Word, fold, load_gazetteer
 from phiscan.model import EntityType, Finding
 from phiscan.screen.ner.name_confidence import as_doubtful
 from phiscan.screen.ner.tagger import SOURCE
+from phiscan.screen.table_columns import Tables
+from phiscan.text.automata import automaton, spans_of
+from phiscan.text.phrase_patterns import any_label
 
 _DOUBT: Final = "as often a term of medicine or a language"
 _CONTEXT_CHARS = 40
@@ -53,6 +58,24 @@ _NAMED_AFTER = re.compile(
 )
 _PEOPLE = (EntityType.PERSON, EntityType.HEALTH_PROFESSIONAL)
 _MIN_THINGS = 2  # beside the name, that are seldom anybody's
+# A list of medicines or devices up to the name, on one line or one a line: "Pills: Camila, Errin and ".
+_ITEM = r"(?>[*•–-]?[ ]?(?:\d{1,4}[ ])?[^\W\d_][^:,;/\n]{0,40}%s)"  # noqa: RUF001 (texts are written with it)
+_LIST_BEFORE = re.compile(
+    rf"(?P<head>[^\W\d_][^:\n]{{0,60}})[ ]?:"
+    rf"(?:[ ]?{_ITEM % r'(?:[,;/]|[ ](?:and|et|or|ou)(?=[ ]))[ ]?'}{{0,40}}(?:\d{{1,4}}[ ])?"
+    rf"|(?P<lines>\n){_ITEM % chr(10)}{{0,40}}[*•–-]?[ ]?)$"  # noqa: RUF001 (texts are written with it)
+)
+_USERS = re.compile(
+    r"\b(?:patient|client|resident|résident|user|usager|usagère|nurse|infirmi|staff|team|équipe|takes?\b|sous\b)"
+    r"|\b(?:with|by|for|par|avec|pour)\s*$",
+    re.IGNORECASE,
+)  # of a medicine or device
+_LISTED_CHARS = 600
+# A strength after a name, or the number of a brand: "Camila (norethindrone) 0.35 mg", "Diane-35".
+_DOSE = re.compile(
+    r"-\d\d\b|(?:[ ]\([^()\n]{3,40}\))?,?[ ]\d+(?:[.,]\d+)?[ ]?(?:mc?g|µg|ml|UI|IU|units?|unités?)\b"
+)
+_NAMES: Final = Word.FIRST | Word.LAST
 _SPEAKS = re.compile(
     r"\b(?:speaks?|spoken|speaking|languages?|langues?|parl(?:e|ent|ant)|interpr[eè]te?r?s?)\b[^.\n]{0,30}$",
     re.IGNORECASE,
@@ -134,14 +157,45 @@ def _is_of_a_thing(text: str, start: int, end: int) -> bool:
 
 def doubt_eponyms(text: str, findings: Sequence[Finding]) -> list[Finding]:
     """Return the findings; names of the tagger alone that are things by their place as doubtful ones."""
-    return [_weighed(text, finding) for finding in findings]
+    bare = [one for one in findings if one.source == SOURCE and one.entity_type is EntityType.PERSON]
+    columns = list(_columns_of_things(text)) if bare else []
+    return [
+        as_doubtful(finding, _DOUBT)
+        if finding in bare
+        and not has_civil_title(text, finding.span.start)
+        and (_is_thing(text, finding) or _is_listed(text, finding.span.start, finding.span.end, columns))
+        else finding
+        for finding in findings
+    ]
 
 
-def _weighed(text: str, finding: Finding) -> Finding:
-    is_bare = finding.source == SOURCE and finding.entity_type is EntityType.PERSON
-    if not is_bare or has_civil_title(text, finding.span.start) or not _is_thing(text, finding):
-        return finding
-    return as_doubtful(finding, _DOUBT)
+@lru_cache(maxsize=1)
+def _thing_heads() -> re2._Regexp:
+    return automaton(any_label(load_gazetteer().cues["thing_head"]))
+
+
+def _columns_of_things(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the cells of columns whose heads say medicines or devices."""
+    heads = spans_of(_thing_heads(), text)
+    tables = Tables(text) if heads else None
+    for head in heads:
+        yield from (tables and tables.column(*head)) or ()
+
+
+def _is_listed(text: str, start: int, end: int, columns: Sequence[tuple[int, int]]) -> bool:
+    """Tell whether a name has a strength, or is in a list or column of medicines or devices.
+
+    A first name with a surname is a person ("Ventilators: Lena Okafor"), and so is who uses them.
+    """
+    flags = [load_gazetteer().of(word) & _NAMES for word in _WORD.findall(text, start, end)]
+    if len(flags) == 2 and flags[0] & Word.FIRST and flags[1] == Word.LAST:  # noqa: PLR2004 (two words)
+        return False
+    if _DOSE.match(text, end) or any(low <= start and end <= high for low, high in columns):
+        return True
+    found = _LIST_BEFORE.search(text, max(0, start - _LISTED_CHARS), start)
+    if found is None or (found["lines"] and text[end : end + 1] not in ("", "\n")):
+        return False
+    return bool(spans_of(_thing_heads(), found["head"])) and not _USERS.search(found["head"])
 
 
 def _is_thing(text: str, finding: Finding) -> bool:

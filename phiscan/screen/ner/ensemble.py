@@ -1,7 +1,7 @@
 """The model of the name tagger: the weighted sum of the scores of a conditional random field and of an LSTM.
 
 The field knows words and their neighbours, and scores a line alike wherever it is; the LSTM sees the topic
-of a passage. Their errors differ, so that the sum is better than either (docs/decisions/0048).
+of a passage. Their errors differ, so that the sum is better than either (docs/decisions/0016).
 """
 
 from __future__ import annotations

@@ -30,7 +30,11 @@ _HOUR, _INTERJECTION, _GREETING, _CLOSING, _RELATION = (
     "closing",
     "relation",
 )
-_KINDS = {_GREETING: ("salutation",), _CLOSING: ("closing",), _RELATION: ("kin", "label")}
+_KINDS = {
+    _GREETING: ("salutation",),
+    _CLOSING: ("closing",),
+    _RELATION: ("kin", "label", "introduction_weak"),
+}
 _N_WORDS = 20_000  # in the cache of cues
 _HOURS = frozenset({"h", "hrs", "am", "pm"})
 _AFTER_NUMBER = re.compile(r"\d[ ]?$")

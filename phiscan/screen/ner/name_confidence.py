@@ -20,9 +20,6 @@ from phiscan.screen.ner.tokens import HEALTH, NATION
 MAX_DOUBTFUL = 0.19  # below the score of any other finding
 # Probabilities from which a name is shown, and from which it counts; unknown: no word of it is on a list.
 SHOWN, SHOWN_UNKNOWN, COUNTS, COUNTS_UNKNOWN = 0.02, 0.1, 0.2, 0.25
-# In a short line, which is a field of a form or list rather than a sentence, a name that is also a word is
-# shown from less; it counts from no less.
-SHOWN_IN_FIELD, _FIELD_WORDS = 0.3, 7
 # A name that is also an ordinary word or a term of medicine, or is in capitals, needs more.
 ORDINARY_WORD, CAPITALS, NEVER = 0.75, 0.75, 2.0
 # So does a single word: a capital at the start of a sentence in another language is no name.
@@ -39,7 +36,6 @@ _MEDICAL = re.compile(
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"\d{2}")
-_LINE_WORD = re.compile(r"[^\W\d_]+")
 _CAPITALISED = regex.compile(r"(?<!\p{L})\p{Lu}\p{Ll}")
 # French and Romance names of streets and houses begin with what they are.
 _LEADING = frozenset("hopital clinique rue boulevard avenue chemin rua via calle".split())  # noqa: SIM905 (a list of words reads best as a text)
@@ -110,16 +106,6 @@ def _least_of_one_word(word: str, flags: int, look_up: Callable[[str], int]) -> 
     if _are_ordinary_words([word], [flags]):
         possible = counts = _threshold_of_ordinary_words([word], [flags])
     return possible, NEVER if word.islower() else counts
-
-
-def is_field(words: Sequence[str], line: str, look_up: Callable[[str], int]) -> bool:
-    """Tell whether a name of these words is in a short line and is no heading in capitals, no country.
-
-    ``line``: what is around it.
-    """
-    if all(map(str.isupper, words)) or any(look_up(word) & NATION for word in words):
-        return False
-    return len(_LINE_WORD.findall(line)) <= _FIELD_WORDS
 
 
 def _are_ordinary_words(words: Sequence[str], flags: Sequence[int]) -> bool:

@@ -43,14 +43,15 @@ class SpacyRecognizer:
         """Load a pipeline by its package name or path.
 
         Raises:
-            ConfigError: spaCy does not find it, or it has no component that marks entities.
+            ConfigError: spaCy is missing or does not find it, or it has no component that marks entities.
         """
-        spacy = importlib.import_module("spacy")
         try:
-            pipeline = spacy.load(name)
+            pipeline = importlib.import_module("spacy").load(name)
         except (OSError, ImportError, ValueError) as error:
             kind = type(error).__name__
-            message = f"name_pipeline: expected a spaCy pipeline that can be loaded, got {name} ({kind})"
+            message = (
+                f"name_pipeline: expected spaCy (phiscan[spacy]) and a pipeline of its, got {name} ({kind})"
+            )
             raise ConfigError(message) from None
         if not {"ner", "entity_ruler", "span_ruler"} & set(pipeline.pipe_names) and not pipeline.pipe_names:
             message = f"name_pipeline: {name}: expected a component that marks entities, found none"

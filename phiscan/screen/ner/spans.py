@@ -13,7 +13,7 @@ import regex
 from phiscan.screen.ner.features import Stream
 from phiscan.screen.ner.tokens import Ints
 from phiscan.screen.ner.viterbi import Floats
-from phiscan.text.chunks import line_bounds
+from phiscan.text.intervals import line_bounds
 
 ADDRESS: Final = "ADR"
 PERSON: Final = "PER"

@@ -31,13 +31,8 @@ from phiscan.lexicon.gazetteer import Gazetteer, Word, fold, load_gazetteer, ter
 from phiscan.lexicon.ordinary_words import health_words
 from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span, bits_of
 from phiscan.screen.filters.false_names import (
-    PlaceFields,
-    as_location,
-    in_block,
     label_chars,
     load_vetoes,
-    number_in,
-    reads_as_address,
 )
 from phiscan.screen.free_text import in_free_text
 from phiscan.screen.ner.ensemble import TaggerEnsemble
@@ -45,9 +40,7 @@ from phiscan.screen.ner.name_boundaries import NameEnds, parted
 from phiscan.screen.ner.name_confidence import (
     MAX_DOUBTFUL,
     SHOWN,
-    SHOWN_IN_FIELD,
     as_doubtful,
-    is_field,
     is_made_up,
     is_only_a_name,
     least,
@@ -67,7 +60,7 @@ from phiscan.screen.ner.spans import (
 from phiscan.screen.ner.tokens import HEALTH, PLACE, Kinds
 from phiscan.screen.recognizer import Priority
 from phiscan.screen.recognizers.location import is_code
-from phiscan.text.chunks import chunks
+from phiscan.text.intervals import chunks
 
 SOURCE = "names.tagger"
 LABEL_BIAS = {PERSON: 1.0, "ORG": 0.2}  # added to the scores of these labels for the best path
@@ -81,7 +74,6 @@ MIN_TITLED = 0.75  # after the title of a doctor or nurse, as of the rule for ti
 MIN_OTHER_SCRIPT = 1.1  # of names in scripts that training hardly has: doubtful whatever the probability
 MIN_CITY = 0.9  # a field of a table or list that holds a city and nothing else: Boston, Windsor
 DOUBT = "too unsure for a name that counts"
-MAX_NUMBER = 0.45  # of a number in what is no address: less than any label's
 CHUNK_CHARS = 100_000  # bounds the memory; a text is cut at a line end
 _TYPES = {
     PERSON: EntityType.PERSON,
@@ -157,18 +149,12 @@ class TaggerRecognizer:
 
     def _read(self, document: Document) -> Iterator[Finding]:
         text = document.text
-        fields = PlaceFields(text)
         for base, chunk in chunks(text, CHUNK_CHARS):
             spans = joined(chunk, self.spans(_without_lines(chunk)))
-            found = list(parted(chunk, spans, PERSON))
-            for index, (start, end, kind, score, second) in enumerate(found):
+            for start, end, kind, score, second in parted(chunk, spans, PERSON):
                 if start == end or score < MIN_SHOWN[kind]:
                     continue  # of no characters, or below the threshold
                 finding = self._finding(text, Span(base + start, base + end), kind, score)
-                if finding is not None and finding.entity_type is EntityType.PERSON:
-                    city = in_block(chunk, found, index)
-                    place = EntityType.LOCATION if city else fields.kind(finding.span)
-                    finding = as_location(finding, place) if place is not None else finding
                 if finding is not None:
                     yield as_doubtful(finding, DOUBT) if second or score < MIN_SCORE[kind] else finding
 
@@ -202,10 +188,7 @@ class TaggerRecognizer:
         span = Span(span.start, max(span.start + len(span.of(text).rstrip(_QUOTES)), span.start + 1))
         if label == ADDRESS:
             span = Span(span.start + label_chars(span.of(text)), span.end)
-            name = span.of(text)
-            if any(map(str.isdigit, name)) and not reads_as_address(name):
-                return _number(span, name, score)
-            kind = self._address(name)
+            kind = self._address(span.of(text))
         elif kind is EntityType.ORGANIZATION and self._is_no_organization(span.of(text), score):
             return None
         elif kind is EntityType.LOCATION and _ABBREVIATION.fullmatch(span.of(text)):
@@ -237,10 +220,7 @@ class TaggerRecognizer:
             and is_cell(text, span.start, span.end)
         ):
             counted = max(counted, MIN_CITY)
-        if score < shown and not (
-            shown <= 1 and score >= SHOWN_IN_FIELD
-            and is_field(words, line_around(text, span.start, span.end), self._flags)
-        ):  # fmt: skip
+        if score < shown:
             return None
         if not _LATIN.search(text, span.start, span.end):
             counted = MIN_OTHER_SCRIPT
@@ -309,19 +289,6 @@ class TaggerRecognizer:
             return FULL_NAME
         flags = self._gazetteer.of(words[0])
         return FIRST_ONLY if flags & Word.FIRST else LAST_ONLY
-
-
-def _number(span: Span, name: str, score: float) -> Finding | None:
-    """Return a finding of the number in what is no address, if it has one."""
-    place = number_in(name)
-    if place is None or score < MIN_SCORE[ADDRESS]:
-        return None
-    kind = EntityType.OTHER_ID
-    score = min(score, MAX_NUMBER)
-    return Finding(
-        Span(span.start + place[0], span.start + place[1]),
-        kind, SOURCE, score, bits_of(kind), (Reason("model", SOURCE, score),),
-    )  # fmt: skip
 
 
 def _without_lines(text: str) -> str:

@@ -1,22 +1,19 @@
-"""Cities with their province or state, and the lines of an address below a street: findings by the gazetteer.
+"""Cities with their province or state: findings by the gazetteer.
 
 "Regina  SK  S4P 0W5", "Antigonish N.S.", "Duluth MN", "Winnipeg, Man.", "moose jaw sk". The rule for a city
 and its state needs a comma or a postal code; here a known city is enough, and the whole is as sure as a label
-makes it, since half of all cities are called as people are. ``address_tails`` finds the city, region and
-postal code on the lines below a street address.
+makes it, since half of all cities are called as people are.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from phiscan.lexicon.capitalized_words import UPPER, Token
 from phiscan.lexicon.gazetteer import Gazetteer, Word
 from phiscan.model import EntityType, Finding, Reason, Span, bits_of
 from phiscan.screen.rules.context import whole_word
-from phiscan.text.automata import automaton
-from phiscan.text.offsets import spans_of
+from phiscan.text.automata import automaton, spans_of
 
 SOURCE = "places.state"
 SURE = 0.87  # more than a recognizer of names alone, and than an organization that ends in a city
@@ -194,85 +191,3 @@ def _is_after_name(text: str, start: int, name: str, gazetteer: Gazetteer) -> bo
         return False
     before = _LAST_WORD.search(text[max(0, start - 20) : start])
     return before is not None and (len(before[1]) == 1 or bool(gazetteer.of(before[1]) & Word.FIRST))
-
-
-PLACE_SURE = 0.86  # more than the tagger's, which takes many a town for a person
-_MAX_PLACE_WORDS, _MAX_PLACE_CHARS, _CUE_CHARS = 3, 40, 16
-_CUE = re.compile(
-    r"(?<!\w)(?:in|from|near|to|visiting|outside|around|leaving|past|beyond|(?:late|formerly) of|buried at"
-    r"|à|vers|depuis)[ ]$",
-    re.IGNORECASE,
-)
-_GOES_ON = re.compile(rf"[-@_]|[ ](?!(?:{_CODES})\b)[{UPPER}]")  # "Brantford General"; not "Boston MA"
-
-
-def places_after_prepositions(text: str, tokens: Sequence[Token], gazetteer: Gazetteer) -> Iterator[Finding]:
-    """Yield the places of the gazetteer after "in", "from" and the like that are no name and no word."""
-    index = 0
-    while index < len(tokens):
-        first = tokens[index]
-        n_words = 0
-        if _CUE.search(text, max(0, first.start - _CUE_CHARS), first.start):
-            ends = [token.end for token in tokens[index : index + _MAX_PLACE_WORDS]]
-            names = [text[first.start : end] for end in ends if end - first.start <= _MAX_PLACE_CHARS]
-            n_words = max((n for n, name in enumerate(names, 1) if gazetteer.is_place(name)), default=0)
-        words = tokens[index : index + n_words]
-        if n_words and not _is_name_or_word(words) and not _GOES_ON.match(text, words[-1].end):
-            reason = Reason("gazetteer", "place", PLACE_SURE)
-            span = Span(first.start, words[-1].end)
-            yield Finding(span, EntityType.LOCATION, "places", PLACE_SURE, _BITS, (reason,))
-        index += max(n_words, 1)
-
-
-def _is_name_or_word(words: Sequence[Token]) -> bool:
-    """Tell whether one word is a name or an ordinary word, or several are a first and a last name."""
-    first, last = words[0].flags, words[-1].flags
-    if len(words) == 1:
-        return bool(first & (_NAMES | Word.ORDINARY))
-    return bool(first & Word.FIRST and last & Word.LAST)
-
-
-BLOCK_SCORE = 0.5
-MAX_PARTS = 5
-_GAP = re.compile(r"[ \t]{0,8}[,.]?[ \t]{0,4}(?:\r?\n[ \t>]{0,12}){0,2}(?:, ?)?")
-_PART = re.compile(
-    rf"(?:[{UPPER}][\w.'’-]{{0,24}}|\d{{3,6}}(?:-\d{{3,4}})?|nan|(?:de|la|sur|am|im|an|der|of|and|du"  # noqa: RUF001 (names are written with it)
-    rf"|des|le|el|los)(?=[ ]))"
-    rf"(?:[ ](?:[{UPPER}][\w.'’-]{{0,24}}|\d{{3,6}}(?:-\d{{3,4}})?|de|la|sur|am|im|an|der|of|and|du|des"  # noqa: RUF001 (names are written with it)
-    rf"|le|el|los|u)(?![\w]))"
-    r"{0,4}"
-)
-_POSTAL_LINE = re.compile(
-    r"(?<![\w-])(?:\d{4,6}(?:-\d{3,4})?|[A-Z]\d[A-Z] ?\d[A-Z]\d|[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2})(?!\w)"
-)
-_STOP = re.compile(r"[ \t]*(?:$|[\n\r,.?!;)])", re.MULTILINE)
-
-
-def address_tails(text: str, found: Sequence[Finding], gazetteer: Gazetteer) -> Iterator[Finding]:
-    """Yield the place that continues after each street address, as one LOCATION.
-
-    Only as far as a part that has a postal code or is a place of the gazetteer, so that the line below an
-    address which is no part of it stays out.
-    """
-    for finding in found:
-        if finding.entity_type is not EntityType.STREET_ADDRESS or finding.is_doubtful:
-            continue
-        start, end = _tail(text, finding.span.end, gazetteer)
-        if start < end:
-            kind = EntityType.LOCATION
-            reason = Reason("context", "below a street address", BLOCK_SCORE)
-            yield Finding(Span(start, end), kind, "address.tail", BLOCK_SCORE, bits_of(kind), (reason,))
-
-
-def _tail(text: str, position: int, gazetteer: Gazetteer) -> tuple[int, int]:
-    first, certain = -1, -1
-    for _ in range(MAX_PARTS):
-        gap = _GAP.match(text, position)
-        part = _PART.match(text, gap.end()) if gap and gap.end() > position else None
-        if part is None or not _STOP.match(text, part.end()):
-            break
-        first = part.start() if first < 0 else first
-        if _POSTAL_LINE.search(part[0]) or gazetteer.is_place(part[0]):
-            certain = part.end()
-        position = part.end()
-    return first, certain

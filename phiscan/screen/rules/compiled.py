@@ -7,25 +7,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-import re2
 import regex
 
 from phiscan.model import EntityType, PiiBit, Reason, bits_of
 from phiscan.screen.rules.context import GAP, JSON_GAP, Surroundings
 from phiscan.screen.rules.definitions import Rule
-from phiscan.screen.rules.linear_form import linear_form
 from phiscan.screen.rules.scanner import REACH_CHARS, Evidence
 from phiscan.screen.validators.registry import CHECKS
 from phiscan.screen.validators.verdicts import CONFIRM_RATE, Verdict
-from phiscan.text.automata import automaton, matches
 
 TIMEOUT_S = 2.0  # of one match of one rule at one place
 MIN_SCORE = 0.4
 NEAR_GAIN = 0.5  # share of the remaining doubt that a near word takes away
 NEGATIVE_FACTOR = 0.4
 _MANY_CELLS = 8
-_ENOUGH_TESTS = 64  # of a neighbourhood, before it is known how often a rule finds nothing there
-_USEFUL_SHARE = 0.25  # of tests that must spare the search: a test costs about a quarter of one
 _LOOKS_BEYOND = re.compile(r"\(\?<|(?<!\\)\$")  # after itself, or for the end of its cell
 _GUARDS = {
     "word": (r"(?<![^\W_])", r"(?![^\W_])"),
@@ -59,8 +54,6 @@ class CompiledRule:
         self.surroundings = surroundings
         self.reach = REACH_CHARS if rule.trigger else 0
         self._judged: dict[_Features, Judged] = {}
-        self._n_tests = self._n_spared = 0
-        self.n_triggers = self.n_matched = 0  # triggers that were searched so far, and those with a match
 
     def compile(self, *, is_labelled: bool) -> None:
         """Compile the expressions now that most texts need; ``is_labelled``: labels name this rule's values.
@@ -69,10 +62,8 @@ class CompiledRule:
         """
         if not self.rule.needs_evidence:
             _ = self.at_hit
-            if self.reach:
-                _ = self.linear
         if is_labelled:
-            _ = self.after_label, self.in_cell, self.in_column
+            _ = self.after_label, self.in_cell
 
     def judged(self, seen: _Features) -> Judged:
         """Return the result for a match; in a dense table thousands of matches share it."""
@@ -86,45 +77,6 @@ class CompiledRule:
         """Match the value anywhere, with the guards at its ends."""
         head, tail = _GUARDS[self.rule.guard]
         return self._compile(f"{head}(?:{self.rule.pattern}){tail}")
-
-    @cached_property
-    def linear(self) -> re2._Regexp | None:
-        """Match, in UTF-8, wherever there may be a value, and a little more; None: re2 has no such form."""
-        form = linear_form(self.rule.pattern)
-        try:
-            return None if form is None else automaton(form, any_case=self.rule.ignore_case)
-        except re2.error:
-            return None
-
-    @property
-    def is_seldom_matched(self) -> bool:
-        """Whether most triggers of the rule had no match, so that a test of the whole text pays."""
-        return self.n_triggers >= _ENOUGH_TESTS and self.n_matched < _USEFUL_SHARE * self.n_triggers
-
-    @cached_property
-    def required(self) -> re2._Regexp | None:
-        """Match, in UTF-8, in every text that has a value: it, with what must precede it; None: unknown."""
-        form = linear_form(self.rule.pattern, with_lookbehind=True)
-        if form is None or form == linear_form(self.rule.pattern):
-            return self.linear
-        try:
-            return automaton(form, any_case=self.rule.ignore_case)
-        except re2.error:
-            return self.linear
-
-    def can_match(self, text: str, low: int, high: int) -> bool:
-        """Tell whether ``[low, high)`` may hold a value: quicker to test than where.
-
-        A rule that nearly always finds something there, such as that of e-mail addresses, is not tested.
-        """
-        if self.linear is None or (
-            self._n_tests >= _ENOUGH_TESTS and self._n_spared < _USEFUL_SHARE * self._n_tests
-        ):
-            return True
-        found = matches(self.linear, text[low:high].encode("utf-8", "surrogatepass"))
-        self._n_tests += 1
-        self._n_spared += not found
-        return found
 
     @cached_property
     def after_label(self) -> regex.Pattern[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from phiscan.screen.rules.definitions import ContextWords
 
@@ -66,24 +66,28 @@ class Surroundings:
     """The near and the negative words of one context, ready to be looked for around a value."""
 
     def __init__(self, words: ContextWords) -> None:
-        self.near = _any_word(words.near + words.labels)
-        self.negative = _any_word(words.negative)
+        self._words = words
+
+    @cached_property
+    def _near(self) -> re.Pattern[str]:
+        return _any_word(self._words.near + self._words.labels)
+
+    @cached_property
+    def _negative(self) -> re.Pattern[str]:
+        return _any_word(self._words.negative)
 
     def weigh(self, text: str, start: int, end: int) -> int:
         """Return +1 for a near word, -1 for a negative word within the line around the value, else 0."""
-        if self.near is None and self.negative is None:
-            return 0
         before = text[max(0, start - NEAR_CHARS) : start]
         before = before[before.rfind("\n") + 1 :]
         after = text[end : end + NEAR_CHARS].partition("\n")[0]
         around = f"{before}\x00{after}".lower()
-        if self.negative is not None and self.negative.search(around):
+        if self._negative.search(around):
             return -1
-        return 1 if self.near is not None and self.near.search(around) else 0
+        return int(bool(self._near.search(around)))
 
 
-def _any_word(words: Iterable[str]) -> re.Pattern[str] | None:
+def _any_word(words: Iterable[str]) -> re.Pattern[str]:
     ordered = sorted(set(words), key=len, reverse=True)
-    if not ordered:
-        return None
-    return re.compile(r"(?<![^\W_])(?:" + "|".join(map(re.escape, ordered)) + r")(?![^\W_])")
+    some = "|".join(map(re.escape, ordered)) or "(?!)"
+    return re.compile(rf"(?<![^\W_])(?:{some})(?![^\W_])")

@@ -39,7 +39,7 @@ _RULE_FIELDS = {
     "labelled_as": dict,
 }
 _REQUIRED = ("id", "entity_type", "summary", "pattern", "score", "source", "examples", "counterexamples")
-_CONTEXT_FIELDS = ("labels", "headers", "near", "negative")
+_CONTEXT_FIELDS = ("words", "labels", "headers", "near", "negative")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Rule:
     trigger: str = ""  # what the scanner looks for; "" = the pattern itself
     ahead: int = MAX_AHEAD  # how many characters of a match may stand before its trigger
     context: str = ""  # name of a ContextWords
-    check: str = ""  # name of a function in screen/checks.py
+    check: str = ""  # one of screen/validators/registry.py
     guard: str = "word"  # what may not stand at the ends of a match: one of GUARDS
     ignore_case: bool = False
     priority: int | None = None  # of a match without further evidence, in thousandths; None: its score
@@ -164,7 +164,8 @@ def _context(path: Path, name: str, table: Any) -> ContextWords:
         for word in words[key]:
             if word != word.lower() or not word.strip():
                 _refuse(path, where, f"{key}: expected lower-case words, found '{word}'")
-    return ContextWords(name, **words)
+    labels = (*words.pop("words", ()), *words.pop("labels", ()))
+    return ContextWords(name, labels, **words)
 
 
 def _texts(path: Path, where: str, key: str, value: Any) -> tuple[str, ...]:

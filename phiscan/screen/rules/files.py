@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 from phiscan.config import Config, data_dir
 from phiscan.errors import RuleError
 from phiscan.screen.rules.definitions import RuleSet, read_rules
+
+_read_once = cache(read_rules)
 
 
 def load_rules(config: Config | None = None) -> RuleSet:
@@ -17,7 +20,8 @@ def load_rules(config: Config | None = None) -> RuleSet:
         ConfigError: our own pattern files are not found.
     """
     extra = () if config is None else config.extra_patterns
-    return read_rules([data_dir("patterns"), *map(Path, extra)])
+    ours = data_dir("patterns")
+    return read_rules([ours, *map(Path, extra)]) if extra else _read_once((ours,))
 
 
 def load_sound_rules(config: Config) -> RuleSet:

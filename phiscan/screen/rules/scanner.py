@@ -31,8 +31,7 @@ import regex
 from phiscan.model import EntityType
 from phiscan.screen.rules.context import GAP_WORDS, canonical, whole_word
 from phiscan.screen.rules.definitions import Rule, RuleSet
-from phiscan.text.automata import Alternatives, automaton, end_of, options
-from phiscan.text.offsets import code_points
+from phiscan.text.automata import Alternatives, automaton, code_points, end_of, options
 from phiscan.text.phrase_patterns import NOTHING, any_label
 
 WINDOW_CHARS = 1 << 20
@@ -137,15 +136,16 @@ class Place(NamedTuple):
 class Scanner:
     """Finds the places worth a closer look; built once per process."""
 
-    def __init__(self, ruleset: RuleSet) -> None:
+    def __init__(self, ruleset: RuleSet, types: Collection[EntityType] = tuple(EntityType)) -> None:
+        """Compile the automata; only values of these ``types`` are looked for."""
         rules = ruleset.rules
-        shapes = [i for i, rule in enumerate(rules) if not rule.needs_evidence]
+        shapes = [i for i, one in enumerate(rules) if not one.needs_evidence and one.entity_type in types]
         self._plain = _RuleFinder([i for i in shapes if not rules[i].trigger], ruleset)
         self._triggered = _RuleFinder([i for i in shapes if rules[i].trigger], ruleset)
         triggers = [_trigger(rules[i]) for i in shapes]
         self._shape = _compiled(triggers)
         self._shapes = Alternatives(_in_groups(triggers))
-        table, tails = _labels(ruleset)
+        table, tails = _labels(ruleset, types)
         self._evidence = {label: tuple(evidence) for label, evidence in table.items()}
         self.labelled = sorted({item.rule for evidence in self._evidence.values() for item in evidence})
         self._labels = Alternatives(
@@ -315,8 +315,10 @@ def _trigger(rule: Rule) -> str:
     return f"(?i:{pattern})" if rule.ignore_case else pattern
 
 
-def _labels(ruleset: RuleSet) -> tuple[dict[str, list[Evidence]], dict[str, set[str]]]:
-    """Map canonical labels to what they are evidence for; and what must follow labels to these."""
+def _labels(
+    ruleset: RuleSet, types: Collection[EntityType]
+) -> tuple[dict[str, list[Evidence]], dict[str, set[str]]]:
+    """Map canonical labels of values of ``types`` to what they announce; and what must follow to labels."""
     table: dict[str, list[Evidence]] = {}
     written: dict[str, set[str]] = {}  # the ways in which a label is written, by its canonical form
     needs: dict[str, set[_Need]] = {}
@@ -324,6 +326,7 @@ def _labels(ruleset: RuleSet) -> tuple[dict[str, list[Evidence]], dict[str, set[
         named = list(rule.labelled_as)
         if rule.context and (rule.needs_evidence or ruleset.contexts[rule.context].labels):
             named.append((rule.context, rule.entity_type))
+        named = [(name, entity_type) for name, entity_type in named if entity_type in types]
         need = _need(rule) if named else _Need.HEAD
         for name, entity_type in named:
             words = ruleset.contexts[name]

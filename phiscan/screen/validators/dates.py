@@ -100,6 +100,17 @@ def over_89(value: str) -> Verdict:
     return plausible(not numbers or 89 < int(numbers[0]) <= 125)  # noqa: PLR2004 (stated above)
 
 
+def over_89_in_units(value: str) -> Verdict:
+    """Veto an age in months, weeks or days that is less than 90 years, or beyond human life.
+
+    >>> over_89_in_units("1,105 months").value, over_89_in_units("4600 semaines").value
+    ('plausible', 'veto')
+    """
+    number, unit = re.sub(r"[^\d.]", "", value), re.search(r"[A-Za-z]", value)
+    of_a_year = {"m": 12, "d": 365.25, "j": 365.25}.get(unit[0].lower() if unit else "", 365.25 / 7)
+    return plausible(90 <= float(number) / of_a_year < 126)  # noqa: PLR2004 (stated above)
+
+
 def birth_year_over_89(value: str) -> Verdict:
     """Veto a year of birth of somebody who would be 89 or less this year, or beyond human life.
 

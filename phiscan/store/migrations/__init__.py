@@ -1,7 +1,11 @@
 """Alembic migrations of the review store, shipped with the program and run by it.
 
-Developers: a new revision is written by hand in versions/ (number, what it changes, why), together with
-tables/ and its SCHEMA_VERSION; tests/review/test_migrations.py compares the two.
+Until the first release ``store/tables/`` alone states the schema: the baseline creates it, and a changed
+table makes another ``SCHEMA_VERSION``; databases of an earlier one are refused. Developers: the first
+migration after a release freezes the baseline (its revision becomes the released ``SCHEMA_VERSION``, its
+``upgrade`` a copy of the released statements), adds ``versions/v0002_*.py`` with its id as
+``down_revision``, and sets ``SCHEMA_VERSION`` to "0002"; tests/review/test_migrations.py compares the result
+with the tables.
 """
 
 from __future__ import annotations
@@ -24,11 +28,17 @@ def migrate(connection: sa.Connection, revision: str = "head") -> None:
     command.upgrade(config, revision)
 
 
-def pending(found: str) -> list[tuple[str, str]]:
-    """Return number and summary of each pending revision of a database at ``found`` ("" = empty)."""
+def pending(found: str) -> list[tuple[str, str]] | None:
+    """Return number and summary of each pending revision of a database at ``found`` ("" = empty).
+
+    None: this program has no such revision.
+    """
     scripts = ScriptDirectory.from_config(alembic_config())
     steps = [(step.revision, str(step.doc)) for step in scripts.walk_revisions()]
-    return [(number, summary) for number, summary in reversed(steps) if number > found]
+    numbers = [number for number, _ in steps]
+    if not found:
+        return steps[::-1]
+    return steps[: numbers.index(found)][::-1] if found in numbers else None
 
 
 def alembic_config() -> Config:

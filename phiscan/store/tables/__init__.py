@@ -1,111 +1,62 @@
-"""The tables of the review store; every table and column has a comment (see docs/reference/database.md)."""
+"""The tables of the review store; every table and column has a comment (see docs/make_database.py)."""
 
 from phiscan.store import append_only
-from phiscan.store.tables import desk, integrity, models, patients, retention, review, users
-from phiscan.store.tables.desk import (
-    adjudication,
-    decision_form,
-    decision_undo,
-    desk_policy,
-    near_group,
-    near_signature,
-    reveal,
-    sample_draw,
-    sample_member,
-    second_review,
-    second_verdict,
-    skip,
-    span_correction,
-    span_review,
-    suppression,
-    suppression_approval,
-    suppression_lift,
-    topic_correction,
-    work_item,
-    work_tally,
-)
-from phiscan.store.tables.integrity import audit_head, examination_digest, scan_digest
-from phiscan.store.tables.models import health_window, model_activation, model_version
-from phiscan.store.tables.patients import patient_check, patient_event, patient_match
-from phiscan.store.tables.retention import key_use, legal_hold, purge, scan_totals
-from phiscan.store.tables.review import assignment, audit_log, decision
-from phiscan.store.tables.scans import (
-    access,
-    departure,
-    early_result,
-    examination,
-    file,
-    finding,
-    folder,
-    health_term,
-    reuse,
-    root,
-    scan,
-    scan_root,
-    sighting,
-    stage_time,
-    unread_part,
-)
-from phiscan.store.tables.schema import metadata
-
-__all__ = [
-    "APPEND_ONLY",
-    "SCHEMA_VERSION",
-    "access",
-    "adjudication",
-    "assignment",
-    "audit_head",
-    "audit_log",
-    "decision",
-    "decision_form",
-    "decision_undo",
-    "departure",
-    "desk_policy",
-    "early_result",
-    "examination",
-    "examination_digest",
-    "file",
-    "finding",
-    "folder",
-    "health_term",
-    "health_window",
-    "key_use",
-    "legal_hold",
-    "metadata",
-    "model_activation",
-    "model_version",
-    "near_group",
-    "near_signature",
-    "patient_check",
-    "patient_event",
-    "patient_match",
-    "purge",
-    "reuse",
-    "reveal",
-    "root",
-    "sample_draw",
-    "sample_member",
-    "scan",
-    "scan_digest",
-    "scan_root",
-    "scan_totals",
-    "second_review",
-    "second_verdict",
-    "sighting",
-    "skip",
-    "span_correction",
-    "span_review",
-    "stage_time",
-    "suppression",
-    "suppression_approval",
-    "suppression_lift",
-    "topic_correction",
-    "unread_part",
-    "work_item",
-    "work_tally",
-]
-
-SCHEMA_VERSION = "0017"  # the newest revision in migrations/versions
+from phiscan.store.tables import desk, integrity, models, patients, retention, review, schema, users
+from phiscan.store.tables.desk import adjudication as adjudication
+from phiscan.store.tables.desk import decision_form as decision_form
+from phiscan.store.tables.desk import decision_undo as decision_undo
+from phiscan.store.tables.desk import desk_policy as desk_policy
+from phiscan.store.tables.desk import near_group as near_group
+from phiscan.store.tables.desk import near_signature as near_signature
+from phiscan.store.tables.desk import reveal as reveal
+from phiscan.store.tables.desk import sample_draw as sample_draw
+from phiscan.store.tables.desk import sample_frame as sample_frame
+from phiscan.store.tables.desk import sample_member as sample_member
+from phiscan.store.tables.desk import second_review as second_review
+from phiscan.store.tables.desk import second_verdict as second_verdict
+from phiscan.store.tables.desk import skip as skip
+from phiscan.store.tables.desk import span_correction as span_correction
+from phiscan.store.tables.desk import span_review as span_review
+from phiscan.store.tables.desk import suppression as suppression
+from phiscan.store.tables.desk import suppression_approval as suppression_approval
+from phiscan.store.tables.desk import suppression_lift as suppression_lift
+from phiscan.store.tables.desk import topic_correction as topic_correction
+from phiscan.store.tables.desk import work_item as work_item
+from phiscan.store.tables.desk import work_tally as work_tally
+from phiscan.store.tables.integrity import audit_head as audit_head
+from phiscan.store.tables.integrity import examination_digest as examination_digest
+from phiscan.store.tables.integrity import scan_digest as scan_digest
+from phiscan.store.tables.integrity import seal_total as seal_total
+from phiscan.store.tables.models import health_window as health_window
+from phiscan.store.tables.models import model_activation as model_activation
+from phiscan.store.tables.models import model_version as model_version
+from phiscan.store.tables.patients import patient_check as patient_check
+from phiscan.store.tables.patients import patient_event as patient_event
+from phiscan.store.tables.patients import patient_match as patient_match
+from phiscan.store.tables.retention import key_use as key_use
+from phiscan.store.tables.retention import legal_hold as legal_hold
+from phiscan.store.tables.retention import purge as purge
+from phiscan.store.tables.retention import scan_totals as scan_totals
+from phiscan.store.tables.review import assignment as assignment
+from phiscan.store.tables.review import audit_log as audit_log
+from phiscan.store.tables.review import decision as decision
+from phiscan.store.tables.review import incident_entry as incident_entry
+from phiscan.store.tables.scans import access as access
+from phiscan.store.tables.scans import departure as departure
+from phiscan.store.tables.scans import early_result as early_result
+from phiscan.store.tables.scans import examination as examination
+from phiscan.store.tables.scans import file as file
+from phiscan.store.tables.scans import finding as finding
+from phiscan.store.tables.scans import folder as folder
+from phiscan.store.tables.scans import health_term as health_term
+from phiscan.store.tables.scans import reuse as reuse
+from phiscan.store.tables.scans import root as root
+from phiscan.store.tables.scans import scan as scan
+from phiscan.store.tables.scans import scan_root as scan_root
+from phiscan.store.tables.scans import sighting as sighting
+from phiscan.store.tables.scans import stage_time as stage_time
+from phiscan.store.tables.scans import unread_part as unread_part
+from phiscan.store.tables.schema import metadata as metadata
 
 APPEND_ONLY: dict[str, tuple[str, ...]] = {
     **review.APPEND_ONLY,
@@ -119,3 +70,6 @@ APPEND_ONLY: dict[str, tuple[str, ...]] = {
 """All append-only tables and their unique columns, by which a REPLACE could otherwise remove a row."""
 
 append_only.guard(metadata, APPEND_ONLY)
+
+SCHEMA_VERSION = f"0001.{schema.digest(metadata, APPEND_ONLY)}"
+"""Revision of a database that holds these tables; until the first release it changes with them."""

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from phiscan.model import EntityType, Verdict
 from phiscan.store.column_types import CanonicalJson, RowId, SafeText, UtcTime
-from phiscan.store.tables.schema import column, key, metadata, one_of, row_id
+from phiscan.store.tables.schema import column, key, metadata, one_of, row_id, seal
 
 MARKS = ("right", "wrong_type", "wrong_extent", "spurious", "missed", "withdrawn")
 """The corrections that a reviewer may make of one span."""
@@ -38,25 +38,29 @@ work_item = sa.Table(
     column("owner", sa.Text, "owner's name, else its number"),
     column("types", sa.BigInteger, "types of identifiers found, a bit each in the order of the contract"),
     column("score", sa.Double, "health score; null when blind", null=True),
-    column("band", sa.Integer, "tenth of the health score, 0 to 9, for estimates; never shown"),
     column("group_id", RowId, "near-duplicate group: number of its first file; null = alone", null=True),
     column("state", sa.Text, "undecided, phi, not_phi or unsure: the current verdict"),
     column("reviewer", sa.Text, "who gave that verdict; empty when undecided"),
     column("decided", UtcTime, "when that verdict was given", null=True),
-    column("decision_id", RowId, "the current decision", sa.ForeignKey("decision.id"), null=True),
+    column("decision_id", RowId, "the decision that stands", sa.ForeignKey("decision.id"), null=True),
     column("assignee", sa.Text, "the assigned reviewer; empty = none"),
-    column("awaits", sa.Text, "nobody, first (a first verdict), second (a blind second) or lead (disagreed)"),
+    column(
+        "awaits",
+        sa.Text,
+        "nobody, first (a first verdict), second (blind), lead (disagreed) or opening (judged by name)",
+    ),
     column("is_open", sa.Boolean, "a verdict of a reviewer (not a lead) is awaited"),
     column("hidden_until", sa.Text, "hidden by a suppression until then (UTC, ISO 8601); empty = not hidden"),
     sa.CheckConstraint(
         "state IN ('undecided', 'phi', 'not_phi', 'unsure')",
         name="state_known",
     ),
-    sa.CheckConstraint("awaits IN ('nobody', 'first', 'second', 'lead')", name="awaits_known"),
+    sa.CheckConstraint("awaits IN ('nobody', 'first', 'second', 'lead', 'opening')", name="awaits_known"),
     sa.Index("ix_work_item_open_risk", "is_open", "risk", "file_id"),
     sa.Index("ix_work_item_open_doubt", "is_open", "doubt", "file_id"),
     sa.Index("ix_work_item_state_risk", "state", "risk", "file_id"),
     sa.Index("ix_work_item_open_oldest", "is_open", "file_id"),
+    sa.Index(None, "content_hash"),
     sa.Index("ix_work_item_folder", "root_id", "path_folded"),
     sa.Index(None, "group_id"),
     comment="The review list, one row per file in it; derived from the other tables as they change.",
@@ -118,6 +122,7 @@ decision_form = sa.Table(
     column("reviewer", SafeText, "who sent it"),
     column("decision_id", RowId, "the decision made of it", sa.ForeignKey("decision.id"), null=True),
     column("second_verdict_id", RowId, "or the blind verdict", sa.ForeignKey("second_verdict.id"), null=True),
+    seal(),
     sa.UniqueConstraint("token"),
     sqlite_autoincrement=True,
     comment="Forms already processed: a form sent twice is one decision. Append-only.",
@@ -147,6 +152,7 @@ skip = sa.Table(
     column("content_hash", sa.Text, "the skipped content"),
     column("reviewer", SafeText, "who skipped it"),
     column("until", UtcTime, "when it is shown again"),
+    seal(),
     sa.Index(None, "reviewer", "file_id"),
     sqlite_autoincrement=True,
     comment="An item that one reviewer skipped for now; of several, the highest number applies.",
@@ -162,7 +168,7 @@ second_review = sa.Table(
     column("share", sa.Double, "probability with which it was drawn"),
     column("drawn", UtcTime, "when"),
     sa.UniqueConstraint("decision_id"),
-    sa.Index(None, "file_id"),
+    sa.Index(None, "content_hash"),
     sqlite_autoincrement=True,
     comment="An item drawn at random for a blind second verdict. Append-only.",
 )
@@ -177,6 +183,7 @@ second_verdict = sa.Table(
     column("reviewer", SafeText, "who gave it, without seeing the first"),
     column("reason", SafeText, "reason from a short list; may be empty"),
     column("note", SafeText, "free text of the reviewer; may be empty"),
+    column("by_name", sa.Boolean, "judged by the file's name, unopened"),
     column("decided", UtcTime, "when"),
     one_of("verdict", (v.value for v in Verdict)),
     sa.CheckConstraint("reviewer <> ''", name="reviewer_named"),
@@ -320,8 +327,8 @@ sample_draw = sa.Table(
     metadata,
     row_id("number of the draw; the highest applies"),
     column("seed", sa.Text, "seed of the random order"),
-    column("n_queued", sa.Integer, "referred files that it was drawn from"),
-    column("n_unreferred", sa.Integer, "files not referred that it was drawn from"),
+    column("n_queued", sa.Integer, "referred files without a final verdict that it was drawn from"),
+    column("n_unreferred", sa.Integer, "files read and not referred, without a final verdict, likewise"),
     column("drawn_by", SafeText, "who"),
     column("drawn", UtcTime, "when"),
     sqlite_autoincrement=True,
@@ -339,9 +346,20 @@ sample_member = sa.Table(
     column("referred", sa.Boolean, "drawn from the queue, else from the files not referred"),
     column("risk", sa.Double, "order in the list, drawn from the risks in the queue"),
     column("doubt", sa.Double, "order by doubt"),
+    seal(),
     sa.Index(None, "file_id"),
     sqlite_autoincrement=True,
     comment="The files of a draw. Append-only.",
+)
+
+sample_frame = sa.Table(
+    "sample_frame",
+    metadata,
+    key("file_id", "file.id", "the file"),
+    column("content_hash", sa.Text, "content when the sample was drawn"),
+    column("referred", sa.Boolean, "of the queue, else of the files not referred"),
+    seal(),
+    comment="The files that the last sample was drawn from; all others arrived since. Replaced by a draw.",
 )
 
 APPEND_ONLY: dict[str, tuple[str, ...]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from phiscan.store.column_types import CanonicalJson, RowId, SafeText, UtcTime
-from phiscan.store.tables.schema import column, key, metadata, row_id
+from phiscan.store.tables.schema import column, key, metadata, row_id, seal
 
 examination_digest = sa.Table(
     "examination_digest",
@@ -14,7 +14,8 @@ examination_digest = sa.Table(
     column(
         "parts", CanonicalJson, "{table: first 24 hex digits of sha256 over its rows of this examination}"
     ),
-    comment="Digest of one result and its rows in other tables, made when its scan was complete.",
+    seal(),
+    comment="Digest of one result and its rows in other tables, made when it was recorded.",
 )
 
 scan_digest = sa.Table(
@@ -46,6 +47,16 @@ audit_head = sa.Table(
     column("signed", UtcTime, "when"),
     sa.CheckConstraint("id = 1", name="one_row"),
     comment="The last entry of the audit log, signed; a log that ends before it was truncated.",
+)
+
+seal_total = sa.Table(
+    "seal_total",
+    metadata,
+    sa.Column("name", sa.Text, primary_key=True, nullable=False, comment="a table with seals"),
+    column("n_rows", sa.BigInteger, "its rows"),
+    column("total", sa.Text, "sum of their seals, modulo 2 to the power of 256, hex"),
+    seal(),
+    comment="How many rows a table with seals has, and which: rows that were removed or doubled are noticed.",
 )
 
 APPEND_ONLY: dict[str, tuple[str, ...]] = {"scan_digest": ("id",)}

@@ -11,15 +11,11 @@ health_window = sa.Table(
     "health_window",
     metadata,
     key("examination_id", "examination.id", "the examination"),
-    column("n_chars", sa.BigInteger, "length of the text window with the best health score"),
+    column("n_chars", sa.BigInteger, "length of the text window with the best health score; 0 = no window"),
     column("counts", CanonicalJson, "{concept, kind or cue of the dictionaries: count in that window}"),
-    column(
-        "evidence",
-        CanonicalJson,
-        "{input of the decision table besides the score: number}",
-    ),
+    column("evidence", CanonicalJson, "{what the file holds, or input of P(PHI): number}"),
     sa.CheckConstraint("n_chars >= 0", name="length_not_negative"),
-    comment="Training data of `phiscan learn`: counts of dictionary ids; never the words.",
+    comment="Evidence for `phiscan learn`: counts of dictionary ids, sizes of inputs; never the words.",
 )
 
 model_version = sa.Table(
@@ -29,7 +25,7 @@ model_version = sa.Table(
     column("made", UtcTime, "when it was learned"),
     column("made_by", SafeText, "who requested it"),
     column("files", CanonicalJson, "{file in PHISCAN_HOME/models/NUMBER: sha256 of its bytes}"),
-    column("summary", CanonicalJson, "training data, results on held-out files, and warnings"),
+    column("summary", CanonicalJson, "training data, effect on the last scan, and warnings"),
     sa.CheckConstraint("made_by <> ''", name="made_by_named"),
     sqlite_autoincrement=True,
     comment="A version of models learned from decisions. Append-only; making one does not use it.",
@@ -48,6 +44,7 @@ model_activation = sa.Table(
     ),
     column("activated", UtcTime, "when"),
     column("activated_by", SafeText, "who"),
+    column("accepted", SafeText, "why, if something spoke against the version; empty otherwise", default=""),
     sa.CheckConstraint("activated_by <> ''", name="activated_by_named"),
     sqlite_autoincrement=True,
     comment="Which version scans use from now on. Append-only: going back is a later activation.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from phiscan.store.column_types import CanonicalJson, RowId, SafeText, UtcTime
-from phiscan.store.tables.schema import column, key, metadata, one_of, row_id
+from phiscan.store.tables.schema import column, key, metadata, one_of, row_id, seal
 
 legal_hold = sa.Table(
     "legal_hold",
@@ -32,6 +32,7 @@ scan_totals = sa.Table(
     metadata,
     key("scan_id", "scan.id", "the scan"),
     column("summary", CanonicalJson, "the numbers of the scan as they were before the first purge"),
+    seal(),
     comment="Numbers of scans some of whose rows were purged: they can no longer be counted.",
 )
 

@@ -12,17 +12,19 @@ decision = sa.Table(
     "decision",
     metadata,
     row_id("number of the decision; of several, the highest number applies"),
-    column("file_id", RowId, "the file", sa.ForeignKey("file.id")),
+    column("file_id", RowId, "the file; it stands for identical ones", sa.ForeignKey("file.id")),
     column("examination_id", RowId, "the result the reviewer saw", sa.ForeignKey("examination.id")),
     column("content_hash", sa.Text, "blake3 of the content decided upon; other content needs a new decision"),
     column("verdict", sa.Text, "phi, not_phi or unsure"),
     column("reviewer", SafeText, "who decided"),
     column("reason", SafeText, "reason from a short list; may be empty"),
     column("note", SafeText, "free text of the reviewer; may be empty"),
+    column("by_name", sa.Boolean, "judged by the file's name, unopened: counts in no bound"),
     column("decided", UtcTime, "when"),
     one_of("verdict", (v.value for v in Verdict)),
     sa.CheckConstraint("reviewer <> ''", name="reviewer_named"),
-    sa.Index(None, "file_id", "content_hash"),
+    sa.Index(None, "file_id"),
+    sa.Index(None, "content_hash"),
     sqlite_autoincrement=True,
     comment="A reviewer's verdict. Append-only: undoing is a later decision.",
 )
@@ -39,6 +41,27 @@ assignment = sa.Table(
     sa.Index(None, "file_id"),
     sqlite_autoincrement=True,
     comment="The assignment of a file to a reviewer. Append-only.",
+)
+
+incident_entry = sa.Table(
+    "incident_entry",
+    metadata,
+    row_id("number of the entry; of several about one field or file, the highest number applies"),
+    column("incident", RowId, "number of the incident; null = of a file alone, an owner's answer", null=True),
+    column("kind", sa.Text, "what was done: a text, a state, a file added or removed, an owner's answer"),
+    column("field", SafeText, "the field of a text, the state, or the answer; empty for a file"),
+    column("text", SafeText, "free text, without identifiers of the files; may be empty"),
+    column("file_id", RowId, "the file that it is about", sa.ForeignKey("file.id"), null=True),
+    column("entered_by", SafeText, "who"),
+    column("entered", UtcTime, "when"),
+    one_of("kind", ("text", "state", "add", "remove", "answer")),
+    sa.CheckConstraint("(incident IS NULL) = (kind = 'answer')", name="incident_given"),
+    sa.CheckConstraint("(file_id IS NULL) = (kind IN ('text', 'state'))", name="file_given"),
+    sa.CheckConstraint("entered_by <> ''", name="entered_by_named"),
+    sa.Index(None, "incident"),
+    sa.Index(None, "file_id"),
+    sqlite_autoincrement=True,
+    comment="The record of privacy incidents: what was written, decided and grouped. Append-only.",
 )
 
 audit_log = sa.Table(
@@ -62,6 +85,7 @@ audit_log = sa.Table(
 APPEND_ONLY: dict[str, tuple[str, ...]] = {
     "decision": ("id",),
     "assignment": ("id",),
+    "incident_entry": ("id",),
     "audit_log": ("id", "hash", "prev_hash"),
 }
 """The append-only tables of this module and their unique columns, by which a REPLACE could remove a row."""

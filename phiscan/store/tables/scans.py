@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from phiscan.model import EntityType, FailReason, Outcome, Referral
 from phiscan.store.column_types import CanonicalJson, Clamped64, RowId, SafeText, Unsigned64, UtcTime
-from phiscan.store.tables.schema import column, key, metadata, one_of, row_id
+from phiscan.store.tables.schema import column, key, metadata, one_of, row_id, seal
 
 scan = sa.Table(
     "scan",
@@ -65,6 +65,7 @@ early_result = sa.Table(
         comment="raw bytes of the path relative to the root",
     ),
     column("result", sa.Text, "the result as a JSON list: positions, types, masked shapes and keyed hashes"),
+    seal(),
     comment="Results of a running scan that cannot be recorded yet: an earlier file is still being read.",
 )
 
@@ -110,12 +111,11 @@ examination = sa.Table(
     column("prototype_distance", sa.Integer, "Hamming distance to it", null=True),
     column("n_people", sa.Integer, "distinct people at risk in the file, an estimate"),
     column(
-        "people_low",
-        sa.BigInteger,
-        "lower end of the 95% interval of n_people; null if the whole text was examined",
-        null=True,
+        "people_interval",
+        CanonicalJson,
+        "95% interval of n_people, [low, high]; null if the whole text was examined",
+        default="null",
     ),
-    column("people_high", sa.BigInteger, "upper end of that interval", null=True),
     column("n_findings", sa.Integer, "number of findings; of each type in finding_counts"),
     column(
         "health_score", sa.Double, "health information about a person, 0 to 1, 0.5 = threshold", null=True
@@ -123,7 +123,7 @@ examination = sa.Table(
     column("health_distance", sa.Double, "Euclidean distance to the k-th nearest prototype", null=True),
     column("health_prototype", SafeText, "name of the nearest health prototype"),
     column("referral", sa.Text, "decision of the pipeline; null unless screened", null=True),
-    column("decision_case", SafeText, "row of the decision table that applied"),
+    column("case", SafeText, "the case of the decision"),
     column("detectors", CanonicalJson, "verdict of each independent detector, [[name, is PHI], ...]"),
     column(
         "detector_probabilities",
@@ -138,7 +138,7 @@ examination = sa.Table(
         null=True,
     ),
     column(
-        "decision_reasons",
+        "reasons",
         CanonicalJson,
         "largest contributions to P(PHI), [[input, added log-odds], ...]",
         default="[]",
@@ -146,7 +146,7 @@ examination = sa.Table(
     column(
         "second_look",
         sa.Boolean,
-        "not referred, but marked by a detector or by the decision table",
+        "not referred, but marked by a detector",
         default=sa.false(),
     ),
     column(
@@ -155,11 +155,24 @@ examination = sa.Table(
         "which recognizers ran on it: everything, needed, audit or left_out; empty if not known",
         default="",
     ),
+    column(
+        "by_name", sa.Boolean, "referred by the names of file, folder or member alone", default=sa.false()
+    ),
+    column("language", sa.Text, "language of its text, ISO 639; empty: none, or not read", default=""),
+    column(
+        "covered",
+        sa.Boolean,
+        "false: a part of its text is in a language or script that is not read, so it is not clean",
+        default=sa.true(),
+    ),
     column("finding_counts", CanonicalJson, "number of findings of each type, {type: number}", default="{}"),
     column("risk", sa.Double, "order in the queue: people x kinds of identifiers x exposure x score"),
     one_of("outcome", (o.value for o in Outcome if o is not Outcome.UNCHANGED)),
     one_of("referral", (r.value for r in Referral)),
-    sa.CheckConstraint("(outcome = 'screened') = (referral IS NOT NULL)", name="referral_if_screened"),
+    sa.CheckConstraint(
+        "CASE WHEN outcome = 'screened' THEN referral IS NOT NULL ELSE (referral IS NOT NULL) = by_name END",
+        name="referral_if_screened_or_by_name",
+    ),
     sa.CheckConstraint("(outcome = 'screened') = (reason = '')", name="reason_unless_screened"),
     sa.CheckConstraint("hamming >= 0 AND prototype_distance >= 0", name="distances_not_negative"),
     sa.CheckConstraint("n_people >= 0 AND n_findings >= 0 AND n_chars >= 0", name="counts_not_negative"),
@@ -197,6 +210,7 @@ finding = sa.Table(
     column("reasons", CanonicalJson, "steps of the score, [[kind, detail, score after], ...]"),
     column("preview", SafeText, "shape of the value: letters as X and x, digits as 9"),
     column("identity", sa.Text, "HMAC-SHA256 of type and normalised value, hex"),
+    column("words", sa.LargeBinary, "of a name: the first 8 bytes of the HMAC of each of its words"),
     one_of("entity_type", (e.value for e in EntityType)),
     sa.CheckConstraint("0 <= span_start AND span_start < span_end", name="span_order"),
     sa.CheckConstraint("score BETWEEN 0 AND 1", name="score_range"),
@@ -270,6 +284,7 @@ departure = sa.Table(
         sa.ForeignKey("file.id"),
         null=True,
     ),
+    seal(),
     sa.Index(None, "file_id"),
     sa.Index(None, "moved_to"),
     comment="A file that was deleted, or moved, between two complete scans of its root.",
@@ -288,5 +303,6 @@ folder = sa.Table(
     ),
     column("digest", sa.LargeBinary, "blake3 over the file system state of its entries, 16 bytes"),
     column("file_runs", CanonicalJson, "its files and other entries, [[first, last], ...] of file.id"),
+    seal(),
     comment="A folder whose results are all current: they stay valid while its digest is the same.",
 )

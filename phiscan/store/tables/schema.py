@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
 from typing import Any
 
 import sqlalchemy as sa
@@ -32,7 +33,7 @@ def column(
 ) -> sa.Column[Any]:
     """Return a column with its comment, NOT NULL unless ``null``.
 
-    ``default``: the value in rows written before the column was added.
+    ``default``: the value in rows written without one.
     """
     return sa.Column(name, kind, *args, nullable=null, comment=comment, server_default=default)
 
@@ -42,9 +43,35 @@ def row_id(comment: str) -> sa.Column[Any]:
     return sa.Column("id", RowId, primary_key=True, autoincrement=True, comment=comment)
 
 
+def seal() -> sa.Column[Any]:
+    """Return the column with a row's HMAC under the signing key (``store.seals``)."""
+    return column("seal", sa.Text, "HMAC-SHA256 of the row under audit.key; empty without that key")
+
+
 def key(name: str, target: str, comment: str) -> sa.Column[Any]:
     """Return a column of a primary key that points at another table."""
     reference = (sa.ForeignKey(target),) if target else ()
     return sa.Column(
         name, RowId, *reference, primary_key=True, autoincrement=False, nullable=False, comment=comment
     )
+
+
+def digest(metadata: sa.MetaData, append_only: Mapping[str, Sequence[str]]) -> str:
+    """Return 12 hex digits of sha256 over names, types, keys and constraints of all tables; not comments."""
+    lines = [f"{table} {unique}" for table, unique in append_only.items()]
+    for table in metadata.tables.values():
+        for item in table.columns:
+            default = getattr(item.server_default, "arg", "")
+            keys = sorted(key.target_fullname for key in item.foreign_keys)
+            checks = sorted(str(getattr(check, "sqltext", "")) for check in item.constraints)
+            kind = f"{type(item.type).__name__} {item.nullable} {default} {item.primary_key}"
+            lines.append(f"{table.name} {item.name} {kind} {keys} {checks}")
+        lines += (
+            f"{table.name} {constraint.name} {getattr(constraint, 'sqltext', '')} {constraint.columns.keys()}"
+            for constraint in table.constraints
+            if isinstance(constraint, sa.CheckConstraint | sa.UniqueConstraint)
+        )
+        lines += (
+            f"{table.name} {index.name} {index.unique} {index.columns.keys()}" for index in table.indexes
+        )
+    return sha256("\n".join(sorted(lines)).encode()).hexdigest()[:12]

@@ -7,7 +7,7 @@ from enum import StrEnum
 import sqlalchemy as sa
 
 from phiscan.store.column_types import RowId, SafeText, UtcTime
-from phiscan.store.tables.schema import column, metadata, one_of, row_id
+from phiscan.store.tables.schema import column, metadata, one_of, row_id, seal
 
 
 class Role(StrEnum):
@@ -18,6 +18,7 @@ class Role(StrEnum):
     LEAD = "lead"
     AUDITOR = "auditor"
     ADMIN = "admin"
+    OWNER = "owner"  # of files on a share: sees their own files alone
 
 
 class UserEvent(StrEnum):
@@ -45,7 +46,7 @@ user_account = sa.Table(
     row_id("number of the account"),
     column("name", SafeText, "name for signing in; shown with every decision"),
     column("name_key", SafeText, "the name folded, so that two names cannot differ by case alone"),
-    column("role", sa.Text, "reader, reviewer, lead, auditor or admin"),
+    column("role", sa.Text, "reader, reviewer, lead, auditor, admin or owner"),
     column("password_hash", sa.Text, "Argon2id; empty = no password, signs in through the provider only"),
     column("subject", SafeText, "issuer and subject at the identity provider", null=True),
     column("created", UtcTime, "when the account was made"),
@@ -93,8 +94,8 @@ web_session = sa.Table(
         "purpose",
         SafeText,
         "purpose of reveals in this session; empty = not given yet",
-        default="",
     ),
+    seal(),
     one_of("method", ("password", "provider")),
     sa.CheckConstraint("length(token_hash) = 64", name="token_is_a_hash"),
     sa.UniqueConstraint("token_hash"),
@@ -176,6 +177,7 @@ recovery_code = sa.Table(
     column("user_id", RowId, "whose", sa.ForeignKey("user_account.id")),
     column("code_hash", sa.Text, "HMAC-SHA256 of account and code under a key of the home"),
     column("used", UtcTime, "when it was used; null = not yet", null=True),
+    seal(),
     sa.CheckConstraint("length(code_hash) = 64", name="code_is_a_hash"),
     sa.UniqueConstraint("code_hash"),
     sa.Index(None, "user_id"),

@@ -12,10 +12,9 @@ from starlette.responses import PlainTextResponse, Response
 from phiscan.monitoring.metrics import CONTENT_TYPE, metrics_text
 from phiscan.review.accounts.users import Role, User
 from phiscan.web.access import RIGHTS, Permission, Routes
-from phiscan.web.api.models import Body
-from phiscan.web.request_context import DeskNow
+from phiscan.web.api.routes_queue import Body
+from phiscan.web.request_context import MAX_NUMBER, DeskNow, RowNumber
 from phiscan.web.routes.accounts.users import not_oneself
-from phiscan.web.row_numbers import MAX_NUMBER, RowNumber
 from phiscan.web.session import SignedIn
 
 routes = Routes()

@@ -7,31 +7,229 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Annotated
+from datetime import datetime
+from typing import Annotated, Self
 
 from fastapi import Query, Request
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response, StreamingResponse
 
 from phiscan.errors import InputError
-from phiscan.model import Span
+from phiscan.model import EntityType, FailReason, Span, Verdict
 from phiscan.review.accounts.users import User
-from phiscan.review.decisions.corrections import Mark
-from phiscan.review.worklist.model import WorkPage
+from phiscan.review.decisions.corrections import Correction, ItemCorrections, Mark
+from phiscan.review.worklist.model import MAX_NOTE_CHARS, Decided, FileRecord, WorkPage, WorkState
+from phiscan.review.worklist.record_json import finding_json, record_json
 from phiscan.web.access import Permission, Routes, may
-from phiscan.web.api.models import (
-    Assignment,
-    Detail,
-    Item,
-    Items,
-    NewMark,
-    NewVerdict,
-    RecordedVerdict,
-    SpanMark,
-)
-from phiscan.web.request_context import Desk, DeskNow
-from phiscan.web.row_numbers import MAX_NUMBER, RowNumber
+from phiscan.web.request_context import MAX_NUMBER, Desk, DeskNow, RowNumber
 from phiscan.web.session import SignedIn, address_of
 from phiscan.web.work_query import ListQuery, read_query
+
+
+class Body(BaseModel):
+    """A request body: an unknown field is an error, because a misspelt one would silently not apply."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Item(BaseModel):
+    """One row of the queue; results of the machine are null or empty for a blind item."""
+
+    file: int
+    root: str
+    path: str
+    media_type: str
+    size: int
+    owner: str
+    exposure: str
+    risk: float | None = Field(description="null for a blind item: its place in the list was drawn")
+    blind: bool
+    pii: list[str]
+    people: int | None
+    people_interval: tuple[int, int] | None = Field(
+        description="95 % interval of people; null where everything was counted"
+    )
+    findings: int | None
+    health: float | None
+    case: str | None
+    state: WorkState
+    reviewer: str | None
+    decided: datetime | None
+    assignee: str | None
+    new: bool
+    group: int | None
+    suppressed: bool
+    seen: int = Field(description="to be sent back with a verdict: what the reviewer saw")
+
+    @classmethod
+    def of(cls, item: FileRecord) -> Item:
+        """Convert an item of the list."""
+        values = record_json(item, cls.model_fields)
+        return cls(**{**values, "owner": item.owner, "case": item.case or None})
+
+
+class Items(BaseModel):
+    """A page of the queue; ``after``: the value of ``at`` for the next page; null = this was the last."""
+
+    n: int
+    items: list[Item]
+    after: str | None
+
+
+class FoundReason(BaseModel):
+    """One step of a finding's score."""
+
+    kind: str
+    detail: str
+    score: float
+
+
+class Found(BaseModel):
+    """One identifier: location and reasons, never its value; ``shape``: letters as X and x, digits as 9."""
+
+    position: int
+    type: EntityType
+    shape: str
+    locator: str
+    start: int
+    end: int
+    score: float
+    source: str
+    reasons: list[FoundReason]
+    identity: str
+
+
+class Term(BaseModel):
+    """A health concept found."""
+
+    concept: str
+    count: int
+    locator: str
+
+
+class Unread(BaseModel):
+    """A part that could not be read."""
+
+    locator: str
+    reason: FailReason
+    detail: str
+
+
+class SpanMark(BaseModel):
+    """The correction of one span; ``position`` null: a missed one."""
+
+    position: int | None
+    mark: Mark
+    type: EntityType
+    start: int
+    end: int
+    reviewer: str
+    corrected: datetime
+
+    @classmethod
+    def of(cls, one: Correction) -> SpanMark:
+        """Convert a correction."""
+        return cls(
+            position=one.position,
+            mark=one.mark,
+            type=one.entity_type,
+            start=one.span.start,
+            end=one.span.end,
+            reviewer=one.reviewer,
+            corrected=one.corrected,
+        )
+
+
+class Detail(BaseModel):
+    """One item with its evidence."""
+
+    item: Item
+    mode: int
+    uid: int
+    readers: list[str]
+    content_hash: str
+    hamming: int | None
+    missing: list[str]
+    nearest_prototype: str | None
+    prototype_distance: int | None
+    health_prototype: str | None
+    detectors: dict[str, bool]
+    detector_probability: dict[str, float] = Field(description="P(PHI) by each detector alone")
+    found: list[Found]
+    terms: list[Term]
+    unread: list[Unread]
+    corrections: list[SpanMark]
+    spans_complete: bool
+
+    @classmethod
+    def of(cls, record: FileRecord, marks: ItemCorrections) -> Detail:
+        """Convert an item; a blind item's corrections are omitted, because they would reveal its findings."""
+        own = {"item", "found", "corrections", "spans_complete"}
+        values = record_json(record, cls.model_fields.keys() - own)
+        prototypes = ("nearest_prototype", "health_prototype")
+        return cls(
+            **{**values, **{name: values[name] or None for name in prototypes}},
+            item=Item.of(record),
+            found=[
+                Found(position=position, **finding_json(one)) for position, one in enumerate(record.findings)
+            ],
+            corrections=[] if record.blind else [SpanMark.of(one) for one in marks.spans],
+            spans_complete=marks.complete and not record.blind,
+        )
+
+
+class NewVerdict(Body):
+    """A verdict; ``token``: random text, so that a repeated request is recorded once."""
+
+    verdict: Verdict
+    seen: int = Field(ge=1, le=MAX_NUMBER)
+    token: str = Field(default="", max_length=100)
+    reason: str = Field(default="", max_length=200)
+    note: str = Field(default="", max_length=MAX_NOTE_CHARS)
+    override: bool = False
+    by_name: bool = Field(
+        default=False, description="judge a blind file by its name, unopened: counts in no estimate"
+    )
+
+
+class RecordedVerdict(BaseModel):
+    """A verdict as it was recorded; ``repeated``: the same token was used before."""
+
+    file: int
+    verdict: Verdict
+    reviewer: str
+    decided: datetime
+    repeated: bool
+
+    @classmethod
+    def of(cls, made: Decided) -> Self:
+        """Convert the result of a verdict."""
+        return cls(
+            file=made.file_id,
+            verdict=made.verdict,
+            reviewer=made.reviewer,
+            decided=made.decided,
+            repeated=made.repeated,
+        )
+
+
+class NewMark(Body):
+    """The correction of one span: see ``Mark`` for the required fields of each."""
+
+    mark: Mark
+    seen: int = Field(ge=1, le=MAX_NUMBER)
+    position: int | None = Field(default=None, ge=0, le=MAX_NUMBER)
+    type: EntityType | None = None
+    start: int | None = Field(default=None, ge=0, le=MAX_NUMBER)
+    end: int | None = Field(default=None, ge=1, le=MAX_NUMBER)
+
+
+class Assignment(Body):
+    """The assignee; "" = removes the assignment."""
+
+    files: list[int] = Field(min_length=1, max_length=1000)
+    assignee: str = Field(max_length=200)
+
 
 FILTERS = {
     "parameters": [
@@ -96,7 +294,10 @@ def item(file_id: RowNumber, user: SignedIn, desk: DeskNow) -> Detail:
 
 @routes.api("POST", "/items/{file_id}/verdict", needs=Permission.DECIDE, summary="Decide")
 def decide(file_id: RowNumber, body: NewVerdict, user: SignedIn, desk: DeskNow) -> RecordedVerdict:
-    """Record a verdict; 409 if the content has changed, or another user has decided."""
+    """Record a verdict; 409 if the content has changed, or another user has decided.
+
+    400 for a blind item whose text the user has not revealed on its page, unless ``by_name`` is set.
+    """
     desk.store.desk.item(file_id, viewer=user.name, now=desk.now())  # raises unless the item is in the list
     made = desk.store.desk.decide(
         file_id,
@@ -108,6 +309,7 @@ def decide(file_id: RowNumber, body: NewVerdict, user: SignedIn, desk: DeskNow) 
         override=body.override,
         reason=body.reason,
         note=body.note,
+        by_name=body.by_name,
     )
     return RecordedVerdict.of(made)
 

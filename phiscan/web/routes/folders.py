@@ -3,28 +3,367 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated
+from urllib.parse import urlencode
 
 from fastapi import Form, Request
 from starlette.responses import RedirectResponse, Response
 
 from phiscan.errors import InputError
-from phiscan.language import count, ngettext
+from phiscan.language import count, lazy_gettext, ngettext
 from phiscan.language import gettext as _
 from phiscan.model import Verdict
 from phiscan.review.accounts.users import User
 from phiscan.review.decisions.group_verdicts import MAX_AT_ONCE
-from phiscan.review.worklist.model import REASONS, WorkFilter
+from phiscan.review.worklist.folder_totals import FolderLevel, FolderTotal
+from phiscan.review.worklist.model import REASONS, Exposure, FileRecord, WorkFilter, WorkState
+from phiscan.visible import visible
 from phiscan.web.access import Permission, Routes, may
 from phiscan.web.notices import notice
 from phiscan.web.request_context import Desk, DeskNow
 from phiscan.web.routes.item import is_reason_of
-from phiscan.web.routes.queue import reviewers
+from phiscan.web.routes.queue import place_words, reviewers, verdict_words
 from phiscan.web.session import SignedIn
-from phiscan.web.views.folders import SIZES, folder_url, folder_view
-from phiscan.web.views.group_samples import drawn_samples
-from phiscan.web.views.queue import place_words, verdict_words
+from phiscan.web.views.group import drawn_samples
 from phiscan.web.work_query import ListQuery, read_query
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A rectangle; x and y are its upper left corner."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+    def inset(self, margin: float, top: float) -> Box:
+        """Return the area inside a margin on three sides and a heading on top; never negative."""
+        return Box(
+            self.x + margin,
+            self.y + top,
+            max(0.0, self.width - 2 * margin),
+            max(0.0, self.height - top - margin),
+        )
+
+
+def squarified(weights: Sequence[float], area: Box) -> list[Box]:
+    """Return one box per weight, in the same order, that fill the area.
+
+    Args:
+        weights: positive, in descending order.
+        area: the rectangle to fill.
+
+    >>> [(round(box.width), round(box.height)) for box in squarified([2, 1, 1], Box(0, 0, 40, 20))]
+    [(20, 20), (20, 10), (20, 10)]
+    """
+    total = sum(weights)
+    if total <= 0 or area.width <= 0 or area.height <= 0:
+        return [Box(area.x, area.y, 0.0, 0.0) for _ in weights]
+    scale = area.width * area.height / total
+    sizes = [weight * scale for weight in weights]
+    boxes: list[Box] = []
+    left = area
+    at = 0
+    while at < len(sizes):
+        side = min(left.width, left.height)
+        end = at + 1
+        while end < len(sizes) and _worst(sizes[at : end + 1], side) <= _worst(sizes[at:end], side):
+            end += 1
+        boxes += _tree_map_row(sizes[at:end], left)
+        left = _rest(sum(sizes[at:end]), left)
+        at = end
+    return boxes
+
+
+def _worst(sizes: Sequence[float], side: float) -> float:
+    """Return the greatest aspect ratio of a row of these areas along a side."""
+    if side <= 0:
+        return float("inf")
+    depth = sum(sizes) / side
+    return max(max(depth * depth / size, size / (depth * depth)) for size in sizes)
+
+
+def _tree_map_row(sizes: Sequence[float], area: Box) -> list[Box]:
+    boxes, x, y = [], area.x, area.y
+    is_wide = area.width >= area.height
+    side = area.height if is_wide else area.width
+    depth = sum(sizes) / side if side > 0 else 0.0
+    for size in sizes:
+        length = size / depth if depth > 0 else 0.0
+        boxes.append(Box(x, y, depth, length) if is_wide else Box(x, y, length, depth))
+        x, y = (x, y + length) if is_wide else (x + length, y)
+    return boxes
+
+
+def _rest(size: float, area: Box) -> Box:
+    if area.width >= area.height:
+        depth = size / area.height if area.height > 0 else 0.0
+        return Box(area.x + depth, area.y, max(0.0, area.width - depth), area.height)
+    depth = size / area.width if area.width > 0 else 0.0
+    return Box(area.x, area.y + depth, area.width, max(0.0, area.height - depth))
+
+
+MAX_BOXES = 30  # of the map; smaller folders are joined in one box
+MAX_INNER = 12  # boxes within a box
+MAX_ROWS = 300  # of the table
+WIDE, TALL = Box(0, 0, 880, 380), Box(0, 0, 340, 460)  # for a screen, and for a phone
+_HEADING, _MARGIN = 40.0, 4.0  # of a box with boxes in it
+_MIN_WIDTH, _MIN_HEIGHT = 84.0, 74.0  # a smaller box has no inner boxes
+_CHAR, _LINE = 7.9, 20.0  # width of a character and height of a line, of the labels
+_BAR = 5.0
+
+SIZES: Mapping[str, tuple[str, Callable[[FolderTotal], int]]] = {
+    "people": (lazy_gettext("people"), lambda total: total.people),
+    "files": (lazy_gettext("files"), lambda total: total.n_files),
+    "open": (lazy_gettext("files still open"), lambda total: total.n_open),
+}
+"""The quantities that the area of a box can represent: label and number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A segment of the bar at the bottom of a box: files with one verdict."""
+
+    kind: str
+    x: float
+    width: float
+
+
+@dataclass(frozen=True, slots=True)
+class MapBox:
+    """One rectangle of the map."""
+
+    box: Box
+    exposure: int  # 0 to 3: how many of its files everyone can read
+    label: str  # "" = too small
+    detail: str
+    words: str  # text alternative of the box
+    url: str  # "" = no link
+    bars: tuple[Bar, ...]
+    inner: tuple[MapBox, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FolderRow:
+    """One line of the table."""
+
+    name: str
+    url: str
+    review_url: str
+    total: FolderTotal
+    n_phi: int
+    n_not_phi: int
+    n_unsure: int
+    n_everyone: int
+
+
+@dataclass(frozen=True, slots=True)
+class FolderView:
+    """The content of the page."""
+
+    title: str
+    crumbs: tuple[tuple[str, str], ...]  # words and address
+    root_id: int | None
+    folder: str
+    size: str
+    sizes: tuple[tuple[str, str, str], ...]  # name, words, address
+    row: FolderRow
+    maps: tuple[tuple[str, Box, tuple[MapBox, ...]], ...]
+    rows: tuple[FolderRow, ...]
+    n_rows: int
+    items: tuple[FileRecord, ...]
+    query: ListQuery
+    decide_url: str  # page where several files are decided at once
+
+
+def folder_url(root_id: int | None, folder: str, size: str = "people", path: str = "/folders") -> str:
+    """Return the address of a folder's page.
+
+    >>> folder_url(1, "Clinics/2024")
+    '/folders?root=1&folder=Clinics%2F2024'
+    """
+    values: dict[str, str | int] = {} if root_id is None else {"root": root_id}
+    values |= {"folder": folder} if folder else {}
+    values |= {} if size == "people" else {"size": size}
+    return f"{path}?{urlencode(values)}" if values else path
+
+
+def folder_view(
+    level: FolderLevel,
+    *,
+    root_id: int | None,
+    folder: str,
+    roots: Mapping[int, str],
+    size: str,
+    items: Sequence[FileRecord],
+) -> FolderView:
+    """Build the view of one folder."""
+    weigh = SIZES[size][1]
+    children = sorted(level.children, key=lambda one: (-weigh(one), -one.n_files, one.name))
+    parts = [part for part in folder.split("/") if part]
+    crumbs = [(_("All shares"), folder_url(None, "", size))] if len(roots) > 1 else []
+    if root_id is not None:
+        crumbs.append((visible(roots.get(root_id, "")), folder_url(root_id, "", size)))
+        crumbs += [
+            (visible(part), folder_url(root_id, "/".join(parts[: at + 1]), size))
+            for at, part in enumerate(parts)
+        ]
+    title = crumbs[-1][0] if crumbs else _("Folders")
+    query = ListQuery(WorkFilter(root_id=root_id, folder=folder))
+    return FolderView(
+        title=title,
+        crumbs=tuple(crumbs[:-1]),
+        root_id=root_id,
+        folder=folder,
+        size=size,
+        sizes=tuple(
+            (name, words, folder_url(root_id, folder, name)) for name, (words, _weigh) in SIZES.items()
+        ),
+        row=_row(level.total, size, title),
+        maps=tuple(
+            (name, area, _boxes(children, area, size, depth=1))
+            for name, area in (("wide", WIDE), ("tall", TALL))
+        ),
+        rows=tuple(_row(one, size) for one in children[:MAX_ROWS]),
+        n_rows=len(children),
+        items=tuple(items),
+        query=query,
+        decide_url=folder_url(root_id, folder, path="/folders/decide") if folder else "",
+    )
+
+
+def _row(total: FolderTotal, size: str, name: str = "") -> FolderRow:
+    query = ListQuery(WorkFilter(root_id=total.root_id or None, folder=total.folder))
+    return FolderRow(
+        name=name or _name(total),
+        url=folder_url(total.root_id, total.folder, size) if total.name else "",
+        review_url=query.url("/queue/next") if total.name or name else "",
+        total=total,
+        n_phi=total.by_state[WorkState.PHI],
+        n_not_phi=total.by_state[WorkState.NOT_PHI],
+        n_unsure=total.by_state[WorkState.UNSURE],
+        n_everyone=total.by_exposure[Exposure.EVERYONE],
+    )
+
+
+def _name(total: FolderTotal) -> str:
+    return visible(total.name) or _("Files directly in this folder")
+
+
+def _boxes(totals: Sequence[FolderTotal], area: Box, size: str, *, depth: int) -> tuple[MapBox, ...]:
+    """Lay folders out; the smallest and those of weight zero become one box at the end."""
+    weigh = SIZES[size][1]
+    ordered = sorted(totals, key=lambda one: -weigh(one))
+    most = MAX_BOXES if depth else MAX_INNER
+    shown = [one for one in ordered[:most] if weigh(one) > 0]
+    rest = [one for one in ordered if one not in shown]
+    weights: list[float] = [weigh(one) for one in shown]
+    others = sum(weigh(one) for one in rest)
+    if others:
+        weights.append(others)
+    # The remainder is last, whatever its weight: the descending order only makes boxes squarer.
+    boxes = squarified(weights, area)
+    made = [_box(one, box, size, depth=depth) for one, box in zip(shown, boxes, strict=False)]
+    if others:
+        words = ngettext(
+            "{n} smaller folder: {others} {what}",
+            "{n} smaller folders: {others} {what}",
+            len(rest),
+            others=count(others),
+            what=SIZES[size][0],
+        )
+        label, detail = _labels(ngettext("{n} more", "{n} more", len(rest)), count(others), boxes[-1])
+        made.append(MapBox(boxes[-1], 0, label, detail, words, "", ()))
+    return tuple(made)
+
+
+def _box(total: FolderTotal, box: Box, size: str, *, depth: int) -> MapBox:
+    n_phi, n_everyone = total.by_state[WorkState.PHI], total.by_exposure[Exposure.EVERYONE]
+    numbers = " · ".join(
+        (
+            _people(total.people),
+            _("{n} PHI", n=count(n_phi)),
+            ngettext("{n} open", "{n} open", total.n_open),
+        )
+    )
+    name = visible(total.name) or _("files here")
+    label, detail = _labels(name, numbers if depth else count(SIZES[size][1](total)), box)
+    is_split = depth and box.width >= _MIN_WIDTH and box.height >= _MIN_HEIGHT
+    has_folders = any(one.name for one in total.below)
+    inner = (
+        _boxes(total.below, box.inset(_MARGIN, _HEADING).inset(0, 0), size, depth=0)
+        if is_split and has_folders
+        else ()
+    )
+    return MapBox(
+        box,
+        exposure_step(n_everyone, total.n_files),
+        label,
+        detail,
+        _words(total, name),
+        folder_url(total.root_id, total.folder, size) if total.name else "",
+        _bars(total, box) if not inner else (),
+        inner,
+    )
+
+
+def _words(total: FolderTotal, name: str) -> str:
+    return _(
+        "{name}: {files}, {people}, {phi} PHI, {open}, {everyone} readable by everyone",
+        name=name,
+        files=ngettext("{n} file", "{n} files", total.n_files),
+        people=_people(total.people),
+        phi=count(total.by_state[WorkState.PHI]),
+        open=ngettext("{n} open", "{n} open", total.n_open),
+        everyone=count(total.by_exposure[Exposure.EVERYONE]),
+    )
+
+
+def _people(n: int) -> str:
+    return ngettext("{n} person", "{n} people", n)
+
+
+def exposure_step(n_everyone: int, n_files: int) -> int:
+    """Return the share of files that everyone can read: 0 none, 1 under half, 2 half or more, 3 all.
+
+    >>> [exposure_step(n, 4) for n in (0, 1, 2, 4)]
+    [0, 1, 2, 3]
+    """
+    if not n_everyone:
+        return 0
+    if n_everyone == n_files:
+        return 3
+    return 2 if 2 * n_everyone >= n_files else 1
+
+
+def _labels(name: str, detail: str, box: Box) -> tuple[str, str]:
+    """Return the two lines of text that fit into a box."""
+    max_chars = int((box.width - 12) / _CHAR)
+    if max_chars < 4 or box.height < _LINE:  # noqa: PLR2004 (three letters and a mark say nothing)
+        return "", ""
+    label = name if len(name) <= max_chars else name[: max_chars - 1] + "…"
+    parts = detail.split(" · ")
+    while len(" · ".join(parts)) > max_chars and len(parts) > 1:
+        parts.pop()
+    second = " · ".join(parts)
+    return label, second if len(second) <= max_chars and box.height >= 2 * _LINE else ""
+
+
+def _bars(total: FolderTotal, box: Box) -> tuple[Bar, ...]:
+    """Return the verdicts as segments of a bar as wide as the box."""
+    if box.height < 2 * _BAR or not total.n_files:
+        return ()
+    x, bars = box.x + 2, []
+    for state in (WorkState.PHI, WorkState.UNSURE, WorkState.NOT_PHI):
+        width = max(0.0, box.width - 4) * total.by_state[state] / total.n_files
+        if width:
+            bars.append(Bar(state.value, x, width))
+        x += width
+    return tuple(bars)
+
 
 N_ITEMS = 8  # undecided files of highest risk that the page lists
 MAX_ASSIGNED = 5_000  # files that one form assigns

@@ -13,25 +13,76 @@ from phiscan.errors import ConflictError, InputError
 from phiscan.language import gettext as _
 from phiscan.language import ngettext
 from phiscan.model import Verdict
+from phiscan.pipeline.rereading.vetoes import Veto
+from phiscan.report.words import ENTITY_TYPES
 from phiscan.review.accounts.users import Session, User
 from phiscan.review.decisions.acts import Act
 from phiscan.review.decisions.reveals import PURPOSES
-from phiscan.review.worklist.model import REASONS, WorkDetail, WorkState
+from phiscan.review.decisions.verdicts import UnopenedError
+from phiscan.review.worklist.model import REASONS, FileRecord, WorkState
 from phiscan.visible import visible
 from phiscan.web.access import Permission, Routes, may
 from phiscan.web.notices import Notice, notice
 from phiscan.web.request_context import Desk, DeskNow
-from phiscan.web.routes.queue import Listed, first_url, reviewers
+from phiscan.web.routes.passages import is_cached, is_quick, prose_view
+from phiscan.web.routes.queue import Listed, first_url, reviewers, verdict_words
+from phiscan.web.routes.reveal import N_SECONDS
 from phiscan.web.routes.second_list import second_list_page
 from phiscan.web.session import SignedIn
-from phiscan.web.views.group import group_view
-from phiscan.web.views.group_samples import group_samples
+from phiscan.web.views.group import group_samples, group_view
 from phiscan.web.views.item import item_view
-from phiscan.web.views.passages import is_cached, is_quick, prose_view
-from phiscan.web.views.queue import verdict_words
-from phiscan.web.views.reveal import N_SECONDS
-from phiscan.web.views.vetoes import veto_view
+from phiscan.web.views.plain_words import colour, locator_words, step
 from phiscan.web.work_query import ListQuery, read_query, read_string
+
+
+@dataclass(frozen=True, slots=True)
+class VetoLine:
+    """One rejected candidate."""
+
+    kind: str
+    colour: str
+    shape: str
+    where: str
+    start: int
+    rule: str
+    why: str  # the last step of its score, or that the score was too low
+
+
+@dataclass(frozen=True, slots=True)
+class VetoView:
+    """The first rejected candidates; ``problem`` is the error message if the file could not be read again."""
+
+    lines: tuple[VetoLine, ...] = ()
+    n: int = 0
+    problem: str = ""
+
+
+def veto_view(desk: Desk, file_id: int) -> VetoView:
+    """Read a file again and build the view of its rejected candidates."""
+    try:
+        found = desk.rereader.vetoes(desk.store.desk.examined(file_id))
+    except InputError as error:  # it changed, is missing, or cannot be read now
+        return VetoView(problem=str(error))
+    return VetoView(tuple(_line(one) for one in found.first), found.n)
+
+
+def _line(one: Veto) -> VetoLine:
+    return VetoLine(
+        kind=ENTITY_TYPES[one.entity_type],
+        colour=colour(one.entity_type),
+        shape=one.preview,
+        where=locator_words(one.locator),
+        start=one.start,
+        rule=visible(one.rule),
+        why=_why(one),
+    )
+
+
+def _why(one: Veto) -> str:
+    last = one.reasons[-1]
+    against = last.kind == "veto" or (last.kind == "context" and last.detail.startswith("not "))
+    return step(last) if against else _("not enough evidence")
+
 
 routes = Routes()
 
@@ -70,7 +121,7 @@ def item_page(
     parameters = request.query_params
     now, work = desk.now(), desk.store.desk
     detail = work.detail(file_id, viewer=user.name, now=now)
-    group = detail.item.group_id
+    group = detail.group_id
     finding = parameters.get("finding", "")
     view = item_view(
         detail,
@@ -126,14 +177,16 @@ def decide(
     seen: Annotated[int, Form()],
     reason: Annotated[str, Form(max_length=200)] = "",
     note: Annotated[str, Form(max_length=10_000)] = "",
+    by_name: Annotated[str, Form(max_length=1)] = "",
     override: Annotated[str, Form(max_length=1)] = "",
     listed: Listed = "",
 ) -> Response:
-    """Record a verdict and redirect to the next item of the list."""
+    """Record a verdict and redirect to the next item of the list, as it was ordered before."""
     query = read_string(listed)
     if not is_reason_of(reason, verdict):
         return item_page(file_id, request, user, desk, query, Unsent("reason", "", note))
     desk.store.desk.item(file_id, viewer=user.name, now=desk.now())  # raises unless the item is in the list
+    onward = following(desk, query, file_id, viewer=user.name)  # a blind item loses its drawn place
     try:
         desk.store.desk.decide(
             file_id,
@@ -145,10 +198,13 @@ def decide(
             override=bool(override),
             reason=reason,
             note=note,
+            by_name=bool(by_name),
         )
+    except UnopenedError:
+        return item_page(file_id, request, user, desk, query, Unsent("unopened", reason, note))
     except ConflictError:
         return item_page(file_id, request, user, desk, query, Unsent("conflict", reason, note))
-    return redirect_or_json(request, next_url(desk, query, file_id, viewer=user.name, done=str(file_id)))
+    return redirect_or_json(request, url_of(desk, query, onward, viewer=user.name, done=str(file_id)))
 
 
 @routes.page("POST", "/items/{file_id}/skip", needs=Permission.DECIDE)
@@ -170,8 +226,8 @@ def next_item(file_id: int, request: Request, user: SignedIn, desk: DeskNow) -> 
 def previous_item(file_id: int, request: Request, user: SignedIn, desk: DeskNow) -> Response:
     """Redirect to the previous item of the list; from the first, to the list."""
     query = read_query(request.query_params)
-    before = desk.store.desk.before(
-        file_id, query.filter, viewer=user.name, now=desk.now(), order=query.order
+    before = desk.store.desk.adjacent(
+        file_id, query.filter, viewer=user.name, now=desk.now(), order=query.order, backward=True
     )
     return RedirectResponse(query.url("/queue" if before is None else f"/items/{before}"), 303)
 
@@ -218,7 +274,7 @@ def assign(
     listed: Listed = "",
 ) -> Response:
     """Assign an item to a reviewer; an empty name removes the assignment."""
-    desk.store.assign(file_id, assignee, by=user.name, now=desk.now())
+    desk.store.assign_all([file_id], assignee, by=user.name, now=desk.now())
     return RedirectResponse(read_string(listed).url(f"/items/{file_id}", said="assigned"), 303)
 
 
@@ -320,12 +376,12 @@ def action_notice(desk: Desk, user: User, notice_name: str) -> Notice | None:
     return notice(notice_name)
 
 
-def shows_prose(desk: Desk, detail: WorkDetail, requested: str) -> bool:
+def shows_prose(desk: Desk, detail: FileRecord, requested: str) -> bool:
     """Return whether the page includes the passages: never of a blind item, by default only of a quick file.
 
     Otherwise the page's script fetches them, or without a script a link does.
     """
-    if detail.item.blind or requested == "0":
+    if detail.blind or requested == "0":
         return False
     return requested == "1" or is_cached(desk, detail) or (is_quick(detail) and desk.rereader.is_ready)
 
@@ -349,12 +405,20 @@ def is_reason_of(reason: str, verdict: Verdict) -> bool:
 
 def next_url(desk: Desk, query: ListQuery, file_id: int, *, viewer: str, **parameters: str) -> str:
     """Return the address of the next item; after the last, of the first; of the list if it is empty."""
-    following = desk.store.desk.next_after(
-        file_id, query.filter, viewer=viewer, now=desk.now(), order=query.order
-    )
-    if following is None:
+    onward = following(desk, query, file_id, viewer=viewer)
+    return url_of(desk, query, onward, viewer=viewer, **parameters)
+
+
+def following(desk: Desk, query: ListQuery, file_id: int, *, viewer: str) -> int | None:
+    """Return the item after a file in a list; None = it is the last."""
+    return desk.store.desk.adjacent(file_id, query.filter, viewer=viewer, now=desk.now(), order=query.order)
+
+
+def url_of(desk: Desk, query: ListQuery, file_id: int | None, *, viewer: str, **parameters: str) -> str:
+    """Return the address of an item of a list; of the first item without one."""
+    if file_id is None:
         return first_url(desk, query, viewer=viewer, **parameters)
-    return query.url(f"/items/{following}", **parameters)
+    return query.url(f"/items/{file_id}", **parameters)
 
 
 def recorded_notice(request: Request, desk: Desk, user: SignedIn) -> Notice | None:

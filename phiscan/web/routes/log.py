@@ -10,8 +10,7 @@ from fastapi import Form, Query, Request
 from starlette.responses import RedirectResponse, Response
 
 from phiscan.web.access import Permission, Routes
-from phiscan.web.request_context import DeskNow
-from phiscan.web.row_numbers import MAX_NUMBER
+from phiscan.web.request_context import MAX_NUMBER, DeskNow
 from phiscan.web.session import SignedIn
 
 routes = Routes()

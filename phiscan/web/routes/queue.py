@@ -2,20 +2,240 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Annotated
 
 from fastapi import Form, Request
 from starlette.responses import RedirectResponse, Response
 
-from phiscan.review.worklist.model import WorkFilter, WorkState
+from phiscan.language import SOURCE, count, current, decimal, lazy_gettext
+from phiscan.language import gettext as _
+from phiscan.metrics.remaining import Remaining, remaining
+from phiscan.model import EntityType, Verdict
+from phiscan.report.words import ENTITY_TYPES, FORMATS
+from phiscan.review.worklist.model import (
+    Choices,
+    FileRecord,
+    Progress,
+    WorkCounts,
+    WorkFilter,
+    WorkOrder,
+    WorkPage,
+    WorkState,
+)
+from phiscan.review.worklist.saved_views import SavedView
+from phiscan.visible import visible
 from phiscan.web.access import Permission, Routes, may
 from phiscan.web.notices import notice
 from phiscan.web.request_context import Desk, DeskNow
 from phiscan.web.session import SignedIn
-from phiscan.web.views.queue import queue_view
-from phiscan.web.views.remaining import left_view
+from phiscan.web.views.plain_words import INTO, kinds_of
 from phiscan.web.work_query import ListQuery, read_query, read_string
+
+N_KINDS = 8  # kinds of identifiers listed in a row; the others are counted
+
+STATES: Mapping[WorkState, str] = {
+    WorkState.UNDECIDED: lazy_gettext("Undecided"),
+    WorkState.PHI: lazy_gettext("PHI"),
+    WorkState.NOT_PHI: lazy_gettext("Not PHI"),
+    WorkState.UNSURE: lazy_gettext("Unsure"),
+    WorkState.SKIPPED: lazy_gettext("Skipped by you"),
+    WorkState.DISAGREED: lazy_gettext("Disagreed"),
+    WorkState.ANY: lazy_gettext("All"),
+}
+ORDERS: Mapping[WorkOrder, str] = {
+    WorkOrder.RISK: lazy_gettext("greatest risk first"),
+    WorkOrder.INFORMATIVE: lazy_gettext("most doubtful first"),
+    WorkOrder.OLDEST: lazy_gettext("oldest first"),
+}
+EXPOSURES: Mapping[str, str] = {
+    "everyone": lazy_gettext("everyone"),
+    "group": lazy_gettext("a group"),
+    "owner": lazy_gettext("the owner"),
+}
+_VERDICTS = {state.value for state in (WorkState.PHI, WorkState.NOT_PHI, WorkState.UNSURE)}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of the list."""
+
+    item: FileRecord
+    url: str
+    name: str
+    folder: str
+    type: str
+    kinds: tuple[str, ...]
+    n_more: int
+    readers: str
+    verdict: str  # "" = undecided
+    risk: str
+    risk_width: float  # of 100
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A preset or saved view of the list."""
+
+    name: str
+    url: str
+    current: bool
+    n: int | None = None
+    id: int | None = None  # of a saved view
+
+
+@dataclass(frozen=True, slots=True)
+class QueueView:
+    """The content of the page of the list."""
+
+    title: str
+    query: ListQuery
+    rows: tuple[Row, ...]
+    start_url: str  # "" = the list is empty
+    before_url: str
+    after_url: str
+    views: tuple[View, ...]
+    saved: tuple[View, ...]
+    progress: Progress
+    mine_today: int
+    parts: tuple[tuple[str, int], ...]  # of the progress bar
+    left: Remaining
+    choices: Choices
+    media_types: tuple[tuple[str, str, int], ...]
+    kinds: tuple[tuple[str, str], ...]
+    people: tuple[str, ...]  # possible assignees
+
+    @property
+    def states(self) -> tuple[tuple[str, str], ...]:
+        """The states to choose from."""
+        return tuple((state.value, label) for state, label in STATES.items())
+
+    @property
+    def orders(self) -> tuple[tuple[str, str], ...]:
+        """The orders to choose from."""
+        return tuple((order.value, label) for order, label in ORDERS.items())
+
+    @property
+    def order_words(self) -> str:
+        """The order in words."""
+        return ORDERS[self.query.order]
+
+
+def queue_view(
+    query: ListQuery,
+    page: WorkPage,
+    *,
+    counts: WorkCounts,
+    progress: Progress,
+    left: Remaining,
+    choices: Choices,
+    saved: Sequence[SavedView],
+    people: Sequence[str],
+    viewer: str,
+) -> QueueView:
+    """Build the view; nothing is read from the database."""
+    top = max((item.risk for item in page.items), default=0.0)
+    by_state = counts.by_state
+    return QueueView(
+        title=_title(query),
+        query=query,
+        rows=tuple(_row(item, query, top, many_roots=len(choices.roots) > 1) for item in page.items),
+        start_url=query.url("/queue/next") if page.items else "",
+        before_url=query.url("/queue", at=page.before) if page.before else "",
+        after_url=query.url("/queue", at=page.after) if page.after else "",
+        views=_views(query, counts, viewer),
+        saved=tuple(
+            View(
+                view.name,
+                (kept := read_string(view.query)).url("/queue"),
+                current=kept.to_string() == query.to_string(),
+                id=view.id,
+            )
+            for view in saved
+        ),
+        progress=progress,
+        mine_today=progress.by_reviewer.get(viewer, 0),
+        parts=tuple((state, by_state.get(WorkState(state), 0)) for state in ("phi", "not_phi", "unsure")),
+        left=left,
+        choices=choices,
+        media_types=tuple((name, FORMATS.get(name, visible(name)), n) for name, n in choices.media_types),
+        kinds=tuple((kind.value, ENTITY_TYPES[kind]) for kind in EntityType),
+        people=tuple(people),
+    )
+
+
+def _title(query: ListQuery) -> str:
+    state = query.filter.state
+    if query.filter.suppressed:
+        return _("Hidden by suppressions")
+    if state is WorkState.UNDECIDED:
+        return _("Queue")
+    return _("All items") if state is WorkState.ANY else _("Items: {state}", state=STATES[state].lower())
+
+
+def _views(query: ListQuery, counts: WorkCounts, viewer: str) -> tuple[View, ...]:
+    """Return the preset views, with the number of items of each."""
+    ours: list[tuple[str, WorkFilter, int]] = [
+        (label, WorkFilter(state=state), counts.by_state.get(state, 0))
+        for state, label in STATES.items()
+        if state is not WorkState.ANY
+    ]
+    ours.insert(1, (_("Assigned to you"), WorkFilter(assignee=viewer), counts.mine))
+    ours.append((_("Hidden"), WorkFilter(suppressed=True), counts.suppressed))
+    return tuple(
+        View(
+            label, ListQuery(wanted, query.order).url("/queue"), current=_same(query.filter, wanted), n=number
+        )
+        for label, wanted, number in ours
+        if number or _same(query.filter, wanted) or wanted == WorkFilter()
+    )
+
+
+def _same(given: WorkFilter, wanted: WorkFilter) -> bool:
+    return replace(given, text=wanted.text) == wanted
+
+
+def _row(item: FileRecord, query: ListQuery, top: float, *, many_roots: bool) -> Row:
+    folder, _slash, name = item.path.rpartition("/")
+    kinds = kinds_of(item.vector)
+    return Row(
+        item=item,
+        url=query.url(f"/items/{item.file_id}"),
+        name=visible(name),
+        folder=place_words(item.root if many_roots else "", folder),
+        type=FORMATS.get(item.media_type, visible(item.media_type)) or _("type unknown"),
+        kinds=kinds[:N_KINDS],
+        n_more=max(0, len(kinds) - N_KINDS),
+        readers=EXPOSURES.get(item.exposure, item.exposure),
+        verdict=item.state.value if item.state.value in _VERDICTS else "",
+        risk=_risk_words(item.risk),
+        # Logarithmic: the highest risk of a share is often a hundred times the next.
+        risk_width=round(100 * math.log1p(max(0.0, item.risk)) / math.log1p(top), 1) if top > 0 else 0.0,
+    )
+
+
+def _risk_words(risk: float) -> str:
+    if risk < 100:  # noqa: PLR2004
+        return decimal(f"{risk:.1f}")
+    return f"{risk:,.0f}" if current() == SOURCE else count(round(risk))
+
+
+def place_words(root: str, folder: str) -> str:
+    """Return root and folder as parts of a path.
+
+    >>> place_words("/srv/share", "Clinics/2024").split(INTO)
+    ['/srv/share', 'Clinics', '2024']
+    """
+    return INTO.join(visible(part) for part in (root, *folder.split("/")) if part)
+
+
+def verdict_words(verdict: Verdict) -> str:
+    """Return a verdict in words."""
+    return {Verdict.PHI: _("PHI"), Verdict.NOT_PHI: _("not PHI"), Verdict.UNSURE: _("unsure")}[verdict]
+
 
 N_ROWS = 50
 MAX_LIST = 8000  # characters of a serialized filter in a form
@@ -37,7 +257,7 @@ def queue(request: Request, user: SignedIn, desk: DeskNow) -> Response:
         page,
         counts=work.counts(viewer=user.name, now=now),
         progress=work.progress(since=midnight(now)),
-        left=left_view(work.left()),
+        left=remaining(work.left()),
         choices=work.choices(),
         saved=desk.store.users.views(user.id),
         people=reviewers(desk) if may(user, Permission.ASSIGN) else (),

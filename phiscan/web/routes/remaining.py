@@ -1,4 +1,4 @@
-"""Estimates of the PHI left in the queue; the draw of the random sample and the review policy."""
+"""What is left in the list and was missed in the rest; the draw of the sample, and the review policy."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from typing import Annotated
 from fastapi import Form, Request
 from starlette.responses import RedirectResponse, Response
 
+from phiscan.language import gettext as _
+from phiscan.metrics.remaining import ASSUMPTION, remaining
 from phiscan.web.access import Permission, Routes
 from phiscan.web.notices import notice
 from phiscan.web.request_context import DeskNow
 from phiscan.web.session import SignedIn
-from phiscan.web.views.remaining import left_view, recall_words
 from phiscan.web.work_query import ListQuery
 
 MAX_DRAW = 100_000
@@ -21,14 +22,15 @@ routes = Routes()
 
 @routes.page("GET", "/left", needs=Permission.SEE_QUEUE)
 def left(request: Request, desk: DeskNow) -> Response:
-    """Show both estimates of the remaining PHI with their assumptions."""
+    """Show what is left in the list and what was missed in the rest, with the assumption."""
     work = desk.store.desk
-    view = left_view(work.left())
+    counts = work.left()
     return desk.pages.render(
         request,
         "left.html",
-        v=view,
-        recall=recall_words(view.known),
+        k=remaining(counts),
+        samples=((_("Of the list, reviewed"), counts.listed), (_("Of the rest, reviewed"), counts.rest)),
+        assumption=ASSUMPTION,
         draw=work.last_draw(),
         policy=work.policy(),
         notice=notice(request.query_params.get("said", "")),

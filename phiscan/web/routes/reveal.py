@@ -2,23 +2,475 @@
 
 from __future__ import annotations
 
+import re
 import secrets
+import unicodedata
+from base64 import b64encode
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import groupby
+from operator import itemgetter
 from typing import Annotated
 
 from fastapi import Form, Request
 from starlette.responses import RedirectResponse, Response
 
 from phiscan.errors import ConflictError, InputError
+from phiscan.language import gettext
 from phiscan.language import gettext as _
+from phiscan.model import EntityType, Segment
+from phiscan.pipeline.rereading.page_pictures import PagePicture, WordBox
+from phiscan.report.words import ENTITY_TYPES
+from phiscan.review.decisions.corrections import Correction, Mark
 from phiscan.review.decisions.reveals import PURPOSES
+from phiscan.review.worklist.model import FileRecord
+from phiscan.visible import visible
 from phiscan.web.access import Permission, Routes
 from phiscan.web.request_context import DeskNow
-from phiscan.web.routes.queue import Listed
+from phiscan.web.routes.queue import Listed, place_words
 from phiscan.web.session import BrowserSession, SignedIn
-from phiscan.web.views.reveal import N_CHARS, N_SECONDS, reveal_view, with_missed
-from phiscan.web.views.revealed_pictures import picture_views
-from phiscan.web.views.revealed_tables import with_tables
-from phiscan.web.work_query import read_query, read_string
+from phiscan.web.views.plain_words import SHORT, colour, locator_words
+from phiscan.web.work_query import ListQuery, read_query, read_string
+
+N_SECONDS = 120  # how long the text is shown
+MAX_FINDING_CHARS = 2_000  # the part of a longer finding beyond this is not marked
+N_CHARS = 40_000  # shown at once; more cannot be read in that time
+_UNCHANGED = frozenset("\n\t")
+_PICTURES = 0x2400  # U+2400 and on: a picture of each control character
+_N_CONTROLS = 0x20
+_DELETE, _DELETE_PICTURE = "\x7f", "\u2421"
+_REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+_INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Text inside one finding, or outside of all."""
+
+    text: str
+    position: int | None = None
+    colour: str = ""
+    kind: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The text of one location of the document."""
+
+    where: str
+    start: int
+    stretches: tuple[Stretch, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A finding in the list of the correction form."""
+
+    position: int
+    words: str
+    start: int
+    end: int
+    entity_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class RevealView:
+    """The content of the page."""
+
+    item: FileRecord
+    query: ListQuery
+    name: str
+    folder: str
+    purpose: str
+    blocks: tuple[Block, ...]
+    findings: tuple[Choice, ...]
+    start: int
+    end: int
+    n_chars: int
+    n_findings: int = 0  # spans from here on were added by reviewers
+    judged: frozenset[int] = frozenset()  # positions of findings that were judged
+    rejected: frozenset[int] = frozenset()  # of them, the false positives
+    seconds: int = N_SECONDS
+
+    @property
+    def masked_url(self) -> str:
+        """Where the page redirects after the time limit."""
+        return self.query.url(f"/items/{self.item.file_id}", said="masked")
+
+    @property
+    def kinds(self) -> tuple[tuple[str, str], ...]:
+        """The types of identifiers to choose from."""
+        return tuple((kind.value, ENTITY_TYPES[kind]) for kind in EntityType)
+
+    @property
+    def before(self) -> int | None:
+        """Offset of the previous part; None = this is the first."""
+        return max(0, self.start - N_CHARS) if self.start else None
+
+    @property
+    def after(self) -> int | None:
+        """Offset of the next part; None = this is the last."""
+        return self.end if self.end < self.n_chars else None
+
+
+Spans = Sequence[tuple[int, int, str]]  # start, end, type: the findings in text order
+Marks = Sequence[tuple[int, int, int, str]]  # position among the findings, start, end, type
+
+
+def reveal_view(
+    item: FileRecord,
+    text: str,
+    segments: Sequence[Segment],
+    spans: Spans,
+    *,
+    query: ListQuery,
+    purpose: str,
+    start: int,
+    corrections: Sequence[Correction] = (),
+) -> RevealView:
+    """Build the view of a part of the text, from an offset on.
+
+    Args:
+        item: the item.
+        text: its text, read again.
+        segments: the locations of the text.
+        spans: the findings in stored order, then the spans added by reviewers.
+        query: the list that it was opened from.
+        purpose: the purpose of the reveal.
+        start: offset of the part.
+        corrections: corrections of its spans.
+    """
+    n_findings = len(spans)
+    spans = with_missed(spans, corrections)
+    folder, _, name = item.path.rpartition("/")
+    first = min(max(0, start), max(0, len(text) - 1))
+    last = min(len(text), first + N_CHARS)
+    return RevealView(
+        item=item,
+        query=query,
+        name=visible(name),
+        folder=place_words(item.root, folder),
+        purpose=purpose,
+        blocks=tuple(_blocks(text, segments, spans, first, last)),
+        findings=tuple(
+            Choice(
+                position,
+                f"{SHORT[EntityType(kind)]}: {shown(text[begin:end])[:60]}",
+                begin,
+                end,
+                kind,
+            )
+            for position, (begin, end, kind) in enumerate(spans[:n_findings])
+            if first <= begin < last
+        ),
+        start=first,
+        end=last,
+        n_chars=len(text),
+        n_findings=n_findings,
+        judged=frozenset(one.position for one in corrections if one.position is not None),
+        rejected=frozenset(
+            one.position for one in corrections if one.position is not None and one.mark is Mark.SPURIOUS
+        ),
+    )
+
+
+def with_missed(spans: Spans, corrections: Sequence[Correction]) -> Spans:
+    """Return the findings and, after them, the spans added by reviewers."""
+    missed = [one for one in corrections if one.position is None]
+    return [*spans, *((one.span.start, one.span.end, one.entity_type.value) for one in missed)]
+
+
+def shown(text: str) -> str:
+    r"""Return the text with every invisible character replaced by a visible one, one for one.
+
+    >>> shown("a\x00b\r\n\u202ec") == "a\u2400b\u240d\n\ufffdc"
+    True
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(char if char in _UNCHANGED else _visible_char(char) for char in text)
+
+
+def _visible_char(char: str) -> str:
+    if char < chr(_N_CONTROLS):
+        return chr(_PICTURES + ord(char))
+    if char == _DELETE:
+        return _DELETE_PICTURE
+    return _REPLACEMENT if unicodedata.category(char) in _INVISIBLE else char
+
+
+def _blocks(text: str, segments: Sequence[Segment], spans: Spans, first: int, last: int) -> Iterator[Block]:
+    """Split the part at the segments; text outside of all (line breaks) belongs to the previous one."""
+    marks = marks_of(spans, first, last)
+    begins = [segment.start for segment in segments]
+    named = {segment.start: locator_words(segment.locator) for segment in segments}
+    cuts = sorted({first, *(begin for begin in begins if first < begin < last)})
+    where = next((named[begin] for begin in reversed(begins) if begin <= first), _("text"))
+    for cut, end in zip(cuts, [*cuts[1:], last], strict=True):
+        where = named.get(cut, where)
+        if cut < end:
+            yield Block(where, cut, tuple(stretches_of(text, marks_between(marks, cut, end), cut, end)))
+
+
+def marks_of(spans: Spans, first: int, last: int) -> Marks:
+    """Return the findings that overlap ``[first, last)`` with their positions, in text order."""
+    marks = [(at, *span) for at, span in enumerate(spans) if span[0] < last and span[1] > first]
+    return sorted(marks, key=lambda mark: mark[1:3])
+
+
+def marks_between(marks: Marks, first: int, last: int) -> Marks:
+    """Return the marks, in text order, that overlap ``[first, last)``, by bisection."""
+    high = bisect_left(marks, last, key=itemgetter(1))
+    low = bisect_left(marks, first - MAX_FINDING_CHARS, key=itemgetter(1), hi=high)
+    return [mark for mark in marks[low:high] if mark[2] > first]
+
+
+def stretches_of(text: str, marks: Marks, first: int, last: int) -> Iterator[Stretch]:
+    """Yield the text ``[first, last)`` in runs, each inside one finding or outside of all."""
+    at = first
+    for position, begin, end, kind in marks:
+        begin, end = max(begin, at), min(end, last)  # noqa: PLW2901 (a finding may reach over a cut)
+        if begin >= end or begin >= last:
+            continue
+        if begin > at:
+            yield Stretch(shown(text[at:begin]))
+        found = EntityType(kind)
+        yield Stretch(shown(text[begin:end]), position, colour(found), SHORT[found])
+        at = end
+    if at < last:
+        yield Stretch(shown(text[at:last]))
+
+
+MIN_ROWS = 2
+MAX_COLUMNS = 60
+_SEPARATOR = " | "
+_LABEL = re.compile(r"([^|\n]{1,60}?): (?=\S)")
+_HEADERS = "headers"  # locator of a message's headers
+_FIELD = re.compile(r"(?m)^[A-Za-z][A-Za-z0-9-]{0,60}:")
+_KNOWN = ("from", "to", "cc", "bcc", "date", "subject")
+_ROLE_SHARE = 0.5  # of the filled cells of a column that hold a finding of one type
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One value: its offset in the text, and its text with findings marked."""
+
+    start: int
+    stretches: tuple[Stretch, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: its header, and the type of identifier that most of its cells hold, "" = none."""
+
+    label: str
+    role: str
+    colour: str
+
+
+@dataclass(frozen=True, slots=True)
+class RevealedTable:
+    """Consecutive rows; an empty cell is None."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[str, tuple[Cell | None, ...]], ...]  # location, cells
+
+
+@dataclass(frozen=True, slots=True)
+class MailHeaders:
+    """The headers of a message: name and value; the important ones, and all others."""
+
+    where: str
+    first: tuple[tuple[str, Cell], ...]
+    others: tuple[tuple[str, Cell], ...]
+
+
+Values = dict[str, tuple[int, int]]
+"""The values of a row by label: start and end in the text."""
+
+
+Part = Block | RevealedTable | MailHeaders
+
+
+def with_tables(text: str, blocks: Sequence[Block], spans: Spans) -> tuple[Part, ...]:
+    """Return the blocks of a revealed text, consecutive rows of labelled cells as tables."""
+    rows = [(block, _values(text, block)) for block in blocks]
+    marks = marks_of(spans, blocks[0].start, _end(blocks[-1])) if blocks else ()
+    parts: list[Part] = []
+    for is_row, run in groupby(rows, key=lambda row: row[1] is not None):
+        run_of = list(run)
+        labels = tuple(dict.fromkeys(label for _, values in run_of for label in values or ()))
+        if is_row and len(run_of) >= MIN_ROWS and len(labels) <= MAX_COLUMNS:
+            parts.append(_table(text, run_of, labels, marks))
+        else:
+            parts.extend(_headers(text, block, marks) or block for block, _ in run_of)
+    return tuple(parts)
+
+
+def _headers(text: str, block: Block, marks: Marks) -> MailHeaders | None:
+    """Return the headers of a message as fields, None if the block has none; folded lines are joined."""
+    if block.where.rpartition(", ")[2] != _HEADERS:
+        return None
+    end = _end(block)
+    starts = [found.start() for found in _FIELD.finditer(text, block.start, end)]
+    if not starts or starts[0] != block.start:
+        return None
+    fields: list[tuple[str, Cell]] = []
+    for start, stop in zip(starts, [*starts[1:], end], strict=True):
+        colon = text.index(":", start)
+        value = colon + 1 + (text[colon + 1 : colon + 2] == " ")
+        last = value + len(text[value:stop].rstrip("\n"))
+        here = marks_between(marks, value, last)
+        fields.append((shown(text[start:colon]), Cell(value, tuple(stretches_of(text, here, value, last)))))
+    order = {name: at for at, name in enumerate(_KNOWN)}
+    known = sorted(
+        (one for one in fields if one[0].casefold() in order), key=lambda one: order[one[0].casefold()]
+    )
+    others = [one for one in fields if one[0].casefold() not in order]
+    return MailHeaders(block.where, tuple(known), tuple(others))
+
+
+@cache
+def _row_place(word: str) -> re.Pattern[str]:
+    """Return the pattern of a location in a table, by the word for a row in the language of the page."""
+    return re.compile(rf"(?:.*, )?(?:{re.escape(word)} |A)\d+", re.DOTALL)
+
+
+def _values(text: str, block: Block) -> Values | None:
+    """Return the values of a row by label; None if it is no row, or a cell has no label of its own."""
+    if not _row_place(gettext("row")).fullmatch(block.where):
+        return None
+    values: Values = {}
+    for start, stop in _cells(text, block.start, _end(block)):
+        found = _LABEL.match(text, start, stop)
+        if found is None or found[1] in values:
+            return None
+        values[found[1]] = found.end(), stop
+    return values or None
+
+
+def _end(block: Block) -> int:
+    return block.start + sum(len(one.text) for one in block.stretches)
+
+
+def _cells(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    end = start + len(text[start:end].rstrip("\n"))
+    while (stop := text.find(_SEPARATOR, start, end)) >= 0:
+        yield start, stop
+        start = stop + len(_SEPARATOR)
+    yield start, end
+
+
+def _table(
+    text: str, rows: Sequence[tuple[Block, Values | None]], labels: Sequence[str], marks: Marks
+) -> RevealedTable:
+    laid: list[tuple[str, tuple[Cell | None, ...]]] = []
+    for block, values in rows:
+        end = _end(block)
+        here = marks_between(marks, block.start, end)
+        found = [
+            Cell(at[0], tuple(stretches_of(text, here, *at)))
+            if values and (at := values.get(label))
+            else None
+            for label in labels
+        ]
+        laid.append((block.where, tuple(found)))
+    columns = tuple(_column(label, [cells[index] for _, cells in laid]) for index, label in enumerate(labels))
+    return RevealedTable(columns, tuple(laid))
+
+
+def _column(label: str, cells: Sequence[Cell | None]) -> Column:
+    filled = [cell for cell in cells if cell is not None]
+    kinds = Counter(
+        kind
+        for cell in filled
+        for kind in {(one.kind, one.colour) for one in cell.stretches if one.position is not None}
+    )
+    for (kind, its_colour), n in kinds.most_common(1):
+        if n >= _ROLE_SHARE * len(filled):
+            return Column(shown(label), kind, its_colour)
+    return Column(shown(label), "", "")
+
+
+_MARGIN = 4  # pixels around a word
+
+
+@dataclass(frozen=True, slots=True)
+class FoundBox:
+    """A box over the words of one finding on one line, in pixels of the picture."""
+
+    position: int
+    kind: str
+    colour: str
+    x: int
+    y: int
+    width: int
+    height: int
+
+
+@dataclass(frozen=True, slots=True)
+class PictureView:
+    """One image; ``source`` is a data: URL, so that nothing is stored for it."""
+
+    where: str
+    width: int
+    height: int
+    source: str = field(repr=False)
+    boxes: tuple[FoundBox, ...]
+
+
+def picture_views(pictures: Sequence[PagePicture], spans: Spans) -> tuple[PictureView, ...]:
+    """Return the images with a box around the words of each finding.
+
+    Args:
+        pictures: images with the boxes of their words by offset in the text.
+        spans: the findings, as ``reveal_view`` takes them.
+    """
+    return tuple(
+        PictureView(
+            locator_words(one.locator),
+            one.width,
+            one.height,
+            "data:image/jpeg;base64," + b64encode(one.jpeg).decode(),
+            tuple(_boxes(one, spans)),
+        )
+        for one in pictures
+    )
+
+
+def _boxes(picture: PagePicture, spans: Spans) -> Iterator[FoundBox]:
+    for position, (start, end, kind) in enumerate(spans):
+        if end <= picture.start or start >= picture.end:
+            continue
+        words = [word for word in picture.words if word.start < end and word.end > start]
+        for line in _lines(words):
+            found = EntityType(kind)
+            left, top = min(word.left for word in line), min(word.top for word in line)
+            yield FoundBox(
+                position,
+                SHORT[found],
+                colour(found),
+                max(0, left - _MARGIN),
+                max(0, top - _MARGIN),
+                max(word.right for word in line) - left + 2 * _MARGIN,
+                max(word.bottom for word in line) - top + 2 * _MARGIN,
+            )
+
+
+def _lines(words: Sequence[WordBox]) -> Iterator[list[WordBox]]:
+    """Group words in text order by line: a word entirely below or above the previous one begins a line."""
+    line: list[WordBox] = []
+    for word in words:
+        if line and (word.top >= line[-1].bottom or word.bottom <= line[-1].top):
+            yield line
+            line = []
+        line.append(word)
+    if line:
+        yield line
+
 
 GRACE_S = 5  # the script masks first; without a script, the browser follows the Refresh header
 

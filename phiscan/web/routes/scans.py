@@ -1,17 +1,137 @@
-"""The scans and the files that could not be read."""
+"""The scans, their coverage, and the files that could not be read."""
 
 from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 
 from fastapi import Request
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from phiscan.language import gettext as _
+from phiscan.language import lazy_gettext
+from phiscan.model import NOT_COVERED, FailReason, Outcome
+from phiscan.report.words import FORMATS, waiting_for_ocr
+from phiscan.report.words import REASONS as OUTCOME_REASONS
+from phiscan.review.records.items import ScanHead, ScanSummary
+from phiscan.review.worklist.model import FileRecord
+from phiscan.visible import visible
 from phiscan.web.access import Permission, Routes
 from phiscan.web.request_context import Desk, DeskNow
-from phiscan.web.views.scans import N_UNREAD, Unread, scan_view, unread_of
+from phiscan.web.routes.queue import place_words
+from phiscan.web.views.plain_words import locator_words
 
 routes = Routes()
+N_UNREAD = 500  # files listed on the page; files.csv of the pack lists all
+
+# Remedies for files that could not be read.
+REMEDIES: Mapping[str, str] = {
+    FailReason.ENCRYPTED: lazy_gettext("Add its password to passwords_file, then retry."),
+    FailReason.CORRUPT: lazy_gettext("Ask its owner for a good copy, or look at it by hand."),
+    FailReason.TOO_LARGE: lazy_gettext(
+        "Raise limits.file_bytes, limits.text_chars or limits.screen_chars, then retry."
+    ),
+    FailReason.TIMED_OUT: lazy_gettext("Raise limits.time_s, then retry."),
+    FailReason.OUT_OF_MEMORY: lazy_gettext("Raise limits.memory_bytes, then retry."),
+    FailReason.CRASHED: lazy_gettext("Look at it by hand; report the format."),
+    FailReason.NO_PERMISSION: lazy_gettext("Let phiscan's account read it, then retry."),
+    FailReason.CHANGED: lazy_gettext("Retry when nobody writes to it."),
+    FailReason.UNSUPPORTED: lazy_gettext("Look at it by hand."),
+    FailReason.NEEDS_OCR: lazy_gettext(
+        "Scan again; where OCR is missing, phiscan doctor says how to install it."
+    ),
+    FailReason.IO_ERROR: lazy_gettext("Check the storage, then retry."),
+    FailReason.SAMPLED: lazy_gettext("Nothing: the file is referred."),
+    FailReason.NESTED_TOO_DEEP: lazy_gettext("Raise limits.depth, then retry."),
+    NOT_COVERED: lazy_gettext("Have it looked at by somebody who reads this language."),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A file, or a part of one, that was not read."""
+
+    name: str
+    folder: str
+    part: str  # "" = the whole file
+    type: str
+    reason: str
+    meaning: str
+    remedy: str
+
+
+@dataclass(frozen=True, slots=True)
+class ScanView:
+    """The content of the page of one scan."""
+
+    summary: ScanSummary
+    started: datetime
+    ended: datetime | None
+    roots: tuple[str, ...]
+    retry: str  # command that retries the failed files
+    parts: tuple[tuple[str, int], ...]  # of the coverage bar
+    skipped: tuple[tuple[str, int, str], ...]
+    failed: tuple[tuple[str, int, str], ...]
+    n_failed: int
+    unread: tuple[Unread, ...]
+    n_unread: int
+    waiting: str  # for OCR: files and pages; "" = none
+    scans: tuple[ScanHead, ...]  # newest first
+
+
+def scan_view(
+    summary: ScanSummary, scans: Sequence[ScanHead], unread: Sequence[Unread], *, n_unread: int
+) -> ScanView:
+    """Build the view; nothing is read from the database."""
+    n_failed = sum(summary.failed.values())
+    return ScanView(
+        summary=summary,
+        started=datetime.fromisoformat(summary.started),
+        ended=datetime.fromisoformat(summary.ended) if summary.ended else None,
+        roots=tuple(visible(root) for root in summary.roots),
+        retry=visible(shlex.join(["phiscan", "scan", *summary.roots, "--retry-failed"])),
+        parts=(
+            ("full", summary.screened),
+            ("same", summary.unchanged),
+            ("none", sum(summary.skipped.values())),
+            ("phi", n_failed),
+        ),
+        skipped=_counted(summary.skipped),
+        failed=_counted(summary.failed),
+        n_failed=n_failed,
+        unread=tuple(unread),
+        n_unread=n_unread,
+        waiting=waiting_for_ocr(summary.n_ocr_files, summary.n_ocr_parts) if summary.n_ocr_files else "",
+        scans=tuple(reversed(scans)),
+    )
+
+
+def unread_of(row: FileRecord) -> tuple[Unread, ...]:
+    """Return the failed parts of a file; none for a skipped one, which is excluded on purpose."""
+    folder, _, name = row.path.rpartition("/")
+    places = [("", row.reason)] if row.outcome is Outcome.FAILED else []
+    places += [("", NOT_COVERED)] if not row.covered else []
+    places += [(locator_words(part.locator), part.reason.value) for part in row.unread if not part.is_sampled]
+    return tuple(
+        Unread(
+            name=visible(name),
+            folder=place_words(row.root, folder),
+            part=part,
+            type=FORMATS.get(row.media_type, visible(row.media_type)),
+            reason=reason,
+            meaning=OUTCOME_REASONS.get(reason, ""),
+            remedy=REMEDIES.get(reason, ""),
+        )
+        for part, reason in places
+    )
+
+
+def _counted(reasons: Mapping[str, int]) -> tuple[tuple[str, int, str], ...]:
+    ordered = sorted(reasons.items(), key=lambda one: (-one[1], one[0]))
+    return tuple((reason, n, OUTCOME_REASONS.get(reason, "")) for reason, n in ordered)
 
 
 @routes.page("GET", "/scans", needs=Permission.SEE_SCANS)
@@ -34,7 +154,7 @@ def _page(request: Request, desk: Desk, scan_id: int | None) -> Response:
     summary = desk.store.summary(scan_id)
     unread: list[Unread] = []
     n_unread = 0
-    if summary.failed or summary.n_unread_parts:
+    if summary.has_unread:
         for row in desk.store.rows(summary.scan):
             found = unread_of(row)
             n_unread += len(found)

@@ -43,6 +43,7 @@ def start_page(user: SignedIn) -> str:
         (Permission.SEE_QUEUE, "/queue"),
         (Permission.READ_LOG, "/log"),
         (Permission.MANAGE_USERS, "/users"),
+        (Permission.OWN_FILES, "/mine"),
     )
     return next((place for permission, place in places if may(user, permission)), "/account")
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import UTC, date, datetime, time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Annotated
 
 from fastapi import Form, Query, Request
@@ -11,16 +12,140 @@ from starlette.responses import RedirectResponse, Response
 
 from phiscan.errors import InputError
 from phiscan.language import gettext as _
-from phiscan.review.decisions.suppressions import SuppressionScope
-from phiscan.review.worklist.model import WorkDetail
+from phiscan.language import lazy_gettext
+from phiscan.model import EntityType, StoredFinding
+from phiscan.review.decisions.suppressions import (
+    Suppression,
+    SuppressionKind,
+    SuppressionPreview,
+    SuppressionScope,
+)
+from phiscan.review.worklist.model import FileRecord
 from phiscan.visible import visible
 from phiscan.web.access import Permission, Routes
 from phiscan.web.notices import notice
 from phiscan.web.request_context import Desk, DeskNow
+from phiscan.web.routes.queue import place_words
 from phiscan.web.session import SignedIn
-from phiscan.web.views.queue import place_words
-from phiscan.web.views.suppressions import SCOPES, UNTIL, SuppressView, Target, in_folder, rows, targets
+from phiscan.web.views.plain_words import SHORT
 from phiscan.web.work_query import ListQuery
+
+UNTIL = timedelta(days=90)  # suggested end; a suppression that is not renewed ends
+SCOPES: Mapping[str, str] = {
+    "folder": lazy_gettext("in this folder and below"),
+    "share": lazy_gettext("on this share"),
+    "everywhere": lazy_gettext("everywhere"),
+}
+STATUS: Mapping[str, tuple[str, str]] = {
+    "active": ("ok", lazy_gettext("active")),
+    "waiting": ("warn", lazy_gettext("waits for a lead")),
+    "ended": ("", lazy_gettext("ended")),
+    "lifted": ("", lazy_gettext("lifted")),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A value or a rule of the item that can be hidden; ``name`` is its value in the form."""
+
+    name: str
+    words: str
+    scope: SuppressionScope
+
+
+@dataclass(frozen=True, slots=True)
+class SuppressView:
+    """The content of the page."""
+
+    item: FileRecord
+    name: str
+    folder: str
+    targets: tuple[Target, ...]
+    chosen: tuple[Target, ...]
+    where: str
+    preview: SuppressionPreview | None
+    until: date
+
+    @property
+    def places(self) -> tuple[tuple[str, str], ...]:
+        """The scopes to choose from."""
+        return tuple(SCOPES.items())
+
+
+@dataclass(frozen=True, slots=True)
+class SuppressionRow:
+    """One suppression in the list of all."""
+
+    made: Suppression
+    what: str
+    where: str
+    status: tuple[str, str]  # colour and words
+    days_left: int
+    types: str  # of one awaiting approval: the types of its findings, in words
+    effect: SuppressionPreview | None  # of one awaiting approval: what it would hide now
+
+
+def targets(findings: Sequence[StoredFinding]) -> tuple[Target, ...]:
+    """Return the values, then the rules, each once, in text order."""
+    return (*_values(findings), *_rules(findings))
+
+
+def _values(findings: Sequence[StoredFinding]) -> Iterator[Target]:
+    seen: set[str] = set()
+    for position, found in enumerate(findings):
+        if found.identity not in seen:
+            seen.add(found.identity)
+            scope = SuppressionScope(kind=SuppressionKind.VALUE, target=found.identity, preview=found.preview)
+            yield Target(f"value-{position}", f"{SHORT[found.entity_type]} {found.preview}", scope)
+
+
+def _rules(findings: Sequence[StoredFinding]) -> Iterator[Target]:
+    seen: set[str] = set()
+    for position, found in enumerate(findings):
+        if found.source not in seen:
+            seen.add(found.source)
+            scope = SuppressionScope(kind=SuppressionKind.RULE, target=found.source)
+            yield Target(
+                f"rule-{position}", _("everything that {source} finds", source=visible(found.source)), scope
+            )
+
+
+def in_folder(scope: SuppressionScope, item: FileRecord, where: str) -> SuppressionScope:
+    """Return a scope narrowed to a place of ``SCOPES``."""
+    folder = item.path.rpartition("/")[0]
+    return SuppressionScope(
+        kind=scope.kind,
+        target=scope.target,
+        preview=scope.preview,
+        root_id=None if where == "everywhere" else item.root_id,
+        folder=folder if where == "folder" else "",
+    )
+
+
+def rows(
+    made: Sequence[Suppression],
+    effects: Mapping[int, tuple[Sequence[str], SuppressionPreview]],
+    *,
+    now: datetime,
+) -> tuple[SuppressionRow, ...]:
+    """Return the list of all suppressions; ``effects``: types and effect, by number, before approval."""
+    return tuple(
+        SuppressionRow(
+            made=one,
+            what=_("value {preview}", preview=one.scope.preview)
+            if one.scope.kind is SuppressionKind.VALUE
+            else _("rule {rule}", rule=visible(one.scope.target)),
+            where=place_words(one.root, one.scope.folder) or _("everywhere"),
+            status=STATUS.get(one.status, ("", one.status)),
+            days_left=max(0, (one.until - now).days),
+            types=", ".join(str(SHORT[EntityType(name)]) for name in effects[one.id][0])
+            if one.id in effects
+            else "",
+            effect=effects[one.id][1] if one.id in effects else None,
+        )
+        for one in made
+    )
+
 
 routes = Routes()
 
@@ -42,13 +167,13 @@ def offer(
     where = where if where in SCOPES else "folder"
     preview = None
     if chosen:
-        scopes = [in_folder(one.scope, detail.item, where) for one in chosen]
-        preview = desk.store.desk.preview_suppressions(scopes, now=desk.now())
-    folder, _, name = detail.item.path.rpartition("/")
+        scopes = [in_folder(one.scope, detail, where) for one in chosen]
+        preview = desk.store.desk.preview_suppression(scopes, now=desk.now())
+    folder, _, name = detail.path.rpartition("/")
     view = SuppressView(
-        item=detail.item,
+        item=detail,
         name=visible(name),
-        folder=place_words(detail.item.root, folder),
+        folder=place_words(detail.root, folder),
         targets=known,
         chosen=chosen,
         where=where,
@@ -70,10 +195,10 @@ def suppress(
 ) -> Response:
     """Create a suppression of each chosen value or rule; refused if together they hide nothing."""
     scopes = _scopes(desk, file_id, user.name, what, where)
-    if not desk.store.desk.preview_suppressions(scopes, now=desk.now()).n_hidden:
+    if not desk.store.desk.preview_suppression(scopes, now=desk.now()).n_hidden:
         message = _("suppression: it would hide no item; choose every value that refers one")
         raise InputError(message)
-    made = desk.store.desk.suppress_all(
+    made = desk.store.desk.suppress(
         scopes,
         reason=reason,
         until=datetime.combine(until, time.max, UTC),
@@ -91,7 +216,7 @@ def suppressions(request: Request, desk: DeskNow) -> Response:
     work = desk.store.desk
     listed = work.suppressions(now=now)
     effects = {
-        one.id: (work.suppressed_types(one.scope), work.preview_suppression(one.scope, now=now))
+        one.id: (work.suppressed_types(one.scope), work.preview_suppression([one.scope], now=now))
         for one in listed
         if one.status == "waiting"
     }
@@ -125,11 +250,11 @@ def _scopes(desk: Desk, file_id: int, viewer: str, what: Sequence[str], where: s
     if len(chosen) < len(set(what)) or not chosen or where not in SCOPES:
         message = _("suppression: expected a value or rule of this file, and where it shall hold")
         raise InputError(message)
-    return [in_folder(one.scope, detail.item, where) for one in chosen]
+    return [in_folder(one.scope, detail, where) for one in chosen]
 
 
 def _chosen(
-    detail: WorkDetail, known: tuple[Target, ...], what: Sequence[str], position: int | None
+    detail: FileRecord, known: tuple[Target, ...], what: Sequence[str], position: int | None
 ) -> tuple[Target, ...]:
     """Return the targets named in the form, or the one of the clicked finding."""
     if position is not None and 0 <= position < len(detail.findings):

@@ -97,7 +97,7 @@ function onKey(event) {
   const wanted = within ? within.querySelector(`[data-key="${event.key}"]`) : null;
   if (!wanted) return;
   event.preventDefault();
-  if (wanted.matches("input, select, textarea")) wanted.focus();
+  if (wanted.matches("input:not([type=checkbox]), select, textarea")) wanted.focus();
   else wanted.click();
 }
 

@@ -15,16 +15,15 @@ from phiscan.model import EntityType, Reason, StoredFinding
 from phiscan.report.words import CASES, CHARACTERISTICS, DETECTORS, ENTITY_TYPES, FORMATS, part_detail
 from phiscan.report.words import REASONS as OUTCOME_REASONS
 from phiscan.review.decisions.corrections import Correction, ItemCorrections, Mark
-from phiscan.review.records.items import QueueItem
 from phiscan.review.worklist.model import (
     REASONS,
+    FileRecord,
     GroupMember,
     HistoryEntry,
-    WorkDetail,
-    WorkItem,
     WorkState,
 )
 from phiscan.visible import visible
+from phiscan.web.routes.queue import place_words, verdict_words
 from phiscan.web.views.masked_context import MaskedLine, count_places, masked_lines
 from phiscan.web.views.plain_words import (
     SHORT,
@@ -34,7 +33,6 @@ from phiscan.web.views.plain_words import (
     readers_by_mode,
     step,
 )
-from phiscan.web.views.queue import place_words, verdict_words
 from phiscan.web.work_query import ListQuery
 
 N_TERMS = 14  # health terms named; a long document has a hundred
@@ -97,8 +95,7 @@ class DoneView:
 class ItemView:
     """The content of the page of one item."""
 
-    item: WorkItem
-    detail: WorkDetail
+    item: FileRecord
     query: ListQuery
     name: str
     folder: str
@@ -158,13 +155,27 @@ class ItemView:
         return tuple((kind.value, ENTITY_TYPES[kind]) for kind in EntityType)
 
     @property
+    def carried(self) -> HistoryEntry | None:
+        """The verdict that stands, if it was given for an identical file."""
+        found = (one.entry for one in self.history if one.entry.is_current and one.entry.path)
+        return next(found, None) if self.verdict else None
+
+    @property
+    def earlier(self) -> DoneView | None:
+        """The last verdict that does not stand for this item: on an earlier content, or an identical file."""
+        if self.verdict or self.item.blind:
+            return None
+        given = (one for one in self.history if one.entry.verdict and not one.entry.is_undone)
+        return next((one for one in given if one.entry.path or not one.entry.same_content), None)
+
+    @property
     def others(self) -> tuple[GroupMember, ...]:
         """The other files of its near-duplicate group."""
         return tuple(member for member in self.group if member.file_id != self.item.file_id)
 
 
 def item_view(
-    detail: WorkDetail,
+    item: FileRecord,
     *,
     query: ListQuery,
     corrections: ItemCorrections,
@@ -177,7 +188,7 @@ def item_view(
     """Build the view; nothing is read from the database.
 
     Args:
-        detail: the item, as far as the viewer may see it.
+        item: the item, as far as the viewer may see it.
         query: the list that it was opened from.
         corrections: corrections of its spans and topics.
         history: its history.
@@ -186,42 +197,37 @@ def item_view(
         position: the selected finding.
         all_places: show every location of the file, not only the first ones.
     """
-    item, explained = detail.item, detail.explained
     folder, _slash, name = item.path.rpartition("/")
     by_position = {one.position: one for one in corrections.spans if one.position is not None}
-    terms = sorted(detail.terms, key=lambda term: (-term.count, term.concept))
-    found = detail.findings
+    terms = sorted(item.terms, key=lambda term: (-term.count, term.concept))
+    found = item.findings
     close = position is not None and 0 <= position < len(found)
     return ItemView(
         item=item,
-        detail=detail,
         query=query,
         name=visible(name),
         folder=place_words(item.root, folder),
         type=FORMATS.get(item.media_type, visible(item.media_type)) or _("type unknown"),
-        changed=moment_of(detail.source.mtime_ns),
-        owner=visible(item.owner) or _("no. {number}", number=detail.source.uid),
-        readers=_readers(detail),
-        mode=mode_letters(detail.source.mode),
+        changed=moment_of(item.source.mtime_ns),
+        owner=visible(item.owner) or _("no. {number}", number=item.source.uid),
+        readers=_readers(item),
+        mode=mode_letters(item.source.mode),
         verdict="" if item.state is WorkState.UNDECIDED else item.state.value,
         case=_sentence(str(CASES.get(item.case, item.case))),
-        why=why_words(explained, item.case),
+        why=why_words(item),
         bits=tuple(label for bit, (label, _hipaa) in CHARACTERISTICS.items() if bit in item.vector.bits),
-        missing=tuple(CHARACTERISTICS[bit][0].lower() for bit in (explained.missing if explained else ())),
+        missing=tuple(CHARACTERISTICS[bit][0].lower() for bit in item.missing),
         terms=tuple((label_of(term.concept), term.count) for term in terms[:N_TERMS]),
         n_terms=len(terms),
-        detectors=tuple(
-            (name, is_phi, DETECTORS.get(name, ""))
-            for name, is_phi in (explained.detectors if explained else ())
-        ),
+        detectors=tuple((name, is_phi, DETECTORS.get(name, "")) for name, is_phi in item.detectors),
         outweighed=_outweighed(found),
         masked=masked_lines(
-            detail.findings,
-            detail.terms,
+            item.findings,
+            item.terms,
             most=None if all_places else MAX_MASKED_LINES,
             most_findings=None if all_places else MAX_MASKED_FINDINGS,
         ),
-        n_masked=count_places(detail.findings, detail.terms),
+        n_masked=count_places(item.findings, item.terms),
         is_cut=len(found) > MAX_MASKED_FINDINGS and not all_places,
         n_unjudged=len(found) - len(by_position),
         finding=_finding(found[position], position, by_position.get(position))
@@ -232,15 +238,15 @@ def item_view(
         missed=tuple(one for one in corrections.spans if one.position is None),
         unread=tuple(
             (locator_words(part.locator), part.reason.value, OUTCOME_REASONS.get(part.reason, ""))
-            for part in detail.unread
+            for part in item.unread
             if not part.is_sampled
         ),
         left_out=tuple(
             (locator_words(part.locator), part_detail(visible(part.detail)))
-            for part in detail.unread
+            for part in item.unread
             if part.is_sampled
         ),
-        topics=topics(concept for term in detail.terms for concept in [term.concept] * term.count),
+        topics=topics(concept for term in item.terms for concept in [term.concept] * term.count),
         history=tuple(_done(history)),
         group=tuple(group),
         token=token,
@@ -257,21 +263,23 @@ def moment_of(mtime_ns: int) -> datetime | None:
     return datetime.fromtimestamp(mtime_ns / 1e9, UTC) if abs(mtime_ns) < MAX_NS else None
 
 
-def why_words(explained: QueueItem | None, case: str) -> str:
+def why_words(record: FileRecord) -> str:
     """Return one sentence with the probability of PHI and the strongest reasons of the referral."""
-    given = sentences(explained.reasons) if explained is not None else []
-    if explained is None or not given:
-        return _sentence(str(CASES.get(case, case))) + "."
-    probability = explained.probability
+    given = sentences(record.reasons)
+    if not given:
+        return _sentence(str(CASES.get(record.case, record.case))) + "."
+    probability = record.probability
+    n_for = next((n for n, reason in enumerate(given) if reason.startswith(AGAINST)), len(given))
+    in_favour, against = list(map(str, given[:n_for])), given[n_for:]
     begin = (
-        _("Referred because")
+        _("Referred")
         if probability is None
-        else _("PHI with {probability} probability:", probability=probability_words(probability))
+        else _("PHI with {probability} probability", probability=probability_words(probability))
     )
-    joined = ", ".join(str(reason) for reason in given[:-1])
-    if joined:
-        joined += ", " if given[-1].startswith(AGAINST) else _(" and ")
-    return f"{begin} {joined}{given[-1]}."
+    if in_favour:
+        *first, last = in_favour
+        begin += _(": {reasons}", reasons=_(" and ").join([", ".join(first), last] if first else [last]))
+    return ", ".join([begin, *map(str, against)]) + "."
 
 
 def probability_words(probability: float) -> str:
@@ -293,13 +301,13 @@ def _sentence(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def _readers(detail: WorkDetail) -> str:
+def _readers(item: FileRecord) -> str:
     """Return who may read a file: from the share's access list, else from its permission bits."""
-    if not detail.readers:
-        return readers_by_mode(detail.source.mode) or _("not known")
-    if "everyone" in detail.readers:
+    if not item.source.readers:
+        return readers_by_mode(item.source.mode) or _("not known")
+    if "everyone" in item.source.readers:
         return _("everyone with access to the share")
-    named = [visible(reader) for reader in detail.readers]
+    named = [visible(reader) for reader in item.source.readers]
     more = len(named) - N_READERS
     return ", ".join(named[:N_READERS]) + (
         ngettext(" and {n} more", " and {n} more", more) if more > 0 else ""

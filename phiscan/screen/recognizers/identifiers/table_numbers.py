@@ -1,6 +1,6 @@
 """Numbers in the columns of tables, without a label: findings by check digits, or beside the names of people.
 
-``CheckedColumnRecognizer``: one random number in ten passes a check digit, so a bare number needs a label
+``checked_column_findings``: one random number in ten passes a check digit, so a bare number needs a label
 (docs/decisions/0014). Of four different numbers in one column all pass in one of ten thousand: then the
 column needs none. ``row_codes``: where four rows or more of a table name a person each, a column whose cells
 are all of one form (seven digits; a letter, a hyphen and five digits) and differ numbers those people.
@@ -12,16 +12,14 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 from phiscan.model import Document, EntityType, Finding, Reason, Span, bits_of
-from phiscan.screen.recognizer import CaseVariant, Cost
 from phiscan.screen.table_columns import delimiter_of
 from phiscan.screen.validators.check_digits import bc_phn, luhn, npi, sin
 from phiscan.screen.validators.dates import is_day
 from phiscan.screen.validators.verdicts import Verdict, digits_of
+from phiscan.text.automata import Rare
 from phiscan.text.intervals import is_taken
-from phiscan.text.prefilter import Rare
 
 CHECKED_SCORE = 0.8
 CHECKED_SOURCE = "checked_column"
@@ -55,31 +53,24 @@ class _NumberColumn:
     passed: list[int] = field(default_factory=lambda: [0] * len(_CHECKS))
 
 
-class CheckedColumnRecognizer:
-    """Find columns of National Provider Identifiers, health numbers and social insurance numbers."""
-
-    name: ClassVar = "identifiers.checked_columns"
-    cost: ClassVar = Cost.CHEAP
-    case_variants: ClassVar = CaseVariant.AS_WRITTEN
-
-    def recognize(self, document: Document) -> Iterator[Finding]:
-        """Yield findings; spans are half-open, in code points."""
-        for (_, _, length), column in _number_columns(document.text).items():
-            if len(column.different) < MIN_CHECKED:
-                continue
-            for number, (n_digits, check, _, entity_type) in enumerate(_CHECKS):
-                if n_digits == length and column.passed[number] >= MIN_PASSED * len(column.cells):
-                    reasons = (Reason("check", check, CHECKED_SCORE),)
-                    for start, end in column.cells:
-                        yield Finding(
-                            Span(start, end),
-                            entity_type,
-                            CHECKED_SOURCE,
-                            CHECKED_SCORE,
-                            bits_of(entity_type),
-                            reasons,
-                        )
-                    break
+def checked_column_findings(document: Document) -> Iterator[Finding]:
+    """Yield columns of National Provider Identifiers, health numbers and social insurance numbers."""
+    for (_, _, length), column in _number_columns(document.text).items():
+        if len(column.different) < MIN_CHECKED:
+            continue
+        for number, (n_digits, check, _, entity_type) in enumerate(_CHECKS):
+            if n_digits == length and column.passed[number] >= MIN_PASSED * len(column.cells):
+                reasons = (Reason("check", check, CHECKED_SCORE),)
+                for start, end in column.cells:
+                    yield Finding(
+                        Span(start, end),
+                        entity_type,
+                        CHECKED_SOURCE,
+                        CHECKED_SCORE,
+                        bits_of(entity_type),
+                        reasons,
+                    )
+                break
 
 
 def _number_columns(text: str) -> dict[tuple[str, int, int], _NumberColumn]:

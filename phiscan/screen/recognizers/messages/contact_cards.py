@@ -9,12 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import zip_longest
-from typing import ClassVar
 
 from phiscan.formats.x12_fields import DESKS
 from phiscan.lexicon.capitalized_words import name_finding
-from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span, bits_of
-from phiscan.screen.recognizer import CaseVariant, Cost
+from phiscan.model import Document, EntityType, Finding, PiiBit
+from phiscan.screen.recognizer import field_finding
 from phiscan.text.passages import Passage, Piece
 
 SCORE = 0.9
@@ -75,19 +74,12 @@ def passages(text: str) -> Iterator[Passage]:
         yield [Piece(done, len(text), text[done:])]
 
 
-class CardRecognizer:
-    """Find the identifying properties of contacts and calendars."""
-
-    name: ClassVar = "messages.contact_cards"
-    cost: ClassVar = Cost.CHEAP
-    case_variants: ClassVar = CaseVariant.AS_WRITTEN
-
-    def recognize(self, document: Document) -> Iterator[Finding]:
-        """Yield findings; spans are half-open, in code points."""
-        text = document.text
-        for start, end in _blocks(text) if ":V" in text or ":v" in text else ():
-            for match in _PROPERTY.finditer(text, start, end):
-                yield from _read(match)
+def card_findings(document: Document) -> Iterator[Finding]:
+    """Yield findings of the identifying properties of contacts and calendars."""
+    text = document.text
+    for start, end in _blocks(text) if ":V" in text or ":v" in text else ():
+        for match in _PROPERTY.finditer(text, start, end):
+            yield from _read(match)
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int]]:
@@ -152,11 +144,4 @@ def _found(kind: EntityType, value: str, start: int, where: str) -> Iterator[Fin
     kept = value.strip(" ;\r\n\t")
     if any(map(str.isalnum, kept)):
         place = start + value.index(kept)
-        yield Finding(
-            Span(place, place + len(kept)),
-            kind,
-            SOURCE,
-            SCORE,
-            bits_of(kind),
-            (Reason("label", where, SCORE),),
-        )
+        yield field_finding(kind, place, place + len(kept), SOURCE, SCORE, where)

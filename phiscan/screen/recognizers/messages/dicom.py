@@ -11,11 +11,11 @@ import re
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from types import MappingProxyType
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 from phiscan.lexicon.capitalized_words import name_finding
-from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span, bits_of
-from phiscan.screen.recognizer import CaseVariant, Cost
+from phiscan.model import Document, EntityType, Finding, PiiBit, Span
+from phiscan.screen.recognizer import field_finding
 from phiscan.screen.validators.dates import is_day
 from phiscan.text.passages import Passage, Piece
 
@@ -116,22 +116,15 @@ def is_tag(text: str, span: Span) -> bool:
     )
 
 
-class ListingRecognizer:
-    """Find the identifying elements of listed DICOM headers."""
-
-    name: ClassVar = "messages.dicom_listing"
-    cost: ClassVar = Cost.CHEAP
-    case_variants: ClassVar = CaseVariant.AS_WRITTEN
-
-    def recognize(self, document: Document) -> Iterator[Finding]:
-        """Yield findings; spans are half-open, in code points."""
-        text = document.text
-        if not any(mark in text for mark in ("(0008,", "(0010,", "(0x0008,", "(0x0010,")):
-            return
-        for match in _LINE.finditer(text):
-            element = _element(match)
-            if element is not None and element.value:
-                yield from read_element(element)
+def listing_findings(document: Document) -> Iterator[Finding]:
+    """Yield findings of the identifying elements of listed DICOM headers."""
+    text = document.text
+    if not any(mark in text for mark in ("(0008,", "(0010,", "(0x0008,", "(0x0010,")):
+        return
+    for match in _LINE.finditer(text):
+        element = _element(match)
+        if element is not None and element.value:
+            yield from read_element(element)
 
 
 def _between(text: str, start: int, end: int) -> Iterator[Passage]:
@@ -191,8 +184,8 @@ def _names(element: Element) -> Iterator[Finding]:
 
 
 def _found(kind: EntityType, element: Element) -> Finding:
-    span = Span(element.start, element.start + len(element.value))
-    return Finding(span, kind, SOURCE, SCORE, bits_of(kind), (Reason("label", f"({element.tag})", SCORE),))
+    end = element.start + len(element.value)
+    return field_finding(kind, element.start, end, SOURCE, SCORE, f"({element.tag})")
 
 
 _VR = r'"vr"\s{{0,80}}:\s{{0,80}}"(?P<{}>[A-Z]{{2}})"'
@@ -242,20 +235,13 @@ def is_key(text: str, span: Span) -> bool:
     return quote >= 0 and _KEY.match(text, quote) is not None
 
 
-class ModelRecognizer:
-    """Find the identifying elements of DICOM headers in JSON."""
-
-    name: ClassVar = "messages.dicom_json"
-    cost: ClassVar = Cost.CHEAP
-    case_variants: ClassVar = CaseVariant.AS_WRITTEN
-
-    def recognize(self, document: Document) -> Iterator[Finding]:
-        """Yield findings; spans are half-open, in code points."""
-        text = document.text
-        if '"vr"' in text and is_model(text):
-            for match in _ELEMENT.finditer(text):
-                for element in _elements(match):
-                    yield from read_element(element)
+def model_findings(document: Document) -> Iterator[Finding]:
+    """Yield findings of the identifying elements of DICOM headers in JSON."""
+    text = document.text
+    if '"vr"' in text and is_model(text):
+        for match in _ELEMENT.finditer(text):
+            for element in _elements(match):
+                yield from read_element(element)
 
 
 def _elements(match: re.Match[str]) -> Iterator[Element]:

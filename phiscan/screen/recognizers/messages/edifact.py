@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import ClassVar
 
 from phiscan.formats.edifact_segments import Segment, Value, parts
 from phiscan.formats.hl7_fields import AUTHORITIES
 from phiscan.lexicon.capitalized_words import name_finding
-from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span, bits_of
-from phiscan.screen.recognizer import CaseVariant, Cost
+from phiscan.model import Document, EntityType, Finding, PiiBit, Span
+from phiscan.screen.recognizer import field_finding
 from phiscan.screen.validators.dates import is_day
 
 SCORE = 0.95
@@ -35,20 +34,13 @@ _CHANNELS = {"TE": EntityType.PHONE, "FX": EntityType.FAX, "EM": EntityType.EMAI
 _MIN_ID, _MIN_CONTROL, _MIN_LETTERS, _MIN_PHONE = 2, 5, 2, 6
 
 
-class EdifactRecognizer:
-    """Find the identifying components of EDIFACT segments."""
-
-    name: ClassVar = "messages.edifact"
-    cost: ClassVar = Cost.CHEAP
-    case_variants: ClassVar = CaseVariant.AS_WRITTEN
-
-    def recognize(self, document: Document) -> Iterator[Finding]:
-        """Yield findings; spans are half-open, in code points."""
-        if "UNB" not in document.text:
-            return
-        for part in parts(document.text):
-            if isinstance(part, Segment):
-                yield from _read(part)
+def edifact_findings(document: Document) -> Iterator[Finding]:
+    """Yield findings of the identifying components of EDIFACT segments."""
+    if "UNB" not in document.text:
+        return
+    for part in parts(document.text):
+        if isinstance(part, Segment):
+            yield from _read(part)
 
 
 def _read(segment: Segment) -> Iterator[Finding]:
@@ -180,7 +172,7 @@ def _found(kind: EntityType, segment: Segment, element: int, component: int = 0)
 
 
 def _finding(kind: EntityType, span: Span, segment: Segment) -> Finding:
-    return Finding(span, kind, SOURCE, SCORE, bits_of(kind), (Reason("label", segment.tag, SCORE),))
+    return field_finding(kind, span.start, span.end, SOURCE, SCORE, segment.tag)
 
 
 # The numbers of segments: element, component, and how many characters it has at least.

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import ClassVar
 
 from phiscan.formats.hl7_encoding import as_standard, is_message
 from phiscan.formats.hl7_fields import AUTHORITIES, CODES, DATED, FIELDS, OBSERVED, STRAY, Kind, Part
 from phiscan.lexicon.capitalized_words import name_finding
 from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span, bits_of
-from phiscan.screen.recognizer import CaseVariant, Cost
+from phiscan.screen.recognizer import field_finding
 from phiscan.screen.validators.check_digits import npi, ssn
 from phiscan.screen.validators.dates import is_day
 from phiscan.screen.validators.verdicts import Verdict
@@ -49,20 +48,13 @@ _CODE, _AUTHORITY, _VERSIONS = 4, 3, 9  # components of CX: its type, who assign
 _FACILITY = 3  # component of PL
 
 
-class Hl7Recognizer:
-    """Find the identifying fields of HL7 v2 segments."""
-
-    name: ClassVar = "messages.hl7"
-    cost: ClassVar = Cost.CHEAP
-    case_variants: ClassVar = CaseVariant.AS_WRITTEN
-
-    def recognize(self, document: Document) -> Iterator[Finding]:
-        """Yield findings; spans are half-open, in code points."""
-        text = as_standard(document.text)
-        if "PID|" not in text and not is_message(text):
-            return
-        for match in _SEGMENT.finditer(text):
-            yield from _segment(match[1], match[0], match.start())
+def hl7_findings(document: Document) -> Iterator[Finding]:
+    """Yield findings of the identifying fields of HL7 v2 segments."""
+    text = as_standard(document.text)
+    if "PID|" not in text and not is_message(text):
+        return
+    for match in _SEGMENT.finditer(text):
+        yield from _segment(match[1], match[0], match.start())
 
 
 def _segment(name: str, segment: str, position: int) -> Iterator[Finding]:
@@ -261,6 +253,4 @@ def _address(parts: Sequence[str], start: int, where: str) -> Iterator[Finding]:
 
 
 def _found(kind: EntityType, start: int, length: int, where: str) -> Finding:
-    return Finding(
-        Span(start, start + length), kind, "hl7", SCORE, bits_of(kind), (Reason("label", where, SCORE),)
-    )
+    return field_finding(kind, start, start + length, "hl7", SCORE, where)

@@ -9,12 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 from phiscan.formats.x12_fields import CHANNELS, DAYS, DESKS, NUMBERS, QUALIFIED, SHOWN, STAFF
 from phiscan.lexicon.capitalized_words import name_finding
-from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span, bits_of
-from phiscan.screen.recognizer import CaseVariant, Cost
+from phiscan.model import Document, EntityType, Finding, PiiBit, Span
+from phiscan.screen.recognizer import field_finding
 from phiscan.screen.validators.dates import is_day
 from phiscan.text.passages import Passage, Piece
 
@@ -79,22 +78,15 @@ def passages(text: str) -> Iterator[Passage]:
             yield [Piece(span.start, span.end, span.of(text))]
 
 
-class X12Recognizer:
-    """Find the identifying elements of X12 segments."""
-
-    name: ClassVar = "messages.x12"
-    cost: ClassVar = Cost.CHEAP
-    case_variants: ClassVar = CaseVariant.AS_WRITTEN
-
-    def recognize(self, document: Document) -> Iterator[Finding]:
-        """Yield findings; spans are half-open, in code points."""
-        is_staff = True
-        for segment in _segments(document.text):
-            if segment.name == "NM1":
-                is_staff = segment.get(1) in STAFF
-            elif segment.name in {"N1", "ISA"}:
-                is_staff = True
-            yield from _read(segment, is_staff=is_staff)
+def x12_findings(document: Document) -> Iterator[Finding]:
+    """Yield findings of the identifying elements of X12 segments."""
+    is_staff = True
+    for segment in _segments(document.text):
+        if segment.name == "NM1":
+            is_staff = segment.get(1) in STAFF
+        elif segment.name in {"N1", "ISA"}:
+            is_staff = True
+        yield from _read(segment, is_staff=is_staff)
 
 
 def _segments(text: str) -> Iterator[_Segment]:
@@ -273,4 +265,4 @@ def _found(kind: EntityType, segment: _Segment, number: int, qualifier: str = ""
 
 
 def _finding(kind: EntityType, span: Span, where: str) -> Finding:
-    return Finding(span, kind, SOURCE, SCORE, bits_of(kind), (Reason("label", where, SCORE),))
+    return field_finding(kind, span.start, span.end, SOURCE, SCORE, where)

@@ -16,17 +16,20 @@ from phiscan.lexicon.capitalized_words import (
     is_term,
     name_finding,
 )
-from phiscan.lexicon.gazetteer import Gazetteer, Word
+from phiscan.lexicon.gazetteer import Gazetteer, Word, fold
+from phiscan.lexicon.identifier_labels import label_words
+from phiscan.lexicon.months import MONTHS
+from phiscan.lexicon.ordinary_words import load_ordinary
 from phiscan.lexicon.role_words import KIN
 from phiscan.model import Document, Finding, PiiBit
 from phiscan.screen.filters.false_names import load_vetoes
 from phiscan.screen.rules.context import canonical, whole_word
 from phiscan.screen.table_columns import Tables
-from phiscan.text.automata import automaton
-from phiscan.text.offsets import spans_of
+from phiscan.text.automata import automaton, spans_of
 from phiscan.text.phrase_patterns import any_label
 
 LABELS = ("label", "label_first", "label_last", "label_health")
+INTRODUCTIONS = ("introduction", "introduction_called", "introduction_weak")  # my name is, call me, I am
 # What a column of names holds where it names no person.
 _NO_PERSON = frozenset(
     "empty vacant blocked closed clean dirty male female iso isolation hold held ready pending open new adm"  # noqa: SIM905 (a list of words)
@@ -46,16 +49,16 @@ _WORD = re.compile(WORD)
 _JOIN = re.compile(r"\.? \"(?=\w)|\.?\" |\.? \((?=\w)|\.?\) |[ \u00a0]|\.[ ]?|, ?|\^")
 _DAY_OR_YEAR = re.compile(r"[.,]?[ ]{1,2}\d")
 STOP_WORDS = frozenset(
-    "dob date birth mrn age sex gender phone tel address email id no number male female m.d md unknown"  # noqa: SIM905 (a list of words reads best as a text)
+    "date birth age sex gender phone tel address email id no number male female m.d md unknown"  # noqa: SIM905 (a list of words reads best as a text)
     " none nil ok okay"
     " na n/a null true false yes no not see as per same self other various pending test the and or with"
     " of in on"
     " is was has had et ou le la les un une au aux pour sur est patient name nom signature title titre type"
     " city state zip street ssn fax home work cell relationship relation reason room bed unit ward hospital"
-    " clinic department dept facility date/time time from to re cc subject sent of phn nam ddn hcn phin mhsc"
-    " ohip ramq cell tel ext poste unknown inconnu aucun aucune none her his their our your leur notre"
+    " clinic department dept facility date/time time from to re cc subject sent of"
+    " cell tel ext poste unknown inconnu aucun aucune none her his their our your leur notre"
     " votre".split()
-)
+).union(label_words())
 _MAX_WORDS = 5
 _MIN_ROLE = 7  # letters of an occupation after a name that no list has
 # What a value begins with that is no part of the name: the cross before a signature, a word of kinship.
@@ -87,6 +90,19 @@ _OTHER_PART = re.compile(r"\b(?:first|last|given|family|surname|dob|birth)", re.
 _NEAR_KEYS = 80
 _UPPER = re.compile(f"[{UPPER}]")
 _LIST_MARKS = " \t>*-•\"'#|"
+# After the name with which people introduce themselves: the end of a clause, or what they say of themselves.
+_SELF = r"(?:(?:and|et)[ ]+)?(?:i(?:['’]?m|['’]ve)?|my|je|j['’]|mon|ma|mes)\b"  # noqa: RUF001 (texts are written with it)
+_STATEMENT = re.compile(rf"[ ]*[.,;:!?-]*[ \n]*{_SELF}", re.IGNORECASE)
+_CLAUSE_END = re.compile(
+    rf"[ ]*(?:[^\w\s'’-]|\n|$)|[ ](?:{_SELF}|(?:-|[–—]|and|et|from|de|du|calling|here|au)(?!\w))",  # noqa: RUF001 (texts are written with it)
+    re.IGNORECASE,
+)
+_GREETING = re.compile(r"\b(?:hi|hello|hey|bonjour|bonsoir|salut|all[oô])\b[^\w\n]{1,3}$", re.IGNORECASE)
+_GREETING_CHARS, _INTRODUCTION_GAP = 12, re.compile(r"[ ]{1,3}")
+# How predicates end, and adverbs that are made of them: "my name is misspelled", "wrong" and "wrongly".
+_PARTICIPLE = re.compile(r"[a-z]{2,}(?:ed|ing|ée?s?)")
+_ADVERBS = ("ly", "ment", "lement", "ement")
+_NAMES = Word.FIRST | Word.LAST
 _TITLE_HEALTH_WORDS = ("dr", "dre", "prof", "docteur", "doctor")
 
 
@@ -96,16 +112,19 @@ class CueRecognizer:
     def __init__(self, gazetteer: Gazetteer) -> None:
         self._gazetteer = gazetteer
         self._kinds: dict[str, str] = {}
-        for kind in LABELS:
+        for kind in (*LABELS, *INTRODUCTIONS):
             for phrase in gazetteer.cues.get(kind, ()):
                 self._kinds.setdefault(canonical(phrase), kind)
         self._vetoes = load_vetoes(gazetteer)
+        self._ordinary = load_ordinary()
         self._heads = {
             canonical(phrase): label
             for kind, label in _HEADS.items()
             for phrase in gazetteer.cues.get(kind, ())
         }
-        phrases = {phrase for kind in (*LABELS, *_HEADS) for phrase in gazetteer.cues.get(kind, ())}
+        phrases = {
+            phrase for kind in (*LABELS, *INTRODUCTIONS, *_HEADS) for phrase in gazetteer.cues.get(kind, ())
+        }
         self._scanner = automaton(any_label(phrases))
 
     def recognize(self, document: Document) -> Iterator[Finding]:
@@ -126,8 +145,46 @@ class CueRecognizer:
                 if cells is not None:
                     yield from self._cells(text, cells, head, key)
                     continue
-            if kind is not None:
+            if kind in INTRODUCTIONS:
+                yield from self._introduced(text, start, end, kind)
+            elif kind is not None:
                 yield from self._labelled(text, tables, start, end, kind)
+
+    def _introduced(self, text: str, start: int, end: int, kind: str) -> Iterator[Finding]:
+        """Yield the name with which somebody introduces themselves: a word that can be a name.
+
+        An ordinary word is one only with a capital, or where a statement about the speaker follows; after
+        "I am" only a first name. What the tagger finds of the rest of the name is united with it.
+        """
+        gap = _INTRODUCTION_GAP.match(text, end)
+        word = gap and _WORD.match(text, gap.end())
+        if not word or word[0].lower() in STOP_WORDS:
+            return
+        flags, is_weak = self._gazetteer.of(word[0]), kind == "introduction_weak"
+        following = _WORD.match(text, word.end() + 1)
+        is_named = following and following[0].istitle() and self._gazetteer.of(following[0]) & _NAMES
+        if not (is_named or _CLAUSE_END.match(text, word.end())):
+            return
+        is_first = bool(flags & Word.FIRST)
+        is_greeted = _GREETING.search(text, max(0, start - _GREETING_CHARS), start) is not None
+        is_month = fold(word[0]) in MONTHS and (is_greeted or not is_weak)
+        if (kind != "introduction" or not flags or flags & Word.MONTH_OR_DAY) and not (is_first or is_month):
+            return
+        if flags & Word.ORDINARY or not flags & _NAMES:
+            is_capital = word[0].istitle() and not text[start:end].istitle()
+            is_said = is_greeted if is_weak else is_first or _STATEMENT.match(text, word.end())
+            is_sure = is_first and not is_weak
+            if not (is_capital or is_said) or not (is_sure or not self._is_predicate(word[0].lower())):
+                return
+        yield name_finding(
+            *word.span(), health=False, bits=FIRST_ONLY, source="names.introduction", score=0.8,
+            reason=("introduction", kind),
+        )  # fmt: skip
+
+    def _is_predicate(self, word: str) -> bool:
+        """Tell whether a word says something of a name or a person: a participle or an adjective."""
+        is_adjective = any(self._ordinary.is_one(word + ending) for ending in _ADVERBS)
+        return is_adjective or _PARTICIPLE.fullmatch(word) is not None
 
     def _labelled(self, text: str, tables: Tables, start: int, end: int, kind: str) -> Iterator[Finding]:
         key = canonical(text[start:end])

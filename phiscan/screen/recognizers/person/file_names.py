@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import ClassVar
 
 from phiscan.config import data_dir
-from phiscan.lexicon.capitalized_words import FULL_NAME, LAST_ONLY, name_finding
+from phiscan.lexicon.capitalized_words import FULL_NAME, LAST_ONLY, has_civil_title, name_finding
 from phiscan.lexicon.gazetteer import Gazetteer, Word, fold, terms
 from phiscan.model import OWN_NAMES, Document, Finding, PiiBit
 from phiscan.screen.filters.eponyms import load_eponyms
@@ -27,7 +27,7 @@ _MIN_UNKNOWN = 4  # letters of a word that no list has and that may be a surname
 _MIN_SMALL = 3  # letters of each where nothing is written with a capital
 _BLOCK = Word.NOT_PERSON | Word.MONTH_OR_DAY | Word.CREDENTIAL
 _PART = re.compile(
-    r"[^\W\d_A-Z][^\W\d_]+|[A-Z](?![^\W\d_])|[A-Z]{2,}(?![^\W\d_])|[A-Z]'?[^\W\d_A-Z][^\W\d_A-Z]*"
+    r"[^\W\d_A-Z][^\W\d_]+|[A-Z](?![^\W_])|[A-Z]{2,}(?![^\W\d_])|[A-Z]'?[^\W\d_A-Z][^\W\d_A-Z]*"
 )
 
 
@@ -71,6 +71,10 @@ class OwnNameRecognizer:
         if pair is not None:
             yield pair
             return
+        for part in parts:
+            if has_civil_title(text, part.start()) and self._gazetteer.of(part[0]) & Word.LAST:
+                yield _found(part.start(), part.end(), LAST_ONLY)
+                return
         others = [part for part in parts if fold(part[0]) not in load_file_words()]
         match others:
             case [only] if self._is_surname(only[0]):

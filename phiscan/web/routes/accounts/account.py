@@ -9,12 +9,11 @@ from starlette.responses import RedirectResponse, Response
 
 from phiscan.errors import InputError
 from phiscan.language import gettext as _
-from phiscan.review.accounts.challenges import Challenge
+from phiscan.review.accounts.challenges import LIFE, Challenge
 from phiscan.review.accounts.users import Scope, SignedIn
 from phiscan.web.access import Permission, Routes
-from phiscan.web.request_context import Desk, DeskNow
-from phiscan.web.row_numbers import RowNumber
-from phiscan.web.session import BrowserSession, address_of, set_code_cookie, set_cookie
+from phiscan.web.request_context import Desk, DeskNow, RowNumber
+from phiscan.web.session import BrowserSession, address_of, code_cookie_name, set_cookie
 
 routes = Routes()
 
@@ -52,7 +51,7 @@ def change_password(
         set_cookie(response, desk, begun.secret)
     if isinstance(begun, Challenge):  # the new session needs the second factor as well
         response = RedirectResponse("/sign-in/code?next=/account", 303)
-        set_code_cookie(response, desk, begun.secret)
+        set_cookie(response, desk, begun.secret, name=code_cookie_name(desk), lasts=LIFE)
     return response
 
 

@@ -14,9 +14,8 @@ from phiscan.language import gettext as _
 from phiscan.language import lazy_gettext
 from phiscan.review.accounts.second_factors import Proposal, SecondFactors
 from phiscan.web.access import Permission, Routes, may
-from phiscan.web.request_context import Desk, DeskNow
+from phiscan.web.request_context import Desk, DeskNow, RowNumber
 from phiscan.web.routes.accounts.users import not_oneself
-from phiscan.web.row_numbers import RowNumber
 from phiscan.web.session import SECOND_FACTOR, BrowserSession, SignedIn, address_of, may_lack_second_factor
 
 routes = Routes()

@@ -8,8 +8,9 @@ from urllib.parse import quote
 from fastapi import Form, Request
 from starlette.responses import RedirectResponse, Response
 
-from phiscan.review.accounts.challenges import Challenge
+from phiscan.review.accounts.challenges import LIFE, Challenge
 from phiscan.review.accounts.second_factors import SecondFactors
+from phiscan.review.accounts.sign_in import KNOWN_FOR
 from phiscan.review.accounts.users import Refusal, SignedIn
 from phiscan.web.access import Permission, Routes
 from phiscan.web.language import inside
@@ -21,8 +22,6 @@ from phiscan.web.session import (
     clear_cookie,
     code_cookie_name,
     cookie_name,
-    set_browser_cookie,
-    set_code_cookie,
     set_cookie,
 )
 
@@ -50,7 +49,7 @@ def sign_in(
     )
     if isinstance(found, Challenge):
         response = RedirectResponse(f"/sign-in/code?next={quote(inside(next), safe='')}", 303)
-        set_code_cookie(response, desk, found.secret)
+        set_cookie(response, desk, found.secret, name=code_cookie_name(desk), lasts=LIFE)
         return response
     if isinstance(found, Refusal):
         status = 429 if found is Refusal.TOO_MANY else 401
@@ -117,7 +116,7 @@ def _begun(request: Request, desk: Desk, found: SignedIn, place: str) -> Respons
         desk.store.users.sign_out(session, now=desk.now())
     response = RedirectResponse(inside(place), 303)
     set_cookie(response, desk, found.secret)
-    set_browser_cookie(response, desk, found.browser)
+    set_cookie(response, desk, found.browser, name=browser_cookie_name(desk), lasts=KNOWN_FOR)
     return response
 
 

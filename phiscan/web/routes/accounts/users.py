@@ -11,8 +11,7 @@ from phiscan.errors import InputError
 from phiscan.language import gettext as _
 from phiscan.review.accounts.users import Role
 from phiscan.web.access import RIGHTS, Permission, Routes, may
-from phiscan.web.request_context import Desk, DeskNow
-from phiscan.web.row_numbers import RowNumber
+from phiscan.web.request_context import Desk, DeskNow, RowNumber
 from phiscan.web.session import SignedIn
 
 routes = Routes()

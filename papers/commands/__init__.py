@@ -1,0 +1,1 @@
+"""Commands of the program that only a checkout has: ``phiscan benchmark`` and parts of ``phiscan score``."""

@@ -1,0 +1,1 @@
+"""Learning from screened positives, simulated on shares that are drawn from real files."""

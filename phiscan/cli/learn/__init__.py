@@ -1,1 +1,0 @@
-"""``phiscan learn``: new model versions from reviewed decisions."""

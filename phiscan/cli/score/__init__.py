@@ -1,1 +1,0 @@
-"""``phiscan score``: spans, rankings and label hierarchies against a gold standard."""

@@ -1,1 +1,0 @@
-"""Code pages of texts without a declaration, detected by the words that their letters spell."""

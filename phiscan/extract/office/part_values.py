@@ -1,0 +1,554 @@
+"""Values of an XML part that its reader leaves out: attributes and texts not known to be styling.
+
+The search is by XPath, in the parser's own code. The lists name what is styling, not what is text: an
+attribute of several words is text unless its name says otherwise. An attribute of one word is text
+where its element is known to hold what a person typed.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import struct
+import zipfile
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from operator import itemgetter
+from typing import Any
+from urllib.parse import unquote
+
+import re2
+from lxml import etree
+
+from phiscan.errors import ExtractError
+from phiscan.extract.core.content import Content, PackageParts
+from phiscan.extract.office.package import Package, local_name, parse_damaged
+from phiscan.extract.office.runs import paragraphs_text
+from phiscan.extract.office.storage import is_person_named, is_typed, unshown
+from phiscan.extract.residue.prose import ShownWords, Value, words_of
+from phiscan.model import FailReason
+
+# Names of attributes that say how something is drawn, found or computed.
+_STYLING_TEXT = """
+ascii hAnsi eastAsia cs typeface latin ea style path eqn fmla formulas axis ptType st cnt step
+hideLastTrans Ignorable Requires ProcessContent mods fillcolor strokecolor color color2 colors viewBox
+enhanced-path points text-position text-areas glue-points handle-position formula clip sqref full-path
+styleName style-name display-name hotPoints rotatedBoundingBox path-stretchpoint-x path-stretchpoint-y
+border border-left border-right border-top border-bottom font-family font-name font-name-asian
+font-name-complex dash stroke-dasharray spans ref activeCell numFmt formatCode format-code coordsize
+coordorigin adj limo textboxrect connectlocs connectangles o:connectlocs d transform schemaLocation
+class font formatString ProgID progId contentType ContentType media-type uri xmlns type Type encoding
+algorithmName hashValue saltValue position wrapcoords gradientshapeok arrowok cp wne:acdName mathFont
+condition base-cell-address cell-range-address table-background shadow text-line-through-style padding
+margin value-list panose1 sig version appVersion generator origin rotate svg:d
+"""
+STYLING = frozenset(_STYLING_TEXT.split())
+FONT_ELEMENTS = frozenset(
+    ["font-face", "font-decl", "font", "mathFont", "embedRegular", "lsdException", "tblStyle"]
+)
+_NAME_ELEMENTS_TEXT = """
+cNvPr docPr frame custom-shape page-thumbnail shape line image oleObj control object g rect
+"""
+NAME_ELEMENTS = frozenset(_NAME_ELEMENTS_TEXT.split())
+# What a person typed, whether or not it is one word; the pattern tells cheaply whether a part holds any.
+_TYPED_ATTRIBUTES_TEXT = """
+displayText author displayName tooltip display prompt promptTitle error errorTitle string user descr
+title string-value string-value-if-true string-value-if-false current-value help-text label
+totalsRowLabel connection command sourceFile initials fullDate userId
+"""
+TYPED_ATTRIBUTES = frozenset(_TYPED_ATTRIBUTES_TEXT.split())
+_TYPED_ELEMENTS_TEXT = """
+listItem listEntry default alias tag docVar statusText helpText filter customFilter inputCells scenario
+query attr person cmAuthor section custShow customWorkbookView customSheetView sheetName bmk show page
+table connectString name protectedRange mailSubject addressFieldName dbPr webPr connection udl odso
+table-source user-field-decl database-range named-range filter-condition filter-set-item label
+bookmarkStart bookmark bookmark-start definedName item i
+"""
+TYPED_ELEMENTS = frozenset(_TYPED_ELEMENTS_TEXT.split())
+# Whose names are words with underscores between them.
+# Whose names are mostly those that a program gave.
+GENERATED_NAMES = frozenset(["page", "table", "name", "bmk", "show", "cSld"])
+_UNDERSCORED_ELEMENTS_TEXT = """
+bookmarkStart bookmark bookmark-start definedName protectedRange named-range
+"""
+UNDERSCORED_ELEMENTS = frozenset(_UNDERSCORED_ELEMENTS_TEXT.split())
+_MACHINE_TEXTS_TEXT = """
+t p span h delText instrText delInstrText posOffset align sizeRelH sizeRelV pctWidth pctHeight attrName
+formatCode tableStyleId Anchor row col rowOff colOff config-item index-entry-span pctPosHOffset
+oddHeader evenFooter oddFooter evenHeader firstHeader firstFooter sz ext idx order pos from to cNvSpPr
+SizeWithCells MoveWithCells AutoFill AutoLine PrintObject ClientData Row Column Visible mi mn mo script
+base64Binary a s tab c
+"""
+MACHINE_TEXTS = frozenset(_MACHINE_TEXTS_TEXT.split())
+_AUTOMATIC_NAME = re.compile(r"[^\W\d_][^\d]{0,60}\s\d{1,6}")  # Title 1, Picture 3, Рисунок 1
+# Which of these a part holds is found by one pass of a linear engine.
+_TYPED_NAME = re2.compile(
+    rb"<(?:\w+:)?(%s)[\s/>]|[\s:](%s)\s?="
+    % tuple(
+        b"|".join(sorted(name.encode() for name in names)) for names in (TYPED_ELEMENTS, TYPED_ATTRIBUTES)
+    )
+)
+# A text that is in no element of runs, in any namespace; most parts have none.
+_OTHER_TEXT = re2.compile(rb">[^<]*[^<\s][^<]*<(?:[^/]|/(?:[^wa]|[wa](?:[^:]|:(?:[^t]|t[^>]))))|<!\[CDATA\[")
+_TYPED_VALUES = frozenset({"val", "value", "name", "v", "comment", "user", "displayName", "text", "n", "c"})
+_AUTOMATIC_RANGE = re.compile(
+    r"_*(?:(?:Toc|Ref|Hlt|Hlk)_*\d|RefHeading_|GoBack|OLE_LINK|heading=|xlnm|xlfn|xleta|xlpm|_?FilterDatabase|Print_)"
+)
+_STYLING_TEXTS = tuple(
+    (re2.compile(pattern), n_least)
+    for pattern, n_least in (
+        (rb"<(?:\w+:)?lvlText [^>]*val=\"([^\"]{12,})\"", 3),
+        (rb"<(?:\w+:)?annotation [^>]*>([^<]{12,})<", 3),
+    )
+)
+# Names of styles, lists and themes: each pattern with the bytes without which it is not searched.
+_STYLE_NAMES = (
+    (b':val="', re.compile(rb"<\w+:(?:name|aliases|styleLink) \w+:val=\"([^\"]{5,1200})\"")),
+    (b"style:display-name=", re.compile(rb"style:display-name=\"([^\"]{5,1200})\"")),
+    (b's v="', re.compile(rb"<(?:\w+:)?s v=\"([^\"]{5,1200})\"")),
+)
+_NUMBER_FORMAT = re.compile(rb"formatCode=\"([^\"]*)\"")
+_CELL_STYLE = re.compile(rb"<(?:\w+:)?(?:cell|table)Style ")
+_CELL_STYLE_NAME = re.compile(rb"name=\"([^\"]{5,1200})\"")
+_STYLE_NAME_CHARS = range(5, 301)
+_BEFORE_ATTRIBUTE = frozenset([b" ", b"\t", b"\n", b"\r", b"\f", b"\v", b":"])
+_INK = re2.compile(rb"<(?:\w+:)?literal>([^<]{3,300})<")
+_LITERAL = re.compile(r'"([^"]{3,300})"')
+_LONG_NAME = re.compile(r"\d{6,}|(?:[^\W\d_]+\W+){5}")  # of a layout, which most programs name in a few words
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
+_READING = re2.compile(rb"<(?:\w+:)?rPh [^>]*>\s*<(?:\w+:)?t(?: [^>]*)?>([^<]+)<")
+_CODED_ADDRESS = re2.compile(rb"[\s:](?:href|Target|instr|url)=\"([^\"]*%20[^\"]*%20[^\"]*)\"")
+_FORMULA_ATTRIBUTE = re2.compile(rb"[\s:](?:formula|condition|expression)=\"([^\"]*&quot;[^\"]*)\"")
+_NO_PERSON = frozenset(
+    {"_GoBack", "Normal", "true", "false", "none", "auto", "General", "Author", "Default", "Center"}
+)
+# Elements whose text their readers give, and those of figures and references.
+_FORMULAS = frozenset(["f", "formula", "formula1", "formula2", "definedName", "oldFormula"])
+_QUOTED = re.compile(r'"((?:[^"]|"")+)"')
+_SHEET = re.compile(r"'([^'!]{3,120})'!")  # to which a formula refers
+_GLYPHS = re.compile(r"[^\W\d_]{2,}")
+_LONG_NUMBER = re.compile(r"\d[\d -]{5,}\d")
+_WORDS = re.compile(r"[^\W_][\w'.,:;-]*\s+\S*[^\W_]")
+_TECHNICAL = re.compile(
+    r"\{?[0-9A-Fa-f]{8}-|\.{1,2}/|ppaction:|\[\d+\]!|https?://(?:schemas|www\.w3|purl)\.|urn:|[\w-]+\s*:\s*[^;:]+;|#REF!"
+    r"|[\d\s.,:%-]+$|(?:val|sum|prod|if|mid|pin|\+-|\*/)\s"
+)
+_WORDY = etree.XPath("//@*[contains(., ' ')]")
+_QUOTED_WORDS = re.compile(rb'="([^"<> ]*+ [^"<>]*+)"')
+_APOSTROPHES = re.compile(rb"='([^'<> ]*+ [^'<>]*+)'")
+_ELEMENT_NAME = re.compile(rb"<(?:[\w.-]+:)?([\w.-]+)")
+_LONGEST_NAME, _LONGEST_TAG = 64, 4096
+_NAMESPACES = {
+    "w": "http://schemas.openxmlformats.org/wordprocessingml/2006/main",
+    "a": "http://schemas.openxmlformats.org/drawingml/2006/main",
+    "x": "http://purl.oclc.org/ooxml/wordprocessingml/main",
+    "y": "http://purl.oclc.org/ooxml/drawingml/main",
+}
+_ALL_TEXTS = etree.XPath(
+    "//text()[not(parent::w:t) and not(parent::a:t) and not(parent::x:t) and not(parent::y:t)"
+    " and normalize-space()]",
+    namespaces=_NAMESPACES,
+)
+
+
+def part_values(root: Any, data: bytes) -> list[str]:
+    """Return the values of one part that neither its reader nor a page shows, in document order."""
+    found: list[str] = []
+    is_wide = b"\0" in data[:8]
+    if is_wide or _OTHER_TEXT.search(data):
+        for value in _ALL_TEXTS(root):
+            found += _text_values(value)
+    names = _TYPED_NAME.findall(data.replace(b"\0", b"") if is_wide else data)
+    if is_wide:
+        found += [shown for value in _WORDY(root) if (shown := _parsed_attribute(value))]
+    if names:
+        typed = sorted({(one or other).decode("ascii") for one, other in names})
+        found += _of_elements(root, [name for name in typed if name in TYPED_ELEMENTS])
+        found += _of_attributes(root, [name for name in typed if name in TYPED_ATTRIBUTES])
+    if not is_wide:
+        found += _quoted_words(data, _QUOTED_WORDS)
+        if b"%" in data and b"%20" in data:  # one sign is looked for in no time
+            found += [html.unescape(raw.decode("utf-8", "replace")) for raw in _CODED_ADDRESS.findall(data)]
+        if b"&" in data and b"&quot;" in data:
+            found += [text for raw in _FORMULA_ATTRIBUTE.findall(data) for text in _literals(raw)]
+        if b"'" in data and b"='" in data:
+            found += _quoted_words(data, _APOSTROPHES)
+    return list(dict.fromkeys(found))
+
+
+def _of_elements(root: Any, names: list[str]) -> list[str]:
+    """Return the attributes of elements by their local names, name after name, in one pass over the tree."""
+    found: dict[str, list[str]] = {name: [] for name in names}
+    for element in root.iter(*(f"{{*}}{name}" for name in names)) if names else ():
+        name = local_name(element)
+        for key, value in element.attrib.items():
+            if shown := _attribute_value(name, key.rpartition("}")[2], value):
+                found[name].append(shown)
+    return [shown for name in names for shown in found[name]]
+
+
+def _of_attributes(root: Any, names: list[str]) -> list[str]:
+    """Return the attributes by their local names, name after name, in one pass over the tree."""
+    found: dict[str, list[str]] = {name: [] for name in names}
+    for value in _named_attributes(tuple(names))(root) if names else ():
+        if shown := _parsed_attribute(value):
+            found[value.attrname.rpartition("}")[2]].append(shown)
+    return [shown for name in names for shown in found[name]]
+
+
+@lru_cache(maxsize=256)
+def _named_attributes(names: tuple[str, ...]) -> Any:
+    return etree.XPath(f"//@*[{' or '.join(f'local-name() = {name!r}' for name in names)}]")
+
+
+def _text_values(value: Any) -> list[str]:
+    element = value.getparent()
+    if element is None or value.is_tail:
+        return []
+    name = local_name(element)
+    if name in MACHINE_TEXTS:
+        return []
+    text = " ".join(value.split())
+    if name in _FORMULAS:
+        return [
+            part.strip() for literal in _QUOTED.findall(text) for part in literal.split(",") if is_said(part)
+        ] + [sheet for sheet in _SHEET.findall(text) if is_person_named(sheet)]
+    return [text] if is_said(text) else []
+
+
+def _literals(raw: bytes) -> list[str]:
+    """Return the texts in a formula of OpenDocument."""
+    literals = _QUOTED.findall(html.unescape(raw.decode("utf-8", "replace")))
+    return [literal.strip() for literal in literals if is_said(literal)]
+
+
+def styling_texts(data: bytes) -> list[str]:
+    """Return what was typed into parts that say how a document is drawn.
+
+    Words before the numbers of a list, readings of Japanese names, notes on ink.
+    """
+    found = []
+    for pattern, n_least in _STYLING_TEXTS:
+        for raw in pattern.findall(data):
+            text = " ".join(html.unescape(raw.decode("utf-8", "replace")).replace('"', " ").split())
+            if len(words_of(text)) >= n_least:
+                found.append(text)
+    found += [html.unescape(raw.decode("utf-8", "replace")) for raw in _INK.findall(data)]
+    readings = [html.unescape(raw.decode("utf-8", "replace")) for raw in _READING.findall(data)]
+    return list(dict.fromkeys([*found, *readings]))
+
+
+def style_names(data: bytes) -> list[str]:
+    """Return the names in a part of styles that no program gave, and the texts within number formats."""
+    found = [
+        (match.start(), match[1])
+        for mark, pattern in _STYLE_NAMES
+        if mark in data
+        for match in pattern.finditer(data)
+    ]
+    if b"Style " in data:
+        for match in _CELL_STYLE.finditer(data):
+            most = match.end() + _LONGEST_TAG
+            end = data.find(b">", match.end(), most)
+            end = most if end < 0 else end
+            found += [(match.start(), raw) for raw in _CELL_STYLE_NAME.findall(data, match.end(), end)[-1:]]
+    texts = [
+        (at, text)
+        for at, raw in found
+        if (b" " in raw or b"&" in raw or not raw.isalpha())  # else one word without a number
+        and len(value := raw.decode("utf-8", "replace")) in _STYLE_NAME_CHARS
+        and is_person_named(text := html.unescape(value))
+    ]
+    if b"&quot;" in data:
+        for match in _NUMBER_FORMAT.finditer(data):
+            if b"&quot;" in match[1] and data[match.start() - 1 : match.start()] in _BEFORE_ATTRIBUTE:
+                literals = _LITERAL.findall(html.unescape(match[1].decode("utf-8", "replace")))
+                texts += [(match.start(), text) for text in literals if is_person_named(text)]
+    return list(dict.fromkeys(text for _, text in sorted(texts, key=itemgetter(0))))
+
+
+def _quoted_words(data: bytes, pattern: re.Pattern[bytes]) -> Iterator[str]:
+    """Yield the attributes of several words from the bytes of a part; each value once."""
+    seen: set[bytes] = set()
+    for match in pattern.finditer(data):
+        raw, at = match[1], match.start()
+        if raw in seen:
+            continue
+        seen.add(raw)
+        if b" " not in raw.strip():
+            continue
+        before = data[max(at - _LONGEST_NAME, 0) : at].rsplit(None, 1)
+        key = before[-1].rpartition(b":")[2].decode("utf-8", "replace") if before else ""
+        if key in STYLING:
+            continue
+        tag = _ELEMENT_NAME.match(data, max(data.rfind(b"<", max(at - _LONGEST_TAG, 0), at), 0))
+        value = html.unescape(raw.decode("utf-8", "replace"))
+        shown = _attribute_value(tag[1].decode("utf-8", "replace") if tag else "", key, value)
+        if shown:
+            yield shown
+
+
+def _parsed_attribute(value: Any) -> str:
+    return _attribute_value(local_name(value.getparent()), value.attrname.rpartition("}")[2], str(value))
+
+
+def _attribute_value(name: str, key: str, value: str) -> str:
+    """Return the value of the attribute ``key`` of the element ``name`` where it is text, else nothing."""
+    is_known = key in TYPED_ATTRIBUTES or (name in TYPED_ELEMENTS and key in _TYPED_VALUES)
+    is_styling = key in STYLING or (not is_known and (name in FONT_ELEMENTS or " " not in value.strip()))
+    if is_styling or (key == "name" and name in NAME_ELEMENTS and _AUTOMATIC_NAME.fullmatch(value)):
+        return ""
+    if key in ("fullDate", "userId"):
+        return _date_or_address(key, value)
+    if name in UNDERSCORED_ELEMENTS or name in GENERATED_NAMES:
+        value = "" if _AUTOMATIC_RANGE.match(value) else value.replace("_", " ").strip()
+    if name in GENERATED_NAMES and not (is_typed(value) if name != "cSld" else _LONG_NAME.search(value)):
+        return ""
+    text = " ".join(value.replace("_x000d_", " ").replace("_x000a_", " ").split())
+    if text in _NO_PERSON or not is_said(text):
+        return ""
+    return text if is_known or _WORDS.search(text) else ""
+
+
+def _date_or_address(key: str, value: str) -> str:
+    """Return the date of a date control, or the mail address in the identity of a commentator."""
+    if key == "fullDate":
+        return value[:10] if _DATE.match(value) else ""
+    return next((part for part in value.split("::") if "@" in part), "")
+
+
+def is_said(text: str) -> bool:
+    """Tell a value that could say something of somebody: words or a long number, and nothing technical.
+
+    >>> is_said("Okafor"), is_said("40718823"), is_said("12"), is_said("position:absolute;left:0")
+    (True, True, False, False)
+    """
+    text = text.strip()
+    if _GLYPHS.search(text):
+        return not _TECHNICAL.match(text)
+    return _LONG_NUMBER.fullmatch(text) is not None
+
+
+# Values of markup that may not be shown: texts between tags, whole and in pieces, and attributes.
+
+_CELLS = etree.XPath("//@v")
+_NAME = re.compile(r"[^\W\d_]{3,},? [^\W\d_]{3,}")
+_DIGITS = re.compile(r"[A-Za-z0-9+/=\s]{200,}")  # of a file, which is looked for elsewhere
+_STYLE_SHEET = re.compile(rb"(?is)<(style|script)\b[^>]*>.*?</\1>")
+# References to cells, switches, names of formats and properties.
+_TECHNICAL_PIECE = re.compile(
+    r"\s*(?:\S*!\S*|(?:NUM)?PAGES?|true|false|#\S+|General|Standard|[\d\W]*|\[\w+\]\S*|\w+[._]\w+)\s*",
+    re.IGNORECASE,
+)
+_MIN_BLANKS, _SHORT_WORDS, _MOST_PIECES = 2, 3, 64
+_LONGEST_WORD = 48
+
+
+def markup_values(data: bytes, shown: ShownWords, *, is_html: bool, is_part: bool = False) -> Iterator[Value]:
+    """Yield what looks like text in a markup; a list is a text in pieces.
+
+    Texts between tags are left out where all their words are shown. ``is_part``: cut out of a larger markup.
+    """
+    data = _STYLE_SHEET.sub(b" ", data) if b"<s" in data or b"<S" in data else data
+    if is_html:
+        root = _page(data)
+    else:
+        root, _ = parse_damaged(b"<part>%b</part>" % data if is_part else data)
+    if root is None:
+        return
+    for value in part_values(root, data):
+        is_name = value.istitle() and _NAME.fullmatch(value) is not None
+        if not _DIGITS.fullmatch(value):
+            yield (value,) if is_name and not is_html else value
+    cells = _CELLS(root) if b' v="' in data else []  # of a record of a table, one word each
+    yield from missing_texts([*root.itertext(), *cells], shown, has_pieces=not is_html)
+
+
+def _page(data: bytes) -> Any:
+    try:
+        return etree.fromstring(
+            data, etree.HTMLParser(encoding="utf-8", no_network=True, remove_comments=True)
+        )
+    except (etree.XMLSyntaxError, ValueError):
+        return None
+
+
+def missing_texts(texts: list[str], shown: ShownWords, *, has_pieces: bool = True) -> Iterator[Value]:
+    """Yield texts between tags unless all their words are shown, the short ones in runs of pieces."""
+    texts = [text for text in texts if text == " " or not (text.isspace() or _DIGITS.fullmatch(text))]
+    if not texts or shown.has_words(" ".join(texts)) or shown.has_words("".join(texts)):
+        return
+    run: list[str] = []
+    for text in texts:
+        is_short = text.count(" ") < _SHORT_WORDS
+        if run and (not is_short or len(run) >= _MOST_PIECES):
+            yield run
+            run = []
+        if text.count(" ") >= _MIN_BLANKS or "%20" in text:
+            yield unquote(text) if "%20" in text else text
+        is_coded = len(text) > _LONGEST_WORD and " " not in text
+        if has_pieces and is_short and (text == " " or is_coded or not _TECHNICAL_PIECE.fullmatch(text)):
+            run.append(text)
+    if len(run) > 1:
+        yield run
+
+
+# The sweep over an office package: values of all its XML parts that the text does not hold yet.
+
+# Parts that only say how a document is drawn.
+_DRAWING_ONLY = re.compile(
+    r"(?:^|/)(?:theme|fonts|diagrams/(?:layout|quickstyle|colors))|styles\w*\.xml$|stylesWithEffects|fontTable"
+    r"|numbering\.xml$|webSettings|tableStyles|calcChain|presProps|viewProps|^META-INF/|^\[Content_Types\]"
+    r"|sharedStrings|revisionInfo|changesInfos|commentsIds|commentsExtensible|printerSettings|/ink/"
+    r"|^_xmlsignatures|metadata\.xml$|configurations2|(?:colors|style)\d*\.xml$|^(?:settings|meta)\.xml$|^docProps/"
+    r"|xl/worksheets/sheet[^/]*\.xml$|^manifest\.rdf$|layout-cache|docMetadata",
+    re.IGNORECASE,
+)
+_STYLE_PARTS = re.compile(
+    r"styles\w*\.xml$|stylesWithEffects|numbering\.xml$|tableStyles|metadata\.xml$",
+    re.IGNORECASE,
+)
+# Of these, parts in which something may have been typed all the same.
+_STYLING_TEXT_PARTS = re.compile(r"numbering\.xml$|sharedStrings\.xml$|/ink/", re.IGNORECASE)
+_DRAWN = re.compile(r"(?:^|/)diagrams/drawing", re.IGNORECASE)
+_THUMBNAIL = re.compile(r"thumbnail[^/]*\.[ew]mf$", re.IGNORECASE)
+_XML = (".xml", ".rels", ".vml")
+_MARKUP = (*_XML, ".fpage", ".xhtml", ".html", ".htm", ".ncx", ".opf")
+_READ_BY_OTHERS = re.compile(
+    r"sharedStrings|^docProps/|^(?:meta|styles)\.xml|worksheets/|\.(?:x?html?|ncx|opf|fpage)$", re.IGNORECASE
+)
+_MOST_BYTES = 32 * 1024**2  # of one part
+_MOST_VALUES = 100_000
+_MOST_COMPARED = 20_000_000  # characters of values times characters of text
+_INTERNAL_TARGET = re.compile(r"https?://(?:schemas|www\.w3)\.|\.\./|file:///[^\\/]*$|NULL$", re.IGNORECASE)
+
+
+def sweep(package: Package) -> None:
+    """Add the values that no reader of the package gave, ``#values``."""
+    values: list[str] = [*package.values]
+    for name in package.names:
+        if _THUMBNAIL.search(name) and package.n_bytes(name) <= _MOST_BYTES:
+            values += _thumbnail(package, name)
+        if not is_swept(name) or package.was_parsed(name):
+            if _STYLE_PARTS.search(name) and package.n_bytes(name) <= _MOST_BYTES:
+                values += _found(style_names, package, name)
+            if _has_styling_texts(name) and package.n_bytes(name) <= _MOST_BYTES:
+                values += _found(styling_texts, package, name)
+            continue
+        if package.n_bytes(name) > _MOST_BYTES:
+            place = package.content.place(name)
+            package.sink.fail(place, FailReason.TOO_LARGE, f"more than {_MOST_BYTES} bytes of fields")
+            continue
+        values += _part(package, name)
+        if len(values) > _MOST_VALUES:
+            said = f"more than {_MOST_VALUES} values: those of further parts are not read"
+            package.sink.fail(package.content.place("values"), FailReason.TOO_LARGE, said)
+            break
+    package.values.clear()
+    shown_text = package.text()
+    fresh = _not_shown(list(dict.fromkeys(values)), shown_text)
+    shown = ShownWords("\n".join([shown_text, *fresh]))
+    for texts in package.texts:
+        fresh += [joined(value) for value in missing_texts(texts, shown) if shown.lacks(value)]
+    package.texts.clear()
+    package.sink.add("\n".join(fresh), package.content.place("values"))
+    package.sink.mark_accounted(package.content.locator)
+
+
+def joined(value: Value) -> str:
+    """Return a value as one text; pieces of which none has a blank are parts of words."""
+    if isinstance(value, str):
+        return value
+    return (" " if any(" " in piece for piece in value) else "").join(value)
+
+
+def package_values(
+    content: Content, parts: PackageParts | None, shown: ShownWords
+) -> Iterator[tuple[str, Value]]:
+    """Yield part and value of what looks like text in a package that no reader took to its end."""
+    try:
+        parts = parts or PackageParts(zipfile.ZipFile(content.open()))
+        left = _MOST_BYTES
+        for info in parts.archive.infolist():
+            name = info.filename
+            is_style = bool(_STYLE_PARTS.search(name)) and name != "styles.xml"
+            if not name.lower().endswith(_MARKUP) or info.flag_bits & 1 or left < info.file_size:
+                continue
+            data = parts.get(name) or parts.archive.read(info)
+            left -= len(data)
+            if name.endswith(".rels"):
+                yield from ((name, text) for text in targets(parse_damaged(data)[0]))
+            elif is_style:
+                yield from ((name, (text,)) for text in style_names(data))
+            elif is_swept(name) or _READ_BY_OTHERS.search(name):
+                yield from ((name, value) for value in markup_values(data, shown, is_html=False))
+            if _has_styling_texts(name):
+                yield from ((name, value) for value in styling_texts(data))
+    except Exception:  # noqa: BLE001 (a damaged package; its reader says what is wrong)
+        return
+
+
+@lru_cache(maxsize=4096)
+def _has_styling_texts(name: str) -> bool:
+    return _STYLING_TEXT_PARTS.search(name) is not None
+
+
+@lru_cache(maxsize=4096)
+def is_swept(name: str) -> bool:
+    """Tell a part that may hold values: XML that does not only say how a document is drawn."""
+    return name.lower().endswith(_XML) and not _DRAWING_ONLY.search(name)
+
+
+def _found(find: Callable[[bytes], list[str]], package: Package, name: str) -> list[str]:
+    try:
+        return find(package.look(name))
+    except ExtractError:
+        return []  # recorded where the part is read
+
+
+def _thumbnail(package: Package, name: str) -> list[str]:
+    """Return the lines in the drawing of the first page, which may be older than the text."""
+    from phiscan.extract.ocr.images import metafile_text  # noqa: PLC0415 (rarely needed)
+
+    try:
+        lines = metafile_text(package.look(name)).split("\n")
+    except (ExtractError, ValueError, struct.error):
+        return []  # what cannot be read is no text, and the page itself is
+    return unshown((line for line in lines if is_said(line)), package.text())
+
+
+def _part(package: Package, name: str) -> list[str]:
+    try:
+        data = package.look(name)
+    except ExtractError:
+        return []  # recorded where the part is read
+    if name.endswith(".rels") and b"External" not in data and b"\0" not in data[:8]:
+        return []  # nothing leads outside
+    root, _ = parse_damaged(data)
+    if root is None:
+        return []
+    if name.endswith(".rels"):
+        return targets(root)
+    if _DRAWN.search(name):  # as a diagram was drawn last, which may be older than its data
+        return paragraphs_text(root).split("\n")
+    return part_values(root, data) if package.is_machine(name) else []
+
+
+def targets(root: Any) -> list[str]:
+    """Return where the hyperlinks and links of a part lead outside the package."""
+    found = []
+    for element in root:
+        target = element.get("Target", "")
+        if local_name(element) == "Relationship" and element.get("TargetMode") == "External":
+            shown = target.removeprefix("mailto:").removeprefix("tel:").replace("%20", " ")
+            if not _INTERNAL_TARGET.match(shown) and is_said(shown):
+                found.append(shown)
+    return found
+
+
+def _not_shown(values: list[str], text: str) -> list[str]:
+    """Return the values that a text does not hold; of many values, those with a word that it lacks."""
+    if sum(map(len, values)) * len(text) <= _MOST_COMPARED:
+        return [value for value in values if value not in text]
+    words = set(text.split())
+    return [value for value in values if not words.issuperset(value.split())]

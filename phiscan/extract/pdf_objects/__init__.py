@@ -1,1 +1,0 @@
-"""PDF beside the page: appearances, attachments of pages, scripts, metadata, unused and earlier objects."""

@@ -1,1 +1,0 @@
-"""Machine-readable codes in pictures."""

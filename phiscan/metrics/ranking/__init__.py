@@ -1,1 +1,0 @@
-"""Scores of rankings: ROC and precision-recall areas, simulation, differential privacy."""

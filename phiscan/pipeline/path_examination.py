@@ -1,0 +1,141 @@
+"""The names of a file, its folders and its members to a referral by these alone, whatever is in the file.
+
+A path refers a file that names a person and tells of an illness, a procedure or care, if P(PHI) of its words
+reaches the threshold. Nearly all files are done after one look for health terms: only a path with one is read
+by the expensive recognizers.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from phiscan import screen
+from phiscan.health import classify, read_terms
+from phiscan.health.file_evidence import NAMES
+from phiscan.lexicon.capitalized_words import has_civil_title
+from phiscan.model import Document, Examination, Finding, Screening, SourceFile, TermHit
+from phiscan.pipeline.engine import Engine
+from phiscan.pipeline.file_names import (
+    Named,
+    all_names,
+    has_word_of_care,
+    is_of_others,
+    judged_paths,
+    may_name,
+    path_of,
+    place_in,
+    with_names,
+)
+from phiscan.screen.people_count import count_people
+from phiscan.screen.prototypes import screening_of
+
+MAX_EXAMINED = 50  # paths of one file that have a health term
+# Kinds of concepts that tell of illness or care by themselves: no symptom, part of the body or specialty.
+OF_CARE = ("dx:", "rx:", "px:", "lab:", "mh:", "icd:", "lay:")
+_BARE = Document("", (), "text/plain")
+
+
+def examine_path(
+    document: Document, source: SourceFile, engine: Engine
+) -> tuple[Document, Examination] | None:
+    """Judge what a file, its folders and its members are called; None: that does not refer it.
+
+    Returns the document with all names after its text, and what was found in the names at its place there.
+    """
+    if engine.decider.is_knn_alone:
+        return None
+    paths = judged_paths(document, path_of(source))
+    names = all_names(paths)
+    found = [pair for path in _telling(paths, names, engine) for pair in _referred(path, engine)]
+    if not found:
+        return None
+    whole = with_names(document, names)
+    best = max((one for _, one in found), key=lambda one: one.decision.log_odds)
+    findings: dict[Finding, None] = {}
+    terms: dict[TermHit, None] = {}
+    for alone, one in found:
+        for finding in one.screening.findings:
+            findings[replace(finding, span=place_in(whole, alone, finding.span))] = None
+        for hit in one.health.terms:
+            terms[replace(hit, span=place_in(whole, alone, hit.span))] = None
+    return whole, replace(
+        best,
+        screening=_with_findings(best, tuple(findings), whole, engine),
+        health=replace(best.health, terms=tuple(sorted(terms, key=lambda hit: hit.span))),
+    )
+
+
+def joined(
+    content: Examination, of_path: Examination, document: Document, whole: Document, engine: Engine
+) -> Examination:
+    """Return the examination of a document with the referral by the names that ``whole`` has besides."""
+    n_chars = len(document.text)
+    inside = [one for one in content.screening.findings if one.span.start < n_chars]
+    terms = (*(one for one in content.health.terms if one.span.start < n_chars), *of_path.health.terms)
+    screening = _with_findings(content, (*inside, *of_path.screening.findings), whole, engine)
+    return replace(
+        content,
+        screening=screening,
+        health=replace(content.health, terms=terms),
+        decision=replace(of_path.decision, evidence=content.decision.evidence),
+    )
+
+
+def _telling(
+    paths: Sequence[tuple[Named, ...]], names: Sequence[Named], engine: Engine
+) -> Iterator[tuple[Named, ...]]:
+    """Yield the paths, the first ones of many, of which a name has a health term or a word of care."""
+    listed = with_names(_BARE, names)
+    starts = [segment.start for segment in listed.segments]
+    hits = read_terms(listed, engine.classifier).health.starts.tolist()
+    segments = [listed.segments[bisect_right(starts, start) - 1] for start in hits]
+    of_health = {(one.locator, listed.text[one.start : one.end]) for one in segments}
+    of_health.update(name for name in names if has_word_of_care((name,)))
+    left = MAX_EXAMINED
+    for path in paths:
+        if left and not of_health.isdisjoint(path) and not is_of_others(path) and any(map(may_name, path)):
+            left -= 1
+            yield path
+
+
+def _referred(path: Sequence[Named], engine: Engine) -> Iterator[tuple[Document, Examination]]:
+    """Yield the names of one path as a document and their examination, if these refer a file."""
+    document = with_names(_BARE, path)
+    screening = screen.screen(document, engine.screener)
+    people = [one.span for one in screening.findings if _names_person(one, document.text)]
+    if not people:
+        return
+    reading = read_terms(document, engine.classifier)
+    health = classify(document, engine.classifier, reading)
+    gathered = engine.decider.gather(document, screening, engine.classifier, reading)
+    decided = engine.decider.decide(document, screening, health, (), gathered)
+    # "hodgkin-howard" is a name, and no illness.
+    concepts = [hit.concept for hit in health.terms if not any(map(hit.span.overlaps, people))]
+    is_of_care = has_word_of_care(path) or any(concept.startswith(OF_CARE) for concept in concepts)
+    if not is_of_care and not concepts:
+        return
+    referred = engine.decider.decide_path(decided, is_of_care=is_of_care)
+    if referred is not None:
+        yield document, Examination(screening, health, referred, ())
+
+
+def _names_person(finding: Finding, text: str) -> bool:
+    """Tell whether a finding is a full name, or part of one after a title: "Smith 2019" is an author."""
+    return finding.bits >= NAMES or (bool(finding.bits & NAMES) and has_civil_title(text, finding.span.start))
+
+
+def _with_findings(
+    examination: Examination, findings: Sequence[Finding], whole: Document, engine: Engine
+) -> Screening:
+    """Return the screening of an examination with these findings instead of its own."""
+    ordered = tuple(sorted(findings, key=lambda finding: finding.span))
+    before = examination.screening
+    return screening_of(
+        ordered,
+        (bit for finding in ordered for bit in finding.bits),
+        engine.screener.prototypes,
+        n_people=max(before.n_people, count_people(whole, ordered)),
+        people_interval=before.people_interval,
+    )

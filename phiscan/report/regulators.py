@@ -1,0 +1,219 @@
+"""Rules of the regulators: their time limits, tests and forms, one TOML file for each jurisdiction.
+
+``[organization]`` of phiscan.toml chooses the jurisdictions. The texts of a file are in English and French;
+which of the two is shown follows the language of the page.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from calendar import monthrange
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from phiscan.config import Config, take_table
+from phiscan.errors import ConfigError
+from phiscan.language import SOURCE, Lazy, current
+
+TABLE = "organization"
+
+
+@dataclass(frozen=True, slots=True)
+class Organization:
+    """The table ``[organization]`` of phiscan.toml."""
+
+    name: str = ""
+    contact: str = ""  # who answers the regulator: name, telephone, address
+    jurisdictions: tuple[str, ...] = ()
+
+    @property
+    def laws(self) -> tuple[Jurisdiction, ...]:
+        """The rules of its jurisdictions."""
+        return tuple(jurisdictions()[name] for name in self.jurisdictions)
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """What a rule requires after a breach, and by when."""
+
+    id: str
+    law: str
+    what: str
+    starts: str
+    by: str
+    applies: str
+    source: str
+    after: Mapping[str, Any]  # the length of the time limit; empty = the rule names none
+    at_least: int = 0  # people of the incident from which the rule applies
+    below: int | None = None  # number of people from which it does not apply any more
+    keep: bool = False  # a time during which records are kept, not a time limit
+
+    def ends(self, discovered: datetime) -> datetime | None:
+        """Return the end of the time that begins with the discovery; None = the rule names no number.
+
+        >>> clock = Clock("a.b", "", "", "", "", "", "", {"hours": 72})
+        >>> clock.ends(datetime(2026, 1, 1, 9, 30, tzinfo=UTC)).isoformat()
+        '2026-01-04T09:30:00+00:00'
+        """
+        discovered = discovered.astimezone(UTC)
+        day = discovered.replace(hour=0, minute=0, second=0, microsecond=0)
+        match self.after:
+            case {"hours": hours}:
+                return discovered + timedelta(hours=hours)
+            case {"days": days}:
+                return day + timedelta(days=days)
+            case {"months": months}:
+                return _months_after(day, months)
+            case {"days_after_year": days}:
+                return day.replace(month=12, day=31) + timedelta(days=days)
+            case {"next_year": month_and_day}:
+                month, day_of_month = map(int, month_and_day.split("-"))
+                return day.replace(year=day.year + 1, month=month, day=day_of_month)
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """A question of a rule that people answer, and the evidence that is shown beside it."""
+
+    id: str
+    law: str
+    question: str
+    source: str
+    evidence: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FormField:
+    """A field of a form, and the values of an incident that fill it."""
+
+    label: str
+    fill: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A form of a regulator."""
+
+    id: str
+    title: str
+    note: str
+    source: str
+    in_force: date
+    fields: tuple[FormField, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Jurisdiction:
+    """The rules of one jurisdiction."""
+
+    id: str
+    name: str
+    source: str
+    in_force: date
+    clocks: tuple[Clock, ...]
+    tests: tuple[Test, ...]
+    forms: tuple[Form, ...]
+
+
+@cache
+def jurisdictions() -> Mapping[str, Jurisdiction]:
+    """Return all jurisdictions that there are rules for, by their id."""
+    folder = resources.files("phiscan.report").joinpath("jurisdictions")
+    files = sorted((one for one in folder.iterdir() if one.name.endswith(".toml")), key=lambda one: one.name)
+    return {name: _read(name, one.read_text("utf-8")) for one in files if (name := one.name[:-5])}
+
+
+def read_organization(config: Config) -> Organization:
+    """Read ``[organization]``.
+
+    Raises:
+        ConfigError: names the field and what was expected.
+    """
+    found = take_table(config, TABLE, Organization)
+    for name in found.jurisdictions:
+        if name not in jurisdictions():
+            known = ", ".join(jurisdictions())
+            message = f"{config.source}: {TABLE}.jurisdictions: {name}: expected some of {known}"
+            raise ConfigError(message)
+    return found
+
+
+def running(
+    chosen: Iterable[Jurisdiction], discovered: datetime, people: tuple[int, int]
+) -> Iterator[tuple[Clock, datetime | None]]:
+    """Yield the clocks of an incident with their ends, the shortest first.
+
+    What a rule wants promptly, without a number, follows, and how long records are kept comes last.
+    ``people``: the least and the highest number of people; a clock that may apply is included.
+    """
+    least, most = people
+    clocks = [
+        (clock, clock.ends(discovered))
+        for one in chosen
+        for clock in one.clocks
+        if most >= clock.at_least and (clock.below is None or least < clock.below)
+    ]
+    promptly = datetime.max.replace(tzinfo=UTC)
+    yield from sorted(clocks, key=lambda one: (one[0].keep, one[1] or promptly))
+
+
+def _read(name: str, text: str) -> Jurisdiction:
+    raw = tomllib.loads(text)
+    law, in_force = _text(raw["name"]), raw["in_force"]
+    return Jurisdiction(
+        id=name,
+        name=law,
+        source=_text(raw["source"]),
+        in_force=in_force,
+        clocks=tuple(
+            Clock(**{"after": {}, **_texts(one), "id": f"{name}.{one['id']}", "law": law})
+            for one in raw["clock"]
+        ),
+        tests=tuple(
+            Test(
+                **{**_texts(one), "id": f"{name}.{one['id']}", "law": law, "evidence": tuple(one["evidence"])}
+            )
+            for one in raw["test"]
+        ),
+        forms=tuple(
+            Form(
+                **{
+                    **_texts(one),
+                    "id": f"{name}.{one['id']}",
+                    "in_force": in_force,
+                    "fields": tuple(
+                        FormField(_text(field["label"]), tuple(field["fill"])) for field in one["fields"]
+                    ),
+                }
+            )
+            for one in raw["form"]
+        ),
+    )
+
+
+def _texts(table: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: _text(value) if isinstance(value, dict) and SOURCE in value else value
+        for name, value in table.items()
+    }
+
+
+def _text(texts: Mapping[str, str]) -> str:
+    return Lazy(_in_language, texts)
+
+
+def _in_language(texts: Mapping[str, str]) -> str:
+    return texts.get(current(), texts[SOURCE])
+
+
+def _months_after(moment: datetime, months: int) -> datetime:
+    """Return the same day some months later, or the last day of that month."""
+    years, month = divmod(moment.month - 1 + months, 12)
+    year = moment.year + years
+    day = min(moment.day, monthrange(year, month + 1)[1])
+    return moment.replace(year=year, month=month + 1, day=day)

@@ -1,0 +1,284 @@
+"""The record of a file in the database: the columns of its result, the query of its decision state.
+
+A field of ``FileResult`` with the name of a column of ``examination`` is written to it and read from it; one
+whose value is no plain number or text has its conversions in ``CODECS``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
+from functools import cache, lru_cache
+from typing import Any
+
+import sqlalchemy as sa
+
+from phiscan.errors import InputError
+from phiscan.language import gettext as _
+from phiscan.model import FileResult, Outcome, PiiBit, PiiVector, Referral, Search, SourceFile, Verdict
+from phiscan.review.decisions.second_verdicts import SECOND
+from phiscan.review.records.items import Decision, Detectors
+from phiscan.review.records.reuse import is_about, same_people
+from phiscan.review.worklist.model import FileRecord, exposure_of, risk_of
+from phiscan.store.tables import (
+    access,
+    assignment,
+    decision,
+    decision_undo,
+    examination,
+    file,
+    root,
+    sighting,
+    work_item,
+)
+
+COLUMNS = (
+    file.c.id.label("file_id"),
+    file.c.root_id,
+    root.c.path.label("root_bytes"),
+    root.c.display.label("root"),
+    file.c.path.label("path_bytes"),
+    file.c.display.label("path"),
+    *(column for column in examination.c if column.name != "file_id"),
+    access.c.owner,
+    access.c.readers,
+)
+"""The columns of a record, of the tables file, root, examination and (outer join) access."""
+
+
+def current_results(*, scan_id: int | None, conceal: bool = False) -> sa.Select[Any]:
+    """Select the files that a scan saw with their result at that time; None: all files present now.
+
+    A file is present until a complete scan of its root has not seen it; during a scan, files that it has not
+    crawled yet count as present. ``conceal``: items that await a blind second verdict are selected as
+    undecided.
+    """
+    return _narrowed(_sightings(conceal=conceal), scan_id)
+
+
+def present(query: sa.Select[Any], scan_id: int | None) -> sa.Select[Any]:
+    """Join file, root and examination to a query on sightings, and restrict it to the scan."""
+    return _narrowed(_joined(query), scan_id)
+
+
+def _narrowed(query: sa.Select[Any], scan_id: int | None) -> sa.Select[Any]:
+    if scan_id is not None:
+        return query.where(sighting.c.scan_id == scan_id)
+    return query.where(
+        sighting.c.scan_id == file.c.seen_scan_id,
+        file.c.seen_scan_id >= sa.func.coalesce(root.c.complete_scan_id, 0),
+    )
+
+
+def _joined(query: sa.Select[Any]) -> sa.Select[Any]:
+    return (
+        query.join(file, file.c.id == sighting.c.file_id)
+        .join(root, root.c.id == file.c.root_id)
+        .join(examination, examination.c.id == sighting.c.examination_id)
+    )
+
+
+def _sightings(*, conceal: bool = False) -> sa.Select[Any]:
+    assignment_id = (
+        sa.select(sa.func.max(assignment.c.id))
+        .where(assignment.c.file_id == file.c.id)
+        .correlate(file)
+        .scalar_subquery()
+    )
+    query = sa.select(
+        *COLUMNS,
+        sighting.c.scan_id.label("sighted_in"),
+        decision.c.verdict,
+        decision.c.reviewer,
+        decision.c.file_id.label("made_about"),
+        assignment.c.assignee,
+    ).select_from(sighting)
+    return (
+        _joined(query)
+        .outerjoin(access, access.c.examination_id == examination.c.id)
+        .outerjoin(
+            decision,
+            (decision.c.id == standing_decision(examination)) & (~concealed() if conceal else sa.true()),
+        )
+        .outerjoin(assignment, assignment.c.id == assignment_id)
+    )
+
+
+def standing_decision(examined: sa.FromClause) -> sa.ScalarSelect[Any]:
+    """Return the number of the decision that stands for a result: the last one that applies to it."""
+    made = decision.alias()
+    undone = sa.exists().where(decision_undo.c.decision_id == made.c.id).correlate(made)
+    query = sa.select(sa.func.max(made.c.id)).where(is_about(made, examined), ~undone)
+    return query.correlate(examined).scalar_subquery()
+
+
+def concealed() -> sa.ColumnElement[bool]:
+    """Return the condition that the verdict on this content is hidden from a second reviewer."""
+    return (
+        sa.exists()
+        .where(work_item.c.content_hash == examination.c.content_hash, work_item.c.awaits == SECOND)
+        .correlate(examination)
+    )
+
+
+def people_at_risk(
+    connection: sa.Connection, results: sa.Select[Any], by: Sequence[sa.ColumnElement[Any]] = ()
+) -> dict[tuple[Any, ...], int]:
+    """Sum the people at risk over results, by some columns: of referred files not decided as not PHI.
+
+    An estimate of each file; identical files put the same people at risk, and count once for each value of
+    ``by``. A verdict that a blind second reviewer must not see counts as none.
+    """
+    verdict = sa.select(decision.c.verdict).where(
+        decision.c.id == standing_decision(examination), ~concealed()
+    )
+    of_content = (
+        results.add_columns(
+            *(column.label(f"by_{place}") for place, column in enumerate(by)),
+            sa.func.max(examination.c.n_people).label("n"),
+        )
+        .where(examination.c.referral == Referral.REFERRED.value)
+        .where(sa.func.coalesce(verdict.scalar_subquery(), "") != Verdict.NOT_PHI.value)
+        .group_by(*by, same_people())
+        .subquery()
+    )
+    groups = [of_content.c[f"by_{place}"] for place in range(len(by))]
+    total = sa.func.coalesce(sa.func.sum(of_content.c.n), 0)
+    rows = connection.execute(sa.select(*groups, total).select_from(of_content).group_by(*groups))
+    return {tuple(row[:-1]): int(row[-1]) for row in rows}
+
+
+def last_seen(connection: sa.Connection, file_id: int) -> sa.Row[Any]:
+    """Return one file with its result in the last scan that saw it, present or not.
+
+    Raises:
+        InputError: there is no such file.
+    """
+    row = connection.execute(_last_seen(), {"seen_file_id": file_id}).first()
+    if row is None:
+        message = _("file {file_id}: there is no such file in the database", file_id=file_id)
+        raise InputError(message)
+    return row
+
+
+@cache
+def _last_seen() -> sa.Select[Any]:
+    return _sightings().where(
+        file.c.id == sa.bindparam("seen_file_id"), sighting.c.scan_id == file.c.seen_scan_id
+    )
+
+
+def decision_of(row: sa.Row[Any], **changed: Any) -> Decision:
+    """Convert a row of ``decision``."""
+    values = {field.name: getattr(row, field.name) for field in fields(Decision)}
+    return Decision(**{**values, "verdict": Verdict(row.verdict), **changed})
+
+
+@lru_cache(maxsize=4096)
+def vector_of(packed: int) -> PiiVector:
+    """Unpack a vector; cached, because a share has few different ones."""
+    return PiiVector.from_int(packed)
+
+
+@lru_cache(maxsize=4096)
+def missing_bits(packed: int) -> tuple[PiiBit, ...]:
+    """Unpack a set of bits, in bit order."""
+    bits = vector_of(packed).bits
+    return tuple(bit for bit in PiiBit if bit in bits)
+
+
+def detectors_of(stored: list[list[Any]]) -> Detectors:
+    """Read the stored results of the detectors."""
+    return tuple((str(name), bool(is_phi)) for name, is_phi in stored)
+
+
+def pairs_of(stored: list[list[Any]]) -> tuple[tuple[str, float], ...]:
+    """Read stored pairs of name and number: the reasons of a decision, the detectors' probabilities."""
+    return tuple((str(name), float(number)) for name, number in stored)
+
+
+def outcome_in_scan(outcome: str, *, examined_in: int, sighted_in: int) -> Outcome:
+    """Return a file's outcome in the scan that saw it: unchanged, if the screening is an earlier one."""
+    if outcome == Outcome.SCREENED and examined_in != sighted_in:
+        return Outcome.UNCHANGED
+    return Outcome(outcome)
+
+
+CODECS: Mapping[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "outcome": (lambda outcome: outcome.value, Outcome),
+    "reason": (str, str),
+    "vector": (PiiVector.to_int, vector_of),
+    "missing": (lambda bits: PiiVector(frozenset(bits)).to_int(), missing_bits),
+    "people_interval": (lambda interval: interval, lambda stored: tuple(stored) if stored else None),
+    "referral": (lambda referral: referral and referral.value, lambda stored: stored and Referral(stored)),
+    "search": (
+        lambda search: search.value if search else "",
+        lambda stored: Search(stored) if stored else None,
+    ),
+    "reasons": (list, pairs_of),
+    "detectors": (list, detectors_of),
+    "detector_probabilities": (list, pairs_of),
+    "finding_counts": (dict, lambda stored: tuple(stored.items())),
+}
+"""How a field of a result is written, and how it is read."""
+
+_RESULT = tuple(item.name for item in fields(FileResult) if item.name in examination.c)
+_SOURCE = tuple(item.name for item in fields(SourceFile) if item.name in examination.c)
+_DECODED = tuple((name, CODECS[name][1]) for name in _RESULT if name in CODECS)
+_PLAIN = (
+    *(name for name in _RESULT if name not in CODECS),
+    *("file_id", "root_id", "root", "path", "scan_id", "n_findings", "risk"),
+)
+
+
+def source_row(source: SourceFile) -> dict[str, Any]:
+    """Return the columns of an examination about the file in the file system."""
+    return {name: getattr(source, name) for name in _SOURCE}
+
+
+def result_row(result: FileResult) -> dict[str, Any]:
+    """Return the columns of an examination with a result."""
+    row = {name: getattr(result, name) for name in _RESULT}
+    row |= {name: encode(row[name]) for name, (encode, _) in CODECS.items()}
+    counts = row["finding_counts"] or Counter(one.entity_type.value for one in result.findings)
+    exposure = exposure_of(result.source.mode, result.source.readers)
+    return {
+        **row,
+        **source_row(result.source),
+        "finding_counts": dict(counts),
+        "n_findings": sum(counts.values()),
+        "risk": risk_of(result.vector, result.n_people, result.health_score, exposure),
+    }
+
+
+def record_of(row: sa.Row[Any], **state: Any) -> FileRecord:
+    """Convert a row with ``COLUMNS``; ``state``: the fields that are no columns of a result."""
+    stored = dict(zip(row._fields, row, strict=True))
+    source = SourceFile(
+        root=stored["root_bytes"],
+        path=stored["path_bytes"],
+        owner=stored["owner"] or "",
+        readers=tuple(stored["readers"] or ()),
+        **{name: stored[name] for name in _SOURCE},
+    )
+    values = {name: stored[name] for name in _PLAIN}
+    values |= {name: decode(stored[name]) for name, decode in _DECODED}
+    return FileRecord(**{**values, "source": source, "examination_id": stored["id"], **state})
+
+
+def sighted_record(row: sa.Row[Any], **state: Any) -> FileRecord:
+    """Convert a row of ``current_results``; ``state``: further fields.
+
+    Its outcome is unchanged if the screening is of an earlier scan; a failure or skip remains as it is.
+    """
+    return record_of(
+        row,
+        outcome=outcome_in_scan(row.outcome, examined_in=row.scan_id, sighted_in=row.sighted_in),
+        standing=row.scan_id != row.sighted_in,
+        verdict=Verdict(row.verdict) if row.verdict else None,
+        reviewer=row.reviewer or "",
+        carried=row.made_about not in {None, row.file_id},
+        assignee=row.assignee or "",
+        **state,
+    )

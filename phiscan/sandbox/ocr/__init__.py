@@ -1,1 +1,0 @@
-"""Optical character recognition in a process of its own: libtesseract, its limits, and the client."""

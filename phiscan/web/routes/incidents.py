@@ -1,0 +1,170 @@
+"""Incidents: files of one breach, the assessment, its time limits, the forms of regulators, the register."""
+
+from __future__ import annotations
+
+import mimetypes
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+from fastapi import Form, Request
+from starlette.exceptions import HTTPException
+from starlette.responses import RedirectResponse, Response
+
+from phiscan.errors import InputError
+from phiscan.language import gettext as _
+from phiscan.report.incidents import (
+    FIELDS,
+    STATES,
+    Evidence,
+    evidence,
+    filled,
+    form_pdf,
+    form_text,
+    register_csv,
+    register_pdf,
+    register_rows,
+)
+from phiscan.review.accounts.users import User
+from phiscan.review.decisions.incidents import TITLE, Incident, IncidentState
+from phiscan.web.access import Permission, Routes
+from phiscan.web.notices import notice
+from phiscan.web.request_context import MAX_NUMBER, Desk, DeskNow, RowNumber
+from phiscan.web.session import SignedIn, address_of
+
+MAX_TEXT_CHARS = 10_000
+Chosen = Annotated[list[int] | None, Form(alias="file")]
+
+routes = Routes()
+
+
+@routes.page("GET", "/incidents", needs=Permission.READ_INCIDENT)
+def incidents(request: Request, desk: DeskNow) -> Response:
+    """List the incidents, and the files confirmed as PHI with what is to be done about them."""
+    found = desk.store.desk.incidents()
+    return desk.pages.render(
+        request,
+        "incidents.html",
+        rows=zip(found, gathered(desk, found), strict=True),
+        tasks=desk.store.desk.tasks(now=desk.now()),
+        grouped={file: one for one in reversed(found) for file in one.files},
+        answers=desk.store.desk.answers(),
+        states=STATES,
+        chosen=desk.organization.laws,
+        notice=notice(request.query_params.get("said", "")),
+    )
+
+
+@routes.page("POST", "/incidents/choose", needs=Permission.EDIT_INCIDENT)
+def choose(request: Request, desk: DeskNow, file: Chosen = None) -> Response:
+    """Ask which incident the chosen files belong to; nothing is written."""
+    if not file:
+        return RedirectResponse("/incidents?said=none", 303)
+    found = [one for one in desk.store.desk.incidents() if one.state is IncidentState.OPEN]
+    return desk.pages.render(request, "incident_choose.html", files=file, incidents=found)
+
+
+@routes.page("POST", "/incidents", needs=Permission.EDIT_INCIDENT)
+def save(
+    user: SignedIn,
+    desk: DeskNow,
+    file: Chosen = None,
+    title: Annotated[str, Form(max_length=MAX_TEXT_CHARS)] = "",
+    incident: Annotated[int, Form(ge=0, le=MAX_NUMBER)] = 0,
+) -> Response:
+    """Open an incident of the chosen files, or add them to one."""
+    texts = {} if incident else {TITLE: title}
+    number = desk.store.desk.write_incident(
+        incident or None, texts, add=file or (), by=user.name, now=desk.now()
+    )
+    return RedirectResponse(f"/incidents/{number}", 303)
+
+
+@routes.page("GET", "/incidents/{number}", needs=Permission.READ_INCIDENT)
+def incident(number: RowNumber, request: Request, desk: DeskNow) -> Response:
+    """Show one incident: its texts, files, evidence, tests, time limits, forms and history."""
+    found = desk.store.desk.incident(number)
+    return desk.pages.render(
+        request,
+        "incident.html",
+        incident=found,
+        e=gathered(desk, [found])[0],
+        fields=FIELDS,
+        chosen=desk.organization.laws,
+        answers=desk.store.desk.answers(),
+        states=STATES,
+        following=[state for state in IncidentState if state is not found.state],
+        notice=notice(request.query_params.get("said", "")),
+    )
+
+
+@routes.page("POST", "/incidents/{number}", needs=Permission.EDIT_INCIDENT)
+def write(
+    number: RowNumber,
+    user: SignedIn,
+    desk: DeskNow,
+    name: Annotated[list[str] | None, Form(max_length=100)] = None,
+    text: Annotated[list[str] | None, Form(max_length=100)] = None,
+    file: Chosen = None,
+) -> Response:
+    """Write the texts of a form, each under its name, and remove the chosen files."""
+    names, texts = name or [], text or []
+    tests = {test.id for one in desk.organization.laws for test in one.tests}
+    if len(names) != len(texts) or not set(names) <= {*FIELDS, *tests}:
+        message = _("incident: expected the fields of its page")
+        raise InputError(message)
+    written = dict(zip(names, (one.replace("\r\n", "\n") for one in texts), strict=True))
+    desk.store.desk.write_incident(number, written, remove=file or (), by=user.name, now=desk.now())
+    return RedirectResponse(f"/incidents/{number}?said=written", 303)
+
+
+@routes.page("POST", "/incidents/{number}/state", needs=Permission.DECIDE_INCIDENT)
+def decide(
+    number: RowNumber,
+    user: SignedIn,
+    desk: DeskNow,
+    state: Annotated[IncidentState, Form()],
+    reason: Annotated[str, Form(max_length=MAX_TEXT_CHARS)],
+) -> Response:
+    """Record a decision: the new state of an incident, and why."""
+    desk.store.desk.write_incident(number, {}, state=state, reason=reason, by=user.name, now=desk.now())
+    return RedirectResponse(f"/incidents/{number}?said=written", 303)
+
+
+@routes.page("GET", "/incidents/{number}/forms/{form_id}/{kind}", needs=Permission.READ_INCIDENT)
+def form(
+    number: RowNumber,
+    form_id: str,
+    kind: Literal["txt", "pdf"],
+    request: Request,
+    user: SignedIn,
+    desk: DeskNow,
+) -> Response:
+    """Send a form of a regulator, filled from an incident; the download is logged first."""
+    found = desk.store.desk.incident(number)
+    wanted = next((one for law in desk.organization.laws for one in law.forms if one.id == form_id), None)
+    if wanted is None:
+        raise HTTPException(404, _("there is no such form; [organization] of phiscan.toml chooses them"))
+    fields = filled(wanted, found, gathered(desk, [found])[0], desk.organization)
+    content = form_text(wanted, fields, desk.now()) if kind == "txt" else form_pdf(wanted, fields, desk.now())
+    return _download(request, user, desk, f"incident-{number}-{form_id}.{kind}", content)
+
+
+@routes.page("GET", "/incidents/register/{kind}", needs=Permission.READ_INCIDENT)
+def register(kind: Literal["csv", "pdf"], request: Request, user: SignedIn, desk: DeskNow) -> Response:
+    """Send the register of incidents; the download is logged first."""
+    found = desk.store.desk.incidents()
+    rows = register_rows(zip(found, gathered(desk, found), strict=True))
+    content = register_csv(rows) if kind == "csv" else register_pdf(rows, desk.organization, desk.now())
+    return _download(request, user, desk, f"incidents.{kind}", content)
+
+
+def gathered(desk: Desk, found: Sequence[Incident]) -> list[Evidence]:
+    """Return the evidence about incidents."""
+    index = desk.packs.patient_index
+    return evidence(desk.store.database, found, desk.organization, now=desk.now(), patient_index=index)
+
+
+def _download(request: Request, user: User, desk: Desk, name: str, content: str | bytes) -> Response:
+    desk.store.users.log_export(what=name, by=user, address=address_of(request), now=desk.now())
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(content, media_type=mimetypes.guess_type(name)[0], headers=headers)

@@ -1,0 +1,166 @@
+"""The page of the papers: ``make papers`` runs its commands, and its tables are what they write."""
+
+import json
+import re
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from papers.commands.benchmark import benchmark
+from papers.page import TABLES, table_of, with_table
+from phiscan.cli import COMMANDS, app
+from phiscan.cli.estimate.command import estimate
+from phiscan.cli.score import score
+from phiscan.errors import InputError
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "explanation" / "papers.md").read_text(encoding="utf-8")
+SCRIPT = (ROOT / "scripts" / "papers.sh").read_text(encoding="utf-8")
+TEXTS = ROOT.parent / "shared" / "data" / "text"
+GROUPS: dict[str, click.Group] = {"benchmark": benchmark, "estimate": estimate, "score": score}
+
+
+def _result(folder: Path, name: str) -> list[str]:
+    """Run the command of a table as ``make papers`` does; return the lines of the table."""
+    line = next(
+        line
+        for line in _commands()
+        if line.startswith(f"benchmark {name.split(maxsplit=1)[0]} ")
+        and ("--texts" in line) == ("--texts" in name)
+    )
+    words = [str(TEXTS / Path(word).name) if word.endswith(".jsonl") else word for word in line.split()]
+    if "--out" in words:
+        words[words.index("--out") + 1] = str(folder)
+    done = CliRunner().invoke(app, words, catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return TABLES[name][1](json.loads((folder / "results.json").read_text(encoding="utf-8")))
+
+
+def _commands() -> list[str]:
+    """Return the commands of the script, one a line, without what depends on its variables."""
+    joined = re.sub(r"\\\n\s*", " ", SCRIPT).replace('"', "")
+    found = re.findall(r"\$run ([^;>\n]+)", joined)
+    return [re.sub(r"\$\{\w+:\+[^}]*\}", "", line) + " " for line in found]
+
+
+@pytest.mark.parametrize("name", ["false-negatives"])
+def test_a_table_is_what_its_command_writes(name: str, tmp_path: Path) -> None:
+    assert _result(tmp_path, name) == table_of(PAGE, name)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize(
+    "name", ["i2b2", "thresholdless", "screened-positives", "screened-positives --texts"]
+)
+def test_a_long_table_is_what_its_command_writes(name: str, tmp_path: Path) -> None:
+    if "--texts" in name and not TEXTS.is_dir():
+        pytest.skip("the texts that the page names are not on this machine")
+    assert _result(tmp_path, name) == table_of(PAGE, name)
+
+
+@pytest.mark.slow
+def test_the_table_of_the_simulations_is_what_the_command_writes() -> None:
+    words = next(line for line in _commands() if "--json" in line).split()
+    del words[words.index("--plot") : words.index("--plot") + 2]
+    done = CliRunner().invoke(app, words, catch_exceptions=False)
+    assert TABLES["simulate"][1](json.loads(done.stdout)) == table_of(PAGE, "simulate")
+
+
+def test_every_table_says_what_made_it() -> None:
+    for name in TABLES:
+        block = PAGE.partition(f"papers.page: {name} -->")[2].partition("<!-- end -->")[0]
+        assert re.search(r"^Made with numpy \d", block, re.MULTILINE), name
+    digests = re.findall(r"`(\w+\.jsonl)` [0-9a-f]{16}", PAGE)
+    assert len(digests) == 10
+    assert all(f"/{name}" in SCRIPT for name in digests)
+
+
+def test_a_table_of_another_run_is_written_into_the_page() -> None:
+    pairs = [
+        {
+            "first": "A",
+            "second": "B",
+            "mean_feature_nats": 0.5,
+            "estimated": None,
+            "actually_missed": 7,
+            "paper": {"estimated": 4, "actual": 31},
+        }
+    ]
+    shape = {
+        "versions": {"numpy": "0"},
+        "data": {"source": "s", "sha256": "a" * 64},
+        "pairs": pairs,
+    }
+    written = with_table(PAGE, "false-negatives", shape)
+    assert "| A and B | 0.5000 | - | 7 | 4, 31 |" in table_of(written, "false-negatives")
+    assert "Made with numpy 0. Files, first digits of SHA-256: `file` aaaaaaaaaaaaaaaa." in written
+    assert table_of(written, "thresholdless") == table_of(PAGE, "thresholdless")
+    with pytest.raises(InputError, match="expected the comments of the table i2b2"):
+        with_table("no table", "i2b2", shape)
+
+
+@pytest.mark.parametrize("name", list(benchmark.commands))
+def test_every_experiment_is_on_the_page(name: str) -> None:
+    assert f"`phiscan benchmark {name}" in PAGE
+
+
+def test_every_command_of_the_page_exists_with_its_options_and_is_run_by_make_papers() -> None:
+    found = re.findall(r"`phiscan (\w+) ([\w-]+)([^`]*)`", PAGE)
+    assert len(found) >= 10
+    for group, name, rest in found:
+        assert group in COMMANDS
+        context = click.Context(GROUPS[group], info_name=group)
+        command = GROUPS[group].get_command(context, name)
+        assert command is not None
+        known = {option for parameter in command.params for option in parameter.opts}
+        options = set(re.findall(r"--[\w-]+", rest))
+        assert options <= known, (group, name)
+        runs = [
+            line for line in re.sub(r"\\\n\s*", " ", SCRIPT).splitlines() if f"$run {group} {name} " in line
+        ]
+        assert options <= set(re.findall(r"--[\w-]+", " ".join(runs))), (group, name)
+        assert runs, (group, name)
+
+
+def test_every_figure_and_table_of_the_papers_has_a_row() -> None:
+    uzuner = PAGE[PAGE.index("## Uzuner") : PAGE.index("## Mane")]
+    for name in (
+        *(f"Figure {n}" for n in (1, 2, 3, 7, 8)),
+        "Figures 4 to 6",
+        "Table 1,",
+        "Table 2",
+        "Table 3",
+    ):
+        assert name in uzuner, name
+    for name in (
+        "Tables 4 and 5",
+        "Table 6",
+        "Tables 9 to 11",
+        "Tables 12 to 14",
+        "Table 15",
+        "Table 8",
+        "Table 16",
+    ):
+        assert name in uzuner, name
+    mane = PAGE[PAGE.index("## Mane") : PAGE.index("## Sokolova")]
+    assert all(name in mane for name in ("Tables 1 and 2", "Table 3", "Table 4", "Figure 1", "Figure 2"))
+    sokolova = PAGE[PAGE.index("## Sokolova") : PAGE.index("## Boyd")]
+    assert all(f"Table {n}" in sokolova for n in (1, 2, 3, 4))
+    for row in re.findall(r"^\| [^|]*(?:Table|Figure)[^|]* \| ([^|]+) \|", PAGE, re.MULTILINE):
+        assert re.match(r"reproduced|on simulated data|repeated|not re|no numbers", row), row
+    boyd = PAGE[PAGE.index("## Boyd") : PAGE.index("## Falis")]
+    for figure in (
+        "lift",
+        "bias by",
+        "coverage, width and location",
+        "by skew",
+        "unachievable",
+        "smooth sensitivity",
+        "RMSE",
+    ):
+        assert re.search(
+            rf"^\| [^|]*{figure}[^|]* \| reproduced|^\| [^|]*{figure}[^|]* \| on sim", boyd, re.MULTILINE
+        ), figure

@@ -1,0 +1,71 @@
+"""A reviewer's note: what was found in the file is replaced by its type; the rest stays as typed."""
+
+from dataclasses import replace
+
+import pytest
+
+from phiscan.model import EntityType, Verdict
+from phiscan.review.store import Store
+from phiscan.store import identity
+from tests.review.results import KEY, NOW, finding, later, referred, scan
+
+FOUND = {
+    EntityType.PERSON: "Chidi Okafor-Lind",
+    EntityType.PHONE: "613-555-0199",
+    EntityType.STREET_ADDRESS: "12 Harbour Road, Kingston ON",
+    EntityType.EMAIL: "c.okafor@mail.example",
+    EntityType.DATE: "3 May 1961",
+}
+OTHER = "Dr. Zoé van der Lévesque"
+
+
+@pytest.fixture
+def written(store: Store) -> Store:
+    findings = tuple(
+        finding(value, start=50 * at, kind=kind) for at, (kind, value) in enumerate(FOUND.items())
+    )
+    findings += (finding(OTHER, start=400, kind=EntityType.PERSON),)
+    scan(store, [replace(referred("a.txt"), findings=findings), referred("b.txt")])
+    store.database.give_key(identity.OPTION, KEY)
+    return store
+
+
+@pytest.mark.parametrize(
+    ("typed", "kept"),
+    [
+        ("Called chidi OKAFOR-LIND, no answer", "Called [PERSON], no answer"),
+        ("(613) 555 0199 is the ward", "([PHONE] is the ward"),
+        ("lives at 12 Harbour Road Kingston, ON.", "lives at [STREET_ADDRESS]."),
+        ("mail c.okafor@mail.example; born 3 May 1961", "mail [EMAIL]; born [DATE]"),
+        ("the letter is of 4 May 1961, call 613-555-0198", "the letter is of 4 May 1961, call 613-555-0198"),
+        ("asked Okafor about it", "asked [PERSON] about it"),
+        ("chidi says OKAFOR's letter", "[PERSON] says [PERSON]'s letter"),
+        ("Lind, Chidi (again)", "[PERSON], [PERSON] (again)"),
+        ("Okafors and Chi are others", "Okafors and Chi are others"),
+        ("the ward of Lévesque; of LEVESQUE too", "the ward of [PERSON]; of [PERSON] too"),
+        ("see the template of the clinic", "see the template of the clinic"),
+        ("", ""),
+    ],
+)
+def test_what_was_found_in_the_file_is_masked(written: Store, typed: str, kept: str) -> None:
+    written.decide_all([(1, Verdict.PHI)], reviewer="ada", note=typed, now=NOW)
+    assert written.item(1).decisions[-1].note == kept
+    written.desk.decide(1, Verdict.NOT_PHI, reviewer="ada", note=typed, now=later(1), token="t")
+    assert written.item(1).decisions[-1].note == kept
+
+
+def test_identifiers_of_another_file_stay(written: Store) -> None:
+    note = "as for Chidi Okafor-Lind"
+    made = written.decide_all([(1, Verdict.PHI), (2, Verdict.PHI)], reviewer="ada", note=note, now=NOW)
+    assert [one.note for one in made] == ["as for [PERSON]", note]
+
+
+def test_a_text_of_an_incident_is_masked_by_all_of_its_files(written: Store) -> None:
+    texts = {"title": "Folder of Okafor", "happened": "c.okafor@mail.example was open to all"}
+    number = written.desk.write_incident(None, texts, add=[2, 1], by="ada", now=NOW)
+    kept = written.desk.incident(number).texts
+    assert kept == {"title": "Folder of [PERSON]", "happened": "[EMAIL] was open to all"}
+    written.desk.write_incident(number, {"found": "Chidi told us"}, by="ada", now=NOW)
+    assert written.desk.incident(number).texts["found"] == "[PERSON] told us"
+    written.desk.answer({1: "needed"}, "for Okafor", by="ada", now=NOW)
+    assert written.desk.answers()[1].text == "for [PERSON]"

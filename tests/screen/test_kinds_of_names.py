@@ -1,0 +1,142 @@
+"""Names in introductions, lists of medicines that name nobody, years of birth in columns, cards of Quebec."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from phiscan.model import EntityType, Screening
+
+Screened = Callable[[str], Screening]
+Found = Callable[[str], set[tuple[str, str]]]
+PEOPLE = (EntityType.PERSON, EntityType.HEALTH_PROFESSIONAL)
+
+
+def names(screened: Screened, text: str) -> list[str]:
+    found = screened(text).findings
+    return [f.span.of(text) for f in found if f.entity_type in PEOPLE and not f.is_doubtful]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("hi my name is rose and i have lupus", "rose"),
+        ("my name is joy, i was diagnosed with ms", "joy"),
+        ("hello, i'm hope. my crohn's is back", "hope"),
+        ("my name is will and i had a stroke", "will"),
+        ("My name is Rain and I have asthma", "Rain"),
+        ("my name is april, i have ms", "april"),
+        ("my name is sage, and my son has epilepsy", "sage"),
+        ("the name's chase, i'm bipolar", "chase"),
+        ("they call me sunny, im on methadone", "sunny"),
+        ("call me summer. i have psoriasis", "summer"),
+        ("you can call me pearl", "pearl"),
+        ("MY NAME IS FAITH AND I HAVE HIV", "FAITH"),
+        ("hey its ruby, i got my biopsy back", "ruby"),
+        ("moi c'est olive, j'ai le diabete", "olive"),
+        ("Moi, c'est Prune. J'ai un cancer du sein", "Prune"),
+        ("je m'appelle violette et j'ai la sclerose en plaques", "violette"),
+        ("mon nom est fleur, j'ai une hepatite", "fleur"),
+        ("je m'appelle Anémone et j'ai le lupus", "Anémone"),
+        ("salut, moi c'est lilas, je suis séropositive", "lilas"),
+        ("bonjour, je suis iris et j'ai un zona", "iris"),
+        ("MOI C'EST FLORE ET J'AI LA GRIPPE", "FLORE"),
+    ],
+)
+def test_people_who_introduce_themselves_are_named(screened: Screened, text: str, name: str) -> None:
+    assert names(screened, text) == [name]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "my name is on the list for a colonoscopy",
+        "my name is wrong, i called twice",
+        "my name is private and i want it removed",
+        "my name is spelled wrong on the prescription",
+        "the name is lisinopril, i take it daily",
+        "I am Canadian and I have asthma",
+        "hi i'm good, my asthma is fine",
+        "hello, i'm sick and my kid too",
+        "it's Friday, my infusion is late",
+        "call me Monday. I have chemo",
+        "call me later, my phone is off",
+        "moi c'est pareil, j'ai le diabete",
+        "moi c'est mon genou",
+        "bonjour, je suis enceinte, mon médecin est absent",
+        "c'est grave, mon asthme",
+        "mon nom est sur la liste",
+    ],
+)
+def test_what_people_say_of_themselves_is_no_name(screened: Screened, text: str) -> None:
+    assert not names(screened, text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Oral contraceptives: Camila, Heather",
+        "Current contraceptives on formulary: Camila, Heather, Errin, Jolivette, Nora-BE",
+        "Contraceptives: Alesse, Yasmin, Diane-35, Marvelon",
+        "Birth control: Apri, Kariva, Natalia, Jasmiel, Loryna, Nikki, Gianvi",
+        "Pilules : Diane-35, Yasmin, Mélodia, Jasmine, Jasminelle, Minerva",
+        "DIU : Mirena, Kyleena, Jaydess, Flexi-T, Mona Lisa",
+        "Meds: Juliet, Tess, Lily, Mya, Dienille",
+        "Devices: Alexa, Rosa robot, Elsa monitor, Nora sleep device",
+        "Ventilators: Bella, Astral, Vivo, Elisa 500, Savina 300",
+        "Mattresses: Clara, Theresa, Auto Logic",
+        "Robots : Rosa, Mako, Elsa et Pepper",
+        "Brand names:\nCamila\nHeather\nErrin\n",
+        "Marques :\n- Camila\n- Julie\n- Laura\n",
+        "brand,generic\nCamila,norethindrone\nHeather,norethindrone\nErrin,norethindrone\n",
+        "Camila (norethindrone) 0.35 mg; Heather (norethindrone) 0.35 mg",
+        "pills: camila, heather",
+    ],
+)
+def test_brands_that_are_given_names_are_nobody(screened: Screened, text: str) -> None:
+    assert not names(screened, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "people"),
+    [
+        ("Attending today: Camila, Heather and Julie", ["Camila", "Heather", "Julie"]),
+        ("Patients on pills: Heather, Laura", ["Heather, Laura"]),
+        ("Insulin pump nurses: Laura, Heather", ["Laura, Heather"]),
+        ("Ventilators: Lena Okafor, Marc Delisle", ["Lena Okafor", "Marc Delisle"]),
+        ("Heather takes Camila 0.35 mg", ["Heather"]),
+        ("Résidents sous insuline : Laura, Julie", ["Laura, Julie"]),
+        ("Medications reviewed with: Laura, Heather", ["Laura, Heather"]),
+    ],
+)
+def test_people_beside_medicines_stay_people(screened: Screened, text: str, people: list[str]) -> None:
+    assert names(screened, text) == people
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "year_of_birth", "birth_yr", "né en", "yr birth", "birthyear", "Naissance (année)", "annee_naissance",
+        "AnnéeNaissance", "YOB", "Birth Year", "birth_year_approx", "Year born", "Yr of birth", "an_naiss",
+        "anneenais", "birth year (yyyy)", "dob_year",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("sign", [",", "\t", ";", " | "])
+def test_a_column_of_birth_years_gives_ages_over_89(found: Found, head: str, sign: str) -> None:
+    rows = [("id", head, "sex"), ("1", "1927", "F"), ("2", "1986", "M"), ("3", "1931", "F")]
+    ages = {value for kind, value in found("\n".join(map(sign.join, rows)) + "\n") if kind == "AGE_OVER_89"}
+    assert ages == {"1927", "1931"}
+
+
+@pytest.mark.parametrize("head", ["year", "published", "built", "birth_count", "année", "année fiscale"])
+def test_other_columns_of_years_are_no_ages(found: Found, head: str) -> None:
+    assert not {kind for kind, _ in found(f"id,{head}\n1,1927\n2,1986\n")} & {"AGE_OVER_89"}
+
+
+@pytest.mark.parametrize("number", ["BÉLM 8355 1412", "TREM 6502 0312", "CÔTÉ 6502 0312"])
+@pytest.mark.parametrize("label", ["Objet : ", "Dossier : ", "Re: ", "RAMQ ", "", "Nom : "])
+def test_a_card_of_quebec_is_a_card_whatever_label_is_before_it(
+    found: Found, label: str, number: str
+) -> None:
+    assert ("HEALTH_CARD", number) in found(f"{label}{number}\n")

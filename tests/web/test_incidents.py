@@ -1,0 +1,380 @@
+"""Incidents: files of one breach are assessed, decided and filed; owners answer for their own files."""
+
+import csv
+import email
+import email.policy
+import io
+import re
+import socketserver
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import timedelta
+
+import pypdfium2
+import pytest
+from fastapi import FastAPI
+
+from phiscan.config import Config
+from phiscan.errors import ConfigError, ConflictError, InputError
+from phiscan.language import using
+from phiscan.model import FileResult, Verdict
+from phiscan.report.incidents import FIELDS
+from phiscan.report.regulators import Organization, jurisdictions, read_organization, running
+from phiscan.review.accounts.users import Role
+from phiscan.review.decisions.incidents import IncidentState
+from phiscan.review.decisions.remedies import DAYS_TO_ACT, TaskState
+from phiscan.review.store import Store
+from phiscan.review.worklist.model import Exposure
+from tests.monitoring.test_notices import _MailServer
+from tests.review.results import NOW, later, referred, scan
+from tests.web.conftest import OWN, PASSWORD, Browser
+
+Visit = Callable[[str], Browser]
+WIDE = 0o100644
+HOSPITAL = Organization("General Hospital", "A. Officer, 555-0100", ("ontario", "quebec"))
+
+
+def readable(name: str, mode: int, content: str = "") -> FileResult:
+    result = referred(name, root=b"/wide", content=content or f"hash of {name}")
+    source = replace(result.source, mode=mode, ctime_ns=mode, owner="jroe")
+    return replace(result, source=source, n_people=7, people_interval=(5, 9))
+
+
+@pytest.fixture
+def confirmed(store: Store) -> dict[str, int]:
+    """Scan files that everyone may read beside the first scan's, confirm them, and return their numbers."""
+    names = ("open.txt", "gone.txt", "closed.txt", "edited.txt", "other.txt")
+    scan(store, [readable(name, WIDE) for name in names], root=b"/wide", minutes=2)
+    numbers = {name: store.find(name) for name in names}
+    for name, number in numbers.items():
+        verdict = Verdict.NOT_PHI if name == "other.txt" else Verdict.PHI
+        store.desk.decide(number, verdict, reviewer="reviewer", now=later(5))
+    return numbers
+
+
+@pytest.fixture
+def chosen(app: FastAPI) -> Iterator[None]:
+    """Choose jurisdictions, as phiscan.toml does."""
+    app.state.desk = replace(app.state.desk, organization=HOSPITAL)
+    yield
+    app.state.desk = replace(app.state.desk, organization=Organization())
+
+
+@pytest.fixture
+def number(store: Store, confirmed: dict[str, int]) -> int:
+    """Open an incident of two files."""
+    files = [confirmed["open.txt"], confirmed["gone.txt"]]
+    return store.desk.write_incident(None, {"title": "Ward folder"}, add=files, by="reviewer", now=later(6))
+
+
+def states(store: Store, minutes: int = 6) -> dict[str, TaskState]:
+    return {one.path: one.state for one in store.desk.tasks(now=later(minutes))}
+
+
+def test_a_verdict_opens_a_task_and_the_next_scan_closes_it(store: Store, confirmed: dict[str, int]) -> None:
+    assert states(store) == dict.fromkeys(
+        ("open.txt", "gone.txt", "closed.txt", "edited.txt"), TaskState.OPEN
+    )
+    task = next(one for one in store.desk.tasks(now=later(6)) if one.path == "open.txt")
+    assert task.due == later(5) + timedelta(days=1)  # everyone may read it
+    assert task.proof_scan is None
+    proof = scan(
+        store,
+        [readable("closed.txt", 0o100600), readable("edited.txt", WIDE, "another content")],
+        unchanged=["open.txt", "other.txt"],
+        root=b"/wide",
+        minutes=10,
+    )
+    assert states(store, 20) == {
+        "open.txt": TaskState.OPEN,
+        "gone.txt": TaskState.GONE,
+        "closed.txt": TaskState.RESTRICTED,
+        "edited.txt": TaskState.CHANGED,
+    }
+    found = {one.path: one for one in store.desk.tasks(now=later(20))}
+    assert {found[name].proof_scan for name in ("gone.txt", "closed.txt", "edited.txt")} == {proof}
+    assert found["gone.txt"].proved == later(11)
+    store.desk.undo(confirmed["open.txt"], by="reviewer", now=later(21))
+    assert "open.txt" not in states(store, 22)
+
+
+def test_the_due_day_follows_who_may_read_the_file(store: Store, confirmed: dict[str, int]) -> None:
+    assert confirmed
+    assert DAYS_TO_ACT[Exposure.EVERYONE] < DAYS_TO_ACT[Exposure.GROUP] < DAYS_TO_ACT[Exposure.OWNER]
+    late = NOW + timedelta(days=DAYS_TO_ACT[Exposure.EVERYONE] + 1)
+    assert {one.state for one in store.desk.tasks(now=late)} == {TaskState.OVERDUE}
+
+
+def test_a_verdict_that_awaits_a_blind_second_one_is_no_task_yet(store: Store) -> None:
+    store.desk.set_policy(second_review=1.0, hide_limit=20, by="lead", now=NOW)
+    store.desk.decide(1, Verdict.PHI, reviewer="reviewer", now=later(5))
+    assert store.desk.tasks(now=later(6)) == ()
+    store.desk.decide(1, Verdict.PHI, reviewer="lead", now=later(7))
+    assert len(store.desk.tasks(now=later(8))) == 1
+
+
+@pytest.mark.usefixtures("chosen")
+def test_files_become_an_incident_that_is_assessed_decided_and_filed(
+    browser: Visit, store: Store, confirmed: dict[str, int]
+) -> None:
+    reviewer = browser("reviewer").client
+    assert "open.txt" in reviewer.get("/incidents").text
+    files = [confirmed["open.txt"], confirmed["gone.txt"]]
+    page = reviewer.post("/incidents/choose", data={"file": files}, headers=OWN)
+    assert "2 files to an incident" in page.text
+    assert store.desk.incidents() == ()  # nothing is written yet
+    answer = reviewer.post("/incidents", data={"file": files, "title": "Ward folder"}, headers=OWN)
+    assert answer.headers["location"] == "/incidents/1"
+    reviewer.post("/incidents", data={"file": confirmed["edited.txt"], "incident": 1}, headers=OWN)
+    texts = {"happened": "A folder was open to all.\nNo password.", "quebec.sensitivity": "Very sensitive"}
+    form = {"name": [*texts, "counted"], "text": [*texts.values(), ""]}
+    assert reviewer.post("/incidents/1", data=form, headers=OWN).headers["location"].endswith("said=written")
+    page = reviewer.get("/incidents/1").text
+    for shown in (
+        "Very sensitive",
+        "21, from 5 to 27",
+        "everyone",
+        "Quebec (Law 25)",
+        "Time limits",
+        "edited.txt",
+    ):
+        assert shown in page
+    assert "GDPR" not in page  # not chosen
+    lead = browser("lead").client
+    decision = {"state": "assessed", "reason": "Risk of serious injury."}
+    assert lead.post("/incidents/1/state", data=decision, headers=OWN).status_code == 303
+    assert lead.post("/incidents/1", data=form, headers=OWN).status_code == 409  # not open any more
+    text = lead.get("/incidents/1/forms/quebec.notice/txt").text
+    assert "General Hospital" in text
+    assert "A folder was open to all.\n    No password." in text
+    assert "[to be filled in]" in text
+    assert "CQLR, c. A-2.1, r. 3.1, s. 3; rules in force since 2022-12-29" in text
+    pdf = lead.get("/incidents/1/forms/quebec.notice/pdf")
+    words = "".join(
+        one.get_textpage().get_text_range() for one in pypdfium2.PdfDocument(io.BytesIO(pdf.content))
+    )
+    assert "Very sensitive" in words
+    assert lead.get("/incidents/1/forms/gdpr.notification/txt").status_code == 404
+    (row,) = csv.DictReader(io.StringIO(lead.get("/incidents/register/csv").text))
+    assert (row["title"], row["state"], row["files"], row["reason"]) == (
+        "Ward folder",
+        "assessed",
+        "3",
+        "Risk of serious injury.",
+    )
+    assert lead.get("/incidents/register/pdf").content.startswith(b"%PDF")
+    logged = store.users.log(action="export").entries
+    assert [one.details["value"] for one in logged] == [
+        "incidents.pdf",
+        "incidents.csv",
+        "incident-1-quebec.notice.pdf",
+        "incident-1-quebec.notice.txt",
+    ]
+
+
+@pytest.mark.usefixtures("chosen")
+def test_a_form_in_french_holds_the_same_values(browser: Visit, number: int) -> None:
+    client = browser("lead").client
+    client.headers["accept-language"] = "fr"
+    text = client.get(f"/incidents/{number}/forms/quebec.notice/txt").text
+    assert "incident de confidentialité à la Commission" in text
+    assert "General Hospital" in text
+    assert "[à remplir]" in text
+
+
+def test_without_a_jurisdiction_no_clock_is_shown_and_the_page_says_how_to_choose(
+    browser: Visit, number: int
+) -> None:
+    page = browser("reviewer").client.get(f"/incidents/{number}").text
+    assert "[organization] jurisdictions" in page
+    assert "60 calendar days" not in page
+
+
+def test_entries_are_in_the_log_without_their_words_and_are_verified(store: Store, number: int) -> None:
+    store.desk.write_incident(number, {"happened": "secret words"}, by="reviewer", now=later(7))
+    entries = store.users.log(action="incident").entries
+    assert {one.details["incident"] for one in entries} == {number}
+    assert "secret words" not in str(entries)
+    assert store.verify_audit().ok
+    with store.database._engine.begin() as connection:
+        connection.exec_driver_sql("DROP TRIGGER incident_entry_no_update")
+        connection.exec_driver_sql("UPDATE incident_entry SET text = 'other' WHERE field = 'happened'")
+    check = store.verify_audit()
+    assert not check.ok
+    assert any("incident_entry" in one.what for one in check.found)
+
+
+def test_states_texts_and_files_are_refused_where_they_make_no_sense(store: Store, number: int) -> None:
+    desk, given = store.desk, {"by": "lead", "now": later(8)}
+    for texts, why in (({"title": " "}, "expected a name"), ({"title": "x" * 201}, "at most 200")):
+        with pytest.raises(InputError, match=why):
+            desk.write_incident(number, texts, **given)
+    with pytest.raises(InputError, match="expected a name"):
+        desk.write_incident(number, {}, state=IncidentState.CLOSED, reason=" ", **given)
+    with pytest.raises(InputError, match="none of them is in the list"):
+        desk.write_incident(None, {"title": "t"}, add=[99_999], **given)
+    with pytest.raises(InputError, match="none of this number"):
+        desk.incident(77)
+    desk.write_incident(number, {}, state=IncidentState.CLOSED, reason="no risk", **given)
+    with pytest.raises(ConflictError):
+        desk.write_incident(number, {"happened": "x"}, **given)
+    with pytest.raises(ConflictError):
+        desk.write_incident(number, {}, state=IncidentState.CLOSED, reason="again", **given)
+    desk.write_incident(number, {}, state=IncidentState.OPEN, reason="new facts", **given)
+    first = desk.incident(number).files[0]
+    desk.write_incident(number, {}, remove=[first], **given)
+    assert first not in desk.incident(number).files
+
+
+def test_a_blind_file_is_left_out(store: Store, confirmed: dict[str, int]) -> None:
+    store.desk.draw_sample(n_queued=50, n_unreferred=0, by="lead", now=later(5))
+    blind = [one.file_id for one in store.desk.items(viewer="x", now=later(6), limit=99).items if one.blind]
+    assert blind
+    add = [confirmed["open.txt"], *blind]
+    number = store.desk.write_incident(None, {"title": "t"}, add=add, by="lead", now=later(6))
+    assert not set(store.desk.incident(number).files) & set(blind)
+
+
+@pytest.mark.usefixtures("chosen")
+def test_each_role_may_do_what_it_needs(browser: Visit, number: int) -> None:
+    may = {
+        "reader": (403, 403, 403),
+        "reviewer": (200, 303, 403),
+        "lead": (200, 303, 303),
+        "auditor": (200, 403, 403),
+        "admin": (403, 403, 403),
+        "owner": (403, 403, 403),
+    }
+    for role, expected in may.items():
+        client = browser(role).client
+        note = {"name": "happened", "text": role}
+        decision = {"state": "open" if role == "x" else "assessed", "reason": "because"}
+        found = (
+            client.get(f"/incidents/{number}").status_code,
+            client.post(f"/incidents/{number}", data=note, headers=OWN).status_code,
+            client.post(f"/incidents/{number}/state", data=decision, headers=OWN).status_code,
+        )
+        assert found == expected, role
+        assert client.get("/incidents/register/csv").status_code == expected[0]
+    assert browser("").client.get("/incidents").status_code == 303
+
+
+def test_an_owner_sees_and_answers_for_their_own_files_alone(
+    browser: Visit, store: Store, confirmed: dict[str, int]
+) -> None:
+    store.users.add(name="JRoe", role=Role.OWNER, password=PASSWORD, by="admin", now=NOW)
+    store.desk.decide(1, Verdict.PHI, reviewer="reviewer", now=later(5))  # of another owner
+    client = browser("JRoe").client
+    assert client.get("/").headers["location"] == "/mine"
+    page = client.get("/mine").text
+    assert "open.txt" in page
+    assert "/items/" not in page
+    assert client.get(f"/items/{confirmed['open.txt']}").status_code == 403
+    given = {"answer": "done", "file": [confirmed["open.txt"]]}
+    assert client.post("/mine", data=given, headers=OWN).headers["location"] == "/mine?said=answered"
+    assert client.post("/mine", data={**given, "file": [1]}, headers=OWN).headers["location"].endswith("none")
+    needed = {"answer": "needed", "file": [confirmed["gone.txt"]]}
+    assert client.post("/mine", data=needed, headers=OWN).status_code == 400  # without a reason
+    assert "answered: done" in browser("lead").client.get("/incidents").text
+    assert "open.txt" not in browser("owner").client.get("/mine").text
+    assert store.users.log(action="incident").entries[0].actor == "JRoe"
+
+
+def test_an_owner_gets_a_number_and_a_link_and_no_name(
+    app: FastAPI, browser: Visit, store: Store, confirmed: dict[str, int]
+) -> None:
+    assert confirmed
+    client = browser("reviewer").client
+    to = {"owner": "jroe", "to": "ann@ward.hospital.example"}
+    assert "no mail server" in client.post("/incidents/owners/mail", data=to, headers=OWN).text
+    _MailServer.got.clear()
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), _MailServer) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        table = {
+            "mail_from": "privacy@hospital.example",
+            "smtp_host": "127.0.0.1",
+            "smtp_port": server.server_address[1],
+            "smtp_tls": "none",
+        }
+        before, app.state.desk = (
+            app.state.desk,
+            replace(app.state.desk, config=Config(tables={"notify": table})),
+        )
+        answer = client.post("/incidents/owners/mail", data=to, headers=OWN)
+        assert answer.headers["location"] == "/incidents?said=mailed"
+        for address in (
+            "ann@elsewhere.example",
+            "ann@x@hospital.example",
+            "a@b.hospital.example\r\nBcc: e@x",
+        ):
+            refused = client.post("/incidents/owners/mail", data={**to, "to": address}, headers=OWN)
+            assert refused.status_code == 400, address
+        server.shutdown()
+        app.state.desk = before
+    (raw,) = _MailServer.got
+    message = email.message_from_string(raw, policy=email.policy.default)
+    assert message["To"] == "ann@ward.hospital.example"
+    body = message.get_content()
+    assert "4 files are to be seen to" in body
+    assert "/mine" in body
+    assert not [word for word in ("open.txt", "wide", "jroe") if word in raw]
+    assert store.users.log(action="export").entries[0].details["value"] == (
+        "e-mail to the owner jroe: ann@ward.hospital.example"
+    )
+
+
+@pytest.mark.parametrize(
+    ("table", "why"),
+    [
+        (
+            {"jurisdictions": ["ontario", "atlantis"]},
+            "organization.jurisdictions: atlantis: expected some of",
+        ),
+        ({"jurisdiction": ["ontario"]}, "organization.jurisdiction: unknown field; expected one of contact"),
+        ({"name": 3}, "organization.name: expected a text"),
+    ],
+)
+def test_a_wrong_key_of_the_organization_is_refused_in_one_line(table: dict[str, object], why: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(why)) as refused:
+        read_organization(Config(tables={"organization": table}))
+    assert "\n" not in str(refused.value)
+
+
+def test_the_clocks_are_those_of_the_rules_the_shortest_first() -> None:
+    laws = jurisdictions()
+    found = NOW.replace(hour=9, minute=30)
+    few = {one.id: end for one, end in running(laws.values(), found, (3, 40))}
+    assert next(iter(few)) == "gdpr.authority"
+    assert few["gdpr.authority"] == found + timedelta(hours=72)
+    assert few["hipaa.individuals"] == found.replace(hour=0, minute=0) + timedelta(days=60)
+    assert few["ontario.annual"] == found.replace(year=found.year + 1, month=3, day=1, hour=0, minute=0)
+    assert few["quebec.commission"] is None
+    assert not {"hipaa.secretary", "hipaa.media"} & few.keys()  # fewer than 500 people in this incident
+    many = [one.id for one, _end in running([laws["hipaa"]], found, (400, 700))]
+    assert {"hipaa.secretary", "hipaa.media", "hipaa.annual"} <= set(many)  # each may apply
+    assert "hipaa.annual" not in [one.id for one, _end in running([laws["hipaa"]], found, (600, 700))]
+
+
+def test_every_rule_is_in_both_languages_and_every_form_names_known_values() -> None:
+    known = {
+        *FIELDS,
+        *[
+            "organization",
+            "contact",
+            "kinds",
+            "files",
+            "people",
+            "size",
+            "regions",
+            "readers",
+            "places",
+            "tests",
+        ],
+    }
+    for law in jurisdictions().values():
+        for text in (law.name, *(one.what for one in law.clocks), *(one.question for one in law.tests)):
+            with using("fr"):
+                french = str(text)
+            assert french != str(text), text
+        assert {name for form in law.forms for field in form.fields for name in field.fill} <= known

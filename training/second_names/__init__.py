@@ -1,1 +1,0 @@
-"""Train the second name tagger (spaCy), and write its model card."""
