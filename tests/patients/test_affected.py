@@ -100,6 +100,7 @@ def test_matches_of_an_unchanged_file_stand_and_those_of_a_changed_one_go(store:
         assert affected(connection, None, verdict=None, scan_id=None).n_files == 5
 
 
+@pytest.mark.usefixtures("matcher")
 def test_the_report_counts_patients_by_state_or_province(
     store: Store, settings: PatientSettings, tmp_path: Path
 ) -> None:
