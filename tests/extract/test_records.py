@@ -2,7 +2,10 @@ import json
 from collections.abc import Callable
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from phiscan.extract.structured.json_records import labelled_lines
 from phiscan.model import Document, FailReason
 
 Read = Callable[..., Document]
@@ -293,7 +296,7 @@ CHATS: dict[str, tuple[object, str]] = {
     ),
     "marked text": (
         [{"from": "Lena", "text": ["I start ", {"type": "bold", "text": "chemo"}, " on Monday"]}],
-        "from: Lena\ntext: I start chemo on Monday\n",
+        "from: Lena\ntext: I start chemo on Monday\ntext type: bold\n",
     ),
     "one word a record": (
         {
@@ -309,7 +312,10 @@ CHATS: dict[str, tuple[object, str]] = {
                 )
             ]
         },
-        "items: I have gout\noh no\n",
+        (
+            "items: a: I have gout\nitems: b: oh no\n"
+            "items start time: 0.1, 1.1, 2.1, 3.1, 4.1\nitems type: pronunciation\n"
+        ),
     ),
     "numbers that are no transcript": (
         [{"code": code, "unit": "mmol", "value": n} for n, code in enumerate(("Na", "K", "Cl", "Ca", "Mg"))],
@@ -358,3 +364,92 @@ def test_people_of_a_line_are_those_of_the_lines_after_it(
 ) -> None:
     lines = f"{json.dumps(people)}\n{json.dumps(message)}\n"
     assert expected in read(lines.encode(), "a.jsonl").text.split("\n")
+
+
+RECORDS = {
+    "numbers of charts": {"name": "Roy", "mrn": "4471023", "start": 3},
+    "dates of birth": {"nom": "Roy", "naissance": "1950-01-02"},
+    "a date that begins": {"text": "Roy", "start": "1950-01-02"},
+    "a word that is no measure": {"word": "Roy", "start": 3, "ward": "5B"},
+    "two alternatives": {"start": 3, "alternatives": [{"content": "Roy"}, {"content": "Roi"}]},
+    "no time": {"word": "Roy", "confidence": 0.5},
+}
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_records_of_one_word_are_no_transcript(read: Read, name: str) -> None:
+    lines = read(json.dumps([RECORDS[name]] * 6).encode(), "a.json").text.splitlines()
+    assert "Roy Roy" not in "\n".join(lines)
+    assert any(line.endswith(": Roy") for line in lines)
+
+
+def test_a_transcript_in_which_some_words_have_no_time_keeps_its_speakers(read: Read) -> None:
+    said = [
+        ("Lena Okafor", "chemo"),
+        ("Lena Okafor", "began"),
+        ("Marc", "when"),
+        ("Marc", "?"),
+        ("Marc", "ok"),
+    ]
+    words = [
+        {"speaker": who, "token": word} | ({"offset_ms": at} if at != 3 else {})
+        for at, (who, word) in enumerate(said)
+    ]
+    assert read(json.dumps({"words": words}).encode(), "a.json").text == (
+        "words: Lena Okafor: chemo began\nwords: Marc: when ? ok\nwords offset ms: 0, 1, 2, 4\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"text": "Ann", "mrn": "4471023"},
+        {"text": "Ann", "birth": "1950-01-02"},
+        {"text": "Ann", "rows": ["447"]},
+    ],
+)
+def test_a_record_within_a_text_keeps_the_names_of_its_fields(read: Read, part: dict[str, object]) -> None:
+    text = read(json.dumps({"note": ["seen: ", part, " today"]}).encode(), "a.json").text
+    key = next(key for key in part if key != "text")
+    assert f"{key}: {part[key] if isinstance(part[key], str) else '447'}\n" in text
+
+
+WORDS = """word text content start speaker type alternatives name family given prefix title value system
+users id user_id from sender columns rows mrn birth href spk_0 speakers"""
+KEYS = st.sampled_from(WORDS.split())
+SCALARS = st.one_of(
+    st.text("abRé7", min_size=1, max_size=4),
+    st.integers(0, 4_471_023),
+    st.sampled_from(["Ann Roy", "spk_0", "0.50", ""]),
+)
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=7),
+        st.dictionaries(KEYS, inner, max_size=5),
+        st.lists(
+            st.fixed_dictionaries({"word": SCALARS, "start": SCALARS}, optional={"speaker": inner}),
+            min_size=5,
+        ),
+        st.lists(
+            st.one_of(
+                SCALARS, st.fixed_dictionaries({"text": SCALARS}, optional={"type": inner, "href": inner})
+            )
+        ),
+    ),
+    max_leaves=30,
+)
+
+
+def _scalars(value: object) -> set[str]:
+    if isinstance(value, dict | list):
+        inner = value.values() if isinstance(value, dict) else value
+        return {scalar for one in inner for scalar in _scalars(one)}
+    return {str(value)}
+
+
+@settings(max_examples=150, deadline=None)
+@given(value=VALUES)
+def test_every_string_and_number_of_a_json_file_is_in_its_text(value: object) -> None:
+    text = "\n".join(labelled_lines(value))
+    assert {scalar for scalar in _scalars(value) if scalar not in text} == set()

@@ -17,7 +17,14 @@ from phiscan.extract.structured.html import html_text
 _MAX_DEPTH = 200
 _OBJECT = re.compile(r"\s*(?:\{\s*[\"}]|\[\s*[\[{\"])")
 _MAX_TITLE_CHARS = 60
-_NUMBER, _TIME = re.compile(r"[\d.:,-]+$"), re.compile(r"start|time|offset|begin|^ts$", re.IGNORECASE)
+# A word of a transcript, and what stands beside it: its time, how sure the program is, and who spoke.
+_FIELDS = """word text token content transcript punctuated mot texte
+start end begin stop offset time times timestamp ts duration debut fin duree
+type kind speaker channel locuteur
+confidence conf score probability prob logprob label tag index in ms s sec seconds ticks"""
+_SPOKEN, _TIMES, _SORTS, _OTHERS = (frozenset(line.split()) for line in _FIELDS.split("\n"))
+_MEASURES = _TIMES | _SORTS | _OTHERS
+_NUMBER = re.compile(r"-?\d+(?:[.,]\d+)?(?:e-?\d+|s)?|\d+(?::\d\d){1,2}(?:[.,]\d+)?", re.IGNORECASE)
 _IDS, _NAMES = ("id", "_id", "uid", "user_id", "userId", "number", "label", "speaker_label"), (
     "real_name", "full_name", "fullName", "displayName", "display_name", "name", "nom", "username",
 )  # fmt: skip
@@ -31,8 +38,10 @@ _WROTE = re.compile(
     r"(?: (?:id|label|number))?",
     re.IGNORECASE,
 )
+_MARKS = frozenset({"text", "type", "href", "url"})  # of a marked part of a text; others hold no text
 _MIN_WORDS = 5  # objects in a list that is taken for the words of a transcript
 _MARKUP = re.compile(r"\s{0,9}<(?:div|p|table|html|style|!doctype)\b[^<]{0,999}>", re.IGNORECASE)
+_NAME_PARTS = ("family", "given", "prefix", "suffix", "text")
 # {"title": "Employee", "value": "Ann Roy"} is a field that its title names.
 _NAMED_VALUES = [{name, "value"} for name in ("title", "label", "name", "key", "question")]
 # {"birthDate": ...} names a field; {"ann.roy@example.org": {...}} and {"Ann Marie Roy": {...}} hold a value.
@@ -43,7 +52,7 @@ def read_json(content: Content, sink: Sink) -> None:
     """Add the fields, then the documents within them; what does not parse is added as it is."""
     text, _ = decode(content.data)
     try:
-        value = json.loads(text, object_pairs_hook=_record)
+        value = _load(text)
     except (ValueError, RecursionError):
         sink.add(text, content.locator)
         return
@@ -59,12 +68,17 @@ def read_json_lines(content: Content, sink: Sink) -> None:
     enclosures, people = Enclosures(content, sink), dict[str, str]()
     for number, line in enumerate(text.split("\n"), 1):
         try:
-            value = _lift({"": json.loads(line, object_pairs_hook=_record)}, enclosures)[""]
+            value = _lift({"": _load(line)}, enclosures)[""]
             record = "\n".join(labelled_lines(value, people))
         except (ValueError, RecursionError):
             record = line.replace("\0", " ")
         sink.add(record, content.place(f"line{number}"))
         enclosures.read(f"line{number}")
+
+
+def _load(text: str) -> Any:
+    """Return the value of a JSON text; a number with a point stays as it is written."""
+    return json.loads(text, object_pairs_hook=_record, parse_float=str)
 
 
 def _record(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -103,7 +117,7 @@ def _parsed(text: str) -> Any:
     if not _OBJECT.match(text):
         return text
     try:
-        return json.loads(text, object_pairs_hook=_record)
+        return _load(text)
     except (ValueError, RecursionError):
         return text
 
@@ -124,42 +138,58 @@ def labelled_lines(value: Any, people: dict[str, str] | None = None) -> Iterator
         elif isinstance(item, dict) and (rows := _rows(item)):
             stack.extend(("", row, depth + 1) for row in reversed(rows))
         elif isinstance(item, dict):
-            stack.extend(reversed(list(_fields(label, item, depth + 1))))
+            stack.extend(reversed(list(_fields(label, item, depth + 1, people))))
         elif isinstance(item, list) and _is_lines(item):  # of a text or a page, as notebooks have them
             yield pair(label, _value("".join(item)))
-        elif isinstance(item, list) and (words := _words(item) or _marked_text(item)):
-            yield pair(label, words)
+        elif isinstance(item, list) and (
+            lines := [*_transcript(label, item)] or [*_marked_text(label, item)]
+        ):
+            yield from lines
         elif isinstance(item, list):
             stack.extend((label, child, depth + 1) for child in reversed(item))
         elif item is not None and item != "":
-            yield pair(label, (people and _WROTE.fullmatch(label) and people.get(str(item))) or _value(item))
+            yield pair(label, _value(item))
 
 
-def _fields(label: str, item: dict[str, Any], depth: int) -> Iterator[tuple[str, Any, int]]:
+def _fields(
+    label: str, item: dict[str, Any], depth: int, people: dict[str, str]
+) -> Iterator[tuple[str, Any, int]]:
     name = _person_name(item)
     kind = _kind(item)
     if item.keys() in _NAMED_VALUES:
-        title, value = item.values()
+        title = next(value for key, value in item.items() if key != "value")
         if isinstance(title, str) and 0 < len(title) <= _MAX_TITLE_CHARS:
-            yield title, value, depth
+            yield title, item["value"], depth
             return
     if name:
         yield f"{label} name" if label and label != "name" else "name", name, depth
     for key, value in item.items():
-        if name and key in ("family", "given", "prefix", "suffix", "text"):
+        parts = value if isinstance(value, list) else [value]
+        if name and key in _NAME_PARTS and all(isinstance(part, str) and part in name for part in parts):
             continue
-        if key == "system" and kind and kind == value:
+        is_kind_shown = label and not isinstance(item.get("value", []), dict | list)
+        if key == "system" and kind and kind == value and is_kind_shown:
             continue  # it is in the label
         if not _FIELD_NAME.fullmatch(key) and not is_label(key):
             yield "", key, depth  # an identifier that its record is filed under is data, not a field's name
-        if key == "value" and label and not isinstance(value, dict | list):
+        # The parent's name is kept with short keys: "name family", "address city".
+        own = key if key in people else humanise(key)
+        is_short = label and label.count(" ") < 2 and not isinstance(value, dict | list)  # noqa: PLR2004
+        full = f"{label} {own}" if is_short else own
+        if key == "value" and is_kind_shown:
             yield f"{label} {kind}".rstrip(), value, depth
-        elif isinstance(value, dict | list):
-            yield humanise(key), value, depth
+        elif people and _WROTE.fullmatch(full):
+            yield full, _named(value, item, people), depth
         else:
-            # The parent's name is kept with short keys: "name family", "address city".
-            own = humanise(key)
-            yield f"{label} {own}" if label and label.count(" ") < 2 else own, value, depth  # noqa: PLR2004
+            yield full, value, depth
+
+
+def _named(value: Any, record: dict[str, Any], people: dict[str, str]) -> Any:
+    """Return the name of the person that a number is of; the number, in the record that has them both."""
+    if isinstance(value, list):
+        return [_named(one, record, people) for one in value]
+    name = None if isinstance(value, dict) else people.get(str(value))
+    return value if name is None or name in record.values() else name
 
 
 def _is_lines(item: list[Any]) -> bool:
@@ -170,27 +200,55 @@ def _is_lines(item: list[Any]) -> bool:
     )
 
 
-def _words(item: list[Any]) -> str:
-    """Return the text of a word-level transcript: objects with one word each, and times or confidences.
+def _transcript(label: str, item: list[Any]) -> Iterator[str]:
+    """Yield a transcript, a line a turn, then its measures: objects of one word, times and other measures.
 
-    The word may be in the first of its alternatives, beside its kind and its speaker.
+    The word may be in its only alternative. Nothing comes of objects that hold anything else.
     """
-    if len(item) < _MIN_WORDS or not all(isinstance(one, dict) and len(one) > 1 for one in item):
-        return ""
-    ones = [one | next((v[0] for v in one.values() if _is_list_of(v, dict)), {}) for one in item]
-    values = [{k: v for k, v in one.items() if isinstance(v, str) and not _NUMBER.match(v)} for one in ones]
-    n_values = {key: len({one.get(key) for one in values}) for one in values for key in one}
-    word = max(n_values, key=lambda key: n_values[key], default="")
-    others = n_values.keys() - {word}
-    is_timed = not others or all(any(map(_TIME.search, one)) for one in item)
-    is_nested = any(isinstance(value, dict) for one in item for value in one.values())
-    if is_nested or not is_timed or any(" " in one.get(word, "").strip() for one in values):
-        return ""
-    if any(n_values[key] > len(item) // 2 for key in others):
-        return ""
-    speaker = next((key for key in others if "speaker" in key.lower()), "")
-    turns = groupby(values, key=lambda one: one.get(speaker))
-    return "\n".join(" ".join(one.get(word, "").strip() for one in turn) for _, turn in turns)
+    if len(item) < _MIN_WORDS or not _is_list_of(item, dict):
+        return
+    ones = [_flat(one) for one in item]
+    names = {key: frozenset(humanise(key).lower().split()) for one in ones for key in one}
+    words = [key for key, name in names.items() if name and name <= _SPOKEN]
+    if not words or sum(any(names[key] & _TIMES for key in one) for one in ones) <= len(ones) // 2:
+        return
+    if not all(_is_measure(names[key], value) for one in ones for key, value in one.items()):
+        return
+    speaker = next((key for key, name in names.items() if name & {"speaker", "locuteur"}), "")
+    for key in words:
+        turns = groupby(ones, key=lambda one: one.get(speaker))
+        for who, turn in turns:
+            spoken = " ".join(str(one[key]).strip() for one in turn if key in one)
+            yield pair(label, pair("" if who is None else str(who), spoken))
+    yield from _rest(label, ones, {*words, speaker})
+
+
+def _flat(one: dict[str, Any]) -> dict[str, Any]:
+    """Return an object with the fields of its only alternative in place of the list; else as it is."""
+    for key, value in one.items():
+        if _is_list_of(value, dict) and len(value) == 1 and value[0].keys().isdisjoint(one):
+            alternative: dict[str, Any] = value[0]
+            return {name: field for name, field in one.items() if name != key} | alternative
+    return one
+
+
+def _is_measure(name: frozenset[str], value: Any) -> bool:
+    """Tell a word of a transcript, or a number, a time, a kind or a speaker, by the words of its name."""
+    if name <= _SPOKEN:
+        return isinstance(value, str) and not re.search(r"\s", value.strip())
+    is_number = isinstance(value, int | float | None) or bool(name & _SORTS or _NUMBER.fullmatch(str(value)))
+    return name <= _MEASURES and is_number and not isinstance(value, dict | list)
+
+
+def _rest(label: str, records: list[Any], joined: set[str]) -> Iterator[str]:
+    """Yield, a line a key, each value once that objects hold under other keys than those already joined."""
+    values: dict[str, dict[str, None]] = {}
+    for record in records:
+        for key, value in record.items() if isinstance(record, dict) else ():
+            if key not in joined and value is not None and value != "":
+                values.setdefault(key, {})[_value(value)] = None
+    for key, found in values.items():
+        yield pair(f"{label} {humanise(key)}", ", ".join(found))
 
 
 def _rows(item: dict[str, Any]) -> list[Any]:
@@ -210,11 +268,18 @@ def _is_list_of(value: Any, *kinds: type) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(one, kinds) for one in value)
 
 
-def _marked_text(item: list[Any]) -> str:
-    """Return a text whose marked parts are objects: ["I have ", {"type": "bold", "text": "lupus"}]."""
-    is_mixed = {str, dict} == {type(one) for one in item}
-    parts = [one.get("text") if isinstance(one, dict) else one for one in item] if is_mixed else []
-    return "".join(map(str, parts)) if _is_list_of(parts, str) else ""
+def _marked_text(label: str, item: list[Any]) -> Iterator[str]:
+    """Yield a text whose marked parts are objects: ["I have ", {"type": "bold", "text": "lupus"}]."""
+    marked = [one for one in item if isinstance(one, dict)]
+    parts = [one.get("text") if isinstance(one, dict) else one for one in item]
+    is_markup = all(
+        value == "" or isinstance(value, bool | int | None) or (key in _MARKS and isinstance(value, str))
+        for one in marked
+        for key, value in one.items()
+    )
+    if 0 < len(marked) < len(item) and is_markup and _is_list_of(parts, str):
+        yield pair(label, "".join(map(str, parts)))
+        yield from _rest(label, marked, {"text"})
 
 
 def _people(root: Any) -> dict[str, str]:
@@ -231,7 +296,8 @@ def _people(root: Any) -> dict[str, str]:
             name = next((str(scalars[key]) for key in _NAMES if key in scalars), "")
             texts = {key: value for key, value in scalars.items() if isinstance(value, str)}
             if _PEOPLE.search(label or texts.get("type", "")):
-                found |= {number: name} if number and name else texts
+                numbers = {key: value for key, value in texts.items() if not is_label(key)}
+                found |= {number: name} if number and name else numbers
             stack.extend((key, one) for key, one in item.items() if isinstance(one, dict | list))
     return found
 
