@@ -114,11 +114,11 @@ def over_89_in_units(value: str) -> Verdict:
 def birth_year_over_89(value: str) -> Verdict:
     """Veto a year of birth of somebody who would be 89 or less this year, or beyond human life.
 
-    Two digits after an apostrophe are a year of the last century.
+    Two digits after an apostrophe are a year of the last century; without one they may be of this one, too.
     """
-    year = int(value) if value.isdecimal() else 1900 + int(value[1:])
-    age = dt.datetime.now(dt.UTC).year - year
-    return plausible(89 < age <= 125)  # noqa: PLR2004 (stated above)
+    year, today = int(value.lstrip("'’")), dt.datetime.now(dt.UTC).year  # noqa: RUF001 (as it is written)
+    is_ambiguous = len(value) == 2 and year <= today % 100  # noqa: PLR2004 (digits)
+    return plausible(not is_ambiguous and 89 < today - year - 1900 * (year < 100) <= 125)  # noqa: PLR2004
 
 
 def year_and_month(value: str) -> Verdict:

@@ -1,0 +1,90 @@
+"""Internet protocol addresses are told from versions, sections and identifiers of objects."""
+
+from __future__ import annotations
+
+import pytest
+
+from phiscan.config import Config
+from phiscan.model import Document, EntityType
+from phiscan.screen import Screener, build_screener, screen
+
+ADDRESSES = [
+    "Client/10.4.12.7 connected",
+    "Peer/10.20.30.40: closed",
+    "Executor/10.4.12.7 lost",
+    "Server/192.168.4.20 up",
+    "ip.addr == 10.4.12.7 && tcp",
+    "ip.src==10.4.12.7",
+    "host == '192.168.10.24'",
+    'remote_addr == "10.4.12.7"',
+    "dst==203.0.113.9 and port 80",
+    "firewall rule 10.4.12.7 deny",
+    "matched rule 192.168.10.24 allow",
+    "NAT rule 10.20.30.40",
+    "règle 192.168.10.24 refusée",
+    "10.4.12.7\tLena\tOkafor",
+    "ip\tname\n10.20.30.40\tLena",
+    "a\t10.4.12.7\tWard",
+    "from 192.168.10.24",
+    "ip=10.4.12.7",
+    "[203.0.113.9]",
+    "ssh 10.4.12.7",
+]
+OTHERS = [
+    "Mozilla/5.0.1.2",
+    "Firefox/115.0.1.2",
+    "Chrome/120.0.99.130",
+    "requests==2.31.0.101",
+    "numpy>=1.26.4.100",
+    "pandas~=2.1.0.123",
+    "version == 10.4.12.7",
+    "python == 3.11.20.7",
+    "rule 4.2.1.3",
+    "Rule 164.5.1.4",
+    "règle 10.11.12.13",
+    "6.1.2.1. Objectifs",
+    "6.1.2.1\tObjectifs",
+    "6.1.2.1\tObjectifs\t12",
+    "§ 164.5.1.4",
+    "Section 164.30.1.2",
+    "firmware 4.10.22.1",
+    "OID 2.16.84.113",
+    "upgraded from 2.1.3.4 to 2.1.3.5",
+    "Standard 5.1.10.2 was met",
+    "release 192.1.3.4",
+]
+
+
+@pytest.fixture(scope="module")
+def screener() -> Screener:
+    return build_screener(Config())
+
+
+def _has_address(text: str, screener: Screener) -> bool:
+    return any(one.entity_type is EntityType.IP for one in screen(Document(text, (), ""), screener).findings)
+
+
+@pytest.mark.parametrize("text", ADDRESSES)
+def test_an_address_in_a_log_a_filter_or_a_table_is_found(text: str, screener: Screener) -> None:
+    assert _has_address(text, screener)
+
+
+@pytest.mark.parametrize("text", OTHERS)
+def test_a_version_or_a_section_is_no_address(text: str, screener: Screener) -> None:
+    assert not _has_address(text, screener)
+
+
+@pytest.mark.parametrize("text", ["YOB: 34", "yob\n34\n", "année de naissance : 31", "Year of birth: 1934"])
+def test_a_year_of_birth_that_can_only_be_of_the_last_century_is_an_age(
+    text: str, screener: Screener
+) -> None:
+    kinds = {one.entity_type for one in screen(Document(text, (), ""), screener).findings}
+    assert EntityType.AGE_OVER_89 in kinds
+
+
+@pytest.mark.parametrize(
+    "text", ["YOB: 12", "YOB: 62", "YOB: 34 weeks", "yob\n05\n", "année de naissance : 88"]
+)
+def test_a_year_of_birth_of_two_centuries_or_of_the_young_is_no_age(text: str, screener: Screener) -> None:
+    kinds = {one.entity_type for one in screen(Document(text, (), ""), screener).findings}
+    assert EntityType.AGE_OVER_89 not in kinds
