@@ -167,13 +167,8 @@ def _is_role(text: str, finding: Finding, before: Finding | None, places: Sequen
     ahead = text[max(0, start - _BEFORE_CHARS) : start]
     if _MADE_BY.search(ahead):
         return True
-    line = _line(text, start, end)
+    line = text[slice(*line_bounds(text, start, end, _LINE_CHARS))]
     return bool(_MEETING.match(line) or (_ASK.search(ahead) and _NUMBER.search(line)))
-
-
-def _line(text: str, start: int, end: int) -> str:
-    """Return the line of a place, at most ``_LINE_CHARS`` to both sides."""
-    return text[slice(*line_bounds(text, start, end, _LINE_CHARS))]
 
 
 FILE_PLACES = ("#properties", "#metadata")

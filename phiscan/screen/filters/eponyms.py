@@ -66,7 +66,8 @@ _LIST_BEFORE = re.compile(
     rf"|(?P<lines>\n){_ITEM % chr(10)}{{0,40}}[*•–-]?[ ]?)$"  # noqa: RUF001 (texts are written with it)
 )
 _USERS = re.compile(
-    r"\b(?:patient|client|resident|résident|user|usager|usagère|nurse|infirmi|staff|team|équipe|takes?\b|sous\b)"
+    r"\b(?:patient|client|resident|résident|user|usager|usagère|nurse|infirmi|staff|team|équipe|takes?\b|sous\b"
+    r"|given|gave|missed|due\b|refus|donn|omis|oubli|manqu)"
     r"|\b(?:with|by|for|par|avec|pour)\s*$",
     re.IGNORECASE,
 )  # of a medicine or device
@@ -185,12 +186,15 @@ def _columns_of_things(text: str) -> Iterator[tuple[int, int]]:
 def _is_listed(text: str, start: int, end: int, columns: Sequence[tuple[int, int]]) -> bool:
     """Tell whether a name has a strength, or is in a list or column of medicines or devices.
 
-    A first name with a surname is a person ("Ventilators: Lena Okafor"), and so is who uses them.
+    A first name with a surname is a person ("Ventilators: Lena Okafor"), and so is who uses or gets them; a
+    surname alone before a strength is of who gets it ("Tremblay 5 mg").
     """
     flags = [load_gazetteer().of(word) & _NAMES for word in _WORD.findall(text, start, end)]
     if len(flags) == 2 and flags[0] & Word.FIRST and flags[1] == Word.LAST:  # noqa: PLR2004 (two words)
         return False
-    if _DOSE.match(text, end) or any(low <= start and end <= high for low, high in columns):
+    if _DOSE.match(text, end) and flags != [Word.LAST]:
+        return True
+    if any(low <= start and end <= high for low, high in columns):
         return True
     found = _LIST_BEFORE.search(text, max(0, start - _LISTED_CHARS), start)
     if found is None or (found["lines"] and text[end : end + 1] not in ("", "\n")):

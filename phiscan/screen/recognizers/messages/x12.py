@@ -81,16 +81,12 @@ def passages(text: str) -> Iterator[Passage]:
 def x12_findings(document: Document) -> Iterator[Finding]:
     """Yield findings of the identifying elements of X12 segments."""
     is_staff = True
-    for segment in _segments(document.text):
+    for segment in (part for part in _parts(document.text) if isinstance(part, _Segment)):
         if segment.name == "NM1":
             is_staff = segment.get(1) in STAFF
         elif segment.name in {"N1", "ISA"}:
             is_staff = True
         yield from _read(segment, is_staff=is_staff)
-
-
-def _segments(text: str) -> Iterator[_Segment]:
-    return (part for part in _parts(text) if isinstance(part, _Segment))
 
 
 def _parts(text: str) -> Iterator[_Segment | Span]:
