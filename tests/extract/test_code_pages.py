@@ -189,3 +189,14 @@ def test_a_character_that_a_fold_cuts_garbles_no_other(char: str, fold: bytes) -
         text, encoding = decode(data[:at] + fold + data[at:])
         assert encoding == "utf-8"
         assert text == f"Zoé Lefèvre reçoit\ncaf{char}{fold.decode()} fini\n"
+
+
+UNITS = [
+    "T 38,5 °C", "37.2°C, stable", "temp 101 °F", "vit. D 10 µg", "levothyroxine 75µg die", "Cr 88 µmol/L",
+    "5 µL", "IMC 27 kg/m²", "plaie 4 cm²", "n° 4", "fièvre à 38 °C, 50 µg", "Hélène: 12 µmol/L, 1,7 m²",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("note", UNITS)
+def test_signs_of_units_in_a_short_note_are_those_of_windows(note: str) -> None:
+    assert decode(note.encode("cp1252"))[0] == note

@@ -16,6 +16,10 @@ from functools import lru_cache
 
 CANDIDATES = ("cp1252", "iso8859-15", "cp850", "cp437", "cp863", "mac-roman")
 _WORD = re.compile(rb"[A-Za-z\x80-\xff']*[\x80-\xff][A-Za-z\x80-\xff']*")
+# Signs of units in Windows-1252, which spell nothing: 5 \xb5g, 37 \xb0C, 1.8 m\xb2, n\xb0 4.
+_UNIT = re.compile(
+    rb"\xb5(?:g|mol|M|[lL]|m|s|U|UI|IU|kat|V|A|Gy|Sv|Eq)?|[nN]?\xb0[CFKcf]?|(?:[cdkm]?m)?[\xb2\xb3]"
+)
 _MOST_WORDS, _LONGEST_WORD = 300, 32  # longer ones are no words
 _MARGIN = 0.2  # of score for a character
 # The letters above ASCII of each language, or of a group of languages that share them.
@@ -50,7 +54,9 @@ def scored_code_page(sample: bytes) -> tuple[str, float]:
     >>> scored_code_page("Hélène Côté, née à Québec".encode("cp850"))[0]
     'cp850'
     """
-    found = dict.fromkeys(word for word in _WORD.findall(sample) if len(word) <= _LONGEST_WORD)
+    found = dict.fromkeys(
+        word for word in _WORD.findall(sample) if len(word) <= _LONGEST_WORD and not _UNIT.fullmatch(word)
+    )
     words = list(found)[:_MOST_WORDS]
     if not words:
         return "cp1252", 0.0
