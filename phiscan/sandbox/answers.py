@@ -88,9 +88,9 @@ def unpack(
             return Unusable(plain if plain in _KINDS else "Exception")
         seconds, rows, lines = plain
         hint = _return_type(function)
+        found = [from_plain(hint if is_result else Fault, one) for is_result, one in rows]
         results = [
-            from_plain(hint, one) if is_result else _without_text(from_plain(Fault, one))
-            for is_result, one in rows
+            Fault(one.reason, technical(one.detail)) if isinstance(one, Fault) else one for one in found
         ]
         missing = from_plain(tuple[str, ...], lines)
         seconds = from_plain(float, seconds)
@@ -161,10 +161,6 @@ def _words() -> frozenset[str]:
         *(path.stem for path in package.rglob("*.py")),
     ]
     return frozenset(piece.lower() for text in texts for piece in _PIECE.findall(text))
-
-
-def _without_text(fault: Fault) -> Fault:
-    return Fault(fault.reason, technical(fault.detail))
 
 
 def _layers(lines: Sequence[str]) -> tuple[str, ...]:

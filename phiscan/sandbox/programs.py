@@ -3,7 +3,7 @@
 A worker may start no program. It sends the name of a job, the job's values and an open file to the program
 process of its scan, which builds the command and runs it, and reads no documents. Without a program process,
 programs are started from the calling process. Pictures are read by tesserocr (``ocr_program``) where it is
-installed, else by tesseract.
+installed and can be imported, else by tesseract.
 
 The scan starts it as ``python -m phiscan.sandbox.programs DESCRIPTOR MEMORY_BYTES FILE_BYTES``. It forks a
 child for each worker, which runs one program after the other.
@@ -26,6 +26,7 @@ import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -268,7 +269,7 @@ def execute(
 
 
 def _by_tesserocr(job: str, values: Mapping[str, str]) -> list[str]:
-    """Return script and arguments that read a picture by tesserocr; none where it or a model is missing."""
+    """Return script and arguments that read a picture by tesserocr; none where it fails or a model lacks."""
     languages = {"ocr": values.get("languages", ""), "orientation": "osd"}.get(job, "")
     found = importlib.util.find_spec("tesserocr") if languages else None
     names = [f"{language}.traineddata" for language in languages.split("+")]
@@ -276,8 +277,16 @@ def _by_tesserocr(job: str, values: Mapping[str, str]) -> list[str]:
     models = next((place for place in places if all((place / name).is_file() for name in names)), None)
     if found is None or found.origin is None or models is None:
         return []
-    script = Path(__file__).with_name("ocr_program.py")
-    return [str(script), str(Path(found.origin).parents[1]), str(models), languages]
+    script, place = Path(__file__).with_name("ocr_program.py"), Path(found.origin)
+    place = place.parents[bool(found.submodule_search_locations)]
+    return [str(script), str(place), str(models), languages] if _has_tesserocr(str(place)) else []
+
+
+@lru_cache(maxsize=4)
+def _has_tesserocr(place: str) -> bool:
+    """Tell whether a program of its own can import tesserocr: what it needs may be missing or damaged."""
+    command = [sys.executable, "-ISBc", "import sys; sys.path.append(sys.argv[1]); import tesserocr", place]
+    return subprocess.run(command, check=False, capture_output=True, timeout=_MARGIN_S).returncode == 0
 
 
 def _plain(values: Mapping[str, str]) -> dict[str, str]:

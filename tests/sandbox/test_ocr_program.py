@@ -1,8 +1,11 @@
 """Pictures read by tesserocr in the sandbox of a helper program: the words that tesseract reads."""
 
+import importlib
 import io
 import os
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from PIL import Image, ImageDraw, ImageFont
@@ -100,3 +103,22 @@ def test_worker_reads_through_the_process_that_starts_programs(tmp_path: os.Path
         programs._Connection.channel = None
         service.close()
     assert words(found.output) == TEXT.split()
+
+
+@pytest.mark.parametrize(
+    "content", ["raise ImportError", "import no_such_library", "raise OSError('libtesseract.so')"]
+)
+@pytest.mark.parametrize("name", ["tesserocr.py", "tesserocr/__init__.py"])
+def test_a_library_that_cannot_be_imported_leaves_pictures_to_the_program(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, content: str
+) -> None:
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text(content)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    importlib.invalidate_caches()
+    monkeypatch.delitem(sys.modules, "tesserocr", raising=False)
+    assert _by_tesserocr("ocr", {"languages": languages()}) == []
+    assert words(read(picture()).output) == TEXT.split()
+    (tmp_path / name).write_text("x = 1")
+    programs._has_tesserocr.cache_clear()
+    assert _by_tesserocr("ocr", {"languages": languages()})[1] == str(tmp_path)

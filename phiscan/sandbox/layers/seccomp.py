@@ -84,11 +84,6 @@ _IOCTL = (0x5401, 0x802C542A, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
 _PRCTL = (15, 16)  # names of threads
 
 
-def _table(text: str) -> dict[str, tuple[int, int]]:
-    rows = (row.split() for row in text.split(","))
-    return {name: (int(x86), int(arm)) for name, x86, arm in rows}
-
-
 @dataclass(frozen=True, slots=True)
 class Machine:
     """What a filter depends on: which column of the tables, and the number of the architecture."""
@@ -110,7 +105,7 @@ class Machine:
 
     def numbers(self, text: str) -> dict[str, int]:
         """Return the calls of a table that this machine has, by name."""
-        found = {name: numbers[self.column] for name, numbers in _table(text).items()}
+        found = {name: int((x86, arm)[self.column]) for name, x86, arm in map(str.split, text.split(","))}
         return {name: number for name, number in found.items() if number >= 0}
 
 
