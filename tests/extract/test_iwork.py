@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 from phiscan.errors import ExtractError
+from phiscan.extract.archives.snappy_blocks import _strings
 from phiscan.model import Document, FailReason
 
 Read = Callable[..., Document]
@@ -102,3 +103,26 @@ def test_framed_snappy_is_a_member(read: Read) -> None:
     assert document.text == f"{NOTE * 900}\n"
     assert not document.unread
     assert {segment.locator for segment in document.segments} == {"note.txt"}
+
+
+@pytest.mark.parametrize("name", ["a.iwa", "a.txt.sz"])
+def test_without_the_library_a_part_is_named_with_the_reason(
+    read: Read, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    whole = archive(text_field(1, NOTE.encode()))
+    data = blocks(whole) if name == "a.iwa" else blocks(NOTE.encode(), framed=True)
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as pages:
+        pages.writestr(name, data)
+        pages.writestr("note.txt", NOTE)
+    monkeypatch.setattr("phiscan.extract.archives.snappy_blocks.find_spec", lambda _: None)
+    unread = read(packed.getvalue(), "a.zip").unread
+    assert [one.reason for one in unread] == [FailReason.UNSUPPORTED]
+    assert name in unread[0].locator
+    assert "pyarrow" in unread[0].detail
+
+
+@pytest.mark.parametrize("odd", [text_field(3, b"abc"), text_field(3, b""), varint(3 << 3 | 5) + b"\1\0\0\0"])
+def test_an_odd_description_fails_no_file(odd: bytes) -> None:
+    described = text_field(2, odd)
+    assert list(_strings(varint(len(described)) + described + text_field(1, NOTE.encode()))) is not None

@@ -108,8 +108,8 @@ def _strings(data: bytes) -> Iterator[str]:
             values = [value for _, value in _fields(data[at : at + size]) if isinstance(value, bytes)]
             described = [dict(_fields(value)) for value in values]
             at += size
-            for message in described:
-                end = at + message.get(_SIZE, 0)
+            for n_bytes in (message.get(_SIZE) for message in described):
+                end = at + (n_bytes if isinstance(n_bytes, int) else 0)
                 yield from _texts(data[at:end])
                 at = end
 

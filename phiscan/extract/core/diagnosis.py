@@ -9,6 +9,7 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from importlib import metadata
 
 from phiscan.config import Limits
@@ -38,18 +39,18 @@ _LIBRARIES = (
     ),
 )
 _OPTIONAL_LIBRARIES = (
-    ("tesserocr", "tesserocr", "pictures, faster than tesseract", "OCR in up to 1.4 times the time"),
     (
-        "pyreadstat",
-        "pyreadstat",
-        "SPSS, SAS and Stata files",
-        "SPSS, SAS and Stata files: runs of text alone",
+        "tesserocr",
+        "tesserocr",
+        "pictures, faster than tesseract",
+        "pictures: by the program tesseract, in up to 1.4 times the time",
     ),
+    ("pyreadstat", "pyreadstat", "SPSS, SAS, Stata files", "SPSS, SAS, Stata files: runs of text alone"),
     (
         "pyarrow",
         "pyarrow",
-        "Parquet, Arrow and ORC files",
-        "Parquet, Arrow and ORC files: runs of text alone",
+        "Parquet, Arrow and ORC files, iWork's archives, Snappy",
+        "Parquet, Arrow and ORC files: runs of text alone; iWork's archives and Snappy: unsupported",
     ),
 )
 
@@ -106,7 +107,7 @@ def diagnose() -> list[ReaderCheck]:
         _program("catdoc", "-V", "damaged DOC files", reads_by_catdoc, "damaged DOC files: unsupported"),
         _program("catppt", "-V", "damaged PPT files", _runs("catppt"), "damaged PPT files: unsupported"),
         *(
-            _program(name, flag, kinds, _reports_version(name, flag), f"{kinds}: {lost}")
+            _program(name, flag, kinds, partial(_version, name, flag), f"{kinds}: {lost}")
             for name, flag, kinds, lost in (
                 ("readpst", "-V", "Outlook stores (PST)", "reported as unsupported"),
                 ("mdb-tables", "--version", "Access databases", "runs of text alone"),
@@ -151,7 +152,7 @@ def _library(package: str, module: str, reads: str, lost: str, *, optional: bool
     return ReaderCheck(package, reads, found, works, version, lost, optional=optional)
 
 
-def _program(name: str, flag: str, reads: str, attempt: Callable[[], bool], lost: str) -> ReaderCheck:
+def _program(name: str, flag: str, reads: str, attempt: Callable[[], object], lost: str) -> ReaderCheck:
     found = shutil.which(name) is not None
     version = _version(name, flag) if found else ""
     return ReaderCheck(name, reads, found, found and _try(attempt), version, lost, optional=True)
@@ -189,9 +190,9 @@ def _isolation() -> list[ReaderCheck]:
     ]
 
 
-def _try(attempt: Callable[[], bool]) -> bool:
+def _try(attempt: Callable[[], object]) -> bool:
     try:
-        return attempt()
+        return bool(attempt())
     except Exception:  # noqa: BLE001 (whatever goes wrong, the answer is that it does not work)
         return False
 
@@ -221,7 +222,3 @@ def _runs(program: str) -> Callable[[], bool]:
         return done.returncode >= 0
 
     return attempt
-
-
-def _reports_version(program: str, flag: str) -> Callable[[], bool]:
-    return lambda: bool(_version(program, flag))

@@ -157,8 +157,4 @@ def is_document(data: bytes) -> bool:
     if len(data[:_LOOK_CHARS].translate(None, _CONTROLS)) < len(data[:_LOOK_CHARS]):
         return False  # before a code page is looked for
     text, encoding = decode(data)
-    return encoding == "utf-8" and _is_printable(text[:_LOOK_CHARS])
-
-
-def _is_printable(text: str) -> bool:
-    return text.translate(_WITHOUT_BREAKS).isprintable()
+    return encoding == "utf-8" and text[:_LOOK_CHARS].translate(_WITHOUT_BREAKS).isprintable()

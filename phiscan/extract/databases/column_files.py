@@ -77,7 +77,10 @@ class _Table:
         """Yield rows, of a damaged table those before the damage."""
         try:
             for batch in self._batches:
-                yield list(zip(*(_values(column) for column in batch.columns), strict=True))
+                listed = (_listed(column) for column in batch.columns)
+                # Bytes that are no text are left out.
+                texts = ([_text_of(v) if isinstance(v, bytes) else v for v in column] for column in listed)
+                yield list(zip(*texts, strict=True))
         except MemoryError:
             raise
         except Exception:  # noqa: BLE001 (the library's own errors, and of values out of range)
@@ -112,11 +115,6 @@ def _opened(media_type: str, data: bytes) -> tuple[Any, Iterator[Any]]:
 def _cut(batch: Any) -> Iterator[Any]:
     for start in range(0, batch.num_rows, _ROWS_AT_ONCE):
         yield batch.slice(start, _ROWS_AT_ONCE)
-
-
-def _values(column: Any) -> list[object]:
-    """Return the values of a column as text shows them; bytes that are no text are left out."""
-    return [_text_of(value) if isinstance(value, bytes) else value for value in _listed(column)]
 
 
 def _listed(column: Any) -> list[object]:
@@ -236,7 +234,8 @@ class _Statistics:
                 self.is_damaged = True
                 size //= 2
                 continue
-            labelled = [_labelled(columns[name], heads.variable_value_labels.get(name, {})) for name in names]
+            labels = [heads.variable_value_labels.get(name, {}) for name in names]
+            labelled = [[of.get(v, v) for v in columns[name]] for name, of in zip(names, labels, strict=True)]
             rows = list(zip(*labelled, strict=True))
             if rows:
                 yield rows
@@ -249,10 +248,6 @@ class _Statistics:
         given = {name: value for name, value in options.items() if value is not None}
         columns, heads = self._read(io.BytesIO(self._data), output_format="dict", **given)
         return columns, heads
-
-
-def _labelled(values: list[object], labels: dict[object, str]) -> list[object]:
-    return [labels.get(value, value) for value in values] if labels else values
 
 
 def _variables(heads: Any) -> Iterator[str]:

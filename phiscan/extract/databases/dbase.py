@@ -236,7 +236,8 @@ def read_edf(content: Content, sink: Sink) -> None:
         raise ExtractError(FailReason.CORRUPT, "cut short")
     lines = [*_subfields(_field(data, 8, 80), _PATIENT), *_subfields(_field(data, 88, 80), _RECORDING)]
     lines += [pair("Date", _field(data, 168, 8)), pair("Time", _field(data, 176, 8))]
-    n_signals = _number(data, 252, 4)
+    shown = _field(data, 252, 4)
+    n_signals = int(shown) if shown.isdecimal() else -1
     if not 0 <= n_signals <= _MOST_SIGNALS or len(data) < _EDF_HEAD_BYTES + n_signals * _SIGNAL_BYTES:
         sink.add("\n".join(lines), content.place("header"))
         sink.fail(content.place("signals"), FailReason.CORRUPT, "cut short")
@@ -257,11 +258,6 @@ def is_edf(head: bytes) -> bool:
 
 def _field(data: bytes, start: int, size: int) -> str:
     return data[start : start + size].decode("latin-1").strip()
-
-
-def _number(data: bytes, start: int, size: int) -> int:
-    text = _field(data, start, size)
-    return int(text) if text.isdecimal() else -1
 
 
 def _subfields(text: str, labels: tuple[str, ...]) -> Iterator[str]:

@@ -72,12 +72,11 @@ def _read_table(
 def _line(labels: Sequence[str], row: str) -> str:
     if row in ("", "\\."):
         return ""
-    cells = ["" if cell == "\\N" else _ESCAPE.sub(_meant, cell) for cell in row.split("\t")]
+    cells = [
+        "" if cell == "\\N" else _ESCAPE.sub(lambda one: _ESCAPES.get(one[1], one[1]), cell)
+        for cell in row.split("\t")
+    ]
     return row_text(labels, cells) if len(cells) == len(labels) else " | ".join(filter(None, cells))
-
-
-def _meant(escape: re.Match[str]) -> str:
-    return _ESCAPES.get(escape[1], escape[1])
 
 
 def _blocks(data: bytes) -> tuple[int, list[bytes]]:

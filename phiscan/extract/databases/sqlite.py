@@ -82,7 +82,7 @@ def _read_table(database: sqlite3.Connection, name: str, content: Content, sink:
         sink.add(f"Table: {name}", content.place(place))
         first = 1
         while block := rows.fetchmany(_ROWS_AT_ONCE):
-            lines = (_line(labels, row) for row in block)
+            lines = (SEPARATOR.join(_cells(labels, row)) for row in block)
             sink.add("\n".join(line for line in lines if line), content.place(f"{place}/row{first}"))
             list_long_cells(block, content.place(f"{place}/row{first}"), sink)
             for offset, row in enumerate(block):
@@ -136,10 +136,6 @@ def _schema_texts(database: sqlite3.Connection) -> Iterator[str]:
                 text = " ".join("".join(found).split())
                 if len(words_of(text)) > 1:
                     yield text
-
-
-def _line(labels: list[str], row: tuple[object, ...]) -> str:
-    return SEPARATOR.join(_cells(labels, row))
 
 
 def _cells(labels: list[str], row: tuple[object, ...]) -> Iterator[str]:

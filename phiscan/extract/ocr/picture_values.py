@@ -191,15 +191,11 @@ def blocks(data: bytes) -> Iterator[Block]:
     elif data.startswith((b"GIF87a", b"GIF89a")):
         walk = _gif
     elif data.startswith((b"II*\0", b"MM\0*")):
-        walk = _tiff
+        yield Block(EXIF, "", data)
     for number, block in enumerate(walk(data) if walk else ()):
         if number >= _MOST_BLOCKS:
             return
         yield block
-
-
-def _tiff(data: bytes) -> Iterator[Block]:
-    yield Block(EXIF, "", data)
 
 
 def _png(data: bytes) -> Iterator[Block]:

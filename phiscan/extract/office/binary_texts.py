@@ -172,7 +172,8 @@ def _texts(ole: Any, shown: ShownWords) -> Iterator[str]:
         if entry[0] == "_SX_DB_CUR":
             yield from record_texts(_stream(ole, entry))
         elif not _READ_ELSEWHERE.fullmatch(entry[-1]):
-            yield from _other(_stream(ole, entry))
+            yield from wide_prose(_stream(ole, entry))
+            yield from narrow_prose(_stream(ole, entry))
 
 
 def _stream(ole: Any, path: list[str]) -> bytes:
@@ -217,12 +218,6 @@ def _slides(stream: bytes) -> Iterator[str]:
             yield from (text for _, text in wide_runs(body) if is_typed(text.strip()))
             yield from narrow_prose(body)
         at += size
-
-
-def _other(data: bytes) -> Iterator[str]:
-    """Yield the texts of a stream of no known kind."""
-    yield from wide_prose(data)
-    yield from narrow_prose(data)
 
 
 def stream_texts(ole: Any) -> Iterator[str]:
@@ -408,9 +403,5 @@ def _form_texts(name: str, data: bytes, encoding: str) -> list[str]:
 
 
 def _runs(data: bytes) -> list[str]:
-    return [text.strip() for text in _all_runs(data) if is_typed(text.strip())]
-
-
-def _all_runs(data: bytes) -> Iterator[str]:
-    yield from (text for _, text in narrow_runs(data))
-    yield from (text for _, text in wide_runs(data))
+    texts = [text.strip() for runs in (narrow_runs, wide_runs) for _, text in runs(data)]
+    return [text for text in texts if is_typed(text)]

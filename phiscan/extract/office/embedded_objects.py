@@ -41,7 +41,8 @@ def read_ole_object(content: Content, sink: Sink) -> None:
             texts = member.texts
         elif not has_macros:
             member = next((_Embedded(name, _read(ole, name)) for name in _PAYLOADS if ole.exists(name)), None)
-        is_control = any(ole.exists(name) for name in _CONTROLS) or _EQUATION in _description(ole)
+        description = _read(ole, _COMP_OBJ) if ole.exists(_COMP_OBJ) else b""
+        is_control = any(ole.exists(name) for name in _CONTROLS) or _EQUATION in description
         if not has_macros and (member is None or (is_control and sniff(member.data) == UNKNOWN)):
             member, texts = None, list(stream_texts(ole))
             if not is_control:
@@ -92,10 +93,6 @@ class _Embedded:
 
 def _read(ole: Any, name: str) -> bytes:
     return bytes(ole.openstream(name).read())
-
-
-def _description(ole: Any) -> bytes:
-    return _read(ole, _COMP_OBJ) if ole.exists(_COMP_OBJ) else b""
 
 
 def _native(ole: Any) -> _Embedded | None:

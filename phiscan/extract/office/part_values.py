@@ -170,7 +170,9 @@ def part_values(root: Any, data: bytes) -> list[str]:
         if b"%" in data and b"%20" in data:  # one sign is looked for in no time
             found += [html.unescape(raw.decode("utf-8", "replace")) for raw in _CODED_ADDRESS.findall(data)]
         if b"&" in data and b"&quot;" in data:
-            found += [text for raw in _FORMULA_ATTRIBUTE.findall(data) for text in _literals(raw)]
+            formulas = (raw.decode("utf-8", "replace") for raw in _FORMULA_ATTRIBUTE.findall(data))
+            literals = (literal for one in formulas for literal in _QUOTED.findall(html.unescape(one)))
+            found += [literal.strip() for literal in literals if is_said(literal)]
         if b"'" in data and b"='" in data:
             found += _quoted_words(data, _APOSTROPHES)
     return list(dict.fromkeys(found))
@@ -214,12 +216,6 @@ def _text_values(value: Any) -> list[str]:
             part.strip() for literal in _QUOTED.findall(text) for part in literal.split(",") if is_said(part)
         ] + [sheet for sheet in _SHEET.findall(text) if is_person_named(sheet)]
     return [text] if is_said(text) else []
-
-
-def _literals(raw: bytes) -> list[str]:
-    """Return the texts in a formula of OpenDocument."""
-    literals = _QUOTED.findall(html.unescape(raw.decode("utf-8", "replace")))
-    return [literal.strip() for literal in literals if is_said(literal)]
 
 
 def styling_texts(data: bytes) -> list[str]:

@@ -115,12 +115,9 @@ def rtf_text(data: bytes) -> str:
     reader = _Reader(data)
     text = reader.read()
     rest = decode(reader.rest.strip(b"\0 \t\r\n"))[0]
-    hidden = [line for line in _tidy("".join(reader.hidden)).split("\n") if _is_wordy(line)]
+    lines = _tidy("".join(reader.hidden)).split("\n")
+    hidden = [line for line in lines if len(words_of(line)) > 1 and not line.startswith(("[if ", "[endif"))]
     return "\n".join([text, *([rest] if rest else []), *hidden])
-
-
-def _is_wordy(line: str) -> bool:
-    return len(words_of(line)) > 1 and not line.startswith(("[if ", "[endif"))
 
 
 @dataclass(frozen=True, slots=True)

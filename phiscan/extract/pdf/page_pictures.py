@@ -8,6 +8,7 @@ or a background. Strips and tiles that touch count as one picture.
 from __future__ import annotations
 
 import ctypes
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import sqrt
@@ -93,13 +94,17 @@ def read_pictures(content: Content, sink: Sink, page: Any, textpage: Any, index:
         sink.fail(content.place(f"p{index + 1}/pictures"), FailReason.TOO_LARGE, said)
     if not pictures:
         return
-    runs = _text_runs(textpage)
-    unread = [found for found in pictures if _share_written(found.box, runs) < _WRITTEN_OVER]
+    runs = [Box(*textpage.get_rect(index)) for index in range(min(textpage.count_rects(), _MAX_RUNS))]
+    unread = [
+        one for one in pictures if sum(one.box.cut(run).area for run in runs) < _WRITTEN_OVER * one.box.area
+    ]
     for number, picture in enumerate(unread, 1):
         where = content.place(f"p{index + 1}/picture{number}")
-        if len(picture.images) == 1 and not sink.is_new_picture(_stored(picture.images[0])):
+        if len(picture.images) == 1 and not sink.is_new_picture(
+            bytes(picture.images[0].get_data(decode_simple=False))
+        ):
             continue
-        if any(_n_pixels(image) > _MAX_IMAGE_PIXELS for image in picture.images):
+        if any(math.prod(image.get_px_size()) > _MAX_IMAGE_PIXELS for image in picture.images):
             sink.fail(where, FailReason.TOO_LARGE, "too many pixels")
             continue
         read_picture(_drawing(page, sheet, picture.box), where, sink)
@@ -202,23 +207,6 @@ def _images(page: Any, unseen: list[str]) -> Iterator[tuple[Any, Box]]:
                 stack.append((item, (item.get_matrix(), *matrices)))
             else:
                 unseen.append(f"pictures within more than {_MAX_LEVEL} forms are not read")
-
-
-def _stored(image: Any) -> bytes:
-    return bytes(image.get_data(decode_simple=False))
-
-
-def _n_pixels(image: Any) -> int:
-    width, height = image.get_px_size()
-    return int(width) * int(height)
-
-
-def _text_runs(textpage: Any) -> list[Box]:
-    return [Box(*textpage.get_rect(index)) for index in range(min(textpage.count_rects(), _MAX_RUNS))]
-
-
-def _share_written(box: Box, runs: list[Box]) -> float:
-    return sum(box.cut(run).area for run in runs) / box.area
 
 
 _MOST_OBJECTS = 4_000  # of a page that are looked at

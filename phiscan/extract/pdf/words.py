@@ -368,7 +368,7 @@ def has_numbers_of_glyphs(text: str) -> bool:
     (True, False)
     """
     lines = _ONE_WORD.findall(text)[:_MOST_RUNS]
-    return any(_is_prose(_shifted(line, _OFFSETS[0]), line) for line in lines)
+    return any(_is_prose("".join(_letter(ord(char) + _OFFSETS[0]) for char in line), line) for line in lines)
 
 
 def from_numbers_of_glyphs(text: str) -> str:
@@ -382,10 +382,6 @@ def from_numbers_of_glyphs(text: str) -> str:
         if _common_share("".join(_letter(number + offset) for number in numbers)) >= _COMMON_SHARE:
             return _CID.sub(lambda match, offset=offset: _letter(int(match[1]) + offset), text)  # type: ignore[misc]
     return ""
-
-
-def _shifted(line: str, offset: int) -> str:
-    return "".join(_letter(ord(char) + offset) for char in line)
 
 
 def _letter(code: int) -> str:

@@ -357,7 +357,9 @@ def unread_parts(
             if not head:
                 with parts.archive.open(info) as stream:
                     head = stream.read(_LOOKED_AT)
-            if not sink.was_read(head[:_HEAD_BYTES]) and _has_text(head):
+            if not sink.was_read(head[:_HEAD_BYTES]) and (
+                is_document(head) or any(len(words_of(text)) >= MIN_WORDS for _, text in byte_runs(head))
+            ):
                 yield name, info.file_size
     except Exception:  # noqa: BLE001 (a damaged package; its reader says what is wrong)
         return
@@ -376,10 +378,6 @@ def unread_rest(data: bytes, sink: Sink) -> Iterator[tuple[str, int]]:
     rest = after_end(data)
     if len(rest) >= _HEAD_BYTES and not sink.was_read(rest[:_HEAD_BYTES]) and is_document(rest):
         yield f"bytes {len(data) - len(rest)}", len(rest)
-
-
-def _has_text(head: bytes) -> bool:
-    return is_document(head) or any(len(words_of(text)) >= MIN_WORDS for _, text in byte_runs(head))
 
 
 _BOOK = "application/epub+zip"

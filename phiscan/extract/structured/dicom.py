@@ -88,11 +88,8 @@ def _lines(dataset: Any, depth: int) -> Iterator[str]:
         ):
             value = _value(element)
             if value:
-                yield f"{_label(element)}: {value}"
-
-
-def _label(element: Any) -> str:
-    return str(element.name).strip("[]") if element.keyword or not element.tag.is_private else "Private field"
+                is_named = element.keyword or not element.tag.is_private
+                yield f"{str(element.name).strip('[]') if is_named else 'Private field'}: {value}"
 
 
 def _value(element: Any) -> str:

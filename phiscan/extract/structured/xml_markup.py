@@ -128,7 +128,8 @@ def _read_drawing(root: Any, content: Content, sink: Sink) -> None:
         elif name in ("text", "textPath") and local_name(element.getparent()) != "text":
             text = _drawn(element)
             at = _place(element)
-            if not (row and at and last and len(text) <= _FEW_GLYPHS and _goes_on(last, at)):
+            goes_on = at and last and abs(at[1] - last[1]) < 1 and 0 < abs(at[0] - last[0]) < _NEXT_GLYPH
+            if not (row and goes_on and len(text) <= _FEW_GLYPHS):
                 lines.append(_in_row(row))
                 row = []
             row.append((at[0] if at else 0.0, text))
@@ -156,10 +157,6 @@ _FEW_GLYPHS = 3  # texts as short as these are letters of a word that was taken 
 _ADVANCE = 8.0  # units between two glyphs, about
 _NEXT_GLYPH = 24.0
 _BLANK_STEPS = 1.6  # a wider gap is one between words
-
-
-def _goes_on(before: tuple[float, float], at: tuple[float, float]) -> bool:
-    return abs(at[1] - before[1]) < 1 and 0 < abs(at[0] - before[0]) < _NEXT_GLYPH
 
 
 def _place(element: Any) -> tuple[float, float] | None:

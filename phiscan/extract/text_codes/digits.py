@@ -190,7 +190,7 @@ def _solid_lines(text: bytes) -> Iterator[tuple[int, int]]:
         end = stop
         while following := _FURTHER_LINE.match(text, end):
             end = following.end()
-        end = _with_last_line(text, end)
+        end = last.end() if (last := _LAST_LINE.match(text, end)) else end
         yield start, end
 
 
@@ -206,11 +206,6 @@ def _mixed_words(text: bytes) -> Iterator[tuple[int, int]]:
             n_padding = len(padding) - len(padding.lstrip(b"="))
             yield max(at, mixed.start() - _MOST_BEFORE), stop + n_padding
         at = marked.find(_LONG_WORD, stop)
-
-
-def _with_last_line(text: bytes, end: int) -> int:
-    last = _LAST_LINE.match(text, end)
-    return last.end() if last else end
 
 
 def ldif_runs(text: bytes) -> Iterator[CodedRun]:
