@@ -125,4 +125,5 @@ def test_without_the_library_a_part_is_named_with_the_reason(
 @pytest.mark.parametrize("odd", [text_field(3, b"abc"), text_field(3, b""), varint(3 << 3 | 5) + b"\1\0\0\0"])
 def test_an_odd_description_fails_no_file(odd: bytes) -> None:
     described = text_field(2, odd)
-    assert list(_strings(varint(len(described)) + described + text_field(1, NOTE.encode()))) is not None
+    whole = archive(text_field(1, NOTE.encode()))
+    assert NOTE in list(_strings(whole + varint(len(described)) + described))
