@@ -147,7 +147,7 @@ def passage_and_context(
 
 def _nearest_term(evidence: DocumentEvidence, start: int, end: int) -> int:
     """Return where the health term of a passage that is nearest to a name begins; else its begin."""
-    terms = evidence.reading.health.starts
+    terms = evidence.health_places()
     terms = terms[terms.searchsorted(start) : terms.searchsorted(end)]
     if not len(terms):
         return start
