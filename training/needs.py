@@ -11,6 +11,7 @@ PACKAGES = {
     "faker": "faker",
     "pycrfsuite": "python-crfsuite",
     "jax": "jax",
+    "onnx": "onnx",
     "optax": "optax",
 }  # module, package
 

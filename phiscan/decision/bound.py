@@ -17,7 +17,8 @@ by their types, and doubtful names are counted; these may rise together by ``all
 measured, not derived: docs/decisions/0056. What a larger rise loses is estimated in
 every scan from the audit sample, on which everything is computed.
 
-The encoder adds to the log-odds of passages with a health concept alone, which no later recognizer adds, and
+The encoder adds to the log-odds of passages that name health alone (``PassageInputs.names_health``), which
+no later recognizer changes, and
 at most ``PassageEncoder.highest``.
 
 Before the cheap recognizers, strong identifiers alone are known (``Screener.strong_identifiers``). Then
@@ -80,7 +81,7 @@ def can_reach(
         scores: what the text detector says of the document, with that masked.
         findings: those of the cheap recognizers, whose numbers are known already.
         is_strong_only: strong identifiers alone were looked for.
-        encoded: what the encoder can add to the log-odds of a passage with a health concept.
+        encoded: what the encoder can add to the log-odds of a passage that names health.
     """
     starts, ends = np.array(inputs.places, dtype=np.int64).reshape(-1, 2).T
     has_number = _unclassified_numbers(text, findings).counts(starts, ends) > 0
@@ -88,14 +89,9 @@ def can_reach(
     rise = max(allowance_of(len(text)), STRONG_ALLOWANCE if is_strong_only else 0.0)
     if model.reaches(least - rise, rows, inputs.places, scores, inputs.message):
         return True
-    is_read = names_health(inputs.vectors)
+    is_read = inputs.names_health
     places = [place for place, is_chosen in zip(inputs.places, is_read.tolist(), strict=True) if is_chosen]
     return model.reaches(least - rise - encoded, rows[is_read], places, scores, "")
-
-
-def names_health(vectors: Floats) -> npt.NDArray[np.bool_]:
-    """Return which passages have a health concept: to their log-odds alone the encoder may add."""
-    return np.asarray(vectors[:, _AT["concepts"]] > 0)
 
 
 def allowance_of(n_chars: int) -> float:

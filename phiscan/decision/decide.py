@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from phiscan.config import Config
-from phiscan.decision.bound import TEXT_ALLOWANCE, can_reach, names_health
+from phiscan.decision.bound import TEXT_ALLOWANCE, can_reach
 from phiscan.decision.decided_examples import NOTHING_LEARNED, SIZE, LearnedDecision, stored_point
 from phiscan.decision.detectors import DetectorPanel, load_panel
 from phiscan.decision.encoder import PassageEncoder, load_encoder, passage_and_context
@@ -127,7 +127,7 @@ class Decider:
         (0, 0) where these are so low that it is not asked, whatever the threshold is.
         """
         vectors = gathered.inputs.vectors[number : number + 1]
-        can_rise = names_health(vectors)[0] and identifies(findings)
+        can_rise = gathered.inputs.names_health[number] and identifies(findings)
         most = self.encoder.highest if can_rise else 0.0
         if log_odds + most < self.encoder.read_from:
             return 0.0, 0.0

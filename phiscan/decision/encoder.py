@@ -9,7 +9,6 @@ stand-in for its type, and every digit is read as 0.
 from __future__ import annotations
 
 import json
-import os
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
@@ -21,13 +20,10 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-# Newer versions than we install send telemetry unless this is said before they are loaded.
-os.environ["ORT_DISABLE_TELEMETRY"] = "1"
-import onnxruntime
-
 from phiscan.decision.evidence import CELL, NAMES_OF_EVIDENCE, DocumentEvidence
 from phiscan.errors import ModelError
 from phiscan.model import EntityType, Finding
+from phiscan.text.onnx_network import network_of
 from phiscan.text.word_pieces import FIRST, SEPARATOR, WordPieces
 
 ENCODER_FILE: Final = Path(__file__).parent / "data" / "encoder.onnx"
@@ -109,12 +105,9 @@ def load_encoder() -> PassageEncoder:
     Raises:
         ModelError: names the file and what was expected.
     """
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.enable_cpu_mem_arena = False
     path = ENCODER_FILE
     try:
-        session = onnxruntime.InferenceSession(path.read_bytes(), options, providers=["CPUExecutionProvider"])
+        session = network_of(path.read_bytes())
         path = VOCABULARY_FILE
         words = vocabulary()
         path = JOINT_FILE
@@ -130,7 +123,7 @@ def load_encoder() -> PassageEncoder:
             evidence=np.array([float(joint["evidence"][name]) for name in NAMES_OF_EVIDENCE]),
             **constants,
         )
-    except (OSError, ValueError, KeyError, TypeError, RuntimeError) as error:  # onnxruntime raises the last
+    except (OSError, ValueError, KeyError, TypeError) as error:
         message = f"{path}: expected the encoder of passages"
         raise ModelError(message) from error
 
@@ -154,7 +147,7 @@ def passage_and_context(
 
 def _nearest_term(evidence: DocumentEvidence, start: int, end: int) -> int:
     """Return where the health term of a passage that is nearest to a name begins; else its begin."""
-    terms = evidence.reading.health.starts
+    terms = evidence.health_places()
     terms = terms[terms.searchsorted(start) : terms.searchsorted(end)]
     if not len(terms):
         return start

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from phiscan.config import MESSAGES_OF_CARE
+from phiscan.decision.everyday_words import load_everyday_words
 from phiscan.decision.messages import message_of_care
 from phiscan.decision.passages import runs, units_of
 from phiscan.health.features import BLOCKS, Reading, Window, bag, marks_of, read
@@ -117,6 +118,7 @@ class DocumentEvidence:
     places: dict[str, Positions] = field(repr=False)
     clinical: tuple[Ints, Ints] = field(repr=False)  # where illnesses, drugs, procedures and tests stand
     names: tuple[tuple[int, int], ...] = field(repr=False)  # of persons who are not named for a role
+    everyday: Ints = field(repr=False)  # in a text without a health term, lines that tell of health
     passages: tuple[tuple[int, int], ...]
     titled: tuple[tuple[str, str], ...] = field(repr=False)  # what a file's name says: kind, locator it is of
     codes: npt.NDArray[np.uint32] = field(repr=False)  # the text with all findings and health terms masked
@@ -125,6 +127,10 @@ class DocumentEvidence:
     def windows(self) -> list[Window]:
         """Return the bag of health concepts and cues of each passage."""
         return [Window(start, end, bag(self.reading, self.marks, start, end)) for start, end in self.passages]
+
+    def health_places(self) -> Ints:
+        """Return where health terms begin; in a text without any, lines that tell of health all the same."""
+        return self.reading.health.starts if len(self.reading.health.starts) else self.everyday
 
     def vectors(self, windows: Sequence[Window]) -> Floats:
         """Return the evidence of passages, shape (passages, ``NAMES_OF_EVIDENCE``)."""
@@ -260,14 +266,16 @@ def gather(
     terms = [Span(*ends) for ends in zip(health, reading.health.ends.tolist(), strict=True)]
     whole_window = (Window(0, max(len(text), 1), {}),)
     words = words_of(text, reading, lexicon, whole_window)
+    everyday = np.zeros(0, np.int64) if health else load_everyday_words().lines(words, starts, ends)
     evidence = [
         *health,
+        *everyday.tolist(),
         *kinds["name"],
         *kinds["record_number"],
         *kinds["direct_identifier"],
         *kinds["birth_date"],
     ]
-    found = runs(starts, ends, evidence) if health or numbered else []
+    found = runs(starts, ends, evidence) if health or numbered or len(everyday) else []
     if not found and len(text):
         found = [(0, min(len(text), 2000))]
     marks = marks_of(reading, lexicon)
@@ -280,6 +288,7 @@ def gather(
         words=typed_words(words, screening.findings),
         places={name: Positions(np.array(sorted(at), dtype=np.int64)) for name, at in kinds.items()},
         names=tuple(names),
+        everyday=everyday,
         passages=tuple(found),
         codes=masked(text, [*(one.span for one in screening.counted), *terms]),
         message=message_of_care(document, messages),

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from phiscan.decision.decided_examples import MESSAGE
-from phiscan.decision.evidence import N_EVIDENCE, NAMES_OF_EVIDENCE, DocumentEvidence
+from phiscan.decision.evidence import N_EVIDENCE, NAMES_OF_EVIDENCE, DocumentEvidence, Positions
 from phiscan.decision.reasons import applies
 from phiscan.decision.text_scores import TextScores
 from phiscan.errors import ModelError
@@ -144,6 +144,7 @@ class PhiModel:
             evidence.passages,
             np.array(words),
             evidence.vectors(windows),
+            Positions(evidence.health_places()).counts(starts, ends) > 0,
             len(evidence.document.text),
             evidence.message,
         )
@@ -279,6 +280,7 @@ class PassageInputs:
     places: tuple[tuple[int, int], ...]  # where each begins and ends
     words: Floats = field(repr=False)  # log-odds of the words and cues
     vectors: Floats = field(repr=False)  # shape (passages, evidence)
+    names_health: npt.NDArray[np.bool_] = field(repr=False)  # to their log-odds alone the encoder may add
     n_text_chars: int
     message: str  # which kind of message of care the document is, "" if it is none
 

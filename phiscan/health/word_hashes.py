@@ -95,15 +95,20 @@ def passage_features(
 ) -> Iterator[tuple[npt.NDArray[np.int64], Floats]]:
     """Yield the ``word_features`` of passages, which are counted together: one sort for many passages."""
     low, high = words.starts.searchsorted(starts), words.starts.searchsorted(ends)
-    hashes = words.hashes
-    single = hashes >> _SHIFT
-    pairs = (((hashes[:-1] * _PAIRING) ^ hashes[1:]) * _PAIRING >> _SHIFT) | _IS_PAIR
+    single, pairs = buckets_of(words)
+    pairs |= _IS_PAIR
     n_words = np.cumsum(high - low)
     first = 0
     while first < len(low):
         stop = max(int(n_words.searchsorted(n_words[first] + _WORDS_AT_ONCE)), first + 1)
         yield from _counted(single, pairs, low[first:stop], high[first:stop])
         first = stop
+
+
+def buckets_of(words: Words) -> tuple[Hashes, Hashes]:
+    """Return the bucket of each word, and of each word with the next."""
+    hashes = words.hashes
+    return hashes >> _SHIFT, ((hashes[:-1] * _PAIRING) ^ hashes[1:]) * _PAIRING >> _SHIFT
 
 
 def _counted(

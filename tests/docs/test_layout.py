@@ -12,7 +12,7 @@ DOCS_BUDGET = 9_500  # lines of Markdown
 # each change lowers it.
 BUDGETS = {
     "extract": (15_500, 19_380),
-    "screen": (8_500, 9_731),
+    "screen": (8_500, 9_645),
     "review": (8_500, 13_035),
     "web": (6_500, 8_234),
     "report": (6_000, 8_182),
@@ -24,8 +24,8 @@ BUDGETS = {
     "patients": (2_400, 3_046),
     "crawl": (4_500, 2_183),
     "health and decision": (4_000, 3_967),
-    "rest": (4_600, 8_567),
-    "all": (80_000, 99_072),
+    "rest": (4_600, 8_604),
+    "all": (80_000, 99_016),
 }
 
 

@@ -10,9 +10,11 @@ from phiscan.lexicon.gazetteer import load_gazetteer
 from phiscan.screen.ner.crf import ConditionalRandomField
 from phiscan.screen.ner.ensemble import TaggerEnsemble
 from phiscan.screen.ner.features import OFFSETS, REACH, TEMPLATES, Lexicon, context_names
-from phiscan.screen.ner.lstm import WEIGHTS, WINDOW, Arrays, BidirectionalLstm, _windows
+from phiscan.screen.ner.lstm import NETWORK, WEIGHTS, WINDOW, Arrays, BidirectionalLstm, _windows
 from phiscan.screen.ner.tagger import load_kinds
 from phiscan.screen.ner.viterbi import decode
+from phiscan.text.onnx_network import network_of
+from training.names.network import graph_of
 
 N_DIMS, N_HIDDEN, LABELS = 5, 4, ("O", "B-PER", "I-PER")
 N_LABELS = len(LABELS)
@@ -27,7 +29,7 @@ def drawn(n_features: int, seed: int = 1) -> Arrays:
     draw = np.random.default_rng(seed)
 
     def some(*shape: int) -> np.ndarray:
-        return draw.normal(0, 0.5, shape).astype(np.float32)
+        return draw.normal(0, 0.5, shape).astype(np.float16).astype(np.float32)
 
     return {
         "embeddings": some(n_features, N_DIMS), "embedding_scale": np.full(n_features, 0.7, np.float32),
@@ -35,6 +37,12 @@ def drawn(n_features: int, seed: int = 1) -> Arrays:
         "bias": some(2, 4 * N_HIDDEN), "output_weights": some(2 * N_HIDDEN + N_DIMS, N_LABELS),
         "output_bias": some(N_LABELS),
     }  # fmt: skip
+
+
+def reader(names: tuple[str, ...], arrays: Arrays) -> BidirectionalLstm:
+    pytest.importorskip("onnx")
+    vectors = arrays["embeddings"] * arrays["embedding_scale"][:, None]
+    return BidirectionalLstm(names, LABELS, vectors, network_of(graph_of(arrays)))
 
 
 def features(text: str, lexicon: Lexicon) -> list[list[str]]:
@@ -83,7 +91,7 @@ def test_log_probabilities_equal_those_of_the_equations(lexicon: Lexicon) -> Non
     tokens = features(text, lexicon)
     names = tuple(sorted({name for has in tokens for name in has}))[::2]  # the others are unknown
     arrays = drawn(len(names))
-    found = BidirectionalLstm(names, LABELS, arrays).log_probabilities(lexicon, lexicon.read(text))
+    found = reader(names, arrays).log_probabilities(lexicon, lexicon.read(text))
     np.testing.assert_allclose(found, reference_log_probabilities(tokens, names, arrays), atol=1e-5)
 
 
@@ -92,7 +100,7 @@ def test_a_long_text_is_labelled_in_windows_around_each_token(lexicon: Lexicon) 
     tokens = features(text, lexicon)
     names = tuple(sorted({name for has in tokens for name in has}))
     arrays = drawn(len(names))
-    lstm = BidirectionalLstm(names, LABELS, arrays)
+    lstm = reader(names, arrays)
     found = lstm.log_probabilities(lexicon, lexicon.read(text))
     assert found.shape == (len(tokens), N_LABELS)
     np.testing.assert_allclose(np.exp(found).sum(axis=1), 1, atol=1e-5)
@@ -116,7 +124,7 @@ def test_windows_of_one_size_cover_a_text_and_overlap(n_tokens: int) -> None:
 
 
 def test_an_empty_text_and_one_token_are_read(lexicon: Lexicon) -> None:
-    lstm = BidirectionalLstm(("0b",), LABELS, drawn(1))
+    lstm = reader(("0b",), drawn(1))
     assert lstm.log_probabilities(lexicon, lexicon.read("")).shape == (0, N_LABELS)
     assert lstm.log_probabilities(lexicon, lexicon.read("Roy")).shape == (1, N_LABELS)
 
@@ -126,51 +134,50 @@ def test_a_lexicon_that_starts_anew_gives_the_same_log_probabilities(
 ) -> None:
     text = "Ann Roy of Gimli was seen"
     names = tuple(sorted({name for has in features(text, lexicon) for name in has}))
-    lstm = BidirectionalLstm(names, LABELS, drawn(len(names)))
+    lstm = reader(names, drawn(len(names)))
     before = lstm.log_probabilities(lexicon, lexicon.read(text))
     monkeypatch.setattr("phiscan.screen.ner.features._MAX_ENTRIES", 1)
     np.testing.assert_array_equal(lstm.log_probabilities(lexicon, lexicon.read(text)), before)
 
 
-def test_damaged_weights_are_refused_by_name(tmp_path: Path) -> None:
-    whole = (resources.files("phiscan.screen") / "data" / WEIGHTS).read_bytes()
+@pytest.mark.parametrize("name", [WEIGHTS, NETWORK])
+def test_damaged_weights_are_refused_by_name(tmp_path: Path, name: str) -> None:
+    data = resources.files("phiscan.screen") / "data"
+    for each in (WEIGHTS, NETWORK):
+        (tmp_path / each).write_bytes((data / each).read_bytes())
+    whole = (data / name).read_bytes()
     middle = len(whole) // 2
     flipped = (
         whole[:middle] + bytes(byte ^ 255 for byte in whole[middle : middle + 64]) + whole[middle + 64 :]
     )
-    for content in (b"", b"PK no archive", whole[:middle], flipped):
-        (tmp_path / WEIGHTS).write_bytes(content)
-        with pytest.raises(ModelError, match=r"passages\.npz: expected the LSTM of the name tagger"):
+    for content in (b"", b"PK no archive", whole[:middle], *[flipped] * (name == WEIGHTS)):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(ModelError, match=rf"{name}: expected the LSTM of the name tagger"):
             BidirectionalLstm.load(tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("name", "array"),
+    ("names", "vectors"),
     [
-        ("recurrent_weights", np.zeros((2, N_HIDDEN, 3), np.float32)),
-        ("embedding_scale", np.ones(1, np.float32)),
-        ("output_bias", np.zeros(2, np.float32)),
-        ("bias", np.full((2, 4 * N_HIDDEN), np.nan, np.float32)),
+        (("0b", "0k=b"), np.zeros((2, 3), np.float32)),
+        (("0b",), np.zeros((2, 48), np.float32)),
+        (("0b",), np.full((1, 48), np.nan, np.float32)),
     ],
 )
-def test_weights_that_do_not_fit_are_refused(tmp_path: Path, name: str, array: np.ndarray) -> None:
-    arrays = drawn(2) | {name: array}
-    with pytest.raises(ValueError, match=f"{name}: expected numbers of the shape"):
-        BidirectionalLstm(("0b", "0k=b"), LABELS, arrays)
-    texts = {
-        "names": np.frombuffer(b"0b\x000k=b", np.uint8),
-        "labels": np.frombuffer("\0".join(LABELS).encode(), np.uint8),
-    }
-    np.savez(tmp_path / WEIGHTS, **texts, **arrays)  # type: ignore[arg-type]
-    with pytest.raises(ModelError, match=r"passages\.npz"):
-        BidirectionalLstm.load(tmp_path)
+def test_weights_that_do_not_fit_are_refused(names: tuple[str, ...], vectors: np.ndarray) -> None:
+    network = network_of((resources.files("phiscan.screen") / "data" / NETWORK).read_bytes())
+    with pytest.raises(ValueError, match="embeddings: expected numbers of the shape"):
+        BidirectionalLstm(names, tuple("O" * 9), vectors, network)
 
 
 def test_an_lstm_with_other_labels_is_refused(tmp_path: Path) -> None:
-    for name in ("names.npz", "names.json"):
-        (tmp_path / name).write_bytes((resources.files("phiscan.screen") / "data" / name).read_bytes())
-    texts = {"names": np.frombuffer(b"0b", np.uint8), "labels": np.frombuffer(b"O\0B-PER\0I-PER", np.uint8)}
-    np.savez(tmp_path / WEIGHTS, **texts, **drawn(1))  # type: ignore[arg-type]
+    data = resources.files("phiscan.screen") / "data"
+    for name in ("names.npz", "names.json", NETWORK):
+        (tmp_path / name).write_bytes((data / name).read_bytes())
+    with np.load(str(data / WEIGHTS)) as stored:
+        arrays = {name: stored[name] for name in stored.files}
+    arrays["labels"] = np.frombuffer("\0".join("ABCDEFGHI").encode(), np.uint8)
+    np.savez(tmp_path / WEIGHTS, **arrays)  # type: ignore[arg-type]
     with pytest.raises(
         ModelError, match=r"passages\.npz: expected the labels of the weights beside it, O, B-ADR"
     ):
@@ -205,19 +212,6 @@ def test_a_name_is_never_entered_from_within_another_kind() -> None:
         labels = path[start : start + length]
         for before, label in pairwise(labels):
             assert not label.startswith("I-") or before[2:] == label[2:]
-
-
-@pytest.mark.parametrize("n_tokens", [1, 7, 64, 5000])
-def test_hidden_states_are_the_same_in_blocks_of_any_size(
-    lexicon: Lexicon, monkeypatch: pytest.MonkeyPatch, n_tokens: int
-) -> None:
-    text = "".join(f"line {n} of Ann Roy\n" for n in range(60))
-    names = tuple(sorted({name for has in features(text, lexicon) for name in has}))
-    stream = lexicon.read(text)
-    whole = BidirectionalLstm(names, LABELS, drawn(len(names))).log_probabilities(lexicon, stream)
-    monkeypatch.setattr("phiscan.screen.ner.lstm._PROJECTED", n_tokens)
-    blocks = BidirectionalLstm(names, LABELS, drawn(len(names))).log_probabilities(lexicon, stream)
-    np.testing.assert_allclose(blocks, whole, atol=1e-5)
 
 
 def test_the_scores_of_the_field_are_the_sums_of_its_weights() -> None:

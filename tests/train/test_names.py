@@ -84,7 +84,7 @@ def test_the_same_seed_gives_the_same_bytes_a_second_call_trains_nothing_and_a_f
     one, two = run("one"), run("two")
     assert one == two
     assert not one.refused
-    for name in ("names.npz", "passages.npz", "names.json", "model-card-names.md"):
+    for name in ("names.npz", "passages.npz", "passages.onnx", "names.json", "model-card-names.md"):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
     assert json.loads((tmp_path / "one" / "names.json").read_text(encoding="utf-8"))["hashes"]
     measured = train_names(
@@ -109,7 +109,7 @@ def test_the_same_seed_gives_the_same_bytes_a_second_call_trains_nothing_and_a_f
     assert not (tmp_path / "one" / "names.json").exists()
     other = tmp_path / "other"
     train(replace(settings, seed=4), Fold(), texts=Texts(), out=other, log=messages.append)
-    for name in ("names.npz", "passages.npz"):
+    for name in ("names.npz", "passages.npz", "passages.onnx"):
         assert (other / name).read_bytes() != (tmp_path / "two" / name).read_bytes()
 
 

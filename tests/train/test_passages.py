@@ -8,7 +8,7 @@ import pytest
 from phiscan.lexicon.gazetteer import load_gazetteer
 from phiscan.screen.ner.crf import ConditionalRandomField
 from phiscan.screen.ner.features import Lexicon
-from phiscan.screen.ner.lstm import WEIGHTS, BidirectionalLstm
+from phiscan.screen.ner.lstm import NETWORK, WEIGHTS, BidirectionalLstm
 from phiscan.screen.ner.tagger import load_kinds
 from training.corpora.documents import Labelled
 from training.corpora.marked_texts import written
@@ -107,7 +107,7 @@ def test_draws_take_turns_and_the_first_alone_says_which_features_are_frequent(l
 
 
 @pytest.mark.slow
-def test_a_reader_learns_and_numpy_reads_as_the_network_does(
+def test_a_reader_learns_and_is_read_as_it_was_learned(
     lexicon: Lexicon, passages: Passages, tmp_path: Path
 ) -> None:
     pytest.importorskip("optax")
@@ -129,9 +129,20 @@ def test_a_reader_learns_and_numpy_reads_as_the_network_does(
 
     # The network itself, with the weights as they were written and nothing dropped.
     with np.load(tmp_path / WEIGHTS) as stored:
-        arrays = {name: stored[name].astype(np.float32) for name in stored.files if name != "names"}
         names = tuple(stored["names"].tobytes().decode().split("\0"))
-    arrays["embeddings"] = arrays["embeddings"] * arrays.pop("embedding_scale")[:, None]
+        arrays = {"embeddings": stored["embeddings"] * stored["embedding_scale"].astype(float)[:, None]}
+    onnx = pytest.importorskip("onnx")
+    written_as = {
+        array.name.removeprefix("half_"): onnx.numpy_helper.to_array(array).astype(np.float32)
+        for array in onnx.load(tmp_path / NETWORK).graph.initializer
+    }
+    arrays |= {
+        "input_weights": _as_learned(written_as["weights"]),
+        "recurrent_weights": _as_learned(written_as["recurrent"]),
+        "bias": _as_learned(written_as["bias"][:, : 4 * settings.n_hidden, None])[:, 0],
+        "output_weights": np.concatenate((written_as["of_states"], written_as["of_inputs"])),
+        "output_bias": written_as["offset"],
+    }
     text = "Seen by Ann Roy of Gimli, 12 Main Street."
     alone = Passages(features=dict(passages.features))
     add(alone, Labelled(text, ((8, 15, "PER"),)), lexicon)
@@ -143,3 +154,9 @@ def test_a_reader_learns_and_numpy_reads_as_the_network_does(
     loss = passage_network._loss(still, arrays, key, tokens, wanted[:, None].astype(np.int8))
     mine = reader.log_probabilities(lexicon, lexicon.read(text))
     assert float(loss) == pytest.approx(-mine[np.arange(len(wanted)), wanted].mean(), abs=1e-4)
+
+
+def _as_learned(weights: np.ndarray) -> np.ndarray:
+    """Return the weights of gates in the order input, forget, output, content: (2, k, 4h)."""
+    entry, out, forget, content = np.split(weights.transpose(0, 2, 1), 4, axis=2)
+    return np.concatenate((entry, forget, out, content), axis=2)

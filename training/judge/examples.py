@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from multiprocessing import Pool
 from pathlib import Path
 
-from phiscan.decision.bound import names_health
 from phiscan.decision.encoder import Pair, passage_and_context
 from phiscan.decision.evidence import gather
 from phiscan.decision.model import PhiModel, load_phi_model
@@ -42,7 +41,7 @@ def example_of(one: Screened, lexicon: Lexicon, model: PhiModel, text_model: Tex
     if inputs.places:
         rows = inputs.rows(inputs.vectors, text.document)
         strong = model.strongest(rows, inputs.places, text)
-    can_rise = names_health(inputs.vectors) & identifies(one.screening.findings)
+    can_rise = inputs.names_health & identifies(one.screening.findings)
     passages = tuple(
         (
             found.log_odds,

@@ -22,8 +22,8 @@ _CARD = """# Model card: the name tagger
 Finds names of people, organizations, places and street addresses in running text, where no label or title
 gives them away. Two models, whose scores are added: a linear-chain conditional random field, trained by
 CRFsuite, which sees three tokens to each side, and a bidirectional LSTM trained in JAX, which sees a window
-of about 128 tokens ([why](../decisions/0016-names.md)). Both are run by numpy
-alone. Written by [`phiscan train names`](train.md); do not edit.
+of about 128 tokens ([why](../decisions/0016-names.md)). The field is run by
+numpy, the LSTM by onnxruntime. Written by [`phiscan train names`](train.md); do not edit.
 
 ## What it does on text that it never saw
 

@@ -1,4 +1,4 @@
-"""Training of the LSTM of the name tagger in JAX; its weights are written for numpy."""
+"""Training of the LSTM of the name tagger in JAX; it is written for onnxruntime."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from phiscan.screen.ner.lstm import WEIGHTS, Arrays
+from phiscan.screen.ner.lstm import NETWORK, WEIGHTS, Arrays
 from training.names.folds import Log
 from training.names.weights import packed
 from training.names.windows import UNLABELLED, LstmSettings, Passages
@@ -149,7 +149,7 @@ def _dropped(key: Any, values: Any, share: float) -> Any:
 
 
 def _write(out: Path, names: Sequence[str], labels: Sequence[str], learned: Arrays) -> None:
-    """Write the embeddings in eight bits, each with its own scale, and the rest in half precision."""
+    """Write the embeddings in eight bits, each with its own scale, and the network that reads their sums."""
     vectors = learned["embeddings"]
     scale = np.maximum(np.abs(vectors).max(axis=1) / _MAX_COMPONENT, np.finfo(np.float16).tiny).astype(
         np.float16
@@ -159,12 +159,67 @@ def _write(out: Path, names: Sequence[str], labels: Sequence[str], learned: Arra
         .clip(-_MAX_COMPONENT, _MAX_COMPONENT)
         .astype(np.int8)
     )
-    arrays: Arrays = {name: array.astype(np.float16) for name, array in learned.items()}
-    arrays |= {
-        "names": packed(names),
-        "labels": packed(labels),
-        "embeddings": eight,
-        "embedding_scale": scale,
-    }
     out.mkdir(parents=True, exist_ok=True)
-    np.savez_compressed(out / WEIGHTS, **arrays)  # type: ignore[arg-type]  # numpy's stub takes no mapping
+    np.savez_compressed(
+        out / WEIGHTS,
+        names=packed(names),
+        labels=packed(labels),
+        embeddings=eight,
+        embedding_scale=scale,
+    )
+    (out / NETWORK).write_bytes(graph_of(learned))
+
+
+def graph_of(learned: Arrays) -> bytes:
+    """Return the network as an ONNX graph: inputs of tokens, (t, b, e), to logits, (t, b, L).
+
+    ``learned``: for the two directions ``input_weights`` (2, e, 4h), ``recurrent_weights`` (2, h, 4h) and
+    ``bias`` (2, 4h), with the gates in the order input, forget, output, content; ``output_weights``
+    (2h + e, L) and ``output_bias`` (L,). They are kept in half precision.
+    """
+    onnx = needed("onnx")
+    make, real = onnx.helper, onnx.TensorProto.FLOAT
+    n_states = 2 * learned["recurrent_weights"].shape[1]
+    n_dims, n_labels = learned["input_weights"].shape[1], learned["output_weights"].shape[1]
+    bias = _in_order(learned["bias"][:, None])[:, :, 0]
+    half = {
+        "weights": _in_order(learned["input_weights"]),
+        "recurrent": _in_order(learned["recurrent_weights"]),
+        "bias": np.concatenate((bias, np.zeros_like(bias)), axis=1),  # ONNX has a second one
+        "of_states": learned["output_weights"][:n_states],
+        "of_inputs": learned["output_weights"][n_states:],
+        "offset": learned["output_bias"],
+    }
+    constants = [
+        onnx.numpy_helper.from_array(array.astype(np.float16), f"half_{name}") for name, array in half.items()
+    ]
+    constants.append(make.make_tensor("shape", onnx.TensorProto.INT64, [3], [0, 0, n_states]))
+    nodes = [make.make_node("Cast", [f"half_{name}"], [name], to=real) for name in half]
+    for operator, taken, given, settings in (
+        (
+            "LSTM",
+            ("inputs", "weights", "recurrent", "bias"),
+            "states",
+            {"direction": "bidirectional", "hidden_size": n_states // 2},
+        ),
+        ("Transpose", ("states",), "by_window", {"perm": [0, 2, 1, 3]}),
+        ("Reshape", ("by_window", "shape"), "both", {}),
+        ("MatMul", ("both", "of_states"), "first", {}),
+        ("MatMul", ("inputs", "of_inputs"), "second", {}),
+        ("Add", ("first", "second"), "sum", {}),
+        ("Add", ("sum", "offset"), "logits", {}),
+    ):
+        nodes.append(make.make_node(operator, list(taken), [given], **settings))
+    ends = [
+        [make.make_tensor_value_info(name, real, ["t", "b", size])]
+        for name, size in (("inputs", n_dims), ("logits", n_labels))
+    ]
+    graph = make.make_graph(nodes, "passages", *ends, constants)
+    model = make.make_model(graph, opset_imports=[make.make_opsetid("", 17)], ir_version=8)
+    return bytes(model.SerializeToString())
+
+
+def _in_order(weights: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return weights, (2, k, 4h), with the gates in the order of ONNX (input, output, forget), (2, 4h, k)."""
+    entry, forget, out, content = np.split(weights, 4, axis=2)
+    return np.concatenate((entry, out, forget, content), axis=2).transpose(0, 2, 1)

@@ -15,6 +15,7 @@ from phiscan.config import data_dir
 from phiscan.errors import InputError
 from phiscan.lexicon.gazetteer import Gazetteer, load_gazetteer
 from phiscan.screen.ner.features import Inventory, Lexicon
+from phiscan.screen.ner.lstm import NETWORK
 from phiscan.screen.ner.lstm import WEIGHTS as PASSAGES
 from phiscan.screen.ner.tagger import TaggerRecognizer, load_kinds
 from phiscan.screen.ner.tokens import Kinds
@@ -171,11 +172,11 @@ def train_names(
     card |= {"hidden": HIDDEN, "hidden_words": HIDDEN_WORDS}
     card |= {"measured_anew": measure_only}
     card |= {"megabytes": (whole / WEIGHTS).stat().st_size / 1e6}
-    card |= {"reader_megabytes": (whole / PASSAGES).stat().st_size / 1e6}
+    card |= {"reader_megabytes": sum((whole / name).stat().st_size for name in (PASSAGES, NETWORK)) / 1e6}
     refused = tuple(falls(before, card))
     target = out / "refused" if refused else out
     target.mkdir(parents=True, exist_ok=True)
-    for name in (WEIGHTS, PASSAGES):
+    for name in (WEIGHTS, PASSAGES, NETWORK):
         shutil.copyfile(whole / name, target / name)
     write_labels(target, card)
     (target / CARD).write_text(render(card), encoding="utf-8")
