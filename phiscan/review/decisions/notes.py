@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -20,8 +21,8 @@ MAX_WORDS = 8  # of one identifier, an address for instance
 _WORD = re.compile(r"[^\W_]+")
 
 
-def masked(connection: sa.Connection, examination_ids: Sequence[int], note: str) -> str:
-    """Return a note in which each identifier found in the examined files is its type in brackets.
+def masked(connection: sa.Connection, results: sa.Select[Any] | Sequence[int], note: str) -> str:
+    """Return a note in which each identifier found in some examinations is its type in brackets.
 
     Without the key of the hashes (``identity.key_of``) the note stays as it is.
     """
@@ -29,7 +30,7 @@ def masked(connection: sa.Connection, examination_ids: Sequence[int], note: str)
     spans = list(_runs(note))
     if key is None or not spans:
         return note
-    counted = sa.select(examination.c.finding_counts).where(examination.c.id.in_(examination_ids))
+    counted = sa.select(examination.c.finding_counts).where(examination.c.id.in_(results))
     types = sorted(set().union(*connection.execute(counted).scalars()))
     values = [(kind, note[start:end]) for start, end in spans for kind in types]
     places = dict(
@@ -40,10 +41,10 @@ def masked(connection: sa.Connection, examination_ids: Sequence[int], note: str)
         of_file = (
             sa.select(finding.c.identity)
             .distinct()
-            .where(finding.c.examination_id.in_(examination_ids), finding.c.identity.in_(batch))
+            .where(finding.c.examination_id.in_(results), finding.c.identity.in_(batch))
         )
         found += [places[identity] for identity in connection.execute(of_file).scalars()]
-    found += _names(connection, examination_ids, note, key)
+    found += _names(connection, results, note, key)
     end = len(note)
     for (first, last), kind in sorted(
         found, key=lambda one: (-one[0][1], one[0][0])
@@ -54,16 +55,14 @@ def masked(connection: sa.Connection, examination_ids: Sequence[int], note: str)
 
 
 def _names(
-    connection: sa.Connection, examination_ids: Sequence[int], note: str, key: bytes
+    connection: sa.Connection, results: sa.Select[Any] | Sequence[int], note: str, key: bytes
 ) -> list[tuple[tuple[int, int], str]]:
     """Return the words of a note that are a word of a name in the file, a surname alone for instance."""
     words = [(match.span(), word) for match in _WORD.finditer(note) for word in words_of_name(match[0])]
     if not words:
         return []
     named = sa.select(finding.c.entity_type, finding.c.words).distinct()
-    of_file = connection.execute(
-        named.where(finding.c.examination_id.in_(examination_ids), finding.c.words != b"")
-    )
+    of_file = connection.execute(named.where(finding.c.examination_id.in_(results), finding.c.words != b""))
     kinds = {
         row.words[at : at + N_WORD_BYTES]: row.entity_type
         for row in of_file

@@ -22,6 +22,7 @@ from phiscan.review.worklist import duplicate_groups, row_sources
 from phiscan.review.worklist import rows as work_rows
 from phiscan.store.column_types import storable
 from phiscan.store.database import inserted_id
+from phiscan.store.sql_batches import chunks
 from phiscan.store.tables import assignment, decision, file, second_review, work_item
 
 
@@ -133,7 +134,8 @@ def decide(
     audit.append(connection, entries, actor=reviewer, at=now)
     draw(connection, made, now=now)
     work_rows.refresh_contents(connection, [(one.file_id, one.content_hash) for one in made])
-    log_carried(connection, work_item.c.decision_id.in_([one.id for one in made]), now=now)
+    for batch in chunks(one.id for one in made):
+        log_carried(connection, work_item.c.decision_id.in_(batch), now=now)
     return made
 
 
@@ -182,11 +184,12 @@ def assign(
 
 
 def checked_text(field: str, value: str, limit: int = MAX_TEXT_CHARS) -> str:
-    """Return a text as it is stored, stripped.
+    """Return a text as it is stored: stripped, its lines ended by a line feed alone.
 
     Raises:
         InputError: it is too long.
     """
+    value = value.replace("\r\n", "\n").replace("\r", "\n")
     if len(value) > limit:
         message = gettext(
             "{field}: expected at most {limit} characters, got {value}",

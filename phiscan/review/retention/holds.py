@@ -1,4 +1,7 @@
-"""Legal holds: while one is active, nothing about its file or root is purged, and nothing of the log."""
+"""Legal holds: while one is active, nothing about its file or root is purged, and nothing of the log.
+
+Nothing about the files of an incident that is not closed is purged either.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,8 @@ import sqlalchemy as sa
 
 from phiscan.errors import InputError
 from phiscan.review.audit import log as audit
-from phiscan.store.tables import examination, file, legal_hold, root
+from phiscan.review.decisions.incidents import files_of, not_closed
+from phiscan.store.tables import examination, file, incident_entry, legal_hold, root
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,15 +31,18 @@ class Hold:
 
 
 def held_files() -> sa.Select[Any]:
-    """Select the numbers of all files under a hold: directly, by their root, or identical to a held one."""
+    """Select the numbers of all files that are kept.
+
+    A hold names them or their root, an incident that is not closed has them, or they are identical to one
+    that is named or of such an incident.
+    """
     held = examination.alias()
-    contents = sa.select(held.c.content_hash).where(
-        held.c.file_id.in_(_standing(legal_hold.c.file_id)), held.c.content_hash != ""
-    )
+    named = _standing(legal_hold.c.file_id).union(files_of(incident_entry.c.incident.in_(not_closed())))
+    contents = sa.select(held.c.content_hash).where(held.c.file_id.in_(named), held.c.content_hash != "")
     identical = sa.select(examination.c.file_id).where(examination.c.content_hash.in_(contents))
     return sa.select(file.c.id).where(
         sa.or_(
-            file.c.id.in_(_standing(legal_hold.c.file_id)),
+            file.c.id.in_(named),
             file.c.id.in_(identical),
             file.c.root_id.in_(_standing(legal_hold.c.root_id)),
         )

@@ -16,6 +16,7 @@ import sqlalchemy as sa
 
 from phiscan.errors import InputError, StoreError
 from phiscan.review.audit import log as audit
+from phiscan.review.decisions.incidents import not_closed
 from phiscan.review.integrity import account_states, digests, verification
 from phiscan.review.records import folders, summaries
 from phiscan.review.retention import deletion_plan
@@ -46,6 +47,7 @@ class Certificate:
     log_through: int
     log_hash: str
     n_holds: int
+    n_incidents: int = 0  # not closed: the records of their files are kept
     audit_entry: int | None = None
     audit_hash: str = ""
 
@@ -63,6 +65,7 @@ class Certificate:
             "sha256": self.digest,
             "log": {"purged_through": self.log_through, "hash": self.log_hash or None},
             "holds": self.n_holds,
+            "incidents": self.n_incidents,
             "audit": {"entry": self.audit_entry, "hash": self.audit_hash or None},
         }
 
@@ -125,7 +128,7 @@ def certificates(connection: sa.Connection) -> list[Certificate]:
                 id=row.id,
                 purged=row.purged.isoformat(),
                 purged_by=row.purged_by,
-                policy={name: value for name, value in row.policy.items() if name != "holds"},
+                policy={name: row.policy[name] for name in row.policy if name not in {"holds", "incidents"}},
                 counts=row.counts,
                 oldest=row.oldest.isoformat() if row.oldest else None,
                 newest=row.newest.isoformat() if row.newest else None,
@@ -133,6 +136,7 @@ def certificates(connection: sa.Connection) -> list[Certificate]:
                 log_through=row.log_through,
                 log_hash=row.log_hash,
                 n_holds=row.policy["holds"],
+                n_incidents=row.policy.get("incidents", 0),
                 audit_entry=entry.id if entry else None,
                 audit_hash=entry.hash if entry else "",
             )
@@ -188,11 +192,13 @@ def _certify(
     now: datetime,
 ) -> Certificate:
     through, log_hash = log
+    live = not_closed().subquery()
+    n_incidents = connection.execute(sa.select(sa.func.count()).select_from(live)).scalar_one()
     times = sorted(removed.times)
     values: dict[str, Any] = {
         "purged": now,
         "purged_by": by,
-        "policy": {**policy.to_json(now), "holds": n_holds},
+        "policy": {**policy.to_json(now), "holds": n_holds, "incidents": n_incidents},
         "counts": dict(sorted(removed.counts.items())),
         "oldest": datetime.fromisoformat(times[0]) if times else None,
         "newest": datetime.fromisoformat(times[-1]) if times else None,
@@ -221,6 +227,7 @@ def _certify(
         log_through=through,
         log_hash=log_hash,
         n_holds=n_holds,
+        n_incidents=n_incidents,
     )
 
 
