@@ -108,7 +108,7 @@ def gather(
     with database.read() as connection:
         known_incidents = incidents(connection)
     listed = _incidents(known_incidents, paths)
-    loose = len(confirmed.keys() - set().union(*(one.files for one in known_incidents)))
+    loose = len(confirmed.keys() - set().union(*(one.places for one in known_incidents)))
     data = ReportData(
         scope=_scope(stored, names, now),
         summary=summary(
@@ -182,7 +182,7 @@ def _incidents(known: Sequence[Incident], here: Collection[int]) -> tuple[Incide
             one.state.value,
             one.entries[0].entered,
             len(one.files),
-            sum(file in here for file in one.files),
+            sum(file in here for file in one.places),
         )
         for one in known
     )

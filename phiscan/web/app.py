@@ -89,6 +89,8 @@ ROUTES: tuple[Routes, ...] = tuple(
 
 log = structlog.get_logger("phiscan.web")
 
+MIN_FIELD_BYTES = 8  # "&file=12": a form of many files is limited by its size alone
+
 _NO_TELEMETRY: TelemetryConfig = {
     "tracing": False,
     "metrics": False,
@@ -121,6 +123,7 @@ def create_app(
         redirect_slashes=False,
         telemetry=_NO_TELEMETRY,
         max_body_size=settings.max_body_bytes,
+        form_limits={"max_fields": settings.max_body_bytes // MIN_FIELD_BYTES},
         lifespan=_life,
     )
     app.state.desk = Desk(

@@ -253,13 +253,18 @@ def _checked(connection: sa.Connection, number: int, name: str, text: str, now: 
     return checked_name(name, checked_text(name, kept, MAX_TITLE_CHARS)) if name == TITLE else kept
 
 
+def last_day(now: datetime) -> date:
+    """Return the last day that has begun somewhere on earth."""
+    return (now + _EARLIEST_ZONE).date()
+
+
 def day_of(text: str, now: datetime) -> date:
     """Return the day of a discovery, written as year-month-day.
 
     Raises:
         InputError: it is no day, before ``FIRST_DAY``, or has begun nowhere yet.
     """
-    last = (now + _EARLIEST_ZONE).date()
+    last = last_day(now)
     with suppress(ValueError):
         if re.fullmatch(r"\d{4}-\d\d-\d\d", text) and FIRST_DAY <= (day := date.fromisoformat(text)) <= last:
             return day

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import mimetypes
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Annotated, Literal
 
 from fastapi import Form, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
-from phiscan.errors import InputError
+from phiscan.errors import ConflictError, InputError
 from phiscan.language import gettext as _
 from phiscan.report.incidents import (
     FIELDS,
@@ -25,7 +26,8 @@ from phiscan.report.incidents import (
     register_rows,
 )
 from phiscan.review.accounts.users import User
-from phiscan.review.decisions.incidents import TITLE, Incident, IncidentState
+from phiscan.review.decisions.incidents import FIRST_DAY, TITLE, Incident, IncidentState, last_day
+from phiscan.review.decisions.writing import single_line_ends
 from phiscan.web.access import Permission, Routes
 from phiscan.web.notices import notice
 from phiscan.web.request_context import MAX_NUMBER, Desk, DeskNow, RowNumber
@@ -33,6 +35,7 @@ from phiscan.web.session import SignedIn, address_of
 
 MAX_TEXT_CHARS = 10_000
 Chosen = Annotated[list[int] | None, Form(alias="file")]
+Seen = Annotated[int | None, Form(ge=0, le=MAX_NUMBER)]  # the last entry that the page showed
 
 routes = Routes()
 
@@ -44,7 +47,7 @@ def incidents(request: Request, desk: DeskNow) -> Response:
     return desk.pages.render(
         request,
         "incidents.html",
-        rows=zip(found, gathered(desk, found), strict=True),
+        rows=list(zip(found, gathered(desk, found), strict=True)),
         tasks=desk.store.desk.tasks(now=desk.now()),
         grouped={file: one for one in reversed(found) for file in one.files},
         answers=desk.store.desk.answers(),
@@ -82,13 +85,35 @@ def save(
 @routes.page("GET", "/incidents/{number}", needs=Permission.READ_INCIDENT)
 def incident(number: RowNumber, request: Request, desk: DeskNow) -> Response:
     """Show one incident: its texts, files, evidence, tests, time limits, forms and history."""
+    return _page(request, desk, number)
+
+
+def _page(
+    request: Request,
+    desk: Desk,
+    number: int,
+    typed: Mapping[str, str] = MappingProxyType({}),
+    seen: int | None = None,
+    error: InputError | None = None,
+) -> Response:
+    """Return the page of an incident; after an error with what was typed, and what others wrote since."""
     found = desk.store.desk.incident(number)
+    last = found.entries[-1].id
+    known = found.until(last if seen is None else seen).texts
+    status = 409 if isinstance(error, ConflictError) else 400 if error else 200
     return desk.pages.render(
         request,
         "incident.html",
+        status_code=status,
+        problem=str(error or ""),
+        typed={name: text for name, text in typed.items() if single_line_ends(text) != known.get(name, "")},
+        since=[one for one in found.entries if one.id > (last if seen is None else seen)],
+        last=last,
+        days=(FIRST_DAY, last_day(desk.now())),
         incident=found,
         e=gathered(desk, [found])[0],
         fields=FIELDS,
+        labels={**FIELDS, **_questions(desk)},
         chosen=desk.organization.laws,
         answers=desk.store.desk.answers(),
         states=STATES,
@@ -100,33 +125,47 @@ def incident(number: RowNumber, request: Request, desk: DeskNow) -> Response:
 @routes.page("POST", "/incidents/{number}", needs=Permission.EDIT_INCIDENT)
 def write(
     number: RowNumber,
+    request: Request,
     user: SignedIn,
     desk: DeskNow,
     name: Annotated[list[str] | None, Form(max_length=100)] = None,
     text: Annotated[list[str] | None, Form(max_length=100)] = None,
     file: Chosen = None,
+    seen: Seen = None,
 ) -> Response:
     """Write the texts of a form, each under its name, and remove the chosen files."""
     names, texts = name or [], text or []
-    tests = {test.id for one in desk.organization.laws for test in one.tests}
-    if len(names) != len(texts) or not set(names) <= {*FIELDS, *tests}:
+    if len(names) != len(texts) or not set(names) <= {*FIELDS, *_questions(desk)}:
         message = _("incident: expected the fields of its page")
         raise InputError(message)
-    written = dict(zip(names, (one.replace("\r\n", "\n") for one in texts), strict=True))
-    desk.store.desk.write_incident(number, written, remove=file or (), by=user.name, now=desk.now())
+    given = dict(zip(names, texts, strict=True))
+    try:
+        desk.store.desk.write_incident(
+            number, given, remove=file or (), seen=seen, by=user.name, now=desk.now()
+        )
+    except InputError as error:
+        return _page(request, desk, number, given, seen, error)
     return RedirectResponse(f"/incidents/{number}?said=written", 303)
 
 
 @routes.page("POST", "/incidents/{number}/state", needs=Permission.DECIDE_INCIDENT)
 def decide(
     number: RowNumber,
+    request: Request,
     user: SignedIn,
     desk: DeskNow,
     state: Annotated[IncidentState, Form()],
-    reason: Annotated[str, Form(max_length=MAX_TEXT_CHARS)],
+    reason: Annotated[str, Form(max_length=2 * MAX_TEXT_CHARS)],  # a browser sends two for a line end
+    seen: Seen = None,
 ) -> Response:
     """Record a decision: the new state of an incident, and why."""
-    desk.store.desk.write_incident(number, {}, state=state, reason=reason, by=user.name, now=desk.now())
+    try:
+        desk.store.desk.write_incident(
+            number, {}, state=state, reason=reason, seen=seen, by=user.name, now=desk.now()
+        )
+    except InputError as error:
+        given = {"reason": reason, "state": state.value}
+        return _page(request, desk, number, given, seen, error)
     return RedirectResponse(f"/incidents/{number}?said=written", 303)
 
 
@@ -156,6 +195,10 @@ def register(kind: Literal["csv", "pdf"], request: Request, user: SignedIn, desk
     rows = register_rows(zip(found, gathered(desk, found), strict=True))
     content = register_csv(rows) if kind == "csv" else register_pdf(rows, desk.organization, desk.now())
     return _download(request, user, desk, f"incidents.{kind}", content)
+
+
+def _questions(desk: Desk) -> dict[str, str]:
+    return {test.id: test.question for one in desk.organization.laws for test in one.tests}
 
 
 def gathered(desk: Desk, found: Sequence[Incident]) -> list[Evidence]:
