@@ -17,6 +17,7 @@ import sqlalchemy as sa
 
 from phiscan.config import Config, take_table
 from phiscan.errors import ConfigError
+from phiscan.review.decisions.incidents import files_of
 from phiscan.review.records.file_records import present
 from phiscan.review.retention.holds import held_files
 from phiscan.store.column_types import UtcTime, iso
@@ -25,6 +26,7 @@ from phiscan.store.tables import (
     decision,
     examination,
     file,
+    incident_entry,
     metadata,
     root,
     scan,
@@ -236,21 +238,27 @@ def _ended() -> sa.ColumnElement[Any]:
 
 
 def _missing_files(cuts: Cuts) -> sa.Select[Any]:
-    """Files that are missing, without any later decision or action, or one that stands for another file."""
+    """Files that are missing, without any later decision or action, or one that stands for another file.
+
+    What was done about an incident was done about each of its files.
+    """
     made = decision.alias()
     carried = sa.exists().where(made.c.file_id == file.c.id, _is_content_present(made.c.content_hash))
+    entry = incident_entry.alias()
+    recent = sa.select(entry.c.incident).where(entry.c.entered >= cuts.decisions)
     query = (
         sa.select(file.c.id)
         .join(root, root.c.id == file.c.root_id)
         .join(scan, scan.c.id == file.c.seen_scan_id)
+        .where(file.c.id.not_in(files_of(incident_entry.c.incident.in_(recent))))
         .where(~_is_present(), _ended() < cuts.findings, file.c.id.not_in(held_files()), ~carried)
     )
     for table in metadata.sorted_tables:
         times = [column for column in table.columns if isinstance(column.type, UtcTime)]
         if "file_id" not in table.columns or not times or table is work_item:
             continue
-        recent = sa.or_(*(column >= cuts.decisions for column in times))
-        query = query.where(~sa.exists().where(table.c.file_id == file.c.id, recent))
+        later = sa.or_(*(column >= cuts.decisions for column in times))
+        query = query.where(~sa.exists().where(table.c.file_id == file.c.id, later))
     return query
 
 
