@@ -24,9 +24,8 @@ from phiscan.model import EntityType, Verdict
 from phiscan.report.data.estimates import AffectedPatients
 from phiscan.report.regulators import Clock, Form, Organization, jurisdictions, running
 from phiscan.report.rendering.pdf import render_pdf
-from phiscan.report.sections.owners import EXPOSURES
-from phiscan.report.sections.patients import affected_patients
-from phiscan.report.words import ENTITY_TYPES, count, moment
+from phiscan.report.sections.counts import affected_patients
+from phiscan.report.words import ENTITY_TYPES, EXPOSURES, count, moment
 from phiscan.review.decisions.incidents import (
     COUNTED,
     DISCOVERED,
@@ -335,15 +334,15 @@ REGISTER = (
     *("number", "title", "state", "opened", "discovered", "files", "people", "people_low", "people_high"),
     *("next_limit", "decided", "reason", "happened", "containment", "notified"),
 )
-_HEADS = (
-    lazy_gettext("No."),
-    lazy_gettext("Title"),
-    lazy_gettext("State"),
-    lazy_gettext("Discovered"),
-    lazy_gettext("Files"),
-    lazy_gettext("People"),
-    lazy_gettext("Decision"),
-)
+_HEADS = {
+    "number": lazy_gettext("No."),
+    "title": lazy_gettext("Title"),
+    "state": lazy_gettext("State"),
+    "discovered": lazy_gettext("Discovered"),
+    "files": lazy_gettext("Files"),
+    "people": lazy_gettext("People"),
+    "reason": lazy_gettext("Decision"),
+}
 
 
 def register_rows(found: Iterable[tuple[Incident, Evidence]]) -> list[dict[str, str]]:
@@ -385,20 +384,10 @@ def register_pdf(rows: Sequence[Mapping[str, str]], organization: Organization, 
     Raises:
         ConfigError: the fonts are not installed.
     """
-    lines = [
-        (
-            row["number"],
-            row["title"],
-            STATES[IncidentState(row["state"])],
-            row["discovered"],
-            row["files"],
-            row["people"],
-            row["reason"],
-        )
-        for row in rows
-    ]
+    named = ({**row, "state": STATES[IncidentState(row["state"])]} for row in rows)
+    lines = [tuple(row[name] for name in _HEADS) for row in named]
     facts = [organization.name, moment(now)]
-    return _pdf(_("Register of incidents"), facts, now, heads=_HEADS, rows=lines)
+    return _pdf(_("Register of incidents"), facts, now, heads=tuple(_HEADS.values()), rows=lines)
 
 
 def _pdf(title: str, facts: Sequence[str], now: datetime, **content: Any) -> bytes:

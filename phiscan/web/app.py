@@ -61,7 +61,6 @@ from phiscan.web.routes import (
     folders,
     incidents,
     item,
-    owners,
     passages,
     person,
     queue,
@@ -69,21 +68,20 @@ from phiscan.web.routes import (
     reports,
     reveal,
     scans,
-    second_list,
     second_review,
     service,
     suppressions,
 )
 from phiscan.web.routes import log as log_pages
-from phiscan.web.routes.accounts import account, language, provider, second_factor, sign_in, users
+from phiscan.web.routes.accounts import account, second_factor, sign_in, users
 from phiscan.web.session import admit, cookie_name
 
 ROUTES: tuple[Routes, ...] = tuple(
     module.routes
     for module in (
-        *(service, second_list, language, sign_in, account, second_factor, provider, log_pages, users),
+        *(service, sign_in, account, second_factor, log_pages, users),
         *(routes_api, routes_api_queue, routes_api_desk, queue, folders, item, corrections, passages, reveal),
-        *(remaining, person, suppressions, second_review, incidents, owners, scans, reports),
+        *(remaining, person, suppressions, second_review, incidents, scans, reports),
     )
 )
 

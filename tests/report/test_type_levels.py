@@ -6,8 +6,8 @@ from collections.abc import Callable
 from phiscan.model import EntityType
 from phiscan.report.gather import gather
 from phiscan.report.pack import pack
-from phiscan.report.sections.corrected_scores import NO_SPANS, NO_TOPICS
-from phiscan.report.sections.type_levels import ROOT, type_levels
+from phiscan.report.sections.counts import ROOT, type_levels
+from phiscan.report.sections.reviewers import NO_SPANS, NO_TOPICS
 from phiscan.report.spans.files import read_type_map
 from tests.report.page import visible_text
 from tests.report.synthetic import NOW, Made, decide_referred, share

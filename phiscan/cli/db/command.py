@@ -16,9 +16,9 @@ from phiscan.cli.scan.lock import keep_scans_out
 from phiscan.config import Config, load_config
 from phiscan.errors import InputError
 from phiscan.review.maintenance import backup as backups
+from phiscan.review.maintenance import backup as moving
 from phiscan.review.maintenance import condition, key_rotation
-from phiscan.review.maintenance import copying as moving
-from phiscan.review.retention import holds, purging
+from phiscan.review.retention import deletion_plan, purging
 from phiscan.review.retention.deletion_plan import policy_of
 from phiscan.review.retention.purging import Certificate
 from phiscan.review.worklist import queue
@@ -114,7 +114,7 @@ def hold(
             with database.read() as connection:
                 numbers = [queue.find(connection, path) for path in files]
             database.write(
-                lambda connection: holds.set_holds(
+                lambda connection: deletion_plan.set_holds(
                     connection,
                     state="lifted" if lift else "placed",
                     files=numbers,
@@ -126,7 +126,7 @@ def hold(
                 durable=True,
             )
         with database.read() as connection:
-            standing = holds.holds(connection)
+            standing = deletion_plan.holds(connection)
     if as_json:
         listed = [
             {

@@ -19,7 +19,7 @@ import sqlalchemy as sa
 from phiscan.errors import ConflictError, InputError
 from phiscan.language import gettext as _
 from phiscan.review.audit import log as audit
-from phiscan.review.decisions import notes
+from phiscan.review.decisions import writing
 from phiscan.review.decisions.writing import checked_name, checked_text
 from phiscan.store.database import lock_chain
 from phiscan.store.sql_batches import chunks
@@ -205,8 +205,11 @@ def write_incident(
         raise ConflictError(message)
     for file_id in sorted(added - set(before.places)):
         _append(connection, number, "add", by, now, file_id=file_id)
-    _write_texts(connection, before, texts, seen, is_decision=state is not None, by=by, now=now)
+    for name, text in _changes(connection, before, texts, seen, now).items():
+        _append(connection, number, "text", by, now, field=name, text=text)
     if state is not None:
+        if seen is not None and before.entries[-1].id > seen:
+            raise _conflict(before)
         reason = _checked(connection, number, "reason", checked_name("reason", reason), now)
         _append(connection, number, "state", by, now, field=state.value, text=reason)
     for file_id in before.places:
@@ -215,30 +218,22 @@ def write_incident(
     return number
 
 
-def _write_texts(
-    connection: sa.Connection,
-    before: Incident,
-    texts: Mapping[str, str],
-    seen: int | None,
-    *,
-    is_decision: bool,
-    by: str,
-    now: datetime,
-) -> None:
-    """Append the texts that the writer changed; a conflict: somebody changed the same after ``seen``."""
-    shown = before if seen is None else before.until(seen)
-    present, known = before.texts, shown.texts
+def _changes(
+    connection: sa.Connection, before: Incident, texts: Mapping[str, str], seen: int | None, now: datetime
+) -> dict[str, str]:
+    """Return the texts that the writer changed; a conflict: somebody changed the same after ``seen``."""
+    present, known = before.texts, (before if seen is None else before.until(seen)).texts
     kept = {name: _checked(connection, before.number, name, text, now) for name, text in texts.items()}
-    written = {
+    changed = {
         name: text for name, text in kept.items() if text not in {present.get(name, ""), known.get(name, "")}
     }
-    if (is_decision and shown.entries != before.entries) or any(
-        present.get(name) != known.get(name) for name in written
-    ):
-        message = _("incident {number}: somebody changed it after you opened it", number=before.number)
-        raise ConflictError(message)
-    for name, text in written.items():
-        _append(connection, before.number, "text", by, now, field=name, text=text)
+    if any(present.get(name) != known.get(name) for name in changed):
+        raise _conflict(before)
+    return changed
+
+
+def _conflict(found: Incident) -> ConflictError:
+    return ConflictError(_("incident {number}: somebody changed it after you opened it", number=found.number))
 
 
 def _checked(connection: sa.Connection, number: int, name: str, text: str, now: datetime) -> str:
@@ -249,7 +244,7 @@ def _checked(connection: sa.Connection, number: int, name: str, text: str, now: 
     results = sa.select(examination.c.id).where(
         examination.c.file_id.in_(files_of(incident_entry.c.incident == number))
     )
-    kept = notes.masked(connection, results, text)
+    kept = writing.masked(connection, results, text)
     return checked_name(name, checked_text(name, kept, MAX_TITLE_CHARS)) if name == TITLE else kept
 
 
@@ -308,7 +303,7 @@ def answer(
         raise InputError(message)
     for batch in chunks(given):
         results = sa.select(examination.c.id).where(examination.c.file_id.in_(batch))
-        reason = notes.masked(connection, results, reason)
+        reason = writing.masked(connection, results, reason)
     for file_id, word in given.items():
         _append(connection, None, "answer", by, now, field=word, text=reason, file_id=file_id)
 

@@ -17,11 +17,10 @@ import sqlalchemy as sa
 from phiscan.errors import InputError, StoreError
 from phiscan.review.audit import log as audit
 from phiscan.review.decisions.incidents import not_closed
-from phiscan.review.integrity import account_states, digests, verification
-from phiscan.review.records import folders, summaries
+from phiscan.review.integrity import digests, verification
+from phiscan.review.records import recording, summaries
 from phiscan.review.retention import deletion_plan
-from phiscan.review.retention.deletion_plan import Cuts, Retention
-from phiscan.review.retention.holds import holds
+from phiscan.review.retention.deletion_plan import Cuts, Retention, holds
 from phiscan.review.worklist import rows as work_rows
 from phiscan.store import append_only, seals
 from phiscan.store import portable_rows as portable
@@ -163,7 +162,7 @@ def _remove(connection: sa.Connection, policy: Retention, *, by: str, now: datet
             if (condition := deletion_plan.condition(table)) is not None:
                 _remove_rows(connection, table, condition, removed)
         deletion_plan.unmark(connection)
-        folders.forget(connection)  # derived data, not counted by the certificate
+        recording.forget_folders(connection)  # derived data, not counted by the certificate
         through, log_hash = _log_end(connection, cuts, n_holds)
         before = audit.read(connection)
         if through > before.through:
@@ -293,15 +292,15 @@ def _carried(connection: sa.Connection, through: int) -> dict[str, dict[str, str
         for number, digest in audit.digests(connection, table).items():
             if (name, number) not in logged:
                 carried.setdefault(name, {})[str(number)] = digest
-    return carried | account_states.carried(connection, _states(connection, through))
+    return carried | digests.carried_states(connection, _states(connection, through))
 
 
-def _states(connection: sa.Connection, through: int) -> account_states.States:
+def _states(connection: sa.Connection, through: int) -> digests.States:
     """Return the states of accounts whose only log entries are removed now or were before."""
-    known = account_states.from_carried(audit.read(connection).carried)
+    known = digests.states_from_carried(audit.read(connection).carried)
     query = sa.select(audit_log.c.details).where(audit_log.c.id <= through).order_by(audit_log.c.id)
     for details in connection.execute(query).scalars():
-        account_states.add(known, details)
+        digests.add_states(known, details)
     return known
 
 

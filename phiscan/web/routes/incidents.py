@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import mimetypes
+import smtplib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Annotated, Literal
 
+import structlog
 from fastapi import Form, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
-from phiscan.errors import ConflictError, InputError
+from phiscan.errors import ConflictError, InputError, origin
 from phiscan.language import gettext as _
+from phiscan.monitoring.mail import send_text
+from phiscan.monitoring.notices import read_owner_mail
+from phiscan.monitoring.owner_mail import SUBJECT, is_same_domain, owner_mail
 from phiscan.report.incidents import (
     FIELDS,
     STATES,
@@ -27,6 +33,7 @@ from phiscan.report.incidents import (
 )
 from phiscan.review.accounts.users import User
 from phiscan.review.decisions.incidents import FIRST_DAY, TITLE, Incident, IncidentState, last_day
+from phiscan.review.decisions.remedies import Task, TaskState
 from phiscan.review.decisions.writing import single_line_ends
 from phiscan.web.access import Permission, Routes
 from phiscan.web.notices import notice
@@ -211,3 +218,79 @@ def _download(request: Request, user: User, desk: Desk, name: str, content: str 
     desk.store.users.log_export(what=name, by=user, address=address_of(request), now=desk.now())
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return Response(content, media_type=mimetypes.guess_type(name)[0], headers=headers)
+
+
+MAX_OWNER_CHARS = 1_000
+_log = structlog.get_logger("phiscan.web")
+
+
+@routes.page("GET", "/mine", needs=Permission.OWN_FILES)
+def mine(request: Request, user: SignedIn, desk: DeskNow) -> Response:
+    """Show an owner the confirmed files of their own, and nobody else's."""
+    return desk.pages.render(
+        request,
+        "mine.html",
+        tasks=_of(desk, user.name),
+        answers=desk.store.desk.answers(),
+        notice=notice(request.query_params.get("said", "")),
+    )
+
+
+@routes.page("POST", "/mine", needs=Permission.OWN_FILES)
+def answer(
+    user: SignedIn,
+    desk: DeskNow,
+    word: Annotated[str, Form(alias="answer", max_length=20)],
+    reason: Annotated[str, Form(max_length=MAX_OWNER_CHARS)] = "",
+    file: Chosen = None,
+) -> Response:
+    """Record one answer about the chosen files of the owner; those of others are refused."""
+    own = {one.file_id for one in _of(desk, user.name)}
+    if not file or not set(file) <= own:
+        return RedirectResponse("/mine?said=none", 303)
+    desk.store.desk.answer(dict.fromkeys(file, word), reason, by=user.name, now=desk.now())
+    return RedirectResponse("/mine?said=answered", 303)
+
+
+@routes.page("POST", "/incidents/owners/mail", needs=Permission.EDIT_INCIDENT)
+def mail(
+    request: Request,
+    user: SignedIn,
+    desk: DeskNow,
+    owner: Annotated[str, Form(max_length=MAX_OWNER_CHARS)],
+    to: Annotated[str, Form(max_length=MAX_OWNER_CHARS)],
+) -> Response:
+    """Send an owner one message: how many files await an answer, and the link; recorded in the log first.
+
+    Raises:
+        InputError: no mail server, an address of another domain, no file of this owner, or it was not sent.
+    """
+    settings = read_owner_mail(desk.config)
+    waiting = [one for one in _of(desk, owner) if one.is_open]
+    problem = ""
+    if settings is None:
+        problem = _("Not sent: no mail server is set up ([notify] smtp_host of phiscan.toml).")
+    elif not is_same_domain(to, settings.sender) or to.count("@") != 1 or len(to.split()) != 1:
+        home = settings.sender.rpartition("@")[2]
+        problem = _("Not sent: expected one address at {home}, which phiscan writes from.", home=home)
+    elif not waiting:
+        problem = _("Not sent: no file of this owner is to be seen to.")
+    if settings is None or problem:
+        raise InputError(problem)
+    what = f"e-mail to the owner {owner}: {to}"
+    desk.store.users.log_export(what=what, by=user, address=address_of(request), now=desk.now())
+    late = sum(one.state is TaskState.OVERDUE for one in waiting)
+    text = owner_mail(len(waiting), late, f"{desk.settings.own_url}/mine")
+    try:
+        send_text(replace(settings, to=(to,)).checked(), str(SUBJECT), text)
+    except (OSError, smtplib.SMTPException) as error:
+        _log.warning("e-mail to an owner was not sent", origin=origin(error))
+        problem = _("Not sent: the mail server cannot be reached, or refused it. The attempt is in the log.")
+        raise InputError(problem) from None
+    return RedirectResponse("/incidents?said=mailed", 303)
+
+
+def _of(desk: Desk, owner: str) -> list[Task]:
+    """Return the tasks of the files of an owner, by the name that the share has."""
+    tasks = desk.store.desk.tasks(now=desk.now())
+    return [one for one in tasks if one.owner and one.owner.casefold() == owner.casefold()]
