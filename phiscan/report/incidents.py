@@ -26,15 +26,7 @@ from phiscan.report.regulators import Clock, Form, Organization, jurisdictions, 
 from phiscan.report.rendering.pdf import render_pdf
 from phiscan.report.sections.counts import affected_patients
 from phiscan.report.words import ENTITY_TYPES, EXPOSURES, count, moment
-from phiscan.review.decisions.incidents import (
-    COUNTED,
-    DISCOVERED,
-    TITLE,
-    Incident,
-    IncidentState,
-    count_of,
-    day_of,
-)
+from phiscan.review.decisions.incidents import COUNTED, DISCOVERED, Incident, IncidentState, count_of, day_of
 from phiscan.review.decisions.remedies import Task, tasks
 from phiscan.review.records.file_records import COLUMNS, present, record_of
 from phiscan.review.worklist.model import Exposure, FileRecord
@@ -56,7 +48,7 @@ from phiscan.visible import safe_cell, visible
 
 LARGE = 500  # people, from which HIPAA asks for more
 FIELDS: Mapping[str, str] = {
-    TITLE: lazy_gettext("Title"),
+    "title": lazy_gettext("Title"),
     "happened": lazy_gettext("What happened, and how"),
     "occurred": lazy_gettext("When it occurred: the day, or from when to when"),
     DISCOVERED: lazy_gettext("Day of the discovery, if it was known earlier (year-month-day)"),

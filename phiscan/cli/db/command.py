@@ -163,15 +163,16 @@ def _database(config: Config) -> Iterator[Database]:
 
 
 def _lines(made: Certificate, *, dry_run: bool) -> Iterator[str]:
+    kept = f"{made.n_holds} legal holds are in force, {made.n_incidents} incidents are not closed"
     if made.id is None or not made.counts:
-        yield "nothing to purge" + (f"; {made.n_holds} legal holds are in force" if made.n_holds else "")
+        yield "nothing to purge" + (f"; {kept}" if made.n_holds or made.n_incidents else "")
         return
     done = "would be purged" if dry_run else f"purged on {made.purged[:10]} by {visible(made.purged_by)}"
     yield ("" if dry_run else f"certificate {made.id}: ") + f"{sum(made.counts.values()):,} rows {done}"
     for table, n_rows in made.counts.items():
         yield f"  {table:<22} {n_rows:>14,}"
     if made.oldest and made.newest:
-        yield f"from {made.oldest[:10]} to {made.newest[:10]}; {made.n_holds} legal holds"
+        yield f"from {made.oldest[:10]} to {made.newest[:10]}; {kept}"
     yield f"sha256 {made.digest}"
 
 

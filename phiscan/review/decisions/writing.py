@@ -248,18 +248,13 @@ def assign(
     work_rows.refresh(connection, file_ids)
 
 
-def single_line_ends(text: str) -> str:
-    """Return a text stripped, its lines ended by a line feed alone; a browser sends two characters."""
-    return text.replace("\r\n", "\n").replace("\r", "\n").strip()
-
-
 def checked_text(field: str, value: str, limit: int = MAX_TEXT_CHARS) -> str:
     """Return a text as it is stored: stripped, its lines ended by a line feed alone.
 
     Raises:
         InputError: it is too long.
     """
-    value = single_line_ends(value)
+    value = value.replace("\r\n", "\n").replace("\r", "\n").strip()
     if len(value) > limit:
         message = gettext(
             "{field}: expected at most {limit} characters, got {value}",

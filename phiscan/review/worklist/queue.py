@@ -346,7 +346,8 @@ class FindingCache:
         """Return the findings of an examination in their order, from the cache if possible."""
         key = (examination_id, content_hash)
         kept = self._cache.get(key)
-        if kept is not None and len(kept) == _n_stored(connection, examination_id):
+        n_stored = sa.select(sa.func.count()).where(finding.c.examination_id == examination_id)
+        if kept is not None and len(kept) == connection.execute(n_stored).scalar_one():
             return kept
         found = stored_findings(connection, examination_id)
         if len(found) >= MIN_FINDINGS:
@@ -356,8 +357,3 @@ class FindingCache:
     def clear(self) -> None:
         """Clear the cache."""
         self._cache.clear()
-
-
-def _n_stored(connection: sa.Connection, examination_id: int) -> int:
-    query = sa.select(sa.func.count()).where(finding.c.examination_id == examination_id)
-    return int(connection.execute(query).scalar_one())

@@ -34,7 +34,6 @@ from phiscan.report.incidents import (
 from phiscan.review.accounts.users import User
 from phiscan.review.decisions.incidents import FIRST_DAY, TITLE, Incident, IncidentState, last_day
 from phiscan.review.decisions.remedies import Task, TaskState
-from phiscan.review.decisions.writing import single_line_ends
 from phiscan.web.access import Permission, Routes
 from phiscan.web.notices import notice
 from phiscan.web.request_context import MAX_NUMBER, Desk, DeskNow, RowNumber
@@ -113,7 +112,7 @@ def _page(
         "incident.html",
         status_code=status,
         problem=str(error or ""),
-        typed={name: text for name, text in typed.items() if single_line_ends(text) != known.get(name, "")},
+        typed={name: text for name, text in typed.items() if text.split() != known.get(name, "").split()},
         since=[one for one in found.entries if one.id > (last if seen is None else seen)],
         last=last,
         days=(FIRST_DAY, last_day(desk.now())),
