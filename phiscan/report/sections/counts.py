@@ -1,4 +1,4 @@
-"""Counts of the report: by identifier type, format, folder, reviewer, health topic; people at risk."""
+"""Counts of the report: by type and its levels, format, folder, reviewer, topic; people and patients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""State of second reviews by content: the draw, the second verdict, and who must judge next."""
+"""State of second reviews by content (draw, second verdict, who judges next), and the policy of review."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writing of decisions and assignments: appended and logged in one transaction."""
+"""Writing of decisions and assignments, logged in one transaction; identifiers in notes are masked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Digests of results: of examinations with their child rows, and of scans over their examinations."""
+"""Digests of results (examinations with child rows, scans) and of the states of accounts in the log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recording the results of a scan in bulk statements; a file recorded twice is replaced."""
+"""Recording the results of a scan, and the folders that a rescan may skip, in bulk statements."""
 
 from __future__ import annotations
 

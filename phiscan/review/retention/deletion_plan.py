@@ -1,4 +1,4 @@
-"""The rows that a policy deletes: marked in a temporary table, each with all rows that depend on it.
+"""Legal holds, and the rows that a policy deletes, each with all rows that depend on it.
 
 Seeds are marked by their own rules (a missing file, a verdict about a replaced content, a result superseded
 by a later scan, an old sign-in). Then all rows that refer to a marked row are marked too, table by table

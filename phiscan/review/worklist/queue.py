@@ -1,4 +1,4 @@
-"""Reading of the queue: its order, one item with its evidence, every file of a scan."""
+"""Reading of the queue: its order, one item with its evidence (long ones cached), every file of a scan."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sources of the rows of the review list: the data of some files in the other tables."""
+"""Sources of the rows of the review list in the other tables; near-duplicates are judged blind together."""
 
 from __future__ import annotations
 

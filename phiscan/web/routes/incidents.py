@@ -1,4 +1,4 @@
-"""Incidents: files of one breach, the assessment, its time limits, the forms of regulators, the register."""
+"""Incidents: files of one breach, assessment, time limits, forms, register; the owners of the files."""
 
 from __future__ import annotations
 

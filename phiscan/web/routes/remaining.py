@@ -1,4 +1,4 @@
-"""What is left in the list and was missed in the rest; the draw of the sample, and the review policy."""
+"""What is left in the list and was missed in the rest, the draw, the policy; the second list, to be shown."""
 
 from __future__ import annotations
 

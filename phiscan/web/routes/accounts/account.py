@@ -1,4 +1,4 @@
-"""The signed-in user's own account: password, sessions, tokens."""
+"""The signed-in user's own account (password, sessions, tokens), and the language of a browser."""
 
 from __future__ import annotations
 

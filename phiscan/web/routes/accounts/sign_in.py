@@ -1,4 +1,4 @@
-"""Signing in and out."""
+"""Signing in, also through the identity provider, and out."""
 
 from __future__ import annotations
 
