@@ -1,4 +1,4 @@
-"""The figures of a scan with differential privacy, and their pack; the exact ones do not leave this module."""
+"""Figures of a scan with differential privacy, and their pack; the exact ones do not leave this module."""
 
 from __future__ import annotations
 

@@ -198,7 +198,7 @@ def write_incident(
     if number is None:
         number = 1 + (connection.execute(sa.select(sa.func.max(incident_entry.c.incident))).scalar() or 0)
         _append(connection, number, "state", by, now, field=IncidentState.OPEN.value)
-        texts = {TITLE: "", **texts}
+        texts = {**texts, TITLE: checked_name(TITLE, texts.get(TITLE, ""))}
     before = incident(connection, number)
     if (before.state is not IncidentState.OPEN) if state is None else (state is before.state):
         message = _("incident {number}: it has this state already, or is not open: reopen it", number=number)
@@ -223,10 +223,11 @@ def _changes(
 ) -> dict[str, str]:
     """Return the texts that the writer changed; a conflict: somebody changed the same after ``seen``."""
     present, known = before.texts, (before if seen is None else before.until(seen)).texts
-    kept = {name: _checked(connection, before.number, name, text, now) for name, text in texts.items()}
-    changed = {
-        name: text for name, text in kept.items() if text not in {present.get(name, ""), known.get(name, "")}
-    }
+    stored = {name: {present.get(name, ""), known.get(name, "")} for name in texts}
+    given = {name: checked_text(name, text) for name, text in texts.items()}
+    typed = {name: text for name, text in given.items() if text not in stored[name]}
+    kept = {name: _checked(connection, before.number, name, text, now) for name, text in typed.items()}
+    changed = {name: text for name, text in kept.items() if text not in stored[name]}
     if any(present.get(name) != known.get(name) for name in changed):
         raise _conflict(before)
     return changed
@@ -238,7 +239,6 @@ def _conflict(found: Incident) -> ConflictError:
 
 def _checked(connection: sa.Connection, number: int, name: str, text: str, now: datetime) -> str:
     """Return a text of an incident as it is stored: a day, a number, or a text without identifiers."""
-    text = checked_text(name, text)
     if name in {DISCOVERED, COUNTED}:
         return text and str(day_of(text, now) if name == DISCOVERED else count_of(text))
     results = sa.select(examination.c.id).where(

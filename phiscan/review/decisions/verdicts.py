@@ -1,4 +1,4 @@
-"""Verdicts of the desk: once per form, about the content that was seen, of groups too, and undone as given."""
+"""Verdicts of the desk, of groups too: once per form, about the content that was seen, and reversible."""
 
 from __future__ import annotations
 

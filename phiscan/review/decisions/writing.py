@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
@@ -26,6 +27,7 @@ from phiscan.store.identity import N_WORD_BYTES, WORD, key_of, keyed_hashes, wor
 from phiscan.store.sql_batches import chunks
 from phiscan.store.tables import assignment, decision, examination, file, finding, second_review, work_item
 
+MAX_QUERIES = 10
 MAX_WORDS = 8  # of one identifier, an address for instance
 _WORD = re.compile(r"[^\W_]+")
 
@@ -42,21 +44,20 @@ def masked(connection: sa.Connection, results: sa.Select[Any] | Sequence[int], n
     counted = sa.select(examination.c.finding_counts).where(examination.c.id.in_(results))
     types = sorted(set().union(*connection.execute(counted).scalars()))
     values = [(kind, note[start:end]) for start, end in spans for kind in types]
-    places = dict(
-        zip(keyed_hashes(key, values), ((span, kind) for span in spans for kind in types), strict=True)
-    )
+    places = defaultdict(list)  # an identifier may be there several times
+    for identity, span in zip(keyed_hashes(key, values), (one for one in spans for _ in types), strict=True):
+        places[identity].append(span)
+    stored = sa.select(finding.c.identity, finding.c.entity_type).where(finding.c.examination_id.in_(results))
+    batches = [stored.where(finding.c.identity.in_(batch)) for batch in chunks(places)]
     found: list[tuple[tuple[int, int], str]] = []
-    for batch in chunks(places):
-        of_file = (
-            sa.select(finding.c.identity)
-            .distinct()
-            .where(finding.c.examination_id.in_(results), finding.c.identity.in_(batch))
-        )
-        found += [places[identity] for identity in connection.execute(of_file).scalars()]
+    # Each query reads all findings: of a long text they are compared here.
+    for query in batches if len(batches) <= MAX_QUERIES else [stored]:
+        for identity, kind in connection.execute(query.distinct()):
+            found += [(span, kind) for span in places.get(identity, ())]
     found += _names(connection, results, note, key)
     end = len(note)
     for (first, last), kind in sorted(
-        found, key=lambda one: (-one[0][1], one[0][0])
+        found, key=lambda one: (-one[0][1], one[0][0], one[1])
     ):  # the longest of an end
         if last <= end:
             note, end = f"{note[:first]}[{kind}]{note[last:]}", first
