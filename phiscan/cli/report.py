@@ -124,22 +124,21 @@ def _private(
     config: Config, scan_id: int | None, out: Path | None, *, as_json: bool, epsilon: float, delta: float
 ) -> None:
     """Release figures with differential privacy; the exact ones are neither written nor printed."""
-    from phiscan.report.export import private_json  # noqa: PLC0415 (as above)
-    from phiscan.report.private.pack import check_folder, write_private_pack  # noqa: PLC0415
-    from phiscan.report.private.release import private_report  # noqa: PLC0415
+    from phiscan.report.export import report_json  # noqa: PLC0415 (as above)
+    from phiscan.report.private import release  # noqa: PLC0415
     from phiscan.store.database import open_database  # noqa: PLC0415
 
     if out is not None:
-        check_folder(out)
+        release.check_folder(out)
     database = open_database(config.database_url, create=False)
     try:
-        made = private_report(
+        made = release.private_report(
             database, scan_id, home=config.home, epsilon=epsilon, delta=delta, now=datetime.now(UTC)
         )
     finally:
         database.close()
     if out is not None:
-        write_private_pack(made, out, language=config.language)
+        release.write_private_pack(made, out, language=config.language)
         with using(config.language):
             for figure in made.figures:
                 value = (
@@ -158,7 +157,7 @@ def _private(
             )
             print_message(_in_line(spent))
     if as_json:
-        click.echo(private_json(made), nl=False)
+        click.echo(report_json(made), nl=False)
 
 
 def _answer(answer: Answer) -> str:

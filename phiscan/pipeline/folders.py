@@ -14,7 +14,7 @@ from blake3 import blake3
 from phiscan.crawl import IgnoreRules
 from phiscan.model import SourceFile
 from phiscan.pipeline.result_recorder import ResultRecorder
-from phiscan.review.records.folders import FolderState, place_of
+from phiscan.review.records.recording import FolderState, place_of
 
 LOOK_AHEAD = 1_000  # folders looked up in the store by one query
 

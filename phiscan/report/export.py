@@ -11,8 +11,6 @@ from typing import Any
 
 from phiscan.metrics.capture_recapture.two_list import Total
 from phiscan.metrics.intervals import Figure
-from phiscan.report.data.report import ReportData
-from phiscan.report.private.release import PrivateData
 from phiscan.report.rendering.table import Cell, Column, Table
 from phiscan.report.sections.counts import Names
 from phiscan.review.worklist.model import FileRecord
@@ -58,17 +56,8 @@ def as_json(value: Any) -> Any:
     return str(value) if isinstance(value, str) else value
 
 
-def report_json(data: ReportData) -> str:
-    """Return report.json, in the shape of the schema that docs/make_schema.py writes.
-
-    Raises:
-        ValueError: a number is NaN or infinite.
-    """
-    return json_text(as_json(data), indent=1) + "\n"
-
-
-def private_json(data: PrivateData) -> str:
-    """Return report.json of a report with differential privacy.
+def report_json(data: object) -> str:
+    """Return report.json, in the shape of the schema that docs/make_schema.py writes, or a private one.
 
     Raises:
         ValueError: a number is NaN or infinite.

@@ -26,9 +26,9 @@ from phiscan.report.data.report import Coverage, Funnel, ReportData, Scope, TopF
 from phiscan.report.data.scan_rows import StoredScan, read_scan
 from phiscan.report.sections import missed, screened
 from phiscan.report.sections.change import change
-from phiscan.report.sections.corrected_scores import span_scores, topic_scores
 from phiscan.report.sections.counts import (
     Names,
+    affected_patients,
     by_folder,
     by_format,
     by_type,
@@ -36,14 +36,18 @@ from phiscan.report.sections.counts import (
     people,
     reviewers,
     topics,
+    type_levels,
 )
 from phiscan.report.sections.limits import limits
-from phiscan.report.sections.oversight import oversight
-from phiscan.report.sections.patients import affected_patients
 from phiscan.report.sections.ranking import rankings
-from phiscan.report.sections.reviewer_agreement import blind_review, double_review
+from phiscan.report.sections.reviewers import (
+    blind_review,
+    double_review,
+    oversight,
+    span_scores,
+    topic_scores,
+)
 from phiscan.report.sections.screened import corrected, second_list
-from phiscan.report.sections.type_levels import type_levels
 from phiscan.report.summary import headlines, summary
 from phiscan.report.words import CHARACTERISTICS, plain
 from phiscan.review.decisions.incidents import Incident, incidents
@@ -108,7 +112,7 @@ def gather(
     with database.read() as connection:
         known_incidents = incidents(connection)
     listed = _incidents(known_incidents, paths)
-    loose = len(confirmed.keys() - set().union(*(one.files for one in known_incidents)))
+    loose = len(confirmed.keys() - set().union(*(one.places for one in known_incidents)))
     data = ReportData(
         scope=_scope(stored, names, now),
         summary=summary(
@@ -182,7 +186,7 @@ def _incidents(known: Sequence[Incident], here: Collection[int]) -> tuple[Incide
             one.state.value,
             one.entries[0].entered,
             len(one.files),
-            sum(file in here for file in one.files),
+            sum(file in here for file in one.places),
         )
         for one in known
     )

@@ -7,8 +7,8 @@ import io
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, time
 from pathlib import Path
 from textwrap import indent
 from typing import Any
@@ -20,33 +20,42 @@ from phiscan.errors import InputError
 from phiscan.health.topics import topic_of
 from phiscan.language import current, install, lazy_gettext, lazy_join
 from phiscan.language import gettext as _
-from phiscan.model import EntityType
+from phiscan.model import EntityType, Verdict
 from phiscan.report.data.estimates import AffectedPatients
 from phiscan.report.regulators import Clock, Form, Organization, jurisdictions, running
 from phiscan.report.rendering.pdf import render_pdf
-from phiscan.report.sections.owners import EXPOSURES, owner_of
-from phiscan.report.sections.patients import affected_patients
-from phiscan.report.words import ENTITY_TYPES, count, moment
-from phiscan.review.decisions.incidents import TITLE, Incident, IncidentState
+from phiscan.report.sections.counts import affected_patients
+from phiscan.report.words import ENTITY_TYPES, EXPOSURES, count, moment
+from phiscan.review.decisions.incidents import COUNTED, DISCOVERED, Incident, IncidentState, count_of, day_of
 from phiscan.review.decisions.remedies import Task, tasks
-from phiscan.review.records.file_records import last_seen, sighted_record
-from phiscan.review.worklist.model import Exposure, FileRecord, blinded
+from phiscan.review.records.file_records import COLUMNS, present, record_of
+from phiscan.review.worklist.model import Exposure, FileRecord
 from phiscan.store.database import Database
 from phiscan.store.sql_batches import chunks
-from phiscan.store.tables import health_term, reveal, work_item
+from phiscan.store.tables import (
+    access,
+    decision,
+    decision_undo,
+    examination,
+    file,
+    health_term,
+    reveal,
+    root,
+    sighting,
+    work_item,
+)
 from phiscan.visible import safe_cell, visible
 
 LARGE = 500  # people, from which HIPAA asks for more
-DISCOVERED = "discovered"
 FIELDS: Mapping[str, str] = {
-    TITLE: lazy_gettext("Title"),
+    "title": lazy_gettext("Title"),
     "happened": lazy_gettext("What happened, and how"),
     "occurred": lazy_gettext("When it occurred: the day, or from when to when"),
     DISCOVERED: lazy_gettext("Day of the discovery, if it was known earlier (year-month-day)"),
     "found": lazy_gettext("How it was discovered, and by whom"),
     "recipients": lazy_gettext("Who used it, or to whom it was disclosed"),
     "viewed": lazy_gettext("Whether it was acquired or viewed: which log, from when to when"),
-    "counted": lazy_gettext("People affected, if they were counted"),
+    COUNTED: lazy_gettext("People affected, if they were counted"),
     "containment": lazy_gettext("Containment: access removed, copies destroyed or returned, with dates"),
     "prevention": lazy_gettext("What prevents another one"),
     "notified": lazy_gettext("Notice to the people affected: when and how"),
@@ -68,27 +77,16 @@ _DIRECT = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
-    """What the store can say for the assessment of one incident."""
+class Facts:
+    """What some results of an incident's files say."""
 
-    files: tuple[FileRecord, ...]
-    remedies: Mapping[int, Task]  # of the confirmed files
     exposures: Counter[Exposure]
     readers: Counter[str]
-    owners: Counter[str]
     identifiers: Counter[EntityType]
     topics: Counter[str]
-    revealed_by: Counter[str]
     people: int
     people_range: tuple[int, int]
     patients: AffectedPatients | None  # None: compared with no patient index
-    discovered: datetime
-    clocks: tuple[tuple[Clock, datetime | None], ...]
-
-    @property
-    def next_limit(self) -> datetime | None:
-        """The earliest end of a time limit."""
-        return min((due for clock, due in self.clocks if due is not None and not clock.keep), default=None)
 
     @property
     def reidentification(self) -> str:
@@ -108,6 +106,25 @@ class Evidence:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What the store can say for the assessment of one incident: of the breach, and of its files now."""
+
+    files: tuple[FileRecord, ...]  # as they were confirmed as PHI; one that was not, as it is
+    remedies: Mapping[int, Task]  # of the confirmed files
+    breach: Facts  # of ``files``; the people as an officer counted them, if one did
+    now: Facts  # of those that are present
+    revealed_by: Counter[str]
+    discovered: datetime
+    is_written: bool  # the day of the discovery, by an officer
+    clocks: tuple[tuple[Clock, datetime | None], ...]
+
+    @property
+    def next_limit(self) -> datetime | None:
+        """The earliest end of a time limit."""
+        return min((due for clock, due in self.clocks if due is not None and not clock.keep), default=None)
+
+
 def evidence(
     database: Database,
     found: Sequence[Incident],
@@ -118,78 +135,111 @@ def evidence(
 ) -> list[Evidence]:
     """Gather the evidence about the files of incidents, without what a blind reviewer must not see."""
     with database.read() as connection:
-        known = {one.file_id: one for one in tasks(connection, now=now)}
-    return [_evidence(database, one, organization, known, patient_index) for one in found]
+        known = {one.file_id: one for one in tasks(connection, now=now, cleaned=True)}
+        hidden = sa.select(work_item.c.file_id).where(work_item.c.blind | (work_item.c.awaits == "second"))
+        blind = frozenset(connection.execute(hidden).scalars())
+    given: Any = {"known": known, "blind": blind, "now": now, "patient_index": patient_index}
+    return [_evidence(database, one, organization, **given) for one in found]
 
 
 def _evidence(
     database: Database,
     incident: Incident,
     organization: Organization,
+    *,
     known: Mapping[int, Task],
+    blind: frozenset[int],
+    now: datetime,
     patient_index: Path | None,
 ) -> Evidence:
+    remedies = {number: known[number] for number in incident.files if number in known}
     with database.read() as connection:
-        seen = [sighted_record(last_seen(connection, number)) for number in _known(connection, incident)]
-        hidden = sa.select(work_item.c.file_id).where(work_item.c.blind | (work_item.c.awaits == "second"))
-        blind = set(connection.execute(hidden).scalars())
-        files = tuple(blinded(one) if one.file_id in blind else one for one in seen)
-        shown = [one for one in files if not one.blind]
-        identifiers, topics = Counter[EntityType](), Counter[str]()
-        for one in shown:
-            identifiers.update({EntityType(kind): n for kind, n in one.finding_counts})
-        concepts = sa.select(health_term.c.concept, sa.func.count()).group_by(health_term.c.concept)
-        for batch in chunks([one.examination_id for one in shown]):
-            for concept, n in connection.execute(concepts.where(health_term.c.examination_id.in_(batch))):
-                topics[topic_of(concept) or _("no chapter (drugs, body parts, tests)")] += n
-        opened = sa.select(reveal.c.revealed_by).where(reveal.c.file_id.in_(incident.files))
-        revealed_by = Counter(map(visible, connection.execute(opened).scalars()))
-    of_content = {one.content_hash or str(one.file_id): one for one in shown}.values()
+        others = [number for number in incident.files if number not in remedies]
+        newest = sa.select(sa.func.max(examination.c.id)).group_by(examination.c.file_id)
+        results = [row[0] for row in _each(connection, newest, examination.c.file_id, others)]
+        results += [one.examination_id for one in remedies.values()]
+        files = _records(connection, results)
+        standing = present(sa.select(sighting.c.examination_id), None)
+        at_present = {row[0] for row in _each(connection, standing, file.c.id, incident.files)}
+        shown = [one for one in files if one.file_id not in blind]
+        opened = _each(connection, sa.select(reveal.c.revealed_by), reveal.c.file_id, incident.places)
+        contents = {one.content_hash for one in shown}
+        made = _each(connection, _VERDICTS, decision.c.file_id, {*incident.places} - blind)
+        confirmed = [row.decided for row in made if row.content_hash in contents]
+        confirmed += [one.confirmed for one in remedies.values()]
+        left = [one for one in _records(connection, at_present) if one.file_id not in blind]
+    breach = _facts(database, shown, patient_index)
+    today = None if at_present == set(results) else _facts(database, left, patient_index)
+    with suppress(InputError):
+        n = count_of(incident.texts.get(COUNTED, ""))
+        breach = replace(breach, people=n, people_range=(n, n))
+    discovered, is_written = min([incident.entries[0].entered, *confirmed]), False
+    with suppress(InputError):
+        day = day_of(incident.texts.get(DISCOVERED, ""), now)
+        discovered, is_written = datetime.combine(day, time(), UTC), True
+    last = incident.entries[-1].entered
+    return Evidence(
+        files=tuple(files),
+        remedies=remedies,
+        breach=breach,
+        now=today or breach,
+        revealed_by=Counter(visible(row[0]) for row in opened),
+        discovered=discovered,
+        is_written=is_written,
+        clocks=tuple(running(organization.laws, discovered, breach.people_range, last)),
+    )
+
+
+_RESULTS = (
+    sa.select(*COLUMNS)
+    .select_from(examination)
+    .join(file, file.c.id == examination.c.file_id)
+    .join(root, root.c.id == file.c.root_id)
+    .outerjoin(access, access.c.examination_id == examination.c.id)
+    .order_by(examination.c.id)
+)
+_VERDICTS = sa.select(decision.c.decided, decision.c.content_hash).where(
+    decision.c.verdict == Verdict.PHI.value, ~sa.exists().where(decision_undo.c.decision_id == decision.c.id)
+)
+
+
+def _each(
+    connection: sa.Connection, query: sa.Select[Any], column: sa.ColumnElement[Any], values: Iterable[int]
+) -> list[Any]:
+    """Return the rows of a query with these values of a column, read in batches."""
+    batches = (query.where(column.in_(batch)) for batch in chunks(values))
+    return [row for one in batches for row in connection.execute(one)]
+
+
+def _records(connection: sa.Connection, results: Iterable[int]) -> list[FileRecord]:
+    return [record_of(row) for row in _each(connection, _RESULTS, examination.c.id, results)]
+
+
+def _facts(database: Database, results: Sequence[FileRecord], patient_index: Path | None) -> Facts:
+    identifiers, topics = Counter[EntityType](), Counter[str]()
+    for one in results:
+        identifiers.update({EntityType(kind): n for kind, n in one.finding_counts})
+    examined = {one.file_id: one.examination_id for one in results}
+    concepts = sa.select(health_term.c.concept, sa.func.count()).group_by(health_term.c.concept)
+    with database.read() as connection:
+        for concept, n in _each(connection, concepts, health_term.c.examination_id, examined.values()):
+            topics[topic_of(concept) or _("no chapter (drugs, body parts, tests)")] += n
+    of_content = {one.content_hash or str(one.file_id): one for one in results}.values()
     ranges = [one.people_interval or (one.n_people, one.n_people) for one in of_content]
-    examined = {one.file_id: one.examination_id for one in shown}
     patients = affected_patients(database, examined, patient_index)
     certain = patients.patients if patients else 0
     # One person may be in every file: the estimates of different contents need not add up.
-    people_range = (
-        max([certain, *(least for least, _most in ranges)]),
-        max(certain, sum(most for _least, most in ranges)),
-    )
-    people = min(max(certain, sum(one.n_people for one in of_content)), people_range[1])
-    counted = incident.texts.get("counted", "").replace(",", "").replace(" ", "")
-    if counted.isascii() and counted.isdecimal() and len(counted) < 10:  # noqa: PLR2004 (people on earth)
-        people, people_range = int(counted), (int(counted), int(counted))
-    remedies = {number: known[number] for number in incident.files if number in known}
-    discovered = _discovered(incident, remedies.values())
-    return Evidence(
-        files=files,
-        remedies=remedies,
-        exposures=Counter(one.exposure for one in shown),
-        readers=Counter(visible(name) for one in shown for name in one.source.readers),
-        owners=Counter(str(owner_of(one.source)) for one in shown),
+    least = max([certain, *(low for low, _high in ranges)])
+    most = max(certain, sum(high for _low, high in ranges))
+    return Facts(
+        exposures=Counter(one.exposure for one in results),
+        readers=Counter(visible(name) for one in results for name in one.source.readers),
         identifiers=identifiers,
         topics=topics,
-        revealed_by=revealed_by,
-        people=people,
-        people_range=people_range,
+        people=min(max(certain, sum(one.n_people for one in of_content)), most),
+        people_range=(least, most),
         patients=patients,
-        discovered=discovered,
-        clocks=tuple(running(organization.laws, discovered, people_range)),
     )
-
-
-def _known(connection: sa.Connection, incident: Incident) -> Iterable[int]:
-    """Yield the files of an incident that are still in the database."""
-    for number in incident.files:
-        with suppress(InputError):
-            last_seen(connection, number)
-            yield number
-
-
-def _discovered(incident: Incident, confirmed: Iterable[Task]) -> datetime:
-    """Return the discovery: as written, else the first verdict of PHI, else when the incident was opened."""
-    with suppress(ValueError):
-        return datetime.fromisoformat(incident.texts.get(DISCOVERED, "")).replace(tzinfo=UTC)
-    return min([incident.entries[0].entered, *(one.confirmed for one in confirmed)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,29 +262,31 @@ def filled(
 
 
 def _values(form: Form, incident: Incident, found: Evidence, organization: Organization) -> dict[str, str]:
-    least, most = found.people_range
+    known = found.breach
+    least, most = known.people_range
     law = form.id.partition(".")[0]
     answers = [(test.question, incident.texts.get(test.id, "")) for test in jurisdictions()[law].tests]
-    regions = (found.patients.by_region if found.patients else None) or {}
+    regions = (known.patients.by_region if known.patients else None) or {}
     about = (
         count(most)
         if least == most
-        else _("{n}, from {least} to {most}", n=count(found.people), least=count(least), most=count(most))
+        else _("{n}, from {least} to {most}", n=count(known.people), least=count(least), most=count(most))
     )
     return {
         **dict.fromkeys(FIELDS, ""),
         **incident.texts,
         "organization": organization.name,
         "contact": organization.contact,
-        DISCOVERED: found.discovered.date().isoformat(),
+        # Without a day that an officer wrote it is the day in UTC, which ends the year too.
+        DISCOVERED: f"{found.discovered:%Y-%m-%d}{'' if found.is_written else ' (UTC)'}",
         "kinds": ", ".join(
-            [*(str(ENTITY_TYPES[kind]) for kind, _n in found.identifiers.most_common()), *found.topics]
+            [*(str(ENTITY_TYPES[kind]) for kind, _n in known.identifiers.most_common()), *known.topics]
         ),
         "files": _("{n} files", n=count(len(found.files))),
         "people": about,
         "size": _("500 or more") if least >= LARGE else _("fewer than 500") if most < LARGE else "",
         "regions": ", ".join(f"{name} {count(n)}" for name, n in regions.items()),
-        "readers": ", ".join(f"{EXPOSURES[one]} ({count(n)})" for one, n in found.exposures.most_common()),
+        "readers": ", ".join(f"{EXPOSURES[one]} ({count(n)})" for one, n in known.exposures.most_common()),
         "places": ", ".join(sorted({visible(one.root) for one in found.files})),
         "tests": "\n".join(f"{question}: {answer}" for question, answer in answers if answer),
     }
@@ -271,31 +323,18 @@ def form_pdf(form: Form, fields: Sequence[FilledField], now: datetime) -> bytes:
 
 
 REGISTER = (
-    "number",
-    "title",
-    "state",
-    "opened",
-    "discovered",
-    "files",
-    "people",
-    "people_low",
-    "people_high",
-    "next_limit",
-    "decided",
-    "reason",
-    "happened",
-    "containment",
-    "notified",
+    *("number", "title", "state", "opened", "discovered", "files", "people", "people_low", "people_high"),
+    *("next_limit", "decided", "reason", "happened", "containment", "notified"),
 )
-_HEADS = (
-    lazy_gettext("No."),
-    lazy_gettext("Title"),
-    lazy_gettext("State"),
-    lazy_gettext("Discovered"),
-    lazy_gettext("Files"),
-    lazy_gettext("People"),
-    lazy_gettext("Decision"),
-)
+_HEADS = {
+    "number": lazy_gettext("No."),
+    "title": lazy_gettext("Title"),
+    "state": lazy_gettext("State"),
+    "discovered": lazy_gettext("Discovered"),
+    "files": lazy_gettext("Files"),
+    "people": lazy_gettext("People"),
+    "reason": lazy_gettext("Decision"),
+}
 
 
 def register_rows(found: Iterable[tuple[Incident, Evidence]]) -> list[dict[str, str]]:
@@ -311,9 +350,9 @@ def register_rows(found: Iterable[tuple[Incident, Evidence]]) -> list[dict[str, 
                 "opened": incident.entries[0].entered.date().isoformat(),
                 "discovered": known.discovered.date().isoformat(),
                 "files": str(len(incident.files)),
-                "people": str(known.people),
-                "people_low": str(known.people_range[0]),
-                "people_high": str(known.people_range[1]),
+                "people": str(known.breach.people),
+                "people_low": str(known.breach.people_range[0]),
+                "people_high": str(known.breach.people_range[1]),
                 "next_limit": known.next_limit.isoformat() if known.next_limit else "",
                 "decided": last.entered.date().isoformat() if last.text else "",
                 "reason": last.text,
@@ -337,20 +376,10 @@ def register_pdf(rows: Sequence[Mapping[str, str]], organization: Organization, 
     Raises:
         ConfigError: the fonts are not installed.
     """
-    lines = [
-        (
-            row["number"],
-            row["title"],
-            STATES[IncidentState(row["state"])],
-            row["discovered"],
-            row["files"],
-            row["people"],
-            row["reason"],
-        )
-        for row in rows
-    ]
+    named = ({**row, "state": STATES[IncidentState(row["state"])]} for row in rows)
+    lines = [tuple(row[name] for name in _HEADS) for row in named]
     facts = [organization.name, moment(now)]
-    return _pdf(_("Register of incidents"), facts, now, heads=_HEADS, rows=lines)
+    return _pdf(_("Register of incidents"), facts, now, heads=tuple(_HEADS.values()), rows=lines)
 
 
 def _pdf(title: str, facts: Sequence[str], now: datetime, **content: Any) -> bytes:

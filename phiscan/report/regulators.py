@@ -9,6 +9,7 @@ from __future__ import annotations
 import tomllib
 from calendar import monthrange
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
@@ -51,19 +52,26 @@ class Clock:
     at_least: int = 0  # people of the incident from which the rule applies
     below: int | None = None  # number of people from which it does not apply any more
     keep: bool = False  # a time during which records are kept, not a time limit
+    from_last: bool = False  # it begins with the last entry of the incident, not with the discovery
 
-    def ends(self, discovered: datetime) -> datetime | None:
-        """Return the end of the time that begins with the discovery; None = the rule names no number.
+    def ends(self, discovered: datetime, last: datetime | None = None) -> datetime | None:
+        """Return the end of the time; None = the rule names no number, or the calendar ends before.
+
+        It begins with the discovery, or with the ``last`` entry of the incident. Years and days are of UTC.
 
         >>> clock = Clock("a.b", "", "", "", "", "", "", {"hours": 72})
         >>> clock.ends(datetime(2026, 1, 1, 9, 30, tzinfo=UTC)).isoformat()
         '2026-01-04T09:30:00+00:00'
         """
-        discovered = discovered.astimezone(UTC)
-        day = discovered.replace(hour=0, minute=0, second=0, microsecond=0)
+        with suppress(OverflowError, ValueError):
+            return self._end((last if last and self.from_last else discovered).astimezone(UTC))
+        return None
+
+    def _end(self, start: datetime) -> datetime | None:
+        day = start.replace(hour=0, minute=0, second=0, microsecond=0)
         match self.after:
             case {"hours": hours}:
-                return discovered + timedelta(hours=hours)
+                return start + timedelta(hours=hours)
             case {"days": days}:
                 return day + timedelta(days=days)
             case {"months": months}:
@@ -144,16 +152,20 @@ def read_organization(config: Config) -> Organization:
 
 
 def running(
-    chosen: Iterable[Jurisdiction], discovered: datetime, people: tuple[int, int]
+    chosen: Iterable[Jurisdiction],
+    discovered: datetime,
+    people: tuple[int, int],
+    last: datetime | None = None,
 ) -> Iterator[tuple[Clock, datetime | None]]:
     """Yield the clocks of an incident with their ends, the shortest first.
 
     What a rule wants promptly, without a number, follows, and how long records are kept comes last.
     ``people``: the least and the highest number of people; a clock that may apply is included.
+    ``last``: when the last entry of the incident was made.
     """
     least, most = people
     clocks = [
-        (clock, clock.ends(discovered))
+        (clock, clock.ends(discovered, last))
         for one in chosen
         for clock in one.clocks
         if most >= clock.at_least and (clock.below is None or least < clock.below)

@@ -13,8 +13,7 @@ from phiscan.report.data.desk import IncidentRow
 from phiscan.report.data.estimates import Answer, Bar, Capture, Elusion, Summary
 from phiscan.report.data.report import Characteristic, Coverage, Funnel, Group, Headline, People
 from phiscan.report.sections.counts import Names, by_folder, by_format
-from phiscan.report.sections.owners import EXPOSURES
-from phiscan.report.words import count, counted, number, share
+from phiscan.report.words import EXPOSURES, count, counted, number, share
 from phiscan.review.worklist.model import Exposure, FileRecord
 
 

@@ -18,7 +18,9 @@ from phiscan.language import (
     pgettext,
 )
 from phiscan.language import lazy_gettext as _
-from phiscan.model import NOT_COVERED, EntityType, FailReason, PiiBit, SkipReason
+from phiscan.model import NOT_COVERED, EntityType, FailReason, PiiBit, SkipReason, SourceFile
+from phiscan.review.worklist.model import Exposure
+from phiscan.visible import visible
 
 CODE: Final = "code"
 """The context of these words in the catalogues."""
@@ -550,3 +552,16 @@ def duration(seconds: float) -> str:
     if minutes < 60:  # noqa: PLR2004
         return f"{minutes} min {rest} s"
     return f"{minutes // 60} h {minutes % 60} min"
+
+
+EXPOSURES: dict[Exposure, str] = {
+    Exposure.EVERYONE: _("everyone who reaches the share"),
+    Exposure.GROUP: _("a group, or several people by name"),
+    Exposure.OWNER: _("its owner only"),
+    Exposure.UNKNOWN: _("not known: the share does not report it"),
+}
+
+
+def owner_of(source: SourceFile) -> str:
+    """Return the owner's name from the share, else the user id."""
+    return visible(source.owner) or _("no. {number}", number=source.uid)

@@ -17,12 +17,12 @@ from phiscan.model import FileResult
 from phiscan.review.decisions import writing as deciding
 from phiscan.review.integrity import digests, verification
 from phiscan.review.records import early_results as early_records
-from phiscan.review.records import folders as folder_states
 from phiscan.review.records import recording, reuse, summaries
+from phiscan.review.records import recording as folder_states
 from phiscan.review.records import scans as scanning
 from phiscan.review.records.early_results import Early
-from phiscan.review.records.folders import FolderState
 from phiscan.review.records.items import AuditCheck, Decision, KnownFile, ScanHead, ScanState, ScanSummary
+from phiscan.review.records.recording import FolderState
 from phiscan.review.transactions import Reading, Writing
 from phiscan.review.worklist import near_duplicates
 from phiscan.review.worklist import queue as work_queue
@@ -119,7 +119,7 @@ class Store:
     begin_scan = Writing(scanning.begin_scan, durable=False)
     has_scanned_with = Reading(scanning.has_scanned_with)
     known = Reading(scanning.known)
-    folders = Reading(folder_states.following)
+    folders = Reading(folder_states.folders_of)
     duplicates = Reading(reuse.duplicates)
     present_below = Reading(recording.present_below)
 

@@ -61,7 +61,6 @@ from phiscan.web.routes import (
     folders,
     incidents,
     item,
-    owners,
     passages,
     person,
     queue,
@@ -69,25 +68,26 @@ from phiscan.web.routes import (
     reports,
     reveal,
     scans,
-    second_list,
     second_review,
     service,
     suppressions,
 )
 from phiscan.web.routes import log as log_pages
-from phiscan.web.routes.accounts import account, language, provider, second_factor, sign_in, users
+from phiscan.web.routes.accounts import account, second_factor, sign_in, users
 from phiscan.web.session import admit, cookie_name
 
 ROUTES: tuple[Routes, ...] = tuple(
     module.routes
     for module in (
-        *(service, second_list, language, sign_in, account, second_factor, provider, log_pages, users),
+        *(service, sign_in, account, second_factor, log_pages, users),
         *(routes_api, routes_api_queue, routes_api_desk, queue, folders, item, corrections, passages, reveal),
-        *(remaining, person, suppressions, second_review, incidents, owners, scans, reports),
+        *(remaining, person, suppressions, second_review, incidents, scans, reports),
     )
 )
 
 log = structlog.get_logger("phiscan.web")
+
+MIN_FIELD_BYTES = 8  # "&file=12": a form of many files is limited by its size alone
 
 _NO_TELEMETRY: TelemetryConfig = {
     "tracing": False,
@@ -121,6 +121,7 @@ def create_app(
         redirect_slashes=False,
         telemetry=_NO_TELEMETRY,
         max_body_size=settings.max_body_bytes,
+        form_limits={"max_fields": settings.max_body_bytes // MIN_FIELD_BYTES},
         lifespan=_life,
     )
     app.state.desk = Desk(

@@ -179,11 +179,17 @@ def _code(command: str) -> Markup:
     return Markup("<code>{}</code>").format(Markup(" ").join(words_of_it))
 
 
+def _lines(text: str) -> Markup:
+    """Return a text with its line ends as HTML, invisible characters escaped."""
+    return Markup("<br>").join(map(visible, text.split("\n")))
+
+
 class Pages:
     """The templates and their environment.
 
     In every template: ``user`` (None before sign-in), ``can("decide")``, ``static("desk.css")``, ``nonce``,
-    ``path`` (of the request); filters ``visible`` (for every name that came from a share), ``moment``, and
+    ``path`` (of the request); filters ``visible`` (for every name that came from a share), ``lines`` (the
+    same for a text that somebody wrote, with its line ends), ``moment``, and
     ``count``, ``size``, ``share``, ``number``, ``duration`` and ``plain`` as in the report, ``decimal``
     (a number of English form), ``source`` (a message as the value of a form), ``known`` (a message
     that was stored); ``{% trans %}`` and ``_("...")`` for every text.
@@ -201,6 +207,7 @@ class Pages:
         install(self._environment)
         self._environment.filters["visible"] = visible
         self._environment.filters["commands"] = _commands
+        self._environment.filters["lines"] = _lines
         self._environment.filters.update(
             count=words.count,
             moment=words.moment,

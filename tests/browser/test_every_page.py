@@ -9,7 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from phiscan.model import Verdict
-from phiscan.review.accounts.totp import code_at, step_of
+from phiscan.review.accounts.second_factor import code_at, step_of
 from phiscan.review.decisions.remedies import TaskState
 from phiscan.review.decisions.reveals import PURPOSES
 from phiscan.review.decisions.suppressions import SuppressionKind, SuppressionScope

@@ -13,7 +13,7 @@ from phiscan.patients.records import Kind
 from phiscan.patients.settings import PatientSettings
 from phiscan.report.gather import gather
 from phiscan.report.rendering.html import render
-from phiscan.report.sections import patients as patients_section
+from phiscan.report.sections import counts as patients_section
 from phiscan.review.store import Store
 from tests.empty_database import new_store
 from tests.report.page import visible_text

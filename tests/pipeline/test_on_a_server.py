@@ -10,7 +10,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from phiscan.review.maintenance import copying as moving
+from phiscan.review.maintenance import backup as moving
 from tests.pipeline.harness import Tool, write_share
 from tests.pipeline.rows import database_rows
 from tests.waiting import wait_until

@@ -2,7 +2,7 @@
 
 import pytest
 
-from phiscan.review.accounts.totp import STEP_S, code_at
+from phiscan.review.accounts.second_factor import STEP_S, code_at
 
 SECRET = b"12345678901234567890"
 

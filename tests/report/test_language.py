@@ -12,11 +12,10 @@ from click.testing import CliRunner
 
 from phiscan.cli import app
 from phiscan.language import using
-from phiscan.report.export import private_json
+from phiscan.report.export import report_json
 from phiscan.report.gather import Report, gather
 from phiscan.report.pack import pack, write_pack
-from phiscan.report.private.pack import render_private
-from phiscan.report.private.release import private_report
+from phiscan.report.private.release import private_report, render_private
 from tests import pseudo
 from tests.report.desk_day import DAY, day_at_the_desk, two_scans
 from tests.report.synthetic import Made, decide_referred, fill, share
@@ -146,10 +145,10 @@ def test_a_private_report_is_marked_and_its_json_english(
     large: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data = private_report(large.database, None, home=tmp_path, epsilon=1.0, delta=0.0, now=NOW)
-    english = private_json(data)
+    english = report_json(data)
     with using("fr"):
         assert "Chiffres bruités" in render_private(data)
-    assert private_json(data) == english
+    assert report_json(data) == english
     pseudo.use(monkeypatch)
     with using("fr"):
         assert pseudo.unmarked(render_private(data), DATA) == set()

@@ -12,8 +12,7 @@ from click.testing import CliRunner, Result
 from phiscan.cli.report import report
 from phiscan.errors import InputError
 from phiscan.report.gather import gather
-from phiscan.report.private.pack import private_pack
-from phiscan.report.private.release import private_report
+from phiscan.report.private.release import private_pack, private_report
 from phiscan.store.database import open_database
 from tests.report.page import json_numbers, parsed, shown_numbers
 from tests.report.synthetic import NOW, Made, decide_referred, failed, fill, share

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from phiscan.model import EntityType
 from phiscan.report.gather import gather
 from phiscan.report.pack import pack
-from phiscan.report.sections.corrected_scores import NO_SPANS, NO_TOPICS
-from phiscan.report.sections.type_levels import ROOT, type_levels
+from phiscan.report.sections.counts import ANY_KIND, type_levels
+from phiscan.report.sections.reviewers import NO_SPANS, NO_TOPICS
 from phiscan.report.spans.files import read_type_map
 from tests.report.page import visible_text
 from tests.report.synthetic import NOW, Made, decide_referred, share
@@ -23,9 +23,9 @@ def test_counts_a_file_once_per_label_and_findings_as_often_as_they_are() -> Non
     distinct = {"HEALTH_CARD": 2, "HEALTH_PLAN": 1, "PERSON": 2}
     found = {c.name: c for c in type_levels(findings, distinct, frozenset({1})).counts}
     plan = found["(I) Health plan beneficiary numbers"]
-    assert (plan.level, plan.parent) == (1, ROOT)
+    assert (plan.level, plan.parent) == (1, ANY_KIND)
     assert (plan.findings, plan.distinct, plan.files, plan.phi_files) == (5, 3, 2, 1)
-    everything = found[ROOT]
+    everything = found[ANY_KIND]
     assert (everything.level, everything.parent) == (2, "")
     assert (everything.findings, everything.distinct, everything.files, everything.phi_files) == (7, 5, 2, 1)
     card = found["HEALTH_CARD"]

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from phiscan.model import FileResult
 from phiscan.review.store import Store
 from phiscan.review.worklist import queue
-from phiscan.review.worklist.finding_cache import MIN_FINDINGS, FindingCache
+from phiscan.review.worklist.queue import MIN_FINDINGS, FindingCache
 from phiscan.store.tables import examination, finding
 from tests.review.results import finding as found
 from tests.review.results import referred, scan

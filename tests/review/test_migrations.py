@@ -11,7 +11,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy.dialects import postgresql
 
 from phiscan.errors import StoreError
-from phiscan.review.maintenance import backup, copying
+from phiscan.review.maintenance import backup
 from phiscan.review.store import Store
 from phiscan.store import database as database_module
 from phiscan.store import migrations
@@ -126,7 +126,6 @@ def later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(migrations, "alembic_config", lambda: config)
     for module in (database_module, backup):
         monkeypatch.setattr(module, "SCHEMA_VERSION", "0002")
-    monkeypatch.setattr(copying, "SCHEMA_VERSION", "0002")
 
 
 def test_a_database_of_the_baseline_is_migrated_and_keeps_its_rows(

@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from phiscan.errors import InputError, StoreError
 from phiscan.model import Verdict
 from phiscan.review.maintenance import backup
-from phiscan.review.maintenance import copying as moving
+from phiscan.review.maintenance import backup as moving
 from phiscan.review.retention import purging
 from phiscan.review.retention.deletion_plan import Retention
 from phiscan.review.store import Store
@@ -254,7 +254,7 @@ import sqlalchemy as sa
 from datetime import datetime, UTC
 from pathlib import Path
 from phiscan.review.maintenance import backup
-from phiscan.review.maintenance import copying as moving
+from phiscan.review.maintenance import backup as moving
 from phiscan.review.retention import purging
 from phiscan.store.database import open_database
 from phiscan.review.retention.deletion_plan import Retention
@@ -355,7 +355,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from phiscan.errors import PhiscanError
 from phiscan.review.maintenance import backup
-from phiscan.review.maintenance import copying as moving
+from phiscan.review.maintenance import backup as moving
 from phiscan.store.tables import SCHEMA_VERSION
 import resource, signal
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

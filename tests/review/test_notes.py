@@ -38,6 +38,7 @@ def written(store: Store) -> Store:
         ("lives at 12 Harbour Road Kingston, ON.", "lives at [STREET_ADDRESS]."),
         ("mail c.okafor@mail.example; born 3 May 1961", "mail [EMAIL]; born [DATE]"),
         ("the letter is of 4 May 1961, call 613-555-0198", "the letter is of 4 May 1961, call 613-555-0198"),
+        ("613-555-0199, then 613-555-0199 and 6135550199", "[PHONE], then [PHONE] and [PHONE]"),
         ("asked Okafor about it", "asked [PERSON] about it"),
         ("chidi says OKAFOR's letter", "[PERSON] says [PERSON]'s letter"),
         ("Lind, Chidi (again)", "[PERSON], [PERSON] (again)"),
@@ -52,6 +53,16 @@ def test_what_was_found_in_the_file_is_masked(written: Store, typed: str, kept: 
     assert written.item(1).decisions[-1].note == kept
     written.desk.decide(1, Verdict.NOT_PHI, reviewer="ada", note=typed, now=later(1), token="t")
     assert written.item(1).decisions[-1].note == kept
+
+
+def test_a_long_note_is_masked_everywhere(written: Store) -> None:
+    filler = " ".join(f"word{number}" for number in range(1_000))
+    typed = f"613-555-0199 {filler} Okafor {filler[:500]} c.okafor@mail.example 613-555-0199"
+    (made,) = written.decide_all([(1, Verdict.PHI)], reviewer="ada", note=typed[-9_000:], now=NOW)
+    assert made.note.endswith("[EMAIL] [PHONE]")
+    assert " [PERSON] " in made.note
+    (made,) = written.decide_all([(1, Verdict.PHI)], reviewer="ada", note=typed[:9_000], now=NOW)
+    assert made.note.startswith("[PHONE] word0 word1 ")
 
 
 def test_identifiers_of_another_file_stay(written: Store) -> None:

@@ -11,7 +11,7 @@ from phiscan.model import Verdict
 from phiscan.review.accounts.sign_in import SignedIn
 from phiscan.review.accounts.users import Role
 from phiscan.review.records import summaries
-from phiscan.review.retention import holds, purging
+from phiscan.review.retention import deletion_plan, purging
 from phiscan.review.retention.deletion_plan import DAYS_PER_YEAR, Retention
 from phiscan.review.retention.purging import Certificate
 from phiscan.review.store import Store
@@ -62,7 +62,7 @@ def everything(store: Store) -> object:
 
 def hold(store: Store, state: str = "placed", **what: object) -> None:
     store._database.write(
-        lambda c: holds.set_holds(c, state=state, reason="case 7", by="ada", now=NOW, **what)  # type: ignore[arg-type]
+        lambda c: deletion_plan.set_holds(c, state=state, reason="case 7", by="ada", now=NOW, **what)  # type: ignore[arg-type]
     )
 
 
@@ -162,7 +162,7 @@ def test_a_legal_hold_keeps_everything_about_its_file(store: Store, what: dict[s
     assert purge(store, years(30)).counts == {}
     assert everything(store) == before
     with store._database.read() as connection:
-        (held,) = holds.holds(connection)
+        (held,) = deletion_plan.holds(connection)
     assert (held.root, held.path, held.reason) == ("/share", LETTER if "files" in what else "", "case 7")
     hold(store, "lifted", **what)
     assert {"file", "decision", "examination", "audit_log"} <= set(purge(store, years(30)).counts)
@@ -178,10 +178,10 @@ def test_a_hold_needs_a_reason_and_something_to_stand_on(store: Store) -> None:
     with pytest.raises(InputError, match="file 99: no such file; expected a number that"):
         hold(store, files=[1, 99])
     with store._database.read() as connection:
-        assert not holds.holds(connection)  # not on the first either
+        assert not deletion_plan.holds(connection)  # not on the first either
     with pytest.raises(InputError, match="reason: expected a text"):
         store._database.write(
-            lambda c: holds.set_holds(c, state="placed", files=[1], reason=" ", by="ada", now=NOW)
+            lambda c: deletion_plan.set_holds(c, state="placed", files=[1], reason=" ", by="ada", now=NOW)
         )
 
 

@@ -14,7 +14,7 @@ from phiscan.model import PatientCheck, Verdict
 from phiscan.review.accounts.users import Role, SignedIn
 from phiscan.review.decisions import model_versions as models
 from phiscan.review.records.items import AuditCheck
-from phiscan.review.retention import holds, purging
+from phiscan.review.retention import deletion_plan, purging
 from phiscan.review.retention.deletion_plan import Retention
 from phiscan.review.store import Store
 from tests.cli.program import run
@@ -406,7 +406,7 @@ def test_a_changed_database_is_not_purged(kept: Store, database: Path) -> None:
 
 def test_holds_do_not_change_what_is_proved(kept: Store) -> None:
     kept.database.write(
-        lambda connection: holds.set_holds(
+        lambda connection: deletion_plan.set_holds(
             connection, state="placed", files=[1], reason="case", by="ada", now=later(50)
         )
     )

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from phiscan.errors import InputError
 from phiscan.model import Verdict
 from phiscan.report.gather import gather
-from phiscan.review.decisions.group_verdicts import MAX_AT_ONCE
+from phiscan.review.decisions.verdicts import MAX_AT_ONCE
 from phiscan.review.store import Store
 from phiscan.review.worklist.folder_totals import FolderTotal
 from phiscan.review.worklist.model import Exposure, WorkFilter, WorkState

@@ -9,7 +9,7 @@ import socketserver
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pypdfium2
 import pytest
@@ -32,6 +32,7 @@ from tests.web.conftest import OWN, PASSWORD, Browser
 
 Visit = Callable[[str], Browser]
 WIDE = 0o100644
+NAMES = ("open.txt", "gone.txt", "closed.txt", "edited.txt", "other.txt")
 HOSPITAL = Organization("General Hospital", "A. Officer, 555-0100", ("ontario", "quebec"))
 
 
@@ -44,9 +45,8 @@ def readable(name: str, mode: int, content: str = "") -> FileResult:
 @pytest.fixture
 def confirmed(store: Store) -> dict[str, int]:
     """Scan files that everyone may read beside the first scan's, confirm them, and return their numbers."""
-    names = ("open.txt", "gone.txt", "closed.txt", "edited.txt", "other.txt")
-    scan(store, [readable(name, WIDE) for name in names], root=b"/wide", minutes=2)
-    numbers = {name: store.find(name) for name in names}
+    scan(store, [readable(name, WIDE) for name in NAMES], root=b"/wide", minutes=2)
+    numbers = {name: store.find(name) for name in NAMES}
     for name, number in numbers.items():
         verdict = Verdict.NOT_PHI if name == "other.txt" else Verdict.PHI
         store.desk.decide(number, verdict, reviewer="reviewer", now=later(5))
@@ -324,6 +324,147 @@ def test_an_owner_gets_a_number_and_a_link_and_no_name(
     )
 
 
+def test_the_evidence_is_that_of_the_breach_with_that_of_now_beside_it(
+    browser: Visit, store: Store, number: int
+) -> None:
+    closed = replace(readable("open.txt", 0o100600), n_people=2, people_interval=(2, 2))
+    closed = replace(
+        closed, source=replace(closed.source, readers=("jroe",)), finding_counts=(("PERSON", 1),)
+    )
+    scan(store, [closed], root=b"/wide", minutes=10)  # the other file is gone
+    client = browser("lead").client
+    for changed in (False, True):  # first only its access, then its content too
+        if changed:
+            cleaned = replace(closed, content_hash="cleaned")
+            scan(store, [cleaned], root=b"/wide", minutes=12)
+            verdict = {"reviewer": "lead", "now": later(14)}
+            store.desk.decide(store.find("open.txt"), Verdict.NOT_PHI, **verdict)  # type: ignore[arg-type]
+        page = client.get(f"/incidents/{number}").text
+        assert "14, from 5 to 18 (estimate; copies of one content count once). <strong>Now</strong> 2" in page
+        assert re.search(r"everyone[^<]*\(2\)\. <strong>Now</strong> ", page)
+        assert "14" in client.get("/incidents").text
+        (row,) = csv.DictReader(io.StringIO(client.get("/incidents/register/csv").text))
+        assert (row["people"], row["people_high"]) == ("14", "18")
+
+
+def test_without_a_remedy_nothing_is_said_about_now(browser: Visit, number: int) -> None:
+    page = browser("lead").client.get(f"/incidents/{number}").text
+    assert "<strong>Now</strong>" not in page
+
+
+def test_the_day_of_discovery_stays_when_files_move_or_are_decided_again(
+    browser: Visit, store: Store, number: int
+) -> None:
+    shown = 'Discovered</dt><dd><time datetime="2026-11-20T08:35:00+00:00"'  # the first verdict
+    client = browser("lead").client
+    assert shown in client.get(f"/incidents/{number}").text
+    moved = [replace(readable(name, WIDE), source=readable(f"x/{name}", WIDE).source) for name in NAMES]
+    scan(store, moved, root=b"/wide", minutes=10)
+    assert shown in client.get(f"/incidents/{number}").text
+    place = store.find("x/gone.txt")
+    assert place in store.desk.incident(number).files
+    store.desk.decide(place, Verdict.PHI, reviewer="lead", now=later(200), override=True)
+    assert shown in client.get(f"/incidents/{number}").text
+
+
+@pytest.mark.usefixtures("chosen")
+@pytest.mark.parametrize(
+    ("given", "line"),
+    [
+        (("discovered", "9999-12-31"), "Day of the discovery: expected year-month-day, from 1990-01-01 to"),
+        (("discovered", "soon"), "Day of the discovery: expected year-month-day"),
+        (("counted", "about 40"), "People affected: expected a whole number"),
+    ],
+)
+def test_an_invalid_value_is_one_line_on_the_form_which_keeps_what_was_typed(
+    browser: Visit, store: Store, number: int, given: tuple[str, str], line: str
+) -> None:
+    field, typed = given
+    client = browser("reviewer").client
+    form = {"name": ["happened", field], "text": ["A long\r\nstory", typed]}
+    answer = client.post(f"/incidents/{number}", data=form, headers=OWN)
+    assert answer.status_code == 400
+    assert line in answer.text
+    assert f'value="{typed}"' in answer.text
+    assert "A long\r\nstory</textarea>" in answer.text
+    assert "happened" not in store.desk.incident(number).texts
+    assert client.get("/incidents").status_code == 200
+
+
+@pytest.mark.usefixtures("chosen")
+def test_a_stale_page_says_who_changed_what_and_keeps_what_was_typed(
+    browser: Visit, store: Store, number: int
+) -> None:
+    client = browser("reviewer").client
+    page = client.get(f"/incidents/{number}").text
+    (last,) = set(re.findall(r'name="seen" value="(\d+)"', page))
+    store.desk.write_incident(
+        number, {"happened": "by lead", "quebec.sensitivity": "high"}, by="lead", now=later(7)
+    )
+    form = {"seen": last, "name": ["title", "happened", "found"], "text": ["Ward folder", "mine", "a call"]}
+    answer = client.post(f"/incidents/{number}", data=form, headers=OWN)
+    assert answer.status_code == 409
+    assert "<strong>lead</strong> wrote: What happened, and how" in answer.text
+    assert "Sensitivity of the information concerned" in answer.text
+    for kept in ("mine</textarea>", "a call</textarea>", "<strong>Stored now</strong> by lead"):
+        assert kept in answer.text
+    assert store.desk.incident(number).texts["happened"] == "by lead"
+    (fresh,) = set(re.findall(r'name="seen" value="(\d+)"', answer.text))
+    assert client.post(f"/incidents/{number}", data={**form, "seen": fresh}, headers=OWN).status_code == 303
+    assert store.desk.incident(number).texts["happened"] == "mine"
+    lead = browser("lead").client
+    decision = {"state": "closed", "reason": "No\r\nrisk.", "seen": last}
+    answer = lead.post(f"/incidents/{number}/state", data=decision, headers=OWN)
+    assert answer.status_code == 409
+    assert "No\r\nrisk.</textarea>" in answer.text
+    assert '<option value="closed" selected>' in answer.text
+    decision["seen"] = re.findall(r'name="seen" value="(\d+)"', answer.text)[0]
+    assert lead.post(f"/incidents/{number}/state", data=decision, headers=OWN).status_code == 303
+    page = lead.get(f"/incidents/{number}").text
+    assert "No<br>risk." in page
+    late = client.post(f"/incidents/{number}", data={**form, "text": ["t", "late", ""]}, headers=OWN)
+    assert late.status_code == 409  # closed meanwhile: the text can still be copied
+    assert "late</textarea>" in late.text
+
+
+def test_line_ends_are_shown_and_no_escape(browser: Visit, number: int) -> None:
+    form = {"name": "happened", "text": "One.\r\nTwo \u202e<b>.\rThree."}
+    browser("reviewer").client.post(f"/incidents/{number}", data=form, headers=OWN)
+    page = browser("auditor").client.get(f"/incidents/{number}").text
+    assert "One.<br>Two \\u202e&lt;b&gt;.<br>Three." in page
+    assert "\\x0" not in page
+
+
+def test_an_incident_without_files_is_listed_and_registered(
+    browser: Visit, store: Store, number: int
+) -> None:
+    store.desk.write_incident(
+        number, {}, remove=store.desk.incident(number).files, by="reviewer", now=later(7)
+    )
+    client = browser("lead").client
+    page = client.get("/incidents").text
+    assert "Ward folder" in page
+    assert "/incidents/register/csv" in page
+    assert client.get(f"/incidents/{number}").status_code == 200
+    (row,) = csv.DictReader(io.StringIO(client.get("/incidents/register/csv").text))
+    assert row["files"] == "0"
+
+
+def test_more_than_a_thousand_files_are_chosen_at_once(browser: Visit, store: Store) -> None:
+    names = [f"f{one:04}.txt" for one in range(1, 1_103)]
+    scan(store, [readable(name, WIDE) for name in names], root=b"/many", minutes=2)
+    files = [store.find(name) for name in names]
+    client = browser("reviewer").client
+    page = client.post("/incidents/choose", data={"file": files}, headers=OWN)
+    assert page.text.count('name="file"') == len(files)
+    answer = client.post("/incidents", data={"file": files, "title": "Share"}, headers=OWN)
+    assert answer.headers["location"] == "/incidents/1"
+    assert client.get("/incidents/1").status_code == 200
+    given = {"file": files[:1_050]}
+    assert client.post("/incidents/1", data=given, headers=OWN).status_code == 303
+    assert len(store.desk.incident(1).files) == 52
+
+
 @pytest.mark.parametrize(
     ("table", "why"),
     [
@@ -354,6 +495,40 @@ def test_the_clocks_are_those_of_the_rules_the_shortest_first() -> None:
     many = [one.id for one, _end in running([laws["hipaa"]], found, (400, 700))]
     assert {"hipaa.secretary", "hipaa.media", "hipaa.annual"} <= set(many)  # each may apply
     assert "hipaa.annual" not in [one.id for one, _end in running([laws["hipaa"]], found, (600, 700))]
+
+
+def test_a_clock_ends_with_the_calendar_and_not_with_an_error() -> None:
+    last = datetime(9999, 12, 20, tzinfo=UTC)
+    for law in jurisdictions().values():
+        for clock, end in running([law], last, (1, 900), last):
+            assert end is None or end > last, clock.id
+    clock = jurisdictions()["hipaa"].clocks[0]
+    assert replace(clock, after={"hours": 10**12}).ends(NOW) is None
+    assert replace(clock, after={"months": 10**6}).ends(NOW) is None
+
+
+def test_records_are_kept_from_the_day_that_the_rule_names() -> None:
+    last = NOW + timedelta(days=400)
+    laws = [jurisdictions()[name] for name in ("canada", "hipaa", "quebec")]
+    kept = {clock.id: end for clock, end in running(laws, NOW, (1, 9), last) if clock.keep}
+    midnight = last.replace(hour=0, minute=0)
+    assert kept["hipaa.record"] == midnight.replace(year=midnight.year + 6)
+    assert kept["canada.record"] == midnight.replace(year=midnight.year + 2)
+    assert kept["quebec.register"] == NOW.replace(year=NOW.year + 5, hour=0, minute=0)  # r. 3.1, s. 8
+    limits = {clock.id: end for clock, end in running(laws, NOW, (1, 9), last) if not clock.keep}
+    assert limits["hipaa.individuals"] == NOW.replace(hour=0, minute=0) + timedelta(days=60)
+
+
+@pytest.mark.usefixtures("chosen")
+def test_the_year_of_the_statistics_is_of_utc_unless_a_day_is_written(
+    browser: Visit, store: Store, number: int
+) -> None:
+    client = browser("lead").client
+    assert "end in UTC" in client.get(f"/incidents/{number}").text
+    address = f"/incidents/{number}/forms/ontario.statistics/txt"
+    assert "2026-11-20 (UTC)" in client.get(address).text
+    store.desk.write_incident(number, {"discovered": "2026-01-02"}, by="lead", now=later(8))
+    assert "    2026-01-02\n" in client.get(address).text
 
 
 def test_every_rule_is_in_both_languages_and_every_form_names_known_values() -> None:

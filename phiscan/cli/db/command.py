@@ -16,9 +16,9 @@ from phiscan.cli.scan.lock import keep_scans_out
 from phiscan.config import Config, load_config
 from phiscan.errors import InputError
 from phiscan.review.maintenance import backup as backups
+from phiscan.review.maintenance import backup as moving
 from phiscan.review.maintenance import condition, key_rotation
-from phiscan.review.maintenance import copying as moving
-from phiscan.review.retention import holds, purging
+from phiscan.review.retention import deletion_plan, purging
 from phiscan.review.retention.deletion_plan import policy_of
 from phiscan.review.retention.purging import Certificate
 from phiscan.review.worklist import queue
@@ -114,7 +114,7 @@ def hold(
             with database.read() as connection:
                 numbers = [queue.find(connection, path) for path in files]
             database.write(
-                lambda connection: holds.set_holds(
+                lambda connection: deletion_plan.set_holds(
                     connection,
                     state="lifted" if lift else "placed",
                     files=numbers,
@@ -126,7 +126,7 @@ def hold(
                 durable=True,
             )
         with database.read() as connection:
-            standing = holds.holds(connection)
+            standing = deletion_plan.holds(connection)
     if as_json:
         listed = [
             {
@@ -163,15 +163,16 @@ def _database(config: Config) -> Iterator[Database]:
 
 
 def _lines(made: Certificate, *, dry_run: bool) -> Iterator[str]:
+    kept = f"{made.n_holds} legal holds are in force, {made.n_incidents} incidents are not closed"
     if made.id is None or not made.counts:
-        yield "nothing to purge" + (f"; {made.n_holds} legal holds are in force" if made.n_holds else "")
+        yield "nothing to purge" + (f"; {kept}" if made.n_holds or made.n_incidents else "")
         return
     done = "would be purged" if dry_run else f"purged on {made.purged[:10]} by {visible(made.purged_by)}"
     yield ("" if dry_run else f"certificate {made.id}: ") + f"{sum(made.counts.values()):,} rows {done}"
     for table, n_rows in made.counts.items():
         yield f"  {table:<22} {n_rows:>14,}"
     if made.oldest and made.newest:
-        yield f"from {made.oldest[:10]} to {made.newest[:10]}; {made.n_holds} legal holds"
+        yield f"from {made.oldest[:10]} to {made.newest[:10]}; {kept}"
     yield f"sha256 {made.digest}"
 
 

@@ -1,4 +1,4 @@
-"""The performance figures of a scan with differential privacy; the exact ones do not leave this module."""
+"""Figures of a scan with differential privacy, and their pack; the exact ones do not leave this module."""
 
 from __future__ import annotations
 
@@ -8,19 +8,27 @@ import hmac
 import json
 import os
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
 from phiscan import __version__
 from phiscan.errors import InputError
+from phiscan.language import SOURCE as ENGLISH
+from phiscan.language import current, install, using
 from phiscan.language import lazy_gettext as _
 from phiscan.metrics.differential_privacy import Spent, compose, laplace_library, noise_scale, release
 from phiscan.metrics.ranking import auc_roc, average_precision, rank
 from phiscan.model import Referral, Verdict
 from phiscan.report.data.scan_rows import read_decided
+from phiscan.report.export import report_json, table_csv
+from phiscan.report.pack import PDF, write_files
+from phiscan.report.rendering.html import count, moment, number
+from phiscan.report.rendering.table import Column, Table
 from phiscan.review.worklist.model import FileRecord
 from phiscan.store.database import Database
 
@@ -357,3 +365,77 @@ def _ranked(  # noqa: PLR0917 (one release is all of these)
 
 def _warning(*, drowns: bool) -> str:
     return _("the noise drowns the figure: too few files for this epsilon") if drowns else ""
+
+
+_TABLE = "tables/private.csv"
+_NAMES = frozenset({"report.html", "report.json", PDF, "tables", _TABLE})
+
+
+def private_pack(data: PrivateData) -> Mapping[str, str]:
+    """Return the text of every file of the pack except the PDF, by its name in the folder."""
+    return {
+        "report.html": render_private(data),
+        "report.json": report_json(data),
+        _TABLE: table_csv(_figures(data)),
+    }
+
+
+def render_private(data: PrivateData) -> str:
+    """Return the page; every number is in a ``data`` element with its unrounded value."""
+    environment = Environment(
+        loader=PackageLoader("phiscan.report", "templates"), autoescape=True, undefined=StrictUndefined
+    )
+    install(environment)
+    environment.filters.update(count=count, number=number, moment=moment)
+    return environment.get_template("private.html.j2").render(language=current(), r=data)
+
+
+def check_folder(folder: Path) -> None:
+    """Refuse a folder with anything but an earlier private pack, whose files will all be replaced.
+
+    Call it before the release: a full report next to the noisy figures would defeat them.
+
+    Raises:
+        InputError: the folder contains other files, or cannot be read.
+    """
+    try:
+        found = {path.relative_to(folder).as_posix() for path in folder.rglob("*")}
+        earlier = folder / "report.json"
+        if earlier.is_file() and '"spent_epsilon"' not in earlier.read_text("utf-8", "replace"):
+            found.add("a full report")
+    except OSError as error:
+        message = f"{folder}: cannot be read: {error.strerror}"
+        raise InputError(message) from None
+    if found - _NAMES:
+        message = f"{folder}: expected a new or empty folder; what lies there would be published too"
+        raise InputError(message)
+
+
+def write_private_pack(data: PrivateData, folder: Path, *, language: str = ENGLISH) -> tuple[Path, ...]:
+    """Write the pack.
+
+    Raises:
+        InputError: the folder cannot be written.
+    """
+    texts = private_pack(data)
+    with using(language):
+        texts = {**texts, "report.html": render_private(data)}
+    return write_files(texts, folder, language=language)
+
+
+def _figures(data: PrivateData) -> Table:
+    columns = (
+        Column("name", _("Figure")),
+        Column("value", _("Released"), "number"),
+        Column("noise95", _("Noise, 95% within"), "number"),
+        Column("mechanism", _("Noise")),
+        Column("epsilon", _("Epsilon"), "number"),
+        Column("delta", _("Delta"), "number"),
+        Column("warning", _("Warning")),
+        Column("reason", _("Remark")),
+    )
+    rows = [
+        (f.name, f.value, f.noise95, f.mechanism, f.epsilon, f.delta, f.warning, f.reason)
+        for f in data.figures
+    ]
+    return Table("private", _("Figures released with differential privacy"), columns, tuple(rows))

@@ -1,18 +1,27 @@
-"""Counts of the report: by identifier type, format, folder, reviewer, health topic; people at risk."""
+"""Counts of the report: by type and its levels, format, folder, reviewer, topic; people and patients."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
+from phiscan.errors import ConfigError
 from phiscan.language import lazy_gettext as _
+from phiscan.metrics.hierarchy import REPRESENTATION, Hierarchy
 from phiscan.model import EntityType, Referral, Verdict
+from phiscan.patients.affected import NOTICE_AT, UNKNOWN, matched_patients
+from phiscan.patients.index import open_index
+from phiscan.report.data.estimates import AffectedPatients, LevelCount, TypeLevels
 from phiscan.report.data.report import DecisionRow, Group, People, Reviewer, Topic, TypeCount
 from phiscan.report.data.scan_rows import StoredScan
-from phiscan.report.words import ENTITY_TYPES
+from phiscan.report.spans.files import read_type_map
+from phiscan.report.words import ENTITY_TYPES, plain
 from phiscan.review.records.items import Decision
 from phiscan.review.worklist.model import FileRecord
+from phiscan.store.database import Database
 from phiscan.visible import visible
 
 FOLDER_DEPTH = 2
@@ -207,3 +216,97 @@ def reviewers(stored: StoredScan) -> tuple[Reviewer, ...]:
             )
         )
     return tuple(found)
+
+
+ANY_KIND = _("any identifier")
+LEVELS_SOURCE = _("45 CFR 164.514(b)(2)(i); counts in the hierarchy: Falis et al. (2021), CoPHE")
+NO_SCORES = _(
+    "These are counts, not scores. Precision and recall need files whose identifiers and "
+    "health topics people have checked one by one; a verdict says only whether a "
+    "file is PHI. Where reviewers have done so, the scores stand under “How well spans "
+    "and topics are found”."
+)
+
+
+def type_levels(
+    findings: Mapping[int, Counter[str]], distinct: Mapping[str, int], confirmed: frozenset[int]
+) -> TypeLevels:
+    """Count findings at every level, a file once per label however many of its types are below it.
+
+    Args:
+        findings: number by type, by referred file.
+        distinct: distinct values by type; values of different types are never the same.
+        confirmed: files confirmed as PHI.
+
+    Raises:
+        InputError: the table of types cannot be read.
+
+    Source: Falis et al. (2021): counts are preserved from the leaves upwards.
+    """
+    identifiers = read_type_map("hipaa")
+    types = [str(kind) for kind in EntityType]
+    tree = Hierarchy(
+        {name: [identifiers[name]] for name in types} | {identifiers[name]: [ANY_KIND] for name in types}
+    )
+    above = {name: [next(iter(level)) for level in tree.levels_above(name)] for name in types}
+    n_findings: Counter[str] = Counter()
+    n_distinct: Counter[str] = Counter()
+    n_files: Counter[str] = Counter()
+    n_confirmed: Counter[str] = Counter()
+    for file_id, of_file in findings.items():
+        labels = {label for name in of_file for label in above[name]}
+        n_files.update(labels)
+        if file_id in confirmed:
+            n_confirmed.update(labels)
+        for name, count in of_file.items():
+            n_findings.update(dict.fromkeys(above[name], count))
+    for name, count in distinct.items():
+        n_distinct.update(dict.fromkeys(above[name], count))
+    paths = sorted({tuple(reversed(above[name][place:])) for name in types for place in range(3)})
+    return TypeLevels(
+        counts=tuple(
+            LevelCount(
+                level=len(above[types[0]]) - len(path),
+                name=path[-1],
+                label=ENTITY_TYPES[EntityType(path[-1])] if path[-1] in types else plain(path[-1]),
+                parent=plain(path[-2]) if len(path) > 1 else "",
+                findings=n_findings[path[-1]],
+                distinct=n_distinct[path[-1]],
+                files=n_files[path[-1]],
+                phi_files=n_confirmed[path[-1]],
+            )
+            for path in paths
+            if n_findings[path[-1]]
+        ),
+        representation=REPRESENTATION,
+        no_scores=NO_SCORES,
+        source=LEVELS_SOURCE,
+    )
+
+
+def affected_patients(
+    database: Database, examinations: Mapping[int, int], folder: Path | None
+) -> AffectedPatients | None:
+    """Return the patients of all files, each once; files without comparison are excluded.
+
+    Args:
+        database: the review database.
+        examinations: current examination by file.
+        folder: folder of the patient index, which contains states and provinces.
+    """
+    with database.read() as connection:
+        matched = matched_patients(connection, list(examinations.values()))
+    if not matched:
+        return None
+    index = None
+    if folder is not None:
+        with suppress(ConfigError):
+            index = open_index(folder)
+    everybody = set().union(*matched.values())
+    regions = None
+    if index is not None:
+        counts = Counter(visible(index.region_of(one)) or UNKNOWN for one in everybody)
+        regions = dict(sorted(counts.items()))
+    notice = tuple(name for name, n in (regions or {}).items() if n >= NOTICE_AT and name != UNKNOWN)
+    of_file = [matched[result] for result in examinations.values() if result in matched]
+    return AffectedPatients(len(everybody), regions, notice, len(of_file), sum(not one for one in of_file))

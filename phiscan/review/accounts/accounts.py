@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from phiscan.errors import InputError
 from phiscan.language import gettext as _
 from phiscan.review.audit import log as audit
-from phiscan.review.integrity import account_states
+from phiscan.review.integrity import digests
 from phiscan.store.database import inserted_id
 from phiscan.store.tables.users import Role, UserEvent, user_account
 
@@ -118,7 +118,7 @@ def log(
     row = {"event": event.value, "user_id": user_id, "value": value, "address": address, "at": now}
     name = connection.execute(sa.select(user_account.c.name).where(user_account.c.id == user_id)).scalar()
     details = {"user": user_id, "name": name, "value": value}
-    details |= account_states.details_of(connection, changes or {})
+    details |= digests.state_details(connection, changes or {})
     audit.record(connection, event.value, row, details, by=actor, now=now)
 
 

@@ -10,11 +10,13 @@ from __future__ import annotations
 import hmac
 import json
 import secrets
+import struct
 from base64 import b32encode, b64decode, b64encode
 from binascii import Error as NotBase64Error
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final
+from urllib.parse import quote, urlencode
 
 import sqlalchemy as sa
 from cryptography.exceptions import InvalidTag
@@ -22,12 +24,61 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from phiscan.errors import InputError, StoreError
 from phiscan.language import gettext as _
-from phiscan.review.accounts import totp
 from phiscan.review.accounts.accounts import Changes, get
 from phiscan.review.audit import log as audit
-from phiscan.review.integrity import account_states
+from phiscan.review.integrity import digests
 from phiscan.store import seals, signed_head
 from phiscan.store.tables.users import recovery_code, user_account
+
+N_SECRET_BYTES: Final = 20  # as long as SHA-1, which RFC 4226 asks for
+N_DIGITS: Final = 6
+STEP_S: Final = 30
+DRIFT_STEPS: Final = 1  # tolerated clock difference: one step in either direction
+ISSUER: Final = "phiscan"
+
+
+def code_at(secret: bytes, step: int, *, digits: int = N_DIGITS) -> str:
+    """Return the code of one time step.
+
+    >>> code_at(b"12345678901234567890", 59 // 30, digits=8)
+    '94287082'
+    """
+    mac = hmac.digest(secret, struct.pack(">Q", step), "sha1")
+    at = mac[-1] & 0xF
+    number = int.from_bytes(mac[at : at + 4], "big") & 0x7FFFFFFF
+    return str(number % 10**digits).zfill(digits)
+
+
+def step_of(now: datetime) -> int:
+    """Return the number of the time step of a moment."""
+    return int(now.timestamp()) // STEP_S
+
+
+def matching_step(secret: bytes, code: str, *, now: datetime) -> int | None:
+    """Return the time step near now that matches a code; None = none. All are compared, in constant time."""
+    present = step_of(now)
+    found = None
+    for step in range(present - DRIFT_STEPS, present + DRIFT_STEPS + 1):
+        if hmac.compare_digest(code_at(secret, step).encode(), code.encode("utf-8", "replace")):
+            found = step
+    return found
+
+
+def written(secret: bytes) -> str:
+    """Return the secret for typing into a phone: base 32 in groups of four.
+
+    >>> written(b"12345678901234567890")
+    'GEZD GNBV GY3T QOJQ GEZD GNBV GY3T QOJQ'
+    """
+    text = b32encode(secret).decode()
+    return " ".join(text[at : at + 4] for at in range(0, len(text), 4))
+
+
+def address(secret: bytes, name: str) -> str:
+    """Return the otpauth address for the QR code of authenticator programs."""
+    query = urlencode({"secret": b32encode(secret).decode(), "issuer": ISSUER})
+    return f"otpauth://totp/{ISSUER}:{quote(name, safe='')}?{query}"
+
 
 ACTION: Final = "second_factor"
 N_RECOVERY_CODES: Final = 10
@@ -53,7 +104,7 @@ def propose(connection: sa.Connection, user_id: int, session_id: int, *, now: da
     Raises:
         StoreError: the store has no key.
     """
-    secret = secrets.token_bytes(totp.N_SECRET_BYTES)
+    secret = secrets.token_bytes(N_SECRET_BYTES)
     text = json.dumps([b64encode(secret).decode(), now.timestamp()])
     return secret, _seal(connection, text.encode(), f"proposal {user_id} {session_id}")
 
@@ -86,7 +137,7 @@ def turn_on(
     Raises:
         InputError: the account has a second factor already.
     """
-    step = totp.matching_step(secret, code, now=now)
+    step = matching_step(secret, code, now=now)
     if step is None:
         return None
     if get(connection, user_id).has_second_factor:
@@ -154,7 +205,7 @@ def log(
     """Append one event and its entry in the audit log."""
     row = {"event": change.value, "user_id": user_id, "address": address, "at": now}
     details = {"user": user_id, "name": get(connection, user_id).name, "value": change.value}
-    details |= account_states.details_of(connection, changes or {})
+    details |= digests.state_details(connection, changes or {})
     audit.record(connection, ACTION, row, details, by=by, now=now)
 
 
@@ -166,7 +217,7 @@ def accept(
     secret = _open(connection, account.second_factor, f"account {account.id}")
     if secret is None:
         return False
-    step = totp.matching_step(secret, plain, now=now)
+    step = matching_step(secret, plain, now=now)
     if step is not None:
         later = (user_account.c.id == account.id) & (user_account.c.second_factor_step < step)
         update = user_account.update().where(later).values(second_factor_step=step)

@@ -8,7 +8,7 @@ from typing import Self
 
 import sqlalchemy as sa
 
-from phiscan.review.accounts import second_factor, sessions, totp
+from phiscan.review.accounts import second_factor, sessions
 from phiscan.review.accounts.accounts import Changes, User
 from phiscan.review.accounts.second_factor import Change
 from phiscan.review.accounts.sessions import Session
@@ -55,7 +55,9 @@ class SecondFactors:
         """
         with self.database.read() as connection:
             secret, sealed = second_factor.propose(connection, session.user.id, session.id, now=now)
-        return Proposal(totp.written(secret), totp.address(secret, session.user.name), sealed)
+        return Proposal(
+            second_factor.written(secret), second_factor.address(secret, session.user.name), sealed
+        )
 
     def proposed(self, session: Session, sealed: str, *, now: datetime) -> Proposal | None:
         """Return a proposal again, after a wrong first code; None = it is too old or of another session."""
@@ -63,7 +65,9 @@ class SecondFactors:
             secret = second_factor.proposed(connection, sealed, session.user.id, session.id, now=now)
         if secret is None:
             return None
-        return Proposal(totp.written(secret), totp.address(secret, session.user.name), sealed)
+        return Proposal(
+            second_factor.written(secret), second_factor.address(secret, session.user.name), sealed
+        )
 
     def turn_on(
         self, session: Session, sealed: str, code: str, *, address: str, now: datetime
@@ -79,7 +83,7 @@ class SecondFactors:
 
         def turn_on(connection: sa.Connection) -> list[str] | None:
             secret = second_factor.proposed(connection, sealed, user.id, session.id, now=now)
-            if secret is None or totp.matching_step(secret, code, now=now) is None:
+            if secret is None or second_factor.matching_step(secret, code, now=now) is None:
                 return None
             also = self._end_others(connection, session, now=now)
             return second_factor.turn_on(

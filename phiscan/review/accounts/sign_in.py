@@ -13,6 +13,7 @@ it.
 from __future__ import annotations
 
 import hmac
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -22,12 +23,64 @@ from typing import Any, Final, TypeVar
 
 import sqlalchemy as sa
 
-from phiscan.review.accounts import accounts, challenges, passwords, second_factor, sessions
+from phiscan.review.accounts import accounts, passwords, second_factor, sessions
 from phiscan.review.accounts.accounts import User
-from phiscan.review.accounts.challenges import Challenge
 from phiscan.review.accounts.sessions import digest
 from phiscan.store.database import Database, inserted_id, lock_chain
-from phiscan.store.tables.users import UserEvent, sign_in_attempt, user_account, web_session
+from phiscan.store.tables.users import (
+    UserEvent,
+    sign_in_attempt,
+    sign_in_challenge,
+    user_account,
+    web_session,
+)
+
+CHALLENGE_LIFE: Final = timedelta(minutes=5)
+
+
+@dataclass(frozen=True, slots=True)
+class Challenge:
+    """A challenge whose password was correct; its secret authorizes sending a code."""
+
+    secret: str = field(repr=False)
+
+
+def begin_challenge(connection: sa.Connection, account: sa.Row[Any], *, now: datetime) -> Challenge:
+    """Create a challenge for the code of an account, and delete expired ones."""
+    connection.execute(sign_in_challenge.delete().where(sign_in_challenge.c.created <= now - CHALLENGE_LIFE))
+    secret = secrets.token_urlsafe(32)
+    values = {
+        "secret_hash": digest(secret),
+        "user_id": account.id,
+        "state": _state_of(account),
+        "created": now,
+    }
+    inserted_id(connection, sign_in_challenge, values)
+    return Challenge(secret)
+
+
+def challenged(connection: sa.Connection, secret: str, *, now: datetime) -> sa.Row[Any] | None:
+    """Return the account of a challenge, unless its password or second factor has changed since."""
+    query = (
+        sa.select(user_account, sign_in_challenge.c.state.label("challenge_state"))
+        .join(sign_in_challenge, sign_in_challenge.c.user_id == user_account.c.id)
+        .where(
+            sign_in_challenge.c.secret_hash == digest(secret),
+            sign_in_challenge.c.created > now - CHALLENGE_LIFE,
+        )
+    )
+    row = connection.execute(query).first()
+    return row if row is not None and row.challenge_state == _state_of(row) else None
+
+
+def end_challenges(connection: sa.Connection, user_id: int) -> None:
+    """Delete all challenges of an account."""
+    connection.execute(sign_in_challenge.delete().where(sign_in_challenge.c.user_id == user_id))
+
+
+def _state_of(account: sa.Row[Any]) -> str:
+    return sha256(f"{account.password_hash}\0{account.second_factor}".encode()).hexdigest()
+
 
 KNOWN_FOR: Final = timedelta(days=90)
 TRUSTED: Final = "known "  # prefix of sources whose attempts are counted separately
@@ -126,7 +179,7 @@ def sign_in(
     def welcome(connection: sa.Connection, user: User) -> SignedIn | Challenge:
         if user.has_second_factor:
             query = sa.select(user_account).where(user_account.c.id == user.id)
-            return challenges.begin(connection, connection.execute(query).one(), now=now)
+            return begin_challenge(connection, connection.execute(query).one(), now=now)
         return begin(connection, user, method="password", address=address, now=now)
 
     source = _Source(address, browser)
@@ -150,7 +203,7 @@ def finish_sign_in(
     source = _Source(address, browser)
 
     def count(connection: sa.Connection) -> _Counted | Refusal:
-        account = challenges.account_of(connection, challenge, now=now)
+        account = challenged(connection, challenge, now=now)
         if account is None:
             return Refusal.EXPIRED
         return _count(connection, account.name, source, limits, now) or Refusal.TOO_MANY
@@ -160,12 +213,12 @@ def finish_sign_in(
         return counted
 
     def finish(connection: sa.Connection) -> SignedIn | Refusal:
-        row = challenges.account_of(connection, challenge, now=now)
+        row = challenged(connection, challenge, now=now)
         if row is None:
             return Refusal.EXPIRED
         may_try = not (counted.rests or row.disabled or row.locked)
         if may_try and second_factor.accept(connection, row, code, address=address, now=now):
-            challenges.end(connection, row.id)
+            end_challenges(connection, row.id)
             user = accounts.get(connection, row.id)
             return begin(connection, user, method="password", address=address, now=now, log_as=WITH_CODE)
         return _fail(connection, counted, address, limits, now, value="code")

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 
 from phiscan.errors import InputError
+from phiscan.language import gettext as _
 from phiscan.review.accounts import accounts, passwords, provider_sign_in
 from phiscan.review.accounts import sessions as stored_sessions
 from phiscan.review.accounts.accounts import User
@@ -22,9 +23,70 @@ from phiscan.review.audit import log_pages
 from phiscan.review.audit.log_pages import LogReview
 from phiscan.review.decisions.reveals import PURPOSES
 from phiscan.review.transactions import Reading, Writing
-from phiscan.review.worklist import saved_views
-from phiscan.store.database import Database
-from phiscan.store.tables.users import Role, UserEvent, api_token, sign_in_attempt, web_session
+from phiscan.store.database import Database, inserted_id
+from phiscan.store.tables.users import Role, UserEvent, api_token, saved_view, sign_in_attempt, web_session
+
+MAX_VIEWS = 50  # per user
+MAX_NAME_CHARS = 60
+MAX_QUERY_CHARS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class SavedView:
+    """A view of one user; ``query`` is the query string of the queue page, without "?"."""
+
+    id: int
+    name: str
+    query: str
+    created: datetime
+
+
+def views_of(connection: sa.Connection, user_id: int) -> list[SavedView]:
+    """Return the views of a user by name."""
+    query = (
+        sa.select(saved_view)
+        .where(saved_view.c.user_id == user_id)
+        .order_by(saved_view.c.name, saved_view.c.id)
+    )
+    return [SavedView(row.id, row.name, row.query, row.created) for row in connection.execute(query)]
+
+
+def save_view(connection: sa.Connection, user_id: int, *, name: str, query: str, now: datetime) -> SavedView:
+    """Save a view; one of the same name is replaced.
+
+    Raises:
+        InputError: no name, too long, or too many views.
+    """
+    name, query = name.strip(), query.removeprefix("?")
+    if not 1 <= len(name) <= MAX_NAME_CHARS or not name.isprintable():
+        message = _("name: expected 1 to {max_name_chars} characters", max_name_chars=MAX_NAME_CHARS)
+        raise InputError(message)
+    if len(query) > MAX_QUERY_CHARS or not (query.isascii() and query.isprintable()):
+        message = _(
+            "query: expected at most {max_query_chars} characters, as an address is written",
+            max_query_chars=MAX_QUERY_CHARS,
+        )
+        raise InputError(message)
+    same = (saved_view.c.user_id == user_id) & (saved_view.c.name == name)
+    connection.execute(saved_view.delete().where(same))
+    if len(views_of(connection, user_id)) >= MAX_VIEWS:
+        message = _("expected at most {max_views} saved views; remove one first", max_views=MAX_VIEWS)
+        raise InputError(message)
+    values = {"user_id": user_id, "name": name, "query": query, "created": now}
+    return SavedView(inserted_id(connection, saved_view, values), name, query, now)
+
+
+def remove_view(connection: sa.Connection, user_id: int, view_id: int) -> None:
+    """Delete a view of a user.
+
+    Raises:
+        InputError: the user has no such view.
+    """
+    which = (saved_view.c.user_id == user_id) & (saved_view.c.id == view_id)
+    if not connection.execute(saved_view.delete().where(which)).rowcount:
+        message = _("view {view_id}: there is no such view of yours", view_id=view_id)
+        raise InputError(message)
+
 
 __all__ = ["Lifetime", "Limits", "Refusal", "Role", "Scope", "Session", "SignedIn", "Token", "User", "Users"]
 
@@ -235,9 +297,9 @@ class Users:
 
     # Views and the log
 
-    views = Reading(saved_views.of_user)
-    save_view = Writing(saved_views.save, durable=False)
-    remove_view = Writing(saved_views.remove, durable=False)
+    views = Reading(views_of)
+    save_view = Writing(save_view, durable=False)
+    remove_view = Writing(remove_view, durable=False)
     log = Reading(log_pages.page)
     log_choices = Reading(log_pages.choices)
     log_reviews = Reading(log_pages.reviews)

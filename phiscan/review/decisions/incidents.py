@@ -5,9 +5,11 @@ An incident is its entries, which are never changed: of several about one field 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime, timedelta
 from enum import StrEnum
 from itertools import groupby
 from typing import Any
@@ -17,13 +19,17 @@ import sqlalchemy as sa
 from phiscan.errors import ConflictError, InputError
 from phiscan.language import gettext as _
 from phiscan.review.audit import log as audit
-from phiscan.review.decisions import notes
+from phiscan.review.decisions import writing
 from phiscan.review.decisions.writing import checked_name, checked_text
 from phiscan.store.database import lock_chain
-from phiscan.store.tables import incident_entry, work_item
+from phiscan.store.sql_batches import chunks
+from phiscan.store.tables import departure, examination, file, incident_entry, work_item
 
 MAX_TITLE_CHARS = 200
-TITLE = "title"
+TITLE, DISCOVERED, COUNTED = "title", "discovered", "counted"
+FIRST_DAY = date(1990, 1, 1)  # of a discovery; no rule of a regulator is older
+_EARLIEST_ZONE = timedelta(hours=14)  # the day begins there first
+_COUNT = re.compile(r"[0-9]{1,9}|[0-9]{1,3}(?:[\s,][0-9]{3}){1,2}")  # a space may be of another kind
 MAX_REASON_CHARS = 1_000
 ANSWERS = ("mine", "not_mine", "done", "needed")
 """What an owner may answer about a file; "needed": it needs to stay, with a reason."""
@@ -42,6 +48,7 @@ class IncidentState(StrEnum):
 class IncidentEntry:
     """One entry: a text of a field, a state with its reason, or a file added or removed."""
 
+    id: int
     kind: str
     field: str
     text: str
@@ -52,10 +59,15 @@ class IncidentEntry:
 
 @dataclass(frozen=True, slots=True)
 class Incident:
-    """One incident; ``entries``: oldest first."""
+    """One incident; ``entries``: oldest first; ``moved``: files that moved, each with its new number."""
 
     number: int
     entries: tuple[IncidentEntry, ...]
+    moved: Mapping[int, int] = field(default_factory=dict)
+
+    def until(self, entry_id: int) -> Incident:
+        """Return the incident as it was after this entry."""
+        return replace(self, entries=tuple(one for one in self.entries if one.id <= entry_id))
 
     @property
     def texts(self) -> dict[str, str]:
@@ -69,10 +81,16 @@ class Incident:
         return IncidentState(next(one.field for one in reversed(self.entries) if one.kind == "state"))
 
     @property
-    def files(self) -> tuple[int, ...]:
-        """The numbers of its files, in the order in which they were added."""
+    def places(self) -> tuple[int, ...]:
+        """The numbers of its files at every place where they were, in the order in which they were added."""
         kinds = {one.file_id: one.kind for one in self.entries if one.file_id is not None}
-        return tuple(number for number, kind in kinds.items() if kind == "add")
+        added = [number for number, kind in kinds.items() if kind == "add"]
+        return tuple(dict.fromkeys(place for number in added for place in _followed(number, self.moved)))
+
+    @property
+    def files(self) -> tuple[int, ...]:
+        """The numbers of its files at their present places."""
+        return tuple(number for number in self.places if number not in self.moved)
 
 
 def incidents(connection: sa.Connection, number: int | None = None) -> tuple[Incident, ...]:
@@ -81,11 +99,57 @@ def incidents(connection: sa.Connection, number: int | None = None) -> tuple[Inc
     here = incident_entry.c.incident
     query = query.where(here.is_not(None) if number is None else here == number)
     of_incident = groupby(connection.execute(query), key=lambda row: row.incident)
-    return tuple(Incident(found, tuple(map(_entry, rows))) for found, rows in of_incident)
+    moved = _moved(connection)
+    return tuple(Incident(found, tuple(map(_entry, rows)), moved) for found, rows in of_incident)
 
 
 def _entry(row: Any) -> IncidentEntry:
-    return IncidentEntry(row.kind, row.field, row.text, row.file_id, row.entered_by, row.entered)
+    return IncidentEntry(row.id, row.kind, row.field, row.text, row.file_id, row.entered_by, row.entered)
+
+
+def _followed(number: int, moved: Mapping[int, int]) -> Iterator[int]:
+    yield number
+    while number in moved:  # ends: a file moves to one that only a later scan has seen
+        yield (number := moved[number])
+
+
+def _places(files: sa.Select[Any]) -> sa.Select[Any]:
+    """Select the numbers of files, and those of all places that they moved to."""
+    here = files.cte(recursive=True)
+    file_id = here.c[0]
+    onward = sa.select(departure.c.moved_to).join(here, departure.c.file_id == file_id)
+    every = here.union(onward.where(departure.c.moved_to.is_not(None)))
+    return sa.select(every.c[0])
+
+
+def _moved(connection: sa.Connection) -> dict[int, int]:
+    """Return the files of entries that moved, and are not back at their old place, by their new number."""
+    entered = sa.select(incident_entry.c.file_id).where(incident_entry.c.file_id.is_not(None))
+    query = (
+        sa.select(departure.c.file_id, departure.c.moved_to)
+        .join(file, file.c.id == departure.c.file_id)
+        .where(departure.c.scan_id > file.c.seen_scan_id, departure.c.moved_to.is_not(None))
+        .where(departure.c.file_id.in_(_places(entered)))
+    )
+    return {row.file_id: row.moved_to for row in connection.execute(query)}
+
+
+def files_of(*which: sa.ColumnElement[bool]) -> sa.Select[Any]:
+    """Select the numbers of the files that are in the incidents of a condition, at all their places."""
+    newest = sa.select(sa.func.max(incident_entry.c.id)).group_by(
+        incident_entry.c.incident, incident_entry.c.file_id
+    )
+    standing = incident_entry.c.id.in_(newest) & (incident_entry.c.kind == "add")
+    return _places(sa.select(incident_entry.c.file_id).where(standing, *which))
+
+
+def not_closed() -> sa.Select[Any]:
+    """Select the numbers of the incidents that are not closed."""
+    states = incident_entry.alias()
+    newest = sa.select(sa.func.max(states.c.id)).where(states.c.kind == "state").group_by(states.c.incident)
+    return sa.select(states.c.incident).where(
+        states.c.id.in_(newest), states.c.field != IncidentState.CLOSED.value
+    )
 
 
 def incident(connection: sa.Connection, number: int) -> Incident:
@@ -110,18 +174,20 @@ def write_incident(
     remove: Sequence[int] = (),
     state: IncidentState | None = None,
     reason: str = "",
+    seen: int | None = None,
     by: str,
     now: datetime,
 ) -> int:
     """Write texts of an incident that differ from the present ones, add and remove files, change its state.
 
     ``number``: None opens a new incident, of which the number is returned. Identifiers of its files in a
-    text are replaced by their types; files that are reviewed blind are left out.
+    text are replaced by their types; files that are reviewed blind are left out. ``seen``: the last entry
+    that the writer saw; a text that is still the one they saw is not theirs, and is not written.
 
     Raises:
-        ConflictError: it has this state already, or is not open.
-        InputError: no user name, no such incident, no title, no reason of a state, a text too long, or none
-            of the files may be added.
+        ConflictError: it has this state already, is not open, or was changed after the writer saw it.
+        InputError: no user name, no such incident, no title, no reason of a state, a text too long, no day
+            or number where one is expected, or none of the files may be added.
     """
     by = checked_name("by", by)
     lock_chain(connection)
@@ -132,32 +198,95 @@ def write_incident(
     if number is None:
         number = 1 + (connection.execute(sa.select(sa.func.max(incident_entry.c.incident))).scalar() or 0)
         _append(connection, number, "state", by, now, field=IncidentState.OPEN.value)
-        texts = {TITLE: "", **texts}
+        texts = {**texts, TITLE: checked_name(TITLE, texts.get(TITLE, ""))}
     before = incident(connection, number)
     if (before.state is not IncidentState.OPEN) if state is None else (state is before.state):
         message = _("incident {number}: it has this state already, or is not open: reopen it", number=number)
         raise ConflictError(message)
-    examined = list((_listed(connection, before.files) | added).values())
-    for name, text in texts.items():
-        kept = notes.masked(connection, examined, checked_text(name, text))
-        if name == TITLE:
-            kept = checked_name(name, checked_text(name, kept, MAX_TITLE_CHARS))
-        if kept != before.texts.get(name, ""):
-            _append(connection, number, "text", by, now, field=name, text=kept)
-    for file_id in added.keys() - set(before.files):
+    for file_id in sorted(added - set(before.places)):
         _append(connection, number, "add", by, now, file_id=file_id)
-    for file_id in set(remove) & set(before.files):
-        _append(connection, number, "remove", by, now, file_id=file_id)
+    for name, text in _changes(connection, before, texts, seen, now).items():
+        _append(connection, number, "text", by, now, field=name, text=text)
     if state is not None:
-        reason = notes.masked(connection, examined, checked_name("reason", reason))
+        if seen is not None and before.entries[-1].id > seen:
+            raise _conflict(before)
+        reason = _checked(connection, number, "reason", checked_name("reason", reason), now)
         _append(connection, number, "state", by, now, field=state.value, text=reason)
+    for file_id in before.places:
+        if {*_followed(file_id, before.moved)} & set(remove):
+            _append(connection, number, "remove", by, now, file_id=file_id)
     return number
 
 
+def _changes(
+    connection: sa.Connection, before: Incident, texts: Mapping[str, str], seen: int | None, now: datetime
+) -> dict[str, str]:
+    """Return the texts that the writer changed; a conflict: somebody changed the same after ``seen``."""
+    present, known = before.texts, (before if seen is None else before.until(seen)).texts
+    stored = {name: {present.get(name, ""), known.get(name, "")} for name in texts}
+    given = {name: checked_text(name, text) for name, text in texts.items()}
+    typed = {name: text for name, text in given.items() if text not in stored[name]}
+    kept = {name: _checked(connection, before.number, name, text, now) for name, text in typed.items()}
+    changed = {name: text for name, text in kept.items() if text not in stored[name]}
+    if any(present.get(name) != known.get(name) for name in changed):
+        raise _conflict(before)
+    return changed
+
+
+def _conflict(found: Incident) -> ConflictError:
+    return ConflictError(_("incident {number}: somebody changed it after you opened it", number=found.number))
+
+
+def _checked(connection: sa.Connection, number: int, name: str, text: str, now: datetime) -> str:
+    """Return a text of an incident as it is stored: a day, a number, or a text without identifiers."""
+    if name in {DISCOVERED, COUNTED}:
+        return text and str(day_of(text, now) if name == DISCOVERED else count_of(text))
+    results = sa.select(examination.c.id).where(
+        examination.c.file_id.in_(files_of(incident_entry.c.incident == number))
+    )
+    kept = writing.masked(connection, results, text)
+    return checked_name(name, checked_text(name, kept, MAX_TITLE_CHARS)) if name == TITLE else kept
+
+
+def last_day(now: datetime) -> date:
+    """Return the last day that has begun somewhere on earth."""
+    return (now + _EARLIEST_ZONE).date()
+
+
+def day_of(text: str, now: datetime) -> date:
+    """Return the day of a discovery, written as year-month-day.
+
+    Raises:
+        InputError: it is no day, before ``FIRST_DAY``, or has begun nowhere yet.
+    """
+    last = last_day(now)
+    with suppress(ValueError):
+        if re.fullmatch(r"\d{4}-\d\d-\d\d", text) and FIRST_DAY <= (day := date.fromisoformat(text)) <= last:
+            return day
+    message = _(
+        "Day of the discovery: expected year-month-day, from {first} to {last}", first=FIRST_DAY, last=last
+    )
+    raise InputError(message)
+
+
+def count_of(text: str) -> int:
+    """Return a number of people; thousands may be separated.
+
+    Raises:
+        InputError: it is no whole number of at most nine digits.
+    """
+    if _COUNT.fullmatch(text):
+        return int(re.sub(r"\D", "", text))
+    message = _("People affected: expected a whole number of at most nine digits, such as 1204")
+    raise InputError(message)
+
+
 def answers(connection: sa.Connection) -> dict[int, IncidentEntry]:
-    """Return the last answer of an owner about each file."""
+    """Return the last answer of an owner about each file, of one that moved at its present place too."""
     query = sa.select(incident_entry).where(incident_entry.c.kind == "answer").order_by(incident_entry.c.id)
-    return {row.file_id: _entry(row) for row in connection.execute(query)}
+    moved = _moved(connection)
+    rows = connection.execute(query)
+    return {place: _entry(row) for row in rows for place in _followed(row.file_id, moved)}
 
 
 def answer(
@@ -172,16 +301,18 @@ def answer(
     if not set(given.values()) <= set(ANSWERS) or ("needed" in given.values() and not reason):
         message = _("answer: expected one of the list; what is to stay needs a reason")
         raise InputError(message)
-    reason = notes.masked(connection, list(_listed(connection, list(given)).values()), reason)
+    for batch in chunks(given):
+        results = sa.select(examination.c.id).where(examination.c.file_id.in_(batch))
+        reason = writing.masked(connection, results, reason)
     for file_id, word in given.items():
         _append(connection, None, "answer", by, now, field=word, text=reason, file_id=file_id)
 
 
-def _listed(connection: sa.Connection, file_ids: Sequence[int]) -> dict[int, int]:
-    """Return the current results of files that are in the review list and not reviewed blind, by file."""
-    query = sa.select(work_item.c.file_id, work_item.c.examination_id).where(~work_item.c.blind)
-    rows = connection.execute(query.where(work_item.c.file_id.in_(file_ids)).order_by(work_item.c.file_id))
-    return {row.file_id: row.examination_id for row in rows}
+def _listed(connection: sa.Connection, file_ids: Sequence[int]) -> set[int]:
+    """Return the files that are in the review list and not reviewed blind."""
+    query = sa.select(work_item.c.file_id).where(~work_item.c.blind)
+    batches = (query.where(work_item.c.file_id.in_(batch)) for batch in chunks(file_ids))
+    return {number for one in batches for number in connection.execute(one).scalars()}
 
 
 def _append(

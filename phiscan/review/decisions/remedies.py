@@ -40,6 +40,7 @@ class Task:
     """The task of one confirmed file."""
 
     file_id: int
+    examination_id: int  # as it was confirmed
     root: str
     path: str
     owner: str  # name from the share, else the user id; "" = not known
@@ -59,12 +60,15 @@ class Task:
         return self.state in {TaskState.OPEN, TaskState.OVERDUE}
 
 
-def tasks(connection: sa.Connection, *, now: datetime) -> tuple[Task, ...]:
+def tasks(connection: sa.Connection, *, now: datetime, cleaned: bool = False) -> tuple[Task, ...]:
     """Return a task for each file whose current verdict is PHI, open tasks first, earliest deadline first.
 
     Files that await a blind second verdict are excluded: their verdict must not be visible yet.
+    ``cleaned``: a file with another content now, which is not PHI, has the task of the content that was.
     """
-    standing: dict[int, Any] = {row.file_id: row for row in connection.execute(_CONFIRMED)}
+    rows = connection.execute(_CONFIRMED)
+    of_file = (row for row in rows if not cleaned or row.verdict == Verdict.PHI.value)
+    standing: dict[int, Any] = {row.file_id: row for row in of_file}
     found = [_task(row, now) for row in standing.values() if row.verdict == Verdict.PHI.value]
     return tuple(sorted(found, key=lambda one: (not one.is_open, one.due, one.root, one.path)))
 
@@ -96,6 +100,7 @@ _complete = scan.alias("complete")
 _CONFIRMED = (
     sa.select(
         file.c.id.label("file_id"),
+        _then.c.id.label("examination_id"),
         decision.c.verdict,
         decision.c.decided,
         decision.c.reviewer,
@@ -155,6 +160,7 @@ def _task(row: Any, now: datetime) -> Task:
     is_open = state in {TaskState.OPEN, TaskState.OVERDUE}
     return Task(
         file_id=row.file_id,
+        examination_id=row.examination_id,
         root=row.root,
         path=row.path,
         owner=row.owner or (_("no. {number}", number=row.uid) if row.uid is not None else ""),

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from phiscan.errors import ConflictError, InputError
 from phiscan.language import gettext as _
 from phiscan.review.audit import log as audit
-from phiscan.review.decisions import policy as desk_policy
+from phiscan.review.decisions import second_verdicts as desk_policy
 from phiscan.review.decisions.second_verdicts import FIRST
 from phiscan.review.decisions.writing import checked_name, checked_text
 from phiscan.review.worklist import counts as work_tallies

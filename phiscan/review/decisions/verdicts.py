@@ -1,11 +1,12 @@
-"""Verdicts of the desk: once per form, about the content that was seen, and reversible."""
+"""Verdicts of the desk, of groups too: once per form, about the content that was seen, and reversible."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
-from typing import Any
+from typing import Any, Required, TypedDict, Unpack
 
 import sqlalchemy as sa
 
@@ -14,18 +15,22 @@ from phiscan.language import gettext as _
 from phiscan.language import source
 from phiscan.model import Verdict
 from phiscan.review.audit import log as audit
-from phiscan.review.decisions import notes, reveals, second_verdicts
+from phiscan.review.decisions import reveals, second_verdicts, writing
 from phiscan.review.decisions import writing as deciding
 from phiscan.review.decisions.writing import checked_name, checked_text
 from phiscan.review.records.file_records import standing_decision
 from phiscan.review.worklist import rows as work_rows
-from phiscan.review.worklist.model import MAX_NOTE_CHARS, Decided
+from phiscan.review.worklist.model import MAX_NOTE_CHARS, Decided, GroupDecision, WorkState
 from phiscan.store import seals
+from phiscan.store.column_types import iso
 from phiscan.store.database import lock_chain
 from phiscan.store.tables import (
+    adjudication,
     decision,
     decision_form,
+    decision_undo,
     examination,
+    file,
     reveal,
     second_verdict,
     skip,
@@ -113,7 +118,7 @@ def decide(
             "verdict": verdict.value,
             "reviewer": reviewer,
             "reason": reason,
-            "note": notes.masked(connection, [row.id], note),
+            "note": writing.masked(connection, [row.id], note),
             "by_name": by_name,
             "decided": now,
         }
@@ -359,3 +364,237 @@ def answered(connection: sa.Connection, token: str, file_id: int, reviewer: str)
     )
     made = connection.execute(sa.select(table).where(table.c.id == number)).one()
     return Decided(file_id, Verdict(made.verdict), made.reviewer, made.decided, repeated=True)
+
+
+MAX_AT_ONCE = 200  # files of a folder that one verdict may cover
+
+
+class Given(TypedDict, total=False):
+    """What is recorded with each verdict; see ``verdicts.decide``."""
+
+    reviewer: Required[str]
+    now: Required[datetime]
+    token: str
+    reason: str
+    note: str
+
+
+def decide_group(
+    connection: sa.Connection,
+    group_id: int,
+    verdict: Verdict,
+    *,
+    exceptions: Collection[int] = (),
+    **given: Unpack[Given],
+) -> GroupDecision:
+    """Record one verdict for the undecided files of a near-duplicate group, without the exceptions.
+
+    Blind items are excluded: each must be judged individually.
+
+    Raises:
+        InputError: there is no such group; see ``verdicts.decide``.
+    """
+    rows = _not_blind(connection, work_item.c.group_id == group_id)
+    if not rows:
+        message = _(
+            "group {group_id}: there is no such group of near-duplicates in the list", group_id=group_id
+        )
+        raise InputError(message)
+    return _decide_rows(connection, rows, verdict, exceptions, **given)
+
+
+def decide_chosen(
+    connection: sa.Connection, file_ids: Collection[int], verdict: Verdict, **given: Unpack[Given]
+) -> GroupDecision:
+    """Record one verdict for the undecided ones of chosen files; one action, undone as a whole.
+
+    Blind items are excluded: each must be judged individually.
+
+    Raises:
+        InputError: more than ``MAX_AT_ONCE`` files, none is in the list; see ``verdicts.decide``.
+    """
+    if len(file_ids) > MAX_AT_ONCE:
+        message = _(
+            "files: expected at most {most} to be decided at once, got {n}",
+            most=MAX_AT_ONCE,
+            n=len(file_ids),
+        )
+        raise InputError(message)
+    rows = _not_blind(connection, work_item.c.file_id.in_(file_ids))
+    if not rows:
+        message = _("files: none of them is in the list, or each is reviewed blind, by itself")
+        raise InputError(message)
+    return _decide_rows(connection, rows, verdict, (), **given)
+
+
+def _not_blind(connection: sa.Connection, chosen: sa.ColumnElement[bool]) -> Sequence[sa.Row[Any]]:
+    """Return the chosen items that are not reviewed blind, in the order of their files."""
+    query = sa.select(work_item).where(chosen, ~work_item.c.blind).order_by(work_item.c.file_id)
+    return connection.execute(query).all()
+
+
+def _decide_rows(
+    connection: sa.Connection,
+    rows: Sequence[sa.Row[Any]],
+    verdict: Verdict,
+    exceptions: Collection[int],
+    **given: Unpack[Given],
+) -> GroupDecision:
+    """Record one verdict for the rows that are undecided for this reviewer."""
+    decided, left_out = [], []
+    reviewer, now = given["reviewer"].strip(), given["now"]
+    contents: set[str] = set()  # decided here: their other files are decided with them
+    # Of identical files, either all are exceptions or none.
+    chosen = {row.content_hash for row in rows if row.file_id not in exceptions}
+    exceptions = {row.file_id for row in rows if row.content_hash not in chosen}
+    for row in rows:
+        token = f"{given['token']}:{row.file_id}" if given.get("token") else ""
+        before = answered(connection, token, row.file_id, reviewer)
+        why = "" if before else _why_left_out(row, exceptions, reviewer, iso(now))
+        if why:
+            left_out.append((row.file_id, why))
+            continue
+        if row.content_hash in contents:
+            (as_now,) = _not_blind(connection, work_item.c.file_id == row.file_id)
+            if _why_left_out(as_now, (), reviewer, iso(now)):
+                decided.append(Decided(row.file_id, verdict, reviewer, now, repeated=False))
+                continue
+        contents.add(row.content_hash)
+        recorded: Given = {**given, "token": token}
+        decided.append(decide(connection, row.file_id, verdict, seen=row.examination_id, **recorded))
+    return GroupDecision(tuple(decided), tuple(left_out))
+
+
+def _why_left_out(row: sa.Row[Any], exceptions: Collection[int], reviewer: str, moment: str) -> str:
+    if row.file_id in exceptions:
+        return "excepted"
+    if row.hidden_until > moment:
+        return "suppressed"
+    awaits_them = row.awaits == second_verdicts.SECOND and row.is_open and row.reviewer != reviewer
+    if row.state != WorkState.UNDECIDED.value and not awaits_them:
+        return "decided before"
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """Verdicts that a reviewer recorded, or undid, at one moment."""
+
+    file_ids: tuple[int, ...]
+    path: str  # of the first file, display form
+    verdict: Verdict
+    at: datetime
+
+
+_NOT_ADJUDICATED = ~sa.exists().where(adjudication.c.decision_id == decision.c.id)
+_VERDICT_TABLES = (
+    (decision, decision_undo.c.decision_id, _NOT_ADJUDICATED),
+    (second_verdict, decision_undo.c.second_verdict_id, sa.true()),
+)
+
+
+def last_action(connection: sa.Connection, by: str) -> Act | None:
+    """Return the last action of a user that is not undone; None = there is none."""
+    latest: list[datetime] = []
+    for table, undone, condition in _VERDICT_TABLES:
+        query = (
+            sa.select(table.c.decided)
+            .where(table.c.reviewer == by, condition, ~sa.exists().where(undone == table.c.id))
+            .order_by(table.c.id.desc())
+            .limit(1)
+        )
+        latest += connection.execute(query).scalars()
+    if not latest:
+        return None
+    at = max(latest)
+    rows = [
+        row
+        for table, undone, condition in _VERDICT_TABLES
+        for row in connection.execute(
+            sa.select(table.c.file_id, table.c.verdict)
+            .where(table.c.reviewer == by, table.c.decided == at, condition)
+            .where(~sa.exists().where(undone == table.c.id))
+            .order_by(table.c.id)
+        )
+    ]
+    return _act(connection, rows, at)
+
+
+def last_undone(connection: sa.Connection, by: str) -> Act | None:
+    """Return the action that a user undid last, unless they have recorded a verdict since."""
+    at = connection.execute(
+        sa.select(sa.func.max(decision_undo.c.undone)).where(decision_undo.c.undone_by == by)
+    ).scalar()
+    given = last_action(connection, by)
+    if at is None or (given is not None and given.at > at):
+        return None
+    return _act(connection, _undone_rows(connection, by, at), at)
+
+
+def undo_last(connection: sa.Connection, *, by: str, now: datetime) -> Act:
+    """Undo the last action of a user as a whole, and return it.
+
+    Raises:
+        ConflictError: there is none, or none of its verdicts is current any more.
+    """
+    act = last_action(connection, by)
+    if act is None:
+        message = _("nothing to undo: {by} has given no verdict", by=by)
+        raise ConflictError(message)
+    undone = []
+    for file_id in act.file_ids:
+        try:
+            undo(connection, file_id, by=by, now=now, lead=False)
+        except ConflictError:
+            continue  # another user has decided it since, or a lead has settled it
+        undone.append(file_id)
+    if not undone:
+        message = _(
+            "{path}: nothing to undo: the verdict by {by} does not hold any more", path=act.path, by=by
+        )
+        raise ConflictError(message)
+    return Act(tuple(undone), act.path, act.verdict, now)
+
+
+def redo_last(connection: sa.Connection, *, by: str, now: datetime) -> Act:
+    """Record the verdicts again that a user undid last, with their reasons and notes, and return them.
+
+    Raises:
+        ConflictError: nothing was undone since their last verdict, or another user has decided a file.
+    """
+    act = last_undone(connection, by)
+    if act is None:
+        message = _("nothing to redo: {by} has undone no verdict since the last one", by=by)
+        raise ConflictError(message)
+    for row in _undone_rows(connection, by, act.at):
+        decide(
+            connection,
+            row.file_id,
+            Verdict(row.verdict),
+            reviewer=by,
+            now=now,
+            reason=row.reason,
+            note=row.note,
+            by_name=row.by_name,
+        )
+    return Act(act.file_ids, act.path, act.verdict, now)
+
+
+def _undone_rows(connection: sa.Connection, by: str, at: datetime) -> list[Any]:
+    return [
+        row
+        for table, undone, _ in _VERDICT_TABLES
+        for row in connection.execute(
+            sa.select(table.c.file_id, table.c.verdict, table.c.reason, table.c.note, table.c.by_name)
+            .join(decision_undo, undone == table.c.id)
+            .where(decision_undo.c.undone_by == by, decision_undo.c.undone == at, table.c.reviewer == by)
+            .order_by(table.c.id)
+        )
+    ]
+
+
+def _act(connection: sa.Connection, rows: list[Any], at: datetime) -> Act | None:
+    if not rows:
+        return None
+    path = connection.execute(sa.select(file.c.display).where(file.c.id == rows[0].file_id)).scalar_one()
+    return Act(tuple(row.file_id for row in rows), path, Verdict(rows[0].verdict), at)

@@ -1,8 +1,10 @@
-"""Writing of decisions and assignments: appended and logged in one transaction."""
+"""Writing of decisions and assignments, logged in one transaction; identifiers in notes are masked."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
 from typing import Any
@@ -13,16 +15,81 @@ from phiscan.errors import InputError
 from phiscan.language import gettext
 from phiscan.model import Verdict
 from phiscan.review.audit import log as audit
-from phiscan.review.decisions import notes
-from phiscan.review.decisions import policy as desk_policy
+from phiscan.review.decisions import second_verdicts as desk_policy
 from phiscan.review.decisions.second_verdicts import drawn_for
 from phiscan.review.records.file_records import last_seen
 from phiscan.review.records.items import Decision
-from phiscan.review.worklist import duplicate_groups, row_sources
+from phiscan.review.worklist import row_sources
 from phiscan.review.worklist import rows as work_rows
 from phiscan.store.column_types import storable
 from phiscan.store.database import inserted_id
-from phiscan.store.tables import assignment, decision, file, second_review, work_item
+from phiscan.store.identity import N_WORD_BYTES, WORD, key_of, keyed_hashes, words_of_name
+from phiscan.store.sql_batches import chunks
+from phiscan.store.tables import assignment, decision, examination, file, finding, second_review, work_item
+
+MAX_QUERIES = 10
+MAX_WORDS = 8  # of one identifier, an address for instance
+_WORD = re.compile(r"[^\W_]+")
+
+
+def masked(connection: sa.Connection, results: sa.Select[Any] | Sequence[int], note: str) -> str:
+    """Return a note in which each identifier found in some examinations is its type in brackets.
+
+    Without the key of the hashes (``identity.key_of``) the note stays as it is.
+    """
+    key = key_of(connection)
+    spans = list(_runs(note))
+    if key is None or not spans:
+        return note
+    counted = sa.select(examination.c.finding_counts).where(examination.c.id.in_(results))
+    types = sorted(set().union(*connection.execute(counted).scalars()))
+    values = [(kind, note[start:end]) for start, end in spans for kind in types]
+    places = defaultdict(list)  # an identifier may be there several times
+    for identity, span in zip(keyed_hashes(key, values), (one for one in spans for _ in types), strict=True):
+        places[identity].append(span)
+    stored = sa.select(finding.c.identity, finding.c.entity_type).where(finding.c.examination_id.in_(results))
+    batches = [stored.where(finding.c.identity.in_(batch)) for batch in chunks(places)]
+    found: list[tuple[tuple[int, int], str]] = []
+    # Each query reads all findings: of a long text they are compared here.
+    for query in batches if len(batches) <= MAX_QUERIES else [stored]:
+        for identity, kind in connection.execute(query.distinct()):
+            found += [(span, kind) for span in places.get(identity, ())]
+    found += _names(connection, results, note, key)
+    end = len(note)
+    for (first, last), kind in sorted(
+        found, key=lambda one: (-one[0][1], one[0][0], one[1])
+    ):  # the longest of an end
+        if last <= end:
+            note, end = f"{note[:first]}[{kind}]{note[last:]}", first
+    return note
+
+
+def _names(
+    connection: sa.Connection, results: sa.Select[Any] | Sequence[int], note: str, key: bytes
+) -> list[tuple[tuple[int, int], str]]:
+    """Return the words of a note that are a word of a name in the file, a surname alone for instance."""
+    words = [(match.span(), word) for match in _WORD.finditer(note) for word in words_of_name(match[0])]
+    if not words:
+        return []
+    named = sa.select(finding.c.entity_type, finding.c.words).distinct()
+    of_file = connection.execute(named.where(finding.c.examination_id.in_(results), finding.c.words != b""))
+    kinds = {
+        row.words[at : at + N_WORD_BYTES]: row.entity_type
+        for row in of_file
+        for at in range(0, len(row.words), N_WORD_BYTES)
+    }
+    hashed = (
+        bytes.fromhex(one)[:N_WORD_BYTES] for one in keyed_hashes(key, [(WORD, word) for _, word in words])
+    )
+    return [(span, kinds[one]) for (span, _), one in zip(words, hashed, strict=True) if one in kinds]
+
+
+def _runs(note: str) -> Iterator[tuple[int, int]]:
+    """Yield each run of up to ``MAX_WORDS`` words, as ``[start, end)``."""
+    words = [match.span() for match in _WORD.finditer(note)]
+    for at, (start, _) in enumerate(words):
+        for _, end in words[at : at + MAX_WORDS]:
+            yield start, end
 
 
 def draw(connection: sa.Connection, made: Sequence[Decision], *, now: datetime) -> None:
@@ -63,12 +130,12 @@ def _is_drawn(
     ``together``: the files decided in this transaction, whose verdicts nobody has seen yet.
     """
     group = row_sources.groups(connection, {made.file_id: made.content_hash}).get(made.file_id)
-    if group is not None and duplicate_groups.is_open(connection, group):
+    if group is not None and row_sources.is_open(connection, group):
         return True
-    text = f"second\0{seed}\0{duplicate_groups.draw_key(connection, group, made.content_hash)}"
+    text = f"second\0{seed}\0{row_sources.draw_key(connection, group, made.content_hash)}"
     if int.from_bytes(sha256(text.encode()).digest()[:6]) / 2**48 >= share:
         return False
-    return group is None or not duplicate_groups.is_decided(connection, group, but=together)
+    return group is None or not row_sources.is_decided(connection, group, but=together)
 
 
 MAX_TEXT_CHARS = 10_000
@@ -121,7 +188,7 @@ def decide(
             "verdict": Verdict(verdict).value,
             "reviewer": reviewer,
             "reason": reason,
-            "note": (kept := notes.masked(connection, [row.id], note)),
+            "note": (kept := masked(connection, [row.id], note)),
             "by_name": by_name,
             "decided": now,
         }
@@ -133,7 +200,8 @@ def decide(
     audit.append(connection, entries, actor=reviewer, at=now)
     draw(connection, made, now=now)
     work_rows.refresh_contents(connection, [(one.file_id, one.content_hash) for one in made])
-    log_carried(connection, work_item.c.decision_id.in_([one.id for one in made]), now=now)
+    for batch in chunks(one.id for one in made):
+        log_carried(connection, work_item.c.decision_id.in_(batch), now=now)
     return made
 
 
@@ -182,11 +250,12 @@ def assign(
 
 
 def checked_text(field: str, value: str, limit: int = MAX_TEXT_CHARS) -> str:
-    """Return a text as it is stored, stripped.
+    """Return a text as it is stored: stripped, its lines ended by a line feed alone.
 
     Raises:
         InputError: it is too long.
     """
+    value = value.replace("\r\n", "\n").replace("\r", "\n").strip()
     if len(value) > limit:
         message = gettext(
             "{field}: expected at most {limit} characters, got {value}",
@@ -195,7 +264,7 @@ def checked_text(field: str, value: str, limit: int = MAX_TEXT_CHARS) -> str:
             value=len(value),
         )
         raise InputError(message)
-    return storable(value.strip())
+    return storable(value)
 
 
 def checked_name(field: str, value: str) -> str:

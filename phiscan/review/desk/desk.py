@@ -12,19 +12,19 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from phiscan.model.frame import FrameCounts
-from phiscan.review.decisions import acts, group_verdicts, remedies, reveals, second_review, verdicts
 from phiscan.review.decisions import corrections as span_corrections
 from phiscan.review.decisions import history as file_history
 from phiscan.review.decisions import incidents as breaches
-from phiscan.review.decisions import policy as desk_policy
+from phiscan.review.decisions import remedies, reveals, second_review, verdicts
+from phiscan.review.decisions import second_verdicts as desk_policy
 from phiscan.review.decisions import suppressions as list_suppressions
 from phiscan.review.decisions.corrections import GoldFile, TopicGold
 from phiscan.review.transactions import Reading, Writing
 from phiscan.review.worklist import folder_totals, near_duplicates, sampling
 from phiscan.review.worklist import reading as work_list
 from phiscan.review.worklist import rows as work_rows
-from phiscan.review.worklist.finding_cache import FindingCache
 from phiscan.review.worklist.model import FileRecord, Progress
+from phiscan.review.worklist.queue import FindingCache
 from phiscan.review.worklist.sampling import SampleDraw
 from phiscan.store.database import Database
 
@@ -75,13 +75,13 @@ class Desk:
 
     decide = Writing(verdicts.decide)
     decide_all = Writing(verdicts.decide_all)
-    decide_group = Writing(group_verdicts.decide_group)
-    decide_chosen = Writing(group_verdicts.decide_chosen)
+    decide_group = Writing(verdicts.decide_group)
+    decide_chosen = Writing(verdicts.decide_chosen)
     undo = Writing(verdicts.undo)
-    undo_last = Writing(acts.undo_last)
-    redo_last = Writing(acts.redo_last)
-    last_act = Reading(acts.last_action)
-    last_undone = Reading(acts.last_undone)
+    undo_last = Writing(verdicts.undo_last)
+    redo_last = Writing(verdicts.redo_last)
+    last_act = Reading(verdicts.last_action)
+    last_undone = Reading(verdicts.last_undone)
     skip = Writing(verdicts.skip_item, durable=False)
     history = Reading(file_history.history)
     tasks = Reading(remedies.tasks)

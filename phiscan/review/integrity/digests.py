@@ -1,8 +1,9 @@
-"""Digests of results: of examinations with their child rows, and of scans over their examinations."""
+"""Digests of results (examinations with child rows, scans) and of the states of accounts in the log."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
 from typing import Any
@@ -12,7 +13,7 @@ import sqlalchemy as sa
 from phiscan.review.audit import log as audit
 from phiscan.store import portable_rows as portable
 from phiscan.store import seals
-from phiscan.store.column_types import canonical_json, stored_columns
+from phiscan.store.column_types import canonical_json, row_digest, stored_columns
 from phiscan.store.sql_batches import chunks
 from phiscan.store.tables import (
     examination,
@@ -25,6 +26,7 @@ from phiscan.store.tables import (
     scan_root,
     sighting,
 )
+from phiscan.store.tables.users import api_token, user_account, web_session
 
 N_AT_ONCE = 2000  # examinations per batch in memory
 N_HEX = 24
@@ -239,3 +241,86 @@ def _append(
     }
     details = {"scan": scan_id, "cause": cause, "examinations": of_examinations[0], **(also or {})}
     audit.record(connection, "digest_scan", values, details, by=actor, now=now)
+
+
+N_STATE_HEX = 16
+_CHANGING = {
+    user_account: {"second_factor_step"},
+    api_token: {"used"},
+    web_session: {"seen", "purpose", "seal"},
+}
+STATE_COLUMNS: Mapping[sa.Table, tuple[str, ...]] = {
+    table: tuple(column.name for column in table.columns if column.name not in {"id", *changing})
+    for table, changing in _CHANGING.items()
+}
+"""All columns but those that change at each use."""
+STATE_TABLES = {table.name: table for table in STATE_COLUMNS}
+
+States = dict[str, dict[int, dict[str, str]]]
+"""Per table and row, the digest of each column."""
+
+
+def state_of(table: sa.Table, row: Mapping[str, Any]) -> dict[str, str]:
+    """Return the digest of each column of a row as stored."""
+    return {name: row_digest(table, [name, row[name]])[:N_STATE_HEX] for name in STATE_COLUMNS[table]}
+
+
+def states(
+    connection: sa.Connection, table: sa.Table, where: sa.ColumnElement[bool] | None = None
+) -> dict[int, dict[str, str]]:
+    """Return the current states of rows."""
+    query = sa.select(*stored_columns(table)).order_by(table.c.id)
+    if where is not None:
+        query = query.where(where)
+    return {row["id"]: state_of(table, dict(row)) for row in connection.execute(query).mappings()}
+
+
+def state_details(
+    connection: sa.Connection, changes: Mapping[sa.Table, tuple[Iterable[int], Collection[str] | None]]
+) -> dict[str, Any]:
+    """Return the part of a log entry about changed rows; only the columns that the change concerns.
+
+    ``changes``: by table, the rows and their columns (None = all, of a new row). Columns outside of the
+    change keep their previous digest, so that a manipulation of them is found later.
+    """
+    found: dict[str, Any] = {}
+    for table, (numbers, columns) in changes.items():
+        ids = list(numbers)
+        rows = states(connection, table, table.c.id.in_(ids)) if ids else {}
+        kept = {
+            str(number): {name: state[name] for name in state if columns is None or name in columns}
+            for number, state in rows.items()
+        }
+        if any(kept.values()):
+            found[table.name] = kept
+    return {"states": found} if found else {}
+
+
+def add_states(known: States, details: Mapping[str, Any]) -> None:
+    """Merge the states of one entry into the known ones; the later entry applies."""
+    for name, rows in details.get("states", {}).items():
+        of_table = known.setdefault(name, {})
+        for number, state in rows.items():
+            of_table.setdefault(int(number), {}).update(state)
+
+
+def carried_states(connection: sa.Connection, known: States) -> dict[str, dict[str, str]]:
+    """Return the states of existing rows for the certificate of a purge."""
+    kept: dict[str, dict[str, str]] = {}
+    for name, rows in known.items():
+        existing = set(connection.execute(sa.select(STATE_TABLES[name].c.id)).scalars())
+        of_table = {
+            str(number): canonical_json(state) for number, state in rows.items() if number in existing
+        }
+        if of_table:
+            kept[name] = of_table
+    return kept
+
+
+def states_from_carried(kept: Mapping[str, Mapping[int, str]]) -> States:
+    """Return the states stored in the certificate of a purge."""
+    return {
+        name: {int(number): json.loads(text) for number, text in rows.items()}
+        for name, rows in kept.items()
+        if name in STATE_TABLES
+    }

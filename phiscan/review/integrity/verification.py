@@ -17,7 +17,7 @@ import sqlalchemy as sa
 
 from phiscan.errors import StoreError
 from phiscan.review.audit import log as audit
-from phiscan.review.integrity import account_states, digests
+from phiscan.review.integrity import digests
 from phiscan.review.records.items import AuditCheck, Tampering
 from phiscan.review.worklist import rows as work_rows
 from phiscan.store import append_only, seals, signed_head
@@ -323,17 +323,17 @@ def _files(connection: sa.Connection) -> Iterator[Tampering]:
 
 def _accounts(connection: sa.Connection) -> Iterator[Tampering]:
     start = audit.read(connection)
-    known = account_states.from_carried(start.carried)
+    known = digests.states_from_carried(start.carried)
     since: dict[tuple[str, int], str] = {}
     query = sa.select(*stored_columns(audit_log)).order_by(audit_log.c.id)
     for row in connection.execute(query.execution_options(yield_per=1000)):
         details = audit.details_of(row.details)
-        account_states.add(known, details)
+        digests.add_states(known, details)
         for name, numbers in details.get("states", {}).items():
             since.update({(name, int(number)): row.at for number in numbers})
-    for table in account_states.COLUMNS:
+    for table in digests.STATE_COLUMNS:
         expected = known.get(table.name, {})
-        found = account_states.states(connection, table)
+        found = digests.states(connection, table)
         for number, state in found.items():
             kept = expected.get(number, {})
             changed = [name for name, digest in kept.items() if state[name] != digest]

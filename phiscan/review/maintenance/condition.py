@@ -13,7 +13,7 @@ from phiscan.errors import ConfigError, StoreError
 from phiscan.review.audit import log as audit
 from phiscan.review.integrity import verification
 from phiscan.review.maintenance import key_rotation
-from phiscan.review.retention import holds
+from phiscan.review.retention import deletion_plan
 from phiscan.store import portable_rows as portable
 from phiscan.store.database import Database, connect, is_sqlite, open_database, schema_of
 from phiscan.store.identity import load_key
@@ -54,7 +54,7 @@ def status(url: str) -> dict[str, Any]:
                 found["audit_entries"] = found["tables"]["audit_log"]
                 found["audit_head"] = connection.execute(last).scalar() or audit.BEFORE_FIRST
                 found["key_id"] = key_rotation.key_in_use(connection) or None
-                found["holds"] = len(holds.holds(connection))
+                found["holds"] = len(deletion_plan.holds(connection))
                 found["purges"] = _count(connection, purge)
     finally:
         database.close()

@@ -1,8 +1,10 @@
-"""Recording the results of a scan in bulk statements; a file recorded twice is replaced."""
+"""Recording the results of a scan, and the folders that a rescan may skip, in bulk statements."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
@@ -10,13 +12,14 @@ import sqlalchemy as sa
 from phiscan.errors import StoreError
 from phiscan.model import FileResult, Outcome, PiiVector, SourceFile
 from phiscan.review.integrity import digests
-from phiscan.review.records import early_results, folders
+from phiscan.review.records import early_results
 from phiscan.review.records.early_results import Early
 from phiscan.review.records.file_records import result_row, source_row
-from phiscan.review.records.folders import FolderState
 from phiscan.review.records.reuse import copy_children, originals
 from phiscan.review.worklist import rows as work_rows
 from phiscan.review.worklist.model import exposure_of, risk_of
+from phiscan.store import seals
+from phiscan.store.column_types import stored_columns
 from phiscan.store.database import inserted_id
 from phiscan.store.identity import is_shape
 from phiscan.store.sql_batches import Run, chunks, merged, run_batches, within
@@ -26,6 +29,7 @@ from phiscan.store.tables import (
     examination_digest,
     file,
     finding,
+    folder,
     health_term,
     health_window,
     near_signature,
@@ -37,6 +41,70 @@ from phiscan.store.tables import (
     stage_time,
     unread_part,
 )
+
+
+def place_of(path: bytes) -> bytes:
+    """Return a folder's path in a form that sorts in crawl order: depth first, by raw name."""
+    return path.replace(b"/", b"\0")
+
+
+@dataclass(frozen=True, slots=True)
+class FolderState:
+    """A folder's digest, and the runs of numbers of its files, in order."""
+
+    place: bytes
+    digest: bytes
+    runs: tuple[Run, ...]
+
+    @classmethod
+    def of(cls, path: bytes, digest: bytes, file_ids: Sequence[int]) -> FolderState:
+        """Return the state of a folder (its path relative to the root) and of its files."""
+        runs = merged((number, number) for number in file_ids)
+        return cls(place_of(path), digest, tuple(runs))
+
+    @property
+    def n_files(self) -> int:
+        """The number of its files."""
+        return sum(last - first + 1 for first, last in self.runs)
+
+
+def folders_of(connection: sa.Connection, root_path: bytes, place: bytes, *, limit: int) -> list[FolderState]:
+    """Return the stored states of folders of a root from a path on, in crawl order."""
+    query = (
+        sa.select(*stored_columns(folder))
+        .join(root, root.c.id == folder.c.root_id)
+        .where(root.c.path == root_path, folder.c.place >= place)
+        .order_by(folder.c.place)
+        .limit(limit)
+    )
+    states = []
+    for row in connection.execute(query).mappings():
+        is_ours = seals.is_right(connection, folder, row)  # else it is listed, as a folder that changed
+        runs = tuple((first, last) for first, last in json.loads(row["file_runs"])) if is_ours else ()
+        states.append(FolderState(row["place"], row["digest"] if is_ours else b"", runs))
+    return states
+
+
+def note_folders(connection: sa.Connection, root_id: int, states: Sequence[FolderState]) -> None:
+    """Store the states of folders, replacing the previous ones."""
+    for batch in chunks(states):
+        here = (folder.c.root_id == root_id) & folder.c.place.in_([state.place for state in batch])
+        seals.remove(connection, folder, here)
+        rows = [
+            {
+                "root_id": root_id,
+                "place": state.place,
+                "digest": state.digest,
+                "file_runs": [list(run) for run in state.runs],
+            }
+            for state in batch
+        ]
+        seals.insert(connection, folder, rows)
+
+
+def forget_folders(connection: sa.Connection) -> None:
+    """Delete the states of all folders, because files may have lost their numbers: a full rescan follows."""
+    seals.remove(connection, folder)
 
 
 def see_examined(connection: sa.Connection, scan_id: int, examined: Mapping[int, int]) -> None:
@@ -207,7 +275,7 @@ def record(
     back = see_unchanged(connection, scan_id, unchanged_runs)
     work_rows.take_in(connection, {file_ids[place]: result for place, result in by_file.items()}, back)
     for root_path, batch in states.items():
-        folders.note(connection, root_id_of(connection, root_path), batch)
+        note_folders(connection, root_id_of(connection, root_path), batch)
     if early is not None:
         places = [*early.recorded, *((result.source.root, result.source.path) for result in early.waiting)]
         roots = {path: root_id_of(connection, path) for path, _ in places}

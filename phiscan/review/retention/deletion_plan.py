@@ -1,4 +1,4 @@
-"""The rows that a policy deletes: marked in a temporary table, each with all rows that depend on it.
+"""Legal holds, and the rows that a policy deletes, each with all rows that depend on it.
 
 Seeds are marked by their own rules (a missing file, a verdict about a replaced content, a result superseded
 by a later scan, an old sign-in). Then all rows that refer to a marked row are marked too, table by table
@@ -7,7 +7,7 @@ along the foreign keys, so that a table that is added later is included automati
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from functools import cache
@@ -16,15 +16,18 @@ from typing import Any
 import sqlalchemy as sa
 
 from phiscan.config import Config, take_table
-from phiscan.errors import ConfigError
+from phiscan.errors import ConfigError, InputError
+from phiscan.review.audit import log as audit
+from phiscan.review.decisions.incidents import files_of, not_closed
 from phiscan.review.records.file_records import present
-from phiscan.review.retention.holds import held_files
 from phiscan.store.column_types import UtcTime, iso
 from phiscan.store.tables import (
     assignment,
     decision,
     examination,
     file,
+    incident_entry,
+    legal_hold,
     metadata,
     root,
     scan,
@@ -43,6 +46,117 @@ from phiscan.store.tables.users import (
     user_event,
     web_session,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """An active hold."""
+
+    id: int
+    root: str
+    path: str  # "" = the whole root
+    reason: str
+    set_by: str
+    set_at: datetime
+
+
+def held_files() -> sa.Select[Any]:
+    """Select the numbers of all files that are kept.
+
+    A hold names them or their root, an incident that is not closed has them, or they are identical to one
+    that is named or of such an incident.
+    """
+    held = examination.alias()
+    named = _standing(legal_hold.c.file_id).union(files_of(incident_entry.c.incident.in_(not_closed())))
+    contents = sa.select(held.c.content_hash).where(held.c.file_id.in_(named), held.c.content_hash != "")
+    identical = sa.select(examination.c.file_id).where(examination.c.content_hash.in_(contents))
+    return sa.select(file.c.id).where(
+        sa.or_(
+            file.c.id.in_(named),
+            file.c.id.in_(identical),
+            file.c.root_id.in_(_standing(legal_hold.c.root_id)),
+        )
+    )
+
+
+def holds(connection: sa.Connection) -> list[Hold]:
+    """Return the active holds, oldest first."""
+    newest = sa.or_(
+        legal_hold.c.id.in_(_newest(legal_hold.c.file_id)), legal_hold.c.id.in_(_newest(legal_hold.c.root_id))
+    )
+    of_file = root.alias()
+    query = (
+        sa.select(
+            legal_hold,
+            sa.func.coalesce(root.c.display, of_file.c.display).label("root"),
+            sa.func.coalesce(file.c.display, "").label("path"),
+        )
+        .outerjoin(root, root.c.id == legal_hold.c.root_id)
+        .outerjoin(file, file.c.id == legal_hold.c.file_id)
+        .outerjoin(of_file, of_file.c.id == file.c.root_id)
+        .where(newest, legal_hold.c.state == "placed")
+        .order_by(legal_hold.c.id)
+    )
+    return [
+        Hold(row.id, row.root, row.path, row.reason, row.set_by, row.set_at)
+        for row in connection.execute(query)
+    ]
+
+
+def set_holds(
+    connection: sa.Connection,
+    *,
+    state: str,
+    files: Sequence[int] = (),
+    roots: Sequence[str] = (),
+    reason: str,
+    by: str,
+    now: datetime,
+) -> None:
+    """Place or lift holds on files, by number, and on roots, by their path in display form.
+
+    Raises:
+        InputError: no reason or no user name, an unknown file or root, or a hold to lift that is not active.
+    """
+    for field, value in (("reason", reason), ("by", by)):
+        if not value.strip():
+            message = f"{field}: expected a text"
+            raise InputError(message)
+    targets: list[tuple[sa.Column[Any], int]] = []
+    for number in files:
+        if connection.execute(sa.select(file.c.id).where(file.c.id == number)).first() is None:
+            message = f"file {number}: no such file; expected a number that `phiscan queue list` shows"
+            raise InputError(message)
+        targets.append((legal_hold.c.file_id, number))
+    targets += [(legal_hold.c.root_id, _root_number(connection, path)) for path in roots]
+    for column, number in targets:
+        stands = connection.execute(sa.select(sa.literal(number).in_(_standing(column)))).scalar()
+        if state == "lifted" and not stands:
+            message = f"{column.name.removesuffix('_id')} {number}: it has no hold"
+            raise InputError(message)
+        values = {column.name: number, "state": state, "reason": reason, "set_by": by, "set_at": now}
+        audit.record(connection, "hold", values, {column.name: number, "state": state}, by=by, now=now)
+
+
+def _root_number(connection: sa.Connection, path: str) -> int:
+    numbers = {row.display: int(row.id) for row in connection.execute(sa.select(root.c.id, root.c.display))}
+    if path not in numbers:
+        path_as_shown = path.rstrip("/")  # a shell completes a folder's name with a slash
+        if path_as_shown not in numbers:
+            known = ", ".join(sorted(numbers)) or "none yet"
+            message = f"{path}: no such root; expected one that was scanned: {known}"
+            raise InputError(message)
+        path = path_as_shown
+    return numbers[path]
+
+
+def _newest(column: sa.Column[Any]) -> sa.Select[Any]:
+    return sa.select(sa.func.max(legal_hold.c.id)).where(column.is_not(None)).group_by(column)
+
+
+def _standing(column: sa.Column[Any]) -> sa.Select[Any]:
+    return sa.select(column).where(legal_hold.c.id.in_(_newest(column)), legal_hold.c.state == "placed")
+
 
 DAYS_PER_YEAR = 365.25
 MAX_YEARS = 200
@@ -236,21 +350,27 @@ def _ended() -> sa.ColumnElement[Any]:
 
 
 def _missing_files(cuts: Cuts) -> sa.Select[Any]:
-    """Files that are missing, without any later decision or action, or one that stands for another file."""
+    """Files that are missing, without any later decision or action, or one that stands for another file.
+
+    What was done about an incident was done about each of its files.
+    """
     made = decision.alias()
     carried = sa.exists().where(made.c.file_id == file.c.id, _is_content_present(made.c.content_hash))
+    entry = incident_entry.alias()
+    recent = sa.select(entry.c.incident).where(entry.c.entered >= cuts.decisions)
     query = (
         sa.select(file.c.id)
         .join(root, root.c.id == file.c.root_id)
         .join(scan, scan.c.id == file.c.seen_scan_id)
+        .where(file.c.id.not_in(files_of(incident_entry.c.incident.in_(recent))))
         .where(~_is_present(), _ended() < cuts.findings, file.c.id.not_in(held_files()), ~carried)
     )
     for table in metadata.sorted_tables:
         times = [column for column in table.columns if isinstance(column.type, UtcTime)]
         if "file_id" not in table.columns or not times or table is work_item:
             continue
-        recent = sa.or_(*(column >= cuts.decisions for column in times))
-        query = query.where(~sa.exists().where(table.c.file_id == file.c.id, recent))
+        later = sa.or_(*(column >= cuts.decisions for column in times))
+        query = query.where(~sa.exists().where(table.c.file_id == file.c.id, later))
     return query
 
 

@@ -16,11 +16,11 @@ import sqlalchemy as sa
 
 from phiscan.errors import InputError, StoreError
 from phiscan.review.audit import log as audit
-from phiscan.review.integrity import account_states, digests, verification
-from phiscan.review.records import folders, summaries
+from phiscan.review.decisions.incidents import not_closed
+from phiscan.review.integrity import digests, verification
+from phiscan.review.records import recording, summaries
 from phiscan.review.retention import deletion_plan
-from phiscan.review.retention.deletion_plan import Cuts, Retention
-from phiscan.review.retention.holds import holds
+from phiscan.review.retention.deletion_plan import Cuts, Retention, holds
 from phiscan.review.worklist import rows as work_rows
 from phiscan.store import append_only, seals
 from phiscan.store import portable_rows as portable
@@ -46,6 +46,7 @@ class Certificate:
     log_through: int
     log_hash: str
     n_holds: int
+    n_incidents: int = 0  # not closed: the records of their files are kept
     audit_entry: int | None = None
     audit_hash: str = ""
 
@@ -63,6 +64,7 @@ class Certificate:
             "sha256": self.digest,
             "log": {"purged_through": self.log_through, "hash": self.log_hash or None},
             "holds": self.n_holds,
+            "incidents": self.n_incidents,
             "audit": {"entry": self.audit_entry, "hash": self.audit_hash or None},
         }
 
@@ -125,7 +127,7 @@ def certificates(connection: sa.Connection) -> list[Certificate]:
                 id=row.id,
                 purged=row.purged.isoformat(),
                 purged_by=row.purged_by,
-                policy={name: value for name, value in row.policy.items() if name != "holds"},
+                policy={name: row.policy[name] for name in row.policy if name not in {"holds", "incidents"}},
                 counts=row.counts,
                 oldest=row.oldest.isoformat() if row.oldest else None,
                 newest=row.newest.isoformat() if row.newest else None,
@@ -133,6 +135,7 @@ def certificates(connection: sa.Connection) -> list[Certificate]:
                 log_through=row.log_through,
                 log_hash=row.log_hash,
                 n_holds=row.policy["holds"],
+                n_incidents=row.policy.get("incidents", 0),
                 audit_entry=entry.id if entry else None,
                 audit_hash=entry.hash if entry else "",
             )
@@ -159,7 +162,7 @@ def _remove(connection: sa.Connection, policy: Retention, *, by: str, now: datet
             if (condition := deletion_plan.condition(table)) is not None:
                 _remove_rows(connection, table, condition, removed)
         deletion_plan.unmark(connection)
-        folders.forget(connection)  # derived data, not counted by the certificate
+        recording.forget_folders(connection)  # derived data, not counted by the certificate
         through, log_hash = _log_end(connection, cuts, n_holds)
         before = audit.read(connection)
         if through > before.through:
@@ -188,11 +191,13 @@ def _certify(
     now: datetime,
 ) -> Certificate:
     through, log_hash = log
+    live = not_closed().subquery()
+    n_incidents = connection.execute(sa.select(sa.func.count()).select_from(live)).scalar_one()
     times = sorted(removed.times)
     values: dict[str, Any] = {
         "purged": now,
         "purged_by": by,
-        "policy": {**policy.to_json(now), "holds": n_holds},
+        "policy": {**policy.to_json(now), "holds": n_holds, "incidents": n_incidents},
         "counts": dict(sorted(removed.counts.items())),
         "oldest": datetime.fromisoformat(times[0]) if times else None,
         "newest": datetime.fromisoformat(times[-1]) if times else None,
@@ -221,6 +226,7 @@ def _certify(
         log_through=through,
         log_hash=log_hash,
         n_holds=n_holds,
+        n_incidents=n_incidents,
     )
 
 
@@ -286,15 +292,15 @@ def _carried(connection: sa.Connection, through: int) -> dict[str, dict[str, str
         for number, digest in audit.digests(connection, table).items():
             if (name, number) not in logged:
                 carried.setdefault(name, {})[str(number)] = digest
-    return carried | account_states.carried(connection, _states(connection, through))
+    return carried | digests.carried_states(connection, _states(connection, through))
 
 
-def _states(connection: sa.Connection, through: int) -> account_states.States:
+def _states(connection: sa.Connection, through: int) -> digests.States:
     """Return the states of accounts whose only log entries are removed now or were before."""
-    known = account_states.from_carried(audit.read(connection).carried)
+    known = digests.states_from_carried(audit.read(connection).carried)
     query = sa.select(audit_log.c.details).where(audit_log.c.id <= through).order_by(audit_log.c.id)
     for details in connection.execute(query).scalars():
-        account_states.add(known, details)
+        digests.add_states(known, details)
     return known
 
 

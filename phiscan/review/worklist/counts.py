@@ -21,7 +21,7 @@ SINGLE = ("root_id", "media_type", "owner")
 COLUMNS = (*STATUS, *SINGLE)
 
 DUPLICATE = "twin"
-"""How a hidden item is counted that awaits no verdict itself: see ``worklist.duplicate_groups``."""
+"""How a hidden item is counted that awaits no verdict itself: see ``worklist.row_sources``."""
 
 _AWAITS = sa.case(
     ((work_item.c.awaits == SECOND) & work_item.c.is_open.is_(False), DUPLICATE), else_=work_item.c.awaits

@@ -1,4 +1,4 @@
-"""Reading of the queue: its order, one item with its evidence, every file of a scan."""
+"""Reading of the queue: its order, one item with its evidence (long ones cached), every file of a scan."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from phiscan.bounded_cache import BoundedCache
 from phiscan.errors import InputError
 from phiscan.language import gettext as _
 from phiscan.model import (
@@ -324,3 +325,35 @@ def _decisions(connection: sa.Connection, row: sa.Row[Any]) -> tuple[Decision, .
     same = (decision.c.content_hash == row.content_hash) & (decision.c.content_hash != "")
     query = sa.select(decision).where(here | same).order_by(decision.c.id)
     return tuple(decision_of(row) for row in connection.execute(query))
+
+
+MIN_FINDINGS = 500  # fewer are read in a few milliseconds, without the cache
+MAX_FINDINGS = 100_000  # of all files together; about 100 MB
+
+Key = tuple[int, str]
+"""An examination and the digest of its content."""
+
+
+class FindingCache:
+    """Findings by examination, least recently used removed first; thread-safe."""
+
+    def __init__(self, max_findings: int = MAX_FINDINGS) -> None:
+        self._cache = BoundedCache[Key, tuple[StoredFinding, ...]](max_findings)
+
+    def read(
+        self, connection: sa.Connection, examination_id: int, content_hash: str
+    ) -> tuple[StoredFinding, ...]:
+        """Return the findings of an examination in their order, from the cache if possible."""
+        key = (examination_id, content_hash)
+        kept = self._cache.get(key)
+        n_stored = sa.select(sa.func.count()).where(finding.c.examination_id == examination_id)
+        if kept is not None and len(kept) == connection.execute(n_stored).scalar_one():
+            return kept
+        found = stored_findings(connection, examination_id)
+        if len(found) >= MIN_FINDINGS:
+            self._cache.put(key, found, len(found))
+        return found
+
+    def clear(self) -> None:
+        """Clear the cache."""
+        self._cache.clear()

@@ -17,7 +17,7 @@ from phiscan.model import EntityType, FileResult, Referral
 from phiscan.review.decisions.second_verdicts import FIRST, LEAD, NOBODY, SECOND, awaited
 from phiscan.review.records.file_records import present
 from phiscan.review.worklist import counts as work_tallies
-from phiscan.review.worklist import duplicate_groups
+from phiscan.review.worklist import row_sources
 from phiscan.review.worklist import row_sources as work_sources
 from phiscan.review.worklist.hidden_items import Place, hidden_until, hiders
 from phiscan.review.worklist.model import WorkState
@@ -74,7 +74,7 @@ def refresh(
         }
         # A file that begins or ceases to await a second verdict hides or shows its near-duplicates.
         turned = {(before | after)[number] for number in before.keys() ^ after.keys()} - {None}
-        for others in chunks(duplicate_groups.hidden_by(connection, turned, but=batch)):
+        for others in chunks(row_sources.hidden_by(connection, turned, but=batch)):
             _renew(connection, others, {})
 
 
@@ -203,7 +203,7 @@ def _rows(connection: sa.Connection, batch: Sequence[int], types: Mapping[int, i
     assignees = work_sources.assignees(connection, ids)
     groups = work_sources.groups(connection, contents)
     awaits = awaited(connection, results, verdicts)
-    concealed = duplicate_groups.hidden(connection, groups, awaits)
+    concealed = row_sources.hidden(connection, groups, awaits)
     kinds = {
         **work_sources.types(connection, [row.id for row in standing if row.file_id not in types]),
         **types,

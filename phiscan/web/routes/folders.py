@@ -16,7 +16,7 @@ from phiscan.language import count, lazy_gettext, ngettext
 from phiscan.language import gettext as _
 from phiscan.model import Verdict
 from phiscan.review.accounts.users import User
-from phiscan.review.decisions.group_verdicts import MAX_AT_ONCE
+from phiscan.review.decisions.verdicts import MAX_AT_ONCE
 from phiscan.review.worklist.folder_totals import FolderLevel, FolderTotal
 from phiscan.review.worklist.model import REASONS, Exposure, FileRecord, WorkFilter, WorkState
 from phiscan.visible import visible

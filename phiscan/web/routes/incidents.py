@@ -1,17 +1,24 @@
-"""Incidents: files of one breach, the assessment, its time limits, the forms of regulators, the register."""
+"""Incidents: files of one breach, assessment, time limits, forms, register; the owners of the files."""
 
 from __future__ import annotations
 
 import mimetypes
-from collections.abc import Sequence
+import smtplib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
 from typing import Annotated, Literal
 
+import structlog
 from fastapi import Form, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
-from phiscan.errors import InputError
+from phiscan.errors import ConflictError, InputError, origin
 from phiscan.language import gettext as _
+from phiscan.monitoring.mail import send_text
+from phiscan.monitoring.notices import read_owner_mail
+from phiscan.monitoring.owner_mail import SUBJECT, is_same_domain, owner_mail
 from phiscan.report.incidents import (
     FIELDS,
     STATES,
@@ -25,7 +32,8 @@ from phiscan.report.incidents import (
     register_rows,
 )
 from phiscan.review.accounts.users import User
-from phiscan.review.decisions.incidents import TITLE, Incident, IncidentState
+from phiscan.review.decisions.incidents import FIRST_DAY, TITLE, Incident, IncidentState, last_day
+from phiscan.review.decisions.remedies import Task, TaskState
 from phiscan.web.access import Permission, Routes
 from phiscan.web.notices import notice
 from phiscan.web.request_context import MAX_NUMBER, Desk, DeskNow, RowNumber
@@ -33,6 +41,7 @@ from phiscan.web.session import SignedIn, address_of
 
 MAX_TEXT_CHARS = 10_000
 Chosen = Annotated[list[int] | None, Form(alias="file")]
+Seen = Annotated[int | None, Form(ge=0, le=MAX_NUMBER)]  # the last entry that the page showed
 
 routes = Routes()
 
@@ -44,7 +53,7 @@ def incidents(request: Request, desk: DeskNow) -> Response:
     return desk.pages.render(
         request,
         "incidents.html",
-        rows=zip(found, gathered(desk, found), strict=True),
+        rows=list(zip(found, gathered(desk, found), strict=True)),
         tasks=desk.store.desk.tasks(now=desk.now()),
         grouped={file: one for one in reversed(found) for file in one.files},
         answers=desk.store.desk.answers(),
@@ -82,13 +91,35 @@ def save(
 @routes.page("GET", "/incidents/{number}", needs=Permission.READ_INCIDENT)
 def incident(number: RowNumber, request: Request, desk: DeskNow) -> Response:
     """Show one incident: its texts, files, evidence, tests, time limits, forms and history."""
+    return _page(request, desk, number)
+
+
+def _page(
+    request: Request,
+    desk: Desk,
+    number: int,
+    typed: Mapping[str, str] = MappingProxyType({}),
+    seen: int | None = None,
+    error: InputError | None = None,
+) -> Response:
+    """Return the page of an incident; after an error with what was typed, and what others wrote since."""
     found = desk.store.desk.incident(number)
+    last = found.entries[-1].id
+    known = found.until(last if seen is None else seen).texts
+    status = 409 if isinstance(error, ConflictError) else 400 if error else 200
     return desk.pages.render(
         request,
         "incident.html",
+        status_code=status,
+        problem=str(error or ""),
+        typed={name: text for name, text in typed.items() if text.split() != known.get(name, "").split()},
+        since=[one for one in found.entries if one.id > (last if seen is None else seen)],
+        last=last,
+        days=(FIRST_DAY, last_day(desk.now())),
         incident=found,
         e=gathered(desk, [found])[0],
         fields=FIELDS,
+        labels={**FIELDS, **_questions(desk)},
         chosen=desk.organization.laws,
         answers=desk.store.desk.answers(),
         states=STATES,
@@ -100,33 +131,47 @@ def incident(number: RowNumber, request: Request, desk: DeskNow) -> Response:
 @routes.page("POST", "/incidents/{number}", needs=Permission.EDIT_INCIDENT)
 def write(
     number: RowNumber,
+    request: Request,
     user: SignedIn,
     desk: DeskNow,
     name: Annotated[list[str] | None, Form(max_length=100)] = None,
     text: Annotated[list[str] | None, Form(max_length=100)] = None,
     file: Chosen = None,
+    seen: Seen = None,
 ) -> Response:
     """Write the texts of a form, each under its name, and remove the chosen files."""
     names, texts = name or [], text or []
-    tests = {test.id for one in desk.organization.laws for test in one.tests}
-    if len(names) != len(texts) or not set(names) <= {*FIELDS, *tests}:
+    if len(names) != len(texts) or not set(names) <= {*FIELDS, *_questions(desk)}:
         message = _("incident: expected the fields of its page")
         raise InputError(message)
-    written = dict(zip(names, (one.replace("\r\n", "\n") for one in texts), strict=True))
-    desk.store.desk.write_incident(number, written, remove=file or (), by=user.name, now=desk.now())
+    given = dict(zip(names, texts, strict=True))
+    try:
+        desk.store.desk.write_incident(
+            number, given, remove=file or (), seen=seen, by=user.name, now=desk.now()
+        )
+    except InputError as error:
+        return _page(request, desk, number, given, seen, error)
     return RedirectResponse(f"/incidents/{number}?said=written", 303)
 
 
 @routes.page("POST", "/incidents/{number}/state", needs=Permission.DECIDE_INCIDENT)
 def decide(
     number: RowNumber,
+    request: Request,
     user: SignedIn,
     desk: DeskNow,
     state: Annotated[IncidentState, Form()],
-    reason: Annotated[str, Form(max_length=MAX_TEXT_CHARS)],
+    reason: Annotated[str, Form(max_length=2 * MAX_TEXT_CHARS)],  # a browser sends two for a line end
+    seen: Seen = None,
 ) -> Response:
     """Record a decision: the new state of an incident, and why."""
-    desk.store.desk.write_incident(number, {}, state=state, reason=reason, by=user.name, now=desk.now())
+    try:
+        desk.store.desk.write_incident(
+            number, {}, state=state, reason=reason, seen=seen, by=user.name, now=desk.now()
+        )
+    except InputError as error:
+        given = {"reason": reason, "state": state.value}
+        return _page(request, desk, number, given, seen, error)
     return RedirectResponse(f"/incidents/{number}?said=written", 303)
 
 
@@ -158,6 +203,10 @@ def register(kind: Literal["csv", "pdf"], request: Request, user: SignedIn, desk
     return _download(request, user, desk, f"incidents.{kind}", content)
 
 
+def _questions(desk: Desk) -> dict[str, str]:
+    return {test.id: test.question for one in desk.organization.laws for test in one.tests}
+
+
 def gathered(desk: Desk, found: Sequence[Incident]) -> list[Evidence]:
     """Return the evidence about incidents."""
     index = desk.packs.patient_index
@@ -168,3 +217,79 @@ def _download(request: Request, user: User, desk: Desk, name: str, content: str 
     desk.store.users.log_export(what=name, by=user, address=address_of(request), now=desk.now())
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return Response(content, media_type=mimetypes.guess_type(name)[0], headers=headers)
+
+
+MAX_OWNER_CHARS = 1_000
+_log = structlog.get_logger("phiscan.web")
+
+
+@routes.page("GET", "/mine", needs=Permission.OWN_FILES)
+def mine(request: Request, user: SignedIn, desk: DeskNow) -> Response:
+    """Show an owner the confirmed files of their own, and nobody else's."""
+    return desk.pages.render(
+        request,
+        "mine.html",
+        tasks=_of(desk, user.name),
+        answers=desk.store.desk.answers(),
+        notice=notice(request.query_params.get("said", "")),
+    )
+
+
+@routes.page("POST", "/mine", needs=Permission.OWN_FILES)
+def answer(
+    user: SignedIn,
+    desk: DeskNow,
+    word: Annotated[str, Form(alias="answer", max_length=20)],
+    reason: Annotated[str, Form(max_length=MAX_OWNER_CHARS)] = "",
+    file: Chosen = None,
+) -> Response:
+    """Record one answer about the chosen files of the owner; those of others are refused."""
+    own = {one.file_id for one in _of(desk, user.name)}
+    if not file or not set(file) <= own:
+        return RedirectResponse("/mine?said=none", 303)
+    desk.store.desk.answer(dict.fromkeys(file, word), reason, by=user.name, now=desk.now())
+    return RedirectResponse("/mine?said=answered", 303)
+
+
+@routes.page("POST", "/incidents/owners/mail", needs=Permission.EDIT_INCIDENT)
+def mail(
+    request: Request,
+    user: SignedIn,
+    desk: DeskNow,
+    owner: Annotated[str, Form(max_length=MAX_OWNER_CHARS)],
+    to: Annotated[str, Form(max_length=MAX_OWNER_CHARS)],
+) -> Response:
+    """Send an owner one message: how many files await an answer, and the link; recorded in the log first.
+
+    Raises:
+        InputError: no mail server, an address of another domain, no file of this owner, or it was not sent.
+    """
+    settings = read_owner_mail(desk.config)
+    waiting = [one for one in _of(desk, owner) if one.is_open]
+    problem = ""
+    if settings is None:
+        problem = _("Not sent: no mail server is set up ([notify] smtp_host of phiscan.toml).")
+    elif not is_same_domain(to, settings.sender) or to.count("@") != 1 or len(to.split()) != 1:
+        home = settings.sender.rpartition("@")[2]
+        problem = _("Not sent: expected one address at {home}, which phiscan writes from.", home=home)
+    elif not waiting:
+        problem = _("Not sent: no file of this owner is to be seen to.")
+    if settings is None or problem:
+        raise InputError(problem)
+    what = f"e-mail to the owner {owner}: {to}"
+    desk.store.users.log_export(what=what, by=user, address=address_of(request), now=desk.now())
+    late = sum(one.state is TaskState.OVERDUE for one in waiting)
+    text = owner_mail(len(waiting), late, f"{desk.settings.own_url}/mine")
+    try:
+        send_text(replace(settings, to=(to,)).checked(), str(SUBJECT), text)
+    except (OSError, smtplib.SMTPException) as error:
+        _log.warning("e-mail to an owner was not sent", origin=origin(error))
+        problem = _("Not sent: the mail server cannot be reached, or refused it. The attempt is in the log.")
+        raise InputError(problem) from None
+    return RedirectResponse("/incidents?said=mailed", 303)
+
+
+def _of(desk: Desk, owner: str) -> list[Task]:
+    """Return the tasks of the files of an owner, by the name that the share has."""
+    tasks = desk.store.desk.tasks(now=desk.now())
+    return [one for one in tasks if one.owner and one.owner.casefold() == owner.casefold()]

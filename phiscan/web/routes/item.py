@@ -16,9 +16,8 @@ from phiscan.model import Verdict
 from phiscan.pipeline.rereading.vetoes import Veto
 from phiscan.report.words import ENTITY_TYPES
 from phiscan.review.accounts.users import Session, User
-from phiscan.review.decisions.acts import Act
 from phiscan.review.decisions.reveals import PURPOSES
-from phiscan.review.decisions.verdicts import UnopenedError
+from phiscan.review.decisions.verdicts import Act, UnopenedError
 from phiscan.review.worklist.model import REASONS, FileRecord, WorkState
 from phiscan.visible import visible
 from phiscan.web.access import Permission, Routes, may
@@ -26,8 +25,8 @@ from phiscan.web.notices import Notice, notice
 from phiscan.web.request_context import Desk, DeskNow
 from phiscan.web.routes.passages import is_cached, is_quick, prose_view
 from phiscan.web.routes.queue import Listed, first_url, reviewers, verdict_words
+from phiscan.web.routes.remaining import second_list_page
 from phiscan.web.routes.reveal import N_SECONDS
-from phiscan.web.routes.second_list import second_list_page
 from phiscan.web.session import SignedIn
 from phiscan.web.views.group import group_samples, group_view
 from phiscan.web.views.item import item_view

@@ -16,6 +16,7 @@ from phiscan.language import gettext as _
 from phiscan.metrics.remaining import Remaining, remaining
 from phiscan.model import EntityType, Verdict
 from phiscan.report.words import ENTITY_TYPES, FORMATS
+from phiscan.review.accounts.users import SavedView
 from phiscan.review.worklist.model import (
     Choices,
     FileRecord,
@@ -26,7 +27,6 @@ from phiscan.review.worklist.model import (
     WorkPage,
     WorkState,
 )
-from phiscan.review.worklist.saved_views import SavedView
 from phiscan.visible import visible
 from phiscan.web.access import Permission, Routes, may
 from phiscan.web.notices import notice

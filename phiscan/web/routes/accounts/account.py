@@ -1,17 +1,22 @@
-"""The signed-in user's own account: password, sessions, tokens."""
+"""The signed-in user's own account (password, sessions, tokens), and the language of a browser."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from datetime import timedelta
+from typing import Annotated, Final
+from urllib.parse import urlsplit
 
 from fastapi import Form, Request
 from starlette.responses import RedirectResponse, Response
+from starlette.routing import Match
 
 from phiscan.errors import InputError
+from phiscan.language import LANGUAGES
 from phiscan.language import gettext as _
-from phiscan.review.accounts.challenges import LIFE, Challenge
+from phiscan.review.accounts.sign_in import CHALLENGE_LIFE, Challenge
 from phiscan.review.accounts.users import Scope, SignedIn
 from phiscan.web.access import Permission, Routes
+from phiscan.web.language import COOKIE, inside
 from phiscan.web.request_context import Desk, DeskNow, RowNumber
 from phiscan.web.session import BrowserSession, address_of, code_cookie_name, set_cookie
 
@@ -51,7 +56,7 @@ def change_password(
         set_cookie(response, desk, begun.secret)
     if isinstance(begun, Challenge):  # the new session needs the second factor as well
         response = RedirectResponse("/sign-in/code?next=/account", 303)
-        set_cookie(response, desk, begun.secret, name=code_cookie_name(desk), lasts=LIFE)
+        set_cookie(response, desk, begun.secret, name=code_cookie_name(desk), lasts=CHALLENGE_LIFE)
     return response
 
 
@@ -118,3 +123,40 @@ def _page(
         sessions=desk.store.users.sessions(session.user.id, now=now),
         tokens=[one for one in desk.store.users.tokens(session.user.id) if one.is_good(now)],
     )
+
+
+COOKIE_AGE: Final = timedelta(days=365)
+
+
+@routes.page("POST", "/language", needs=Permission.PUBLIC)
+def choose_language(
+    desk: DeskNow,
+    request: Request,
+    language: Annotated[str, Form(max_length=8)],
+) -> Response:
+    """Store the chosen language in a cookie of this browser, and redirect to the page of the form."""
+    if language not in LANGUAGES:
+        message = _("language: expected one of {codes}", codes=", ".join(LANGUAGES))
+        raise InputError(message)
+    response = RedirectResponse(_back(request), 303)
+    response.set_cookie(
+        COOKIE,
+        language,
+        max_age=int(COOKIE_AGE.total_seconds()),
+        path="/",
+        secure=desk.settings.is_https,
+        httponly=True,
+        samesite="strict",
+    )
+    return response
+
+
+def _back(request: Request) -> str:
+    """Return the page of the form from the Referer header; the start page if there is none."""
+    came = urlsplit(request.headers.get("referer", ""))
+    if came.netloc != request.url.netloc:
+        return "/"
+    scope = {**request.scope, "method": "GET", "path": came.path, "root_path": ""}
+    if not any(route.matches(scope)[0] is Match.FULL for route in request.app.routes):
+        return "/"
+    return inside(came.path + (f"?{came.query}" if came.query else ""))

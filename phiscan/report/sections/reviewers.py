@@ -1,0 +1,389 @@
+"""What reviewers did: their agreement, their corrections as scores of the machine, reveals, suppressions.
+
+In a blind second review the second reviewer could not see the first verdict. Of spans, positions and types.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
+from phiscan.health.topics import CHAPTERS, topic_of
+from phiscan.language import lazy_gettext as _
+from phiscan.metrics.agreement import ASSUMPTION, POSITIVE, SOURCE, agreement, krippendorff_alpha
+from phiscan.metrics.deidentification.span_schemes import SCHEMES, SchemeCounts, scheme_counts
+from phiscan.metrics.deidentification.spans import (
+    AnnotatedText,
+    InstanceCounts,
+    LabelledSpan,
+    instance_counts,
+    instance_counts_by_type,
+)
+from phiscan.metrics.hierarchy import REPRESENTATION, Hierarchy, OverlapCounts, score_hierarchy
+from phiscan.model import EntityType
+from phiscan.report.data.desk import (
+    BlindReview,
+    LogSignOff,
+    Oversight,
+    Revealer,
+    RevealRow,
+    SchemeScore,
+    SpanScore,
+    SpanScores,
+    SuppressionRow,
+    TopicScore,
+    TopicScores,
+)
+from phiscan.report.data.estimates import DoubleReview, Estimate, ReviewerPair
+from phiscan.report.data.scan_rows import Revealed, StoredDesk
+from phiscan.report.words import ENTITY_TYPES
+from phiscan.review.decisions.corrections import GoldFile, TopicGold
+from phiscan.review.decisions.second_review import Rating
+from phiscan.review.decisions.suppressions import Suppression, SuppressionKind
+from phiscan.review.records.items import Decision
+from phiscan.visible import visible
+
+Row = tuple[str | None, str | None]  # the verdicts of two reviewers on one file; None = none
+
+
+def reviewer_pair(names: tuple[str, str], rows: Sequence[Row]) -> ReviewerPair:
+    """Count the pairs of verdicts and compute their agreement."""
+    found = agreement([row[0] for row in rows], [row[1] for row in rows])
+    both = [row for row in rows if None not in row]
+    return ReviewerPair(
+        first=visible(names[0]),
+        second=visible(names[1]),
+        files=found.n_both,
+        same=sum(a == b for a, b in both),
+        both_phi=sum(a == b == POSITIVE for a, b in both),
+        first_phi=sum(a == POSITIVE for a, _ in both),
+        second_phi=sum(b == POSITIVE for _, b in both),
+        kappa=found.kappa,
+        positive_agreement=found.positive_agreement,
+        pabak=found.pabak,
+    )
+
+
+def alpha(units: Sequence[Sequence[str]], *, name: str, over: str, assumption: str) -> Estimate:
+    """Return Krippendorff's alpha over the verdicts on each file.
+
+    Args:
+        units: verdicts by file.
+        name: name of the estimate.
+        over: which verdicts are compared, to complete "observed / expected disagreement, over ...".
+        assumption: what it assumes.
+    """
+    found = krippendorff_alpha(list(units))
+    counts = Counter(verdict for verdicts in units for verdict in verdicts)
+    inputs: dict[str, float] = {_("files"): len(units)}
+    inputs |= {
+        _("verdicts '{value}'", value=label.replace("_", " ")): n for label, n in sorted(counts.items())
+    }
+    return Estimate(
+        name=_("Krippendorff's alpha, {name}", name=name),
+        value=found.value,
+        ci95=found.ci95,
+        unit="ratio",
+        formula=_("1 - observed / expected disagreement, over {over}", over=over),
+        inputs=inputs,
+        assumption=assumption,
+        source=_('Krippendorff (2019), "Content Analysis", section 12.3'),
+        reason=found.reason,
+    )
+
+
+NO_PERSON = _("no file was decided by two people")
+NONE_DRAWN = _("no decision of this scan was drawn for a blind second review")
+NONE_GIVEN = _("no blind second verdict has been given yet")
+BLIND_ASSUMPTION = _(
+    "The second person did not see the first verdict, which the desk sees to, and the "
+    "decisions were drawn at random, which it does too. They stand for decisions of the "
+    "same people; a first verdict that its reviewer replaced counts as replaced, a "
+    "lead's settlement as neither."
+)
+
+
+def double_review(decisions: Sequence[Decision]) -> DoubleReview:
+    """Compare the latest verdict of each reviewer on each content; identical files have one.
+
+    Args:
+        decisions: about the files of a scan, oldest first.
+    """
+    latest = _latest(decisions)
+    shared = {content: verdicts for content, verdicts in latest.items() if len(verdicts) > 1}
+    together = Counter(pair for verdicts in shared.values() for pair in combinations(sorted(verdicts), 2))
+    return DoubleReview(
+        files=len(shared),
+        pairs=tuple(
+            reviewer_pair(
+                (first, second), [(verdicts.get(first), verdicts.get(second)) for verdicts in latest.values()]
+            )
+            for first, second in sorted(together)
+        ),
+        alpha=alpha(
+            [list(verdicts.values()) for verdicts in shared.values()],
+            name=_("all people together"),
+            over=_("all pairs of verdicts on the same file"),
+            assumption=ASSUMPTION,
+        ),
+        reason=None if shared else NO_PERSON,
+        assumption=ASSUMPTION,
+        source=SOURCE,
+    )
+
+
+def _latest(decisions: Sequence[Decision]) -> Mapping[str, Mapping[str, str]]:
+    """Return the last verdict of each reviewer by content."""
+    latest: dict[str, dict[str, str]] = {}
+    for made in decisions:
+        latest.setdefault(made.content_hash, {})[made.reviewer] = str(made.verdict)
+    return latest
+
+
+def blind_review(drawn: int, ratings: Sequence[Rating], *, held_back: int) -> BlindReview:
+    """Compare first and second verdicts.
+
+    Args:
+        drawn: decisions that were drawn for a second review.
+        ratings: of them, those with both verdicts.
+        held_back: files whose first verdict this report does not show yet.
+    """
+    pairs = [_verdicts(one) for one in ratings]
+    found = agreement([first for first, _ in pairs], [second for _, second in pairs])
+    by_pair: dict[tuple[str, str], list[Rating]] = defaultdict(list)
+    for one in ratings:
+        by_pair[one.first_reviewer, one.second_reviewer].append(one)
+    agreed = sum(first == second for first, second in pairs)
+    return BlindReview(
+        drawn=drawn,
+        held_back=held_back,
+        compared=len(ratings),
+        agreed=agreed,
+        disagreed=len(ratings) - agreed,
+        settled=sum(one.settled is not None for one in ratings),
+        kappa=found.kappa,
+        positive_agreement=found.positive_agreement,
+        pabak=found.pabak,
+        alpha=alpha(
+            pairs,
+            name=_("first and blind second verdict"),
+            over=_("the two verdicts on the same file"),
+            assumption=BLIND_ASSUMPTION,
+        ),
+        pairs=tuple(
+            reviewer_pair(names, [_verdicts(one) for one in some]) for names, some in sorted(by_pair.items())
+        ),
+        reason=None if ratings else NONE_GIVEN if drawn else NONE_DRAWN,
+        assumption=BLIND_ASSUMPTION,
+        source=SOURCE,
+    )
+
+
+def _verdicts(one: Rating) -> tuple[str, str]:
+    return str(one.first), str(one.second)
+
+
+ANY_TOPIC = _("any health topic")
+NO_SPANS = _("no file of this scan has had all its spans checked by a reviewer")
+NO_TOPICS = _("no reviewer has labelled the topic of a file of this scan")
+SPAN_ASSUMPTION = _(
+    "The reviewer saw the machine's spans, corrected them and marked every missed one. "
+    "What both overlooked counts as found, so recall is probably too high. The files are "
+    "those that people chose to go through, no random sample of the share. The result "
+    "that was looked at counts, which later rules may have changed. No interval: spans "
+    "in one file are not independent of each other."
+)
+TOPIC_ASSUMPTION = _(
+    "The reviewer started from the machine's topics, and the files are those that people "
+    "chose. Topics are chapters of ICD-10-CM; concepts without a code (drugs, body "
+    "parts, tests) belong to none. Counted once per file. No interval: the files are no "
+    "random sample."
+)
+NO_TOKENS = _(
+    "Scores by token need the text of the files, which the store does not have; `phiscan "
+    "score spans` computes them from a gold standard with texts."
+)
+SPAN_SOURCE = _(
+    "Uzuner, Luo & Szolovits (2007), eq. 4 to 10; schemes: Segura-Bedmar, Martínez & Herrero-Zazo (2013)"
+)
+TOPIC_SOURCE = _("Falis et al. (2021), CoPHE; Kosmopoulos et al. (2015)")
+ALL = _("all types")
+
+
+def span_scores(gold: Sequence[GoldFile]) -> SpanScores:
+    """Score the spans of the files whose spans were all checked."""
+    pairs = [(_text(one.file_id, one.gold), _text(one.file_id, one.system)) for one in gold]
+    total = sum(instance_counts(pairs), InstanceCounts())
+    return SpanScores(
+        files=len(gold),
+        gold=total.n_gold,
+        system=total.n_system,
+        overall=_span_score(ALL, _("All types"), total) if gold else None,
+        by_type=tuple(
+            _span_score(name, ENTITY_TYPES[EntityType(name)], counts)
+            for name, counts in instance_counts_by_type(pairs).items()
+        ),
+        schemes=_schemes(scheme_counts(pairs)) if gold else (),
+        reason=None if gold else NO_SPANS,
+        assumption=SPAN_ASSUMPTION,
+        no_tokens=NO_TOKENS,
+        source=SPAN_SOURCE,
+    )
+
+
+def _text(file_id: int, spans: Sequence[tuple[int, int, str]]) -> AnnotatedText:
+    return AnnotatedText(str(file_id), None, tuple(LabelledSpan(*span) for span in spans))
+
+
+def _span_score(name: str, label: str, counts: InstanceCounts) -> SpanScore:
+    rates = counts.rates
+    return SpanScore(
+        name=name,
+        label=label,
+        correct=counts.correct,
+        substitution=counts.substitution,
+        insertion=counts.insertion,
+        deletion=counts.deletion,
+        precision=rates.precision,
+        recall=rates.recall,
+        f1=rates.f1,
+        reason=rates.reason or None,
+    )
+
+
+def _schemes(found: dict[str, SchemeCounts]) -> tuple[SchemeScore, ...]:
+    return tuple(
+        SchemeScore(
+            scheme=name,
+            correct=found[name].correct,
+            incorrect=found[name].incorrect,
+            partial=found[name].partial,
+            missed=found[name].missed,
+            spurious=found[name].spurious,
+            precision=found[name].rates.precision,
+            recall=found[name].rates.recall,
+            f1=found[name].rates.f1,
+            reason=found[name].rates.reason or None,
+        )
+        for name in SCHEMES
+    )
+
+
+def topic_scores(gold: Sequence[TopicGold]) -> TopicScores:
+    """Score the topics of the files with topics of a reviewer; the latest correction of each file applies."""
+    chapters = {name for _, _, name in CHAPTERS}
+    tree = Hierarchy({name: [ANY_TOPIC] for name in chapters})
+    last = {one.file_id: one for one in gold}
+    right = {
+        str(number): dict.fromkeys([label for label in one.labels if label in chapters], 1)
+        for number, one in last.items()
+    }
+    predicted = {
+        str(number): dict.fromkeys([topic for concept in one.concepts if (topic := topic_of(concept))], 1)
+        for number, one in last.items()
+    }
+    levels, overall = score_hierarchy(tree, right, predicted)
+    rows = [
+        _topic_score(level.level, view, counts)
+        for level in (*levels, overall)
+        for view, counts in ((_("counts kept"), level.count_preserving), (_("as a set"), level.set_based))
+    ]
+    return TopicScores(
+        files=len(last),
+        left_out=sum(label not in chapters for one in last.values() for label in one.labels),
+        scores=tuple(rows) if last else (),
+        representation=REPRESENTATION,
+        reason=None if last else NO_TOPICS,
+        assumption=TOPIC_ASSUMPTION,
+        source=TOPIC_SOURCE,
+    )
+
+
+def _topic_score(level: int | None, view: str, counts: OverlapCounts) -> TopicScore:
+    rates = counts.rates
+    return TopicScore(
+        level=level,
+        view=view,
+        tp=counts.tp,
+        fp=counts.fp,
+        fn=counts.fn,
+        precision=rates.precision,
+        recall=rates.recall,
+        f1=rates.f1,
+        reason=rates.reason or None,
+    )
+
+
+def oversight(desk: StoredDesk, paths: Mapping[int, str], *, hidden: bool) -> Oversight:
+    """Summarize reveals, suppressions and the reviews of the log.
+
+    Args:
+        desk: the records of the desk.
+        paths: names of the files of the scan.
+        hidden: whether paths must not be shown.
+    """
+    by_person: dict[str, list[Revealed]] = defaultdict(list)
+    for one in desk.reveals:
+        by_person[one.revealed_by].append(one)
+    return Oversight(
+        revealers=tuple(
+            Revealer(
+                revealed_by=visible(name),
+                reveals=len(theirs),
+                files=len({one.file_id for one in theirs}),
+                first=min(one.revealed for one in theirs),
+                last=max(one.revealed for one in theirs),
+            )
+            for name, theirs in sorted(by_person.items())
+        ),
+        reveals=tuple(
+            RevealRow(
+                one.id, one.revealed, visible(one.revealed_by), one.file_id, paths[one.file_id], one.purpose
+            )
+            for one in desk.reveals
+        ),
+        suppressions=tuple(
+            _suppression(one, hides_now, hidden=hidden) for one, hides_now in desk.suppressions
+        ),
+        hidden_now=desk.hidden_now,
+        sign_offs=tuple(
+            LogSignOff(
+                reviewer=visible(one.reviewer),
+                at=one.at,
+                entries=one.n_entries,
+                since=desk.last_entry - one.n_entries,
+                head=one.head,
+                holds=desk.log_heads[one.n_entries] == one.head if one.n_entries in desk.log_heads else None,
+            )
+            for one in desk.sign_offs
+        ),
+    )
+
+
+def _suppression(one: Suppression, hides_now: int | None, *, hidden: bool) -> SuppressionRow:
+    by_rule = one.scope.kind is SuppressionKind.RULE
+    return SuppressionRow(
+        suppression=one.id,
+        kind=one.scope.kind.value,
+        # The target of a value is its keyed hash, and its shape reveals the length: neither is shown.
+        rule=visible(one.scope.target) if by_rule else "",
+        where=_where(one, hidden=hidden),
+        status=one.status,
+        hid_when_made=one.n_hidden,
+        hides_now=hides_now,
+        made_by=visible(one.made_by),
+        made=one.made,
+        until=one.until,
+        approved_by=visible(one.approved_by),
+        needs_approval=one.needs_approval,
+        lifted_by=visible(one.lifted_by),
+    )
+
+
+def _where(one: Suppression, *, hidden: bool) -> str:
+    if one.scope.root_id is None:
+        return _("every share")
+    if hidden:
+        return _("one folder") if one.scope.folder else _("one share")
+    return visible(f"{one.root.rstrip('/')}/{one.scope.folder}" if one.scope.folder else one.root)
