@@ -25,8 +25,7 @@ from sklearn.linear_model import LogisticRegression
 
 from phiscan.health.classifier import PATIENT_MODEL_FILE, describes_patient
 from phiscan.health.features import read, windows
-from phiscan.health.patient_classifier import PatientModel
-from phiscan.health.patient_cues import person_features
+from phiscan.health.patient_classifier import PatientModel, person_features
 from phiscan.health.term_lexicon import load_lexicon
 from phiscan.health.word_hashes import N_BUCKETS, word_features, words_of
 

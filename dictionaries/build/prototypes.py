@@ -25,7 +25,7 @@ from sklearn.linear_model import LogisticRegression
 from phiscan.health.classifier import FORMAT_VERSION, MODEL_FILE, describes_patient
 from phiscan.health.features import Window, read, windows
 from phiscan.health.knn import ConceptTfidf, OneClassKnn, block_of
-from phiscan.health.patient_cues import person_features
+from phiscan.health.patient_classifier import person_features
 from phiscan.health.term_lexicon import load_lexicon
 from phiscan.metrics.intervals import clopper_pearson
 

@@ -32,7 +32,7 @@ from sklearn.metrics import roc_auc_score
 from phiscan.health.features import Window
 from phiscan.health.file_evidence import HEALTH
 from phiscan.health.knn import ConceptTfidf, OneClassKnn
-from phiscan.health.patient_cues import CueModel
+from phiscan.health.patient_classifier import CueModel
 from phiscan.metrics.intervals import clopper_pearson
 
 K = 3

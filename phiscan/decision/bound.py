@@ -37,7 +37,7 @@ import numpy.typing as npt
 
 from phiscan.decision.evidence import NAMES_OF_EVIDENCE, Floats, Positions
 from phiscan.decision.model import PassageInputs, PhiModel
-from phiscan.decision.text_scores import TextScores
+from phiscan.health.text_detector import TextScores
 from phiscan.model import Finding
 from phiscan.text.automata import Rare
 from phiscan.text.intervals import is_taken, merged

@@ -23,11 +23,11 @@ from phiscan.decision.model import (
     threshold_of,
 )
 from phiscan.decision.reasons import FORMER_VERSION, OWN_PATIENT, PATH, strongest_reasons
-from phiscan.decision.text_scores import TextScores
 from phiscan.health.classifier import Classifier
 from phiscan.health.detectors import DETECTORS
 from phiscan.health.features import Reading
 from phiscan.health.file_evidence import DIRECT, HEALTH, NAMES, identifies
+from phiscan.health.text_detector import TextScores
 from phiscan.model import Decision, Document, Finding, HealthScore, Referral, Screening
 
 CONCEPT_CASE = "concept"  # equation 4

@@ -23,10 +23,9 @@ import numpy.typing as npt
 from phiscan.decision.decided_examples import MESSAGE
 from phiscan.decision.evidence import N_EVIDENCE, NAMES_OF_EVIDENCE, DocumentEvidence, Positions
 from phiscan.decision.reasons import applies
-from phiscan.decision.text_scores import TextScores
 from phiscan.errors import ModelError
-from phiscan.health.patient_cues import weighted_sum
-from phiscan.health.text_detector import arrays_of
+from phiscan.health.patient_classifier import weighted_sum
+from phiscan.health.text_detector import TextScores, arrays_of
 from phiscan.health.word_hashes import N_BUCKETS, passage_features
 from phiscan.model import Span
 

@@ -15,8 +15,7 @@ from phiscan.config import Config
 from phiscan.errors import ModelError
 from phiscan.health.features import Reading, Window, read, windows
 from phiscan.health.knn import ConceptTfidf, OneClassKnn
-from phiscan.health.patient_classifier import PatientModel, load_patient_model
-from phiscan.health.patient_cues import CueModel
+from phiscan.health.patient_classifier import CueModel, PatientModel, load_patient_model
 from phiscan.health.term_lexicon import Lexicon, load_lexicon
 from phiscan.health.text_detector import TextModel, load_text_model
 from phiscan.health.word_hashes import words_of

@@ -1,22 +1,72 @@
 """Logistic regression: does this window describe an individual patient? Features: its words and its cues.
 
-A lecture, a guideline or minutes may have the cues of a record (``patient_cues.py``) but other words. So this
-model also uses all words of a window, as unigrams and bigrams (``word_hashes.py``). It runs in numpy alone.
+Leaflets and price lists have the same health terms as a clinic note, but other cues: "people with" and prices
+in place of reports, denials, visits and doses. Features are the densities of the cue classes and of the kinds
+of health concept, never the concept itself. A lecture may have the cues of a record but other words: the
+second model uses all words of a window, too (``word_hashes.py``). Both run in numpy alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
 from phiscan.errors import ModelError
-from phiscan.health.features import Window
-from phiscan.health.patient_cues import probability, weighted_sum
+from phiscan.health.features import BLOCKS, Window
 from phiscan.health.text_detector import arrays_of
 from phiscan.health.word_hashes import N_BUCKETS, Floats, Words, word_features
+
+SHORT_CHARS = 600  # a shorter window counts as this long, so that one cue does not fill it
+
+
+@dataclass(frozen=True, slots=True)
+class CueModel:
+    """Logistic regression: one weight per cue class or kind, and the intercept."""
+
+    weights: Mapping[str, float]
+    intercept: float
+
+    def score(self, window: Window) -> float:
+        """Return the probability that the window describes a person's health; 0.5 is the threshold."""
+        return probability(self.intercept + weighted_sum(self.weights, window))
+
+
+def weighted_sum(weights: Mapping[str, float], window: Window) -> float:
+    """Return the weighted sum of a window's densities; features without a weight count 0."""
+    return sum(weights.get(name, 0.0) * value for name, value in _densities(window))
+
+
+def probability(log_odds: float) -> float:
+    """Return the probability of log-odds, which are clipped to [-30, 30] against overflow.
+
+    >>> probability(0.0), probability(-1000.0) > 0.0
+    (0.5, True)
+    """
+    return 1.0 / (1.0 + math.exp(-max(min(log_odds, 30.0), -30.0)))
+
+
+def person_features(window: Window) -> dict[str, float]:
+    """Return the log density of every cue class and kind in a window (per 1,000 characters).
+
+    >>> person_features(Window(0, 1000, {"cue:dose": 1, "dx:asthma": 2}))["cue:dose"] == math.log(2)
+    True
+    """
+    return dict(_densities(window))
+
+
+def _densities(window: Window) -> Iterator[tuple[str, float]]:
+    per_thousand = 1000 / max(window.end - window.start, SHORT_CHARS)
+    n_concepts = 0
+    for name, count in window.counts.items():
+        if name.startswith(BLOCKS):
+            yield name, math.log1p(count * per_thousand)
+        else:
+            n_concepts += 1
+    yield "n_concepts", math.log1p(n_concepts * per_thousand)
 
 
 @dataclass(frozen=True, slots=True)

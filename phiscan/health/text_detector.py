@@ -6,6 +6,7 @@ digits by ``0``, so that C uses only style and layout.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,7 +19,6 @@ import numpy.typing as npt
 from numpy.lib.npyio import NpzFile
 
 from phiscan.errors import DAMAGED_ARRAYS, ModelError
-from phiscan.health.layout import layout_words
 from phiscan.model import Span
 
 N_NGRAMS: Final = 1 << 16
@@ -32,6 +32,18 @@ _CAP: Final = 0x250
 _MASK: Final = ord("#")
 _MULTIPLIER: Final = 0x9E3779B1
 _FINISH: Final = 0xBF58476D1CE4E5B9
+
+# Of the lines of a text, each feature of whose layout is a word such as ``labels:3``.
+LABEL_CHARS: Final = 30  # a line with a colon within this many characters is a labelled line
+MIN_CELLS: Final = 3  # separators in a line that make it a row of a table
+SHARES: Final = (0.001, 0.05, 0.15, 0.35, 0.65)  # bin limits of shares
+LENGTHS: Final = (16, 40, 64, 100, 200, 600)  # bin limits of line lengths, in characters
+N_LINES: Final = (2, 4, 8, 16, 40, 100)
+HEADERS: Final = (b"from:", b"to:", b"subject:", b"date:", b"cc:", b"de :", b"objet :", b"de:", b"objet:")
+_SEPARATORS: Final = b"|;,\t^"
+_BULLETS: Final = b"-*>+"
+_STOPS: Final = b".!?"
+_GAP: Final = b"   "  # inside a line: the space between two columns
 
 Weights = npt.NDArray[np.float32]
 
@@ -65,6 +77,27 @@ class TextModel:
         """Return the log-odds of one piece of a masked text."""
         buckets, values = features(codes)
         return float(self.weights[buckets] @ values) + self.intercept
+
+
+@dataclass(frozen=True, slots=True)
+class TextScores:
+    """Log-odds by the text detector; those of a passage are computed on first use and cached."""
+
+    model: TextModel = field(repr=False)
+    codes: npt.NDArray[np.uint32] = field(repr=False)  # of the masked text
+    document: float  # of the whole text
+    _by_passage: dict[tuple[int, int], float] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, model: TextModel, codes: npt.NDArray[np.uint32]) -> TextScores:
+        """Return the scores of a masked text."""
+        return cls(model, codes, model.decide(codes))
+
+    def passage(self, start: int, end: int) -> float:
+        """Return the log-odds of ``[start, end)`` as a text by itself."""
+        if (start, end) not in self._by_passage:
+            self._by_passage[start, end] = self.model.log_odds(self.codes[start:end])
+        return self._by_passage[start, end]
 
 
 @contextmanager
@@ -180,3 +213,49 @@ def _layout_bucket(word: str) -> int:
     """Return the bucket of a layout word: the hash of its characters; there are about a hundred words."""
     wide = np.array([ord(letter) for letter in word], dtype=np.uint64)
     return int(_hashes(wide, len(word))[0]) % N_LAYOUT
+
+
+def layout_words(codes: npt.NDArray[np.uint32]) -> tuple[str, ...]:
+    r"""Return the layout features of the lines of a masked text, each as ``name:level``.
+
+    A piece has at most a few hundred lines: methods of ``bytes`` are faster than building arrays.
+
+    >>> def words(text): return layout_words(np.frombuffer(text.encode("utf-32-le"), dtype="<u4"))
+    >>> "labels:5" in words("name: ###\nborn: 0000\n"), "labels:0" in words("a walk.\nin the park.")
+    (True, True)
+    """
+    raw = np.minimum(codes, 0xFF).astype(np.uint8).tobytes()
+    lines = [line for line in raw.split(b"\n") if line]
+    if not lines:
+        return ()
+    lengths = sorted([len(line) for line in lines])
+    n_lines, n_chars = len(lines), len(raw)
+    firsts, lasts = bytes([line[0] for line in lines]), bytes([line[-1] for line in lines])
+    n_separators = _count(raw, _SEPARATORS)
+    n_labels = sum([b":" in line[:LABEL_CHARS] for line in lines]) if b":" in raw else 0
+    n_rows = sum([_count(line, _SEPARATORS) >= MIN_CELLS for line in lines]) if n_separators else 0
+    n_columns = sum([_GAP in line.lstrip(b" ") for line in lines]) if _GAP in raw else 0
+    shares = {
+        "labels": n_labels / n_lines,
+        "rows": n_rows / n_lines,
+        "columns": n_columns / n_lines,
+        "bullets": _count(firsts, _BULLETS) / n_lines,
+        "numbered": firsts.count(b"0") / n_lines,
+        "indented": firsts.count(b" ") / n_lines,
+        "sentences": _count(lasts, _STOPS) / n_lines,
+        "headers": sum([line.startswith(HEADERS) for line in lines]) / n_lines,
+        "short": bisect_left(lengths, LENGTHS[1]) / n_lines,
+        "digits": raw.count(b"0") / n_chars * 2,
+        "marks": n_separators / n_chars * 5,
+    }
+    found = [f"{name}:{bisect_right(SHARES, share)}" for name, share in shares.items()]
+    median = (lengths[(n_lines - 1) // 2] + lengths[n_lines // 2]) / 2
+    found.append(f"length:{bisect_right(LENGTHS, median)}")
+    found.append(f"longest:{bisect_right(LENGTHS, lengths[-1])}")
+    found.append(f"lines:{bisect_right(N_LINES, n_lines)}")
+    return tuple(found)
+
+
+def _count(raw: bytes, characters: bytes) -> int:
+    """Return the number of bytes that are in ``characters``."""
+    return len(raw) - len(raw.translate(None, characters))

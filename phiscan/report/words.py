@@ -18,9 +18,8 @@ from phiscan.language import (
     pgettext,
 )
 from phiscan.language import lazy_gettext as _
-from phiscan.model import NOT_COVERED, EntityType, FailReason, PiiBit, SkipReason, SourceFile
+from phiscan.model import NOT_COVERED, EntityType, FailReason, PiiBit, SkipReason
 from phiscan.review.worklist.model import Exposure
-from phiscan.visible import visible
 
 CODE: Final = "code"
 """The context of these words in the catalogues."""
@@ -560,8 +559,3 @@ EXPOSURES: dict[Exposure, str] = {
     Exposure.OWNER: _("its owner only"),
     Exposure.UNKNOWN: _("not known: the share does not report it"),
 }
-
-
-def owner_of(source: SourceFile) -> str:
-    """Return the owner's name from the share, else the user id."""
-    return visible(source.owner) or _("no. {number}", number=source.uid)

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 from phiscan.decision.bound import with_maximum
 from phiscan.decision.evidence import NAMES_OF_EVIDENCE
 from phiscan.decision.model import inputs_of, load_phi_model
-from phiscan.decision.text_scores import TextScores
 from phiscan.health import classify
 from phiscan.health.classifier import TEXT_MODEL_FILE
-from phiscan.health.text_detector import load_text_model
+from phiscan.health.text_detector import TextScores, load_text_model
 from phiscan.model import Document, Segment
 from phiscan.pipeline.engine import Engine
 from phiscan.screen import screen

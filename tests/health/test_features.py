@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from phiscan.health.features import STRIDE_CHARS, WINDOW_CHARS, read, windows
-from phiscan.health.patient_cues import CueModel, person_features
+from phiscan.health.patient_classifier import CueModel, person_features
 from phiscan.health.term_lexicon import load_lexicon
 
 LEXICON = load_lexicon()

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from phiscan.health.layout import layout_words
-from phiscan.health.text_detector import N_BUCKETS, N_NGRAMS, features, masked
+from phiscan.health.text_detector import N_BUCKETS, N_NGRAMS, features, layout_words, masked
 
 
 def words(text: str) -> dict[str, int]:

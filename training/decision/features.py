@@ -16,7 +16,7 @@ from phiscan import screen
 from phiscan.config import Config
 from phiscan.decision.evidence import gather
 from phiscan.health import build_classifier, classify, detect
-from phiscan.health.patient_cues import person_features
+from phiscan.health.patient_classifier import person_features
 from phiscan.health.term_lexicon import Lexicon
 from phiscan.health.text_detector import features as ngram_features
 from phiscan.health.text_detector import pieces

@@ -99,8 +99,8 @@ def learned(found: Sequence[Text]) -> EverydayWords:
     for number, (text, at, is_positive) in enumerate(rows_of(found)):
         low, high = text.words.starts.searchsorted((text.starts[at], text.ends[at])).tolist()
         line = Words(text.words.starts[low:high], text.words.hashes[low:high])
-        single, pairs = (part.astype(np.int64) for part in buckets_of(line))
-        columns.append(np.concatenate((single, pairs + (1 << BUCKET_BITS))))
+        single, pairs = buckets_of(line)
+        columns.append(np.concatenate((single, pairs + np.uint64(1 << BUCKET_BITS))).astype(np.int64))
         rows.append(np.full(len(columns[-1]), number))
         values.append(np.full(len(columns[-1]), max(high - low, 1) ** -0.5))
         labels.append(is_positive)
@@ -114,9 +114,9 @@ def learned(found: Sequence[Text]) -> EverydayWords:
     model.fit(inputs[:, frequent], labels, sample_weight=weights)
     both = np.zeros(2 << BUCKET_BITS, dtype=np.float32)
     both[frequent] = np.where(np.abs(model.coef_[0]) >= LEAST_WEIGHT, model.coef_[0], 0.0)
-    single, pairs = both.reshape(2, -1).astype(np.float16).astype(np.float32)
+    of_words, of_pairs = both.reshape(2, -1).astype(np.float16).astype(np.float32)
     print(f"{len(labels)} lines, {sum(labels)} of them positive; {np.count_nonzero(both)} weights")
-    return EverydayWords(single, pairs, 0.0)
+    return EverydayWords(of_words, of_pairs, 0.0)
 
 
 def highest(model: EverydayWords, found: Sequence[Text]) -> npt.NDArray[np.float64]:
@@ -140,12 +140,12 @@ def main() -> None:
         scores.append(highest(model, [one for one in rest if not one.family.startswith("passing:")]))
     threshold = float(np.quantile(np.concatenate(scores), 1 - SHARE_READ))
     model = learned(kept)
-    arrays = {}
+    arrays: dict[str, npt.NDArray[Any]] = {}
     for name in ("single", "pairs"):
         weights = getattr(model, name)
         buckets = np.flatnonzero(weights)
         arrays |= {f"{name}_buckets": buckets.astype(np.int32), name: weights[buckets].astype(np.float16)}
-    np.savez_compressed(WORDS_FILE, **arrays, threshold=np.float32(threshold))
+    np.savez_compressed(WORDS_FILE, threshold=np.float32(threshold), **arrays)  # type: ignore[arg-type]
     out = [one for one in found if is_held_out(one.family)]
     print(f"threshold {threshold:.3f}")
     for name, part in (

@@ -12,11 +12,10 @@ from pathlib import Path
 from phiscan.decision.encoder import Pair, passage_and_context
 from phiscan.decision.evidence import gather
 from phiscan.decision.model import PhiModel, load_phi_model
-from phiscan.decision.text_scores import TextScores
 from phiscan.health.classifier import TEXT_MODEL_FILE
 from phiscan.health.file_evidence import identifies
 from phiscan.health.term_lexicon import Lexicon, load_lexicon
-from phiscan.health.text_detector import TextModel, load_text_model
+from phiscan.health.text_detector import TextModel, TextScores, load_text_model
 from training.decision.features import Screened
 
 
