@@ -35,7 +35,7 @@ from training.judge.examples import Example, examples
 THRESHOLD: Final = log_odds_of(threshold_of(Config().missed_file_cost)) - log_odds_of(PREVALENCE)
 READ_FROM: Final = 0.5  # a passage that cannot reach it is not read
 LOWEST, HIGHEST = -1.25, 4.0  # log-odds that the encoder may add
-VERSION: Final = "judge-3"
+VERSION: Final = "judge-4"
 PENALTY: Final = 0.002
 EVIDENCE_PENALTY: Final = 0.003
 # Weights of the kinds of families, each side of PHI summing to one: ordinary files are the bulk of a share.
