@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from phiscan.language import lazy_gettext as _
 from phiscan.metrics.ranking import minimum_aucpr, minimum_precision
-from phiscan.report.data.estimates import Bar, ScoreRanking
+from phiscan.report.data.estimates import Bar, Elusion, ScoreRanking
 from phiscan.report.data.report import Characteristic, Coverage
 from phiscan.report.words import count, plain, ratio, share
 
@@ -296,3 +296,18 @@ def _axis(top: float, height: int) -> Markup:
             '<text class="muted" x="{x}" y="{}" text-anchor="middle">{}</text>'
         ).format(height - 24, height - 8, share(value), x=f"{_x(value, top):.1f}")
     return drawn
+
+
+def sample_bar(elusion: Elusion) -> Markup:
+    """Draw the reviewed share of the random sample."""
+    words = _(
+        "{reviewed} of {drawn} drawn files reviewed",
+        reviewed=count(elusion.reviewed),
+        drawn=count(elusion.drawn),
+    )
+    done = 1000 * elusion.reviewed / elusion.drawn if elusion.drawn else 0
+    return Markup(
+        '<svg class="stack" viewBox="0 0 1000 24" preserveAspectRatio="none" role="img" aria-label="{}">'
+        '<rect class="c-skipped" width="1000" height="24"/>'
+        '<rect class="c-screened" width="{}" height="24"/></svg>'
+    ).format(escape(words), f"{done:.1f}")
