@@ -18,8 +18,7 @@ measured, not derived: docs/decisions/0056. What a larger rise loses is estimate
 every scan from the audit sample, on which everything is computed.
 
 The encoder adds to the log-odds of passages that name health alone (``PassageInputs.names_health``), which
-no later recognizer changes, and
-at most ``PassageEncoder.highest``.
+no later recognizer changes, and at most ``PassageEncoder.highest``.
 
 Before the cheap recognizers, strong identifiers alone are known (``Screener.strong_identifiers``). Then
 contact data, dates and organizations may add as well: ``STRONG_ALLOWANCE``

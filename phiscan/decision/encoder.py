@@ -20,6 +20,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from phiscan.decision.everyday_words import load_everyday_words
 from phiscan.decision.evidence import CELL, NAMES_OF_EVIDENCE, DocumentEvidence
 from phiscan.errors import ModelError
 from phiscan.model import EntityType, Finding
@@ -100,11 +101,12 @@ def vocabulary() -> WordPieces:
 
 @cache
 def load_encoder() -> PassageEncoder:
-    """Read the network, to be run in one thread, and its vocabulary; once per process.
+    """Read the network, to be run in one thread, its vocabulary, and what chooses lines; once per process.
 
     Raises:
         ModelError: names the file and what was expected.
     """
+    load_everyday_words()
     path = ENCODER_FILE
     try:
         session = network_of(path.read_bytes())

@@ -1,8 +1,7 @@
 """Text without a health term to the lines whose words tell of somebody's health all the same.
 
-"He can't leave the ward yet", "on two sticks since her fall": no dictionary has these words as health terms.
-A linear model of hashed words and pairs of words gives each line a score; the lines above a threshold are
-passages that the encoder reads (``encoder``), which decides. Learned by ``training.judge.everyday``.
+"Can't leave the ward yet": no lexicon has these words. A linear model of hashed words and pairs of words
+scores lines; those above a threshold are passages for the encoder. Learned by ``training.judge.everyday``.
 """
 
 from __future__ import annotations
@@ -38,8 +37,8 @@ class EverydayWords:
     def scores(self, words: Words, starts: Offsets, ends: Offsets) -> npt.NDArray[np.float32]:
         """Return the sum of the weights of each line's words and pairs, over the root of their number."""
         single, pairs = buckets_of(words)
-        before = np.concatenate(([0.0], np.cumsum(self.single[single])))
-        between = np.concatenate(([0.0], np.cumsum(self.pairs[pairs])))
+        before = np.concatenate(([0.0], np.cumsum(self.single[single], dtype=float)))
+        between = np.concatenate(([0.0], np.cumsum(self.pairs[pairs], dtype=float)))
         low, high = words.starts.searchsorted(starts), words.starts.searchsorted(ends)
         last = np.minimum(np.maximum(high - 1, low), len(between) - 1)
         total = before[high] - before[low] + between[last] - between[np.minimum(low, last)]
