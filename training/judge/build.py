@@ -1,7 +1,7 @@
 """Fine-tune the encoder on passages of some families; ``training.judge.measure`` measures it on the others.
 
-Run from the checkout: ``python -m training.judge.build --work DIR [--minutes N]``. The work folder caches the
-screened texts and their passages.
+Run from the checkout: ``python -m training.judge.build --work DIR [--screen] [--minutes N]``. The work folder
+caches the screened texts and their passages.
 """
 
 from __future__ import annotations
@@ -129,12 +129,15 @@ def main() -> None:
     parser.add_argument("--ordinary", type=Path, help="folder that training.decision.ordinary_files filled")
     parser.add_argument("--minutes", type=float, default=60.0, help="limit of the fine-tuning")
     parser.add_argument("--all", action="store_true", help="learn from the families left out, too: to ship")
+    parser.add_argument("--screen", action="store_true", help="screen the texts and end")
     options = parser.parse_args()
     work: Path = options.work
     raw = work / "screened"
     if not raw.is_dir():
         raw.mkdir(parents=True)
         screened([*samples(options.ordinary), *new_samples(), *passing_samples(), *chapters(work)], raw)
+    if options.screen:  # training.judge.everyday comes between, for it says which lines are passages
+        return
     found = examples(raw)
     print(Counter((one.is_phi, is_held_out(one.family)) for one in found), flush=True)
     chosen = training_passages(found, is_all=options.all)
