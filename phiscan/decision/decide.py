@@ -17,9 +17,9 @@ from phiscan.decision.model import (
     Judgement,
     PassageInputs,
     PhiModel,
+    Strong,
     load_phi_model,
     log_odds_of,
-    probability_of,
     threshold_of,
 )
 from phiscan.decision.reasons import FORMER_VERSION, OWN_PATIENT, PATH, strongest_reasons
@@ -27,6 +27,7 @@ from phiscan.health.classifier import Classifier
 from phiscan.health.detectors import DETECTORS
 from phiscan.health.features import Reading
 from phiscan.health.file_evidence import DIRECT, HEALTH, NAMES, identifies
+from phiscan.health.patient_classifier import probability_of
 from phiscan.health.text_detector import TextScores
 from phiscan.model import Decision, Document, Finding, HealthScore, Referral, Screening
 
@@ -119,22 +120,19 @@ class Decider:
             patient_log_odds=patient_log_odds,
         )
 
-    def _encoded(
-        self, gathered: Gathered, findings: Sequence[Finding], number: int, log_odds: float
-    ) -> tuple[float, float]:
+    def _encoded(self, gathered: Gathered, findings: Sequence[Finding], one: Strong) -> tuple[float, float]:
         """Return what the encoder says of a passage, and what that adds to its log-odds.
 
         (0, 0) where these are so low that it is not asked, whatever the threshold is.
         """
-        vectors = gathered.inputs.vectors[number : number + 1]
-        can_rise = gathered.inputs.names_health[number] and identifies(findings)
+        can_rise = gathered.inputs.names_health[one.index] and identifies(findings)
         most = self.encoder.highest if can_rise else 0.0
-        if log_odds + most < self.encoder.read_from:
+        if one.log_odds + most < self.encoder.read_from:
             return 0.0, 0.0
-        pair = passage_and_context(gathered.passages, findings, *gathered.inputs.places[number])
+        pair = passage_and_context(gathered.passages, findings, *gathered.inputs.places[one.index])
         encoded = self.encoder.log_odds(pair)
         # Identifiers without any health are evidence of no PHI that the words do not tell of.
-        change = min(self.encoder.change(log_odds, encoded, vectors[0] * can_rise), most)
+        change = min(self.encoder.change(one.log_odds, encoded, one.evidence * can_rise), most)
         # It does not read what a file is called, so it withdraws nothing that rests on that name.
         return encoded, max(change, 0.0) if gathered.passages.titled else change
 

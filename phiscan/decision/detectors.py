@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Final
 
 from phiscan.config import DetectorThresholds
-from phiscan.decision.model import log_odds_of, probability_of
+from phiscan.decision.model import log_odds_of
 from phiscan.errors import ModelError
 from phiscan.health import DETECTORS
 from phiscan.health.classifier import load_model
+from phiscan.health.patient_classifier import probability_of
 
 DETECTORS_FILE: Final = Path(__file__).parent / "data" / "detectors.json"
 FORMAT_VERSION: Final = 1
@@ -54,10 +55,6 @@ class DetectorPanel:
     def verdicts(self, margins: Margins) -> tuple[tuple[str, bool], ...]:
         """Return each detector's verdict on "is this a PHI file"."""
         return tuple((name, self._marks(name, margin)) for name, margin in margins)
-
-    def shipped_threshold(self, name: str) -> float:
-        """Return P(PHI) at a detector's shipped threshold."""
-        return probability_of(self._log_odds(name, 0.0))
 
     def _log_odds(self, name: str, margin: float | None) -> float:
         return self.lines[name].log_odds(margin) + self.prior

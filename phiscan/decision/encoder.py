@@ -1,4 +1,4 @@
-"""Passage to the log-odds that it tells of a person's health, by an encoder (MiniLM-L6, ONNX, int8).
+"""Passage to the log-odds that it tells of a person's health, by a multilingual encoder (ONNX).
 
 The input is what a person would look at: the passage; and as its context who wrote it and about what (the
 lines From and Subject, or the like, above it), the heads of the table that it is a row of, who is written to
@@ -94,9 +94,11 @@ class PassageEncoder:
 
 
 def vocabulary() -> WordPieces:
-    """Return the word pieces of the encoder: one a line, its number that of the line from 0."""
-    pieces = VOCABULARY_FILE.read_text(encoding="utf-8").split("\n")
-    return WordPieces({piece: number for number, piece in enumerate(pieces) if piece})
+    """Return the word pieces of the encoder: one a line, with its log probability; numbered from 1."""
+    lines = VOCABULARY_FILE.read_text(encoding="utf-8").splitlines()
+    return WordPieces.of(
+        (piece, float(value)) for piece, _, value in (line.partition("\t") for line in lines)
+    )
 
 
 @cache
@@ -224,12 +226,11 @@ def _short_lines(
 
 def numbers_of(words: WordPieces, pair: Pair) -> list[tuple[int, int]]:
     """Return the word pieces of a passage and its context, each with the number of its part."""
-    numbers = words.numbers
-    passage = words.encode(pair[0], PASSAGE_PIECES)
-    found = [(number, 0) for number in (numbers[FIRST], *passage, numbers[SEPARATOR])]
+    first, separator = words.special[FIRST], words.special[SEPARATOR]
+    found = [(number, 0) for number in (first, *words.encode(pair[0], PASSAGE_PIECES), separator)]
     if pair[1]:
         context = words.encode(pair[1], CONTEXT_PIECES)
-        found += [(number, 1) for number in (*context, numbers[SEPARATOR])]
+        found += [(number, 1) for number in (separator, *context, separator)]
     return found
 
 

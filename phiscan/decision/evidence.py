@@ -25,10 +25,9 @@ from phiscan.health.features import BLOCKS, Reading, Window, bag, marks_of, read
 from phiscan.health.file_evidence import CONTACT, DIRECT, MAIL_HEADER, NAMES, RECORD, SPECIALTY
 from phiscan.health.term_lexicon import Lexicon
 from phiscan.health.text_detector import masked
-from phiscan.health.word_hashes import Words, words_of
+from phiscan.health.word_hashes import Words, hash_of, words_of
 from phiscan.model import OWN_NAMES, Document, EntityType, Finding, PiiBit, Screening, Span
 from phiscan.text.intervals import is_within
-from phiscan.text.word_tokens import tokenize
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -59,9 +58,12 @@ _CLINICAL: Final = ("dx:", "rx:", "px:", "lab:", "mh:", "icd:")
 _NEAR_CHARS: Final = 80.0
 CELL: Final = re.compile(r"\t|[;,](?=\S)|\|")
 _HEADER_FIELD: Final = re.compile(
-    r"[ >\t]*(?:(From|To|Cc|Bcc|Sender|Reply-To|De|À|Envoyé par)|Subject|Date|Sent|Objet|Sujet|Envoyé)[ ]?:",
+    r"[ >\t]*(?:((?P<sender>From|Sender|De|Envoyé par)|To|Cc|Bcc|Reply-To|À)"
+    r"|Subject|Date|Sent|Objet|Sujet|Envoyé)[ ]?:",
     re.IGNORECASE,
 )
+_SENDER_CHARS: Final = 2000  # at most between the sender's name and the end of a passage of the message
+_SENDER_NEAR: Final = 0.3  # how near a sender stands to the health terms of the message
 _OF_TYPE: Final = {
     EntityType.HEALTH_PROFESSIONAL: "professional",
     EntityType.DATE_OF_BIRTH: "birth_date",
@@ -85,7 +87,6 @@ _KINDS: Final = (
     *("professional", "role_name", "doubtful_name", "organization"),
 )
 _OTHER_DIRECT: Final = DIRECT - RECORD
-_PAIRING: Final = np.uint64(0x9E3779B97F4A7C15)
 
 
 class _Kind(Enum):
@@ -118,6 +119,7 @@ class DocumentEvidence:
     places: dict[str, Positions] = field(repr=False)
     clinical: tuple[Ints, Ints] = field(repr=False)  # where illnesses, drugs, procedures and tests stand
     names: tuple[tuple[int, int], ...] = field(repr=False)  # of persons who are not named for a role
+    senders: Ints = field(repr=False)  # where the names of those who wrote a message begin
     everyday: Ints = field(repr=False)  # in a text without a health term, lines that tell of health
     passages: tuple[tuple[int, int], ...]
     titled: tuple[tuple[str, str], ...] = field(repr=False)  # what a file's name says: kind, locator it is of
@@ -175,6 +177,25 @@ class DocumentEvidence:
         ):
             found[:, column] = values
         return found
+
+    def with_sender(self, vectors: Floats) -> tuple[Floats, Ints]:
+        """Return the evidence of passages with the sender of their message as a person named in them.
+
+        ``vectors``: as ``vectors`` returns them. Also returned: the offset of that name, for each passage;
+        -1 where no named sender is above it.
+        """
+        ends = np.array([end for _, end in self.passages], dtype=np.int64)
+        number = self.senders.searchsorted(ends) - 1
+        at = np.where(number >= 0, self.senders[np.maximum(number, 0)], -1) if len(self.senders) else number
+        at = np.where((at >= 0) & (ends - at <= _SENDER_CHARS), at, -1)
+        found = vectors.copy()
+        for name, value in (("full_name", 1.0), ("name", 1.0), ("people", math.log1p(1))):
+            column = NAMES_OF_EVIDENCE.index(name)
+            found[:, column] = np.where(at >= 0, np.maximum(found[:, column], value), found[:, column])
+        near, concepts = (NAMES_OF_EVIDENCE.index(name) for name in ("name_by_health", "concepts"))
+        is_near = (at >= 0) & (found[:, concepts] > 0)
+        found[:, near] = np.where(is_near, np.maximum(found[:, near], _SENDER_NEAR), found[:, near])
+        return found, at
 
     def _cells(self, starts: Ints, ends: Ints) -> Ints:
         """Return how many separators of cells each passage ``[start, end)`` holds."""
@@ -242,24 +263,29 @@ def gather(
     ``messages``: the kinds of message that are health information by what they are. ``reading``: the health
     terms and cues of this document; None reads them here.
 
-    A name in the header of a mail is of who wrote or got it; it counts for no passage.
+    A name in the header of a mail is of who wrote or got it; it counts for no passage, but see ``senders``.
     """
     text = document.text
     reading = read(text, lexicon) if reading is None else reading
     starts, ends = units_of(text)
-    senders = _sender_lines(text, starts, ends)
+    header = _header_lines(text, starts, ends)
+    addressed, written = [place for place, _ in header], [place for place, is_sender in header if is_sender]
     kinds: dict[str, list[int]] = {name: [] for name in _KINDS}
     names: list[tuple[int, int]] = []
+    senders: list[int] = []
     titled: list[tuple[str, str]] = []
     for finding in screening.findings:
         at = finding.span.start
         if (locator := document.locate(at)).endswith(OWN_NAMES):
             titled += [(name, locator.rpartition("#")[0]) for name in _kinds_of(finding, document)]
             continue
-        if finding.bits & NAMES and not is_within(at, at + 1, senders):
+        is_addressed = is_within(at, at + 1, addressed)
+        if finding.bits & NAMES and not is_addressed:
             names.append((at, finding.span.end))
+        elif finding.bits & NAMES and is_within(at, at + 1, written):
+            senders.append(at)
         for name in _kinds_of(finding, document):
-            if name not in _OF_PERSON or not is_within(at, at + 1, senders):
+            if name not in _OF_PERSON or not is_addressed:
                 kinds[name].append(at)
     numbered = bool(titled or kinds["record_number"] or kinds["direct_identifier"] or kinds["birth_date"])
     health = reading.health.starts.tolist()
@@ -288,6 +314,7 @@ def gather(
         words=typed_words(words, screening.findings),
         places={name: Positions(np.array(sorted(at), dtype=np.int64)) for name, at in kinds.items()},
         names=tuple(names),
+        senders=np.array(sorted(senders), dtype=np.int64),
         everyday=everyday,
         passages=tuple(found),
         codes=masked(text, [*(one.span for one in screening.counted), *terms]),
@@ -326,23 +353,21 @@ def typed_words(words: Words, findings: Sequence[Finding]) -> Words:
     for finding in findings:
         low, high = starts.searchsorted((finding.span.start, finding.span.end)).tolist()
         if low < high:
-            hashes[low] = _type_hash(f"{finding.entity_type.value} {'' if finding.bits else 'aside'}")
+            name = f"{finding.entity_type.value}{'' if finding.bits else 'aside'}"
+            hashes[low] = hash_of(f"type{''.join(filter(str.isalpha, name)).lower()}")
             kept[low + 1 : high] = False
     return Words(starts[kept], hashes[kept])
 
 
-@cache
-def _type_hash(name: str) -> int:
-    """Return the hash by which a finding of a type is read."""
-    return int(tokenize(f"type{''.join(filter(str.isalpha, name)).lower()}").hashes[0] ^ _PAIRING)
+def _header_lines(text: str, starts: Ints, ends: Ints) -> list[tuple[tuple[int, int], bool]]:
+    """Return the lines of a mail's header that say who wrote or got it, each with whether it is of who wrote.
 
-
-def _sender_lines(text: str, starts: Ints, ends: Ints) -> list[tuple[int, int]]:
-    """Return the lines of a mail's header that say who wrote or got it; a field by itself is no header."""
+    A field by itself is no header.
+    """
     places = list(zip(starts.tolist(), ends.tolist(), strict=True))
     fields = [":" in text[low : low + 24] and _HEADER_FIELD.match(text, low, high) for low, high in places]
     return [
-        place
+        (place, bool(match["sender"]))
         for number, (place, match) in enumerate(zip(places, fields, strict=True))
         if match and match[1] and any(fields[max(number - 1, 0) : number] + fields[number + 1 : number + 2])
     ]

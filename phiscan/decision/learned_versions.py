@@ -101,19 +101,14 @@ def base_of(classifier: Classifier) -> str:
 
 def with_prototypes(classifier: Classifier, new: Sequence[Mapping[str, Any]]) -> Classifier:
     """Return the shipped classifier with further health prototypes; the threshold of the distance stays."""
+    knn = classifier.knn
     return replace(
         classifier,
         tfidf=extended(classifier.tfidf, [item["counts"] for item in new]),
-        knn=_with_threshold_of(classifier.knn),
+        knn=OneClassKnn(knn.k, knn.quantile).restore(None, knn.threshold_, knn.scale_),
         bags=(*classifier.bags, *(item["counts"] for item in new)),
         prototype_names=(*classifier.prototype_names, *(item["name"] for item in new)),
     )
-
-
-def _with_threshold_of(shipped: OneClassKnn) -> OneClassKnn:
-    knn = OneClassKnn(k=shipped.k, quantile=shipped.quantile)
-    knn.threshold_, knn.scale_ = shipped.threshold_, shipped.scale_
-    return knn
 
 
 def extended(tfidf: ConceptTfidf, bags: Sequence[Mapping[str, int]]) -> ConceptTfidf:

@@ -24,7 +24,7 @@ from phiscan.decision.decided_examples import MESSAGE
 from phiscan.decision.evidence import N_EVIDENCE, NAMES_OF_EVIDENCE, DocumentEvidence, Positions
 from phiscan.decision.reasons import applies
 from phiscan.errors import ModelError
-from phiscan.health.patient_classifier import weighted_sum
+from phiscan.health.patient_classifier import probability_of, weighted_sum
 from phiscan.health.text_detector import TextScores, arrays_of
 from phiscan.health.word_hashes import N_BUCKETS, passage_features
 from phiscan.model import Span
@@ -81,15 +81,6 @@ class Judgement:
         return probability_of(self.log_odds)
 
 
-def probability_of(log_odds: float) -> float:
-    """Return the probability of log-odds.
-
-    >>> probability_of(0.0)
-    0.5
-    """
-    return 1.0 / (1.0 + math.exp(-max(min(log_odds, _MOST_LOG_ODDS), -_MOST_LOG_ODDS)))
-
-
 def log_odds_of(probability: float) -> float:
     """Return the log-odds of a probability in (0, 1).
 
@@ -139,13 +130,15 @@ class PhiModel:
             self.words_intercept + float(self.words[buckets] @ values) + weighted_sum(self.cues, window)
             for window, (buckets, values) in zip(windows, features, strict=True)
         ]
+        vectors = evidence.vectors(windows)
         return PassageInputs(
             evidence.passages,
             np.array(words),
-            evidence.vectors(windows),
+            vectors,
             Positions(evidence.health_places()).counts(starts, ends) > 0,
             len(evidence.document.text),
             evidence.message,
+            *evidence.with_sender(vectors),
         )
 
     def reaches(
@@ -172,24 +165,25 @@ class PhiModel:
         inputs: PassageInputs,
         text: TextScores,
         *,
-        encode: Callable[[int, float], tuple[float, float]] | None = None,
+        encode: Callable[[Strong], tuple[float, float]] | None = None,
     ) -> Judgement:
         """Return the probability of a document: that of its strongest passage.
 
         A passage is judged in its file, where what the text detector says of the whole counts, and alone, as
         if it were the file; the higher of both counts.
 
-        ``text``: what the text detector says. ``encode``: what the encoder says of a passage of this number
-        and these log-odds, and what that adds to them.
+        ``text``: what the text detector says. ``encode``: what the encoder says of a passage, and what that
+        adds to its log-odds.
         """
         if not inputs.places:
             return Judgement(self.prior - _MOST_LOG_ODDS / 2, None)
-        rows = inputs.rows(inputs.vectors, text.document)
-        candidates = self.strongest(rows, inputs.places, text)
-        read = [(0.0, 0.0) if encode is None else encode(one.index, one.log_odds) for one in candidates]
-        totals = [one.log_odds + change for one, (_, change) in zip(candidates, read, strict=True)]
-        strongest = max(totals)
-        best, (encoded, change) = candidates[totals.index(strongest)], read[totals.index(strongest)]
+        read = [
+            (one, *((0.0, 0.0) if encode is None else encode(one)))
+            for one in self.candidates(inputs, text, is_sent=encode is not None)
+        ]
+        read = [(one, encoded, change) for one, encoded, change in read if encoded > 0 or not one.is_sent]
+        best, encoded, change = max(read, key=lambda item: item[0].log_odds + item[2])
+        strongest = best.log_odds + change
         total = max(strongest, self.message_log_odds) if inputs.message else strongest
         row, parts = best.row, best.joint.weights * (best.row - self.usual)
         found = [
@@ -199,9 +193,10 @@ class PhiModel:
             )
             if applies(name, value, part)
         ]
+        start, end = inputs.places[best.index]
         return Judgement(
             log_odds=total + self.prior,
-            passage=Span(*inputs.places[best.index]),
+            passage=Span(min(start, int(inputs.senders[best.index])) if best.is_sent else start, end),
             contributions=tuple(sorted(found, key=lambda item: -abs(item[1]))),
             message=inputs.message,
             parts=(
@@ -210,6 +205,19 @@ class PhiModel:
                 (MESSAGE, total - strongest),
             ),
         )
+
+    def candidates(self, inputs: PassageInputs, text: TextScores, *, is_sent: bool) -> list[Strong]:
+        """Return the strongest passages of a document that has any, in their file or alone.
+
+        ``is_sent``: also those with the sender of a message as a person named in it. These count where the
+        encoder says that they tell of a person's health; by themselves they would refer every sender.
+        """
+        found = self.strongest(inputs.rows(inputs.vectors, text.document), inputs.places, text)
+        if is_sent and (inputs.senders >= 0).any():
+            rows = inputs.rows(inputs.sent, text.document)
+            sent = self.strongest(rows, inputs.places, text)
+            found += [replace(one, is_sent=True) for one in sent if inputs.senders[one.index] >= 0]
+        return found
 
     def strongest(
         self, rows: Floats, places: Sequence[tuple[int, int]], text: TextScores, least: float | None = None
@@ -253,6 +261,12 @@ class Strong:
     index: int
     joint: Joint
     row: Floats = field(repr=False)
+    is_sent: bool = False  # the sender of its message counts as a person named in it
+
+    @property
+    def evidence(self) -> Floats:
+        """The evidence of the passage, as ``NAMES_OF_EVIDENCE`` orders it."""
+        return self.row[1 : 1 + N_EVIDENCE]
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,6 +296,8 @@ class PassageInputs:
     names_health: npt.NDArray[np.bool_] = field(repr=False)  # to their log-odds alone the encoder may add
     n_text_chars: int
     message: str  # which kind of message of care the document is, "" if it is none
+    sent: Floats = field(repr=False)  # the vectors with the sender of a message as a person named in it
+    senders: npt.NDArray[np.int64] = field(repr=False)  # where that name is, -1 where there is none
 
     def rows(self, vectors: Floats, text_log_odds: float) -> Floats:
         """Return the inputs of the second layer with this evidence, in the order of ``INPUTS``."""

@@ -86,12 +86,10 @@ def build_classifier(config: Config) -> Classifier:
         message = f"{MODEL_FILE}: thresholds: none for k = {config.k}; expected one of {known}"
         raise ModelError(message)
     patient_model = load_patient_model(PATIENT_MODEL_FILE)
-    knn = OneClassKnn(k=config.k, quantile=model["quantile"])
-    knn.threshold_, knn.scale_ = learned
     return Classifier(
         lexicon=load_lexicon(),
         tfidf=tfidf,
-        knn=knn,
+        knn=OneClassKnn(config.k, model["quantile"]).restore(None, *learned),
         patient_model=patient_model,
         cue_model=CueModel(model["person"]["weights"], model["person"]["intercept"]),
         prototype_names=tuple(item["name"] for item in model["prototypes"]),

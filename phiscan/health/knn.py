@@ -132,13 +132,8 @@ class OneClassKnn:
         self.threshold_, self.scale_ = threshold, scale
         return self
 
-    def kneighbors(self, rows: Any) -> tuple[Distances, npt.NDArray[np.int64]]:
-        """Return the distance to the k-th nearest prototype and the index of the nearest, per sparse row."""
-        parts = zip(rows.indptr[:-1].tolist(), rows.indptr[1:].tolist(), strict=True)
-        return self.nearest([(rows.indices[start:end], rows.data[start:end]) for start, end in parts])
-
     def nearest(self, rows: Sequence[Row]) -> tuple[Distances, npt.NDArray[np.int64]]:
-        """Return the same as ``kneighbors`` for rows given as columns and values.
+        """Return the distance to the k-th nearest prototype and the index of the nearest, for each row.
 
         |x-y|^2 = |x|^2 + |y|^2 - 2 x.y, over the few columns of a row: for the few windows of one
         document, building and checking matrices costs far more than the search. A test compares it with

@@ -32,7 +32,7 @@ class CueModel:
 
     def score(self, window: Window) -> float:
         """Return the probability that the window describes a person's health; 0.5 is the threshold."""
-        return probability(self.intercept + weighted_sum(self.weights, window))
+        return probability_of(self.intercept + weighted_sum(self.weights, window))
 
 
 def weighted_sum(weights: Mapping[str, float], window: Window) -> float:
@@ -40,10 +40,10 @@ def weighted_sum(weights: Mapping[str, float], window: Window) -> float:
     return sum(weights.get(name, 0.0) * value for name, value in _densities(window))
 
 
-def probability(log_odds: float) -> float:
+def probability_of(log_odds: float) -> float:
     """Return the probability of log-odds, which are clipped to [-30, 30] against overflow.
 
-    >>> probability(0.0), probability(-1000.0) > 0.0
+    >>> probability_of(0.0), probability_of(-1000.0) > 0.0
     (0.5, True)
     """
     return 1.0 / (1.0 + math.exp(-max(min(log_odds, 30.0), -30.0)))
@@ -82,7 +82,7 @@ class PatientModel:
         """Return the probability that the window describes a patient's health; 0.5 is the threshold."""
         buckets, values = word_features(words, window.start, window.end)
         by_words = float(self.words[buckets] @ values)
-        return probability(self.intercept + by_words + weighted_sum(self.cues, window))
+        return probability_of(self.intercept + by_words + weighted_sum(self.cues, window))
 
 
 def load_patient_model(path: Path) -> PatientModel:

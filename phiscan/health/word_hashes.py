@@ -70,16 +70,19 @@ def _words_of_chunk(text: str, chunk: Chunk, health: Hits, lexicon: Lexicon) -> 
     term = np.maximum(health.starts.searchsorted(starts, side="right") - 1, 0)
     covered = (starts >= health.starts[term]) & (starts < health.ends[term])
     begins = covered & (starts == health.starts[term])
-    kinds = [_kind_hash(lexicon.marks[index][1]) for index in health.terms[term[begins]].tolist()]
-    hashes[begins] = np.array(kinds, dtype=np.uint64)
+    kinds = [
+        hash_of(f"term{lexicon.marks[index][1].removeprefix('kind:')}")
+        for index in health.terms[term[begins]].tolist()
+    ]
+    hashes[begins] = np.array([hash_of(f"term{kind}") for kind in kinds], dtype=np.uint64)
     kept = ~covered | begins
     return Words(starts[kept], hashes[kept])
 
 
 @cache
-def _kind_hash(kind: str) -> int:
-    """Return the hash by which a kind of health term (``kind:dx``, ``kind:rx``) is read."""
-    return int(tokenize(f"term{kind.removeprefix('kind:')}").hashes[0] ^ _PAIRING)
+def hash_of(name: str) -> int:
+    """Return the hash by which a kind of health term (``termdx``) or a type of finding is read."""
+    return int(tokenize(name).hashes[0] ^ _PAIRING)
 
 
 def word_features(words: Words, start: int, end: int) -> tuple[npt.NDArray[np.int64], Floats]:

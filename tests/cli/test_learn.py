@@ -12,9 +12,10 @@ import sqlalchemy as sa
 
 from phiscan.config import Config, LearnedVersion, load_config
 from phiscan.decision.decided_examples import MESSAGE, NOTHING_LEARNED, SIZE, stored_point
-from phiscan.decision.model import INPUTS, log_odds_of, probability_of, threshold_of
+from phiscan.decision.model import INPUTS, log_odds_of, threshold_of
 from phiscan.errors import ModelError
 from phiscan.health import build_classifier
+from phiscan.health.patient_classifier import probability_of
 from phiscan.model import FileResult, PiiVector, Referral, Verdict, WindowBag
 from phiscan.pipeline.engine import build_engine
 from phiscan.pipeline.versions import learned_version, versions

@@ -12,9 +12,10 @@ import pytest
 from phiscan.config import Config, DetectorThresholds
 from phiscan.decision import build_decider
 from phiscan.decision.detectors import DETECTORS_FILE, DetectorPanel, load_panel
-from phiscan.decision.model import log_odds_of, probability_of
+from phiscan.decision.model import log_odds_of
 from phiscan.errors import ModelError
 from phiscan.health import DETECTORS, build_classifier, detect, detector_margins
+from phiscan.health.patient_classifier import probability_of
 from phiscan.model import Document, EntityType, Examination, HealthScore, Segment, TermHit
 from phiscan.pipeline.engine import Engine
 from phiscan.pipeline.examine import examine
@@ -27,6 +28,11 @@ NOTE = (
 )
 MENU = "Monday: leek soup. Tuesday: fish with rice. The kitchen is closed on Sunday.\n"
 MARGINS = (-2.5, -0.1, 0.0, 0.1, 2.5)
+
+
+def at_threshold(panel: DetectorPanel, name: str) -> float:
+    """Return P(PHI) at a detector's shipped threshold."""
+    return dict(panel.probabilities([(name, 0.0)]))[name]
 
 
 def panel(**thresholds: float) -> DetectorPanel:
@@ -80,7 +86,7 @@ def test_what_lacks_a_name_or_an_identifier_is_marked_at_no_threshold() -> None:
 def test_the_probability_is_that_on_a_share_of_the_stated_prevalence() -> None:
     rare, half = (load_panel(DetectorThresholds(), prevalence) for prevalence in (0.01, 0.5))
     for name in DETECTORS:
-        difference = log_odds_of(half.shipped_threshold(name)) - log_odds_of(rare.shipped_threshold(name))
+        difference = log_odds_of(at_threshold(half, name)) - log_odds_of(at_threshold(rare, name))
         assert math.isclose(difference, math.log(99))
 
 
@@ -90,7 +96,7 @@ def test_an_examination_says_each_detectors_probability(shipped: Engine) -> None
         alone = dict(examination.detector_probabilities)
         assert list(alone) == [name for name, _ in examination.detectors] == list(DETECTORS)
         for name, verdict in examination.detectors:
-            assert verdict == (alone[name] >= shipped.decider.detectors.shipped_threshold(name))
+            assert verdict == (alone[name] >= at_threshold(shipped.decider.detectors, name))
     note, menu = (dict(judged(text, shipped).detector_probabilities) for text in (NOTE, MENU))
     assert all(note[name] > menu[name] for name in DETECTORS)
 

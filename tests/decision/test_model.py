@@ -14,11 +14,11 @@ from phiscan.decision.model import (
     inputs_of,
     load_phi_model,
     log_odds_of,
-    probability_of,
     threshold_of,
 )
 from phiscan.decision.reasons import WORDS, applies
 from phiscan.errors import ModelError
+from phiscan.health.patient_classifier import probability_of
 from training.decision.fit import NON_NEGATIVE
 
 MODEL = load_phi_model()

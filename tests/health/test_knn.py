@@ -49,11 +49,12 @@ def test_euclidean_order_is_cosine_order(bags: list[dict[str, int]]) -> None:
 @given(BAGS)
 @settings(max_examples=25, deadline=None)
 def test_distances_equal_those_computed_by_hand(bags: list[dict[str, int]]) -> None:
-    rows = ConceptTfidf().fit(bags).transform(bags)
+    tfidf = ConceptTfidf().fit(bags)
+    rows = tfidf.transform(bags)
     knn = OneClassKnn(k=2).fit(rows)
     dense = rows.toarray()
     between = np.linalg.norm(dense[:, None] - dense[None], axis=2)
-    distances, _ = knn.kneighbors(rows)
+    distances, _ = knn.nearest(tfidf.rows(bags))
     assert np.allclose(distances, np.sort(between, axis=1)[:, 1], atol=1e-6)
     np.fill_diagonal(between, np.inf)
     left_out = np.sort(between, axis=1)[:, 1]
@@ -63,8 +64,9 @@ def test_distances_equal_those_computed_by_hand(bags: list[dict[str, int]]) -> N
 @given(BAGS)
 @settings(max_examples=25, deadline=None)
 def test_search_equals_scikit_learn(bags: list[dict[str, int]]) -> None:
-    rows = ConceptTfidf().fit(bags).transform(bags)
-    ours, _ = OneClassKnn(k=3).fit(rows).kneighbors(rows)
+    tfidf = ConceptTfidf().fit(bags)
+    rows = tfidf.transform(bags)
+    ours, _ = OneClassKnn(k=3).fit(rows).nearest(tfidf.rows(bags))
     theirs, _ = NearestNeighbors(n_neighbors=3, algorithm="brute").fit(rows).kneighbors(rows)
     assert np.allclose(ours, theirs[:, -1], atol=1e-6)
 
@@ -81,6 +83,6 @@ def test_an_unknown_concept_moves_a_row_away() -> None:
     bags = [{"dx:asthma": 1, "cue:dose": 1}] * 4
     tfidf = ConceptTfidf().fit(bags)
     knn = OneClassKnn(k=1).fit(tfidf.transform(bags))
-    near, _ = knn.kneighbors(tfidf.transform([bags[0]]))
-    far, _ = knn.kneighbors(tfidf.transform([{**bags[0], "dx:unheard-of": 3}]))
+    near, _ = knn.nearest(tfidf.rows([bags[0]]))
+    far, _ = knn.nearest(tfidf.rows([{**bags[0], "dx:unheard-of": 3}]))
     assert far[0] > near[0]

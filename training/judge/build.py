@@ -102,7 +102,7 @@ def training_passages(found: Sequence[Example], *, is_all: bool) -> list[tuple[P
         if one.is_phi:
             phi += times * [(one.passages[0][1], True)]
             continue
-        for log_odds, pair, names_health, _ in one.passages:
+        for log_odds, pair, names_health, *_ in one.passages:
             is_read = log_odds > (LEAST_LOG_ODDS if names_health else LEAST_WITHOUT_HEALTH)
             (likely if is_read else unlikely).extend(times * [(pair, False)])
     others = [*likely, *unlikely[:MOST_UNLIKELY]][:MOST_OTHER]

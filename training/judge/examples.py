@@ -28,7 +28,8 @@ class Example:
     is_phi: bool
     n_chars: int
     message: str
-    passages: tuple[tuple[float, Pair, bool, tuple[float, ...]], ...]  # may it rise; its evidence
+    # Log-odds, what is read, may it rise, its evidence, is the sender a person named in it.
+    passages: tuple[tuple[float, Pair, bool, tuple[float, ...], bool], ...]
 
 
 def example_of(one: Screened, lexicon: Lexicon, model: PhiModel, text_model: TextModel) -> Example:
@@ -36,17 +37,15 @@ def example_of(one: Screened, lexicon: Lexicon, model: PhiModel, text_model: Tex
     evidence = gather(one.document, one.screening, lexicon)
     inputs = model.inputs(evidence)
     text = TextScores.of(text_model, evidence.codes)
-    strong = []
-    if inputs.places:
-        rows = inputs.rows(inputs.vectors, text.document)
-        strong = model.strongest(rows, inputs.places, text)
+    strong = model.candidates(inputs, text, is_sent=True) if inputs.places else []
     can_rise = inputs.names_health & identifies(one.screening.findings)
     passages = tuple(
         (
             found.log_odds,
             passage_and_context(evidence, one.screening.findings, *inputs.places[found.index]),
             bool(can_rise[found.index]),
-            tuple(inputs.vectors[found.index].round(3).tolist()),
+            tuple(found.evidence.round(3).tolist()),
+            found.is_sent,
         )
         for found in strong
     )

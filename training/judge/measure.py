@@ -35,7 +35,9 @@ from training.judge.examples import Example, examples
 THRESHOLD: Final = log_odds_of(threshold_of(Config().missed_file_cost)) - log_odds_of(PREVALENCE)
 READ_FROM: Final = 0.5  # a passage that cannot reach it is not read
 LOWEST, HIGHEST = -1.25, 4.0  # log-odds that the encoder may add
-VERSION: Final = "judge-4"
+MOST_PASSAGES: Final = 4  # of one document
+NEVER: Final = -30.0  # log-odds of a passage that does not count
+VERSION: Final = "judge-5"
 PENALTY: Final = 0.002
 EVIDENCE_PENALTY: Final = 0.003
 # Weights of the kinds of families, each side of PHI summing to one: ordinary files are the bulk of a share.
@@ -50,8 +52,8 @@ class Scored:
     """Documents with the log-odds of their passages, by the others and by the encoder."""
 
     examples: Sequence[Example]
-    odds: Floats  # shape (documents, passages, 3); last the most that the encoder may add
-    evidence: Floats  # shape (documents, passages, evidence)
+    odds: Floats  # shape (documents, MOST_PASSAGES, 3); last the most that the encoder may add
+    evidence: Floats  # shape (documents, MOST_PASSAGES, evidence)
 
     @property
     def is_phi(self) -> npt.NDArray[np.bool_]:
@@ -70,13 +72,15 @@ class Scored:
 def scored_of(held: Sequence[Example], encoder: PassageEncoder) -> Scored:
     """Return the documents of families left out; a passage that the encoder need not read has none of its."""
     rows = [one for one in held if one.passages]
-    found = np.full((len(rows), 2, 3), np.nan)
-    evidence = np.zeros((len(rows), 2, N_EVIDENCE))
+    found = np.full((len(rows), MOST_PASSAGES, 3), np.nan)
+    evidence = np.zeros((len(rows), MOST_PASSAGES, N_EVIDENCE))
     for number, one in enumerate(rows):
-        for place, (others, pair, names_health, values) in enumerate(one.passages):
+        for place, (others, pair, names_health, values, is_sent) in enumerate(one.passages):
             most = HIGHEST * names_health
-            is_asked = others + most >= READ_FROM
-            found[number, place] = others, encoder.log_odds(pair) if is_asked else np.nan, most
+            encoded = encoder.log_odds(pair) if others + most >= READ_FROM else np.nan
+            # With its sender as a person, a passage counts where the encoder says that it tells of health.
+            odds = others if encoded > 0 or not is_sent else NEVER
+            found[number, place] = odds, encoded, most
             evidence[number, place] = values
         found[number, len(one.passages) :] = found[number, 0]
         evidence[number, len(one.passages) :] = evidence[number, 0]
@@ -194,24 +198,28 @@ def write_joint(line: Floats) -> None:
 
 
 def main() -> None:
-    """Fit on either half, measure on the other, fit on both and write."""
+    """Fit on either half, measure on the other; write the line, fitted on both or as it was."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--work", type=Path, required=True)
-    work: Path = parser.parse_args().work
+    parser.add_argument("--refit", action="store_true", help="write the line that is fitted here")
+    options = parser.parse_args()
+    work: Path = options.work
     if not JOINT_FILE.exists():
         write_joint(np.zeros(3 + N_EVIDENCE))
     held = [one for one in examples(work / "screened") if is_held_out(one.family)]
     found = scored_of(held, load_encoder())
     (work / "scored.pickle").write_bytes(pickle.dumps((found.odds, held)))
     half = np.array([zlib.crc32(f"half {one.family}".encode()) % 2 == 0 for one in found.examples])
-    before = with_messages(found.odds[..., 0].max(axis=1), found)
+    before = with_messages(found.odds[:, 0, 0], found)  # the strongest comes first
     after = before.copy()
     for chosen in (half, ~half):
         line = fit(found.part(chosen))
         after[~chosen] = joined(found.part(~chosen), line)
         print("intercept, weight, discount, evidence:", line.round(3).tolist())
     after = with_messages(after, found)
-    line = fit(found)
+    encoder = load_encoder()
+    kept = np.array([encoder.intercept, encoder.weight, encoder.of_others, *encoder.evidence])
+    line = fit(found) if options.refit else kept
     print("written:", line.round(3).tolist())
     write_joint(line)
     lines = [
