@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from phiscan.screen.rules.files import load_rules
+from phiscan.screen.rules.definitions import load_rules
 
 PAGE = Path(__file__).resolve().parents[1] / "build" / "docs" / "rules.md"
 

@@ -8,8 +8,7 @@ from phiscan.config import Config
 from phiscan.errors import RuleError
 from phiscan.lexicon.identifier_labels import BIRTH_DATE, CARD, RECORD, label_words
 from phiscan.model import EntityType
-from phiscan.screen.rules.definitions import RuleSet, read_rules
-from phiscan.screen.rules.files import load_rules
+from phiscan.screen.rules.definitions import RuleSet, load_rules, read_rules
 from phiscan.screen.rules.recognizer import PatternRecognizer
 from phiscan.screen.rules.self_check import check_rules
 

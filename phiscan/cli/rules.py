@@ -9,8 +9,7 @@ import click
 from phiscan.cli.output import print_json, print_message
 from phiscan.config import load_config
 from phiscan.errors import RuleError
-from phiscan.screen.rules.definitions import RuleSet
-from phiscan.screen.rules.files import load_rules
+from phiscan.screen.rules.definitions import RuleSet, load_rules
 from phiscan.screen.rules.self_check import check_rules
 
 

@@ -18,7 +18,9 @@ measured, not derived: docs/decisions/0056. What a larger rise loses is estimate
 every scan from the audit sample, on which everything is computed.
 
 The encoder adds to the log-odds of passages that name health alone (``PassageInputs.names_health``), which
-no later recognizer changes, and at most ``PassageEncoder.highest``.
+no later recognizer changes, and at most ``PassageEncoder.highest``. It is asked before names are searched,
+with the names as they are written; then ``ENCODER_ALLOWANCE`` is added, which was measured, too
+(docs/experiments/2026-11-28-half-the-house.md).
 
 Before the cheap recognizers, strong identifiers alone are known (``Screener.strong_identifiers``). Then
 contact data, dates and organizations may add as well: ``STRONG_ALLOWANCE``
@@ -35,8 +37,6 @@ import numpy as np
 import numpy.typing as npt
 
 from phiscan.decision.evidence import NAMES_OF_EVIDENCE, Floats, Positions
-from phiscan.decision.model import PassageInputs, PhiModel
-from phiscan.health.text_detector import TextScores
 from phiscan.model import Finding
 from phiscan.text.automata import Rare
 from phiscan.text.intervals import is_taken, merged
@@ -48,6 +48,8 @@ SHORT_TEXT_ALLOWANCE: Final = 4.0
 SHORT_CHARS: Final = 600
 STRONG_ALLOWANCE: Final = 1.5  # at least, while only strong identifiers are known
 TEXT_ALLOWANCE: Final = 0.5  # and how far the text detector's log-odds may then rise
+# At least, where the encoder has been asked: of all that the cheap recognizers find, of strong identifiers.
+ENCODER_ALLOWANCE: Final = (2.75, 3.0)
 
 _AT: Final = {name: index for index, name in enumerate(NAMES_OF_EVIDENCE)}
 _OF_NAME: Final = (_AT["full_name"], _AT["name"])
@@ -59,43 +61,9 @@ _NUMBER: Final = Rare(
 _ONE_PERSON: Final = float(np.log1p(1))
 
 
-def can_reach(
-    least: float,
-    model: PhiModel,
-    text: str,
-    *,
-    inputs: PassageInputs,
-    scores: TextScores,
-    findings: Sequence[Finding],
-    is_strong_only: bool,
-    encoded: float = 0.0,
-) -> bool:
-    """Tell whether the strongest passage of a document can reach these log-odds with all recognizers.
-
-    Args:
-        least: the log-odds that are asked for.
-        model: the weights, at the prevalence of the share.
-        text: that of the document.
-        inputs: those of its passages, from what the cheap recognizers found.
-        scores: what the text detector says of the document, with that masked.
-        findings: those of the cheap recognizers, whose numbers are known already.
-        is_strong_only: strong identifiers alone were looked for.
-        encoded: what the encoder can add to the log-odds of a passage that names health.
-    """
-    starts, ends = np.array(inputs.places, dtype=np.int64).reshape(-1, 2).T
-    has_number = _unclassified_numbers(text, findings).counts(starts, ends) > 0
-    rows = inputs.rows(with_maximum(inputs.vectors, has_number), scores.document)
-    rise = max(allowance_of(len(text)), STRONG_ALLOWANCE if is_strong_only else 0.0)
-    if model.reaches(least - rise, rows, inputs.places, scores, inputs.message):
-        return True
-    is_read = inputs.names_health
-    places = [place for place, is_chosen in zip(inputs.places, is_read.tolist(), strict=True) if is_chosen]
-    return model.reaches(least - rise - encoded, rows[is_read], places, scores, "")
-
-
-def allowance_of(n_chars: int) -> float:
-    """Return how much the inputs without a maximum may add to the log-odds of a text of this length."""
-    return SHORT_TEXT_ALLOWANCE if n_chars < SHORT_CHARS else ALLOWANCE
+def allowance_of(n_chars: int, least: float = ALLOWANCE) -> float:
+    """Return what inputs without a maximum may add to the log-odds of such a text; ``least``: at least."""
+    return max(SHORT_TEXT_ALLOWANCE if n_chars < SHORT_CHARS else ALLOWANCE, least)
 
 
 def with_maximum(vectors: Floats, has_number: npt.NDArray[np.bool_]) -> Floats:
@@ -112,8 +80,13 @@ def with_maximum(vectors: Floats, has_number: npt.NDArray[np.bool_]) -> Floats:
     return most
 
 
-def _unclassified_numbers(text: str, findings: Sequence[Finding]) -> Positions:
-    """Return where numbers stand that no finding covers."""
+def hold_numbers(
+    text: str, findings: Sequence[Finding], places: Sequence[tuple[int, int]]
+) -> npt.NDArray[np.bool_]:
+    """Tell of each place ``[start, end)`` in a text whether a number is there that no finding covers."""
     taken = merged((one.span.start, one.span.end) for one in findings)
     starts = [match.start() for match in _NUMBER.finditer(text) if not is_taken(*match.span(), taken)]
-    return Positions(np.array(starts, dtype=np.int64))
+    return (
+        Positions(np.array(starts, dtype=np.int64)).counts(*np.array(places, dtype=np.int64).reshape(-1, 2).T)
+        > 0
+    )

@@ -8,7 +8,15 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from phiscan.config import Config
-from phiscan.decision.bound import TEXT_ALLOWANCE, can_reach
+from phiscan.decision.bound import (
+    ENCODER_ALLOWANCE,
+    SHORT_CHARS,
+    STRONG_ALLOWANCE,
+    TEXT_ALLOWANCE,
+    allowance_of,
+    hold_numbers,
+    with_maximum,
+)
 from phiscan.decision.decided_examples import NOTHING_LEARNED, SIZE, LearnedDecision, stored_point
 from phiscan.decision.detectors import DetectorPanel, load_panel
 from phiscan.decision.encoder import PassageEncoder, load_encoder, passage_and_context
@@ -179,16 +187,24 @@ class Decider:
         text_margin += TEXT_ALLOWANCE if is_strong_only else 0.0
         if any(verdict for _, verdict in self.detectors.verdicts([(DETECTORS[2], text_margin)])):
             return True
-        return can_reach(
-            self.learned.needed_for(log_odds_of(self.threshold)),
-            self.model,
-            gathered.passages.document.text,
-            inputs=gathered.inputs,
-            scores=gathered.text,
-            findings=findings,
-            is_strong_only=is_strong_only,
-            encoded=self.encoder.highest,
-        )
+        inputs, scores, text = gathered.inputs, gathered.text, gathered.passages.document.text
+        most = with_maximum(inputs.vectors, hold_numbers(text, findings, inputs.places))
+        rows, least = inputs.rows(most, scores.document), self.learned.needed_for(log_odds_of(self.threshold))
+        rise = allowance_of(len(text), STRONG_ALLOWANCE if is_strong_only else 0.0)
+        if self.model.reaches(least - rise, rows, inputs.places, scores, inputs.message):
+            return True
+        chosen = inputs.names_health.nonzero()[0].tolist()
+        rows, places = rows[chosen], [inputs.places[number] for number in chosen]
+        can_rise = self.model.reaches(least - rise - self.encoder.highest, rows, places, scores, "")
+        if not can_rise or (is_strong_only and len(text) < SHORT_CHARS):
+            return can_rise
+        least -= self.model.prior + allowance_of(len(text), ENCODER_ALLOWANCE[is_strong_only])
+        for one in self.model.strongest(rows, places, scores):
+            pair = passage_and_context(gathered.passages, findings, *places[one.index])
+            encoded = self.encoder.log_odds(pair)
+            if one.log_odds + self.encoder.change(one.log_odds, encoded, most[chosen[one.index]]) >= least:
+                return True
+        return False
 
     def _case_of_referral(
         self,

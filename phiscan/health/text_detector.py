@@ -41,6 +41,7 @@ LENGTHS: Final = (16, 40, 64, 100, 200, 600)  # bin limits of line lengths, in c
 N_LINES: Final = (2, 4, 8, 16, 40, 100)
 HEADERS: Final = (b"from:", b"to:", b"subject:", b"date:", b"cc:", b"de :", b"objet :", b"de:", b"objet:")
 _SEPARATORS: Final = b"|;,\t^"
+_AS_COMMAS: Final = bytes.maketrans(_SEPARATORS, b"," * len(_SEPARATORS))
 _BULLETS: Final = b"-*>+"
 _STOPS: Final = b".!?"
 _GAP: Final = b"   "  # inside a line: the space between two columns
@@ -233,7 +234,7 @@ def layout_words(codes: npt.NDArray[np.uint32]) -> tuple[str, ...]:
     firsts, lasts = bytes([line[0] for line in lines]), bytes([line[-1] for line in lines])
     n_separators = _count(raw, _SEPARATORS)
     n_labels = sum([b":" in line[:LABEL_CHARS] for line in lines]) if b":" in raw else 0
-    n_rows = sum([_count(line, _SEPARATORS) >= MIN_CELLS for line in lines]) if n_separators else 0
+    n_rows = sum([line.count(b",") >= MIN_CELLS for line in raw.translate(_AS_COMMAS).split(b"\n")])
     n_columns = sum([_GAP in line.lstrip(b" ") for line in lines]) if _GAP in raw else 0
     shares = {
         "labels": n_labels / n_lines,

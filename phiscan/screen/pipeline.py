@@ -27,7 +27,7 @@ from phiscan.screen.recognizers.identifiers.table_numbers import checked_column_
 from phiscan.screen.recognizers.ocr import OcrNameRecognizer, OcrRecognizer, without_parts
 from phiscan.screen.recognizers.person.recognizer import RuleNameRecognizer, build_name_recognizers
 from phiscan.screen.resolution import resolve
-from phiscan.screen.rules.files import load_sound_rules
+from phiscan.screen.rules.definitions import load_sound_rules
 from phiscan.screen.rules.recognizer import PatternRecognizer
 
 
@@ -127,16 +127,18 @@ def build_screener(config: Config) -> Screener:
         RuleError, DictionaryError, ModelError, ConfigError: naming the file and what was expected in it.
     """
     is_shipped = not config.extra_patterns and not config.name_pipeline
-    return Screener(_shipped() if is_shipped else _recognizers(config), load_prototypes(), load_numbers())
+    recognizers = _shipped() if is_shipped else build_recognizers(config)
+    return Screener(recognizers, load_prototypes(), load_numbers())
 
 
 @cache
 def _shipped() -> tuple[Recognizer, ...]:
     """Return the recognizers where a site added nothing of its own; forked processes share them."""
-    return _recognizers(Config())
+    return build_recognizers(Config())
 
 
-def _recognizers(config: Config) -> tuple[Recognizer, ...]:
+def build_recognizers(config: Config) -> tuple[Recognizer, ...]:
+    """Return all recognizers for a configuration; raises as ``build_screener`` does."""
     patterns = PatternRecognizer(load_sound_rules(config))
     misread = OcrRecognizer(patterns)
     columns = FieldRecognizer("identifiers.checked_columns", checked_column_findings)

@@ -35,16 +35,6 @@ class Prototype:
     vector: PiiVector
 
 
-def is_identifying(vector: PiiVector) -> bool:
-    """Tell whether a vector satisfies equation 4 as printed: PersonName AND (ID OR Venue).
-
-    >>> is_identifying(PiiVector(frozenset({PiiBit.FIRST_NAME, PiiBit.LAST_NAME, PiiBit.EMAIL})))
-    True
-    """
-    has_name = all(bit in vector.bits for bit in PERSON_NAME)
-    return has_name and any(bit in vector.bits for bit in ID + VENUE)
-
-
 def lacking(vector: PiiVector) -> tuple[PiiBit, ...]:
     """Return one smallest set of bits that would make the vector satisfy equation 4, in bit order.
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 from spacy.language import Language
 from spacy.tokens import Span
@@ -24,13 +24,10 @@ from phiscan.errors import ConfigError
 from phiscan.model import Document, Finding
 from phiscan.model import Span as Place
 from phiscan.screen.ner.spacy_pipeline import findings_of
-from phiscan.screen.recognizer import FieldRecognizer
-from phiscan.screen.recognizers.identifiers.table_numbers import checked_column_findings
-from phiscan.screen.recognizers.ocr import OcrRecognizer
+from phiscan.screen.pipeline import build_recognizers
+from phiscan.screen.recognizer import Recognizer
 from phiscan.screen.recognizers.person.recognizer import build_name_recognizers
 from phiscan.screen.resolution import resolve
-from phiscan.screen.rules.files import load_sound_rules
-from phiscan.screen.rules.recognizer import PatternRecognizer
 
 NAME = "phiscan_names"
 SPANS_KEY = "phiscan"
@@ -38,14 +35,10 @@ ALIGNMENTS = ("strict", "contract", "expand")
 _FOUND_BEFORE = "spacy.doc"  # the source of an entity that another component set
 
 
-class _Recognizer(Protocol):
-    def recognize(self, document: Document) -> Iterator[Finding]: ...
-
-
 class NamesComponent:
     """Mark what phiscan finds in a ``Doc``."""
 
-    def __init__(self, recognizers: Sequence[_Recognizer], alignment: str) -> None:
+    def __init__(self, recognizers: Sequence[Recognizer], alignment: str) -> None:
         self._recognizers = tuple(recognizers)
         self._alignment = alignment
 
@@ -109,15 +102,7 @@ def create(
         message = f"{NAME}: alignment: expected one of {', '.join(ALIGNMENTS)}, got {alignment}"
         raise ConfigError(message)
     config = Config(extra_patterns=tuple(extra_patterns))
-    recognizers: list[_Recognizer] = list(build_name_recognizers(config))
-    if identifiers:
-        patterns = PatternRecognizer(load_sound_rules(config))
-        misread = OcrRecognizer(patterns)
-        recognizers[:0] = (
-            patterns,
-            FieldRecognizer("identifiers.checked_columns", checked_column_findings),
-            misread,
-        )
+    recognizers = build_recognizers(config) if identifiers else build_name_recognizers(config)
     return NamesComponent(recognizers, alignment)
 
 

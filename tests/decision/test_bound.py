@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -99,3 +101,23 @@ def test_ordinary_text_is_not_searched() -> None:
     one = engine()
 
     assert not might_refer(document, one)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Vaccination of cattle against rabies reduces fever and diarrhea in herds.",
+        "The play is about a king who dies of fever.",
+        "Chapter 3 describes diabetes, asthma and cancer for students of biology.",
+    ],
+)
+def test_names_are_searched_where_the_encoder_says_that_the_words_are_of_a_person(line: str) -> None:
+    """Its highest value alone would have every text searched that names an illness."""
+    text = f"{ORDINARY * 3}{line}\n\n{ORDINARY * 3}"
+    document = Document(text, (Segment("", 0, len(text)),), "text/plain")
+    one = engine()
+    encoder = one.decider.encoder
+    convinced = replace(one, decider=replace(one.decider, encoder=replace(encoder, intercept=20.0)))
+
+    assert not might_refer(document, one)
+    assert might_refer(document, convinced)

@@ -5,7 +5,7 @@ import re
 import jsonschema
 import pytest
 
-from phiscan.screen.rules.files import load_rules
+from phiscan.screen.rules.definitions import load_rules
 from phiscan.store.tables import metadata
 from tests.docs.generated import DOCS, report_schema, script
 

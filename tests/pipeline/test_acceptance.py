@@ -34,7 +34,7 @@ from phiscan.report.words import CASES
 from phiscan.sandbox.answers import technical
 from phiscan.sandbox.worker_process import too_little_memory
 from phiscan.screen.prototypes import load_prototypes
-from phiscan.screen.rules.files import load_rules
+from phiscan.screen.rules.definitions import load_rules
 
 PACKAGE = Path(phiscan.__file__).parent
 

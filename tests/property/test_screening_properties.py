@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from phiscan.config import Config
 from phiscan.model import ALL_PII_BITS, Document, PiiVector
 from phiscan.screen import Screener, build_screener, screen
-from phiscan.screen.prototypes import is_identifying, lacking
+from phiscan.screen.prototypes import ID, PERSON_NAME, VENUE, lacking
 
 BITS = st.frozensets(st.sampled_from(ALL_PII_BITS)).map(PiiVector)
 PIECES = st.sampled_from(
@@ -17,6 +17,11 @@ PIECES = st.sampled_from(
      "\n", "\t", ", ", "401 Smyth Rd", "MRN 123456", "K1H 8L1", "العربية", "漢字", "|", "\u200b", "e\u0301", "\r\n"]  # noqa: E501 (one expression or one row of data)
 )  # fmt: skip
 TEXTS = st.lists(st.one_of(PIECES, st.text(max_size=6)), max_size=25).map("".join)
+
+
+def is_identifying(vector: PiiVector) -> bool:
+    """Tell whether a vector satisfies equation 4 as printed: PersonName AND (ID OR Venue)."""
+    return vector.bits.issuperset(PERSON_NAME) and not vector.bits.isdisjoint(ID + VENUE)
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from phiscan.model import Document
 from phiscan.screen.rules.compiled import joined_cells
-from phiscan.screen.rules.files import load_rules
+from phiscan.screen.rules.definitions import load_rules
 from phiscan.screen.rules.recognizer import MAX_CELL_CHARS, PatternRecognizer, numbers
 
 

@@ -13,7 +13,7 @@ from phiscan.normalize.ocr_words import Vocabulary, skeleton
 from phiscan.screen import Screener
 from phiscan.screen.recognizers import ocr
 from phiscan.screen.recognizers.ocr import OcrRecognizer
-from phiscan.screen.rules.files import load_rules
+from phiscan.screen.rules.definitions import load_rules
 from phiscan.screen.rules.recognizer import PatternRecognizer
 
 Seconds = Callable[[Callable[[str], object], str, int], float]

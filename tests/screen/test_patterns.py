@@ -8,7 +8,7 @@ import pytest
 from phiscan.model import Document, EntityType, Screening
 from phiscan.screen.rules import recognizer as patterns
 from phiscan.screen.rules import scanner
-from phiscan.screen.rules.files import load_rules
+from phiscan.screen.rules.definitions import load_rules
 from phiscan.screen.rules.recognizer import PatternRecognizer
 
 Seconds = Callable[[Callable[[str], object], str, int], float]

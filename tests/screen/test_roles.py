@@ -9,6 +9,7 @@ from phiscan.screen.attributes.named_roles import MADE_UP, REASON, has_role
 
 SCREENER = build_screener(Config())
 ABSTRACT = "Asthma in school children: a cohort\n{}\nMethods: we enrolled 412 children with asthma.\n"
+PAID = "Margaret Thompson was paid for talks on croup. Daniel Kowalski declares none.\n"
 
 
 def _screened(text: str) -> Screening:
@@ -44,6 +45,9 @@ def _people(screening: Screening) -> list[Finding]:
         "Cours sur la dépression. Semaine 2, deuil - invitée : Margaret Thompson\n",
         ABSTRACT.format("Thompson M, Kowalski D, Tremblay E."),
         ABSTRACT.format("1. Thompson MJ, Kowalski D, et al. Croup. CMAJ 2019;191:E10."),
+        "Croup\n\nMargaret Thompson 1, Daniel Kowalski 1,2\n1 Department of Medicine, Lakeview\n\n" + PAID,
+        "Croup\nMargaret Thompson 1 and Daniel Kowalski 2\n1. School of Nursing, Westport\n2. Lakeview\n"
+        + PAID,
     ],
 )
 def test_people_named_for_a_role_are_found_and_set_no_characteristic(text: str) -> None:
@@ -76,6 +80,11 @@ def test_people_named_for_a_role_are_found_and_set_no_characteristic(text: str) 
 )
 def test_patients_are_not_taken_for_it(text: str) -> None:
     assert PiiBit.LAST_NAME in _screened(text).vector.bits
+
+
+def test_numbers_after_names_make_no_authors_without_affiliations() -> None:
+    text = "Beds with croup\nMargaret Thompson 1, Daniel Kowalski 2\n1 has croup since Monday\n"
+    assert [one.bits for one in _people(_screened(text))] == [{PiiBit.FIRST_NAME, PiiBit.LAST_NAME}] * 2
 
 
 def test_the_last_name_alone_further_down_is_the_same_person() -> None:

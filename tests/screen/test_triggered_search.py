@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from phiscan.config import Config
 from phiscan.model import Document, Segment
 from phiscan.screen.rules import recognizer
-from phiscan.screen.rules.files import load_sound_rules
+from phiscan.screen.rules.definitions import load_sound_rules
 from phiscan.screen.rules.recognizer import PatternRecognizer
 
 ADDRESSES = ("a.b@example.org", "x@mail.clinic.example.org", f"{'l' * 40}@{'d' * 40}.{'e' * 12}.example.org")

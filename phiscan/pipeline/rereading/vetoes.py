@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from phiscan.config import Config
 from phiscan.model import Document, EntityType, Reason
-from phiscan.screen.rules.files import load_sound_rules
+from phiscan.screen.rules.definitions import load_sound_rules
 from phiscan.screen.rules.recognizer import PatternRecognizer, Refused
 from phiscan.store.identity import shape
 

@@ -100,6 +100,12 @@ _PROFESSION = re.compile(r",?[ ](?:PT|RMT|OT|RD|RDH|RKin|pht|erg)\.?(?=[,.;)\n|]
 # A name that a rule found together with the degree after it.
 _DEGREE_INSIDE = re.compile(r"[ ](?:PharmD|MD|RN|NP|PhD|BScN|MSc|MPH|RPh|LPN|DDS)$")
 _WORDS = re.compile(r"[^\W\d_]{2,}")
+# An author as journals print them, with the number of an affiliation that is spelled out further on.
+_NUMBERED = re.compile(r"[ ]?\d[\d,*†]{0,8}[ ]?(?=,[ ]|;|\n|\Z|(?:and|et|&)\b)")
+_AFFILIATION = re.compile(
+    r"^[ ]?1[ .]{0,2}[^\n;]{0,80}?(?:Universit|Institut|School|Facult|College|D[eé]parte?ment)",
+    re.MULTILINE,
+)
 
 
 def mark_roles(text: str, findings: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -108,10 +114,11 @@ def mark_roles(text: str, findings: Iterable[Finding]) -> tuple[Finding, ...]:
     if not any(one.entity_type is EntityType.PERSON for one in found):
         return tuple(found)
     places = merged(cited(text))
+    authors = _authors(text, found)
     before: Finding | None = None  # the last person, if named for a role: a list may go on
     for index, finding in enumerate(found):
         if finding.entity_type is EntityType.PERSON and finding.bits:
-            is_role = _is_role(text, finding, before, places)
+            is_role = _is_role(text, finding, before, places) or tuple(_words(text, finding)) in authors
             before = finding if is_role else None
             if is_role:
                 found[index] = finding.set_aside("role", REASON)
@@ -127,6 +134,13 @@ def mark_roles(text: str, findings: Iterable[Finding]) -> tuple[Finding, ...]:
         finding.set_aside("role", REASON) if known and _is_bare_mention(text, finding, known) else finding
         for finding in found
     )
+
+
+def _authors(text: str, findings: Iterable[Finding]) -> set[tuple[str, ...]]:
+    """Return the words of the names of authors, two or more, whose affiliations are numbered."""
+    names = (one for one in findings if one.entity_type is EntityType.PERSON)
+    numbered = {tuple(_words(text, one)) for one in names if _NUMBERED.match(text, one.span.end)}
+    return numbered if len(numbered) > 1 and _AFFILIATION.search(text) else set()
 
 
 def has_role(finding: Finding) -> bool:

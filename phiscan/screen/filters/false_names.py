@@ -15,7 +15,7 @@ from phiscan.lexicon.dictionary import load_dictionary
 from phiscan.lexicon.gazetteer import Gazetteer, Word, fold, terms
 from phiscan.screen.ner.spans import line_around
 from phiscan.screen.rules.context import canonical
-from phiscan.screen.rules.files import load_rules
+from phiscan.screen.rules.definitions import load_rules
 
 _LABEL_WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")  # noqa: RUF001 (texts are written with it)
 _NAMES: Final = Word.FIRST | Word.LAST
