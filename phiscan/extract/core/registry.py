@@ -27,7 +27,7 @@ from phiscan.extract.databases.column_files import (
     read_column_file,
     read_statistics,
 )
-from phiscan.extract.databases.dbase import is_dbase, is_edf, is_memo_file, read_dbase, read_edf, read_memos
+from phiscan.extract.databases.dbase import is_dbase, is_edf, read_dbase, read_edf
 from phiscan.extract.databases.postgresql_dump import read_postgres_dump
 from phiscan.extract.databases.sqlite import read_sqlite
 from phiscan.extract.mail.contact_cards import read_cards
@@ -113,7 +113,6 @@ READERS: dict[str, Reader] = {
     "application/vnd.sqlite3": read_sqlite,
     "application/x-pg-dump": read_postgres_dump,
     "application/x-dbf": read_dbase,
-    "application/x-dbase-memo": read_memos,
     "application/x-edf": read_edf,
     **dict.fromkeys(STATISTICS_TYPES, read_statistics),
     **dict.fromkeys(COLUMN_FILE_TYPES, read_column_file),
@@ -129,7 +128,6 @@ register(
         (is_edf, "application/x-edf"),
         (is_old_tar, "application/x-tar"),
         (is_dbase, "application/x-dbf"),
-        (is_memo_file, "application/x-dbase-memo"),
         (lambda data: data[-18:-2] == b"TRUEVISION-XFILE", "image/x-tga"),
         (is_orc, "application/vnd.apache.orc"),
     ),

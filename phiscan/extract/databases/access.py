@@ -18,7 +18,7 @@ from phiscan.extract.core.file_type import sniff
 from phiscan.extract.core.labels import humanise
 from phiscan.extract.core.magic_numbers import EMPTY, TEXT, UNKNOWN
 from phiscan.extract.core.unsupported import read_strings
-from phiscan.extract.databases.records import row_text
+from phiscan.extract.databases.records import add_rows
 from phiscan.model import FailReason
 from phiscan.sandbox import programs
 from phiscan.sandbox.channel import in_memory
@@ -168,23 +168,16 @@ def _read_table(runs: ProgramRuns, name: str, content: Content, sink: Sink, plac
     sink.add(" | ".join(labels), content.place(place))
     first, n_wrong_dates = 1, 0
     while block := list(islice(rows, _ROWS_AT_ONCE)):
-        lines = []
-        for number, raw_row in enumerate(block, first):
-            row = [cell.removesuffix(_MIDNIGHT) if _DATE.fullmatch(cell) else cell for cell in raw_row]
-            n_wrong_dates += row.count(_WRONG_DATE)
-            files = {column: bytes.fromhex(cell) for column, cell in enumerate(row) if _HEX.fullmatch(cell)}
-            lines.append(
-                row_text(
-                    labels,
-                    [
-                        "" if column in files or cell == _WRONG_DATE else cell
-                        for column, cell in enumerate(row)
-                    ],
-                )
-            )
-            _read_files(files, content, sink, f"{place}-row{number}")
-        sink.add("\n".join(line for line in lines if line), content.place(f"{place}/row{first}"))
-        first += len(block)
+        n_wrong_dates += sum(row.count(_WRONG_DATE) for row in block)
+        shown = ([_shown(cell) for cell in row] for row in block)
+        following = add_rows(shown, labels, content, sink, first, f"{place}/")
+        for number, row in enumerate(block, first):
+            for column, cell in enumerate(row, 1):
+                if _HEX.fullmatch(cell):
+                    sink.take_member()
+                    file = _payload(bytes.fromhex(cell), sink)
+                    sink.read_member(content.member(f"{place}-row{number}-{column}", file))
+        first = following
     if n_wrong_dates:
         detail = f"{n_wrong_dates} dates before 1900 or after 2700, which mdb-export does not know"
         sink.fail(content.place(f"{place}/dates"), FailReason.UNSUPPORTED, detail)
@@ -192,11 +185,11 @@ def _read_table(runs: ProgramRuns, name: str, content: Content, sink: Sink, plac
         sink.fail(content.place(place), FailReason.CORRUPT, "mdb-export read a part of it")
 
 
-def _read_files(files: dict[int, bytes], content: Content, sink: Sink, place: str) -> None:
-    """Read the files in the cells of a row as members."""
-    for column, value in files.items():
-        sink.take_member()
-        sink.read_member(content.member(f"{place}-{column + 1}", _payload(value, sink)))
+def _shown(cell: str) -> str:
+    """Return a cell as a person sees it; nothing of a file and of a date that mdb-export does not know."""
+    if cell == _WRONG_DATE or _HEX.fullmatch(cell):
+        return ""
+    return cell.removesuffix(_MIDNIGHT) if _DATE.fullmatch(cell) else cell
 
 
 def _payload(value: bytes, sink: Sink) -> bytes:
