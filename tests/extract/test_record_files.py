@@ -13,6 +13,8 @@ from phiscan.errors import ExtractError
 from phiscan.model import Document
 
 Read = Callable[..., Document]
+
+
 def test_fields_of_dbase_without_a_code_page_are_read_together(read: Read) -> None:
     head = struct.pack("<BBBBIHH20x", 3, 126, 1, 1, 2, 65, 13) + b"NAME".ljust(11, b"\0") + b"C"
     head += bytes(4) + bytes([12]) + bytes(15) + b"\r"

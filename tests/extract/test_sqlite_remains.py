@@ -51,7 +51,6 @@ def deleted(n_rows: int, *, big: bool = False) -> bytes:
     return database.serialize()
 
 
-
 CASES["zlib.db"] = sq("create table t(a, b)", ("insert into t values(1, ?)", (zlib.compress(LONG.encode()),)))
 CASES["rawdeflate.db"] = sq(
     "create table t(a, b)", ("insert into t values(1, ?)", (zlib.compress(LONG.encode())[2:-4],))

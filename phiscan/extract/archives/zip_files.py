@@ -15,8 +15,6 @@ from phiscan.errors import ExtractError
 from phiscan.extract.archives import libarchive
 from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import CHUNK_BYTES, Content, Sink, mishap
-from phiscan.extract.core.unsupported import strings
-from phiscan.extract.residue.prose import words_of
 from phiscan.model import FailReason
 
 # The members of a ZIP file whose directory is cut off or leads astray, found by their own headers.
@@ -221,8 +219,8 @@ def _read_refused(refused: dict[str, _RefusedError], content: Content, sink: Sin
             for entry in libarchive.entries(content.data, sink.passwords):
                 if entry.name not in refused:
                     continue
-                data = sink.unpack(entry.stream, len(content.data))
-                if not entry.stream.damaged:
+                data = sink.unpack(entry, len(content.data))
+                if not entry.damaged:
                     del refused[entry.name]
                     sink.read_member(content.member(_clean_name(entry.name), data))
     for name, error in refused.items():
@@ -273,9 +271,6 @@ def _clean_name(name: str) -> str:
 _LOCAL_BYTES = 30  # of a member's own header, before its name and extra field
 _DESCRIPTOR_BYTES = 24  # what may follow a member: its sizes and checksum
 _ENTRY_BYTES = 46  # of an entry of the central directory
-_EXTRA_BYTES = 4  # the head of an extra field
-# Sizes, times, owners, permissions, other names, encryption, alignment.
-_KNOWN_EXTRA = frozenset({0x1, 0xA, 0xD, 0x5455, 0x5855, 0x7075, 0x7855, 0x7875, 0x9901, 0xCAFE, 0xD935})
 _END = b"PK\x05\x06"
 _END_BYTES = 22
 _ZIP64_END = b"PK\x06\x06"
@@ -295,17 +290,8 @@ def gaps(data: bytes, archive: zipfile.ZipFile) -> Iterator[bytes]:
 
 
 def remarks(archive: zipfile.ZipFile) -> Iterator[str]:
-    """Yield the comments of an archive and of its members, and texts in extra fields of no known kind."""
-    yield decode(archive.comment)[0]
-    for info in archive.infolist():
-        yield decode(info.comment)[0]
-        at = 0
-        while at + _EXTRA_BYTES <= len(info.extra):
-            kind, size = struct.unpack_from("<HH", info.extra, at)
-            if kind not in _KNOWN_EXTRA:
-                found = strings(info.extra[at + _EXTRA_BYTES : at + _EXTRA_BYTES + size])
-                yield from (text for text in found if len(words_of(text)) > 1)
-            at += _EXTRA_BYTES + size
+    """Yield the comments of an archive and of its members."""
+    yield from (decode(comment)[0] for comment in (archive.comment, *(i.comment for i in archive.infolist())))
 
 
 def _used(data: bytes, archive: zipfile.ZipFile) -> Iterator[tuple[int, int]]:

@@ -1,4 +1,4 @@
-"""Tables in binary files: Parquet, Arrow (Feather 2) and ORC through pyarrow, SPSS, SAS and Stata through pyreadstat.
+"""Parquet, Arrow (Feather 2) and ORC tables by pyarrow; SPSS, SAS and Stata files by pyreadstat.
 
 Every row after the names of its columns, or the labels of its variables; coded values are written by their
 labels ("prostate cancer", not 2). Rows are read in blocks, so that neither a large file nor a claim of one
@@ -19,7 +19,8 @@ from phiscan.extract.core.file_type import sniff
 from phiscan.extract.core.labels import humanise
 from phiscan.extract.core.magic_numbers import KINDS
 from phiscan.extract.core.unsupported import read_strings
-from phiscan.extract.databases.records import add_rows, cell_text
+from phiscan.extract.databases.records import add_rows
+from phiscan.extract.spreadsheets.rows import cell_text
 from phiscan.model import FailReason
 
 PARQUET = "application/vnd.apache.parquet"

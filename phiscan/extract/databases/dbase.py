@@ -46,7 +46,9 @@ def read_dbase(content: Content, sink: Sink) -> None:
     n_whole = min(n_rows, (len(data) - head) // size)
     records = [data[head + size * number : head + size * (number + 1)] for number in range(n_whole)]
     cells = (_cells(record, fields) for record in records[:_SAMPLE_RECORDS])
-    texts = [raw for row in cells for raw, (_, kind, _) in zip(row, fields, strict=True) if kind == "C" and raw]
+    texts = [
+        raw for row in cells for raw, (_, kind, _) in zip(row, fields, strict=True) if kind == "C" and raw
+    ]
     encoding = _CODE_PAGES.get(data[29]) or decode(b"\n".join(texts))[1]
     rows = (
         ["(deleted)" if record[0] == _DELETED else "", *_values(record, fields, encoding)]
@@ -124,13 +126,18 @@ def read_edf(content: Content, sink: Sink) -> None:
     if len(parts) >= len(_PATIENT):
         family, _, given = parts[3].partition(",")
         parts[3] = f"{given} {family}"
-        lines = [pair(label, part.replace("_", " ").strip()) for label, part in zip(_PATIENT, parts, strict=False)]
-    described = (data[88:168], data[168:184], data[256:end])
+        lines = [
+            pair(label, part.replace("_", " ").strip()) for label, part in zip(_PATIENT, parts, strict=False)
+        ]
+    described = (data[88:168], data[168:176], data[176:184], data[256:end])
     lines += [" ".join(text.decode("latin-1").replace("_", " ").split()) for text in described]
     sink.add("\n".join(lines), content.place("header"))
     found = (match[1].decode("utf-8", "replace") for match in _ONSET.finditer(data, end, end + _MOST_BYTES))
     texts = (text.replace("\x14", "\n").strip() for text in found)
-    sink.add("\n".join(text for text in texts if text.replace("\n", "").isprintable()), content.place("annotations"))
+    sink.add(
+        "\n".join(text for text in texts if text.replace("\n", "").isprintable()),
+        content.place("annotations"),
+    )
     if max(len(data) - end - _MOST_BYTES, end - len(data)) > 0:
         sink.fail(content.place("annotations"), FailReason.CORRUPT, "cut short, or more than is read")
 

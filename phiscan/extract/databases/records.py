@@ -2,32 +2,14 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
 from phiscan.extract.core.content import Content, Sink
-from phiscan.extract.spreadsheets.rows import SEPARATOR
+from phiscan.extract.spreadsheets.rows import MOST_CELL, SEPARATOR, cell_text
 from phiscan.model import FailReason
 
 _ROWS_AT_ONCE = 200
-_MOST_CELL = 1_000_000  # characters
-_LARGEST_WHOLE = 1e16
-
-
-def cell_text(value: object) -> str:
-    """Return a value as a person sees it, on one line; nothing for what is missing.
-
-    >>> cell_text(40718823.0), cell_text(dt.datetime(1951, 3, 14)), cell_text(float("nan"))
-    ('40718823', '1951-03-14', '')
-    """
-    if value is None or value != value:  # noqa: PLR0124 (not a number)
-        return ""
-    if isinstance(value, float):
-        return str(int(value)) if value.is_integer() and abs(value) < _LARGEST_WHOLE else repr(value)
-    if isinstance(value, dt.datetime):
-        return value.date().isoformat() if value.time() == dt.time(0) else value.isoformat(" ")
-    return " ".join(str(value)[:_MOST_CELL].split())
 
 
 def row_text(labels: Sequence[str], row: Sequence[object]) -> str:
@@ -54,7 +36,7 @@ def add_rows(  # noqa: PLR0917 (rows and where they lie)
         place = content.place(f"{within}row{first}")
         sink.add("\n".join(line for line in lines if line), place)
         if n_chars := sum(
-            max(len(value) - _MOST_CELL, 0) for row in block for value in row if isinstance(value, str)
+            max(len(value) - MOST_CELL, 0) for row in block for value in row if isinstance(value, str)
         ):
             sink.fail(place, FailReason.TOO_LARGE, f"{n_chars} characters of long cells are not read")
         first += len(block)

@@ -14,6 +14,7 @@ from phiscan.extract.core.content import Content, Inflating, Sink, TextFullError
 from phiscan.extract.core.file_type import sniff
 from phiscan.extract.core.labels import humanise
 from phiscan.extract.core.magic_numbers import EMPTY, UNKNOWN
+from phiscan.extract.core.unsupported import strings
 from phiscan.extract.databases.records import add_rows
 from phiscan.extract.residue.prose import words_of
 from phiscan.model import FailReason
@@ -32,7 +33,7 @@ _JOURNAL_VERSIONS = slice(18, 20)  # 2 says that a journal lies beside the file;
 
 
 def read_sqlite(content: Content, sink: Sink) -> None:
-    """Add rows in blocks, ``#table2/row201``, and read files in cells as members.
+    """Add rows in blocks, ``#table2/row201``, and read files in cells as members; of damage the texts.
 
     Raises:
         ExtractError: corrupt.
@@ -43,6 +44,8 @@ def read_sqlite(content: Content, sink: Sink) -> None:
     n_segments, n_unread = sink.n_segments, len(sink.unread)
     with sink.part(content.locator, sqlite3.Error, said="damaged SQLite database"):
         _read_tables(bytes(data), content, sink)
+    if len(sink.unread) > n_unread:
+        sink.add("\n".join(strings(content.data)), content.place("strings"))
     if sink.n_segments == n_segments and len(sink.unread) > n_unread:
         raise ExtractError(FailReason.CORRUPT, "no SQLite tables")
 
@@ -68,7 +71,9 @@ def _read_table(database: sqlite3.Connection, name: str, content: Content, sink:
         sink.add(f"Table: {name}", content.place(place))
         first = 1
         while block := rows.fetchmany(_ROWS_AT_ONCE):
-            shown = ([_short_text(cell) if isinstance(cell, bytes) else cell for cell in row] for row in block)
+            shown = (
+                [_short_text(cell) if isinstance(cell, bytes) else cell for cell in row] for row in block
+            )
             following = add_rows(shown, labels, content, sink, first, f"{place}/")
             for number, row in enumerate(block, first):
                 _read_files(row, content, sink, f"{place}-row{number}")
