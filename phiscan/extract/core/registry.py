@@ -38,8 +38,7 @@ from phiscan.extract.office.compound_file import read_encrypted_package
 from phiscan.extract.office.embedded_objects import read_active_mime, read_ole_object
 from phiscan.extract.office.legacy import read_legacy_office
 from phiscan.extract.office.onenote import read_onenote
-from phiscan.extract.office.open_xml import read_book, read_slides, read_word
-from phiscan.extract.office.opendocument import read_opendocument
+from phiscan.extract.office.open_xml import read_book, read_opendocument, read_slides, read_word
 from phiscan.extract.office.rich_text import read_rich_text
 from phiscan.extract.pdf.reader import read_pdf
 from phiscan.extract.spreadsheets.rows import read_delimited

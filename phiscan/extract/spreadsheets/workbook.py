@@ -67,11 +67,11 @@ def read_workbook(content: Content, sink: Sink) -> None:
 def _rest(content: Content, sink: Sink, n_pieces: int, missing: str = "") -> None:
     """Read what calamine leaves out, because it knows cells only; all of it, when it read nothing."""
     if content.data.startswith(b"PK"):
-        from phiscan.extract.office.opendocument import read_sheet_parts  # noqa: PLC0415 (lxml)
-        from phiscan.extract.spreadsheets.workbook_parts import read_parts  # noqa: PLC0415 (lxml)
+        from phiscan.extract.office.open_xml import read_sheet_parts  # noqa: PLC0415 (lxml)
+        from phiscan.extract.spreadsheets.workbook_parts import read_workbook_parts  # noqa: PLC0415 (lxml)
 
         package = Package(content, sink)
-        read = read_sheet_parts if "content.xml" in package.names else read_parts
+        read = read_sheet_parts if "content.xml" in package.names else read_workbook_parts
         if read(package, cells=bool(missing)) or not missing:
             return
     elif not missing:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from phiscan.extract.core.unsupported import strings as runs_of_text
+from phiscan.extract.office.open_xml import read_parts
 from phiscan.extract.office.package import Package, local_name, parse_damaged, properties_text
 from phiscan.extract.office.part_values import is_said, part_values
 from phiscan.extract.office.runs import paragraphs_text
@@ -100,14 +101,18 @@ def _read_link(package: Package, name: str) -> None:
         package.sink.add(lines, package.content.place(name.rpartition("/")[2].removesuffix(".xml")))
 
 
-_TEXT_PARTS = ("xl/comments", "xl/threadedcomments", "xl/drawings/drawing", "xl/charts/", "xl/diagrams/data")
+_BESIDE = (
+    r"xl/(?=comments|threadedcomments|drawings/drawing|charts/|diagrams/data)(?:.*/)?([^/]*)\.xml",
+    r"\1",
+    paragraphs_text,
+)
 _HEADER_FOOTER = re.compile(rb"<(?:\w+:)?headerFooter\b[^>]*>(.*?)</(?:\w+:)?headerFooter>", re.DOTALL)
 _MOST_SHEET_BYTES = 64 * 1024**2  # of a sheet in which headers and footers are looked for
 _BETWEEN_TAGS = re.compile(rb">([^<]+)<")
 _HEADER_CODES = re.compile(r"&(?:\"[^\"]*\"|[A-Z]|\d+)")
 
 
-def read_parts(package: Package, *, cells: bool) -> bool:
+def read_workbook_parts(package: Package, *, cells: bool) -> bool:
     """Add what calamine leaves out; with ``cells`` the shared strings too, because it read nothing."""
     content, sink = package.content, package.sink
     found = False
@@ -115,18 +120,11 @@ def read_parts(package: Package, *, cells: bool) -> bool:
         found = _read_cells(package, _sheets(package))
     elif lost := _unlisted(package):
         _read_cells(package, lost)
+    read_parts(package, (_BESIDE,))
     for name in package.names:
-        lowered = name.lower()
-        if lowered.endswith(".xml") and lowered.startswith(_TEXT_PARTS):
-            root = package.parse(name)
-            if root is not None:
-                text = paragraphs_text(root)
-                sink.add(text, content.place(name.rpartition("/")[2].removesuffix(".xml")))
-        elif (
-            lowered.startswith(("xl/worksheets/", "xl/chartsheets/", "xl/dialogsheets/"))
-            and lowered.endswith(".xml")
-            and _is_small(package, name, "headers, footers and literals of formulas")
-        ):
+        is_sheet = name.lower().startswith(("xl/worksheets/", "xl/chartsheets/", "xl/dialogsheets/"))
+        is_markup = is_sheet and name.lower().endswith(".xml")
+        if is_markup and _is_small(package, name, "headers, footers and literals of formulas"):
             _headers_footers(package, name)
     read_caches(package)
     for name in package.names:
