@@ -12,7 +12,13 @@ from typing import Any
 
 from phiscan.errors import ExtractError, kind_of
 from phiscan.extract.core.content import Content, Sink
-from phiscan.extract.office.compound_file import decrypted, is_cut, open_ole, properties_text
+from phiscan.extract.office.compound_file import (
+    decrypted,
+    is_cut,
+    open_ole,
+    properties_text,
+    workbook_records,
+)
 from phiscan.extract.office.legacy import hidden_parts, picture_members
 from phiscan.extract.office.package import Package
 from phiscan.extract.spreadsheets.rows import Row, cell_text, lay_out, unescaped
@@ -147,7 +153,6 @@ def _rows(sheet: Any) -> Iterator[Row]:
 
 _TXO, _CONTINUE, _FILEPASS, _HEADER, _FOOTER = 0x01B6, 0x003C, 0x002F, 0x0014, 0x0015
 _WITH_TEXT = frozenset({_TXO, _CONTINUE, _HEADER, _FOOTER})
-_HEAD = struct.Struct("<HH")
 _FIRST_RECORDS = 100  # the record that says so is after the first
 _MAX_TEXT_BYTES = 64 * 1024
 
@@ -158,7 +163,7 @@ def is_encrypted_workbook(data: bytes) -> bool:
         return False
     with open_ole(data) as ole:
         stream = _stream(ole)
-    return any(kind == _FILEPASS for kind, _, _ in islice(_records(stream), _FIRST_RECORDS))
+    return any(kind == _FILEPASS for _, kind, _, _ in islice(workbook_records(stream), _FIRST_RECORDS))
 
 
 def read_biff_notes(ole: Any, content: Content, sink: Sink) -> None:
@@ -166,7 +171,7 @@ def read_biff_notes(ole: Any, content: Content, sink: Sink) -> None:
     lines = []
     awaited = 0  # characters that the CONTINUE record after a TXO holds
     stream = _stream(ole)
-    for kind, start, size in _records(stream):
+    for _, kind, start, size in workbook_records(stream):
         if kind not in _WITH_TEXT:
             continue
         body = stream[start : start + min(size, _MAX_TEXT_BYTES)]
@@ -190,14 +195,3 @@ def _stream(ole: Any) -> bytes:
     """Return the workbook stream of an open compound file; nothing where it has none."""
     name = next((name for name in ("Workbook", "Book") if ole.exists(name)), "")
     return ole.openstream(name).read() if name else b""
-
-
-def _records(stream: bytes) -> Iterator[tuple[int, int, int]]:
-    """Yield kind, offset and size of the bodies of a stream's records; a damaged stream ends early."""
-    at = 0
-    last = len(stream) - _HEAD.size
-    while at <= last:
-        kind, size = _HEAD.unpack_from(stream, at)
-        at += _HEAD.size
-        yield kind, at, size
-        at += size
