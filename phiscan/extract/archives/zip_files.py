@@ -268,49 +268,26 @@ def _clean_name(name: str) -> str:
     return name.replace("\\", "/").replace("\0", "")
 
 
-_LOCAL_BYTES = 30  # of a member's own header, before its name and extra field
 _DESCRIPTOR_BYTES = 24  # what may follow a member: its sizes and checksum
-_ENTRY_BYTES = 46  # of an entry of the central directory
-_END = b"PK\x05\x06"
-_END_BYTES = 22
-_ZIP64_END = b"PK\x06\x06"
+_END, _END_BYTES = b"PK\x05\x06", 22
 
 
 def gaps(data: bytes, archive: zipfile.ZipFile) -> Iterator[bytes]:
     """Yield each stretch of bytes that belongs to no member and to no directory; NULs alone are padding."""
+    end = data.rfind(_END)
+    used = [(archive.start_dir, end + _END_BYTES + len(archive.comment))]
+    for start, size in ((info.header_offset, info.compress_size) for info in archive.infolist()):
+        header = data[start : start + _LOCAL_HEADER_BYTES]
+        if len(header) == _LOCAL_HEADER_BYTES:
+            used.append((start, start + len(header) + sum(struct.unpack_from("<HH", header, 26)) + size))
     at = 0
-    for start, stop in sorted(_used(data, archive)):
+    for start, stop in (*sorted(used), (len(data), len(data))):
         lost = data[at:start].strip(b"\0")
-        if lost and not (lost.startswith(b"PK\x07\x08") and len(lost) <= _DESCRIPTOR_BYTES):
+        if len(lost) > _DESCRIPTOR_BYTES:
             yield lost
         at = max(at, stop)
-    lost = data[at:].strip(b"\0")
-    if lost:
-        yield lost
 
 
 def remarks(archive: zipfile.ZipFile) -> Iterator[str]:
     """Yield the comments of an archive and of its members."""
     yield from (decode(comment)[0] for comment in (archive.comment, *(i.comment for i in archive.infolist())))
-
-
-def _used(data: bytes, archive: zipfile.ZipFile) -> Iterator[tuple[int, int]]:
-    for info in archive.infolist():
-        start = info.header_offset
-        header = data[start : start + _LOCAL_BYTES]
-        if len(header) == _LOCAL_BYTES:
-            n_name, n_extra = struct.unpack_from("<HH", header, 26)
-            stop = start + _LOCAL_BYTES + n_name + n_extra + info.compress_size
-            yield start, stop
-            if info.flag_bits & 8 and not data.startswith((b"PK", b"\0"), stop):
-                yield stop, stop + 12  # a descriptor without its signature
-    at = archive.start_dir
-    begin = at
-    while data.startswith(b"PK\x01\x02", at) and len(data) >= at + _ENTRY_BYTES:
-        at += _ENTRY_BYTES + sum(struct.unpack_from("<HHH", data, at + 28))
-    if data.startswith(_ZIP64_END, at):
-        at = max(data.find(_END, at), at)
-    yield begin, at
-    end = data.rfind(_END)
-    if end >= 0 and len(data) >= end + _END_BYTES:
-        yield end, end + _END_BYTES + struct.unpack_from("<H", data, end + 20)[0]

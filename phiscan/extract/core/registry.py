@@ -20,7 +20,7 @@ from phiscan.extract.core.content import Content, Sink, TextFullError, mishap
 from phiscan.extract.core.file_type import is_orc, register, sniff
 from phiscan.extract.core.magic_numbers import EMPTY
 from phiscan.extract.core.unsupported import UNSUPPORTED_TYPES, read_unsupported
-from phiscan.extract.databases.access import ACCESS_TYPES, BY_PROGRAM_TYPES, read_access, read_by_program
+from phiscan.extract.databases.access import ACCESS_TYPES, read_access
 from phiscan.extract.databases.column_files import (
     COLUMN_FILE_TYPES,
     STATISTICS_TYPES,
@@ -36,7 +36,7 @@ from phiscan.extract.mail.outlook_message import read_outlook_message, read_outl
 from phiscan.extract.ocr.images import IMAGE_TYPES, read_image, read_metafile
 from phiscan.extract.office.compound_file import read_encrypted_package
 from phiscan.extract.office.embedded_objects import read_active_mime, read_ole_object
-from phiscan.extract.office.legacy import read_legacy_office
+from phiscan.extract.office.legacy import BY_PROGRAM_TYPES, read_by_program, read_legacy_office
 from phiscan.extract.office.onenote import read_onenote
 from phiscan.extract.office.open_xml import read_book, read_opendocument, read_slides, read_word
 from phiscan.extract.office.rich_text import read_rich_text

@@ -138,8 +138,11 @@ def read_edf(content: Content, sink: Sink) -> None:
         "\n".join(text for text in texts if text.replace("\n", "").isprintable()),
         content.place("annotations"),
     )
-    if max(len(data) - end - _MOST_BYTES, end - len(data)) > 0:
-        sink.fail(content.place("annotations"), FailReason.CORRUPT, "cut short, or more than is read")
+    if (n_rest := len(data) - end - _MOST_BYTES) > 0:
+        said = f"annotations in the last {n_rest} bytes are not read"
+        sink.fail(content.place("annotations"), FailReason.TOO_LARGE, said)
+    elif n_rest < -_MOST_BYTES:
+        sink.fail(content.place("signals"), FailReason.CORRUPT, "cut short")
 
 
 def is_edf(head: bytes) -> bool:

@@ -10,7 +10,6 @@ import datetime as dt
 import os
 import re
 import struct
-import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -23,12 +22,12 @@ from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.core.labels import pair
 from phiscan.extract.office.compound_file import codec, is_cut, open_ole
+from phiscan.extract.office.legacy import program_runs
 from phiscan.extract.office.rich_text import rtf_text
 from phiscan.extract.office.storage import is_prose, is_typed, narrow_runs, storage_file, unshown, wide_runs
 from phiscan.extract.structured.html import html_text, read_inline_files
 from phiscan.model import FailReason
 from phiscan.sandbox import programs
-from phiscan.sandbox.channel import in_memory
 
 # The compressed RTF of Outlook messages: an LZ77 window of 4,096 bytes with a known beginning.
 
@@ -486,7 +485,8 @@ def read_outlook_store(content: Content, sink: Sink) -> None:
     if content.n_bytes > sink.limits.member_bytes:  # readpst would write that much
         detail = f"{content.n_bytes} bytes, limit {sink.limits.member_bytes}"
         raise ExtractError(FailReason.TOO_LARGE, detail)
-    written = _unpacked_store(content, sink.limits.time_s)
+    with program_runs(content, sink.limits.time_s) as run:
+        written = run("readpst")  # open files that have no name any more
     try:
         if not written.files:
             raise ExtractError(FailReason.CORRUPT, f"{_kind(content)}readpst gave nothing")
@@ -508,16 +508,3 @@ def _kind(content: Content) -> str:
     """
     is_offline = bytes(content.data[8:10]) == _OFFLINE
     return "Outlook offline store (OST), export it to PST from Outlook; " if is_offline else ""
-
-
-def _unpacked_store(content: Content, seconds: float) -> programs.Finished:
-    """Return the mailboxes of a store as open files that have no name any more."""
-    held = None if content.stream is not None else in_memory(content.data)
-    descriptor = content.stream.fileno() if held is None and content.stream is not None else held
-    try:
-        return programs.run("readpst", descriptor, seconds)
-    except subprocess.TimeoutExpired:
-        raise ExtractError(FailReason.TIMED_OUT, "readpst") from None
-    finally:
-        if held is not None:
-            os.close(held)

@@ -10,14 +10,18 @@ import os
 import re
 import struct
 import subprocess
+import time
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 from phiscan.errors import ExtractError
 from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import Content, Inflating, Sink
+from phiscan.extract.core.file_type import sniff
+from phiscan.extract.core.unsupported import read_strings
 from phiscan.extract.office.binary_texts import add_typed_texts, read_macros
 from phiscan.extract.office.compound_file import (
     decrypted,
@@ -293,25 +297,74 @@ def _objects(ole: Any, content: Content, sink: Sink, *, is_word: bool) -> list[b
     return found
 
 
+Run = Callable[..., programs.Finished]
+_DOCUMENTS = {
+    "application/vnd.wordperfect": "wpd2text",
+    "application/vnd.ms-works": "wps2text",
+    "application/x-mswrite": "wps2text",
+}
+BY_PROGRAM_TYPES = frozenset(_DOCUMENTS)
+
+
+@contextmanager
+def program_runs(content: Content, seconds: float) -> Iterator[Run]:
+    """Give a function that runs programs on a file in memory, never on a disk, within one limit of time.
+
+    The function raises ExtractError: timed_out.
+    """
+    descriptor = in_memory(content.data) if content.stream is None else content.stream.fileno()
+    ends = time.monotonic() + seconds
+
+    def run(job: str, **values: str) -> programs.Finished:
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        try:
+            return programs.run(job, descriptor, max(ends - time.monotonic(), 0.01), **values)
+        except subprocess.TimeoutExpired:
+            raise ExtractError(FailReason.TIMED_OUT, job) from None
+
+    try:
+        yield run
+    finally:
+        if content.stream is None:
+            os.close(descriptor)
+
+
 def external_text(program: str, data: bytes) -> str:
-    """Return what ``program`` prints for a file in memory: it never lies on a disk.
+    """Return what ``program`` prints for a file.
 
     Raises:
         ExtractError: unsupported (the program is missing), corrupt or timed_out.
     """
     if not programs.is_installed(program):
         raise ExtractError(FailReason.UNSUPPORTED, f"needs {program}, which is not installed")
-    descriptor = in_memory(data)
-    try:
-        done = programs.run(program, descriptor, _SECONDS)
-    except subprocess.TimeoutExpired:
-        raise ExtractError(FailReason.TIMED_OUT, program) from None
-    finally:
-        os.close(descriptor)
+    with program_runs(Content(data, ""), _SECONDS) as run:
+        done = run(program)
     text = done.output.decode("utf-8", "replace").replace("\f", "\n")
     if done.status and not text.strip():
         raise ExtractError(FailReason.CORRUPT, f"{program} gave nothing")
     return text
+
+
+def read_by_program(content: Content, sink: Sink) -> None:
+    """Add the text of a WordPerfect, Works or Write document by wpd2text or wps2text.
+
+    Raises:
+        ExtractError: unsupported, where not even a run of text is found; timed_out.
+    """
+    media_type = sniff(content.data, content.name)
+    job = _DOCUMENTS[media_type]
+    if not programs.is_installed(job):
+        read_strings(content, media_type, sink, f"needs {job}, which is not installed")
+        return
+    with program_runs(content, sink.limits.time_s) as run:
+        done = run(job)
+    text = done.output.decode("utf-8", "replace").strip()
+    if not text:
+        read_strings(content, media_type, sink, f"damaged or of a version that {job} does not know")
+        return
+    sink.add(text, content.locator)
+    if done.status:
+        sink.fail(content.locator, FailReason.CORRUPT, f"{job} read a part of it")
 
 
 _TEXT_CHARS, _TEXT_BYTES, _CSTRING = 0x0FA0, 0x0FA8, 0x0FBA
