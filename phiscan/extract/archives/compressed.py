@@ -159,7 +159,8 @@ def read_compressed(content: Content, sink: Sink) -> None:
     head = stream.read(_HEAD_BYTES)
     if content.n_bytes > _LARGE_BYTES and head[_TAR_MAGIC_AT:].startswith(b"ustar"):
         inner = content.member(name, b"")
-        read_tape(_Rejoined(head, stream), inner, sink, mode="r|")
+        stream.head = head
+        read_tape(stream, inner, sink, mode="r|")
         _record(stream, inner, sink)
         return
     meter = sink.meter(content.n_bytes)
@@ -209,31 +210,19 @@ def _record(stream: _Stream, content: Content, sink: Sink) -> None:
         sink.fail(content.locator, FailReason.CORRUPT, stream.damage)
 
 
-class _Rejoined:
-    """A stream whose beginning was read already."""
-
-    def __init__(self, head: bytes, stream: _Stream) -> None:
-        self._head = head
-        self._stream = stream
-
-    def read(self, size: int, /) -> bytes:
-        """Return up to ``size`` bytes, none at the end."""
-        out, self._head = self._head[:size], self._head[size:]
-        return out + self._stream.read(size - len(out)) if len(out) < size else out
-
-
 class _Stream:
     """A compressed stream that is unpacked as it is read, and remembers what is wrong with it."""
 
     def __init__(self, source: BinaryIO) -> None:
         self._source = source
+        self.head = b""  # what was read before, and is to be read once more
         self.damage = ""
         self._engine: Any = None
         self._next_stream()
 
     def read(self, size: int, /) -> bytes:
         """Return up to ``size`` bytes; none at the end or at the first damage."""
-        out = bytearray()
+        out, self.head = bytearray(self.head[:size]), self.head[size:]
         try:
             while len(out) < size and self._engine is not None:
                 out += self._step(size - len(out))

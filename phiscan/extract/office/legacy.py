@@ -15,6 +15,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from phiscan.errors import ExtractError
@@ -57,17 +58,17 @@ Inflate = Callable[[bytes], bytes]
 
 def picture_members(ole: Any, content: Content, sink: Sink) -> Iterator[Content]:
     """Yield the pictures of an opened legacy file as members, ``picture1``; damage is recorded."""
-
-    def inflate(data: bytes) -> bytes:
-        return sink.unpack(Inflating(data), len(data))
-
     number = 0
     with sink.part(content.place("pictures"), OSError, ValueError, struct.error, zlib.error):
         for stream in _picture_streams(ole):
-            for picture in blips(stream, inflate):
+            for picture in blips(stream, partial(_inflated, sink)):
                 number += 1
                 sink.take_member()
                 yield content.member(f"picture{number}", picture)
+
+
+def _inflated(sink: Sink, data: bytes) -> bytes:
+    return sink.unpack(Inflating(data), len(data))
 
 
 def _picture_streams(ole: Any) -> Iterator[bytes]:
@@ -279,10 +280,6 @@ def _parts(ole: Any, *, is_word: bool) -> list[tuple[str, str]]:
 
 def _objects(ole: Any, content: Content, sink: Sink, *, is_word: bool) -> list[bytes]:
     """Return the files that other applications embedded; where they cannot be read is recorded."""
-
-    def inflate(data: bytes) -> bytes:
-        return sink.unpack(Inflating(data), len(data))
-
     found: list[bytes] = []
     with sink.part(content.place("objects"), OSError, ValueError, struct.error, zlib.error):
         if is_word:
@@ -291,7 +288,7 @@ def _objects(ole: Any, content: Content, sink: Sink, *, is_word: bool) -> list[b
                     sink.take_member()
                     found.append(ole.openstream(entry).read())
         else:
-            for data in objects(ole, inflate):
+            for data in objects(ole, partial(_inflated, sink)):
                 sink.take_member()
                 found.append(data)
     return found

@@ -186,12 +186,6 @@ def _drawn(text: Any) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def _read_visio(root: Any, content: Content, sink: Sink) -> None:
-    """Add the texts of the shapes of a page, the pieces of each joined."""
-    texts = (" ".join("".join(text.itertext()).split()) for text in root.iter("{*}Text"))
-    sink.add("\n".join(text for text in texts if text), content.place("drawing"))
-
-
 def _read_fixed_page(root: Any, content: Content, sink: Sink) -> None:
     """Add the glyphs of a page (XPS), those that follow on one line joined."""
     lines: list[str] = []
@@ -215,10 +209,13 @@ def _read_story(root: Any, content: Content, sink: Sink) -> None:
     sink.add("".join(pieces).strip(), content.place("story"))
 
 
-def _read_paragraphs(root: Any, content: Content, sink: Sink) -> None:
-    """Add the paragraphs of a text (AbiWord), their pieces joined."""
-    texts = ("".join(paragraph.itertext()).strip() for paragraph in root.iter("{*}p"))
-    sink.add("\n".join(text for text in texts if text), content.place("body"))
+def _read_texts(root: Any, content: Content, sink: Sink) -> None:
+    """Add the shapes of a page (Visio) or the paragraphs of a text (AbiWord), the pieces of each joined."""
+    texts = (" ".join("".join(text.itertext()).split()) for text in root.iter("{*}Text", "{*}p"))
+    sink.add(
+        "\n".join(text for text in texts if text),
+        content.place("drawing" if local_name(root) == "PageContents" else "body"),
+    )
 
 
 _READERS: dict[str, Callable[[Any, Content, Sink], None]] = {
@@ -227,10 +224,10 @@ _READERS: dict[str, Callable[[Any, Content, Sink], None]] = {
     "Workbook": _read_excel,
     "document": _read_flat,
     "svg": _read_drawing,
-    "PageContents": _read_visio,
+    "PageContents": _read_texts,
     "FixedPage": _read_fixed_page,
     "Story": _read_story,
-    "abiword": _read_paragraphs,
+    "abiword": _read_texts,
 }
 
 
