@@ -84,8 +84,8 @@ def entries(data: bytes, passwords: Sequence[str] = (), *, raw: bool = False) ->
         lib.read_open_memory(archive, data, len(data))
         for entry in ArchiveRead(archive):
             if entry.filetype in (0, stat.S_IFREG):
-                name = entry.pathname or b""
-                shown = name.decode("utf-8", "replace") if isinstance(name, bytes) else name
+                path: Any = entry.pathname or ""  # bytes where they are no UTF-8
+                shown = path.decode("utf-8", "replace") if isinstance(path, bytes) else path
                 is_encrypted = bool(lib.entry_is_data_encrypted(entry._entry_p))  # noqa: SLF001 (no other way)
                 yield Entry(shown, is_encrypted, entry.get_blocks(CHUNK_BYTES))
     except lib.ArchiveError:
