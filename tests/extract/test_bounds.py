@@ -117,7 +117,7 @@ BOUNDS: dict[str, tuple[object, Callable[[], bytes], str, str]] = {
         "a.xlsx",
         "headers, footers and literals of formulas in",
     ),
-    "databases.records.MOST_CELL": (30, database, "a.db", "characters of long cells are not read"),
+    "spreadsheets.rows.MOST_CELL": (30, database, "a.db", "characters of long cells are not read"),
     "databases.sqlite._MOST_TABLES": (1, database, "a.db", "tables after the first 1"),
     "databases.dbase._MOST_BYTES": (20, test_databases.recording, "a.edf", "annotations in the last"),
     "office.onenote._MOST_LISTS": (0, one_note, "a.one", "more lists of properties"),

@@ -14,13 +14,12 @@ from phiscan.extract.core.file_type import sniff
 from phiscan.extract.core.labels import humanise
 from phiscan.extract.core.magic_numbers import EMPTY, TEXT, UNKNOWN
 from phiscan.extract.core.unsupported import read_strings
-from phiscan.extract.databases.records import add_rows
 from phiscan.extract.office.legacy import Run, program_runs
+from phiscan.extract.spreadsheets.rows import ROWS_AT_ONCE, add_rows
 from phiscan.model import FailReason
 from phiscan.sandbox import programs
 
 _MEDIA_TYPE = "application/x-msaccess"
-_ROWS_AT_ONCE = 200
 _MOST_TABLES = 1_000
 _ATTACHMENTS = re.compile(r"f_[0-9A-F]{32}_.+")  # tables that hold the files of a column
 _HEX = re.compile(r"(?:[0-9A-F]{2}){24,}")
@@ -104,7 +103,7 @@ def _read_table(run: Run, name: str, content: Content, sink: Sink, place: str) -
     plain = (
         [cell.removesuffix(_MIDNIGHT) if _DATE.fullmatch(cell) else cell for cell in row] for row in rows
     )
-    while block := list(islice(plain, _ROWS_AT_ONCE)):
+    while block := list(islice(plain, ROWS_AT_ONCE)):
         n_wrong_dates += sum(row.count(_WRONG_DATE) for row in block)
         shown = (
             ["" if cell == _WRONG_DATE or _HEX.fullmatch(cell) else cell for cell in row] for row in block

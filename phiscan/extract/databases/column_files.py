@@ -19,8 +19,7 @@ from phiscan.extract.core.file_type import sniff
 from phiscan.extract.core.labels import humanise
 from phiscan.extract.core.magic_numbers import KINDS
 from phiscan.extract.core.unsupported import read_strings
-from phiscan.extract.databases.records import add_rows
-from phiscan.extract.spreadsheets.rows import cell_text
+from phiscan.extract.spreadsheets.rows import add_rows, cell_text
 from phiscan.model import FailReason
 
 PARQUET = "application/vnd.apache.parquet"

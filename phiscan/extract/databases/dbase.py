@@ -14,7 +14,7 @@ from phiscan.errors import ExtractError
 from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.core.labels import humanise, pair
-from phiscan.extract.databases.records import add_rows
+from phiscan.extract.spreadsheets.rows import add_rows
 from phiscan.model import FailReason
 
 _VERSIONS = frozenset(

@@ -12,7 +12,7 @@ from phiscan.errors import ExtractError
 from phiscan.extract.core.content import Content, Inflating, Sink
 from phiscan.extract.core.labels import humanise
 from phiscan.extract.core.unsupported import strings
-from phiscan.extract.databases.records import add_rows
+from phiscan.extract.spreadsheets.rows import add_rows
 from phiscan.model import FailReason
 
 _COPY = re.compile(rb"COPY ([^\s(]{1,200}) \(([^)]{0,100000})\) FROM stdin;")

@@ -15,11 +15,10 @@ from phiscan.extract.core.file_type import sniff
 from phiscan.extract.core.labels import humanise
 from phiscan.extract.core.magic_numbers import EMPTY, UNKNOWN
 from phiscan.extract.core.unsupported import strings
-from phiscan.extract.databases.records import add_rows
 from phiscan.extract.residue.prose import words_of
+from phiscan.extract.spreadsheets.rows import ROWS_AT_ONCE, add_rows
 from phiscan.model import FailReason
 
-_ROWS_AT_ONCE = 200
 _MOST_TABLES = 2_000
 _MOST_SECONDS = 60.0
 _STEPS = 100_000  # of the engine between two looks at the clock
@@ -70,7 +69,7 @@ def _read_table(database: sqlite3.Connection, name: str, content: Content, sink:
         labels = [humanise(column[0]) for column in rows.description]
         sink.add(f"Table: {name}", content.place(place))
         first = 1
-        while block := rows.fetchmany(_ROWS_AT_ONCE):
+        while block := rows.fetchmany(ROWS_AT_ONCE):
             shown = (
                 [_short_text(cell) if isinstance(cell, bytes) else cell for cell in row] for row in block
             )
