@@ -150,46 +150,6 @@ def _read(entry: libarchive.Entry, content: Content, sink: Sink, *, raw: bool) -
 # 7-Zip archives through py7zr: unpacked into the budget of the file, not to a disk, member by member.
 
 
-class WrongPasswordError(Exception):
-    """The archive needs another password."""
-
-
-class RefusedError(Exception):
-    """py7zr can read no member of the archive; the message says in words why."""
-
-
-def unpack(content: Content, sink: Sink, password: str | None) -> None:
-    """Read the members of an archive; with a wrong password, or where it is damaged, as far as they go.
-
-    Raises:
-        ExtractError: too_large.
-        TextFullError: the text budget is used up.
-        WrongPasswordError, RefusedError: nothing was read.
-    """
-    factory = _Members(content, sink)
-    try:
-        with py7zr.SevenZipFile(content.open(), password=password) as archive:
-            if password is None and archive.needs_password():
-                raise WrongPasswordError  # noqa: TRY301 (the library raises the same further down)
-            archive.extractall(factory=factory)
-    except (WrongPasswordError, MemoryError, TextFullError):
-        raise
-    except py7zr.PasswordRequired:
-        raise WrongPasswordError from None
-    except Exception as error:  # noqa: BLE001 (it fails on damage, and on a wrong password, in many ways)
-        if factory.stopped is not None:
-            raise factory.stopped from None
-        if factory.n_read:
-            damage = "wrong checksum" if isinstance(error, CrcError) else mishap(error)
-            sink.fail(content.locator, FailReason.CORRUPT, damage)
-        elif password is not None:
-            raise WrongPasswordError from None
-        else:
-            raise RefusedError(mishap(error)) from None
-    if factory.stopped is not None:
-        raise factory.stopped
-
-
 class _Members(WriterFactory):
     """Gives a place to each member, and remembers what ended the reading."""
 
@@ -263,20 +223,40 @@ def read_seven_zip(content: Content, sink: Sink) -> None:
 
     Raises:
         ExtractError: encrypted, corrupt or too_large.
+        TextFullError: the text budget is used up.
     """
     for password in (None, *sink.passwords):
+        members = _Members(content, sink)
         try:
-            unpack(content, sink, password)
-        except WrongPasswordError:
+            with py7zr.SevenZipFile(content.open(), password=password) as archive:
+                if password is None and archive.needs_password():
+                    continue
+                archive.extractall(factory=members)
+        except (MemoryError, TextFullError):
+            raise
+        except py7zr.PasswordRequired:
             continue
-        except RefusedError as error:
-            _second_reader(content, sink, str(error))
+        except Exception as error:  # noqa: BLE001 (it fails on damage, and on a wrong password, in many ways)
+            if members.stopped is None and not _is_settled(error, password, members):
+                continue
+        if members.stopped is not None:
+            raise members.stopped
         return
     raise ExtractError(FailReason.ENCRYPTED)
 
 
-def _second_reader(content: Content, sink: Sink, detail: str) -> None:
-    if libarchive.library() is None or content.stream is not None:
-        raise ExtractError(FailReason.CORRUPT, detail)
+def _is_settled(error: Exception, password: str | None, members: _Members) -> bool:
+    """Record what is missing, or let libarchive read it; False where another password may open the archive.
 
-    read_other_archive(content, sink)
+    Raises:
+        ExtractError: corrupt.
+    """
+    content, sink = members.content, members.sink
+    if members.n_read:
+        damage = "wrong checksum" if isinstance(error, CrcError) else mishap(error)
+        sink.fail(content.locator, FailReason.CORRUPT, damage)
+    elif password is None and (libarchive.library() is None or content.stream is not None):
+        raise ExtractError(FailReason.CORRUPT, mishap(error)) from None
+    elif password is None:
+        read_other_archive(content, sink)
+    return members.n_read > 0 or password is None

@@ -46,8 +46,7 @@ from phiscan.extract.spreadsheets.workbook import read_workbook
 from phiscan.extract.structured.dicom import read_dicom
 from phiscan.extract.structured.html import read_web_page
 from phiscan.extract.structured.json_records import read_json, read_json_lines
-from phiscan.extract.structured.messages import read_hl7, read_x12
-from phiscan.extract.structured.plain_text import read_plain_text
+from phiscan.extract.structured.messages import read_hl7, read_plain_text, read_x12
 from phiscan.extract.structured.xml_markup import read_markup
 from phiscan.extract.text_codes.recovery import recover
 from phiscan.extract.transport.signed import is_cms, is_openpgp, read_apple_file, read_cms, read_openpgp

@@ -10,6 +10,7 @@ from __future__ import annotations
 import html
 import re
 import struct
+import zipfile
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from operator import itemgetter
@@ -20,6 +21,7 @@ import re2
 from lxml import etree
 
 from phiscan.errors import ExtractError
+from phiscan.extract.core.content import Content, PackageParts
 from phiscan.extract.office.package import Package, local_name, parse_damaged
 from phiscan.extract.office.runs import paragraphs_text
 from phiscan.extract.office.storage import is_person_named, is_typed, unshown
@@ -403,6 +405,10 @@ _STYLING_TEXT_PARTS = re.compile(r"numbering\.xml$|sharedStrings\.xml$|/ink/", r
 _DRAWN = re.compile(r"(?:^|/)diagrams/drawing", re.IGNORECASE)
 _THUMBNAIL = re.compile(r"thumbnail[^/]*\.[ew]mf$", re.IGNORECASE)
 _XML = (".xml", ".rels", ".vml")
+_MARKUP = (*_XML, ".fpage", ".xhtml", ".html", ".htm", ".ncx", ".opf")
+_READ_BY_OTHERS = re.compile(
+    r"sharedStrings|^docProps/|^(?:meta|styles)\.xml|worksheets/|\.(?:x?html?|ncx|opf|fpage)$", re.IGNORECASE
+)
 _MOST_BYTES = 32 * 1024**2  # of one part
 _MOST_VALUES = 100_000
 _MOST_COMPARED = 20_000_000  # characters of values times characters of text
@@ -446,6 +452,32 @@ def joined(value: Value) -> str:
     if isinstance(value, str):
         return value
     return (" " if any(" " in piece for piece in value) else "").join(value)
+
+
+def package_values(
+    content: Content, parts: PackageParts | None, shown: ShownWords
+) -> Iterator[tuple[str, Value]]:
+    """Yield part and value of what looks like text in a package that no reader took to its end."""
+    try:
+        parts = parts or PackageParts(zipfile.ZipFile(content.open()))
+        left = _MOST_BYTES
+        for info in parts.archive.infolist():
+            name = info.filename
+            is_style = bool(_STYLE_PARTS.search(name)) and name != "styles.xml"
+            if not name.lower().endswith(_MARKUP) or info.flag_bits & 1 or left < info.file_size:
+                continue
+            data = parts.get(name) or parts.archive.read(info)
+            left -= len(data)
+            if name.endswith(".rels"):
+                yield from ((name, text) for text in targets(parse_damaged(data)[0]))
+            elif is_style:
+                yield from ((name, (text,)) for text in style_names(data))
+            elif is_swept(name) or _READ_BY_OTHERS.search(name):
+                yield from ((name, value) for value in markup_values(data, shown, is_html=False))
+            if _has_styling_texts(name):
+                yield from ((name, value) for value in styling_texts(data))
+    except Exception:  # noqa: BLE001 (a damaged package; its reader says what is wrong)
+        return
 
 
 @lru_cache(maxsize=4096)

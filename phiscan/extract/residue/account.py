@@ -24,7 +24,7 @@ from phiscan.extract.core.content import Content, PackageParts, Sink, clean
 from phiscan.extract.core.encoded_documents import is_document
 from phiscan.extract.ocr.images import after_end
 from phiscan.extract.ocr.picture_values import picture_values
-from phiscan.extract.office.part_values import markup_values
+from phiscan.extract.office.part_values import markup_values, package_values
 from phiscan.extract.pdf.objects import Findings, all_strings, open_objects, unpacked
 from phiscan.extract.residue.prose import MIN_WORDS, ShownWords, Value, byte_runs, words_of
 from phiscan.extract.text_codes.escapes import readable
@@ -436,7 +436,7 @@ def _compare(
         _list_undecoded(content, media_type, sink, shown)
     _list_members(content, _unread_members(content, media_type, parts, shown, sink), sink)
     if not (media_type == SIGNED and sink.has_members_of(content)):
-        list_missing(content, _candidates(content, media_type, shown), shown, sink)
+        list_missing(content, _candidates(content, media_type, parts, shown, sink), shown, sink)
 
 
 def _list_objects(content: Content, sink: Sink, shown: ShownWords) -> None:
@@ -506,9 +506,11 @@ def _list_undecoded(content: Content, media_type: str, sink: Sink, shown: ShownW
         sink.fail(content.locator, FailReason.UNSUPPORTED, said)
 
 
-def _candidates(content: Content, media_type: str, shown: ShownWords) -> Values:
-    if media_type.startswith(_PACKAGES):
-        return ()  # whose reader accounts for all of its parts, or fails
+def _candidates(
+    content: Content, media_type: str, parts: PackageParts | None, shown: ShownWords, sink: Sink
+) -> Values:
+    if media_type.startswith(_PACKAGES) and media_type != magic.XLSB:
+        return () if sink.is_accounted(content.locator) else package_values(content, parts, shown)
     if _is_text(media_type):
         return text_values(content.data, media_type, shown)
     return binary_values(content.data, media_type) if is_binary(media_type) else ()
