@@ -1,4 +1,4 @@
-"""Text that archives and databases hold beside members and rows: comments, slack, journals, bad pages."""
+"""Text that archives and databases hold beside members and rows: comments, journals, bad pages."""
 
 import gzip
 import io
@@ -22,12 +22,12 @@ NAMES = ("Wanjiru", "Okafor", "Visser", "Tremblay")
 NOTES = [f"{name}, admitted with heart failure".encode() for name in NAMES]
 
 
-def zip_of(comment: str = "", extra: bytes = b"", method: int = zipfile.ZIP_DEFLATED) -> bytes:
+def zip_of(comment: str = "", method: int = zipfile.ZIP_DEFLATED) -> bytes:
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", method) as archive:
         for number, note in enumerate(NOTES[:2]):
             info = zipfile.ZipInfo(f"{number}.txt")
-            info.comment, info.extra, info.compress_type = comment.encode(), extra, method
+            info.comment, info.compress_type = comment.encode(), method
             archive.writestr(info, note)
         archive.writestr("Visser/", b"")
         archive.writestr("Tremblay.txt", b"")
@@ -44,7 +44,6 @@ def without_entry(data: bytes) -> bytes:
 
 
 ZIP = zip_of()
-TEXT_FIELD = struct.pack("<HH", 0x9999, len(NOTES[2])) + NOTES[2]
 
 
 @pytest.mark.parametrize(
@@ -52,7 +51,6 @@ TEXT_FIELD = struct.pack("<HH", 0x9999, len(NOTES[2])) + NOTES[2]
     [
         pytest.param(ZIP, (0, 1, 2, 3), id="empty members and folders"),
         pytest.param(zip_of(comment=NOTES[2].decode()), (0, 1, 2), id="comments of members"),
-        pytest.param(zip_of(extra=TEXT_FIELD), (0, 1, 2), id="extra fields"),
         pytest.param(without_entry(ZIP), (0, 1), id="unlisted member"),
         pytest.param(ZIP.replace(b"0.txt", b"9.txt", 1), (0, 1), id="two names"),
         pytest.param(ZIP.replace(b"0.txt", b"zero/"), (0, 1), id="folder with content"),
@@ -88,11 +86,8 @@ def test_all_text_of_a_tar_is_read(read: Read) -> None:
         ("link", tarfile.SYMTYPE, b""),
         ("a.txt", tarfile.REGTYPE, b"note"),
     )
-    data = bytearray(tar_of(*members, comment=NOTES[2].decode()))
-    at = data.rfind(b"note") + 4
-    data[at : at + len(NOTES[3])] = NOTES[3]  # what the block held before
-    document = read(bytes(data), "a.tar")
-    assert [name for name in NAMES if name in document.text] == list(NAMES)
+    document = read(tar_of(*members, comment=NOTES[2].decode()), "a.tar")
+    assert [name for name in NAMES if name in document.text] == list(NAMES[:3])
     assert not document.unread
 
 
@@ -102,12 +97,7 @@ def test_the_head_of_a_gzip_file_is_read(read: Read) -> None:
     data = b"\x1f\x8b\x08\x1c" + bytes(6) + field + b"Okafor.txt\0" + NOTES[2] + b"\0" + body
     document = read(data, "a.gz")
     assert [segment.locator for segment in document.segments] == ["#header", "Okafor.txt"]
-    assert [name for name in NAMES if name in document.text] == [NAMES[0], NAMES[2], NAMES[3]]
-
-
-def test_a_small_gzip_file_with_a_wrong_checksum_is_read(read: Read) -> None:
-    document = read(gzip.compress(b"Okafor")[:-8] + bytes(8), "a.gz")
-    assert (document.text.strip(), len(document.unread)) == ("Okafor", 1)
+    assert [name for name in NAMES if name in document.text] == [NAMES[2], NAMES[3]]
 
 
 @pytest.mark.parametrize("journal", ["wal", "delete"])
@@ -170,7 +160,7 @@ def rar_of(*members: tuple[str, bytes, bytes], volume: bool = False, names: bool
     return b"Rar!\x1a\x07\1\0" + blocks + block(5, b"\0")
 
 
-LOCKED = bytes([2, 1, 0])  # a record of one kind: encryption
+LOCKED = bytes([36, 1, 0, 0, 15]) + bytes(32)  # a record of one kind: encryption
 PLAIN, SECRET = ("a.txt", NOTES[0], b""), ("b.txt", NOTES[1], LOCKED)
 
 

@@ -241,15 +241,13 @@ def test_skippable_frames_hide_nothing(ending: str, frames: list[tuple[bytes, in
         packed += pack(b"line %d of Lena Okafor\n" % n_frames) if frame is None else skippable(*frame)
     packed += pack(b"the last line\n")
     document = extract_bytes(packed, f"a.txt.{ending}", Limits())
-    assert [part for part in document.unread if "skippable" not in part.locator] == []
+    assert document.unread == ()
     assert all(f"line {number} of Lena" in document.text for number in range(1, n_frames + 1))
     assert "the last line" in document.text
 
 
-def test_a_document_in_a_skippable_frame_is_read_and_a_cut_one_is_said(read: Read) -> None:
-    packed = zstandard().compress(b"the whole")
-    assert "Lena Okafor" in read(packed + skippable(b"a note about Lena Okafor"), "a.zst").text
-    cut = read(packed + skippable(b"a note about Lena Okafor")[:-4], "a.zst")
+def test_a_cut_skippable_frame_is_said(read: Read) -> None:
+    cut = read(zstandard().compress(b"the whole") + skippable(b"a note about Lena Okafor")[:-4], "a.zst")
     assert [(part.locator, part.detail) for part in cut.unread] == [("", "the compressed data is cut short")]
 
 

@@ -117,7 +117,7 @@ BOUNDS: dict[str, tuple[object, Callable[[], bytes], str, str]] = {
         "a.xlsx",
         "headers, footers and literals of formulas in",
     ),
-    "databases.records._MOST_CELL": (30, database, "a.db", "characters of long cells are not read"),
+    "spreadsheets.rows.MOST_CELL": (30, database, "a.db", "characters of long cells are not read"),
     "databases.sqlite._MOST_TABLES": (1, database, "a.db", "tables after the first 1"),
     "databases.dbase._MOST_BYTES": (20, test_databases.recording, "a.edf", "annotations in the last"),
     "office.onenote._MOST_LISTS": (0, one_note, "a.one", "more lists of properties"),
@@ -155,11 +155,11 @@ def test_labels_over_the_limit_are_listed(monkeypatch: pytest.MonkeyPatch, tmp_p
 
 
 def test_records_deeper_than_the_limit_are_read_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    from phiscan.extract.office.legacy import _walk  # noqa: PLC0415
+    from phiscan.extract.office.compound_file import slide_records  # noqa: PLC0415
 
     text = NOTE.encode("utf-16-le")
     atom = (0).to_bytes(2, "little") + (0x0FA0).to_bytes(2, "little") + len(text).to_bytes(4, "little") + text
     for _ in range(3):
         atom = b"\x0f\x00\xee\x03" + len(atom).to_bytes(4, "little") + atom
-    monkeypatch.setattr("phiscan.extract.office.legacy._MAX_DEPTH", 1)
-    assert [text for _, text in _walk(atom, 0, len(atom), "presentation", 0)] == [NOTE]
+    monkeypatch.setattr("phiscan.extract.office.compound_file._MOST_DEPTH", 1)
+    assert [body for _, _, _, body in slide_records(atom)] == [text]

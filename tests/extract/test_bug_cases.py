@@ -62,7 +62,7 @@ SWITCHES: dict[str, tuple[tuple[str, Callable[..., object]], ...]] = {
     "01/uuencoded.eml": (("phiscan.extract.mail.messages.lift_encoded", lambda data, *_: (data, ())),),
     "03/cte_trailing_space.eml": (
         ("phiscan.extract.mail.messages.decode_body", nothing),
-        ("phiscan.extract.structured.plain_text.lift_encoded", lambda data, *_: (data, ())),
+        ("phiscan.extract.structured.messages.lift_encoded", lambda data, *_: (data, ())),
     ),
     "05/padding_inside.eml": (("phiscan.extract.mail.messages.decode_body", nothing),),
     "08/dropdown.docx": (("phiscan.extract.office.part_values.sweep", nothing),),

@@ -20,7 +20,7 @@ from phiscan.extract.ocr import images as image
 from phiscan.extract.office import compound_file
 from phiscan.extract.office import compound_file as ole
 from phiscan.extract.spreadsheets import workbook as sheet
-from phiscan.extract.spreadsheets.workbook_parts import extent_of, records
+from phiscan.extract.spreadsheets.sheet_xml import extent_of
 from phiscan.model import Document, FailReason
 
 Read = Callable[..., Document]
@@ -160,7 +160,6 @@ def far_xlsb() -> bytes:
         return record(6, struct.pack("<III", column, 0, len(text)) + text.encode("utf-16-le"))
 
     sheet = record(0, struct.pack("<I", 0) + bytes(13)) + cell(0, "Ann Roy")
-    sheet += record(2, struct.pack("<III", 1, 0, (42 << 2) | 2))
     sheet += record(0, struct.pack("<I", 1048575) + bytes(13)) + cell(16383, NOTE)
     parts = {"[Content_Types].xml": b"<Types/>", "_rels/.rels": b"<Relationships/>"}
     stream = io.BytesIO()
@@ -176,11 +175,6 @@ def test_a_cell_in_the_last_corner_costs_no_text(read: Read, make: Callable[[], 
     document = read(make(), name)
     assert "Ann Roy" in document.text
     assert NOTE in document.text
-
-
-def test_numbers_of_a_binary_workbook_are_read_by_hand(read: Read) -> None:
-    assert "Ann Roy | 42" in read(far_xlsb(), "a.xlsb").text
-    assert list(records(b"\x80")) == [(0, b"")]
 
 
 def property_stream(*properties: tuple[int, int, bytes], count: int | None = None) -> bytes:

@@ -127,7 +127,7 @@ def test_a_file_whose_reader_gives_nothing_is_listed(monkeypatch: pytest.MonkeyP
 
 
 MAIL = "phiscan.extract.mail.messages"
-PLAIN = "phiscan.extract.structured.plain_text"
+PLAIN = "phiscan.extract.structured.messages"
 # Functions that read one kind of place, what replaces them, and the families they read in.
 READERS: dict[str, tuple[Callable[..., object], tuple[str, ...]]] = {
     "phiscan.extract.core.registry.recover": (nothing, ("codes",)),

@@ -75,12 +75,6 @@ CASES["no_end.eml"] = (
     + b"Content-Type: multipart/mixed; boundary=xx\r\n\r\n--xx\r\n\r\nhello\r\n--xx\r\nContent-Type: text/plain; name=a.txt\r\nContent-Transfer-Encoding: base64\r\n\r\n"
     + b64(P)
 )
-CASES["ct_empty_boundary.eml"] = (
-    H
-    + b'Content-Type: ; boundary="b"\r\n\r\n--b\r\nContent-Type: text/plain; name="A.txt"\r\nContent-Transfer-Encoding: base64\r\nContent-Disposition: attachment; filename="A.txt"\r\n\r\n'
-    + b64(P)
-    + b"\r\n--b--\r\n"
-)
 CASES["subject_split.eml"] = (
     H.replace(
         b"Subject: visit",

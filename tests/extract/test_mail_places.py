@@ -76,7 +76,6 @@ CASES = {
     "from_within.eml": H + b"From " + RAW + b"\r\nX-a: b\r\n\r\nhi",
     "nameless.eml": H + b": " + RAW + b"\r\nX-a: b\r\n\r\nhi",
     "nameless_part.eml": parts(b"Content-Type: text/plain\r\n: " + RAW + b"\r\n\r\nhi"),
-    "packed.eml": encoded(b"base64\r\nContent-Encoding: deflate", base64.encodebytes(zlib.compress(RAW))),
     "pasted.eml": page(b"See:\r\n\r\nFrom: a@b\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\nPatient Lena Oka=\r\nfor, born 1951-03-14, MRN 407=\r\n18823, heart failure", b"plain"),
     "parameter.vcf": b"BEGIN:VCARD\r\nFN;X-DOB=1951-03-14:Lena Okafor\r\nNOTE:MRN 40718823, heart failure\r\nEND:VCARD",
     "page.ics": b"BEGIN:VCALENDAR\r\nX-ALT-DESC;FMTTYPE=text/html:<p>Lena Oka<b>for</b>\\, 1951-03-14\\, 40718823\\, heart failure</p>\r\nEND:VCALENDAR",

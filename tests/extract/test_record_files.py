@@ -1,4 +1,4 @@
-"""Files of records from further programs: memo files, directories, pedigrees, notebooks, warehouses."""
+"""Files of records from further programs: directories, pedigrees, notebooks, warehouses."""
 
 import base64
 import io
@@ -13,20 +13,6 @@ from phiscan.errors import ExtractError
 from phiscan.model import Document
 
 Read = Callable[..., Document]
-MEMO = "diabète de Hélène Gagné"
-CODED = MEMO.encode("cp850")
-DBASE3 = struct.pack("<I", 2).ljust(512, b"\0") + (CODED + b"\x1a\x1a").ljust(512, b"\0")
-DBASE4 = (
-    struct.pack("<I", 2).ljust(512, b"\0") + b"\xff\xff\x08\0" + struct.pack("<I", 8 + len(CODED)) + CODED
-)
-FOXPRO = struct.pack(">IHH8xB", 9, 0, 64, 3).ljust(512, b"\0") + struct.pack(">II", 1, len(CODED)) + CODED
-
-
-@pytest.mark.parametrize("data", [DBASE3, DBASE4, FOXPRO], ids=["dBase III", "dBase IV", "FoxPro"])
-def test_memos_of_dbase_are_read_in_their_code_page(read: Read, data: bytes) -> None:
-    document = read(data, "notes.dbt")
-    assert [segment.locator for segment in document.segments] == ["#memo1"]
-    assert document.text.strip() == MEMO
 
 
 def test_fields_of_dbase_without_a_code_page_are_read_together(read: Read) -> None:

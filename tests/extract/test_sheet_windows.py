@@ -9,7 +9,7 @@ import openpyxl
 import pytest
 
 from phiscan.config import Limits
-from phiscan.extract.spreadsheets import workbook_parts as extent
+from phiscan.extract.spreadsheets import sheet_xml as extent
 from phiscan.model import Document
 from tests.large.made_files import write_xlsx
 

@@ -1,4 +1,4 @@
-"""SQLite: compressed blobs, deleted rows, texts in definitions, and cells in codes."""
+"""SQLite: compressed blobs, what is left of deleted rows, texts in definitions, and cells in codes."""
 
 import base64
 import gzip
@@ -51,19 +51,6 @@ def deleted(n_rows: int, *, big: bool = False) -> bytes:
     return database.serialize()
 
 
-def deleted_short() -> bytes:
-    database = sqlite3.connect(":memory:")
-    database.execute("pragma secure_delete=off")
-    database.execute("create table t(a integer primary key, n, m, d)")
-    database.execute("insert into t values(1, 'x', 'y', 'z')")
-    database.execute("insert into t values(2, 'Lena Okafor', 40718823, 'congestive heart failure')")
-    database.execute("insert into t values(3, 'x', 'y', 'z')")
-    database.commit()
-    database.execute("delete from t where a=2")
-    database.commit()
-    return database.serialize()
-
-
 CASES["zlib.db"] = sq("create table t(a, b)", ("insert into t values(1, ?)", (zlib.compress(LONG.encode()),)))
 CASES["rawdeflate.db"] = sq(
     "create table t(a, b)", ("insert into t values(1, ?)", (zlib.compress(LONG.encode())[2:-4],))
@@ -75,17 +62,6 @@ CASES["lz4hdr_zlib.db"] = sq(
 )
 CASES["zlib_fast.db"] = sq(
     "create table t(a, b)", ("insert into t values(1, ?)", (zlib.compress(LONG.encode(), 1),))
-)
-CASES["deleted_row.db"] = deleted(5)
-CASES["deleted_pages.db"] = deleted(2000, big=True)
-CASES["deleted_cols.db"] = deleted_short()
-CASES["dropped.db"] = sq(
-    "pragma secure_delete=off",
-    "create table t(a)",
-    ("insert into t values(?)", (P,)),
-    "create table k(a)",
-    "insert into k values(1)",
-    "drop table t",
 )
 CASES["schema_default.db"] = sq(
     "create table t(a default '" + P + "', b)",
@@ -119,30 +95,14 @@ CASES["short_blobs.db"] = sq(
 @pytest.mark.parametrize("name", CASES)
 def test_what_a_database_keeps_is_read(read: Read, name: str) -> None:
     document = read(CASES[name], name)
-    # Of a deleted row without its head the number is no text.
-    others = {
-        "short_blobs.db": (*WORDS[:2], "asthma, severe"),
-        "deleted_cols.db": (WORDS[0], WORDS[2]),
-    }
+    others = {"short_blobs.db": (*WORDS[:2], "asthma, severe")}
     for word in others.get(name, WORDS):
         assert word in document.text
 
 
-def test_a_deleted_row_has_a_place_of_its_own(read: Read) -> None:
-    document = read(deleted_short(), "a.db")
-    found = [part for part in document.segments if part.locator == "#deleted"]
-    assert [document.text[part.start : part.end].count("heart failure") for part in found] == [1]
-
-
-def test_a_whole_database_has_no_remains(read: Read) -> None:
-    rows = [
-        ("Lena", "Okafor", "12 Hill Road", P),
-        ("Ann", "van Dyk", "Main St", "flu shot"),
-        ("Bo", "Lee", "flu", "mild"),
-    ]
-    statements = [("insert into t values(?, ?, ?, ?)", row) for row in rows]
-    document = read(sq("create table t(a, b, c, d)", *statements), "a.db")
-    assert not [part for part in document.segments if part.locator == "#deleted"]
+def test_what_is_left_of_deleted_rows_is_listed(read: Read) -> None:
+    said = [part.detail for part in read(deleted(2000, big=True), "a.db").unread]
+    assert any("stretches that look like text" in detail for detail in said)
 
 
 @pytest.mark.parametrize("at", range(0, 4200, 37))

@@ -92,15 +92,6 @@ def test_of_a_file_that_is_cut_the_rows_before_the_cut_are_read(read: Read, tmp_
     assert document.unread
 
 
-def test_labels_of_values_that_name_no_variable_end_no_process(read: Read, tmp_path: Path) -> None:
-    data = bytearray(written("study.sav", tmp_path))
-    at = data.index(b"\x04\0\0\0\x01\0\0\0")  # the record of variables that have labels, and how many
-    data[at + 8 : at + 12] = b"\x01\0\0\0"  # a string
-    document = read(bytes(data), "study.sav")
-    assert "Lena Okafor" in document.text  # as a run of text
-    assert "SPSS data file: damaged" in document.unread[0].detail
-
-
 def test_without_the_library_the_file_is_named(
     read: Read, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,7 +17,7 @@ from phiscan.config import Limits
 from phiscan.errors import ExtractError
 from phiscan.extract import extract_bytes
 from phiscan.extract.office.rich_text import rtf_text
-from phiscan.extract.spreadsheets.workbook_parts import extent_of
+from phiscan.extract.spreadsheets.sheet_xml import extent_of
 from phiscan.extract.structured.html import html_text
 from phiscan.model import Document, FailReason
 

@@ -11,22 +11,18 @@ import sys
 import tarfile
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, BinaryIO, Literal
 
 from phiscan.errors import ExtractError
 from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import CHUNK_BYTES, ByteStream, Content, Sink, mishap
-from phiscan.extract.core.encoded_documents import is_document
-from phiscan.extract.core.unsupported import strings
-from phiscan.extract.residue.prose import MIN_WORDS, words_of
 from phiscan.model import FailReason
 
 # TAR archives: every member, and what is left of an archive after a damaged header.
 
 _BLOCK = tarfile.BLOCKSIZE
 _CHECKSUM_AT, _OLD_CHECKSUM = 148, re.compile(rb"[ 0-7]{4,6}[0-7 ]?[\0 ]")
-_MAGIC_AT = 257  # of "ustar" within a header
+_TYPE_AT = 156
 _MACHINE_HEADERS = ("GNU.sparse", "SCHILY.", "LIBARCHIVE.", "atime", "ctime", "hdrcharset", "charset")
 _LINKS_AND_DEVICES = frozenset(tarfile.SUPPORTED_TYPES) - frozenset(tarfile.REGULAR_TYPES)
 
@@ -37,54 +33,55 @@ def read_tar(content: Content, sink: Sink) -> None:
     Where the archive is damaged, cut, or continues after its end mark, that is recorded; what lies up
     to the next whole header is read as a member called ``damaged1``, then the members go on.
     """
-    if content.stream is not None:
-        read_tape(content.open(), content, sink, mode="r:")
-        return
-    at = number = 0
-    while True:
-        stop = _read_members(content, at, sink)
-        rest = content.data[stop : stop + 2 * _BLOCK]
-        if not rest:
-            sink.fail(content.locator, FailReason.CORRUPT, "no end mark; the archive may be cut")
-            return
-        follows = _next_header(content.data, stop)
-        lost = content.data[stop:follows].strip(b"\0")
-        if not lost and follows == len(content.data):
-            return
-        number += 1
-        damaged = content.member(f"damaged{number}", _body(lost))
-        sink.fail(damaged.locator, FailReason.CORRUPT, _what(rest))
-        sink.take_member()
-        if damaged.data:
-            sink.read_member(damaged)
-        if follows == len(content.data):
-            return
-        at = follows
+    data = b"" if content.stream is not None else content.data
+    end = read_tape(content.open(), content, sink, mode="r:", data=data)
+    if data and end == len(data):
+        sink.fail(content.locator, FailReason.CORRUPT, "no end mark; the archive may be cut")
 
 
-def read_tape(stream: ByteStream, content: Content, sink: Sink, *, mode: Literal["r:", "r|"]) -> None:
-    """Read the members of an archive as they pass by; nothing is held but the member that is read.
+def read_tape(
+    stream: ByteStream, content: Content, sink: Sink, *, mode: Literal["r:", "r|"], data: bytes = b""
+) -> int:
+    """Read the members of an archive as they pass by; return where the last one ends.
+
+    Of an archive in memory, ``data``, what lies between the members is read, too.
 
     Raises:
         ExtractError: corrupt, and no member was read; too_large.
     """
-    n_read = 0
+    end = n_read = 0
+    damage = ""
     try:
-        with tarfile.open(fileobj=stream, mode=mode) as archive:  # type: ignore[call-overload]
+        with tarfile.open(fileobj=stream, mode=mode, ignore_zeros=True) as archive:  # type: ignore[call-overload]
             for info in archive:
-                if info.type in _LINKS_AND_DEVICES:
-                    continue
-                sink.take_member()
-                member = content.member(_clean_name(info.name), b"")
-                with sink.part(member.locator):
-                    data = sink.unpack(archive.extractfile(info) or io.BytesIO(), max(info.size, 1))
-                    sink.read_member(content.member(member.name, data))
-                n_read += 1
+                _read_lost(data[end : info.offset], end, content, sink)
+                if info.size < 0:  # which would lead back for ever
+                    break
+                end, n_read = archive.offset, n_read + 1
+                sink.add("\n".join(_remarks(info)), content.place("remarks"))
+                if info.type not in _LINKS_AND_DEVICES:
+                    with sink.part(content.member(_clean_name(info.name), b"").locator):
+                        _read_member(content, archive, info, sink, data)
                 archive.members = []  # it keeps what it saw
     except (tarfile.TarError, OSError, ValueError, LookupError, struct.error, EOFError) as error:
-        if not n_read:
-            raise ExtractError(FailReason.CORRUPT, mishap(error)) from None
-        sink.fail(content.locator, FailReason.CORRUPT, mishap(error))
+        damage = mishap(error)
+    if damage and not n_read and not data:
+        raise ExtractError(FailReason.CORRUPT, damage)
+    if damage:
+        sink.fail(content.locator, FailReason.CORRUPT, damage)
+    _read_lost(data[end:], end, content, sink)
+    return end
+
+
+def _read_lost(lost: bytes, at: int, content: Content, sink: Sink) -> None:
+    """Read what lies where a header should be, without the header that is damaged."""
+    if not lost.strip(b"\0") or lost[_TYPE_AT : _TYPE_AT + 1] == tarfile.XGLTYPE:
+        return
+    damaged = content.member(f"damaged{at}", lost[_BLOCK if b"ustar" in lost[:_BLOCK] else 0 :].strip(b"\0"))
+    sink.fail(damaged.locator, FailReason.CORRUPT, "damaged header of a member")
+    with sink.part(damaged.locator):
+        sink.take_member()
+        sink.read_member(damaged)
 
 
 def is_old_tar(data: bytes) -> bool:
@@ -101,30 +98,6 @@ def is_old_tar(data: bytes) -> bool:
     )
 
 
-def _what(rest: bytes) -> str:
-    if not rest[:_BLOCK].strip(b"\0"):
-        return "the archive continues after its end mark"
-    return "the archive is cut within a header" if len(rest) < _BLOCK else "damaged header of a member"
-
-
-def _body(lost: bytes) -> bytes:
-    """Leave out a damaged header, so that the type of what follows is classified by its content."""
-    if b"ustar" not in lost[:_BLOCK]:
-        return lost
-    return lost[_BLOCK:].strip(b"\0") or lost.replace(b"ustar", b"")
-
-
-def _next_header(data: bytes, at: int) -> int:
-    """Return where the next header with a right checksum after ``at`` begins, or the end of the data."""
-    found = data.find(b"ustar", at + _MAGIC_AT + 1)  # not the one at which tarfile stopped
-    while found >= 0:
-        start = found - _MAGIC_AT
-        if start % _BLOCK == 0 and _is_header(data[start : start + _BLOCK]):
-            return start
-        found = data.find(b"ustar", found + 1)
-    return len(data)
-
-
 def _is_header(block: bytes) -> bool:
     try:
         tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
@@ -133,49 +106,19 @@ def _is_header(block: bytes) -> bool:
     return True
 
 
-def _read_members(content: Content, at: int, sink: Sink) -> int:
-    """Read the members from ``at`` on; return where tarfile found no further header."""
-    stream = io.BytesIO(content.data)
-    stream.seek(at)
-    try:
-        archive = tarfile.TarFile(fileobj=stream)
-    except tarfile.TarError:
-        return at
-    stop = archive.offset
-    try:
-        for info in archive:
-            if info.type not in _LINKS_AND_DEVICES:
-                _read_member(content, archive, info, sink)
-            sink.add("\n".join(_remarks(info)), content.place("remarks"))
-            if archive.offset <= info.offset:  # a negative size would lead back for ever
-                return info.offset
-            stop = archive.offset
-    except (tarfile.TarError, OSError, ValueError, LookupError, struct.error):
-        return min(stop, len(content.data))
-    return min(archive.offset, len(content.data))
-
-
-def _read_member(content: Content, archive: tarfile.TarFile, info: tarfile.TarInfo, sink: Sink) -> None:
+def _read_member(
+    content: Content, archive: tarfile.TarFile, info: tarfile.TarInfo, sink: Sink, data: bytes
+) -> None:
     sink.take_member()
-    member = content.member(_clean_name(info.name), b"")
-    # A sparse member is put together by extractfile; of any other that is cut, extractfile gives nothing.
-    stream = archive.extractfile(info) if info.issparse() else None
-    if stream is None:
-        stream = io.BytesIO(content.data[info.offset_data : info.offset_data + max(info.size, 0)])
-    try:
-        data = sink.unpack(stream, len(content.data))
-    except ExtractError as error:
-        sink.fail(member.locator, FailReason(error.reason), error.detail)
-        return
-    if len(data) < info.size:
+    # Of a member that is cut, extractfile gives nothing; a sparse one is put together by it.
+    if data and not info.issparse():
+        found = sink.unpack(io.BytesIO(data[info.offset_data : info.offset_data + info.size]), len(data))
+    else:
+        found = sink.unpack(archive.extractfile(info) or io.BytesIO(), max(info.size, 1))
+    member = content.member(_clean_name(info.name), found)
+    if len(found) < info.size:
         sink.fail(member.locator, FailReason.CORRUPT, "the archive is cut within this member")
-    sink.read_member(content.member(member.name, data))
-    end = info.offset_data + max(info.size, 0)
-    slack = b"" if info.issparse() else content.data[end : end + -end % _BLOCK]
-    found = (
-        [text for text in strings(slack) if len(words_of(text)) >= MIN_WORDS] if slack.strip(b"\0") else []
-    )
-    sink.add("\n".join(found), f"{member.locator}#slack")
+    sink.read_member(member)
 
 
 def _remarks(info: tarfile.TarInfo) -> Iterator[str]:
@@ -202,7 +145,7 @@ _SKIPPABLE, _SKIPPABLE_FIRST, _SKIPPABLE_HEAD = b"\x2a\x4d\x18", 0x50, 8
 _LARGE_BYTES = 16 * 1024**2  # an archive within more than this is read as it passes by
 _MAX_REST = 64 * 1024**2
 _GZIP_BYTES, _MOST_HEADER_BYTES = 10, 64 * 1024
-_CHECKED, _EXTRA, _NAME, _COMMENT = 2, 4, 8, 16
+_EXTRA, _NAME, _COMMENT = 4, 8, 16
 _GZIP_WINDOW = 31  # zlib's word for the largest window, with gzip's header and checksum
 
 
@@ -210,13 +153,14 @@ def read_compressed(content: Content, sink: Sink) -> None:
     """Unpack the stream; what is unpacked before damage, and what follows the stream, is read as well."""
     sink.take_member()
     stream = _Stream(content.open())
-    header = gzip_header(content.data)
-    name = header.name or _inner_name(content.name)
-    sink.add("\n".join(header.remarks), content.place("header"))
+    own_name, comment = gzip_header(content.data)
+    name = own_name.replace("\\", "/").rpartition("/")[2] or _inner_name(content.name)
+    sink.add(comment, content.place("header"))
     head = stream.read(_HEAD_BYTES)
     if content.n_bytes > _LARGE_BYTES and head[_TAR_MAGIC_AT:].startswith(b"ustar"):
         inner = content.member(name, b"")
-        read_tape(_Rejoined(head, stream), inner, sink, mode="r|")
+        stream.head = head
+        read_tape(stream, inner, sink, mode="r|")
         _record(stream, inner, sink)
         return
     meter = sink.meter(content.n_bytes)
@@ -228,8 +172,6 @@ def read_compressed(content: Content, sink: Sink) -> None:
     except ExtractError as error:
         cut = error
     data = meter.data()
-    if stream.damage and not data and header.n_bytes:  # less than a piece, whose checksum is wrong
-        data = _inflated(content.data[header.n_bytes : header.n_bytes + _PIECE_BYTES * 2])
     if stream.damage and not data:
         raise ExtractError(FailReason.CORRUPT, stream.damage)
     _record(stream, content, sink)
@@ -238,61 +180,29 @@ def read_compressed(content: Content, sink: Sink) -> None:
     if data:
         sink.read_member(content.member(name, data))
     rest = stream.rest() if cut is None and not stream.damage else b""
-    _read_beside(stream.skipped, rest, content, sink, name="trailing" if data else name)
-
-
-def _read_beside(skipped: list[bytes], rest: bytes, content: Content, sink: Sink, *, name: str) -> None:
-    """Read what a file holds beside its streams: documents in skippable frames, and what follows them."""
-    for place, user_data in enumerate(skipped, 1):
-        if is_document(user_data) or any(len(words_of(run)) > 1 for run in strings(user_data)):
-            sink.read_member(content.member(f"skippable{place}", user_data))
     if rest:
-        trailing = content.member(name, rest)
-        if name == "trailing":
+        trailing = content.member("trailing" if data else name, rest)
+        if data:
             sink.fail(trailing.locator, FailReason.CORRUPT, "bytes after the compressed data")
         sink.take_member()
         sink.read_member(trailing)
 
 
-@dataclass(frozen=True, slots=True)
-class GzipHeader:
-    """The head of a gzip file: its size, the name of the file in it, comments and texts of extra fields."""
+def gzip_header(data: bytes) -> list[str]:
+    r"""Return the name of the file in a gzip file, and the comment on it; of anything else nothing.
 
-    n_bytes: int = 0
-    name: str = ""
-    remarks: tuple[str, ...] = ()
-
-
-def gzip_header(data: bytes) -> GzipHeader:
-    r"""Read the head of a gzip file; of anything else nothing.
-
-    >>> gzip_header(b"\x1f\x8b\x08\x10" + bytes(6) + b"for Dr. Roy\0").remarks
-    ('for Dr. Roy',)
+    >>> gzip_header(b"\x1f\x8b\x08\x10" + bytes(6) + b"for Dr. Roy\0")
+    ['', 'for Dr. Roy']
     """
-    if not data.startswith(_MAGICS[0]) or len(data) < _GZIP_BYTES:
-        return GzipHeader()
-    flags, at = data[3], _GZIP_BYTES
-    remarks = []
-    if flags & _EXTRA:
-        end = at + 2 + int.from_bytes(data[at : at + 2], "little")
-        remarks += [text for text in strings(data[at + 2 : end]) if len(words_of(text)) > 1]
-        at = end
-    texts = []
-    for flag in (_NAME, _COMMENT):
-        end = data.find(b"\0", at, at + _MOST_HEADER_BYTES) if flags & flag else -1
-        texts.append(decode(data[at:end])[0] if end > at else "")
-        at = end + 1 if end >= 0 else at
-    name = texts[0].replace("\\", "/").rpartition("/")[2]
-    return GzipHeader(
-        at + 2 * bool(flags & _CHECKED), name, tuple(text for text in [*remarks, texts[1]] if text)
-    )
-
-
-def _inflated(data: bytes) -> bytes:
-    try:
-        return zlib.decompressobj(-zlib.MAX_WBITS).decompress(data, _MOST_HEADER_BYTES)
-    except zlib.error:
-        return b""
+    texts = ["", ""]
+    if data.startswith(_MAGICS[0]) and len(data) > _GZIP_BYTES:
+        flags, at = data[3], _GZIP_BYTES
+        at += 2 + int.from_bytes(data[at : at + 2], "little") if flags & _EXTRA else 0
+        for number, flag in enumerate((_NAME, _COMMENT)):
+            end = data.find(b"\0", at, at + _MOST_HEADER_BYTES) if flags & flag else -1
+            texts[number] = decode(data[at:end])[0] if end > at else ""
+            at = max(end + 1, at)
+    return texts
 
 
 def _record(stream: _Stream, content: Content, sink: Sink) -> None:
@@ -300,32 +210,19 @@ def _record(stream: _Stream, content: Content, sink: Sink) -> None:
         sink.fail(content.locator, FailReason.CORRUPT, stream.damage)
 
 
-class _Rejoined:
-    """A stream whose beginning was read already."""
-
-    def __init__(self, head: bytes, stream: _Stream) -> None:
-        self._head = head
-        self._stream = stream
-
-    def read(self, size: int, /) -> bytes:
-        """Return up to ``size`` bytes, none at the end."""
-        out, self._head = self._head[:size], self._head[size:]
-        return out + self._stream.read(size - len(out)) if len(out) < size else out
-
-
 class _Stream:
     """A compressed stream that is unpacked as it is read, and remembers what is wrong with it."""
 
     def __init__(self, source: BinaryIO) -> None:
         self._source = source
+        self.head = b""  # what was read before, and is to be read once more
         self.damage = ""
-        self.skipped: list[bytes] = []  # user data of skippable frames: tables of positions, sizes, notes
         self._engine: Any = None
         self._next_stream()
 
     def read(self, size: int, /) -> bytes:
         """Return up to ``size`` bytes; none at the end or at the first damage."""
-        out = bytearray()
+        out, self.head = bytearray(self.head[:size]), self.head[size:]
         try:
             while len(out) < size and self._engine is not None:
                 out += self._step(size - len(out))
@@ -370,8 +267,7 @@ class _Stream:
         head = self._peek()
         if head[1:4] == _SKIPPABLE and head[0] & 0xF0 == _SKIPPABLE_FIRST:
             n_bytes = int.from_bytes(self._source.read(_SKIPPABLE_HEAD)[4:], "little")
-            self.skipped.append(self._source.read(min(n_bytes, _MAX_REST)))
-            if len(self.skipped[-1]) == n_bytes:
+            if len(self._source.read(min(n_bytes, _MAX_REST))) == n_bytes:
                 self._next_stream()
             else:
                 self.damage, self._engine = "the compressed data is cut short", None

@@ -7,86 +7,59 @@ start programs (lrzip). Everything happens in memory.
 from __future__ import annotations
 
 import ctypes
+import logging
+import os
 import stat
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
 from phiscan.errors import ExtractError
+from phiscan.extract.core.content import CHUNK_BYTES
 from phiscan.model import FailReason
 
-_NAMES = ("libarchive.so.13", "libarchive.so", "libarchive.13.dylib")
 _FORMATS = ("rar", "rar5", "cab", "ar", "cpio", "lha", "xar", "7zip", "zip_seekable")
-_RAW_FILTERS = ("lzip", "compress", "lz4", "lzma", "uu")
-_OK, _EOF, _WARN = 0, 1, -20
+_RAW_FILTERS = ("lzip", "compress", "lzma")
 
 
 @lru_cache(maxsize=1)
 def library() -> Any:
-    """Return the library, or None where it is not installed."""
-    for name in _NAMES:
-        try:
-            loaded = ctypes.CDLL(name)
-        except OSError:
-            continue
-        return _declare(loaded)
-    return None
+    """Return the library's functions, or None where it is not installed."""
+    os.environ.setdefault("LIBARCHIVE", "libarchive.so.13")  # else a program is started that looks for it
+    logging.getLogger("libarchive").disabled = True  # its warnings quote names of members
+    try:
+        from libarchive import ffi  # noqa: PLC0415 (loads the library)
+    except (OSError, AttributeError):
+        return None
+    for name in ("read_has_encrypted_entries", "entry_is_data_encrypted"):
+        ffi.ffi(name, [ctypes.c_void_p], ctypes.c_int)
+    ffi.ffi("version_string", [], ctypes.c_char_p)
+    return ffi
 
 
 def version() -> str:
     """Return the library's own version, empty where it is not installed."""
     lib = library()
-    return str(lib.archive_version_string().decode("ascii", "replace")) if lib is not None else ""
+    return str(lib.version_string().decode("ascii", "replace")) if lib is not None else ""
 
 
-def _declare(loaded: Any) -> Any:
-    pointer, text, size = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t
-    for name, result, arguments in (
-        ("archive_read_new", pointer, []),
-        ("archive_read_free", ctypes.c_int, [pointer]),
-        ("archive_read_open_memory", ctypes.c_int, [pointer, pointer, size]),
-        ("archive_read_next_header", ctypes.c_int, [pointer, ctypes.POINTER(pointer)]),
-        ("archive_read_data", ctypes.c_ssize_t, [pointer, pointer, size]),
-        ("archive_read_add_passphrase", ctypes.c_int, [pointer, text]),
-        ("archive_read_has_encrypted_entries", ctypes.c_int, [pointer]),
-        ("archive_entry_pathname", text, [pointer]),
-        ("archive_entry_pathname_w", ctypes.c_wchar_p, [pointer]),
-        ("archive_entry_filetype", ctypes.c_uint, [pointer]),
-        ("archive_entry_is_data_encrypted", ctypes.c_int, [pointer]),
-        ("archive_version_string", text, []),
-    ):
-        function = getattr(loaded, name)
-        function.restype, function.argtypes = result, arguments
-    return loaded
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Entry:
     """One member: its name, and its bytes as they are unpacked; to be read before the next one."""
 
     name: str
     is_encrypted: bool
-    stream: _Stream
+    _blocks: Iterator[bytes] = field(repr=False)
+    damaged: bool = False
 
-
-class _Stream:
-    """The bytes of the member at which the archive stands."""
-
-    def __init__(self, archive: Any) -> None:
-        self._archive = archive
-        self.damaged = False
-
-    def read(self, size: int, /) -> bytes:
-        """Return up to ``size`` bytes; none at the end or at the damage."""
-        if self.damaged:
-            return b""
-        buffer = ctypes.create_string_buffer(size)
-        n_bytes = library().archive_read_data(self._archive, buffer, size)
-        if n_bytes < 0:
+    def read(self, _size: int, /) -> bytes:
+        """Return some bytes; none at the end or at the damage."""
+        try:
+            return next(self._blocks, b"")
+        except library().ArchiveError:
             self.damaged = True
             return b""
-        return buffer.raw[:n_bytes]
 
 
 def entries(data: bytes, passwords: Sequence[str] = (), *, raw: bool = False) -> Iterator[Entry]:
@@ -98,37 +71,26 @@ def entries(data: bytes, passwords: Sequence[str] = (), *, raw: bool = False) ->
     lib = library()
     if lib is None:
         raise ExtractError(FailReason.UNSUPPORTED, "needs libarchive, which is not installed")
-    archive = lib.archive_read_new()
+    from libarchive.read import ArchiveRead  # noqa: PLC0415 (loads the library)
+
+    archive = lib.read_new()
     try:
         for name in ("raw",) if raw else _FORMATS:
-            getattr(lib, f"archive_read_support_format_{name}")(ctypes.c_void_p(archive))
+            lib.get_read_format_function(name)(archive)
         for name in _RAW_FILTERS if raw else ():
-            getattr(lib, f"archive_read_support_filter_{name}")(ctypes.c_void_p(archive))
+            lib.get_read_filter_function(name)(archive)
         for password in passwords:
-            lib.archive_read_add_passphrase(archive, password.encode())
-        held = ctypes.create_string_buffer(data, len(data))
-        if lib.archive_read_open_memory(archive, held, len(data)) < _WARN:
-            raise ExtractError(FailReason.CORRUPT, "damaged archive")
-        yield from _walk(lib, archive)
+            lib.read_add_passphrase(archive, password.encode())
+        lib.read_open_memory(archive, data, len(data))
+        for entry in ArchiveRead(archive):
+            if entry.filetype in (0, stat.S_IFREG):
+                path: Any = entry.pathname or ""  # bytes where they are no UTF-8
+                shown = path.decode("utf-8", "replace") if isinstance(path, bytes) else path
+                is_encrypted = bool(lib.entry_is_data_encrypted(entry._entry_p))  # noqa: SLF001 (no other way)
+                yield Entry(shown, is_encrypted, entry.get_blocks(CHUNK_BYTES))
+    except lib.ArchiveError:
+        if lib.read_has_encrypted_entries(archive) > 0:
+            raise ExtractError(FailReason.ENCRYPTED) from None
+        raise ExtractError(FailReason.CORRUPT, "damaged archive") from None
     finally:
-        lib.archive_read_free(archive)
-
-
-def _walk(lib: Any, archive: Any) -> Iterator[Entry]:
-    entry = ctypes.c_void_p()
-    while (status := lib.archive_read_next_header(archive, ctypes.byref(entry))) != _EOF:
-        if status < _WARN:
-            if lib.archive_read_has_encrypted_entries(archive) > 0:
-                raise ExtractError(FailReason.ENCRYPTED)
-            raise ExtractError(FailReason.CORRUPT, "damaged archive")
-        kind = lib.archive_entry_filetype(entry)
-        if kind in (0, stat.S_IFREG):
-            encrypted = bool(lib.archive_entry_is_data_encrypted(entry))
-            yield Entry(_name(lib, entry), encrypted, _Stream(archive))
-
-
-def _name(lib: Any, entry: Any) -> str:
-    wide = lib.archive_entry_pathname_w(entry)
-    if wide is not None:
-        return str(wide)
-    return (lib.archive_entry_pathname(entry) or b"").decode("utf-8", "replace")
+        lib.read_free(archive)

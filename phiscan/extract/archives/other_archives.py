@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+import io
 from typing import Any
 
 import py7zr
+import rarfile
 from py7zr.exceptions import CrcError
 from py7zr.io import Py7zIO, WriterFactory
 
@@ -17,109 +16,12 @@ from phiscan.extract.core.content import Content, Meter, Sink, TextFullError, mi
 from phiscan.extract.core.file_type import sniff
 from phiscan.model import FailReason
 
-# What the headers of a RAR archive say: whether it is one of several volumes, and what of it is encrypted.
-#
-# libarchive reports neither for the newer format.
-# Source: the RAR 5.0 archive format, and technote.txt of RAR 3.
-
-RAR_MARK = b"Rar!\x1a\x07"
-OLD_MARK, MARK = b"Rar!\x1a\x07\0", b"Rar!\x1a\x07\x01\0"
-_MAIN, _FILE, _ENCRYPTION = 1, 2, 4
-_HAS_EXTRA, _HAS_DATA, _IS_VOLUME = 1, 2, 1
-_HAS_TIME, _HAS_CHECKSUM = 2, 4
-_ENCRYPTED_RECORD = 1
-_OLD_MAIN, _OLD_HEADER_BYTES, _OLD_VOLUME, _OLD_ENCRYPTED = 0x73, 7, 1, 0x80
-_MOST_BLOCKS = 100_000
-_PROGRAM_BYTES = 1024**2
-
-
-@dataclass(slots=True)
-class RarHeaders:
-    """Whether the archive is one of several volumes, whether its names are encrypted; encrypted members."""
-
-    is_volume: bool = False
-    is_encrypted: bool = False
-    encrypted: set[str] = field(default_factory=set)
+_RAR_MARK = b"Rar!\x1a\x07"
 
 
 def rar_after_program(data: bytes) -> bool:
-    """Return whether an archive begins behind other data: its mark, and the kind of the first block."""
-    at = data.find(RAR_MARK, 0, _PROGRAM_BYTES) if data.startswith((b"MZ", b"\0\0")) else 0
-    is_old = data.startswith(OLD_MARK, at) and data[at + len(OLD_MARK) + 2 :][:1] == bytes([_OLD_MAIN])
-    return at > 0 and (is_old or data.startswith(MARK, at))
-
-
-def rar_headers(data: bytes) -> RarHeaders:
-    """Read the headers as far as they go; of anything but a RAR archive nothing.
-
-    >>> rar_headers(b"Rar!").is_volume
-    False
-    """
-    if data.startswith(OLD_MARK) and len(data) >= len(OLD_MARK) + _OLD_HEADER_BYTES:
-        kind, flags = struct.unpack_from("<BH", data, len(OLD_MARK) + 2)
-        is_main = kind == _OLD_MAIN
-        return RarHeaders(is_main and bool(flags & _OLD_VOLUME), is_main and bool(flags & _OLD_ENCRYPTED))
-    found = RarHeaders()
-    if data.startswith(MARK):
-        try:
-            for kind, fields, extra in _blocks(data):
-                _note(kind, fields, extra, found)
-        except IndexError:  # cut within a header
-            pass
-    return found
-
-
-def _note(kind: int, fields: bytes, extra: bytes, found: RarHeaders) -> None:
-    if kind == _ENCRYPTION:
-        found.is_encrypted = True
-    elif kind == _MAIN:
-        found.is_volume = bool(_number(fields, 0)[0] & _IS_VOLUME)
-    elif kind == _FILE:
-        size, at = _number(extra, 0) if extra else (0, 0)
-        while size:
-            if _number(extra, at)[0] == _ENCRYPTED_RECORD:
-                found.encrypted.add(_name(fields))
-            at += size
-            size, at = _number(extra, at) if at < len(extra) else (0, at)
-
-
-def _name(fields: bytes) -> str:
-    flags, at = _number(fields, 0)
-    for _ in range(2):  # size, attributes
-        _, at = _number(fields, at)
-    at += 4 * bool(flags & _HAS_TIME) + 4 * bool(flags & _HAS_CHECKSUM)
-    for _ in range(2):  # way of packing, system
-        _, at = _number(fields, at)
-    size, at = _number(fields, at)
-    return fields[at : at + size].decode("utf-8", "replace")
-
-
-def _blocks(data: bytes) -> Iterator[tuple[int, bytes, bytes]]:
-    """Yield the kind of each block, its own fields, and its extra area."""
-    at = len(MARK)
-    for _ in range(_MOST_BLOCKS):
-        if at + 5 > len(data):
-            return
-        size, start = _number(data, at + 4)
-        end = start + size
-        kind, here = _number(data, start)
-        flags, here = _number(data, here)
-        n_extra, here = _number(data, here) if flags & _HAS_EXTRA else (0, here)
-        n_data, here = _number(data, here) if flags & _HAS_DATA else (0, here)
-        extra_at = max(end - n_extra, here)
-        yield kind, data[here:extra_at], data[extra_at:end]
-        at = end + n_data
-
-
-def _number(data: bytes, at: int) -> tuple[int, int]:
-    """Read a number of seven bits in each byte, the lowest first; return it and the offset after it."""
-    value = 0
-    for step in range(10):
-        byte = data[at + step]
-        value |= (byte & 0x7F) << 7 * step
-        if byte < 0x80:  # noqa: PLR2004 (the last byte of a number)
-            return value, at + step + 1
-    raise IndexError
+    """Tell whether a RAR archive begins behind a program that unpacks it."""
+    return data.startswith((b"MZ", b"\0\0")) and rarfile.is_rarfile_sfx(io.BytesIO(data))
 
 
 _MAX_FOLDERS = 10_000
@@ -191,28 +93,44 @@ def read_other_archive(content: Content, sink: Sink) -> None:
     media_type = sniff(content.data, content.name)
     raw = media_type in RAW
     # A program that unpacks it may lie before it.
-    start = max(content.data.find(RAR_MARK), 0) if media_type == _RAR else 0
-    data = content.data[start:]
-    headers = rar_headers(data)
-    if headers.is_encrypted:
-        raise ExtractError(FailReason.ENCRYPTED)
+    data = content.data[max(content.data.find(_RAR_MARK), 0) :] if media_type == _RAR else content.data
+    is_volume, encrypted = _rar_headers(data) if media_type == _RAR else (False, frozenset())
     n_read, n_segments = 0, sink.n_segments
     try:
         for entry in libarchive.entries(data, sink.passwords, raw=raw):
             sink.take_member()
             n_read += 1
-            if entry.name in headers.encrypted:
-                sink.fail(content.member(entry.name, b"").locator, FailReason.ENCRYPTED)
-            else:
-                _read(entry, content, sink, raw=raw)
+            entry.is_encrypted = entry.is_encrypted or entry.name in encrypted
+            _read(entry, content, sink, raw=raw)
     except ExtractError as error:
-        if n_read == 0 and not headers.is_volume:
+        if n_read == 0 and not is_volume:
             raise
         sink.fail(content.locator, FailReason(error.reason), error.detail)
-    if headers.is_volume:
+    if is_volume:
         sink.fail(content.place("volume"), FailReason.UNSUPPORTED, _VOLUME)
         if not sink.segments_since(n_segments):
             raise ExtractError(FailReason.UNSUPPORTED, _VOLUME)
+
+
+def _rar_headers(data: bytes) -> tuple[bool, frozenset[str]]:
+    """Return whether an archive is one of several volumes, and the names of its encrypted members.
+
+    libarchive reports neither for the newer format.
+
+    Raises:
+        ExtractError: encrypted, with the names of its members.
+    """
+    main: list[Any] = []
+    try:
+        archive = rarfile.RarFile(io.BytesIO(data), part_only=True, info_callback=main.append)
+    except (rarfile.Error, OSError, ValueError):
+        return False, frozenset()
+    if archive.needs_password() and not archive.infolist():
+        raise ExtractError(FailReason.ENCRYPTED)
+    is_volume = any(
+        block.type == rarfile.RAR_BLOCK_MAIN and block.flags & rarfile.RAR_MAIN_VOLUME for block in main
+    )
+    return is_volume, frozenset(info.filename for info in archive.infolist() if info.needs_password())
 
 
 def _read(entry: libarchive.Entry, content: Content, sink: Sink, *, raw: bool) -> None:
@@ -222,54 +140,14 @@ def _read(entry: libarchive.Entry, content: Content, sink: Sink, *, raw: bool) -
         sink.fail(member.locator, FailReason.ENCRYPTED)
         return
     with sink.part(member.locator):
-        data = sink.unpack(entry.stream, len(content.data))
-        if entry.stream.damaged:
+        data = sink.unpack(entry, len(content.data))
+        if entry.damaged:
             sink.fail(member.locator, FailReason.CORRUPT, "damaged compressed data")
         if data:
             sink.read_member(content.member(member.name, data))
 
 
 # 7-Zip archives through py7zr: unpacked into the budget of the file, not to a disk, member by member.
-
-
-class WrongPasswordError(Exception):
-    """The archive needs another password."""
-
-
-class RefusedError(Exception):
-    """py7zr can read no member of the archive; the message says in words why."""
-
-
-def unpack(content: Content, sink: Sink, password: str | None) -> None:
-    """Read the members of an archive; with a wrong password, or where it is damaged, as far as they go.
-
-    Raises:
-        ExtractError: too_large.
-        TextFullError: the text budget is used up.
-        WrongPasswordError, RefusedError: nothing was read.
-    """
-    factory = _Members(content, sink)
-    try:
-        with py7zr.SevenZipFile(content.open(), password=password) as archive:
-            if password is None and archive.needs_password():
-                raise WrongPasswordError  # noqa: TRY301 (the library raises the same further down)
-            archive.extractall(factory=factory)
-    except (WrongPasswordError, MemoryError, TextFullError):
-        raise
-    except py7zr.PasswordRequired:
-        raise WrongPasswordError from None
-    except Exception as error:  # noqa: BLE001 (it fails on damage, and on a wrong password, in many ways)
-        if factory.stopped is not None:
-            raise factory.stopped from None
-        if factory.n_read:
-            damage = "wrong checksum" if isinstance(error, CrcError) else mishap(error)
-            sink.fail(content.locator, FailReason.CORRUPT, damage)
-        elif password is not None:
-            raise WrongPasswordError from None
-        else:
-            raise RefusedError(mishap(error)) from None
-    if factory.stopped is not None:
-        raise factory.stopped
 
 
 class _Members(WriterFactory):
@@ -345,20 +223,40 @@ def read_seven_zip(content: Content, sink: Sink) -> None:
 
     Raises:
         ExtractError: encrypted, corrupt or too_large.
+        TextFullError: the text budget is used up.
     """
     for password in (None, *sink.passwords):
+        members = _Members(content, sink)
         try:
-            unpack(content, sink, password)
-        except WrongPasswordError:
+            with py7zr.SevenZipFile(content.open(), password=password) as archive:
+                if password is None and archive.needs_password():
+                    continue
+                archive.extractall(factory=members)
+        except (MemoryError, TextFullError):
+            raise
+        except py7zr.PasswordRequired:
             continue
-        except RefusedError as error:
-            _second_reader(content, sink, str(error))
+        except Exception as error:  # noqa: BLE001 (it fails on damage, and on a wrong password, in many ways)
+            if members.stopped is None and not _is_settled(error, password, members):
+                continue
+        if members.stopped is not None:
+            raise members.stopped
         return
     raise ExtractError(FailReason.ENCRYPTED)
 
 
-def _second_reader(content: Content, sink: Sink, detail: str) -> None:
-    if libarchive.library() is None or content.stream is not None:
-        raise ExtractError(FailReason.CORRUPT, detail)
+def _is_settled(error: Exception, password: str | None, members: _Members) -> bool:
+    """Record what is missing, or let libarchive read it; False where another password may open the archive.
 
-    read_other_archive(content, sink)
+    Raises:
+        ExtractError: corrupt.
+    """
+    content, sink = members.content, members.sink
+    if members.n_read:
+        damage = "wrong checksum" if isinstance(error, CrcError) else mishap(error)
+        sink.fail(content.locator, FailReason.CORRUPT, damage)
+    elif password is None and (libarchive.library() is None or content.stream is not None):
+        raise ExtractError(FailReason.CORRUPT, mishap(error)) from None
+    elif password is None:
+        read_other_archive(content, sink)
+    return members.n_read > 0 or password is None

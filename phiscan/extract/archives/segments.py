@@ -86,12 +86,11 @@ def opened_segments(source: SourceFile, first: int) -> Iterator[tuple[list[int],
     try:
         if name is None:
             yield [], False
-        elif name.number > 1 or (name.number == 1 and name.style in ("zip", "ZIP")):
-            yield [], _is_later(source, name, first, opened)
         else:
             series = _series(source, name, first, opened)
             before = [_state(descriptor) for descriptor in opened]
-            yield series, False
+            is_later = name.number > (0 if _is_split_zip(name) else 1)
+            yield ([], bool(series)) if is_later else (series, False)
             if [_state(descriptor) for descriptor in opened] != before:
                 raise ExtractError(FailReason.CHANGED, "a segment changed while it was read")
     finally:
@@ -104,22 +103,32 @@ def _state(descriptor: int) -> tuple[int, int]:
     return status.st_size, status.st_mtime_ns
 
 
-def _series(source: SourceFile, name: SegmentName, first: int, opened: list[int]) -> list[int]:
-    """Open the segments after the first (before the last of a split ZIP); return all in order."""
-    head = os.pread(first, _HEAD_BYTES, 0)
-    is_split_zip = name.style in ("zip", "ZIP")
-    if not is_split_zip and sniff(head) not in _JOINED_KINDS:
+def _is_split_zip(name: SegmentName) -> bool:
+    """Tell a series whose last segment has no number, and begins no archive of its own."""
+    return name.style in ("zip", "ZIP")
+
+
+def _series(source: SourceFile, name: SegmentName, own: int, opened: list[int]) -> list[int]:
+    """Return the open segments of the series that a file is one of, in order; none where it is of none."""
+    series: list[int] = []
+    with suppress(ExtractError):
+        for number in range(1, MOST_SEGMENTS):
+            if number != name.number:
+                opened.append(open_segment(source, number))
+            series.append(own if number == name.number else opened[-1])
+    if not series or (name.number and own not in series):
         return []
-    for number in range(1 if is_split_zip else name.number + 1, MOST_SEGMENTS):
-        try:
-            opened.append(open_segment(source, number))
-        except ExtractError:
-            break
-    if is_split_zip:
-        begins = opened and os.pread(opened[0], 4, 0) in (_SPLIT_ZIP, _LOCAL_HEADER)
-        return [*opened, first] if begins else []
-    series = [first, *opened]
-    return series if len(series) > 1 and _is_series(series, sniff(head)) else []
+    head = os.pread(series[0], _HEAD_BYTES, 0)
+    if not _is_split_zip(name):
+        kind = sniff(head)
+        return series if len(series) > 1 and kind in _JOINED_KINDS and _is_series(series, kind) else []
+    if not head.startswith((_SPLIT_ZIP, _LOCAL_HEADER)):
+        return []
+    with suppress(ExtractError):
+        if name.number:
+            opened.append(open_segment(source, 0))
+        return [*series, opened[-1] if name.number else own]
+    return []
 
 
 def _is_series(series: list[int], kind: str) -> bool:
@@ -127,32 +136,6 @@ def _is_series(series: list[int], kind: str) -> bool:
     sizes = [os.fstat(descriptor).st_size for descriptor in series]
     are_equal = len(set(sizes[:-1])) == 1 and 0 < sizes[-1] <= sizes[0]
     return are_equal and not any(sniff(os.pread(later, _HEAD_BYTES, 0)) == kind for later in series[1:])
-
-
-def _is_later(source: SourceFile, name: SegmentName, own: int, opened: list[int]) -> bool:
-    """Tell whether all segments before a file are there and begin as a series does."""
-    if name.number >= MOST_SEGMENTS:
-        return False
-    is_split_zip = name.style in ("zip", "ZIP")
-    series: list[int] = []
-    for number in range(1, name.number + 1 if is_split_zip else MOST_SEGMENTS):
-        if number == name.number:
-            series.append(own)
-            continue
-        try:
-            opened.append(open_segment(source, number))
-        except ExtractError:
-            if number < name.number:
-                return False
-            break
-        series.append(opened[-1])
-    if is_split_zip:
-        with suppress(ExtractError):
-            opened.append(open_segment(source, 0))
-            return os.pread(opened[0] if name.number > 1 else own, 4, 0) in (_SPLIT_ZIP, _LOCAL_HEADER)
-        return False
-    kind = sniff(os.pread(opened[0], _HEAD_BYTES, 0))
-    return kind in _JOINED_KINDS and _is_series(series, kind)
 
 
 def joined_hash(content_hash: str, series: Sequence[int]) -> str:

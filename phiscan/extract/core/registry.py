@@ -20,14 +20,14 @@ from phiscan.extract.core.content import Content, Sink, TextFullError, mishap
 from phiscan.extract.core.file_type import is_orc, register, sniff
 from phiscan.extract.core.magic_numbers import EMPTY
 from phiscan.extract.core.unsupported import UNSUPPORTED_TYPES, read_unsupported
-from phiscan.extract.databases.access import ACCESS_TYPES, BY_PROGRAM_TYPES, read_access, read_by_program
+from phiscan.extract.databases.access import ACCESS_TYPES, read_access
 from phiscan.extract.databases.column_files import (
     COLUMN_FILE_TYPES,
     STATISTICS_TYPES,
     read_column_file,
     read_statistics,
 )
-from phiscan.extract.databases.dbase import is_dbase, is_edf, is_memo_file, read_dbase, read_edf, read_memos
+from phiscan.extract.databases.dbase import is_dbase, is_edf, read_dbase, read_edf
 from phiscan.extract.databases.postgresql_dump import read_postgres_dump
 from phiscan.extract.databases.sqlite import read_sqlite
 from phiscan.extract.mail.contact_cards import read_cards
@@ -36,10 +36,9 @@ from phiscan.extract.mail.outlook_message import read_outlook_message, read_outl
 from phiscan.extract.ocr.images import IMAGE_TYPES, read_image, read_metafile
 from phiscan.extract.office.compound_file import read_encrypted_package
 from phiscan.extract.office.embedded_objects import read_active_mime, read_ole_object
-from phiscan.extract.office.legacy import read_legacy_office
+from phiscan.extract.office.legacy import BY_PROGRAM_TYPES, read_by_program, read_legacy_office
 from phiscan.extract.office.onenote import read_onenote
-from phiscan.extract.office.open_xml import read_book, read_slides, read_word
-from phiscan.extract.office.opendocument import read_opendocument
+from phiscan.extract.office.open_xml import read_book, read_opendocument, read_slides, read_word
 from phiscan.extract.office.rich_text import read_rich_text
 from phiscan.extract.pdf.reader import read_pdf
 from phiscan.extract.spreadsheets.rows import read_delimited
@@ -47,8 +46,7 @@ from phiscan.extract.spreadsheets.workbook import read_workbook
 from phiscan.extract.structured.dicom import read_dicom
 from phiscan.extract.structured.html import read_web_page
 from phiscan.extract.structured.json_records import read_json, read_json_lines
-from phiscan.extract.structured.messages import read_hl7, read_x12
-from phiscan.extract.structured.plain_text import read_plain_text
+from phiscan.extract.structured.messages import read_hl7, read_plain_text, read_x12
 from phiscan.extract.structured.xml_markup import read_markup
 from phiscan.extract.text_codes.recovery import recover
 from phiscan.extract.transport.signed import is_cms, is_openpgp, read_apple_file, read_cms, read_openpgp
@@ -113,7 +111,6 @@ READERS: dict[str, Reader] = {
     "application/vnd.sqlite3": read_sqlite,
     "application/x-pg-dump": read_postgres_dump,
     "application/x-dbf": read_dbase,
-    "application/x-dbase-memo": read_memos,
     "application/x-edf": read_edf,
     **dict.fromkeys(STATISTICS_TYPES, read_statistics),
     **dict.fromkeys(COLUMN_FILE_TYPES, read_column_file),
@@ -129,7 +126,6 @@ register(
         (is_edf, "application/x-edf"),
         (is_old_tar, "application/x-tar"),
         (is_dbase, "application/x-dbf"),
-        (is_memo_file, "application/x-dbase-memo"),
         (lambda data: data[-18:-2] == b"TRUEVISION-XFILE", "image/x-tga"),
         (is_orc, "application/vnd.apache.orc"),
     ),

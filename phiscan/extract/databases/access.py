@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import csv
-import os
 import re
 import struct
-import subprocess
-import time
 import zlib
 from itertools import islice
-from typing import Self
 
 from phiscan.errors import ExtractError
 from phiscan.extract.core.content import Content, Inflating, Sink
@@ -18,75 +14,12 @@ from phiscan.extract.core.file_type import sniff
 from phiscan.extract.core.labels import humanise
 from phiscan.extract.core.magic_numbers import EMPTY, TEXT, UNKNOWN
 from phiscan.extract.core.unsupported import read_strings
-from phiscan.extract.databases.records import row_text
+from phiscan.extract.office.legacy import Run, program_runs
+from phiscan.extract.spreadsheets.rows import ROWS_AT_ONCE, add_rows
 from phiscan.model import FailReason
 from phiscan.sandbox import programs
-from phiscan.sandbox.channel import in_memory
-
-# WordPerfect, Works and Write documents through wpd2text and wps2text, where they are installed.
-#
-# Each program runs in a sandbox of its own on a file in memory; its output is bounded.
-
-_DOCUMENTS = {
-    "application/vnd.wordperfect": "wpd2text",
-    "application/vnd.ms-works": "wps2text",
-    "application/x-mswrite": "wps2text",
-}
-
-
-BY_PROGRAM_TYPES = frozenset(_DOCUMENTS)
-
-
-def read_by_program(content: Content, sink: Sink) -> None:
-    """Add the text of a document.
-
-    Raises:
-        ExtractError: unsupported, where not even a run of text is found; timed_out.
-    """
-    media_type = sniff(content.data, content.name)
-    job = _DOCUMENTS[media_type]
-    if not programs.is_installed(job):
-        read_strings(content, media_type, sink, f"needs {job}, which is not installed")
-        return
-    with ProgramRuns(content.data, sink.limits.time_s) as runs:
-        done = runs.run(job)
-    text = done.output.decode("utf-8", "replace").strip()
-    if not text:
-        read_strings(content, media_type, sink, f"damaged or of a version that {job} does not know")
-        return
-    sink.add(text, content.locator)
-    if done.status:
-        sink.fail(content.locator, FailReason.CORRUPT, f"{job} read a part of it")
-
-
-class ProgramRuns:
-    """Data as a file in memory, on which programs run that share one limit of time."""
-
-    def __init__(self, data: bytes, seconds: float) -> None:
-        self._descriptor = in_memory(data)
-        self._ends = time.monotonic() + seconds
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        os.close(self._descriptor)
-
-    def run(self, job: str, **values: str) -> programs.Finished:
-        """Run a program on the file.
-
-        Raises:
-            ExtractError: timed_out.
-        """
-        os.lseek(self._descriptor, 0, os.SEEK_SET)
-        try:
-            return programs.run(job, self._descriptor, max(self._ends - time.monotonic(), 0.01), **values)
-        except subprocess.TimeoutExpired:
-            raise ExtractError(FailReason.TIMED_OUT, job) from None
-
 
 _MEDIA_TYPE = "application/x-msaccess"
-_ROWS_AT_ONCE = 200
 _MOST_TABLES = 1_000
 _ATTACHMENTS = re.compile(r"f_[0-9A-F]{32}_.+")  # tables that hold the files of a column
 _HEX = re.compile(r"(?:[0-9A-F]{2}){24,}")
@@ -116,8 +49,8 @@ def read_access(content: Content, sink: Sink) -> None:
     if not (programs.is_installed("mdb-tables") and programs.is_installed("mdb-export")):
         read_strings(content, _MEDIA_TYPE, sink, "needs mdbtools, which is not installed")
         return
-    with ProgramRuns(content.data, sink.limits.time_s) as runs:
-        names = _tables(runs, content, sink)
+    with program_runs(content, sink.limits.time_s) as run:
+        names = _tables(run, content, sink)
     if not names:
         why = "damaged or of a version that mdb-tables does not know"
         read_strings(content, _MEDIA_TYPE, sink, why)
@@ -134,10 +67,10 @@ def is_encrypted(data: bytes) -> bool:
     return 0 < size < _MOST_ENCRYPTION_BYTES and major in (1, 2, 3, 4) and minor in (1, 2, 3, 4)
 
 
-def _tables(runs: ProgramRuns, content: Content, sink: Sink) -> list[str]:
+def _tables(run: Run, content: Content, sink: Sink) -> list[str]:
     """Add the rows of every table, and of the hidden ones that hold attachments; return their names."""
-    names = _names(runs, "mdb-tables")
-    hidden = [name for name in _names(runs, "mdb-system-tables") if _ATTACHMENTS.fullmatch(name)]
+    names = _names(run, "mdb-tables")
+    hidden = [name for name in _names(run, "mdb-system-tables") if _ATTACHMENTS.fullmatch(name)]
     names = [*names, *(name for name in hidden if name not in names)][:_MOST_TABLES]
     csv.field_size_limit(2**31 - 1)
     for number, name in enumerate(names, 1):
@@ -145,7 +78,7 @@ def _tables(runs: ProgramRuns, content: Content, sink: Sink) -> list[str]:
         if name not in hidden:
             sink.add(f"Table: {name}", content.place(place))
         try:
-            _read_table(runs, name, content, sink, place)
+            _read_table(run, name, content, sink, place)
         except ExtractError as error:
             sink.fail(content.place(place), FailReason(error.reason), error.detail)
             if error.reason == FailReason.TIMED_OUT:
@@ -153,50 +86,41 @@ def _tables(runs: ProgramRuns, content: Content, sink: Sink) -> list[str]:
     return names
 
 
-def _names(runs: ProgramRuns, job: str) -> list[str]:
-    return [name for name in runs.run(job).output.decode("utf-8", "replace").split("\n") if name.strip()]
+def _names(run: Run, job: str) -> list[str]:
+    return [name for name in run(job).output.decode("utf-8", "replace").split("\n") if name.strip()]
 
 
-def _read_table(runs: ProgramRuns, name: str, content: Content, sink: Sink, place: str) -> None:
+def _read_table(run: Run, name: str, content: Content, sink: Sink, place: str) -> None:
     table = name.encode().hex()
-    done = runs.run("mdb-export", table_hex=table, binary="hex")
+    done = run("mdb-export", table_hex=table, binary="hex")
     if done.status and done.output:  # too long with the files in its cells
-        done = runs.run("mdb-export", table_hex=table, binary="strip")
+        done = run("mdb-export", table_hex=table, binary="strip")
         sink.fail(content.place(place), FailReason.TOO_LARGE, "files in cells are not read")
     rows = csv.reader(done.output.decode("utf-8", "replace").replace("\0", " ").splitlines(keepends=True))
     labels = [humanise(label) for label in next(rows, [])]
     sink.add(" | ".join(labels), content.place(place))
     first, n_wrong_dates = 1, 0
-    while block := list(islice(rows, _ROWS_AT_ONCE)):
-        lines = []
-        for number, raw_row in enumerate(block, first):
-            row = [cell.removesuffix(_MIDNIGHT) if _DATE.fullmatch(cell) else cell for cell in raw_row]
-            n_wrong_dates += row.count(_WRONG_DATE)
-            files = {column: bytes.fromhex(cell) for column, cell in enumerate(row) if _HEX.fullmatch(cell)}
-            lines.append(
-                row_text(
-                    labels,
-                    [
-                        "" if column in files or cell == _WRONG_DATE else cell
-                        for column, cell in enumerate(row)
-                    ],
-                )
-            )
-            _read_files(files, content, sink, f"{place}-row{number}")
-        sink.add("\n".join(line for line in lines if line), content.place(f"{place}/row{first}"))
-        first += len(block)
+    plain = (
+        [cell.removesuffix(_MIDNIGHT) if _DATE.fullmatch(cell) else cell for cell in row] for row in rows
+    )
+    while block := list(islice(plain, ROWS_AT_ONCE)):
+        n_wrong_dates += sum(row.count(_WRONG_DATE) for row in block)
+        shown = (
+            ["" if cell == _WRONG_DATE or _HEX.fullmatch(cell) else cell for cell in row] for row in block
+        )
+        following = add_rows(shown, labels, content, sink, first, f"{place}/")
+        for number, row in enumerate(block, first):
+            for column, cell in enumerate(row, 1):
+                if _HEX.fullmatch(cell):
+                    sink.take_member()
+                    file = _payload(bytes.fromhex(cell), sink)
+                    sink.read_member(content.member(f"{place}-row{number}-{column}", file))
+        first = following
     if n_wrong_dates:
         detail = f"{n_wrong_dates} dates before 1900 or after 2700, which mdb-export does not know"
         sink.fail(content.place(f"{place}/dates"), FailReason.UNSUPPORTED, detail)
     if done.status:
         sink.fail(content.place(place), FailReason.CORRUPT, "mdb-export read a part of it")
-
-
-def _read_files(files: dict[int, bytes], content: Content, sink: Sink, place: str) -> None:
-    """Read the files in the cells of a row as members."""
-    for column, value in files.items():
-        sink.take_member()
-        sink.read_member(content.member(f"{place}-{column + 1}", _payload(value, sink)))
 
 
 def _payload(value: bytes, sink: Sink) -> bytes:

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Sequence
 
 from phiscan.errors import ExtractError
 from phiscan.extract.core.content import Content, Inflating, Sink
 from phiscan.extract.core.labels import humanise
 from phiscan.extract.core.unsupported import strings
-from phiscan.extract.databases.records import row_text
+from phiscan.extract.spreadsheets.rows import add_rows
 from phiscan.model import FailReason
 
 _COPY = re.compile(rb"COPY ([^\s(]{1,200}) \(([^)]{0,100000})\) FROM stdin;")
@@ -21,7 +20,7 @@ _DATA, _BLOBS = 1, 3
 _INT_BYTES_AT, _FORMAT_AT, _CUSTOM = 8, 10, 1
 _HEAD_BYTES = 11
 _MOST_PIECES = 2_000_000
-_ROWS_AT_ONCE = 200
+_MOST_COLUMNS = 1_664  # of a table of PostgreSQL
 _ESCAPE = re.compile(r"\\(.)")
 _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "b": "\b", "f": "\f", "v": "\v"}
 
@@ -62,21 +61,18 @@ def _read_table(
         sink.read_member(content.member(f"{place}.dat", packed))
         return
     name, labels = table
-    rows = packed.decode("utf-8", "replace").split("\n")
     sink.add(f"Table: {name}", content.place(place))
-    for first in range(0, len(rows), _ROWS_AT_ONCE):
-        lines = (_line(labels, row) for row in rows[first : first + _ROWS_AT_ONCE])
-        sink.add("\n".join(filter(None, lines)), content.place(f"{place}/row{first + 1}"))
+    lines = packed.decode("utf-8", "replace").split("\n")
+    rows = [_cells(line) for line in lines if line not in ("", "\\.")]
+    is_known = all(len(row) == len(labels) for row in rows)
+    add_rows(rows, labels if is_known else [""] * _MOST_COLUMNS, content, sink, within=f"{place}/")
 
 
-def _line(labels: Sequence[str], row: str) -> str:
-    if row in ("", "\\."):
-        return ""
-    cells = [
-        "" if cell == "\\N" else _ESCAPE.sub(lambda one: _ESCAPES.get(one[1], one[1]), cell)
-        for cell in row.split("\t")
+def _cells(row: str) -> list[str]:
+    cells = row.split("\t")
+    return [
+        "" if cell == "\\N" else _ESCAPE.sub(lambda one: _ESCAPES.get(one[1], one[1]), cell) for cell in cells
     ]
-    return row_text(labels, cells) if len(cells) == len(labels) else " | ".join(filter(None, cells))
 
 
 def _blocks(data: bytes) -> tuple[int, list[bytes]]:

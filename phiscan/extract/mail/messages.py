@@ -10,7 +10,6 @@ import email.errors
 import email.message
 import email.utils
 import re
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +17,7 @@ from urllib.parse import unquote
 
 from phiscan.errors import ExtractError, kind_of
 from phiscan.extract.core.charset import decode
-from phiscan.extract.core.content import Content, Inflating, Sink, TextFullError
+from phiscan.extract.core.content import Content, Sink, TextFullError
 from phiscan.extract.core.magic_numbers import by_beginning
 from phiscan.extract.residue.prose import words_of
 from phiscan.extract.structured.html import html_text, read_inline_files, style_text
@@ -138,14 +137,7 @@ def unflowed(text: str, *, is_delsp: bool) -> str:
 
 
 _ENRICHED = re.compile(r"<param>[^<]*</param>|</?[a-z][a-z0-9-]{0,59}>", re.IGNORECASE)  # RFC 1896
-_HEAD_BYTES = 16 * 1024
 _NAMELESS = re.compile(rb"(?m)^(?=:[^\r\n]*[A-Za-z])")
-_NO_VALUE = re.compile(rb":[ \t]*;")
-_NO_TYPE = re.compile(rb"(?im)^(content-type:)[ \t]*;(?=\s*boundary\s*=)")
-_ENCODED_BODY = re.compile(
-    rb"(?im)^content-transfer-encoding:[ \t]*(?:quoted-printable|base64)[ \t]*\r?$(?=[^\0]{0,2000}?\n\r?\n)"
-)
-_FIELD = re.compile(rb"[A-Za-z][A-Za-z0-9-]{1,40}:[^\n]*\n|[ \t]+\S[^\n]*\n")
 _IS_PAGE = re.compile(rb"\s{0,200}(?:<!doctype\s{1,20}html|<html)\b", re.IGNORECASE)
 _DEFAULT_CHARSET = "utf-8"
 # Fields that only machines read; everything else may name a person.
@@ -163,7 +155,7 @@ def read_mail(content: Content, sink: Sink) -> None:
     data, properties = message_bytes(content.data)
     sink.add(decode(properties)[0], content.place("properties"))
     try:
-        message = parsed_message(_with_type(data))
+        message = parsed_message(data)
     except RecursionError:
         _as_it_stands(data, content, sink, FailReason.NESTED_TOO_DEEP, "parts within parts")
     except Exception as error:  # noqa: BLE001 (the parser's own mistakes; the text is still there)
@@ -194,14 +186,6 @@ def parsed_message(data: bytes) -> email.message.Message:
             begin = found.start() + len(mark)
             return email.message_from_bytes(data[:begin] + data[begin + 2 :], policy=RAW_FIELDS)
     return message
-
-
-def _with_type(data: bytes) -> bytes:
-    """Name the type of parts, ``multipart/mixed``, where a header gives a boundary without a type."""
-    if not _NO_VALUE.search(data, 0, _HEAD_BYTES) or not _NO_TYPE.search(data, 0, _HEAD_BYTES):
-        return data
-    head, blank, body = data.partition(b"\r\n\r\n" if b"\r\n\r\n" in data else b"\n\n")
-    return _NO_TYPE.sub(rb"\1 multipart/mixed;", head, count=1) + blank + body
 
 
 def _as_it_stands(data: bytes, content: Content, sink: Sink, reason: FailReason, detail: str) -> None:
@@ -256,7 +240,6 @@ def _read_part(
     lost = undecoded(children, declared, data)
     if lost:
         sink.fail(content.place("part"), FailReason.UNSUPPORTED, f"{lost} bytes of base64 are not decoded")
-    data = _unpacked(part, data, sink)
     names = file_names(part, counts.charset)
     name = names[0] if names else ""
     if name or not kind.startswith("text/") or _is_file(data):
@@ -267,43 +250,13 @@ def _read_part(
     elif data:
         counts.bodies += 1
         place = "body" if counts.bodies == 1 else f"body{counts.bodies}"
-        data, pasted = _without_pasted_message(data, kind)
         is_page = kind.endswith("html")  # whose files are read below
         data, members = (data, ()) if is_page else lift_encoded(data, content, sink, place)
         sink.add(_body_text(part, kind, data), content.place(place))
         read_lifted(members, sink)
-        if pasted:
-            sink.take_member()
-            sink.read_member(content.member(f"pasted{counts.bodies}.eml", pasted))
         if is_page and b"data:" in data:
             read_inline_files(data.decode("latin-1"), content, sink)
     return []
-
-
-def _without_pasted_message(data: bytes, kind: str) -> tuple[bytes, bytes]:
-    """Split a plain body where the source of another message with an encoded body begins."""
-    found = _ENCODED_BODY.search(data) if kind == "text/plain" else None
-    if found is None:
-        return data, b""
-    start = found.start()
-    while start > 0:
-        line = data.rfind(b"\n", 0, start - 1) + 1
-        if not _FIELD.match(data, line) or found.start() - line > _HEAD_BYTES:
-            break
-        start = line
-    return data[:start], data[start:]
-
-
-def _unpacked(part: email.message.Message, data: bytes, sink: Sink) -> bytes:
-    """Return a body without the compression that a field of web servers declares."""
-    if str(part.get("content-encoding", "")).strip().lower() != "deflate":
-        return data
-    for window in (zlib.MAX_WBITS, -zlib.MAX_WBITS):
-        try:
-            return sink.unpack(Inflating(data, window), len(data))
-        except zlib.error:
-            continue
-    return data
 
 
 def _is_file(data: bytes) -> bool:

@@ -10,22 +10,24 @@ import datetime as dt
 import os
 import re
 import struct
-import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from phiscan.errors import ExtractError
 from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import Content, Sink
+from phiscan.extract.core.labels import pair
 from phiscan.extract.office.compound_file import codec, is_cut, open_ole
+from phiscan.extract.office.legacy import program_runs
 from phiscan.extract.office.rich_text import rtf_text
 from phiscan.extract.office.storage import is_prose, is_typed, narrow_runs, storage_file, unshown, wide_runs
 from phiscan.extract.structured.html import html_text, read_inline_files
 from phiscan.model import FailReason
 from phiscan.sandbox import programs
-from phiscan.sandbox.channel import in_memory
 
 # The compressed RTF of Outlook messages: an LZ77 window of 4,096 bytes with a known beginning.
 
@@ -37,7 +39,6 @@ _START = (
 )
 _WINDOW = 4096
 _HEADER_BYTES = 16
-_TOKEN_BYTES = 2
 _COMPRESSED = b"LZFu"
 _UNCOMPRESSED = b"MELA"
 _MAX_BYTES = 256 * 1024**2
@@ -46,51 +47,37 @@ _MAX_BYTES = 256 * 1024**2
 def decompress(data: bytes) -> bytes:
     """Return the RTF in ``data``; a stream that ends early gives what it has.
 
+    A set bit of a control byte is a reference into the window, a clear one a byte. The window is the last
+    4,096 bytes of what is known and written so far.
+
     Raises:
         ExtractError: corrupt; not compressed RTF.
     """
     if len(data) < _HEADER_BYTES:
         raise ExtractError(FailReason.CORRUPT, "compressed RTF too short")
-    raw_bytes, kind = struct.unpack_from("<I4s", data, 4)
+    n_wanted, kind = struct.unpack_from("<I4s", data, 4)
     if kind == _UNCOMPRESSED:
-        return data[_HEADER_BYTES : _HEADER_BYTES + raw_bytes]
+        return data[_HEADER_BYTES : _HEADER_BYTES + n_wanted]
     if kind != _COMPRESSED:
         raise ExtractError(FailReason.CORRUPT, "not compressed RTF")
-    return bytes(_unpack(data[_HEADER_BYTES:], min(raw_bytes, _MAX_BYTES)))
-
-
-def _unpack(data: bytes, n_wanted: int) -> bytearray:
-    """Follow the control bytes: a set bit is a reference into the window, a clear one a byte.
-
-    The window is the last 4,096 bytes of what is known and written so far; its place ``write`` is that of the
-    next byte.
-    """
     out = bytearray(bytes(_WINDOW - len(_START)) + _START)  # what the window holds at the beginning
-    n_known = len(out)
-    at, end = 0, len(data)
-    while at < end and len(out) - n_known < n_wanted:
+    at, end = _HEADER_BYTES, _WINDOW + min(n_wanted, _MAX_BYTES)
+    while at < len(data) and len(out) < end:
         control = data[at]
         at += 1
-        if not control:
-            out += data[at : at + 8]
-            at += 8
-            continue
         for bit in range(8):
             if not control >> bit & 1:
                 out += data[at : at + 1]
                 at += 1
                 continue
-            if at + _TOKEN_BYTES > end:
-                return out[n_known : n_known + n_wanted]  # a stream cut short
-            offset = (data[at] << 4) | (data[at + 1] >> 4)
-            length = (data[at + 1] & 15) + 2
-            at += _TOKEN_BYTES
-            distance = (len(out) + len(_START) - offset) % _WINDOW
-            if not distance:
-                return out[n_known : n_known + n_wanted]  # the end mark
+            token = int.from_bytes(data[at : at + 2], "big")
+            at += 2
+            distance, length = (len(out) + len(_START) - (token >> 4)) % _WINDOW, (token & 15) + 2
+            if not distance or at > len(data):  # the end mark, or a stream cut short
+                return bytes(out[_WINDOW:end])
             run = out[len(out) - distance :][:length] if distance > length else out[-distance:]
-            out += run if len(run) == length else (run * (length // distance + 1))[:length]
-    return out[n_known : n_known + n_wanted]
+            out += (run * (length // distance + 1))[:length]
+    return bytes(out[_WINDOW:end])
 
 
 # Property numbers of [MS-OXPROPS] and how a form would label them.
@@ -146,155 +133,114 @@ _FIELD_VALUE = re.compile(r"[^\W\d_]{2,}(?:[-'][^\W\d_]{2,})+|\d{6,}|\d{4}-\d\d-
 _STYLE_RULE = re.compile(
     r"[{}]|^\s*(?:/\*|@|//|\[|<|\.|#)|=\"|\bMso[A-Z]|[a-z-]+:[^ ]*;|[a-z]+-[a-z-]+:|&nbsp;"
 )
-_PREFIX = "__substg1.0_"
-_SEVERAL = re.compile(r"__substg1\.0_([0-9A-Fa-f]{4})(1[0-9A-Fa-f]{3})-[0-9A-Fa-f]{8}")
+# A stream: the number of a property, its kind, and of one with several values which of these.
+_VALUE = re.compile(r"__substg1\.0_([0-9A-Fa-f]{4})([0-9A-Fa-f]{4})(-[0-9A-Fa-f]{8})?")
 _MULTIPLE, _NAMED = 0x1000, 0x8000
 _MOST_BINARY = 1024**2
 _NAME_ENTRIES, _NAME_STRINGS = "__substg1.0_00030102", "__substg1.0_00040102"
-_TAG = re.compile(r"[0-9A-Fa-f]{8}")  # the number of a property, and its kind
 
 
-def read_outlook_message(content: Content, sink: Sink) -> None:
-    """Add ``#headers`` and ``#body``, and read the attachments as members."""
-    with open_ole(content.data) as ole:
-        if not _Storage(ole, ()).strings and not ole.exists("__properties_version1.0"):
-            raise ExtractError(FailReason.CORRUPT, "no message properties")
-        if is_cut(ole):
-            sink.fail(content.locator, FailReason.CORRUPT, "cut short")
-        _read_message(ole, (), content, sink)
-
-
-class _Storage:
+@dataclass(slots=True)
+class _Properties:
     """The properties of one message, recipient or attachment."""
 
-    def __init__(self, ole: Any, path: tuple[str, ...]) -> None:
-        self.path = path
-        self._ole = ole
-        self.strings: dict[int, tuple[int, tuple[str, ...]]] = {}
-        self.several: list[tuple[int, int, tuple[str, ...]]] = []  # values of properties with more than one
-        self.children: list[tuple[str, ...]] = []
-        depth = len(path)
-        for entry in ole.listdir(streams=True, storages=True):
-            if len(entry) != depth + 1 or tuple(entry[:depth]) != path:
-                continue
-            name = entry[-1]
-            if _TAG.fullmatch(name.removeprefix(_PREFIX)) and name.startswith(_PREFIX):
-                number, kind = int(name[-8:-4], 16), int(name[-4:], 16)
-                if kind in (_STRING, _STRING8, _BINARY):
-                    self.strings.setdefault(number, (kind, tuple(entry)))
-            elif match := _SEVERAL.fullmatch(name):
-                self.several.append((int(match[1], 16), int(match[2], 16) & ~_MULTIPLE, tuple(entry)))
-            elif name.startswith(("__attach", "__recip")):
-                self.children.append(tuple(entry))
-        self.fixed = self._fixed()
+    values: dict[int, tuple[int, bytes]] = field(default_factory=dict, repr=False)  # number: kind, value
+    several: list[tuple[int, int, bytes]] = field(default_factory=list, repr=False)  # of more than one value
+    fixed: dict[int, bytes] = field(default_factory=dict, repr=False)  # of fixed length
+
+    def take(self, number: int, kind: int, value: bytes) -> None:
+        """Take one value."""
+        if kind in (_TIME, _INTEGER):
+            self.fixed.setdefault(number, value)
+        elif number in self.values:
+            self.several.append((number, kind, value))
+        elif kind in (_STRING, _STRING8, _BINARY):
+            self.values[number] = kind, value
 
     def data(self, number: int) -> bytes:
         """Return the bytes of a property of variable length, none when it is absent or damaged."""
-        return self._stream(self.strings[number][1]) if number in self.strings else b""
-
-    def _stream(self, path: tuple[str, ...]) -> bytes:
-        try:
-            return bytes(self._ole.openstream(list(path)).read())
-        except (OSError, ValueError):
-            return b""
-
-    def further_texts(self) -> Iterator[tuple[int, str]]:
-        """Yield number and text of the values of properties with several, and the prose in binary ones."""
-        binary = [(number, path) for number, (kind, path) in self.strings.items() if kind == _BINARY]
-        for number, kind, path in self.several:
-            data = self._stream(path)
-            if kind in (_STRING, _STRING8):
-                yield number, self.decoded(data, kind)
-            elif kind == _BINARY:
-                binary.append((number, path))
-        for number, path in binary:
-            if number not in (_HTML, _RTF, _BODY, _ATTACH_DATA):
-                data = self._stream(path)[:_MOST_BINARY]
-                runs = (text for run in (narrow_runs, wide_runs) for _, text in run(data))
-                yield from ((number, text) for text in runs if is_prose(text))
-
-    def decoded(self, data: bytes, kind: int) -> str:
-        """Return a string of one byte or two for each character."""
-        text = data.decode("utf-16-le", "replace") if kind == _STRING else self.narrow(data)
-        return text.strip("\0")
+        return self.values[number][1] if number in self.values else b""
 
     def text(self, number: int) -> str:
         """Return a string property."""
-        data = self.data(number)
-        return self.decoded(data, self.strings[number][0]) if data else ""
+        kind, data = self.values.get(number, (_STRING, b""))
+        return self.decoded(data, kind)
+
+    def decoded(self, data: bytes, kind: int) -> str:
+        """Return a string of one byte or two for each character."""
+        return (data.decode("utf-16-le", "replace") if kind == _STRING else self.narrow(data)).strip("\0")
 
     def narrow(self, data: bytes) -> str:
         """Decode 8-bit text by the message's code page, which is often absent or wrong."""
-        for number in _CODE_PAGES:
-            page = self.fixed.get(number)
-            if page and len(page) >= 4:  # noqa: PLR2004 (an Int32)
-                try:
+        for page in (self.fixed.get(number, b"") for number in _CODE_PAGES):
+            if len(page) >= 4:  # noqa: PLR2004 (an Int32)
+                with suppress(LookupError, UnicodeDecodeError):
                     return data.decode(codec(struct.unpack_from("<i", page)[0]))
-                except (LookupError, UnicodeDecodeError):
-                    continue
         return decode(data)[0]
 
-    def _fixed(self) -> dict[int, bytes]:
-        """Properties of fixed length stand in the index stream, 16 bytes each."""
-        path = [*self.path, "__properties_version1.0"]
-        if not self._ole.exists(path):
-            return {}
+    def further_texts(self) -> Iterator[str]:
+        """Yield the values of properties with several, and the prose in binary ones."""
+        yield from (self.decoded(data, kind) for _, kind, data in self.several if kind != _BINARY)
+        for number, kind, data in ((n, *value) for n, value in self.values.items()):
+            if kind == _BINARY and number not in (_HTML, _RTF, _BODY, _ATTACH_DATA):
+                runs = (text for run in (narrow_runs, wide_runs) for _, text in run(data[:_MOST_BINARY]))
+                yield from (text for text in runs if is_prose(text))
+
+    def lines(self, names: Mapping[int, str] = MappingProxyType({})) -> Iterator[str]:
+        """Yield the fields of a message under their labels, the ``names`` of users and add-ins among them."""
+        yield self.text(_HEADERS).replace("\r\n", "\n")
+        for number, label in _DATES.items():
+            value = self.fixed.get(number, b"")
+            ticks = struct.unpack("<Q", value)[0] if len(value) == 8 else 0  # noqa: PLR2004 (a FILETIME)
+            if 0 < ticks < _LAST_TICKS:
+                yield f"{label}: {_EPOCH + dt.timedelta(microseconds=ticks // 10):%Y-%m-%d}"
+        for number in sorted(self.values):
+            kind = self.values[number][0]
+            if kind == _BINARY or number in (_BODY, _HTML, _RTF, _HEADERS) or number in _MACHINE:
+                continue
+            text = self.text(number)
+            is_field = number >= _NAMED and is_typed(text) and _FIELD_VALUE.fullmatch(text)
+            if text.strip() and (number in _LABELS or _is_for_people(text) or is_field):
+                yield pair(_LABELS.get(number, "") or names.get(number, ""), text)
+        yield from (text for text in self.further_texts() if is_typed(text) and _is_for_people(text))
+
+    def recipient(self) -> str:
+        """Return the names and addresses of a recipient."""
+        given = [self.text(number) for number in _RECIPIENT_NAMES]
+        return "Recipient: " + " ".join(dict.fromkeys(name for name in given if name and name[0] != "/"))
+
+    def bodies(self) -> tuple[str, str]:
+        """Return the plain body, and that of the HTML or the RTF, which may say something else.
+
+        Raises:
+            ExtractError: there is only a body in RTF, and it is damaged.
+        """
+        plain = self.text(_BODY).replace("\r\n", "\n").replace("\0", " ").strip()
+        html, packed = self.data(_HTML), self.data(_RTF)
+        if html:
+            return plain, html_text(self.decoded(html, self.values[_HTML][0]))
         try:
-            data = self._ole.openstream(path).read()
-        except OSError:
-            return {}
-        start = 8 if self.path and not self.path[-1].startswith("__substg") else 24 if self.path else 32
-        return {
-            struct.unpack_from("<H", data, at + 2)[0]: data[at + 8 : at + 16]
-            for at in range(start, len(data) - 15, 16)
-            if struct.unpack_from("<H", data, at)[0] in (_TIME, _INTEGER)
-        }
+            return plain, rtf_text(decompress(packed)) if packed else ""
+        except ExtractError:
+            if not plain:
+                raise
+            return plain, ""
+
+    def file_names(self) -> list[str]:
+        """Return the names of an attachment: its own, as shown, and the path of what is linked."""
+        own = self.text(_ATTACH_LONG_NAME) or self.text(_ATTACH_SHORT_NAME)
+        names = [own, *(self.text(key) for key in _ATTACH_NAMES)]
+        return list(dict.fromkeys(name for name in names if name.strip()))
 
 
-def _read_message(ole: Any, path: tuple[str, ...], content: Content, sink: Sink) -> None:
-    storage = _Storage(ole, path)
-    sink.add("\n".join(_header_lines(ole, storage)), content.place("headers"))
-    plain, formatted = _bodies(storage)
+def _add_message(lines: Iterable[str], bodies: tuple[str, str], content: Content, sink: Sink) -> None:
+    """Add the fields and the bodies of a message."""
+    sink.add("\n".join(dict.fromkeys(line for line in lines if line.strip())), content.place("headers"))
+    plain, formatted = bodies
     sink.add(plain or formatted, content.place("body"))
     if plain and formatted:
-        lines = (line for line in formatted.split("\n") if _is_sentence(line))
-        sink.add("\n".join(unshown(lines, plain)), content.place("body2"))
-    html = storage.data(_HTML).replace(b"\0", b"")  # as ASCII, also where it is UTF-16
-    if b"data:" in html:
-        read_inline_files(html.decode("latin-1"), content, sink)
-    for number, child in enumerate(sorted(c for c in storage.children if c[-1].startswith("__attach")), 1):
-        sink.take_member()
-        _read_attachment(ole, _Storage(ole, child), number, content, sink)
-
-
-def _header_lines(ole: Any, storage: _Storage) -> list[str]:
-    lines = []
-    transport = storage.text(_HEADERS)
-    if transport:
-        lines.append(transport.replace("\r\n", "\n"))
-    for number, label in _DATES.items():
-        value = storage.fixed.get(number, b"")
-        ticks = struct.unpack("<Q", value)[0] if len(value) == 8 else 0  # noqa: PLR2004 (a FILETIME)
-        if 0 < ticks < _LAST_TICKS:
-            lines.append(f"{label}: {_EPOCH + dt.timedelta(microseconds=ticks // 10):%Y-%m-%d}")
-    names = _property_names(ole) if not storage.path else {}
-    for number in sorted(storage.strings):
-        kind = storage.strings[number][0]
-        if kind == _BINARY or number in (_BODY, _HTML, _RTF, _HEADERS) or number in _MACHINE:
-            continue
-        text = storage.text(number)
-        is_field = number >= _NAMED and is_typed(text) and _FIELD_VALUE.fullmatch(text)
-        if text.strip() and (number in _LABELS or _is_for_people(text) or is_field):
-            label = _LABELS.get(number, "") or names.get(number, "")
-            lines.append(f"{label}: {text}" if label else text)
-    lines += [text for _, text in storage.further_texts() if is_typed(text) and _is_for_people(text)]
-    for child in sorted(c for c in storage.children if c[-1].startswith("__recip")):
-        recipient = _Storage(ole, child)
-        given = [recipient.text(number) for number in _RECIPIENT_NAMES]
-        lines.append(
-            "Recipient: " + " ".join(dict.fromkeys(name for name in given if name and name[0] != "/"))
-        )
-    return list(dict.fromkeys(lines))
+        shown = (line for line in formatted.split("\n") if _is_sentence(line))
+        sink.add("\n".join(unshown(shown, plain)), content.place("body2"))
 
 
 def _is_for_people(text: str) -> bool:
@@ -304,29 +250,66 @@ def _is_for_people(text: str) -> bool:
     )
 
 
-def _bodies(storage: _Storage) -> tuple[str, str]:
-    """Return the plain body, and that of the HTML or the RTF, which may say something else.
-
-    Raises:
-        ExtractError: there is only a body in RTF, and it is damaged.
-    """
-    plain = storage.text(_BODY).replace("\r\n", "\n").replace("\0", " ").strip()
-    html = storage.data(_HTML)
-    if html:
-        wide = storage.strings[_HTML][0] == _STRING
-        return plain, html_text(html.decode("utf-16-le", "replace") if wide else storage.narrow(html))
-    packed = storage.data(_RTF)
-    try:
-        return plain, rtf_text(decompress(packed)) if packed else ""
-    except ExtractError:
-        if not plain:
-            raise
-        return plain, ""
-
-
 def _is_sentence(line: str) -> bool:
     """Tell a line of a formatted body from rules of style and marks of templates."""
     return not _STYLE_RULE.search(line) and (is_prose(line) or _NUMBER.search(line) is not None)
+
+
+def read_outlook_message(content: Content, sink: Sink) -> None:
+    """Add ``#headers`` and ``#body``, and read the attachments as members."""
+    with open_ole(content.data) as ole:
+        if not _stored(ole, ()).values and not ole.exists("__properties_version1.0"):
+            raise ExtractError(FailReason.CORRUPT, "no message properties")
+        if is_cut(ole):
+            sink.fail(content.locator, FailReason.CORRUPT, "cut short")
+        _read_message(ole, (), content, sink)
+
+
+def _stored(ole: Any, path: tuple[str, ...]) -> _Properties:
+    """Return the properties of a storage: streams named by their numbers, those of fixed length in one."""
+    found = _Properties()
+    for entry in _below(ole, path):
+        if match := _VALUE.fullmatch(entry[-1]):
+            number, kind = int(match[1], 16), int(match[2], 16) & ~_MULTIPLE
+            is_one = not int(match[2], 16) & _MULTIPLE
+            if is_one and kind in (_STRING, _STRING8, _BINARY):
+                found.take(number, kind, _stream(ole, entry))
+            elif match[3]:
+                found.several.append((number, kind, _stream(ole, entry)))
+    data = _stream(ole, [*path, "__properties_version1.0"])
+    start = 8 if path and not path[-1].startswith("__substg") else 24 if path else 32
+    for at in range(start, len(data) - 15, 16):
+        kind, number = struct.unpack_from("<HH", data, at)
+        if kind in (_TIME, _INTEGER):
+            found.take(number, kind, data[at + 8 : at + 16])
+    return found
+
+
+def _below(ole: Any, path: tuple[str, ...]) -> list[list[str]]:
+    depth = len(path)
+    entries = ole.listdir(streams=True, storages=True)
+    return [entry for entry in entries if len(entry) == depth + 1 and tuple(entry[:depth]) == path]
+
+
+def _stream(ole: Any, path: Sequence[str]) -> bytes:
+    try:
+        return bytes(ole.openstream(list(path)).read()) if ole.exists(list(path)) else b""
+    except (OSError, ValueError):
+        return b""
+
+
+def _read_message(ole: Any, path: tuple[str, ...], content: Content, sink: Sink) -> None:
+    message, children = _stored(ole, path), sorted(map(tuple, _below(ole, path)))
+    recipients = (_stored(ole, child).recipient() for child in children if child[-1].startswith("__recip"))
+    lines = [*message.lines(_property_names(ole) if not path else {}), *recipients]
+    _add_message(lines, message.bodies(), content, sink)
+    html = message.data(_HTML).replace(b"\0", b"")  # as ASCII, also where it is UTF-16
+    if b"data:" in html:
+        read_inline_files(html.decode("latin-1"), content, sink)
+    attached = (child for child in children if child[-1].startswith("__attach"))
+    for number, child in enumerate(attached, 1):
+        sink.take_member()
+        _read_attachment(ole, child, number, content, sink)
 
 
 def _property_names(ole: Any) -> dict[int, str]:
@@ -334,11 +317,9 @@ def _property_names(ole: Any) -> dict[int, str]:
 
     Source: [MS-OXMSG] 2.2.3 (entries of 8 bytes: place of the name, its set and kind, number).
     """
-    folder = "__nameid_version1.0"
-    if not ole.exists([folder, _NAME_ENTRIES]) or not ole.exists([folder, _NAME_STRINGS]):
-        return {}
-    entries = ole.openstream([folder, _NAME_ENTRIES]).read()
-    names = ole.openstream([folder, _NAME_STRINGS]).read()
+    entries, names = (
+        _stream(ole, ["__nameid_version1.0", stream]) for stream in (_NAME_ENTRIES, _NAME_STRINGS)
+    )
     found = {}
     for at in range(0, len(entries) - 7, 8):
         place, kind, number = struct.unpack_from("<IHH", entries, at)
@@ -349,99 +330,81 @@ def _property_names(ole: Any) -> dict[int, str]:
     return found
 
 
-def _read_attachment(ole: Any, attachment: _Storage, number: int, content: Content, sink: Sink) -> None:
-    own = attachment.text(_ATTACH_LONG_NAME) or attachment.text(_ATTACH_SHORT_NAME)
-    names = [own, *(attachment.text(key) for key in _ATTACH_NAMES)]
-    names = list(dict.fromkeys(name for name in names if name.strip())) or [f"attachment{number}"]
-    name = names[0]
+def _read_attachment(ole: Any, path: tuple[str, ...], number: int, content: Content, sink: Sink) -> None:
+    attachment = _stored(ole, path)
+    names = attachment.file_names() or [f"attachment{number}"]
     sink.add(f"Attachment: {' '.join(names)}", content.place("headers"))
-    embedded = (*attachment.path, _EMBEDDED)
-    if ole.exists(list(embedded)):
-        member = content.member(f"{name}.msg", b"")
-        if member.depth > sink.limits.depth:
-            sink.fail(member.locator, FailReason.NESTED_TOO_DEEP)
-        elif ole.get_type(list(embedded)) == 1:  # a storage: a message, or an OLE object
-            if ole.exists([*embedded, "__properties_version1.0"]):
-                _read_message(ole, embedded, member, sink)
-            else:
-                sink.read_member(content.member(name, storage_file(ole, embedded)))
+    embedded = (*path, _EMBEDDED)
+    if not ole.exists(list(embedded)):
+        if data := attachment.data(_ATTACH_DATA):
+            sink.read_member(content.member(names[0], data))
         return
-    data = attachment.data(_ATTACH_DATA)
-    if data:
-        sink.read_member(content.member(name, data))
+    member = content.member(f"{names[0]}.msg", b"")
+    if member.depth > sink.limits.depth:
+        sink.fail(member.locator, FailReason.NESTED_TOO_DEEP)
+    elif ole.get_type(list(embedded)) == 1:  # a storage: a message, or an OLE object
+        if ole.exists([*embedded, "__properties_version1.0"]):
+            _read_message(ole, embedded, member, sink)
+        else:
+            sink.read_member(content.member(names[0], storage_file(ole, embedded)))
 
 
 # TNEF (winmail.dat): subject, body, properties and recipients, and the attached files as members.
 # Source: [MS-OXTNEF] 2.1; property numbers of [MS-OXPROPS].
 
-SIGNATURE = b"\x78\x9f\x3e\x22"
+_SIGNATURE = b"\x78\x9f\x3e\x22"
 _HEAD_BYTES = 9  # level, attribute, length
-_ATTRIBUTES = {0x8004: "Subject", 0x8000: "From"}
-_BODY_ATTRIBUTE, _TITLE, _DATA, _RENDERING = 0x800C, 0x8010, 0x800F, 0x9002
+_TITLE, _DATA, _RENDERING = 0x8010, 0x800F, 0x9002
+# Subject, sender, body and name of a file as properties.
+_ATTRIBUTES = {0x8004: 0x0037, 0x8000: 0x0C1A, 0x800C: _BODY, _TITLE: _ATTACH_SHORT_NAME}
 _MESSAGE_PROPERTIES, _ATTACHMENT_PROPERTIES, _RECIPIENTS, _CODE_PAGE = 0x9003, 0x9005, 0x9004, 0x9007
 _OBJECT = 0x0D
 _SIZES = {0x02: 4, 0x03: 4, 0x04: 4, 0x0A: 4, 0x0B: 4, 0x05: 8, 0x06: 8, 0x07: 8, 0x14: 8, 0x40: 8, 0x48: 16}
 _OBJECT_ID_BYTES = 16
-_CONTROLS = re.compile(r"[\x00-\x1f]+")
-_MOST_PROPERTIES = 20_000
-
-
-@dataclass(slots=True)
-class _File:
-    """One attached file."""
-
-    name: str = ""
-    data: bytes = field(default=b"", repr=False)
-
-
-@dataclass(slots=True)
-class _Found:
-    """What one message says."""
-
-    lines: list[str] = field(default_factory=list, repr=False)
-    bodies: list[str] = field(default_factory=list, repr=False)
-    files: list[_File] = field(default_factory=list)
-    encoding: str = "cp1252"
-
-    def take(self, number: int, data: bytes) -> None:
-        """Take one attribute."""
-        if number == _CODE_PAGE and len(data) >= 4:  # noqa: PLR2004 (a number)
-            self.encoding = codec(struct.unpack_from("<I", data)[0])
-        elif number in _ATTRIBUTES:
-            shown = " ".join(_CONTROLS.sub(" ", _narrow(data, self.encoding)).split())
-            self.lines.append(f"{_ATTRIBUTES[number]}: {shown}")
-        elif number == _BODY_ATTRIBUTE:
-            self.bodies.append(_narrow(data, self.encoding))
-        elif number == _RENDERING:
-            self.files.append(_File())
-        elif number in (_TITLE, _DATA, _ATTACHMENT_PROPERTIES):
-            _fill(self.files, number, data, self.encoding)
-        elif number == _RECIPIENTS:
-            _read_recipients(data, self.encoding, self.lines)
-        elif number == _MESSAGE_PROPERTIES:
-            _read_properties(data, self.encoding, self.lines, self.bodies)
+_MOST_PROPERTIES, _MOST_RECIPIENTS = 20_000, 5_000
 
 
 def read_tnef(content: Content, sink: Sink) -> None:
     """Add ``#headers`` and ``#body``, and read the attachments as members."""
-    found = _Found()
+    message, files, recipients = _Properties(), list[_Properties](), list[_Properties]()
     for number, data in _attributes(content, sink):
-        found.take(number, data)
-    lines, bodies, files = found.lines, found.bodies, found.files
-    sink.add("\n".join(dict.fromkeys(line for line in lines if line.strip())), content.place("headers"))
-    sink.add("\n".join(dict.fromkeys(bodies)), content.place("body"))
+        if number in (_RENDERING, _TITLE, _DATA, _ATTACHMENT_PROPERTIES):
+            if number == _RENDERING or not files:
+                files.append(_Properties(fixed=message.fixed))
+            _take(number, data, files[-1])
+        elif number == _RECIPIENTS and len(data) >= 4:  # noqa: PLR2004 (the number of rows)
+            reader = _Reader(data, 4)
+            for _ in range(min(struct.unpack_from("<I", data)[0], _MOST_RECIPIENTS)):
+                recipients.append(reader.fill(_Properties(fixed=message.fixed)))
+        else:
+            _take(number, data, message)
+    lines = [*message.lines(), *(recipient.recipient() for recipient in recipients)]
+    _add_message(lines, message.bodies(), content, sink)
     for index, file in enumerate(files, 1):
         sink.take_member()
-        if file.name:
-            sink.add(f"Attachment: {file.name}", content.place("headers"))
-        if file.data:
-            sink.read_member(content.member(file.name or f"attachment{index}", file.data))
+        names = file.file_names()
+        sink.add(f"Attachment: {' '.join(names)}" if names else "", content.place("headers"))
+        further = [value for number, _, value in file.several if number == _ATTACH_DATA]
+        if data := max([file.data(_ATTACH_DATA), *further], key=len):
+            sink.read_member(content.member(names[0] if names else f"attachment{index}", data))
+
+
+def _take(number: int, data: bytes, found: _Properties) -> None:
+    """Take one attribute of a message or a file."""
+    if number in (_MESSAGE_PROPERTIES, _ATTACHMENT_PROPERTIES):
+        _Reader(data, 0).fill(found)
+    elif number == _CODE_PAGE:
+        found.fixed[_CODE_PAGES[0]] = data[:4]
+    elif number == _DATA:
+        found.take(_ATTACH_DATA, _BINARY, data)
+    elif number in _ATTRIBUTES:
+        found.take(_ATTRIBUTES[number], _STRING8, data.rstrip(b"\0"))
 
 
 def _attributes(content: Content, sink: Sink) -> Iterator[tuple[int, bytes]]:
     """Yield number and bytes of each attribute; where the stream is damaged, up to there."""
     data, at = content.data, 6
-    if not data.startswith(SIGNATURE):
+    if not data.startswith(_SIGNATURE):
         raise ExtractError(FailReason.CORRUPT, "no TNEF signature")
     while at + _HEAD_BYTES <= len(data):
         level, number, _, size = struct.unpack_from("<BHHI", data, at)
@@ -455,127 +418,52 @@ def _attributes(content: Content, sink: Sink) -> Iterator[tuple[int, bytes]]:
         at += size + 2
 
 
-def _fill(files: list[_File], number: int, data: bytes, encoding: str) -> None:
-    if not files:
-        files.append(_File())
-    file = files[-1]
-    if number == _TITLE:
-        file.name = file.name or _narrow(data, encoding)
-    elif number == _DATA:
-        file.data = file.data or data
-    else:
-        for key, kind, value in _properties(data):
-            if key in (_ATTACH_LONG_NAME, _ATTACH_SHORT_NAME) and value:
-                name = _text(kind, value, encoding)
-                file.name = name if key == _ATTACH_LONG_NAME else file.name or name
-            elif key == _ATTACH_DATA:
-                inner = value[_OBJECT_ID_BYTES:] if kind == _OBJECT else value
-                file.data = file.data if len(file.data) > len(inner) else inner
-
-
-def _read_recipients(data: bytes, encoding: str, lines: list[str]) -> None:
-    """Read a table: the number of rows, then the properties of each."""
-    n_rows, at = min(struct.unpack_from("<I", data)[0] if len(data) >= 4 else 0, 5000), 4  # noqa: PLR2004
-    for _ in range(n_rows):
-        reader = _Reader(data, at)
-        found = [
-            _text(kind, value, encoding)
-            for key, kind, value in reader.items()
-            if key in (0x3001, 0x39FE, 0x3003) and kind in (_STRING, _STRING8)
-        ]
-        at = reader.at
-        lines.append("Recipient: " + " ".join(dict.fromkeys(found)))
-
-
-def _read_properties(data: bytes, encoding: str, lines: list[str], bodies: list[str]) -> None:
-    for key, kind, value in _properties(data):
-        if key == _BODY:
-            bodies.append(_text(kind, value, encoding))
-        elif key == _HTML:
-            bodies.append(html_text(_text(_STRING8 if kind == _BINARY else kind, value, encoding)))
-        elif key == _RTF:
-            bodies.append(_rich(value))
-        elif kind == _TIME and key == 0x0039 and len(value) == 8:  # noqa: PLR2004 (sent, a FILETIME)
-            ticks = struct.unpack("<Q", value)[0]
-            if ticks < 2**61:
-                lines.append(f"Date: {_EPOCH + dt.timedelta(microseconds=ticks // 10):%Y-%m-%d}")
-        elif kind in (_STRING, _STRING8):
-            text = _text(kind, value, encoding)
-            if key in _LABELS or " " in text or "@" in text or (key >= _NAMED and is_typed(text)):
-                lines.append(f"{_LABELS[key]}: {text}" if key in _LABELS else text)
-
-
-def _rich(value: bytes) -> str:
-    try:
-        return rtf_text(decompress(value))
-    except ExtractError:
-        return ""
-
-
-def _properties(data: bytes) -> Iterator[tuple[int, int, bytes]]:
-    return _Reader(data, 0).items()
-
-
 class _Reader:
-    """Walks one list of MAPI properties."""
+    """Walks lists of MAPI properties."""
 
     def __init__(self, data: bytes, at: int) -> None:
         self._data = data
-        self.at = at
+        self._at = at
 
-    def items(self) -> Iterator[tuple[int, int, bytes]]:
-        """Yield number, type and bytes of each value; up to the damage, where there is one."""
+    def fill(self, found: _Properties) -> _Properties:
+        """Take the values of one list up to the damage, where there is one."""
         try:
             for _ in range(min(self._number(), _MOST_PROPERTIES)):
-                yield from self._property()
+                self._property(found)
         except (struct.error, IndexError):
-            self.at = len(self._data)
+            self._at = len(self._data)
+        return found
 
-    def _property(self) -> Iterator[tuple[int, int, bytes]]:
-        kind, key = struct.unpack_from("<HH", self._data, self.at)
-        self.at += 4
-        if key >= _NAMED:
+    def _property(self, found: _Properties) -> None:
+        kind, number = struct.unpack_from("<HH", self._data, self._at)
+        self._at += 4
+        if number >= _NAMED:
             self._skip_name()
         plain = kind & ~_MULTIPLE
         is_long = plain in (_STRING, _STRING8, _OBJECT, _BINARY)
-        count = self._number() if kind & _MULTIPLE or is_long else 1
-        for _ in range(min(count, _MOST_PROPERTIES)):
+        for _ in range(min(self._number() if kind & _MULTIPLE or is_long else 1, _MOST_PROPERTIES)):
             size = self._number() if is_long else _SIZES.get(plain, 0)
             if not size and not is_long:
                 raise IndexError
-            yield key, plain, self._data[self.at : self.at + size]
-            self.at += size + -size % 4
+            value = self._data[self._at : self._at + size]
+            if plain == _OBJECT:
+                found.take(number, _BINARY, value[_OBJECT_ID_BYTES:])
+            else:
+                found.take(number, plain, value)
+            self._at += size + -size % 4
 
     def _skip_name(self) -> None:
-        self.at += 16
+        self._at += 16
         if self._number():
             size = self._number()
-            self.at += size + -size % 4
+            self._at += size + -size % 4
         else:
-            self.at += 4
+            self._at += 4
 
     def _number(self) -> int:
-        value: int = struct.unpack_from("<I", self._data, self.at)[0]
-        self.at += 4
+        value: int = struct.unpack_from("<I", self._data, self._at)[0]
+        self._at += 4
         return value
-
-
-def _text(kind: int, value: bytes, encoding: str) -> str:
-    if kind == _STRING:
-        return value.decode("utf-16-le", "replace").strip("\0")
-    return _narrow(value, encoding)
-
-
-def _narrow(data: bytes, encoding: str) -> str:
-    data = data.rstrip(b"\0")
-    try:
-        return data.decode("ascii")
-    except UnicodeDecodeError:
-        pass
-    try:
-        return data.decode(encoding).replace("\r\n", "\n")
-    except (UnicodeDecodeError, LookupError):
-        return decode(data)[0]
 
 
 # Outlook stores (PST) through readpst, where it is installed: one mailbox per folder.
@@ -597,7 +485,8 @@ def read_outlook_store(content: Content, sink: Sink) -> None:
     if content.n_bytes > sink.limits.member_bytes:  # readpst would write that much
         detail = f"{content.n_bytes} bytes, limit {sink.limits.member_bytes}"
         raise ExtractError(FailReason.TOO_LARGE, detail)
-    written = _unpacked_store(content, sink.limits.time_s)
+    with program_runs(content, sink.limits.time_s) as run:
+        written = run("readpst")  # open files that have no name any more
     try:
         if not written.files:
             raise ExtractError(FailReason.CORRUPT, f"{_kind(content)}readpst gave nothing")
@@ -619,16 +508,3 @@ def _kind(content: Content) -> str:
     """
     is_offline = bytes(content.data[8:10]) == _OFFLINE
     return "Outlook offline store (OST), export it to PST from Outlook; " if is_offline else ""
-
-
-def _unpacked_store(content: Content, seconds: float) -> programs.Finished:
-    """Return the mailboxes of a store as open files that have no name any more."""
-    held = None if content.stream is not None else in_memory(content.data)
-    descriptor = content.stream.fileno() if held is None and content.stream is not None else held
-    try:
-        return programs.run("readpst", descriptor, seconds)
-    except subprocess.TimeoutExpired:
-        raise ExtractError(FailReason.TIMED_OUT, "readpst") from None
-    finally:
-        if held is not None:
-            os.close(held)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import islice
 from typing import Any
 
+from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import Content, Sink
-from phiscan.extract.office.compound_file import codec
+from phiscan.extract.office.compound_file import slide_records, workbook_records
 from phiscan.extract.office.storage import (
     FEW_CHARS,
     cells_of,
@@ -43,33 +45,19 @@ _SHARED, _CONTINUE, _NOTE_TEXT = 0x00FC, 0x003C, 0x01B6
 _NAME, _NAME_AT, _BUILT_IN = 0x0018, 15, 0x20
 _FORMAT = 0x041E
 _FORMULA, _TEXT_TOKEN = 0x0006, b"\x17"
-_HEAD = struct.Struct("<HH")
 _SHORTEST = 6  # bytes of a record that can hold a word
 _LITERAL = re.compile(r"\"([^\"]*[^\W\d_]{3,}[^\"]* [^\"]*[^\W\d_]{3,}[^\"]*)\"")  # of two words and more
 _WORKBOOK_MOST_RECORDS = 400_000  # that are searched for text
-
-
-def _records_with_text(stream: bytes) -> Iterator[tuple[int, int, bytes]]:
-    """Yield owner, kind and body of each record that may hold text; a damaged stream ends early.
-
-    The owner is the kind of the last record that is no continuation.
-    """
-    head = _HEAD.unpack_from
-    at, last, owner = 0, len(stream) - _HEAD.size, 0
-    while at <= last:
-        kind, size = head(stream, at)
-        at += 4 + size
-        if kind != _CONTINUE:
-            owner = kind
-        if owner not in _LEFT_OUT and size >= _SHORTEST:
-            yield owner, kind, stream[at - size : at]
 
 
 def record_texts(stream: bytes) -> Iterator[str]:
     """Yield the texts of a stream of records that are no cells; shared strings too, which may be unused."""
     n_records = 0
     shared: list[bytes] = []  # a string that goes on in the next record has its width there once more
-    for owner, kind, body in _records_with_text(stream):
+    for owner, kind, start, size in workbook_records(stream):
+        if owner in _LEFT_OUT or size < _SHORTEST:
+            continue
+        body = stream[start : start + size]
         if owner == _SHARED:
             shared.append(body[1:] if kind == _CONTINUE and body[:1] in b"\0\1" else body)
         elif kind == _NAME:
@@ -141,9 +129,8 @@ _MOST_TEXTS = 500_000
 _FIB_FLAGS, _TABLE_FLAG = 0x0A, 0x0200
 _FIB_BYTES = 0x0600
 _FONTS_AND_STYLES = (0x00A2, 0x0112)  # pairs of place and size in the header: style sheet, fonts
-_LEAF_FONT, _LEAF_TEXTS, _CONTAINER = 0x0FB7, (0x0FA0, 0x0FA8, 0x0FBA), 0x0F
+_LEAF_FONT, _LEAF_TEXTS = 0x0FB7, (0x0FA0, 0x0FA8, 0x0FBA)
 _EMBEDDED = 0x1011
-_MOST_RECORDS = 500_000
 
 
 def add_typed_texts(ole: Any, content: Content, sink: Sink, n_pieces: int) -> None:
@@ -205,19 +192,10 @@ def _word(main: bytes, ole: Any, shown: ShownWords) -> Iterator[str]:
 
 def _slides(stream: bytes) -> Iterator[str]:
     """Yield the texts in the records that hold no text of a slide: alternative texts, drawn titles."""
-    at = 0
-    for _ in range(_MOST_RECORDS):
-        if at + 8 > len(stream):
-            return
-        version, kind, size = struct.unpack_from("<HHI", stream, at)
-        at += 8
-        if version & 0x0F == _CONTAINER:
-            continue  # its records follow
+    for _, _, kind, body in slide_records(stream):
         if kind not in (_LEAF_FONT, _EMBEDDED, *_LEAF_TEXTS):
-            body = stream[at : at + size]
             yield from (text for _, text in wide_runs(body) if is_typed(text.strip()))
             yield from narrow_prose(body)
-        at += size
 
 
 def stream_texts(ole: Any) -> Iterator[str]:
@@ -248,9 +226,6 @@ _FRAME = "\x03VBFrame"
 _FRAME_VALUE = re.compile(r"^\s*(?:Caption|Tag|ControlTipText|Text|Value)\s*=\s*\"([^\"\n]+)\"", re.MULTILINE)
 _PROJECT_VALUE = re.compile(r"^(?:Description|Name|HelpFile)=\"([^\"\n]+)\"", re.MULTILINE)
 _DEFAULT_PROJECTS = frozenset({"VBAProject", "Project", "TemplateProject"})
-# Records of the dir stream.
-_CODE_PAGE, _NAME_RECORD, _STREAM_NAME, _OFFSET, _VERSION = 0x03, 0x19, 0x1A, 0x31, 0x09
-_DESCRIPTIONS = (0x05, 0x1C, 0x0C)
 
 
 def decompress(data: bytes, most: int = _MOST_SOURCE_BYTES) -> bytes:
@@ -322,82 +297,44 @@ def _project(ole: Any, root: tuple[str, ...], entries: list[list[str]]) -> tuple
     """Return the texts of one project, and how many modules have no readable source."""
     lines: list[str] = []
     n_lost, n_left = 0, _MOST_BYTES
-    code_page, modules, described = _directory(_opened_stream(ole, [*root, "VBA", "dir"]))
-    encoding = codec(code_page)
-    lines += [text for text in described if is_typed(text)]
     for entry in entries:
         if tuple(entry[: len(root)]) != root:
             continue
         name = entry[-1]
         if entry[len(root)].upper() != "VBA":
-            lines += _form_texts(name, _opened_stream(ole, entry), encoding)
+            lines += _form_texts(name, _stream(ole, entry))
         elif len(entry) == len(root) + 2 and not _NO_MODULE.fullmatch(name):
-            data = _opened_stream(ole, entry)
-            source = _source(data, modules.get(name.casefold()))
+            data = _stream(ole, entry)
+            source = _source(data)
             n_lost += source is None and bool(data)
             n_left -= len(source or b"")
             if n_left < 0:
                 return lines, n_lost + 1
             shown = "" if _AUTOMATIC_MODULE.fullmatch(name) else f"Module: {name.replace('_', ' ')}"
-            text = (source or b"").decode(encoding, "replace").replace("\r\n", "\n")
+            text = decode(source or b"")[0].replace("\r\n", "\n")
             lines += [shown, _ATTRIBUTE_LINE.sub("", text).strip()]
             if source is None:
                 lines += _runs(data)
     return list(dict.fromkeys(line for line in lines if line)), n_lost
 
 
-def _opened_stream(ole: Any, path: list[str]) -> bytes:
-    try:
-        return bytes(ole.openstream(path).read())
-    except (OSError, ValueError):
-        return b""
-
-
-def _source(data: bytes, offset: int | None) -> bytes | None:
-    """Return the source text of a module from where the directory says, or from where one begins."""
-    begins = [offset] if offset is not None and offset < len(data) else []
-    begins += [match.start() for match in _SOURCE_BEGINS.finditer(data)][:4]
+def _source(data: bytes) -> bytes | None:
+    """Return the source text of a module from where one begins."""
+    begins = [match.start() for match in _SOURCE_BEGINS.finditer(data)][:4]
     for begin in begins or [0]:
-        try:
+        with suppress(ValueError):
             found = decompress(data[begin:])
-        except ValueError:
-            continue
-        if found.strip(b"\0\r\n "):
-            return found
+            if found.strip(b"\0\r\n "):
+                return found
     return None
 
 
-def _directory(packed: bytes) -> tuple[int, dict[str, int], list[str]]:
-    """Return code page, source offsets by stream name, and descriptions in the directory of a project."""
-    code_page, offsets, described, stream = 1252, {}, [], ""
-    try:
-        data = decompress(packed, 1024**2)
-    except ValueError:
-        return code_page, {}, []
-    at = 0
-    while at + 6 <= len(data):
-        kind, size = struct.unpack_from("<HI", data, at)
-        if kind == _VERSION:  # whose size does not count its last field
-            size = 6
-        body = data[at + 6 : at + 6 + size]
-        at += 6 + size
-        if kind == _CODE_PAGE and len(body) == 2:  # noqa: PLR2004 (a short number)
-            code_page = struct.unpack("<H", body)[0]
-        elif kind == _STREAM_NAME:
-            stream = body.decode(codec(code_page), "replace").casefold()
-        elif kind == _OFFSET and len(body) == 4:  # noqa: PLR2004 (a number)
-            offsets[stream] = struct.unpack("<I", body)[0]
-        elif kind in _DESCRIPTIONS and body:
-            described.append(body.decode(codec(code_page), "replace"))
-    return code_page, offsets, described
-
-
-def _form_texts(name: str, data: bytes, encoding: str) -> list[str]:
+def _form_texts(name: str, data: bytes) -> list[str]:
     """Return captions and values of a form or its controls, and descriptions of the project."""
     if name == _FRAME:
-        return _FRAME_VALUE.findall(data.decode(encoding, "replace"))
+        return _FRAME_VALUE.findall(decode(data)[0])
     if name.upper() == "PROJECT":
-        found = _PROJECT_VALUE.findall(data.decode(encoding, "replace"))
+        found = _PROJECT_VALUE.findall(decode(data)[0])
         return [text for text in found if text not in _DEFAULT_PROJECTS]
     return _runs(data) if name in ("f", "o", "x") else []
 

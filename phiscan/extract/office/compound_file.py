@@ -93,6 +93,60 @@ def codec(codepage: int | None) -> str:
         return "cp1252"
 
 
+_RECORD = struct.Struct("<HH")
+_CONTINUED = 0x003C  # the kind of a record that continues the one before it
+_CONTAINER, _LIST_WITH_TEXT, _MOST_DEPTH, _MOST_RECORDS = 0x0F, 0x0FF0, 64, 500_000
+_PLACES = {
+    0x03E8: "presentation",
+    0x03EE: "slide",
+    0x03F0: "notes",
+    0x03F8: "master",
+    _LIST_WITH_TEXT: "slide",  # the outline text of the slides
+    0x2EE0: "comments",
+}
+
+
+def workbook_records(stream: bytes) -> Iterator[tuple[int, int, int, int]]:
+    """Yield owner, kind, offset and size of the bodies of an XLS stream's records; damage ends it early.
+
+    The owner is the kind of the last record that is no continuation.
+    """
+    at, last, owner = 0, len(stream) - _RECORD.size, 0
+    while at <= last:
+        kind, size = _RECORD.unpack_from(stream, at)
+        owner = owner if kind == _CONTINUED else kind
+        at += _RECORD.size
+        yield owner, kind, at, size
+        at += size
+
+
+def slide_records(stream: bytes) -> Iterator[tuple[str, int, int, bytes]]:
+    """Yield place, instance, kind and body of the records of a PPT stream that hold no other records.
+
+    The place is that of the containers around a record, with the offset of a slide; lengths that lead out
+    of a container are cut.
+    """
+    around = [(len(stream), "presentation")]
+    at = 0
+    for _ in range(_MOST_RECORDS):
+        if at + 8 > len(stream):
+            return
+        while at >= around[-1][0]:
+            around.pop()
+        end, place = around[-1]
+        version, kind, size = struct.unpack_from("<HHI", stream, at)
+        after = min(at + 8 + size, end)
+        if version & 0x0F != _CONTAINER:
+            yield place, version >> 4, kind, stream[at + 8 : after]
+            at = max(after, at + 8)
+            continue
+        if len(around) < _MOST_DEPTH and after > at + 8:  # else its records are read as if beside it
+            inner = _PLACES.get(kind, place)
+            is_numbered = kind in _PLACES and kind != _LIST_WITH_TEXT and inner != "presentation"
+            around.append((after, f"{inner}@{at}" if is_numbered else inner))
+        at += 8
+
+
 _SET_AT = 44  # where the offset of the first set stands
 _CODE_PAGE = 1  # the property that says how the texts of a set are written
 _NUMBER, _TEXT, _WIDE = 2, 30, 31

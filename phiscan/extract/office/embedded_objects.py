@@ -21,6 +21,7 @@ _PAYLOADS = ("Package", "CONTENTS", "Contents", "EmbeddedOdf")
 _COMP_OBJ, _EQUATION = "\x01CompObj", b"quation"
 _ZLIB, _LEAST_HEAD = b"\x78", 0x20
 _MAX_NAME_BYTES = 1024
+_UNKNOWN_APPLICATION = "compound file of no known application"
 # Controls of forms and equations: their few texts are runs of characters in known streams.
 _CONTROLS = ("\x03OCXNAME", "Equation Native", "\x03OCXDATA", "\x03PRINT")
 
@@ -45,8 +46,11 @@ def read_ole_object(content: Content, sink: Sink) -> None:
         is_control = any(ole.exists(name) for name in _CONTROLS) or _EQUATION in description
         if not has_macros and (member is None or (is_control and sniff(member.data) == UNKNOWN)):
             member, texts = None, list(stream_texts(ole))
+            if not is_control and not texts:
+                raise ExtractError(FailReason.UNSUPPORTED, _UNKNOWN_APPLICATION)
             if not is_control:
-                _say_what_is_left(content, sink, found=bool(texts))
+                said = f"{_UNKNOWN_APPLICATION}: only the runs of text in it are read"
+                sink.fail(content.locator, FailReason.UNSUPPORTED, said)
     sink.add("\n".join(unshown(texts, "")), content.place("strings"))
     if member is not None:
         sink.take_member()
@@ -68,18 +72,6 @@ def read_active_mime(content: Content, sink: Sink) -> None:
         raise ExtractError(FailReason.CORRUPT, "damaged compressed data")
     sink.take_member()
     sink.read_member(content.member("object", data))
-
-
-def _say_what_is_left(content: Content, sink: Sink, *, found: bool) -> None:
-    """Record that a file of no known application is read by its runs of text only.
-
-    Raises:
-        ExtractError: unsupported; there are none.
-    """
-    said = "compound file of no known application"
-    if not found:
-        raise ExtractError(FailReason.UNSUPPORTED, said)
-    sink.fail(content.locator, FailReason.UNSUPPORTED, f"{said}: only the runs of text in it are read")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,16 +10,29 @@ import os
 import re
 import struct
 import subprocess
+import time
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from phiscan.errors import ExtractError
 from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import Content, Inflating, Sink
+from phiscan.extract.core.file_type import sniff
+from phiscan.extract.core.unsupported import read_strings
 from phiscan.extract.office.binary_texts import add_typed_texts, read_macros
-from phiscan.extract.office.compound_file import decrypted, is_cut, is_encrypted, open_ole, properties_text
+from phiscan.extract.office.compound_file import (
+    decrypted,
+    is_cut,
+    is_encrypted,
+    open_ole,
+    properties_text,
+    slide_records,
+    workbook_records,
+)
 from phiscan.extract.office.storage import embedded_storages
 from phiscan.model import FailReason
 from phiscan.sandbox import programs
@@ -36,7 +49,7 @@ _STARTS = (b"\x89PNG", b"\xff\xd8\xff", b"II*\0", b"MM\0*")
 _HEADER_BYTES, _MAX_PREFIX = 8, 40
 _METAFILE_HEADER = 34  # sizes and the way of compression, after one or two identifiers of 16 bytes
 _BITMAP_HEADER = b"\x28\0\0\0"
-_DRAWING_GROUP, _CONTINUE = 0x00EB, 0x003C
+_DRAWING_GROUP = 0x00EB
 _DRAWING_GROUP_MARK = struct.pack("<H", _DRAWING_GROUP)
 _STREAMS = ("Pictures", "Data", "WordDocument")
 
@@ -45,17 +58,17 @@ Inflate = Callable[[bytes], bytes]
 
 def picture_members(ole: Any, content: Content, sink: Sink) -> Iterator[Content]:
     """Yield the pictures of an opened legacy file as members, ``picture1``; damage is recorded."""
-
-    def inflate(data: bytes) -> bytes:
-        return sink.unpack(Inflating(data), len(data))
-
     number = 0
     with sink.part(content.place("pictures"), OSError, ValueError, struct.error, zlib.error):
         for stream in _picture_streams(ole):
-            for picture in blips(stream, inflate):
+            for picture in blips(stream, partial(_inflated, sink)):
                 number += 1
                 sink.take_member()
                 yield content.member(f"picture{number}", picture)
+
+
+def _inflated(sink: Sink, data: bytes) -> bytes:
+    return sink.unpack(Inflating(data), len(data))
 
 
 def _picture_streams(ole: Any) -> Iterator[bytes]:
@@ -69,18 +82,10 @@ def _picture_streams(ole: Any) -> Iterator[bytes]:
 
 def _drawing_group(stream: bytes) -> bytes:
     """Join the pieces of a workbook's pictures: a record holds no more than 8,224 bytes."""
-    pieces = []
-    inside = False
-    at = 0
     if _DRAWING_GROUP_MARK not in stream:
         return b""
-    while at + 4 <= len(stream):
-        kind, size = struct.unpack_from("<HH", stream, at)
-        inside = kind == _DRAWING_GROUP or (inside and kind == _CONTINUE)
-        if inside:
-            pieces.append(stream[at + 4 : at + 4 + size])
-        at += 4 + size
-    return b"".join(pieces)
+    records = workbook_records(stream)
+    return b"".join(stream[at : at + size] for owner, _, at, size in records if owner == _DRAWING_GROUP)
 
 
 def blips(stream: bytes, inflate: Inflate) -> Iterator[bytes]:
@@ -275,10 +280,6 @@ def _parts(ole: Any, *, is_word: bool) -> list[tuple[str, str]]:
 
 def _objects(ole: Any, content: Content, sink: Sink, *, is_word: bool) -> list[bytes]:
     """Return the files that other applications embedded; where they cannot be read is recorded."""
-
-    def inflate(data: bytes) -> bytes:
-        return sink.unpack(Inflating(data), len(data))
-
     found: list[bytes] = []
     with sink.part(content.place("objects"), OSError, ValueError, struct.error, zlib.error):
         if is_word:
@@ -287,87 +288,100 @@ def _objects(ole: Any, content: Content, sink: Sink, *, is_word: bool) -> list[b
                     sink.take_member()
                     found.append(ole.openstream(entry).read())
         else:
-            for data in objects(ole, inflate):
+            for data in objects(ole, partial(_inflated, sink)):
                 sink.take_member()
                 found.append(data)
     return found
 
 
+Run = Callable[..., programs.Finished]
+_DOCUMENTS = {
+    "application/vnd.wordperfect": "wpd2text",
+    "application/vnd.ms-works": "wps2text",
+    "application/x-mswrite": "wps2text",
+}
+BY_PROGRAM_TYPES = frozenset(_DOCUMENTS)
+
+
+@contextmanager
+def program_runs(content: Content, seconds: float) -> Iterator[Run]:
+    """Give a function that runs programs on a file in memory, never on a disk, within one limit of time.
+
+    The function raises ExtractError: timed_out.
+    """
+    descriptor = in_memory(content.data) if content.stream is None else content.stream.fileno()
+    ends = time.monotonic() + seconds
+
+    def run(job: str, **values: str) -> programs.Finished:
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        try:
+            return programs.run(job, descriptor, max(ends - time.monotonic(), 0.01), **values)
+        except subprocess.TimeoutExpired:
+            raise ExtractError(FailReason.TIMED_OUT, job) from None
+
+    try:
+        yield run
+    finally:
+        if content.stream is None:
+            os.close(descriptor)
+
+
 def external_text(program: str, data: bytes) -> str:
-    """Return what ``program`` prints for a file in memory: it never lies on a disk.
+    """Return what ``program`` prints for a file.
 
     Raises:
         ExtractError: unsupported (the program is missing), corrupt or timed_out.
     """
     if not programs.is_installed(program):
         raise ExtractError(FailReason.UNSUPPORTED, f"needs {program}, which is not installed")
-    descriptor = in_memory(data)
-    try:
-        done = programs.run(program, descriptor, _SECONDS)
-    except subprocess.TimeoutExpired:
-        raise ExtractError(FailReason.TIMED_OUT, program) from None
-    finally:
-        os.close(descriptor)
+    with program_runs(Content(data, ""), _SECONDS) as run:
+        done = run(program)
     text = done.output.decode("utf-8", "replace").replace("\f", "\n")
     if done.status and not text.strip():
         raise ExtractError(FailReason.CORRUPT, f"{program} gave nothing")
     return text
 
 
-_CONTAINER = 0x0F
+def read_by_program(content: Content, sink: Sink) -> None:
+    """Add the text of a WordPerfect, Works or Write document by wpd2text or wps2text.
+
+    Raises:
+        ExtractError: unsupported, where not even a run of text is found; timed_out.
+    """
+    media_type = sniff(content.data, content.name)
+    job = _DOCUMENTS[media_type]
+    if not programs.is_installed(job):
+        read_strings(content, media_type, sink, f"needs {job}, which is not installed")
+        return
+    with program_runs(content, sink.limits.time_s) as run:
+        done = run(job)
+    text = done.output.decode("utf-8", "replace").strip()
+    if not text:
+        read_strings(content, media_type, sink, f"damaged or of a version that {job} does not know")
+        return
+    sink.add(text, content.locator)
+    if done.status:
+        sink.fail(content.locator, FailReason.CORRUPT, f"{job} read a part of it")
+
+
 _TEXT_CHARS, _TEXT_BYTES, _CSTRING = 0x0FA0, 0x0FA8, 0x0FBA
-_PLACES = {
-    0x03E8: "presentation",
-    0x03EE: "slide",
-    0x03F0: "notes",
-    0x03F8: "master",
-    0x0FF0: "slide",  # the outline text of the slides, in the list of slides
-    0x2EE0: "comments",
-}
-_LIST_WITH_TEXT = 0x0FF0
 _OBJECT = 0x1011  # ExOleObjStg, deflated when its instance is 1
-_MAX_DEPTH = 64
 
 
 def atoms(ole: Any) -> list[tuple[str, str]]:
     """Return ``(place, text)`` per slide, notes page and master; also what fast saving kept."""
-    stream = ole.openstream("PowerPoint Document").read()
     gathered: dict[str, list[str]] = {}
-    for place, text in _walk(stream, 0, len(stream), "presentation", 0):
-        cleaned = text.replace("\r", "\n").replace("\x0b", "\n").replace("\0", "").strip()
-        if cleaned and not cleaned.startswith("___PPT"):  # the names of binary tags
-            gathered.setdefault(place, []).append(cleaned)
-    return [(place, "\n".join(lines)) for place, lines in gathered.items() if lines]
+    for place, _, kind, body in slide_records(ole.openstream("PowerPoint Document").read()):
+        if kind in (_TEXT_CHARS, _CSTRING, _TEXT_BYTES):
+            text = body.decode("latin-1" if kind == _TEXT_BYTES else "utf-16-le", "replace")
+            cleaned = text.replace("\r", "\n").replace("\x0b", "\n").replace("\0", "").strip()
+            if cleaned and not cleaned.startswith("___PPT"):  # the names of binary tags
+                gathered.setdefault(place, []).append(cleaned)
+    return [(place, "\n".join(lines)) for place, lines in gathered.items()]
 
 
 def objects(ole: Any, inflate: Callable[[bytes], bytes]) -> Iterator[bytes]:
     """Yield the compound files of embedded objects; ``inflate`` unpacks within the budget."""
-    stream = ole.openstream("PowerPoint Document").read()
-    at = 0
-    while at + 8 <= len(stream):
-        version, kind, size = struct.unpack_from("<HHI", stream, at)
-        body = stream[at + 8 : at + 8 + size] if kind == _OBJECT else b""
-        if body:
-            yield inflate(body[4:]) if version >> 4 else body
-        at += 8 + size
-
-
-def _walk(stream: bytes, start: int, end: int, place: str, depth: int) -> Iterator[tuple[str, str]]:
-    """Walk the records; a container's records lie inside it. Depth is bounded, damaged lengths are cut."""
-    at = start
-    while at + 8 <= end:
-        version, kind, size = struct.unpack_from("<HHI", stream, at)
-        body, after = at + 8, min(at + 8 + size, end)
-        if version & 0x0F == _CONTAINER:
-            if depth >= _MAX_DEPTH:
-                after = body  # its records are read as if they were beside it
-            else:
-                inner = _PLACES.get(kind, place)
-                if kind in _PLACES and kind != _LIST_WITH_TEXT:
-                    inner = f"{inner}@{at}" if inner != "presentation" else inner
-                yield from _walk(stream, body, after, inner, depth + 1)
-        elif kind in (_TEXT_CHARS, _CSTRING):
-            yield place, stream[body:after].decode("utf-16-le", "replace")
-        elif kind == _TEXT_BYTES:
-            yield place, stream[body:after].decode("latin-1")
-        at = after
+    for _, instance, kind, body in slide_records(ole.openstream("PowerPoint Document").read()):
+        if kind == _OBJECT and body:
+            yield inflate(body[4:]) if instance else body

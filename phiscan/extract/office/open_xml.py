@@ -1,8 +1,12 @@
-"""Word documents: the whole package walked, so that nothing a reader sees is lost."""
+"""Zipped documents: Word, PowerPoint, OpenDocument and EPUB; which parts are read, in what order, and how."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from typing import Any
+
+from lxml import etree
 
 from phiscan.errors import ExtractError
 from phiscan.extract.core.charset import decode
@@ -12,147 +16,190 @@ from phiscan.extract.office.runs import paragraphs_text
 from phiscan.extract.structured.html import html_text, read_inline_files
 from phiscan.model import FailReason
 
-# Parts with text, in the order in which they are read; the body is found by exclusion of the others.
-_PARTS = (
-    "header",
-    "document",
-    "footnotes",
-    "endnotes",
-    "footer",
-    "comments",
-    "glossary",
-    "diagrams/data",
-    "charts/",
+Row = tuple[str, str, Callable[[Any], str]]  # names of parts, their place, and what gives the text of a root
+_BLOCKS = frozenset(
+    {
+        "p",
+        "h",
+        "table-row",
+        "list-item",
+        "annotation",
+        "note",
+        "page",
+        "header",
+        "footer",
+        "frame",
+        "text-box",
+    }
 )
-_NO_TEXT = (
-    "styles",
-    "settings",
-    "fonttable",
-    "theme",
-    "websettings",
-    "numbering",
-    "people",
-    "_rels",
-    "stylesw",
+_CELLS = frozenset({"table-cell", "covered-table-cell"})
+_SKIPPED = frozenset(
+    {"automatic-styles", "font-face-decls", "scripts", "settings", "binary-data", "styles", "forms-config"}
 )
+# Cells whose text the reader of cells joins without a blank, or does not give, as they declare no type.
+_BROKEN_CELLS = etree.XPath(
+    "//*[local-name() = 'table-cell'][*[local-name() = 'p']]"
+    "[*/*[local-name() = 'tab' or local-name() = 'line-break'] or not(@*[local-name() = 'value-type'])]"
+)
+_MAX_SPACES = 100
+
+
+def flowing_text(root: Any) -> str:
+    """Return the text of an OpenDocument part: paragraphs on lines, cells apart by a tab; iterative."""
+    pieces: list[str] = []
+    stack: list[tuple[Any, bool]] = [(root, False)]
+    while stack:
+        element, leaving = stack.pop()
+        name = local_name(element)
+        if leaving:
+            pieces.append("\t" if name in _CELLS else "\n" if name in _BLOCKS else "")
+            pieces.append(element.tail or "")
+            continue
+        if not name or name in _SKIPPED:
+            pieces.append(element.tail or "")
+            continue
+        if name == "s":
+            pieces.append(" " * min(_integer(element), _MAX_SPACES))
+        elif name in ("tab", "line-break"):
+            pieces.append("\t" if name == "tab" else "\n")
+        elif name in _BLOCKS and pieces and not pieces[-1].endswith(("\n", "\t")):
+            pieces.append("\n")
+        pieces.append(element.text or "")
+        stack.append((element, True))
+        stack.extend((child, False) for child in reversed(element))
+    lines = (line.strip() for line in "".join(pieces).split("\n"))
+    return "\n".join(line for line in lines if line)
+
+
+def _integer(element: Any) -> int:
+    value = next((v for k, v in element.attrib.items() if k.endswith("}c")), "1")
+    return int(value) if value.isdecimal() else 1
+
+
+def _named_values(root: Any) -> str:
+    lines = []
+    for element in root.iter():
+        text = (element.text or "").strip()
+        if text and local_name(element) not in ("generator", "editing-cycles", "editing-duration"):
+            label = next((v for k, v in element.attrib.items() if k.endswith("}name")), local_name(element))
+            lines.append(f"{label}: {text}")
+    return "\n".join(lines)
+
+
+def _authors(root: Any) -> str:
+    return "\n".join(element.get("name", "") for element in root)
+
+
+def _noted(root: Any) -> str:
+    """Return what a sheet holds beside its cells: notes and texts in shapes."""
+    names = ("annotation", "custom-shape", "text-box")
+    return "\n".join(flowing_text(element) for element in root.iter() if local_name(element) in names)
+
+
+_WORD_PART = r"word/(?!.*(?:styles|settings|fonttable|theme|numbering|people|_rels))(?:.*/)?"
+_WORD: tuple[Row, ...] = (
+    (rf"{_WORD_PART}(header[^/]*)\.xml", r"\1", paragraphs_text),
+    (rf"{_WORD_PART}document\.xml", "body", paragraphs_text),
+    (rf"{_WORD_PART}((?:foot|end)notes[^/]*|footer[^/]*|comments[^/]*)\.xml", r"\1", paragraphs_text),
+    (rf"{_WORD_PART}([^/]*)\.xml", r"\1", paragraphs_text),
+)
+# A layout's text is a prompt that nobody has filled in.
+_SLIDES: tuple[Row, ...] = (
+    (r"ppt/slides/slide(\d*)[^/]*\.xml", r"slide\1", paragraphs_text),
+    (r"ppt/notesslides/notesslide(\d*)[^/]*\.xml", r"notes\1", paragraphs_text),
+    (r"ppt/comments/.*?(\d*)\.xml", r"comment\1", paragraphs_text),
+    (r"ppt/diagrams/data(\d*)[^/]*\.xml", r"diagram\1", paragraphs_text),
+    (r"ppt/charts/chart.*?(\d*)\.xml", r"chart\1", paragraphs_text),
+    (r"ppt/slidemasters/slidemaster(\d*)[^/]*\.xml", r"master\1", paragraphs_text),
+    (r"ppt/slidelayouts/slidelayout(\d*)[^/]*\.xml", r"layout\1", paragraphs_text),
+    (r"ppt/handoutmasters/.*?(\d*)\.xml", r"handout\1", paragraphs_text),
+    (r"ppt/notesmasters/.*?(\d*)\.xml", r"notesmaster\1", paragraphs_text),
+    (r"ppt/commentauthors.*\.xml", "authors", _authors),
+)
+_TEXT: tuple[Row, ...] = (
+    (r"content\.xml", "body", flowing_text),
+    (r"styles\.xml", "styles", flowing_text),
+    (r"meta\.xml", "properties", _named_values),
+    (r"(?!META-INF|Configurations|Thumbnails|Pictures|Basic)(.*)/content\.xml", r"\1", flowing_text),
+)
+_SHEETS: tuple[Row, ...] = ((r"content\.xml", "notes", _noted), *_TEXT[1:])
 
 
 def read_word(content: Content, sink: Sink) -> None:
     """Add the body, headers, notes, comments, text boxes, tracked changes, properties, embedded files."""
-    package = Package(content, sink)
-    parts = [name for name in package.names if _has_text(name)]
-    if not parts:
-        raise ExtractError(FailReason.CORRUPT, "no document part")
-    for name in sorted(parts, key=_order):
-        root = package.parse(name)
-        if root is not None:
-            place = name.rpartition("/")[2].removesuffix(".xml")
-            sink.add(paragraphs_text(root), content.place("body" if place == "document" else place))
-    sink.add(properties_text(package), content.place("properties"))
-    for member in package.members():
-        sink.read_member(member)
-
-
-def _has_text(name: str) -> bool:
-    lowered = name.lower()
-    if not lowered.startswith("word/") or not lowered.endswith(".xml"):
-        return False
-    return not any(part in lowered for part in _NO_TEXT)
-
-
-def _order(name: str) -> tuple[int, str]:
-    lowered = name.lower()
-    rank = next((index for index, part in enumerate(_PARTS) if f"/{part}" in lowered), 1)
-    return rank, name
-
-
-# PowerPoint presentations: slides in order, notes, comments, masters, diagrams, embedded files.
-
-# Part folder and how its place is called; a layout's text is a prompt that nobody has filled in.
-_FOLDERS = (
-    ("ppt/slides/slide", "slide"),
-    ("ppt/notesslides/notesslide", "notes"),
-    ("ppt/comments/", "comment"),
-    ("ppt/diagrams/data", "diagram"),
-    ("ppt/charts/chart", "chart"),
-    ("ppt/slidemasters/slidemaster", "master"),
-    ("ppt/slidelayouts/slidelayout", "layout"),
-    ("ppt/handoutmasters/", "handout"),
-    ("ppt/notesmasters/", "notesmaster"),
-    ("ppt/commentauthors", "authors"),
-)
-_NUMBER = re.compile(r"(\d+)\.xml$")
+    _read(Package(content, sink), _WORD, "no document part")
 
 
 def read_slides(content: Content, sink: Sink) -> None:
     """Add one segment per slide ``#slide3``, then everything else."""
-    package = Package(content, sink)
-    parts = [(*_place(name), name) for name in package.names]
-    wanted = sorted(part for part in parts if part[0] < len(_FOLDERS))
-    if not wanted:
-        raise ExtractError(FailReason.CORRUPT, "no presentation part")
-    for rank, number, name in wanted:
+    _read(Package(content, sink), _SLIDES, "no presentation part")
+
+
+def read_opendocument(content: Content, sink: Sink) -> None:
+    """Add the body, headers and footers, metadata, and read embedded objects as members."""
+    _read(Package(content, sink), _TEXT, "no content part")
+
+
+def read_sheet_parts(package: Package, *, cells: bool) -> bool:
+    """Add a spreadsheet's notes, headers, metadata and objects; with ``cells`` its whole text too."""
+    root = package.parse("content.xml")
+    if root is not None and not cells:
+        package.values += [line for cell in _BROKEN_CELLS(root) for line in flowing_text(cell).split("\n")]
+    _read(package, _TEXT if cells else _SHEETS, "no content part")
+    return root is not None and cells
+
+
+def _read(package: Package, table: tuple[Row, ...], missing: str) -> None:
+    """Add the parts of a document by a table, then its properties and members.
+
+    Raises:
+        ExtractError: encrypted; corrupt, where none of its parts is there.
+    """
+    manifest = "META-INF/manifest.xml"
+    if manifest in package.names and b"encryption-data" in package.read(manifest):
+        raise ExtractError(FailReason.ENCRYPTED)
+    if not read_parts(package, table):
+        raise ExtractError(FailReason.CORRUPT, missing)
+    package.sink.add(properties_text(package), package.content.place("properties"))
+    for member in package.members():
+        package.sink.read_member(member)
+
+
+def read_parts(package: Package, table: tuple[Row, ...]) -> int:
+    """Add the parts that a table names, in its order, those of one row by their number; return how many."""
+    found = []
+    for name in package.names:
+        matches = (re.fullmatch(pattern, name, re.IGNORECASE) for pattern, _, _ in table)
+        rank, match = next(((rank, match) for rank, match in enumerate(matches) if match), (0, None))
+        if match is not None:
+            number = re.search(r"(\d+)\.xml$", name)
+            found.append((rank, int(number[1]) if number else 0, name, match.expand(table[rank][1])))
+    for rank, _, name, place in sorted(found):
         root = package.parse(name)
         if root is not None:
-            place = f"{_FOLDERS[rank][1]}{number or ''}"
-            text = paragraphs_text(root)
-            if place == "authors":
-                text = "\n".join(element.get("name", "") for element in root)
-            sink.add(text, content.place(place))
-    sink.add(properties_text(package), content.place("properties"))
-    for member in package.members():
-        sink.read_member(member)
+            package.sink.add(table[rank][2](root), package.content.place(place))
+    return len(found)
 
-
-def _place(name: str) -> tuple[int, int]:
-    """Return the rank of a part's folder and the number in its name."""
-    lowered = name.lower()
-    rank = next(
-        (index for index, (folder, _) in enumerate(_FOLDERS) if lowered.startswith(folder)), len(_FOLDERS)
-    )
-    number = _NUMBER.search(lowered)
-    if not lowered.endswith(".xml"):
-        rank = len(_FOLDERS)
-    return rank, int(number.group(1)) if number else 0
-
-
-# EPUB books: the chapters as web pages, and the metadata.
 
 _PAGES = (".xhtml", ".html", ".htm", ".xml")
 
 
 def read_book(content: Content, sink: Sink) -> None:
-    """Add one segment per page, in the order of the package."""
+    """Add one segment per page of a book, in the order of the package, and the metadata."""
     package = Package(content, sink)
     for name in package.names:
         lowered = name.lower()
         if not lowered.endswith((*_PAGES, ".opf", ".ncx")) or lowered.startswith("meta-inf/"):
             continue
-        try:
+        with sink.part(content.place(name)):
             data = package.read(name)
-        except ExtractError as error:
-            sink.fail(content.place(name), FailReason(error.reason), error.detail)
-            continue
-        if lowered.endswith((".opf", ".ncx")):
-            sink.add(_metadata(data), content.place("properties"))
-        else:
-            html = decode(data)[0]
-            sink.add(html_text(html), content.place(name.rpartition("/")[2]))
-            read_inline_files(html, content, sink)
+            if lowered.endswith((".opf", ".ncx")):
+                root, damage = parse_damaged(data)
+                text = _named_values(root) if root is not None and damage is None else decode(data)[0]
+                sink.add(text, content.place("properties"))
+            else:
+                html = decode(data)[0]
+                sink.add(html_text(html), content.place(name.rpartition("/")[2]))
+                read_inline_files(html, content, sink)
     for member in package.members():
         sink.read_member(member)
-
-
-def _metadata(data: bytes) -> str:
-    """Return the Dublin Core fields and the titles of the table of contents."""
-    root, damage = parse_damaged(data)
-    if root is None:
-        return ""
-    lines = [
-        f"{local_name(element)}: {' '.join(element.text.split())}"
-        for element in root.iter()
-        if isinstance(element.tag, str) and element.text and element.text.strip()
-    ]
-    if damage is not None:
-        lines.append(decode(data)[0])
-    return "\n".join(lines)

@@ -315,7 +315,8 @@ def _damage(data: bytes, root: Any, names: set[str]) -> ExtractError | None:
     if names:
         return ExtractError(FailReason.CORRUPT, "XML entity that is not declared")
     prologue = data[:_PROLOGUE_BYTES].replace(b"\0", b"")  # as ASCII, also where it is UTF-16
-    if _INTERNAL_SUBSET.search(prologue) or next(root.iter(etree.Entity), None) is not None:
+    is_declared = b"<!DOCTYPE" in prologue  # else there are no other entities than those above
+    if is_declared and (_INTERNAL_SUBSET.search(prologue) or next(root.iter(etree.Entity), None) is not None):
         return ExtractError(FailReason.UNSUPPORTED, "XML declarations and entities are not expanded")
     return None
 

@@ -133,7 +133,6 @@ _TECHNICAL = re.compile(
     r"\{?[0-9A-Fa-f]{8}-|\.{1,2}/|ppaction:|\[\d+\]!|https?://(?:schemas|www\.w3|purl)\.|urn:|[\w-]+\s*:\s*[^;:]+;|#REF!"
     r"|[\d\s.,:%-]+$|(?:val|sum|prod|if|mid|pin|\+-|\*/)\s"
 )
-_WORDY = etree.XPath("//@*[contains(., ' ')]")
 _QUOTED_WORDS = re.compile(rb'="([^"<> ]*+ [^"<>]*+)"')
 _APOSTROPHES = re.compile(rb"='([^'<> ]*+ [^'<>]*+)'")
 _ELEMENT_NAME = re.compile(rb"<(?:[\w.-]+:)?([\w.-]+)")
@@ -154,27 +153,24 @@ _ALL_TEXTS = etree.XPath(
 def part_values(root: Any, data: bytes) -> list[str]:
     """Return the values of one part that neither its reader nor a page shows, in document order."""
     found: list[str] = []
-    is_wide = b"\0" in data[:8]
-    if is_wide or _OTHER_TEXT.search(data):
+    if b"\0" in data[:8]:  # UTF-16
+        data = etree.tostring(root, encoding="utf-8")
+    if _OTHER_TEXT.search(data):
         for value in _ALL_TEXTS(root):
             found += _text_values(value)
-    names = _TYPED_NAME.findall(data.replace(b"\0", b"") if is_wide else data)
-    if is_wide:
-        found += [shown for value in _WORDY(root) if (shown := _parsed_attribute(value))]
-    if names:
+    if names := _TYPED_NAME.findall(data):
         typed = sorted({(one or other).decode("ascii") for one, other in names})
         found += _of_elements(root, [name for name in typed if name in TYPED_ELEMENTS])
         found += _of_attributes(root, [name for name in typed if name in TYPED_ATTRIBUTES])
-    if not is_wide:
-        found += _quoted_words(data, _QUOTED_WORDS)
-        if b"%" in data and b"%20" in data:  # one sign is looked for in no time
-            found += [html.unescape(raw.decode("utf-8", "replace")) for raw in _CODED_ADDRESS.findall(data)]
-        if b"&" in data and b"&quot;" in data:
-            formulas = (raw.decode("utf-8", "replace") for raw in _FORMULA_ATTRIBUTE.findall(data))
-            literals = (literal for one in formulas for literal in _QUOTED.findall(html.unescape(one)))
-            found += [literal.strip() for literal in literals if is_said(literal)]
-        if b"'" in data and b"='" in data:
-            found += _quoted_words(data, _APOSTROPHES)
+    found += _quoted_words(data, _QUOTED_WORDS)
+    if b"%" in data and b"%20" in data:  # one sign is looked for in no time
+        found += [html.unescape(raw.decode("utf-8", "replace")) for raw in _CODED_ADDRESS.findall(data)]
+    if b"&" in data and b"&quot;" in data:
+        formulas = (raw.decode("utf-8", "replace") for raw in _FORMULA_ATTRIBUTE.findall(data))
+        literals = (literal for one in formulas for literal in _QUOTED.findall(html.unescape(one)))
+        found += [literal.strip() for literal in literals if is_said(literal)]
+    if b"'" in data and b"='" in data:
+        found += _quoted_words(data, _APOSTROPHES)
     return list(dict.fromkeys(found))
 
 

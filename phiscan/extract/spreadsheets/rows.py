@@ -8,6 +8,7 @@ without one, are written as ``value | value``, or as ``label: value`` where the 
 from __future__ import annotations
 
 import csv
+import datetime as dt
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -15,8 +16,12 @@ from itertools import islice
 from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.core.labels import is_label, pair
+from phiscan.model import FailReason
 
 SEPARATOR = " | "
+MOST_CELL = 1_000_000  # characters
+ROWS_AT_ONCE = 200  # of a database
+_LARGEST_WHOLE = 1e16
 _LOOK_AHEAD = 30  # rows read to find the header
 _HEADER_WITHIN = 12  # the header is among this many rows that hold anything
 _MAX_FORM_CELLS = 12  # a wider row is not a form of labels and values
@@ -64,6 +69,52 @@ def lay_out(rows: Iterable[Row]) -> Iterator[tuple[int, str]]:
 def unescaped(cell: str) -> str:
     """Return a text without the escapes of characters that XML cannot hold, ``_x000D_``."""
     return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), cell) if "_x" in cell else cell
+
+
+def cell_text(value: object) -> str:
+    """Return a value as a person sees it, on one line; nothing for what is missing.
+
+    >>> cell_text(40718823.0), cell_text(dt.datetime(1951, 3, 14)), cell_text(float("nan"))
+    ('40718823', '1951-03-14', '')
+    """
+    if value is None or value != value:  # noqa: PLR0124 (not a number)
+        return ""
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() and abs(value) < _LARGEST_WHOLE else repr(value)
+    if isinstance(value, dt.datetime):
+        return value.date().isoformat() if value.time() == dt.time(0) else value.isoformat(" ")
+    return " ".join(str(value)[:MOST_CELL].split())
+
+
+def row_text(labels: Sequence[str], row: Sequence[object]) -> str:
+    """Return one row, ``Name: Okafor | Age: 61``; cells without a value are left out."""
+    cells = ((label, cell_text(value)) for label, value in zip(labels, row, strict=False))
+    return SEPARATOR.join(f"{label}: {text}" if label else text for label, text in cells if text)
+
+
+def add_rows(  # noqa: PLR0917 (rows and where they lie)
+    rows: Iterable[Sequence[object]],
+    labels: Sequence[str],
+    content: Content,
+    sink: Sink,
+    first: int = 1,
+    within: str = "",
+) -> int:
+    """Add rows as segments ``#row1``, ``#row201``; return the number of the row after the last.
+
+    How much of the cells that are longer than the limit is not read is recorded.
+    """
+    source = iter(rows)
+    while block := list(islice(source, ROWS_AT_ONCE)):
+        lines = (row_text(labels, row) for row in block)
+        place = content.place(f"{within}row{first}")
+        sink.add("\n".join(line for line in lines if line), place)
+        if n_chars := sum(
+            max(len(value) - MOST_CELL, 0) for row in block for value in row if isinstance(value, str)
+        ):
+            sink.fail(place, FailReason.TOO_LARGE, f"{n_chars} characters of long cells are not read")
+        first += len(block)
+    return first
 
 
 def has_header(rows: Sequence[Row]) -> bool:

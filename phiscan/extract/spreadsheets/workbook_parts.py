@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import html
 import re
-import struct
-import sys
-import zipfile
-import zlib
 from collections.abc import Iterator
-from typing import Any, BinaryIO, Literal
+from typing import Any
 
+from phiscan.extract.core.unsupported import strings as runs_of_text
+from phiscan.extract.office.open_xml import read_parts
 from phiscan.extract.office.package import Package, local_name, parse_damaged, properties_text
 from phiscan.extract.office.part_values import is_said, part_values
 from phiscan.extract.office.runs import paragraphs_text
-from phiscan.extract.spreadsheets.rows import SEPARATOR, Row, lay_out, unescaped
+from phiscan.extract.spreadsheets.rows import SEPARATOR, lay_out
+from phiscan.extract.spreadsheets.sheet_xml import CELL_PARTS, Cells
 from phiscan.model import FailReason
 
 _DEFINITION = re.compile(r"xl/pivotcache/pivotcachedefinition(\d*)\.xml", re.IGNORECASE)
@@ -102,33 +101,30 @@ def _read_link(package: Package, name: str) -> None:
         package.sink.add(lines, package.content.place(name.rpartition("/")[2].removesuffix(".xml")))
 
 
-_TEXT_PARTS = ("xl/comments", "xl/threadedcomments", "xl/drawings/drawing", "xl/charts/", "xl/diagrams/data")
+_BESIDE = (
+    r"xl/(?=comments|threadedcomments|drawings/drawing|charts/|diagrams/data)(?:.*/)?([^/]*)\.xml",
+    r"\1",
+    paragraphs_text,
+)
 _HEADER_FOOTER = re.compile(rb"<(?:\w+:)?headerFooter\b[^>]*>(.*?)</(?:\w+:)?headerFooter>", re.DOTALL)
 _MOST_SHEET_BYTES = 64 * 1024**2  # of a sheet in which headers and footers are looked for
 _BETWEEN_TAGS = re.compile(rb">([^<]+)<")
 _HEADER_CODES = re.compile(r"&(?:\"[^\"]*\"|[A-Z]|\d+)")
 
 
-def read_parts(package: Package, *, cells: bool) -> bool:
+def read_workbook_parts(package: Package, *, cells: bool) -> bool:
     """Add what calamine leaves out; with ``cells`` the shared strings too, because it read nothing."""
     content, sink = package.content, package.sink
     found = False
     if cells:
-        found = _read_cells(package, _sheets(package)) or read_binary_cells(package)
+        found = _read_cells(package, _sheets(package))
     elif lost := _unlisted(package):
         _read_cells(package, lost)
+    read_parts(package, (_BESIDE,))
     for name in package.names:
-        lowered = name.lower()
-        if lowered.endswith(".xml") and lowered.startswith(_TEXT_PARTS):
-            root = package.parse(name)
-            if root is not None:
-                text = paragraphs_text(root)
-                sink.add(text, content.place(name.rpartition("/")[2].removesuffix(".xml")))
-        elif (
-            lowered.startswith(("xl/worksheets/", "xl/chartsheets/", "xl/dialogsheets/"))
-            and lowered.endswith(".xml")
-            and _is_small(package, name, "headers, footers and literals of formulas")
-        ):
+        is_sheet = name.lower().startswith(("xl/worksheets/", "xl/chartsheets/", "xl/dialogsheets/"))
+        is_markup = is_sheet and name.lower().endswith(".xml")
+        if is_markup and _is_small(package, name, "headers, footers and literals of formulas"):
             _headers_footers(package, name)
     read_caches(package)
     for name in package.names:
@@ -172,28 +168,24 @@ def _unlisted(package: Package) -> list[str]:
 
 def _read_cells(package: Package, sheets: list[str]) -> bool:
     """Read the cells of sheets by hand: of a workbook that calamine refuses, and what none refers to."""
-    strings: list[str] = []
-    for name in package.names:
-        if name.lower().endswith("sharedstrings.xml"):
-            root = package.parse(name)
-            if root is not None:
-                strings = [_plain(item) for item in root if local_name(item) == "si"]
     found = False
     _titles(package)
+    parts = {name.lower().rpartition("/")[2]: name for name in package.names}
+    roots = [package.parse(parts[name]) if name in parts else None for name in CELL_PARTS]
+    cells = Cells.of(*(root.iter() if root is not None else () for root in roots))
     for name in sheets:
         root = package.parse(name)
-        rows = (
-            [
-                (index, [_cell(cell, strings) for cell in row if local_name(cell) == "c"])
-                for index, row in enumerate((e for e in root.iter() if local_name(e) == "row"), 1)
-            ]
-            if root is not None
-            else []
-        )
+        rows = [] if root is None else cells.rows(e for e in root.iter() if local_name(e) == "row")
         sheet = name.rpartition("/")[2].removesuffix(".xml")
         for number, line in lay_out(rows):
             found = True
             package.sink.add(line, package.content.place(f"{sheet}!A{number}"))
+    for name in () if sheets else package.names:
+        if name.lower().endswith(".bin") and name.lower().startswith(("xl/worksheets/", "xl/sharedstrings")):
+            found = True
+            place = package.content.place(name.rpartition("/")[2])
+            package.sink.add("\n".join(runs_of_text(package.read(name))), place)
+            package.sink.fail(place, FailReason.UNSUPPORTED, "only the runs of text in its cells are read")
     return found
 
 
@@ -205,20 +197,6 @@ def _titles(package: Package) -> None:
             package.sink.add(f"Sheet: {element.get('name')}", package.content.place("sheets"))
 
 
-def _plain(element: Any) -> str:
-    return unescaped("".join(e.text or "" for e in element.iter() if local_name(e) == "t"))
-
-
-def _cell(cell: Any, strings: list[str]) -> str:
-    kind = cell.get("t", "")
-    if kind == "inlineStr":
-        return _plain(cell)
-    value = next((e.text or "" for e in cell if local_name(e) == "v"), "")
-    if kind == "s" and value.isdecimal() and int(value) < len(strings):
-        return strings[int(value)]
-    return value
-
-
 _CELLS_BEGIN = re.compile(rb"<(?:\w+:)?sheetData\b")
 _CELLS_END = b"sheetData>"
 _FORMULA = re.compile(rb"<f(?:\s[^<>]*)?>([^<]*(?:\"|&quot;)[^<]*)<")
@@ -227,8 +205,6 @@ _ITEM = re.compile(rb"<(?:\w+:)?si(?:\s[^<>]*)?>(.*?)</(?:\w+:)?si>", re.DOTALL)
 _ONE_TEXT = re.compile(rb"<(?:\w+:)?t(?:\s[^<>]*)?>([^<]*)</(?:\w+:)?t>")
 _PHONETIC = re.compile(rb"<(?:\w+:)?rPh\b.*?</(?:\w+:)?rPh>", re.DOTALL)
 _TAG = re.compile(rb"<[^<>]*>")
-_NUMBERED = re.compile(r"&#(?:[xX]([0-9A-Fa-f]{1,6})|([0-9]{1,7}));")
-_NAMES = (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&apos;", "'"), ("&amp;", "&"))  # the last one last
 _MOST_COMPARED = 50_000_000  # characters of text, times strings looked for in it
 
 
@@ -255,22 +231,6 @@ def _literals(cells: bytes) -> list[str]:
     return list(found)
 
 
-def _unescaped(value: str) -> str:
-    """Return a text of XML without its references: its five names, and numbers (many in some workbooks)."""
-    if "&" not in value:
-        return value
-    if "&#" in value:
-        value = _NUMBERED.sub(_character, value)
-    for name, char in _NAMES:
-        value = value.replace(name, char)
-    return value
-
-
-def _character(match: re.Match[str]) -> str:
-    code = int(match[1], 16) if match[1] else int(match[2])
-    return chr(code) if 0 < code <= sys.maxunicode else ""
-
-
 def unused_strings(data: bytes, text: str) -> list[str]:
     """Return the shared strings of a workbook that are in no cell any more, by comparison with its text."""
     parts = text.replace("\n", SEPARATOR).split(SEPARATOR)
@@ -279,243 +239,9 @@ def unused_strings(data: bytes, text: str) -> list[str]:
     for item in _ITEM.findall(data):
         plain = _ONE_TEXT.fullmatch(item)
         raw = plain[1] if plain else _TAG.sub(b"", _PHONETIC.sub(b"", item))
-        value = _unescaped(raw.decode("utf-8", "replace")).strip()
+        value = html.unescape(raw.decode("utf-8", "replace")).strip()
         if value not in shown and is_said(value):
             found[" ".join(value.split())] = None
     budget = _MOST_COMPARED // max(len(text), 1)
     squeezed = " ".join(text.split()) if found else ""
     return [value for number, value in enumerate(found) if number > budget or value not in squeezed]
-
-
-# Cells of a binary workbook (XLSB) read by hand, where calamine cannot: a sheet that reaches too far.
-# Source: [MS-XLSB] 2.1.4 (records), 2.4 (cells, shared strings).
-
-SHEET = re.compile(r"xl/worksheets/[^/]*\.bin$", re.IGNORECASE)
-_ROW, _SHARED_ITEM = 0, 19
-_RK, _BOOLEAN, _REAL, _STRING, _SHARED = 2, 4, 5, 6, 7
-_FORMULA_STRING, _FORMULA_REAL = 8, 9
-_CELLS = range(1, 12)
-_BLANK = 1
-_AT_VALUE = 8  # after the column and the style
-
-
-def records(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield ``(kind, body)`` of each record; a damaged stream ends early."""
-    at = 0
-    while at < len(data):
-        kind, at = _number(data, at, 2)
-        size, at = _number(data, at, 4)
-        yield kind, data[at : at + size]
-        at += size
-
-
-def _number(data: bytes, at: int, most: int) -> tuple[int, int]:
-    """Return a number of seven bits a byte, and where it ends."""
-    value = 0
-    for place in range(most):
-        if at >= len(data):
-            return value, at
-        value |= (data[at] & 0x7F) << 7 * place
-        at += 1
-        if not data[at - 1] & 0x80:
-            break
-    return value, at
-
-
-def extent(data: bytes) -> tuple[int, int, int]:
-    """Return the last row, the last column and the number of cells with a value of one sheet."""
-    last_row = last_column = n_cells = row = 0
-    for kind, body in records(data):
-        if kind == _ROW and len(body) >= 4:  # noqa: PLR2004 (a number)
-            row = struct.unpack_from("<I", body)[0]
-        elif kind in _CELLS and kind != _BLANK and len(body) >= _AT_VALUE:
-            n_cells += 1
-            last_row = max(last_row, row + 1)
-            last_column = max(last_column, struct.unpack_from("<I", body)[0] + 1)
-    return last_row, last_column, n_cells
-
-
-def read_binary_cells(package: Package) -> bool:
-    """Add the cells of every sheet, a row to a segment; tell whether there was any."""
-    strings: list[str] = []
-    for name in package.names:
-        if name.lower() == "xl/sharedstrings.bin":
-            strings = [_wide(body, 1) for kind, body in records(package.read(name)) if kind == _SHARED_ITEM]
-    found = False
-    for name in package.names:
-        if not SHEET.match(name):
-            continue
-        place = name.rpartition("/")[2].removesuffix(".bin")
-        with package.sink.part(package.content.place(place)):
-            for number, line in lay_out(_rows(package.read(name), strings)):
-                found = True
-                package.sink.add(line, package.content.place(f"{place}!A{number}"))
-    return found
-
-
-def _rows(data: bytes, strings: list[str]) -> Iterator[Row]:
-    cells: list[str] = []
-    number = 1
-    for kind, body in records(data):
-        if kind == _ROW and len(body) >= 4:  # noqa: PLR2004 (a number)
-            if cells:
-                yield number, cells
-            number, cells = struct.unpack_from("<I", body)[0] + 1, []
-        elif kind in _CELLS and len(body) > _AT_VALUE:
-            cells.append(_cell_value(kind, body, strings))
-    if cells:
-        yield number, cells
-
-
-def _cell_value(kind: int, body: bytes, strings: list[str]) -> str:
-    try:
-        if kind in (_STRING, _FORMULA_STRING):
-            return _wide(body, _AT_VALUE)
-        if kind == _SHARED:
-            return strings[int(struct.unpack_from("<I", body, _AT_VALUE)[0])]
-        if kind in (_REAL, _FORMULA_REAL):
-            return _shown(float(struct.unpack_from("<d", body, _AT_VALUE)[0]))
-        if kind == _RK:
-            return _shown(_packed(struct.unpack_from("<I", body, _AT_VALUE)[0]))
-    except (struct.error, IndexError):
-        return ""
-    return str(bool(body[_AT_VALUE])) if kind == _BOOLEAN else ""
-
-
-def _packed(value: int) -> float:
-    """Return a number packed into 30 bits: a whole one, or the head of a real one; perhaps in hundredths."""
-    whole = value >> 2
-    if value & 2:
-        number = float(whole - (1 << 30) if whole & 1 << 29 else whole)
-    else:
-        number = float(struct.unpack("<d", struct.pack("<Q", whole << 34))[0])
-    return number / 100 if value & 1 else number
-
-
-def _shown(value: float) -> str:
-    return str(int(value)) if value.is_integer() and abs(value) < 1e16 else repr(value)  # noqa: PLR2004 (exact)
-
-
-def _wide(body: bytes, at: int) -> str:
-    n_chars = int(struct.unpack_from("<I", body, at)[0]) if len(body) >= at + 4 else 0
-    return bytes(body[at + 4 : at + 4 + 2 * n_chars]).decode("utf-16-le", "replace")
-
-
-# How far the sheets of a workbook reach: calamine sets aside room for every cell up to the last one.
-# Two cells in opposite corners of a sheet take 512 GiB, and the process aborts before any text is read.
-
-# A cell with content: one that has only a format takes no room.
-_CELL = re.compile(
-    rb"<(?:\w+:)?c\s[^>]{0,200}?\br\s*=\s*[\"']([A-Za-z]{1,3})([0-9]{1,7})[\"'][^>]{0,200}(?<!/)>"
-)
-# Row and cell tags of an OpenDocument table.
-_TABLE_TAG = re.compile(rb"<(?:\w+:)?(table-row|table-cell|covered-table-cell|table)(?=[\s/>])([^<>]*)>")
-_ROWS_REPEATED = re.compile(rb"number-rows-repeated\s*=\s*[\"'](\d{1,9})")
-_COLUMNS_REPEATED = re.compile(rb"number-columns-repeated\s*=\s*[\"'](\d{1,9})")
-LARGE_BYTES = 96 * 1024**2  # of all sheets, unpacked: a larger workbook is not loaded by calamine
-_SHEET = re.compile(r"xl/worksheets/[^/]+\.xml", re.IGNORECASE)
-_MOST_BYTES = 256 * 1024**2  # of a part that are looked at
-_CHUNK_BYTES = 1024**2
-_OVERLAP_BYTES = 512
-_USUAL_AREA = 2_000_000  # any sheet may be as empty as it likes up to here (64 MiB)
-_MOST_AREA = 40_000_000  # 1.2 GiB; a worker has two
-_DAMAGE = (
-    zipfile.BadZipFile,
-    zlib.error,
-    OSError,
-    ValueError,
-    EOFError,
-    RuntimeError,
-    NotImplementedError,
-)
-_EMPTIEST = 20  # cells of area for each cell with a value
-
-
-def extent_of(stream: BinaryIO) -> Literal["usual", "large", "out of proportion"]:
-    """Tell whether sheets unpack to more than ``LARGE_BYTES``, or one reaches far beyond its cells."""
-    try:
-        with zipfile.ZipFile(stream) as archive:
-            if sum(info.file_size for info in sheet_parts(archive)) > LARGE_BYTES:
-                return "large"
-            is_odd = any(_part_is(archive, info) for info in archive.infolist())
-            return "out of proportion" if is_odd else "usual"
-    except _DAMAGE:
-        return "usual"  # calamine, or who reads after it, says what is wrong
-
-
-def sheet_parts(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
-    """Return the sheets of a workbook, in the order of their numbers."""
-    found = [info for info in archive.infolist() if _SHEET.fullmatch(info.filename.replace("\\", "/"))]
-    return sorted(found, key=lambda info: (len(info.filename), info.filename))
-
-
-def _part_is(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bool:
-    name = info.filename.lower().replace("\\", "/")
-    if name.startswith("xl/worksheets/"):
-        if name.endswith(".bin"):
-            return _is_empty(*extent(_head(archive, info)))
-        return _sheet_is(archive, info)
-    return name == "content.xml" and _tables_are(_head(archive, info))
-
-
-def _head(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
-    with archive.open(info) as stream:
-        return stream.read(_MOST_BYTES)
-
-
-def _is_empty(last_row: int, last_column: int, n_cells: int) -> bool:
-    return last_row * last_column > min(max(_USUAL_AREA, _EMPTIEST * n_cells), _MOST_AREA)
-
-
-def _tables_are(data: bytes) -> bool:
-    """Follow the rows and cells of OpenDocument tables, which say how often they are repeated."""
-    row = column = last_row = last_column = n_cells = 0
-    row_times = 1
-    for match in _TABLE_TAG.finditer(data):
-        tag, attributes = match[1], match[2]
-        if tag == b"table":
-            row = column = last_row = last_column = n_cells = 0
-            row_times = 0
-        elif tag == b"table-row":
-            row, column = row + row_times, 0
-            row_times = _times(_ROWS_REPEATED, attributes)
-        else:
-            times = _times(_COLUMNS_REPEATED, attributes)
-            column += times
-            if b"value-type" in attributes or not attributes.endswith(b"/"):
-                n_cells += times * row_times
-                last_row, last_column = max(last_row, row + row_times), max(last_column, column)
-                if _is_empty(last_row, last_column, n_cells):
-                    return True
-    return False
-
-
-def _times(pattern: re.Pattern[bytes], attributes: bytes) -> int:
-    found = pattern.search(attributes)
-    return int(found[1]) if found else 1
-
-
-def _sheet_is(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bool:
-    n_cells = last_row = last_column = 0
-    with archive.open(info) as stream:
-        before = b""
-        while chunk := stream.read(_CHUNK_BYTES):
-            found = _CELL.findall(before + chunk)
-            if found:
-                n_cells += len(found)
-                last_row = max(last_row, *(int(row) for _, row in found))
-                last_column = max(last_column, *(_column(name) for name in {name for name, _ in found}))
-            before = chunk[-_OVERLAP_BYTES:]
-    return _is_empty(last_row, last_column, n_cells)
-
-
-def _column(name: bytes) -> int:
-    """Return the number of a column.
-
-    >>> _column(b"A"), _column(b"XFD")
-    (1, 16384)
-    """
-    number = 0
-    for letter in name.upper():
-        number = number * 26 + letter - ord("A") + 1
-    return number

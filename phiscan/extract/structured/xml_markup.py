@@ -14,7 +14,7 @@ from phiscan.extract.core.charset import decode, decode_declared
 from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.core.encoded_documents import MIN_CHARS, Enclosures
 from phiscan.extract.core.labels import humanise, pair
-from phiscan.extract.office.opendocument import flowing_text
+from phiscan.extract.office.open_xml import flowing_text
 from phiscan.extract.office.package import DAMAGED, local_attributes, local_name, parse_damaged
 from phiscan.extract.office.part_values import part_values
 from phiscan.extract.office.runs import paragraphs_text
@@ -34,89 +34,51 @@ def read_dialect(root: Any, content: Content, sink: Sink) -> bool:
 
     What its tables and paragraphs leave out (properties, comments, names) is left to the reader of XML.
     """
-    reader = _READERS.get(local_name(root))
-    if reader is None:
-        return False
     n_before = sink.n_segments
-    reader(root, content, sink)
+    is_flat = local_name(root) == "document" and next(root.iter("{*}spreadsheet"), None) is not None
+    if is_flat or local_name(root) == "Workbook":
+        for number, sheet in enumerate(root.iter("{*}table", "{*}Worksheet"), 1):
+            for row, line in lay_out(_rows(sheet)):
+                sink.add(line, content.place(f"sheet{number}!A{row}"))
+    elif local_name(root) in _TEXTS:
+        place, text = _TEXTS[local_name(root)]
+        sink.add(text(root), content.place(place))
     return sink.n_segments > n_before
 
 
-def _read_word(root: Any, content: Content, sink: Sink) -> None:
-    """Add the body of Word 2003 XML; the parts of a flat package of Word one after another."""
-    if local_name(root) == "package":
-        for part in root:
-            name = next((value for key, value in part.attrib.items() if key.endswith("}name")), "")
-            if "/word/" in name and not name.endswith(("/styles.xml", "/settings.xml", "/numbering.xml")):
-                sink.add(paragraphs_text(part), content.place("body"))
-        return
-    sink.add(paragraphs_text(root), content.place("body"))
+def _flat_package(root: Any) -> str:
+    """Return the text of the parts of a flat package of Word, one after another."""
+    parts = (
+        (part, next((value for key, value in part.items() if key.endswith("}name")), "")) for part in root
+    )
+    ends = ("/styles.xml", "/settings.xml", "/numbering.xml")
+    return "\n".join(
+        paragraphs_text(part) for part, name in parts if "/word/" in name and not name.endswith(ends)
+    )
 
 
-def _read_excel(root: Any, content: Content, sink: Sink) -> None:
-    number = 0
-    for sheet in root:
-        if local_name(sheet) != "Worksheet":
-            continue
-        number += 1
-        for table in (child for child in sheet if local_name(child) == "Table"):
-            for row, line in lay_out(_excel_rows(table)):
-                sink.add(line, content.place(f"sheet{number}!A{row}"))
-
-
-def _excel_rows(table: Any) -> Iterator[Row]:
-    number = 0
-    for row in table:
-        if local_name(row) != "Row":
-            continue
-        number = _index(row, number + 1)
-        cells: list[str] = []
-        for cell in row:
-            if local_name(cell) != "Cell":
-                continue
-            at = min(_index(cell, len(cells) + 1), _MOST_COLUMNS)
-            cells += [""] * (at - 1 - len(cells))
-            texts = ("".join(child.itertext()) for child in cell if local_name(child) == "Data")
-            comments = (" ".join("".join(c.itertext()).split()) for c in cell if local_name(c) == "Comment")
-            cells.append(" ".join(text.removesuffix("T00:00:00.000") for text in (*texts, *comments)))
-        yield number, cells
-
-
-def _index(element: Any, following: int) -> int:
-    value = local_attributes(element).get("Index", "")
-    return int(value) if value.isdecimal() and len(value) < 8 else following  # noqa: PLR2004 (rows of any sheet)
-
-
-def _read_flat(root: Any, content: Content, sink: Sink) -> None:
-    """Add a flat OpenDocument: sheets as rows, everything else as flowing text."""
-    sheets = [element for element in root.iter() if local_name(element) == "table"]
-    is_workbook = any(local_name(element) == "spreadsheet" for element in root.iter())
-    if not is_workbook:
-        sink.add(flowing_text(root), content.place("body"))
-        return
-    for number, sheet in enumerate(sheets, 1):
-        for row, line in lay_out(_flat_rows(sheet)):
-            sink.add(line, content.place(f"sheet{number}!A{row}"))
-
-
-def _flat_rows(sheet: Any) -> Iterator[Row]:
+def _rows(sheet: Any) -> Iterator[Row]:
+    """Yield the rows of a sheet of Excel 2003 or of flat OpenDocument."""
     number = 1
-    for row in sheet.iter():
-        if local_name(row) != "table-row":
-            continue
+    for row in sheet.iter("{*}Row", "{*}table-row"):
+        number = _whole(row, "Index", number)
         cells: list[str] = []
-        for cell in row:
-            if local_name(cell) in ("table-cell", "covered-table-cell"):
-                repeated = local_attributes(cell).get("number-columns-repeated", "1")
-                times = min(int(repeated) if repeated.isdecimal() else 1, _MOST_REPEATED)
-                cells += [" ".join(flowing_text(cell).split())] * times
+        for cell in row.iterchildren("{*}Cell", "{*}table-cell", "{*}covered-table-cell"):
+            cells += [""] * (min(_whole(cell, "Index", 1), _MOST_COLUMNS) - 1 - len(cells))
+            texts = (" ".join(flowing_text(child).split()) for child in cell)
+            text = " ".join(text.removesuffix("T00:00:00.000") for text in texts if text)
+            cells += [text] * min(_whole(cell, "number-columns-repeated", 1), _MOST_REPEATED)
         yield number, cells
-        repeated = local_attributes(row).get("number-rows-repeated", "1")
-        number += int(repeated) if repeated.isdecimal() and len(repeated) < 8 else 1  # noqa: PLR2004
+        number += _whole(row, "number-rows-repeated", 1)
 
 
-def _read_drawing(root: Any, content: Content, sink: Sink) -> None:
-    """Add the texts of an SVG drawing: the pieces of each joined, and texts that go on where one ends."""
+def _whole(element: Any, key: str, otherwise: int) -> int:
+    value = local_attributes(element).get(key, "")
+    return int(value) if value.isdecimal() and len(value) < 8 else otherwise  # noqa: PLR2004 (rows of any sheet)
+
+
+def _drawing_text(root: Any) -> str:
+    """Return the texts of an SVG drawing: the pieces of each joined, and texts that go on where one ends."""
     lines: list[str] = []
     row: list[tuple[float, str]] = []  # distances and texts of one line that was taken apart
     last: tuple[float, float] | None = None  # where the last single glyph stands
@@ -135,7 +97,7 @@ def _read_drawing(root: Any, content: Content, sink: Sink) -> None:
             row.append((at[0] if at else 0.0, text))
             last = (at[0] + _ADVANCE * max(len(text) - 1, 0), at[1]) if at else None
     lines.append(_in_row(row))
-    sink.add("\n".join(line for line in lines if line), content.place("drawing"))
+    return "\n".join(line for line in lines if line)
 
 
 def _in_row(row: list[tuple[float, str]]) -> str:
@@ -186,14 +148,8 @@ def _drawn(text: Any) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def _read_visio(root: Any, content: Content, sink: Sink) -> None:
-    """Add the texts of the shapes of a page, the pieces of each joined."""
-    texts = (" ".join("".join(text.itertext()).split()) for text in root.iter("{*}Text"))
-    sink.add("\n".join(text for text in texts if text), content.place("drawing"))
-
-
-def _read_fixed_page(root: Any, content: Content, sink: Sink) -> None:
-    """Add the glyphs of a page (XPS), those that follow on one line joined."""
+def _page_text(root: Any) -> str:
+    """Return the glyphs of a page (XPS), those that follow on one line joined."""
     lines: list[str] = []
     height = ""
     for glyphs in root.iter("{*}Glyphs"):
@@ -203,34 +159,31 @@ def _read_fixed_page(root: Any, content: Content, sink: Sink) -> None:
         else:
             lines.append(text)
         height = at
-    sink.add("\n".join(line for line in lines if line.strip()), content.place("page"))
+    return "\n".join(line for line in lines if line.strip())
 
 
-def _read_story(root: Any, content: Content, sink: Sink) -> None:
-    """Add the paragraphs of a story (InDesign), their pieces joined."""
-    pieces = [
-        element.text or "" if local_name(element) == "Content" else "\n"
-        for element in root.iter("{*}Content", "{*}Br", "{*}ParagraphStyleRange")
-    ]
-    sink.add("".join(pieces).strip(), content.place("story"))
+def _story_text(root: Any) -> str:
+    """Return the paragraphs of a story (InDesign), their pieces joined."""
+    pieces = root.iter("{*}Content", "{*}Br", "{*}ParagraphStyleRange")
+    return "".join(one.text or "" if local_name(one) == "Content" else "\n" for one in pieces).strip()
 
 
-def _read_paragraphs(root: Any, content: Content, sink: Sink) -> None:
-    """Add the paragraphs of a text (AbiWord), their pieces joined."""
-    texts = ("".join(paragraph.itertext()).strip() for paragraph in root.iter("{*}p"))
-    sink.add("\n".join(text for text in texts if text), content.place("body"))
+def _joined_texts(root: Any) -> str:
+    """Return the shapes of a page (Visio) or paragraphs of a text (AbiWord), the pieces of each joined."""
+    texts = (" ".join("".join(text.itertext()).split()) for text in root.iter("{*}Text", "{*}p"))
+    return "\n".join(text for text in texts if text)
 
 
-_READERS: dict[str, Callable[[Any, Content, Sink], None]] = {
-    "wordDocument": _read_word,
-    "package": _read_word,
-    "Workbook": _read_excel,
-    "document": _read_flat,
-    "svg": _read_drawing,
-    "PageContents": _read_visio,
-    "FixedPage": _read_fixed_page,
-    "Story": _read_story,
-    "abiword": _read_paragraphs,
+# Name of the root: the place of the text, and what gives it.
+_TEXTS: dict[str, tuple[str, Callable[[Any], str]]] = {
+    "wordDocument": ("body", paragraphs_text),
+    "package": ("body", _flat_package),
+    "document": ("body", flowing_text),
+    "svg": ("drawing", _drawing_text),
+    "PageContents": ("drawing", _joined_texts),
+    "FixedPage": ("page", _page_text),
+    "Story": ("story", _story_text),
+    "abiword": ("body", _joined_texts),
 }
 
 
