@@ -501,10 +501,6 @@ class Sink:
         self._pictures.add(digest)
         return True
 
-    def was_seen(self, data: bytes) -> bool:
-        """Tell whether a picture was handed in to its reader."""
-        return blake3(data).digest() in self._pictures
-
     def is_new_file(self, data: bytes) -> bool:
         """Return whether a file of these bytes was not noted before, and note it."""
         return self.is_new_picture(b"file" + blake3(data).digest())

@@ -19,7 +19,6 @@ from phiscan.extract.core.file_type import declared_type, sniff, sniff_stream
 from phiscan.extract.core.magic_numbers import DOCX, ODF, PPTX, TEXT, XLSX
 from phiscan.extract.core.opening import open_source, read_source, segment_of
 from phiscan.extract.core.registry import dispatch, read
-from phiscan.extract.residue.account import account
 from phiscan.model import OCR_PENDING, Document, FailReason, SourceFile
 from phiscan.sandbox.delivered_files import is_delivered
 
@@ -289,9 +288,7 @@ def _read(content: Content, media_type: str, sink: Sink) -> None:
         return
     if content.stream is not None and media_type not in _READ_FROM_FILE:
         content = replace(content, data=content.open().read(), stream=None)
-    before = sink.n_pieces, sink.n_segments, len(sink.unread)
     read(content, media_type, sink)
-    account(content, media_type, sink, before)
 
 
 def _dispatch(content: Content, sink: Sink) -> None:

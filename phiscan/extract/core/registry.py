@@ -42,6 +42,7 @@ from phiscan.extract.office.open_xml import read_book, read_slides, read_word
 from phiscan.extract.office.opendocument import read_opendocument
 from phiscan.extract.office.rich_text import read_rich_text
 from phiscan.extract.pdf.reader import read_pdf
+from phiscan.extract.residue.net import add_missing
 from phiscan.extract.spreadsheets.rows import read_delimited
 from phiscan.extract.spreadsheets.workbook import read_workbook
 from phiscan.extract.structured.dicom import read_dicom
@@ -143,7 +144,7 @@ def dispatch(content: Content, sink: Sink) -> None:
 
 
 def read(content: Content, media_type: str, sink: Sink) -> None:
-    """Read ``content`` with the reader of its media type.
+    """Read ``content`` with the reader of its media type; add what that left, and decode the codes in both.
 
     Raises:
         ExtractError: nothing of it can be read. The message of a library's exception never gets
@@ -155,9 +156,10 @@ def read(content: Content, media_type: str, sink: Sink) -> None:
     reader = READERS.get(media_type)
     if reader is None:
         raise ExtractError(FailReason.UNSUPPORTED, media_type)
-    n_segments = sink.n_segments
+    n_segments, before = sink.n_segments, (sink.n_pieces, len(sink.unread))
     try:
         reader(content, sink)
+        add_missing(content, media_type, sink, before)
         recover(content, sink, n_segments)
     except (ExtractError, TextFullError):
         raise

@@ -22,6 +22,7 @@ from phiscan.extract.core.content import Content, Inflating, Sink, TextFullError
 from phiscan.extract.core.magic_numbers import by_beginning
 from phiscan.extract.residue.prose import words_of
 from phiscan.extract.structured.html import html_text, read_inline_files, style_text
+from phiscan.extract.text_codes.lifting import lift_encoded, read_lifted
 from phiscan.extract.transport.decoding import decode_body, encoding_name, undecoded
 from phiscan.extract.transport.header_words import (
     RAW_FIELDS,
@@ -33,7 +34,6 @@ from phiscan.extract.transport.header_words import (
     raw_text,
     wordy_parameters,
 )
-from phiscan.extract.transport.runs import lift_encoded, read_lifted
 from phiscan.model import FailReason
 
 _FROM_LINE = re.compile(rb"^From [^\r\n]*\r?\n", re.MULTILINE)

@@ -139,47 +139,17 @@ def open_objects(data: bytes, passwords: Sequence[str] = ()) -> Any:
     return None
 
 
-def repaired(data: bytes) -> bytes:
-    """Return a PDF without a table of its objects, as of one that was cut, with a table of those that it has.
+def repaired(data: bytes) -> Any:
+    """Return a PDF without a table of its objects, as of one that was cut, opened for those that it has.
 
-    Objects in object streams, which such a table cannot name, are written out after it.
+    qpdf looks for the objects; without a trailer it does not, and an empty catalog is put behind them.
     """
-    places = {int(match[1]): match.start() for match in _BEGIN.finditer(data)}
-    pdf = open_objects(_with_table(data, places))
-    if pdf is None or b"/Encrypt" in data:
-        return data
-    out = bytearray(data + b"\n")
-    with pdf:
-        streams = [item for item in pdf.objects if isinstance(item, _pikepdf().Stream)]
-        packed = (item for item in streams if item.get("/Type") == "/ObjStm")
-        for stream in (item for item in packed if isinstance(item.get("/First"), int)):
-            body, first = unpacked(stream), stream.First
-            numbers = [int(number) for number in body[:first].split() if number.isdigit()]
-            starts = [first + offset for offset in numbers[1::2]]
-            for number, start, end in zip(numbers[::2], starts, [*starts[1:], len(body)], strict=False):
-                places[number] = len(out)
-                out += b"%d 0 obj\n%b\nendobj\n" % (number, body[start:end])
-    return _with_table(bytes(out), places)
-
-
-def _with_table(data: bytes, places: dict[int, int]) -> bytes:
-    """Return the bytes of a PDF with a table of the objects at ``places``, and an empty catalog."""
-    data += b"\nendstream\nendobj\n"  # of the one in which it is cut
-    root = max(places, default=0) + 1
-    if root > _MOST_OBJECTS:
-        return data
-    at, size = len(data) + 1, root + 2
-    catalog = b"%d 0 obj\n<</Type/Catalog/Pages %d 0 R>>\nendobj\n" % (root, root + 1)
+    root = max((int(match[1]) for match in _BEGIN.finditer(data)), default=0) + 1
+    if root > _MOST_OBJECTS or b"/Encrypt" in data:
+        return open_objects(data)
+    end = b"\nendstream\nendobj\n%d 0 obj\n<</Type/Catalog/Pages %d 0 R>>\nendobj\n" % (root, root + 1)
     tree = b"%d 0 obj\n<</Type/Pages/Count 0/Kids[]>>\nendobj\n" % (root + 1)
-    found = places | {root: at, root + 1: at + len(catalog)}
-    lines = (
-        b"%010d 00000 n \n" % found[number] if number in found else b"0000000000 65535 f \n"
-        for number in range(size)
-    )
-    end = b"trailer\n<</Size %d/Root %d 0 R>>\nstartxref\n%d\n%%%%EOF\n"
-    start = at + len(catalog) + len(tree)
-    table = b"xref\n0 %d\n%b" % (size, b"".join(lines))
-    return b"%b\n%b%b%b%b" % (data, catalog, tree, table, end % (size, root, start))
+    return open_objects(b"%b%b%btrailer\n<</Size %d/Root %d 0 R>>\n" % (data, end, tree, root + 2, root))
 
 
 def unpacked(stream: Any) -> bytes:

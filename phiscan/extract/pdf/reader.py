@@ -130,13 +130,12 @@ def _read_found_pages(content: Content, sink: Sink) -> bool:
     import pypdfium2  # noqa: PLC0415 (heavy)
 
     from phiscan.extract.pdf.objects import (  # noqa: PLC0415
-        open_objects,
         pdf_strings,
         repaired,
         with_pages,
     )
 
-    objects = open_objects(repaired(content.data)) if content.stream is None else None
+    objects = repaired(content.data) if content.stream is None else None
     if objects is None:
         return False
     with objects:

@@ -1,1 +1,1 @@
-"""The account of a file: what looks like text in its bytes and is not in the text that its reader gave."""
+"""The net under the readers: what looks like text in the bytes of a content and is not in its text."""

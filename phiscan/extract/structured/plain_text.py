@@ -6,7 +6,7 @@ import re
 
 from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import Content, Sink
-from phiscan.extract.transport.runs import lift_encoded, read_lifted
+from phiscan.extract.text_codes.lifting import lift_encoded, read_lifted
 
 _TERMINAL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|.\x08")  # colours of a terminal, letters struck over
 

@@ -18,17 +18,14 @@ from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.core.encoded_documents import is_document
 from phiscan.extract.core.file_type import sniff
 from phiscan.extract.core.magic_numbers import TEXT
-from phiscan.extract.text_codes import digits, escapes
+from phiscan.extract.text_codes import digits, escapes, lifting
 from phiscan.extract.text_codes.escapes import Code, CodedRun, Finder, is_plain, readable
-from phiscan.extract.transport import runs as transport_runs
 from phiscan.model import FailReason
 
 
 def encoded_documents(text: bytes) -> Iterator[CodedRun]:
     """Yield the runs of mail encodings, uuencode and yEnc and long base64, that stand for a document."""
-    for run in transport_runs.encoded_runs(text):
-        if run.is_document and is_document(run.data):
-            yield CodedRun(run.start, run.end, run.kind, run.data)
+    yield from (run for run in lifting.encoded_runs(text) if run.is_document and is_document(run.data))
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +45,7 @@ class _Group:
 
 
 _GROUPS = (
-    _Group.of(Code(encoded_documents, transport_runs.HINT), *digits.LONG_CODES),
+    _Group.of(Code(encoded_documents, lifting.HINT), *digits.LONG_CODES),
     _Group.of(*digits.SHORT_CODES),
     _Group.of(*digits.DENSE_CODES),
     _Group.of(*digits.PROGRAM_CODES, *digits.LISTED_CODES, *escapes.CODES),
@@ -70,7 +67,6 @@ def recover(content: Content, sink: Sink, n_segments: int) -> None:
 
     ``n_segments`` counts the segments before it was read.
     """
-    sink.mark_accounted(content.place(_PLACE))
     if sink.n_segments == n_segments:
         return
     own = (content.locator, f"{content.locator}#")
