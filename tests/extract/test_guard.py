@@ -174,9 +174,8 @@ READERS: dict[str, tuple[Callable[..., object], tuple[str, ...]]] = {
     f"{MAIL}._nested": (nothing, ("mail",)),
     "phiscan.extract.pdf.reader.read_appearances": (nothing, ("bugs",)),
     "phiscan.extract.pdf.objects.read_revisions": (nothing, ("bugs",)),
-    "phiscan.extract.pdf.reader.read_extras": (nothing, ("pdf",)),
-    "phiscan.extract.pdf.reader.read_page_extras": (nothing, ("pdf",)),
-    "phiscan.extract.ocr.picture_values._decoded": (nothing, ("bugs",)),
+    "phiscan.extract.pdf.extras.read_extras": (nothing, ("pdf",)),
+    "phiscan.extract.pdf.extras.read_page_extras": (nothing, ("pdf",)),
 }
 # The words are in the file as bits of records of another kind, and no part of it is left over.
 BOTH_WAYS = {"codes/csv_rtf.csv", "codes/json_rtf.json"}

@@ -14,7 +14,7 @@ from phiscan.config import Limits
 from phiscan.errors import ExtractError
 from phiscan.extract import extract, extract_bytes
 from phiscan.extract.ocr.picture_values import picture_values
-from phiscan.extract.pdf.objects import open_objects, pdf_strings, repaired
+from phiscan.extract.pdf.objects import pdf_strings, repaired
 from phiscan.extract.text_codes.recovery import coded_runs
 from phiscan.extract.transport.decoding import from_binhex
 from phiscan.model import FailReason, SourceFile
@@ -108,7 +108,7 @@ def test_mixed_marks_give_no_error(seed: int) -> None:
     mixed = (
         b"%PDF-1.4\n1 0 obj\n<</Filter/ASCII85Decode>>stream\n" + text + b"endstream\nendobj\n%%EOF" + text
     )
-    pdf = open_objects(repaired(mixed))
+    pdf = repaired(mixed)
     assert pdf is None or list(pdf_strings(pdf, mixed)) is not None
 
 

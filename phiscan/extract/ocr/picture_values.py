@@ -247,7 +247,7 @@ def _profile(kind: str, name: str, raw: bytes) -> Iterator[Block]:
     elif b"<" in raw[:64] and b"xmp" in raw[:400]:
         yield Block(XMP, "", raw)
     else:
-        yield Block(kind, name, raw)
+        yield Block(kind if kind != IPTC or raw.startswith(b"\x1c") else OTHER, name, raw)
 
 
 def _jpeg(data: bytes) -> Iterator[Block]:
