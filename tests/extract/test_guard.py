@@ -10,8 +10,7 @@ import pytest
 
 from phiscan.config import Limits
 from phiscan.errors import ExtractError
-from phiscan.extract import extract_bytes
-from phiscan.extract.core import registry
+from phiscan.extract import extract_bytes, registry
 from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.core.file_type import sniff
 from tests.extract import (

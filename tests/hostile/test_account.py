@@ -9,8 +9,8 @@ import pytest
 
 from phiscan.config import Limits
 from phiscan.extract.core.content import Content, Sink
-from phiscan.extract.core.registry import dispatch
-from phiscan.extract.residue.net import add_missing
+from phiscan.extract.net import add_missing
+from phiscan.extract.registry import dispatch
 
 N = 100_000
 # Beginnings of what a search looks for, without an end.

@@ -115,7 +115,7 @@ def test_mixed_marks_give_no_error(seed: int) -> None:
 def test_a_segment_that_grows_while_it_is_read_is_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from phiscan.extract.core import reading  # noqa: PLC0415 (the module whose function is replaced)
+    from phiscan.extract import reading  # noqa: PLC0415 (the module whose function is replaced)
 
     packed = gzip.compress(random.Random(3).randbytes(3_000))
     for number in range(3):

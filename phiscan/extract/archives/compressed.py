@@ -18,8 +18,8 @@ from phiscan.errors import ExtractError
 from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import CHUNK_BYTES, ByteStream, Content, Sink, mishap
 from phiscan.extract.core.encoded_documents import is_document
+from phiscan.extract.core.prose import MIN_WORDS, words_of
 from phiscan.extract.core.unsupported import strings
-from phiscan.extract.residue.prose import MIN_WORDS, words_of
 from phiscan.model import FailReason
 
 # TAR archives: every member, and what is left of an archive after a damaged header.

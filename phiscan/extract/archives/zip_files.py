@@ -15,8 +15,8 @@ from phiscan.errors import ExtractError
 from phiscan.extract.archives import libarchive
 from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import CHUNK_BYTES, Content, Sink, mishap
+from phiscan.extract.core.prose import words_of
 from phiscan.extract.core.unsupported import strings
-from phiscan.extract.residue.prose import words_of
 from phiscan.model import FailReason
 
 # The members of a ZIP file whose directory is cut off or leads astray, found by their own headers.

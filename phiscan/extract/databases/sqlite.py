@@ -14,9 +14,9 @@ from phiscan.extract.core.content import Content, Inflating, Sink, TextFullError
 from phiscan.extract.core.file_type import sniff
 from phiscan.extract.core.labels import humanise
 from phiscan.extract.core.magic_numbers import EMPTY, UNKNOWN
+from phiscan.extract.core.prose import ShownWords, words_of
 from phiscan.extract.core.unsupported import strings
 from phiscan.extract.databases.records import list_long_cells
-from phiscan.extract.residue.prose import ShownWords, words_of
 from phiscan.extract.spreadsheets.rows import SEPARATOR
 from phiscan.model import FailReason
 

@@ -23,7 +23,7 @@ import re2
 
 from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import Sink
-from phiscan.extract.residue.prose import MIN_WORDS, byte_runs, words_of
+from phiscan.extract.core.prose import MIN_WORDS, byte_runs, words_of
 from phiscan.model import FailReason
 
 MOST_INFLATED = 1024**2  # bytes of one payload

@@ -16,8 +16,8 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 import re2
 
 from phiscan.extract.core.content import CHUNK_BYTES, Content, Sink
+from phiscan.extract.core.prose import ShownWords
 from phiscan.extract.pdf.words import is_garbage, page_lines
-from phiscan.extract.residue.prose import ShownWords
 from phiscan.extract.structured.xml_markup import labelled_text
 from phiscan.model import FailReason
 

@@ -18,7 +18,7 @@ from urllib.parse import unquote_to_bytes
 import re2
 
 from phiscan.extract.core.charset import decode
-from phiscan.extract.residue.prose import words_of
+from phiscan.extract.core.prose import words_of
 from phiscan.extract.transport.decoding import from_quoted_printable
 from phiscan.extract.transport.header_words import decode_words
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
@@ -50,7 +50,6 @@ _GROUPS = (
     _Group.of(*digits.DENSE_CODES),
     _Group.of(*digits.PROGRAM_CODES, *digits.LISTED_CODES, *escapes.CODES),
 )
-_BATCH_BYTES = 256 * 1024  # of segments whose hints are looked for at once
 _PLACE = "decoded"
 _MOST_RUNS = 5_000  # of one content
 _MOST_CHARS = 1_000_000
@@ -72,13 +71,13 @@ def recover(content: Content, sink: Sink, n_segments: int) -> None:
     own = (content.locator, f"{content.locator}#")
     lines: list[str] = []
     n_runs = n_chars = 0
-    texts = (
+    texts = [
         (segment.locator, sink.text_of(index).encode("utf-8", "replace"))
         for index, segment in enumerate(sink.segments_since(n_segments), n_segments)
         if segment.end - segment.start >= _MIN_CHARS
         and (segment.locator == own[0] or segment.locator.startswith(own[1]))
-    )
-    for locator, data, groups in _hinted(texts):
+    ]
+    for locator, data, groups in _hinted(texts) if texts else ():
         is_lifted = sink.was_accounted(locator)  # its reader took the runs of mail encodings
         for found in _read_runs(data, _kept_runs(data, groups, is_lifted=is_lifted), content, sink):
             n_runs += " " in found  # a table of words is no reason to stop
@@ -93,23 +92,13 @@ def recover(content: Content, sink: Sink, n_segments: int) -> None:
     sink.add("\n".join(dict.fromkeys(line for line in lines if line)), content.place(_PLACE))
 
 
-def _hinted(texts: Iterable[tuple[str, bytes]]) -> Iterator[tuple[str, bytes, list[_Group]]]:
-    """Yield locator and bytes of the texts that match the hint of a group, with those groups, in order."""
-    batch: list[tuple[str, bytes]] = []
-    n_bytes = 0
-    for text in texts:
-        batch.append(text)
-        n_bytes += len(text[1])
-        if n_bytes >= _BATCH_BYTES:
-            yield from _hinted_batch(batch)
-            batch, n_bytes = [], 0
-    if batch:
-        yield from _hinted_batch(batch)
+def _hinted(texts: list[tuple[str, bytes]]) -> Iterator[tuple[str, bytes, list[_Group]]]:
+    """Yield locator and bytes of the texts that match the hint of a group, with those groups, in order.
 
-
-def _hinted_batch(batch: list[tuple[str, bytes]]) -> Iterator[tuple[str, bytes, list[_Group]]]:
-    joined = batch[0][1] if len(batch) == 1 else b"\n".join([data for _, data in batch])
-    ends = list(accumulate(len(data) + 1 for _, data in batch))
+    All are searched at once: each search of one text alone takes longer than the text itself.
+    """
+    joined = texts[0][1] if len(texts) == 1 else b"\n".join([data for _, data in texts])
+    ends = list(accumulate(len(data) + 1 for _, data in texts))
     groups_of: dict[int, list[_Group]] = {}
     for group in _GROUPS:
         at = 0
@@ -118,7 +107,7 @@ def _hinted_batch(batch: list[tuple[str, bytes]]) -> Iterator[tuple[str, bytes, 
             groups_of.setdefault(number, []).append(group)
             at = ends[number]  # where the next text begins
     for number in sorted(groups_of):
-        yield *batch[number], groups_of[number]
+        yield *texts[number], groups_of[number]
 
 
 def _read_runs(

@@ -33,6 +33,7 @@ from phiscan.extract.databases.sqlite import read_sqlite
 from phiscan.extract.mail.contact_cards import read_cards
 from phiscan.extract.mail.messages import read_mail, read_mailbox
 from phiscan.extract.mail.outlook_message import read_outlook_message, read_outlook_store, read_tnef
+from phiscan.extract.net import add_missing
 from phiscan.extract.ocr.images import IMAGE_TYPES, read_image, read_metafile
 from phiscan.extract.office.compound_file import read_encrypted_package
 from phiscan.extract.office.embedded_objects import read_active_mime, read_ole_object
@@ -42,7 +43,6 @@ from phiscan.extract.office.open_xml import read_book, read_slides, read_word
 from phiscan.extract.office.opendocument import read_opendocument
 from phiscan.extract.office.rich_text import read_rich_text
 from phiscan.extract.pdf.reader import read_pdf
-from phiscan.extract.residue.net import add_missing
 from phiscan.extract.spreadsheets.rows import read_delimited
 from phiscan.extract.spreadsheets.workbook import read_workbook
 from phiscan.extract.structured.dicom import read_dicom

@@ -20,9 +20,9 @@ from phiscan.extract.core import magic_numbers as magic
 from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import Content, PackageParts, Sink, clean
 from phiscan.extract.core.encoded_documents import is_document
+from phiscan.extract.core.prose import MIN_WORDS, ShownWords, Value, byte_runs, words_of
 from phiscan.extract.ocr.picture_values import picture_values
 from phiscan.extract.office.part_values import joined, markup_values, package_values
-from phiscan.extract.residue.prose import MIN_WORDS, ShownWords, Value, byte_runs, words_of
 from phiscan.extract.text_codes.escapes import readable
 from phiscan.extract.transport.decoding import from_base64, from_quoted_printable
 from phiscan.extract.transport.header_words import decode_words

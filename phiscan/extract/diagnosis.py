@@ -14,8 +14,8 @@ from importlib import metadata
 from phiscan.config import Limits
 from phiscan.errors import ExtractError
 from phiscan.extract.archives import libarchive
-from phiscan.extract.core.reading import extract_bytes
 from phiscan.extract.ocr import recognition as ocr
+from phiscan.extract.reading import extract_bytes
 from phiscan.sandbox.fork_server import parent_of_groups
 from phiscan.sandbox.isolation import LOST, Layer, probe
 
@@ -29,7 +29,7 @@ _LIBRARIES = (
     ("py7zr", "py7zr", "7-Zip archives", "7Z files"),
     ("pycdlib", "pycdlib", "disc images", "ISO files"),
     ("pydicom", "pydicom", "DICOM headers", "DICOM files"),
-    ("zxing-cpp", "zxingcpp", "QR and bar codes in pictures", "codes: detected, not decoded"),
+    ("zxing-cpp", "zxingcpp", "QR and bar codes in pictures", "codes in pictures: not read"),
     (
         "msoffcrypto-tool",
         "msoffcrypto",
