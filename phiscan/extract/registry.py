@@ -33,7 +33,7 @@ from phiscan.extract.databases.sqlite import read_sqlite
 from phiscan.extract.mail.contact_cards import read_cards
 from phiscan.extract.mail.messages import read_mail, read_mailbox
 from phiscan.extract.mail.outlook_message import read_outlook_message, read_outlook_store, read_tnef
-from phiscan.extract.net import add_missing
+from phiscan.extract.missing_text import add_missing
 from phiscan.extract.ocr.images import IMAGE_TYPES, read_image, read_metafile
 from phiscan.extract.office.compound_file import read_encrypted_package
 from phiscan.extract.office.embedded_objects import read_active_mime, read_ole_object

@@ -66,7 +66,7 @@ SWITCHES: dict[str, tuple[tuple[str, Callable[..., object]], ...]] = {
 
 
 @pytest.mark.parametrize("name", SWITCHES)
-def test_the_net_adds_or_lists_what_a_reader_leaves_out(
+def test_the_check_adds_or_lists_what_a_reader_leaves_out(
     read: Read, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     for target, replacement in SWITCHES[name]:

@@ -83,11 +83,6 @@ def encoded_runs(text: bytes) -> list[CodedRun]:
     return kept
 
 
-def has_encoding(text: bytes) -> bool:
-    """Tell a text that may hold encoded runs or be quoted-printable, by one look for what each has in it."""
-    return _HAS_ANY.search(text) is not None
-
-
 def is_quoted_printable(text: bytes) -> bool:
     """Tell a text that is quoted-printable throughout: soft line breaks and escapes, with a sound result."""
     if not _HAS_SOFT_BREAK.search(text):
@@ -205,7 +200,7 @@ def lift_encoded(
     locator = content.place(place) if place else content.locator
     if len(data) < _MIN_BYTES or b"\0" in data[:_MIN_BYTES]:
         return data, ()
-    if not has_encoding(data):
+    if not _HAS_ANY.search(data):
         sink.mark_accounted(locator)
         return data, ()
     if is_quoted_printable(data):

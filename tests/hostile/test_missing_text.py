@@ -1,4 +1,4 @@
-"""The net over hostile bytes ends: its searches take time in proportion to the bytes, or to a bound."""
+"""The search of hostile bytes for missing text ends in time in proportion to the bytes, or to a bound."""
 
 import io
 import random
@@ -9,7 +9,7 @@ import pytest
 
 from phiscan.config import Limits
 from phiscan.extract.core.content import Content, Sink
-from phiscan.extract.net import add_missing
+from phiscan.extract.missing_text import add_missing
 from phiscan.extract.registry import dispatch
 
 N = 100_000

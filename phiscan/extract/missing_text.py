@@ -1,4 +1,4 @@
-"""The net under the readers: what looks like text in a content and none of them gave is added to its text.
+"""Missing text: what looks like text in a content and its reader did not give is added to its text.
 
 It needs no list of what readers leave out. It looks at the bytes in its own way (values between quotes and
 tags, lines of texts, runs of printable characters), compares words with the text, and hands files that no
@@ -54,7 +54,7 @@ _MAY_BE_EMPTY = frozenset(
     }
 )
 _FEW_BYTES = 64  # without blanks around them
-_MOST_BYTES = 64 * 1024**2  # a larger content is read in parts, each with its own net
+_MOST_BYTES = 64 * 1024**2  # a larger content is read in parts, each with its own check
 
 Before = tuple[int, int]  # the stretches of text and the unread parts before a content was read
 
@@ -66,7 +66,7 @@ def add_missing(content: Content, media_type: str, sink: Sink, before: Before) -
     """
     n_pieces, n_unread = before
     parts = sink.take_package(content.locator)
-    is_complete = sink.is_accounted(content.locator)
+    is_complete = sink.was_accounted(content.locator)
     is_text = media_type.startswith("text/") or media_type in _TEXTS
     if content.stream is not None or len(content.data) > _MOST_BYTES or sink.n_chars_left <= 0:
         return
