@@ -20,7 +20,7 @@ def read_page_extras(content: Content, sink: Sink, page: Any, index: int) -> Non
     fields: list[str] = []
     notes: list[str] = []
     choices: list[str] = []
-    found = annotations(page)
+    found = annotations_of(page)
     if len(found) > _MAX_ANNOTATIONS:
         detail = f"annotations {_MAX_ANNOTATIONS + 1} to {len(found)} are not read"
         sink.fail(content.place(f"p{index + 1}/notes"), FailReason.TOO_LARGE, detail)
@@ -42,7 +42,7 @@ def read_page_extras(content: Content, sink: Sink, page: Any, index: int) -> Non
         sink.add("\n".join(lines), content.place(f"p{index + 1}/{place}"))
 
 
-def annotations(page: Any) -> list[Any]:
+def annotations_of(page: Any) -> list[Any]:
     """Return the dictionaries of a page's annotations."""
     import pikepdf  # noqa: PLC0415 (heavy)
 
@@ -54,7 +54,7 @@ def has_appearance(page: Any) -> bool:
     """Tell a page with an annotation, other than a link, that is drawn by a stream of its own."""
     return any(
         "/N" in annotation.get("/AP", {}) and annotation.get("/Subtype") not in ("/Link", "/Popup")
-        for annotation in annotations(page)[:_MAX_ANNOTATIONS]
+        for annotation in annotations_of(page)[:_MAX_ANNOTATIONS]
     )
 
 

@@ -164,7 +164,7 @@ def token_runs(text: bytes) -> Iterator[CodedRun]:
     """Yield tokens: two objects of JSON in base64, with a full stop between them."""
     for match in _DOTTED.finditer(text) if _TOKEN in text else ():
         pieces = [_from_base64(part) for part in match.group().split(b".")]
-        yield CodedRun(*match.span(), "base64", b"\n".join(pieces))
+        yield CodedRun(match.start(), match.end(), "base64", b"\n".join(pieces))
 
 
 def base32_runs(text: bytes) -> Iterator[CodedRun]:
@@ -172,7 +172,9 @@ def base32_runs(text: bytes) -> Iterator[CodedRun]:
     for match in _BASE32.finditer(text):
         solid = b"".join(match.group().split()).rstrip(b"=")
         with suppress(binascii.Error, ValueError):
-            yield CodedRun(*match.span(), "base32", base64.b32decode(solid + b"=" * (-len(solid) % 8)))
+            yield CodedRun(
+                match.start(), match.end(), "base32", base64.b32decode(solid + b"=" * (-len(solid) % 8))
+            )
 
 
 def _solid_lines(text: bytes) -> Iterator[tuple[int, int]]:
@@ -232,7 +234,7 @@ def base85_runs(text: bytes) -> Iterator[CodedRun]:
         solid = b"".join(found.split())
         for code, decoder in (("ASCII85", base64.a85decode), ("base85", base64.b85decode)):
             with suppress(ValueError):
-                yield CodedRun(*match.span(), code, decoder(solid))
+                yield CodedRun(match.start(), match.end(), code, decoder(solid))
 
 
 def uuencoded_runs(text: bytes) -> Iterator[CodedRun]:

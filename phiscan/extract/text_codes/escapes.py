@@ -154,7 +154,7 @@ def percent_runs(text: bytes) -> Iterator[CodedRun]:
             found = unquote_to_bytes(found)
         if b"%u" in found:
             found = _WIDE_PERCENT.sub(_letter, found)
-        yield CodedRun(*match.span(), "percent-encoding", _fields(found))
+        yield CodedRun(match.start(), match.end(), "percent-encoding", _fields(found))
 
 
 def form_runs(text: bytes) -> Iterator[CodedRun]:
