@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from urllib.parse import unquote
 
@@ -73,10 +73,12 @@ def add_missing(content: Content, media_type: str, sink: Sink, before: Before) -
     if media_type == "application/pdf" or (is_text and len(sink.unread) > n_unread):
         return  # the reader said what cannot be decoded
     shown = ShownWords(sink.text_since(n_pieces))
+    values: Iterable[Value] = ()
     if media_type.startswith(_PACKAGES):
         for member in unread_parts(content, parts, sink, is_book=media_type == _BOOK):
             sink.read_new(member)
-        values = () if is_complete else (value for _, value in package_values(content, parts, shown))
+        if not is_complete:
+            values = (value for _, value in package_values(content, parts, shown))
     elif is_text:
         for member in _unread_bodies(content, sink, shown) if media_type in _MAIL else ():
             sink.read_new(member)

@@ -11,7 +11,7 @@ DOCS_BUDGET = 9_500  # lines of Markdown
 # Package -> (budget, ceiling). The ceiling is what a package over its budget may have until it is within it:
 # each change lowers it.
 BUDGETS = {
-    "extract": (15_500, 19_379),
+    "extract": (15_500, 18_852),
     "screen": (8_500, 9_640),
     "review": (8_500, 13_033),
     "web": (6_500, 8_227),
@@ -20,7 +20,7 @@ BUDGETS = {
     "metrics": (4_000, 4_825),
     "pipeline": (4_000, 5_193),
     "store": (3_000, 3_170),
-    "sandbox": (3_000, 3_174),
+    "sandbox": (3_000, 3_143),
     "patients": (2_400, 3_046),
     "crawl": (4_500, 2_183),
     "health and decision": (4_000, 3_997),
