@@ -53,8 +53,7 @@ class _Glyph:
 
 def reordered_lines(textpage: Any, text: str) -> list[str]:
     """Return the lines that ``text``, pdfium's text of the page, has in another order than they are read."""
-    is_turned = _has_turned_lines(textpage)
-    if not is_turned and not _is_reordered(textpage, text):
+    if not _is_reordered(textpage, text):
         return []
     found: dict[str, None] = {}
     groups: defaultdict[tuple[int, bool], list[_Glyph]] = defaultdict(list)
@@ -62,7 +61,7 @@ def reordered_lines(textpage: Any, text: str) -> list[str]:
         groups[turn].append(glyph)
     for drawn in groups.values():
         glyphs, doubled = _without_shadows(sorted(drawn, key=lambda glyph: glyph.index))
-        for line in (*_rows(glyphs, doubled, are_all=is_turned), *_columns(glyphs)):
+        for line in (*_rows(glyphs, doubled), *_columns(glyphs)):
             found[line] = None
     shown = " ".join(text.split())
     return [line for line in found if " ".join(line.split()) not in shown and not _RIGHT_TO_LEFT.search(line)]
@@ -171,17 +170,15 @@ def _follows(before: _Glyph, after: _Glyph) -> bool:
     return is_next and abs(after.across - before.across) < _SAME_SHARE * before.size
 
 
-def _rows(glyphs: list[_Glyph], doubled: frozenset[int], *, are_all: bool) -> Iterator[str]:
-    """Yield the lines whose glyphs pdfium has from their end, in pieces, or twice; or all of them."""
+def _rows(glyphs: list[_Glyph], doubled: frozenset[int]) -> Iterator[str]:
+    """Yield the lines whose glyphs pdfium has from their end, in pieces, or twice."""
     for row in _clusters(sorted(glyphs, key=lambda glyph: -glyph.across), "across"):
         row.sort(key=lambda glyph: glyph.along)
         steps = [after.index - before.index for before, after in pairwise(row)]
         n_back = sum(step < 0 for step in steps)
         n_broken = sum(step > 2 for step in steps)  # noqa: PLR2004 (more than a blank between them)
         is_doubled = any(glyph.index in doubled for glyph in row)
-        if len(row) >= _MIN_LINE and (
-            are_all or is_doubled or max(n_back, n_broken) > _BROKEN_SHARE * len(steps)
-        ):
+        if len(row) >= _MIN_LINE and (is_doubled or max(n_back, n_broken) > _BROKEN_SHARE * len(steps)):
             yield _joined(row)
 
 
@@ -227,12 +224,14 @@ def _clusters(glyphs: list[_Glyph], axis: str) -> Iterator[list[_Glyph]]:
 
 _N_LOOKED_AT = 400  # characters of a page whose angle is asked for
 _TURNED = 0.02  # radians
+_GAP = 0.8  # of the larger letter; a space is a third of one, spaced letters are half of one apart
 _NO_ANGLE = -1.0
 _BROKEN = re.compile(r"(?<![^\W_])([^\W\d_]{1,12})\n(?=([^\W\d_]{1,12})(?![^\W_]))")
 # Digits, or capital letters, of which each is in a box of its own.
 _BOXED = re.compile(r"(?<!\S)(?:\d(?: [\d/-]){5,60}|[A-Z](?: [A-Z]){4,60})(?!\S)")
 _FEW_SIGNS = 4  # different ones, at least
 _MOST_DIGITS, _MOST_CAPITALS = 13, 25
+_HYPHEN = 2  # how pdfium marks one at a line end; the line end itself is left out
 
 
 def page_words(textpage: Any) -> str:
@@ -241,7 +240,9 @@ def page_words(textpage: Any) -> str:
     Lines that are drawn in another order than they are read are added at the end.
     """
     text = str(textpage.get_text_range())
-    return "\n".join([_tidy(text), *reordered_lines(textpage, text)])
+    reordered = reordered_lines(textpage, text)
+    page = _tidy(_with_gaps(textpage) if _has_turned_lines(textpage) else text)
+    return "\n".join([page, *reordered]) if reordered else page
 
 
 def page_lines(page: Any) -> list[str]:
@@ -262,6 +263,34 @@ def _has_turned_lines(textpage: Any) -> bool:
         if angle > _TURNED or (angle < -_TURNED and angle != _NO_ANGLE):
             return True
     return False
+
+
+def _with_gaps(textpage: Any) -> str:
+    """Return the text with a space between letters that lie apart and have none between them."""
+    import pypdfium2.raw as pdfium  # noqa: PLC0415
+
+    pieces: list[str] = []
+    before: tuple[float, ...] | None = None
+    for index in range(textpage.count_chars()):
+        char = _character(pdfium.FPDFText_GetUnicode(textpage, index))
+        box = textpage.get_charbox(index) if char.isalnum() else None
+        if box and before and _lie_apart(before, box):
+            pieces.append(" ")
+        pieces.append(char)
+        before = box
+    return "".join(pieces)
+
+
+def _character(code: int) -> str:
+    if code == _HYPHEN:
+        return ""
+    return chr(code) if 0 < code < 0x110000 else ""  # noqa: PLR2004 (the last code point)
+
+
+def _lie_apart(first: tuple[float, ...], second: tuple[float, ...]) -> bool:
+    gap = max(second[0] - first[2], first[0] - second[2], second[1] - first[3], first[1] - second[3])
+    largest = max(first[2] - first[0], first[3] - first[1], second[2] - second[0], second[3] - second[1])
+    return gap > _GAP * largest
 
 
 def _tidy(text: str) -> str:
