@@ -7,7 +7,7 @@ from dataclasses import asdict
 import click
 
 from phiscan.cli.output import print_json
-from phiscan.extract.core.diagnosis import diagnose
+from phiscan.extract.diagnosis import diagnose
 
 
 @click.command(epilog="Example: phiscan doctor --json")

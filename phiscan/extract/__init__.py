@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from phiscan.extract.archives import libarchive
 
 if TYPE_CHECKING:
-    from phiscan.extract.core.reading import extract, extract_bytes, identify
+    from phiscan.extract.reading import extract, extract_bytes, identify
 
 # Part of what decides whether a file is read again: raise it whenever the text of some format changes.
-VERSION = "19"
+VERSION = "20"
 __all__ = ["VERSION", "available_readers", "extract", "extract_bytes", "identify"]
 
 
@@ -21,7 +21,7 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         message = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(message)
-    from phiscan.extract.core import reading  # noqa: PLC0415 (only when a file is read)
+    from phiscan.extract import reading  # noqa: PLC0415 (only when a file is read)
 
     return getattr(reading, name)
 

@@ -89,24 +89,17 @@ def receive(
     descriptors: list[int] = []
     try:
         head, descriptors, _, _ = socket.recv_fds(channel, _HEAD.size, _MOST_DESCRIPTORS)
-        n_bytes = _length(channel, head, len(descriptors), most_bytes, deadline)
+        if not head:
+            raise EOFError  # noqa: TRY301 (as for every part of a message)
+        head += exactly(channel, _HEAD.size - len(head), deadline)
+        n_bytes, n_promised = _HEAD.unpack(head)
+        if n_bytes > most_bytes or n_promised != len(descriptors):
+            message = "not a message of this channel"
+            raise OSError(message)  # noqa: TRY301 (the same)
         return exactly(channel, n_bytes, deadline), descriptors
     except BaseException:
         close_all(descriptors)
         raise
-
-
-def _length(
-    channel: socket.socket, head: bytes, n_descriptors: int, most_bytes: int, deadline: float | None
-) -> int:
-    if not head:
-        raise EOFError
-    head += exactly(channel, _HEAD.size - len(head), deadline)
-    n_bytes, n_promised = _HEAD.unpack(head)
-    if n_bytes > most_bytes or n_promised != n_descriptors:
-        message = "not a message of this channel"
-        raise OSError(message)
-    return int(n_bytes)
 
 
 def close_all(descriptors: Sequence[int]) -> None:

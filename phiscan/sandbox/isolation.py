@@ -49,7 +49,7 @@ LOST = {
     "seccomp": "workers can start programs, make sockets, signal and lock, as far as their rights go",
     "limits": "workers can start more processes than they need",
 }
-_SYSTEM = (
+SYSTEM = (  # what programs read of the system
     *("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/usr/share", "/usr/local/share"),
     *("/etc/ld.so.cache", "/etc/localtime", "/etc/fonts", "/etc/magic", "/etc/mime.types"),
     *("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random"),
@@ -107,7 +107,7 @@ def finish(scratch: str, *, has_memory: bool, report: Callable[[int], None] | No
     """
     parent = os.getppid()
     libraries = library_paths()
-    readable, writable = [*libraries, *_SYSTEM], [scratch, "/dev/null"]
+    readable, writable = [*libraries, *SYSTEM], [scratch, "/dev/null"]
 
     def enclose() -> str:
         if not has_memory:

@@ -62,7 +62,7 @@ TASKS_PER_WORKER = 5_000  # batches until a worker is replaced: libraries leak
 _PRELOAD = (
     "phiscan.sandbox.pool",
     "phiscan.sandbox.worker_process",
-    "phiscan.extract.core.reading",
+    "phiscan.extract.reading",
     "pebble",
     "lxml.etree",
     "selectolax.lexbor",

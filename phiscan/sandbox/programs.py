@@ -31,10 +31,10 @@ from pathlib import Path
 from typing import Any
 
 from phiscan.sandbox import channel
-from phiscan.sandbox.isolation import lower_limit, restrict
+from phiscan.sandbox.isolation import SYSTEM, lower_limit, restrict
 from phiscan.sandbox.layers import namespaces, privileges, seccomp
 from phiscan.sandbox.scratch_folder import scratch
-from phiscan.sandbox.service import read_secret
+from phiscan.sandbox.service import environment, read_secret
 
 INPUT, FOLDER = "{input}", "{folder}"
 MOST_QUESTION_BYTES = 64 * 1024
@@ -45,13 +45,6 @@ _MOST_OUTPUT_BYTES = 64 * 1024**2
 _STDIN = 0
 _MARGIN_S = 15.0  # beyond the program's own time, until the request times out
 _MOST_FILES = 100_000
-_SYSTEM = (
-    *("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib"),
-    *("/usr/share", "/usr/local/share", "/etc/ld.so.cache", "/etc/localtime", "/etc/catdocrc"),
-    *("/dev/null", "/dev/zero", "/dev/urandom", "/proc/self", "/proc/meminfo", "/proc/cpuinfo"),
-    "/sys/devices/system/cpu",
-)
-
 _MODELS = (  # folders of the models of tesseract
     *("/usr/share/tesseract-ocr/5/tessdata", "/usr/share/tesseract-ocr/4.00/tessdata"),
     *("/usr/share/tesseract-ocr/tessdata", "/usr/share/tessdata", "/usr/local/share/tessdata"),
@@ -260,7 +253,7 @@ def execute(
                 pass_fds=opened,
                 timeout=max(seconds, 0.01),
                 check=False,
-                env=_environment(folder),
+                env=environment() | {"OMP_THREAD_LIMIT": "1", "HOME": folder, "TMPDIR": folder},
                 preexec_fn=sandbox.enter,
             )
             return Finished(done.returncode, channel.read_whole(output), list(_written(Path(folder))))
@@ -297,12 +290,6 @@ def _plain(values: Mapping[str, str]) -> dict[str, str]:
         else value
         for name, value in values.items()
     }
-
-
-def _environment(folder: str) -> dict[str, str]:
-    kept = {"PATH", "LANG", "LC_ALL", "TESSDATA_PREFIX"}
-    found = {name: value for name, value in os.environ.items() if name in kept}
-    return found | {"OMP_THREAD_LIMIT": "1", "HOME": folder, "TMPDIR": folder}
 
 
 def _written(folder: Path) -> list[tuple[str, int]]:
@@ -360,7 +347,7 @@ class _Sandbox:
         loaders = [str(path) for pattern in _LOADERS for path in Path("/").glob(pattern)]
         executable = (str(place), *loaders)
         restrict(
-            [*_SYSTEM, *beside, *data, *given],
+            [*SYSTEM, "/etc/catdocrc", "/proc/self", *beside, *data, *given],
             [*self.writable, "/dev/null"],
             executable,
             nobody_needs=[str(place), *data, *given],

@@ -140,15 +140,10 @@ def read_secret(descriptor: int) -> bytes:
     Raises:
         EOFError: the scan is gone.
     """
-    length = int.from_bytes(_exactly(descriptor, 4), "little")
-    return _exactly(descriptor, length)
-
-
-def _exactly(descriptor: int, n_bytes: int) -> bytes:
-    data = b""
-    while len(data) < n_bytes:
-        chunk = os.read(descriptor, n_bytes - len(data))
-        if not chunk:
-            raise EOFError
-        data += chunk
-    return data
+    with open(descriptor, "rb", closefd=False) as pipe:
+        head = pipe.read(4)
+        length = int.from_bytes(head, "little")
+        secret = pipe.read(length)
+    if len(head) < 4 or len(secret) < length:  # noqa: PLR2004 (the length)
+        raise EOFError
+    return secret

@@ -68,7 +68,7 @@ def test_prints_version() -> None:
         (["scan", "--help"], ("numpy", "pebble", "rich", "prometheus_client", "smtplib", "pwdlib")),
         (
             ["scan", "--help"],
-            ("phiscan.pipeline.engine", "phiscan.extract.core.reading", "phiscan.review.desk.desk"),
+            ("phiscan.pipeline.engine", "phiscan.extract.reading", "phiscan.review.desk.desk"),
         ),
         (["queue", "--help"], ("numpy", "scipy", "phiscan.screen", "phiscan.health.classifier")),
         (["users", "--help"], ("numpy", "scipy", "phiscan.screen", "phiscan.health.classifier")),
@@ -93,7 +93,7 @@ def test_neither_a_rescan_nor_the_queue_loads_recognizers_or_models(tmp_path: Pa
     share.mkdir()
     (share / "minutes.txt").write_text("The gate on level 3 is to be repaired by spring.\n")
     assert tool.run("scan", share).returncode == 0
-    heavy = ("numpy", "scipy", "phiscan.screen", "phiscan.health.classifier", "phiscan.extract.core.reading")
+    heavy = ("numpy", "scipy", "phiscan.screen", "phiscan.health.classifier", "phiscan.extract.reading")
     for arguments in (["scan", str(share)], ["queue", "list"]):
         code = (
             f"import sys, phiscan.cli; phiscan.cli.app.main({arguments}, standalone_mode=False);"

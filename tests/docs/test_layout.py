@@ -20,7 +20,7 @@ BUDGETS = {
     "metrics": (4_000, 4_825),
     "pipeline": (4_000, 5_193),
     "store": (3_000, 3_170),
-    "sandbox": (3_000, 3_174),
+    "sandbox": (3_000, 3_143),
     "patients": (2_400, 3_046),
     "crawl": (4_500, 2_183),
     "health and decision": (4_000, 3_997),

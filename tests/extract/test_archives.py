@@ -24,7 +24,7 @@ from phiscan.config import Limits
 from phiscan.errors import ExtractError
 from phiscan.extract.archives import libarchive
 from phiscan.extract.archives.compressed import zstandard
-from phiscan.extract.core.reading import extract_bytes
+from phiscan.extract.reading import extract_bytes
 from phiscan.model import Document, FailReason
 
 Read = Callable[..., Document]

@@ -159,7 +159,7 @@ def test_text_that_no_page_shows_is_read(read_bytes: Read, name: str) -> None:
 def test_sound_models_and_annotations_beyond_the_limit_are_listed(
     read_bytes: Read, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("phiscan.extract.pdf.reader._MAX_ANNOTATIONS", 2)
+    monkeypatch.setattr("phiscan.extract.pdf.extras._MAX_ANNOTATIONS", 2)
     pdf = Pdf(page="/Annots[" + "<</Type/Annot/Subtype/Text/Rect[0 0 9 9]/Contents(ok)>>" * 3 + "]")
     pdf.stream(bytes(range(256)), "/Type/Sound/R 8000")
     details = [part.detail for part in read_bytes(pdf.data(), "a.pdf").unread]

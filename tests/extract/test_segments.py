@@ -15,7 +15,7 @@ from phiscan.errors import ExtractError
 from phiscan.extract import extract
 from phiscan.extract.archives.segments import PART
 from phiscan.extract.core.opening import open_sibling, segment_of
-from phiscan.extract.core.reading import identify
+from phiscan.extract.reading import identify
 from phiscan.model import SourceFile
 from tests.handed_over import handed_over
 

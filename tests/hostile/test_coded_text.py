@@ -14,7 +14,7 @@ from phiscan.config import Limits
 from phiscan.errors import ExtractError
 from phiscan.extract import extract, extract_bytes
 from phiscan.extract.ocr.picture_values import picture_values
-from phiscan.extract.pdf.objects import open_objects, pdf_strings, repaired
+from phiscan.extract.pdf.objects import pdf_strings, repaired
 from phiscan.extract.text_codes.recovery import coded_runs
 from phiscan.extract.transport.decoding import from_binhex
 from phiscan.model import FailReason, SourceFile
@@ -108,14 +108,14 @@ def test_mixed_marks_give_no_error(seed: int) -> None:
     mixed = (
         b"%PDF-1.4\n1 0 obj\n<</Filter/ASCII85Decode>>stream\n" + text + b"endstream\nendobj\n%%EOF" + text
     )
-    pdf = open_objects(repaired(mixed))
+    pdf = repaired(mixed)
     assert pdf is None or list(pdf_strings(pdf, mixed)) is not None
 
 
 def test_a_segment_that_grows_while_it_is_read_is_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from phiscan.extract.core import reading  # noqa: PLC0415 (the module whose function is replaced)
+    from phiscan.extract import reading  # noqa: PLC0415 (the module whose function is replaced)
 
     packed = gzip.compress(random.Random(3).randbytes(3_000))
     for number in range(3):

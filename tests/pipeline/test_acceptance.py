@@ -13,7 +13,7 @@ from phiscan.config import MESSAGES_OF_CARE, Limits
 from phiscan.decision.decide import PATH_CASE
 from phiscan.decision.evidence import NAMES_OF_EVIDENCE
 from phiscan.decision.reasons import MESSAGES, WORDS
-from phiscan.extract.core.registry import READERS
+from phiscan.extract.registry import READERS
 from phiscan.model import (
     NOT_COVERED,
     EntityType,

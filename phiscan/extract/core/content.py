@@ -475,15 +475,8 @@ class Sink:
         self._accounted.add(locator)
 
     def was_accounted(self, locator: str) -> bool:
-        """Tell whether the reader of a content or place accounted for its bytes, without forgetting it."""
+        """Tell whether the reader of a content or place accounted for its bytes itself."""
         return locator in self._accounted
-
-    def is_accounted(self, locator: str) -> bool:
-        """Tell, once, whether the reader of a content or place accounted for its bytes itself."""
-        if locator in self._accounted:
-            self._accounted.remove(locator)  # another member may have the same name
-            return True
-        return False
 
     def keep_package(self, locator: str, parts: PackageParts) -> None:
         """Keep the unpacked parts of a package until its account takes them."""
@@ -500,10 +493,6 @@ class Sink:
             return False
         self._pictures.add(digest)
         return True
-
-    def was_seen(self, data: bytes) -> bool:
-        """Tell whether a picture was handed in to its reader."""
-        return blake3(data).digest() in self._pictures
 
     def is_new_file(self, data: bytes) -> bool:
         """Return whether a file of these bytes was not noted before, and note it."""

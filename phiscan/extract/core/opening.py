@@ -86,15 +86,12 @@ def read_source(source: SourceFile, max_bytes: int) -> bytes:
     """
     if is_delivered(source):
         return receive(source)
-    with _open(source) as descriptor:
-        before = os.fstat(descriptor)
-        if not stat.S_ISREG(before.st_mode) or _signature(before) != _crawled(source):
-            raise ExtractError(FailReason.CHANGED, "not the file that was crawled")
-        if before.st_size > max_bytes:
-            raise ExtractError(FailReason.TOO_LARGE, f"{before.st_size} bytes, limit {max_bytes}")
-        data = _read_all(descriptor, before.st_size)
-        if len(data) != before.st_size or _signature(os.fstat(descriptor)) != _signature(before):
-            raise ExtractError(FailReason.CHANGED, "changed while it was read")
+    with open_source(source) as (stream, size):
+        if size > max_bytes:
+            raise ExtractError(FailReason.TOO_LARGE, f"{size} bytes, limit {max_bytes}")
+        data = stream.read(size + 1)  # one byte more, to see one that grows
+    if len(data) != size:
+        raise ExtractError(FailReason.CHANGED, "changed while it was read")
     return data
 
 
@@ -113,16 +110,6 @@ def open_source(source: SourceFile) -> Iterator[tuple[BinaryIO, int]]:
             yield stream, before.st_size
         if _signature(os.fstat(descriptor)) != _signature(before):
             raise ExtractError(FailReason.CHANGED, "changed while it was read")
-
-
-def _read_all(descriptor: int, size: int) -> bytes:
-    """Read the whole file and one byte more, to see one that grows."""
-    chunks = []
-    left = size + 1
-    while left > 0 and (chunk := os.read(descriptor, left)):
-        chunks.append(chunk)
-        left -= len(chunk)
-    return b"".join(chunks)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from phiscan.errors import ExtractError
 from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.core.file_type import sniff
 from phiscan.extract.core.magic_numbers import KINDS, UNKNOWN
-from phiscan.extract.residue.prose import MIN_WORDS, words_of
+from phiscan.extract.core.prose import MIN_WORDS, words_of
 from phiscan.model import FailReason
 
 _NARROW = re.compile(rb"[\x20-\x7e\xc0-\xff\t]{5,}")

@@ -14,8 +14,8 @@ from phiscan.extract.core.content import Content, Inflating, Sink, TextFullError
 from phiscan.extract.core.file_type import sniff
 from phiscan.extract.core.labels import humanise
 from phiscan.extract.core.magic_numbers import EMPTY, UNKNOWN
+from phiscan.extract.core.prose import words_of
 from phiscan.extract.core.unsupported import strings
-from phiscan.extract.residue.prose import words_of
 from phiscan.extract.spreadsheets.rows import ROWS_AT_ONCE, add_rows
 from phiscan.model import FailReason
 

@@ -19,8 +19,9 @@ from phiscan.errors import ExtractError, kind_of
 from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import Content, Sink, TextFullError
 from phiscan.extract.core.magic_numbers import by_beginning
-from phiscan.extract.residue.prose import words_of
+from phiscan.extract.core.prose import words_of
 from phiscan.extract.structured.html import html_text, read_inline_files, style_text
+from phiscan.extract.text_codes.lifting import lift_encoded, read_lifted
 from phiscan.extract.transport.decoding import decode_body, encoding_name, undecoded
 from phiscan.extract.transport.header_words import (
     RAW_FIELDS,
@@ -32,7 +33,6 @@ from phiscan.extract.transport.header_words import (
     raw_text,
     wordy_parameters,
 )
-from phiscan.extract.transport.runs import lift_encoded, read_lifted
 from phiscan.model import FailReason
 
 _FROM_LINE = re.compile(rb"^From [^\r\n]*\r?\n", re.MULTILINE)

@@ -18,6 +18,7 @@ from typing import Any
 from phiscan.errors import ExtractError, kind_of
 from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.core.encoded_documents import is_document
+from phiscan.extract.core.prose import MIN_WORDS, byte_runs, words_of
 from phiscan.extract.ocr.picture_values import (
     COMMENT,
     EXIF,
@@ -33,7 +34,6 @@ from phiscan.extract.ocr.picture_values import (
     text_of,
 )
 from phiscan.extract.ocr.recognition import read_picture
-from phiscan.extract.residue.prose import MIN_WORDS, byte_runs, words_of
 from phiscan.model import FailReason
 
 # What cameras and people write into a picture beside its pixels: EXIF, GPS, XMP, IPTC, comments.

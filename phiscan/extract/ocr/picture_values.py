@@ -15,7 +15,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any
 from urllib.parse import unquote_plus
 
@@ -24,7 +23,7 @@ import re2
 
 from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import Sink
-from phiscan.extract.residue.prose import MIN_WORDS, byte_runs, words_of
+from phiscan.extract.core.prose import MIN_WORDS, byte_runs, words_of
 from phiscan.model import FailReason
 
 MOST_INFLATED = 1024**2  # bytes of one payload
@@ -248,7 +247,7 @@ def _profile(kind: str, name: str, raw: bytes) -> Iterator[Block]:
     elif b"<" in raw[:64] and b"xmp" in raw[:400]:
         yield Block(XMP, "", raw)
     else:
-        yield Block(kind, name, raw)
+        yield Block(kind if kind != IPTC or raw.startswith(b"\x1c") else OTHER, name, raw)
 
 
 def _jpeg(data: bytes) -> Iterator[Block]:
@@ -349,43 +348,16 @@ _MACHINE = re.compile(
     r"|ICC|CREATOR:|Adobe|JFIF|sRGB|ns\.adobe\.com|colou?r profile|Lavc|x264|Software|\{\\?\"|8BIM",
     re.IGNORECASE,
 )
-_WITH_PARTS = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff")  # PNG, JPEG
-_PACKED_START = re.compile(rb"\x78[\x01\x5e\x9c\xda]|\x1f\x8b\x08")
-_HEX_RUN = re.compile(rb"[0-9a-fA-F\s]{40,}")
-_MOST_STREAMS = 64
-_MOST_UNPACKED = 1024**2  # of one of them
 
 
-def picture_values(data: bytes) -> Iterator[tuple[str, str]]:
-    """Yield place and text of the runs of printable characters outside of the pixels, packed ones unpacked.
-
-    What programs write is left out.
-    """
-    yield from ((f"bytes {at}", text) for at, text in _runs(data))
-    parts = [block.data for block in blocks(data)] if data.startswith(_WITH_PARTS) else []
-    yield from (("bytes 0", text) for part in parts for _, text in _runs(part))  # unpacked already
-    starts = ((part, match.start()) for part in parts for match in _PACKED_START.finditer(part))
-    for part, start in islice(starts, _MOST_STREAMS):
-        yield from (("bytes 0", text) for text in _packed_texts(memoryview(part)[start:]))
-
-
-def _runs(data: bytes) -> Iterator[tuple[int, str]]:
-    for at, text in byte_runs(data):
+def picture_values(data: bytes) -> Iterator[str]:
+    """Yield the runs of printable characters of a file, but those that programs write."""
+    for _, text in byte_runs(data):
         if len(text.split(None, MIN_WORDS)) >= MIN_WORDS and not _MACHINE.search(text):
-            yield at, text
+            yield text
 
 
-def _packed_texts(data: memoryview) -> Iterator[str]:
-    """Yield the texts of a zlib or gzip stream, also of one that holds hexadecimal digits."""
-    with suppress(zlib.error, ValueError):
-        plain = zlib.decompressobj(zlib.MAX_WBITS | 32).decompress(data, _MOST_UNPACKED)
-        yield from (text for _, text in _runs(plain))
-        if digits := b"".join(b"".join(_HEX_RUN.findall(plain)).split()):
-            raw = bytes.fromhex(digits[len(digits) % 2 :].decode("ascii"))
-            yield from (text for _, text in _runs(raw))
-
-
-# QR and bar codes in a picture, by zxing-cpp; without it a QR code is detected by its finder patterns.
+# QR and bar codes in a picture, by zxing-cpp.
 
 _MOST_CODES = 64
 _WHOLE_PIXELS = 12_000_000  # of a page at 300 dots an inch; larger ones are halved
@@ -398,11 +370,6 @@ _MIN_SHARE = 0.08  # of the rows, and of the columns
 _MOST_LOOKED_AT = 64  # rows, and columns
 _LEAST_STEP = 0.4  # of the range of the picture's brightness, within three pixels
 _NOT_PRINTABLE = re.compile(r"<(?:NUL|U\+[0-9A-F]{2}|[A-Z]{2,3}\d?)>")
-_RATIO = (1.0, 1.0, 3.0, 1.0, 1.0)  # dark and light runs through the eye of a QR code
-_ALIKE = 1.3  # the largest of the eyes in a row to the smallest
-_TOLERANCE = 0.5  # of a module
-_MIN_EYES = 3  # rows of the picture, at the top and at the bottom of the same eye
-_DARK = 128
 
 
 def read_codes(image: Any, place: str, sink: Sink) -> None:
@@ -411,28 +378,20 @@ def read_codes(image: Any, place: str, sink: Sink) -> None:
         sink.fail(place, FailReason.TOO_LARGE, f"codes in more than {_MOST_PIXELS} pixels are not looked for")
         return
     found = _decoded(image)
-    if found is None:
-        if has_eyes(image):
-            sink.fail(
-                place, FailReason.UNSUPPORTED, "a QR code that is not decoded: zxing-cpp is not installed"
-            )
-        return
     if len(found) > _MOST_CODES:
         sink.fail(
             place, FailReason.TOO_LARGE, f"{len(found) - _MOST_CODES} of {len(found)} codes are not read"
         )
     texts = [text for text, _ in found[:_MOST_CODES] if text.strip()]
     sink.add("\n".join(dict.fromkeys(texts)), f"{place}/code" if "#" in place else f"{place}#code")
-    if any(not is_whole for _, is_whole in found) and has_eyes(image):
+    if not all(is_whole for _, is_whole in found):
         sink.fail(place, FailReason.CORRUPT, "a QR or bar code that cannot be decoded")
 
 
-def _decoded(image: Any) -> list[tuple[str, bool]] | None:
-    """Return text and validity of each code; None where the library is missing."""
-    try:
-        import zxingcpp  # noqa: PLC0415 (heavy)
-    except ImportError:
-        return None
+def _decoded(image: Any) -> list[tuple[str, bool]]:
+    """Return text and validity of each code."""
+    import zxingcpp  # noqa: PLC0415 (heavy)
+
     grey = image.convert("L")
     if grey.width * grey.height > _WHOLE_PIXELS:
         grey = grey.reduce(2)
@@ -516,29 +475,3 @@ def _text(code: Any) -> str:
 
 
 _SURE_KINDS = frozenset({"QRCode", "QRCodeModel2"})  # stripes and dots alone may be anything
-
-
-def has_eyes(image: Any) -> bool:
-    """Tell a picture with the three eyes of a QR code: runs of 1:1:3:1:1 along several rows and columns."""
-    grey = np.asarray(image.convert("L"))
-    return _n_eye_rows(grey) >= _MIN_EYES and _n_eye_rows(grey.T) >= _MIN_EYES
-
-
-def _n_eye_rows(grey: Any) -> int:
-    """Count the rows, of some hundred, in which two eyes lie side by side."""
-    n_rows = 0
-    for row in grey[:: max(len(grey) // 200, 1)]:
-        dark = row < _DARK
-        edges = np.flatnonzero(dark[1:] != dark[:-1]) + 1
-        if len(edges) < 6:  # noqa: PLR2004 (five runs)
-            continue
-        runs = np.diff(edges)
-        windows = np.lib.stride_tricks.sliding_window_view(runs, 5).astype(float)
-        starts_dark = dark[edges[: len(windows)]]
-        module = windows.sum(axis=1) / sum(_RATIO)
-        fits = np.abs(windows - np.outer(module, _RATIO)) <= _TOLERANCE * np.outer(
-            module, np.maximum(_RATIO, 1)
-        )
-        eyes = module[fits.all(axis=1) & starts_dark & (module >= 1)]
-        n_rows += int(len(eyes) >= 2 and eyes.max() <= _ALIKE * eyes.min())  # noqa: PLR2004 (a pair)
-    return n_rows

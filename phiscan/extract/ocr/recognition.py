@@ -347,9 +347,8 @@ def failure(status: int) -> ExtractError:
 
 _SPOT = 32  # pixels; a word of small type fills one, so does a letter of large type
 _EDGE = 16  # of 255 grey levels over two pixels
-_LEAST_EDGES = 60  # pixels of a spot, in each direction; a word of nine pixels has between 60 and 80
+_LEAST_SHARE = 15  # of 255 of a spot, in each direction; a word of nine pixels has between 15 and 20
 _MIN_SIDE = 2 * _SPOT
-_BAND = 512  # rows looked at together, so that a large page takes little memory
 
 
 def may_hold_text(image: Any) -> bool:
@@ -367,23 +366,18 @@ def may_hold_text(image: Any) -> bool:
 
 
 def _has_spot(grey: NDArray[np.int16]) -> bool:
+    """Tell whether a spot has enough edges across and enough down."""
+    across = np.abs(grey[:-2, 2:] - grey[:-2, :-2]) >= _EDGE
+    down = np.abs(grey[2:, :-2] - grey[:-2, :-2]) >= _EDGE
     return any(
-        _has_letters(grey[top : top + _BAND + 2], shift)
+        bool((np.minimum(_shares(across, shift), _shares(down, shift)) >= _LEAST_SHARE).any())
         for shift in (0, _SPOT // 2)  # so that what lies across two spots is found in one
-        for top in range(shift, grey.shape[0] - 2, _BAND)
     )
 
 
-def _has_letters(grey: NDArray[np.int16], shift: int) -> bool:
-    """Tell whether a spot of a band of rows has enough edges across and enough down."""
-    across = np.abs(grey[:-2, shift + 2 :] - grey[:-2, shift:-2]) >= _EDGE
-    down = np.abs(grey[2:, shift:-2] - grey[:-2, shift:-2]) >= _EDGE
-    return bool((np.minimum(_per_spot(across), _per_spot(down)) >= _LEAST_EDGES).any())
+def _shares(edges: NDArray[np.bool_], shift: int) -> NDArray[np.uint8]:
+    """Return the share of edges in each spot, of 255; the last ones of rows and columns may be smaller."""
+    from PIL import Image  # noqa: PLC0415 (heavy)
 
-
-def _per_spot(edges: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Count the edges of each spot; the last ones of rows and columns are filled up with none."""
-    rows, columns = (-side % _SPOT for side in edges.shape)
-    padded = np.pad(edges, ((0, rows), (0, columns)))
-    spots = padded.reshape(padded.shape[0] // _SPOT, _SPOT, padded.shape[1] // _SPOT, _SPOT)
-    return np.asarray(spots.sum(axis=(1, 3), dtype=np.int64))
+    levels = np.ascontiguousarray(edges[shift:, shift:]).view(np.uint8) * 255
+    return np.asarray(Image.fromarray(levels).reduce(_SPOT))

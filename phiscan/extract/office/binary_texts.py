@@ -11,6 +11,7 @@ from typing import Any
 
 from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import Content, Sink
+from phiscan.extract.core.prose import ShownWords
 from phiscan.extract.office.compound_file import slide_records, workbook_records
 from phiscan.extract.office.storage import (
     FEW_CHARS,
@@ -25,7 +26,6 @@ from phiscan.extract.office.storage import (
     wide_prose,
     wide_runs,
 )
-from phiscan.extract.residue.prose import ShownWords
 from phiscan.model import FailReason
 
 # Cells, pictures, fonts, formats of cells, printer settings: read elsewhere, or no text.

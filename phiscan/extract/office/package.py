@@ -17,8 +17,8 @@ from phiscan.errors import ExtractError
 from phiscan.extract.archives.zip_files import salvage
 from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import Content, Inflating, PackageParts, Sink, mishap
+from phiscan.extract.core.prose import words_of
 from phiscan.extract.office.runs import fallback_lines
-from phiscan.extract.residue.prose import words_of
 from phiscan.model import FailReason
 
 # Characters that the parser leaves out and reads on after.

@@ -22,10 +22,10 @@ from lxml import etree
 
 from phiscan.errors import ExtractError
 from phiscan.extract.core.content import Content, PackageParts
+from phiscan.extract.core.prose import ShownWords, Value, words_of
 from phiscan.extract.office.package import Package, local_name, parse_damaged
 from phiscan.extract.office.runs import paragraphs_text
 from phiscan.extract.office.storage import is_person_named, is_typed, unshown
-from phiscan.extract.residue.prose import ShownWords, Value, words_of
 from phiscan.model import FailReason
 
 # Names of attributes that say how something is drawn, found or computed.

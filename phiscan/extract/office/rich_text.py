@@ -15,9 +15,9 @@ from phiscan.errors import ExtractError
 from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.core.file_type import sniff
+from phiscan.extract.core.prose import words_of
 from phiscan.extract.office.compound_file import codec
 from phiscan.extract.office.storage import is_person_named, is_typed, native_file
-from phiscan.extract.residue.prose import words_of
 from phiscan.model import FailReason
 
 _TOKEN = re.compile(

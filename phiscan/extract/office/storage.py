@@ -15,7 +15,7 @@ import re2
 
 from phiscan.errors import ExtractError
 from phiscan.extract.core.content import Content, Sink
-from phiscan.extract.residue.prose import MIN_WORDS, ShownWords, words_of
+from phiscan.extract.core.prose import MIN_WORDS, ShownWords, words_of
 from phiscan.extract.spreadsheets.rows import SEPARATOR
 from phiscan.model import FailReason
 

@@ -10,14 +10,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
-from typing import Any
+from typing import Any, BinaryIO
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 import re2
 
 from phiscan.extract.core.content import CHUNK_BYTES, Content, Sink
+from phiscan.extract.core.prose import ShownWords
 from phiscan.extract.pdf.words import is_garbage, page_lines
-from phiscan.extract.residue.prose import ShownWords
 from phiscan.extract.structured.xml_markup import labelled_text
 from phiscan.model import FailReason
 
@@ -126,12 +126,13 @@ def _pikepdf() -> Any:
     return pikepdf
 
 
-def open_objects(data: bytes, passwords: Sequence[str] = ()) -> Any:
+def open_objects(data: bytes | BinaryIO, passwords: Sequence[str] = ()) -> Any:
     """Return a PDF opened for its objects, with no password or one of a list; None where none opens it."""
+    stream = io.BytesIO(data) if isinstance(data, bytes) else data
     pikepdf = _pikepdf()
     for password in ("", *passwords):
         try:
-            return pikepdf.open(io.BytesIO(data), password=password)
+            return pikepdf.open(stream, password=password)
         except pikepdf.PasswordError:
             continue
         except (pikepdf.PdfError, ValueError, RuntimeError, OverflowError):
@@ -139,47 +140,19 @@ def open_objects(data: bytes, passwords: Sequence[str] = ()) -> Any:
     return None
 
 
-def repaired(data: bytes) -> bytes:
-    """Return a PDF without a table of its objects, as of one that was cut, with a table of those that it has.
+def repaired(data: bytes) -> Any:
+    """Return a PDF without a table of its objects, as of one that was cut, opened for those that it has.
 
-    Objects in object streams, which such a table cannot name, are written out after it.
+    qpdf looks for the objects where a trailer leads to a page: an empty one is put behind them.
     """
-    places = {int(match[1]): match.start() for match in _BEGIN.finditer(data)}
-    pdf = open_objects(_with_table(data, places))
-    if pdf is None or b"/Encrypt" in data:
-        return data
-    out = bytearray(data + b"\n")
-    with pdf:
-        streams = [item for item in pdf.objects if isinstance(item, _pikepdf().Stream)]
-        packed = (item for item in streams if item.get("/Type") == "/ObjStm")
-        for stream in (item for item in packed if isinstance(item.get("/First"), int)):
-            body, first = unpacked(stream), stream.First
-            numbers = [int(number) for number in body[:first].split() if number.isdigit()]
-            starts = [first + offset for offset in numbers[1::2]]
-            for number, start, end in zip(numbers[::2], starts, [*starts[1:], len(body)], strict=False):
-                places[number] = len(out)
-                out += b"%d 0 obj\n%b\nendobj\n" % (number, body[start:end])
-    return _with_table(bytes(out), places)
-
-
-def _with_table(data: bytes, places: dict[int, int]) -> bytes:
-    """Return the bytes of a PDF with a table of the objects at ``places``, and an empty catalog."""
-    data += b"\nendstream\nendobj\n"  # of the one in which it is cut
-    root = max(places, default=0) + 1
-    if root > _MOST_OBJECTS:
-        return data
-    at, size = len(data) + 1, root + 2
+    root = max((int(match[1]) for match in _BEGIN.finditer(data)), default=0) + 1
+    if root > _MOST_OBJECTS or b"/Encrypt" in data:
+        return open_objects(data)
     catalog = b"%d 0 obj\n<</Type/Catalog/Pages %d 0 R>>\nendobj\n" % (root, root + 1)
-    tree = b"%d 0 obj\n<</Type/Pages/Count 0/Kids[]>>\nendobj\n" % (root + 1)
-    found = places | {root: at, root + 1: at + len(catalog)}
-    lines = (
-        b"%010d 00000 n \n" % found[number] if number in found else b"0000000000 65535 f \n"
-        for number in range(size)
-    )
-    end = b"trailer\n<</Size %d/Root %d 0 R>>\nstartxref\n%d\n%%%%EOF\n"
-    start = at + len(catalog) + len(tree)
-    table = b"xref\n0 %d\n%b" % (size, b"".join(lines))
-    return b"%b\n%b%b%b%b" % (data, catalog, tree, table, end % (size, root, start))
+    tree = b"%d 0 obj\n<</Type/Pages/Count 1/Kids[%d 0 R]>>\nendobj\n" % (root + 1, root + 2)
+    page = b"%d 0 obj\n<</Type/Page/Parent %d 0 R/MediaBox[0 0 9 9]>>\nendobj\n" % (root + 2, root + 1)
+    trailer = b"trailer\n<</Size %d/Root %d 0 R>>\n" % (root + 3, root)
+    return open_objects(b"\n".join([data, b"endstream\nendobj", catalog, tree, page, trailer]))
 
 
 def unpacked(stream: Any) -> bytes:
@@ -516,7 +489,7 @@ _PERSONAL = re.compile(
 )
 
 
-def read_unshown(content: Content, sink: Sink, n_pieces: int, n_pages: int, password: str) -> None:
+def read_unshown(content: Content, sink: Sink, pdf: Any, n_pieces: int, password: str) -> None:
     """Add the strings of objects, ``#objects``, that the text since ``n_pieces`` does not hold.
 
     Streams of glyphs, and pages outside of the page tree, are read with their fonts, files that nothing names
@@ -524,35 +497,28 @@ def read_unshown(content: Content, sink: Sink, n_pieces: int, n_pages: int, pass
     """
     if content.n_bytes > _MOST_BYTES:
         return
-    data = content.data if content.stream is None else content.open().read()
-    pdf = open_objects(data, (password,))
-    if pdf is None:
-        said = "the objects beside the pages of a damaged file are not read"
-        sink.fail(content.place("objects"), FailReason.CORRUPT, said)
-        return
-    with pdf:
-        shown_text = sink.text_since(n_pieces)
-        found = Findings(shown_text)
-        for item in all_strings(pdf, data, (password,)):
-            found.take(item)
-        known = {page.obj.objgen for page in pdf.pages}
-        pages = [page for page in found.of("page") if page.objgen not in known]
-        glyphs = found.glyphs()
-        if pages or glyphs:
-            shown = frozenset(shown_text.split("\n"))
-            lines = hidden_lines(pdf, pages, glyphs)
-            found.lines.update(dict.fromkeys(line for line in lines if line not in shown and _has_text(line)))
-        if found.objects["unseen"]:
-            found.lines.update(dict.fromkeys(_unseen_lines(content, shown_text, n_pages, password)))
-        sink.add("\n".join(found.lines), content.place("objects"))
-        if pictures := [(item.item, item.text) for item in found.objects["picture"]]:
-            read_undrawn_pictures(pdf, pictures, content, sink)
-        for kind, count in Counter(item.text for item in found.objects["media"]).items():
-            said = f"{kind} objects ({count}) are not read"
-            sink.fail(content.place("objects"), FailReason.UNSUPPORTED, said)
-        for number, file in enumerate(found.of("file"), 1):
-            _read_file(content, sink, file, number)
-    sink.mark_accounted(content.locator)
+    data = content.open().read()
+    shown_text = sink.text_since(n_pieces)
+    found = Findings(shown_text)
+    for item in all_strings(pdf, data, (password,)):
+        found.take(item)
+    known = {page.obj.objgen for page in pdf.pages}
+    pages = [page for page in found.of("page") if page.objgen not in known]
+    glyphs = found.glyphs()
+    if pages or glyphs:
+        shown = frozenset(shown_text.split("\n"))
+        lines = hidden_lines(pdf, pages, glyphs)
+        found.lines.update(dict.fromkeys(line for line in lines if line not in shown and _has_text(line)))
+    if found.objects["unseen"]:
+        found.lines.update(dict.fromkeys(_unseen_lines(content, shown_text, len(known), password)))
+    sink.add("\n".join(found.lines), content.place("objects"))
+    if pictures := [(item.item, item.text) for item in found.objects["picture"]]:
+        read_undrawn_pictures(pdf, pictures, content, sink)
+    for kind, count in Counter(item.text for item in found.objects["media"]).items():
+        said = f"{kind} objects ({count}) are not read"
+        sink.fail(content.place("objects"), FailReason.UNSUPPORTED, said)
+    for number, file in enumerate(found.of("file"), 1):
+        _read_file(content, sink, file, number)
 
 
 def _unseen_lines(content: Content, shown_text: str, n_pages: int, password: str) -> Iterator[str]:
@@ -684,7 +650,7 @@ def read_revisions(content: Content, sink: Sink, n_pieces: int, password: str) -
             said = f"earlier revisions in more than {_MOST_BYTES} bytes are not read"
             sink.fail(content.place("revisions"), FailReason.TOO_LARGE, said)
         return
-    data = content.data if content.stream is None else content.open().read()
+    data = content.open().read()
     if (n_ends := _n_ends(content) - 1) > MOST_REVISIONS:
         said = f"{n_ends - MOST_REVISIONS} of {n_ends} earlier revisions are not read"
         sink.fail(content.place("revisions"), FailReason.TOO_LARGE, said)

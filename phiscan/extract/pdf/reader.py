@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from phiscan.errors import ExtractError
@@ -50,9 +48,14 @@ def read_pdf(content: Content, sink: Sink) -> None:
 
 
 def _read(content: Content, sink: Sink, pdf: Any, password: str) -> None:
-    from phiscan.extract.pdf.objects import read_revisions, read_unshown  # noqa: PLC0415
+    from phiscan.extract.pdf.extras import has_appearance, read_extras, read_page_extras  # noqa: PLC0415
+    from phiscan.extract.pdf.objects import open_objects, read_revisions, read_unshown  # noqa: PLC0415
 
     pdf.init_forms()
+    objects = open_objects(content.open(), (password,))
+    if objects is None:
+        said = "the objects beside the pages of a damaged file are not read"
+        sink.fail(content.place("objects"), FailReason.CORRUPT, said)
     n_pages = len(pdf)
     chosen = _pages(n_pages)
     if len(chosen) < n_pages:
@@ -68,16 +71,19 @@ def _read(content: Content, sink: Sink, pdf: Any, password: str) -> None:
         n_before = sink.n_pieces
         try:
             _read_page(content, sink, page, index, password)
-            read_page_extras(content, sink, pdf, page, index)
-            is_drawn_on = has_appearance(page)
         finally:
             page.close()
-        if is_drawn_on:
-            read_appearances(content, sink, pdf, index, sink.text_since(n_before))
+        if objects is not None and index < len(objects.pages):
+            read_page_extras(content, sink, objects.pages[index], index)
+            if has_appearance(objects.pages[index]):
+                read_appearances(content, sink, pdf, index, sink.text_since(n_before))
     sink.n_chars_unread += (sink.n_chars - n_chars) * (n_pages - len(chosen)) // max(len(chosen), 1)
-    read_extras(content, sink, pdf)
+    if objects is not None:
+        read_extras(content, sink, objects)
     read_revisions(content, sink, n_pieces, password)
-    read_unshown(content, sink, n_pieces, n_pages, password)
+    if objects is not None:
+        with objects:
+            read_unshown(content, sink, objects, n_pieces, password)
 
 
 def _read_page(content: Content, sink: Sink, page: Any, index: int, password: str) -> None:
@@ -130,17 +136,18 @@ def _read_found_pages(content: Content, sink: Sink) -> bool:
     import pypdfium2  # noqa: PLC0415 (heavy)
 
     from phiscan.extract.pdf.objects import (  # noqa: PLC0415
-        open_objects,
         pdf_strings,
         repaired,
         with_pages,
     )
 
-    objects = open_objects(repaired(content.data)) if content.stream is None else None
+    objects = repaired(content.data) if content.stream is None else None
     if objects is None:
         return False
     with objects:
-        pages = [found.item for found in pdf_strings(objects, b"") if found.key == "page"]
+        own = {page.obj.objgen for page in objects.pages}
+        found = (one.item for one in pdf_strings(objects, b"") if one.key == "page")
+        pages = [page for page in found if page.objgen not in own]
         whole = with_pages(objects, pages, others=list(objects.objects)) if pages else b""
     try:
         pdf = pypdfium2.PdfDocument(whole) if whole else None
@@ -234,12 +241,6 @@ def _drawn_kinds(page: Any) -> set[str]:
     return kinds
 
 
-# What a PDF holds beside its page text: form values, XFA, annotations, metadata, attachments.
-
-_MOST_OPTIONS = 5_000
-_MOST_ANNOTATIONS = 20_000
-
-
 def read_appearances(content: Content, sink: Sink, pdf: Any, index: int, shown: str) -> None:
     """Add what the appearances of a page's annotations show beside ``shown``, ``#p1/appearances``.
 
@@ -261,201 +262,3 @@ def read_appearances(content: Content, sink: Sink, pdf: Any, index: int, shown: 
     finally:
         page.close()
     sink.add("\n".join(found), content.place(f"p{index + 1}/appearances"))
-
-
-def has_appearance(page: Any) -> bool:
-    """Tell a page with an annotation, other than a link, that is drawn by a stream of its own."""
-    import pypdfium2.raw as pdfium  # noqa: PLC0415
-
-    plain = (pdfium.FPDF_ANNOT_LINK, pdfium.FPDF_ANNOT_POPUP)
-    for number in range(min(pdfium.FPDFPage_GetAnnotCount(page), _MOST_ANNOTATIONS)):
-        annotation = pdfium.FPDFPage_GetAnnot(page, number)
-        if not annotation:
-            continue
-        try:
-            drawn = pdfium.FPDFAnnot_GetAP(annotation, pdfium.FPDF_ANNOT_APPEARANCEMODE_NORMAL, None, 0) > 2  # noqa: PLR2004
-            if drawn and pdfium.FPDFAnnot_GetSubtype(annotation) not in plain:
-                return True
-        finally:
-            pdfium.FPDFPage_CloseAnnot(annotation)
-    return False
-
-
-def field_choices(form: Any, annotation: Any) -> list[str]:
-    """Return the choices of a list, and what a field holds before anybody fills it in."""
-    import pypdfium2.raw as pdfium  # noqa: PLC0415
-
-    found = []
-    default = _decode_wide(
-        lambda buffer, size: pdfium.FPDFAnnot_GetStringValue(annotation, b"DV", buffer, size)
-    )
-    if default:
-        found.append(f"default: {default}")
-    for number in range(min(max(pdfium.FPDFAnnot_GetOptionCount(form, annotation), 0), _MOST_OPTIONS)):
-        label = _decode_wide(
-            lambda buffer, size, number=number: pdfium.FPDFAnnot_GetOptionLabel(  # type: ignore[misc]
-                form, annotation, number, buffer, size
-            )
-        )
-        if label:
-            found.append(label)
-    return found
-
-
-def read_attached_file(content: Content, sink: Sink, annotation: Any, number: int) -> None:
-    """Read the file that is attached to a page, as a member."""
-    import pypdfium2.raw as pdfium  # noqa: PLC0415
-
-    attachment = pdfium.FPDFAnnot_GetFileAttachment(annotation)
-    if not attachment:
-        return
-    name = _decode_wide(lambda buffer, size: pdfium.FPDFAttachment_GetName(attachment, buffer, size))
-    name = name or f"file{number + 1}"
-    with sink.part(content.place(name)):
-        sink.take_member()
-        size = ctypes.c_ulong()
-        pdfium.FPDFAttachment_GetFile(attachment, None, 0, size)
-        sink.spend(size.value)
-        buffer = ctypes.create_string_buffer(max(size.value, 1))
-        pdfium.FPDFAttachment_GetFile(attachment, buffer, size.value, size)
-        if data := buffer.raw[: size.value]:
-            sink.is_new_file(data)
-            sink.read_member(content.member(name, data))
-
-
-def scripts(pdf: Any) -> list[str]:
-    """Return the document's own scripts."""
-    import pypdfium2.raw as pdfium  # noqa: PLC0415
-
-    found = []
-    for number in range(min(max(pdfium.FPDFDoc_GetJavaScriptActionCount(pdf), 0), _MOST_OPTIONS)):
-        action = pdfium.FPDFDoc_GetJavaScriptAction(pdf, number)
-        if not action:
-            continue
-        try:
-            found += [
-                _decode_wide(partial(getter, action))
-                for getter in (pdfium.FPDFJavaScriptAction_GetName, pdfium.FPDFJavaScriptAction_GetScript)
-            ]
-        finally:
-            pdfium.FPDFDoc_CloseJavaScriptAction(action)
-    return [text for text in found if text]
-
-
-_MAX_ANNOTATIONS = 20_000  # of one page
-_MAX_PACKETS = 100  # of an XFA form; there are about ten kinds
-
-
-def read_page_extras(content: Content, sink: Sink, pdf: Any, page: Any, index: int) -> None:
-    """Add the filled form fields and the notes of one page."""
-    import pypdfium2.raw as pdfium  # noqa: PLC0415
-
-    fields: list[str] = []
-    notes: list[str] = []
-    choices: list[str] = []
-    form = pdf.formenv
-    count = pdfium.FPDFPage_GetAnnotCount(page)
-    if count > _MAX_ANNOTATIONS:
-        detail = f"annotations {_MAX_ANNOTATIONS + 1} to {count} are not read"
-        sink.fail(content.place(f"p{index + 1}/notes"), FailReason.TOO_LARGE, detail)
-    for number in range(min(count, _MAX_ANNOTATIONS)):
-        annotation = pdfium.FPDFPage_GetAnnot(page, number)
-        if not annotation:
-            continue
-        try:
-            if form and pdfium.FPDFAnnot_GetSubtype(annotation) == pdfium.FPDF_ANNOT_WIDGET:
-                value = _wide(pdfium.FPDFAnnot_GetFormFieldValue, form, annotation)
-                choices += field_choices(form, annotation)
-                if value and value != "Off":
-                    label = _wide(pdfium.FPDFAnnot_GetFormFieldAlternateName, form, annotation) or _wide(
-                        pdfium.FPDFAnnot_GetFormFieldName, form, annotation
-                    )
-                    fields.append(f"{label}: {value}" if label else value)
-            else:
-                if pdfium.FPDFAnnot_GetSubtype(annotation) == pdfium.FPDF_ANNOT_FILEATTACHMENT:
-                    read_attached_file(content, sink, annotation, number)
-                notes += [text for key in (b"T", b"Subj", b"Contents") if (text := _string(annotation, key))]
-        finally:
-            pdfium.FPDFPage_CloseAnnot(annotation)
-    sink.add("\n".join(fields), content.place(f"p{index + 1}/form"))
-    sink.add("\n".join(notes), content.place(f"p{index + 1}/notes"))
-    sink.add("\n".join(dict.fromkeys(choices)), content.place(f"p{index + 1}/choices"))
-
-
-def read_extras(content: Content, sink: Sink, pdf: Any) -> None:
-    """Add XFA values, the outline, the metadata and every attachment."""
-    if pdf.formenv:
-        _read_xfa(content, sink, pdf)
-    sink.add("\n".join(scripts(pdf)), content.place("scripts"))
-    titles = []
-    for number, bookmark in enumerate(pdf.get_toc()):
-        if number > _MAX_ANNOTATIONS:
-            detail = f"entries from {_MAX_ANNOTATIONS + 2} on are not read"
-            sink.fail(content.place("outline"), FailReason.TOO_LARGE, detail)
-            break
-        titles.append(bookmark.get_title())
-    sink.add("\n".join(titles), content.place("outline"))
-    metadata = pdf.get_metadata_dict(skip_empty=True)
-    sink.add("\n".join(f"{key}: {value}" for key, value in metadata.items()), content.place("properties"))
-    for number in range(min(pdf.count_attachments(), sink.limits.member_count)):
-        _read_attachment(content, sink, pdf, number)
-
-
-def _read_attachment(content: Content, sink: Sink, pdf: Any, number: int) -> None:
-    name = f"attachment{number + 1}"
-    with sink.part(content.place(name), RuntimeError, ValueError):
-        sink.take_member()
-        attachment = pdf.get_attachment(number)
-        name = attachment.get_name() or name
-        data = bytes(attachment.get_data())
-        sink.is_new_file(data)
-        sink.read_member(content.member(name, data))
-
-
-def _read_xfa(content: Content, sink: Sink, pdf: Any) -> None:
-    """Add the values of an XFA form; its template holds captions and scripts, no values.
-
-    A form is kept in packets, each with a name, or as one document without one that holds them all.
-    """
-    import pypdfium2.raw as pdfium  # noqa: PLC0415
-
-    from phiscan.extract.structured.xml_markup import labelled_text, part_of  # noqa: PLC0415 (lxml)
-
-    place = content.place("xfa")
-    for number in range(min(max(pdfium.FPDF_GetXFAPacketCount(pdf), 0), _MAX_PACKETS)):
-        size = pdfium.FPDF_GetXFAPacketName(pdf, number, None, 0)
-        name = ctypes.create_string_buffer(max(size, 1))
-        pdfium.FPDF_GetXFAPacketName(pdf, number, name, size)
-        if name.value not in (b"datasets", b""):
-            continue
-        n_bytes = ctypes.c_ulong()
-        pdfium.FPDF_GetXFAPacketContent(pdf, number, None, 0, n_bytes)
-        try:
-            sink.spend(n_bytes.value)
-        except ExtractError as error:
-            sink.fail(place, FailReason(error.reason), error.detail)
-            return
-        buffer = ctypes.create_string_buffer(max(n_bytes.value, 1))
-        pdfium.FPDF_GetXFAPacketContent(pdf, number, buffer, n_bytes.value, n_bytes)
-        packet = buffer.raw[: n_bytes.value]
-        sink.add(labelled_text(packet if name.value else part_of(packet, "datasets")), place)
-
-
-def _wide(function: Any, form: Any, annotation: Any) -> str:
-    return _decode_wide(lambda buffer, size: function(form, annotation, buffer, size))
-
-
-def _string(annotation: Any, key: bytes) -> str:
-    import pypdfium2.raw as pdfium  # noqa: PLC0415
-
-    return _decode_wide(lambda buffer, size: pdfium.FPDFAnnot_GetStringValue(annotation, key, buffer, size))
-
-
-def _decode_wide(getter: Callable[[Any, int], int]) -> str:
-    """Call one of pdfium's two-step string getters (UTF-16, bytes counted)."""
-    size = getter(None, 0)
-    if size <= 2:  # noqa: PLR2004 (the terminator alone)
-        return ""
-    buffer = (ctypes.c_ushort * ((size + 1) // 2))()
-    getter(buffer, size)
-    return bytes(buffer)[: size - 2].decode("utf-16-le", "replace").replace("\r", "\n").strip()

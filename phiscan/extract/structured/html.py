@@ -11,7 +11,7 @@ from phiscan.extract.core.charset import decode, decode_declared
 from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.core.file_type import sniff
 from phiscan.extract.core.labels import is_label
-from phiscan.extract.residue.prose import MIN_WORDS, words_of
+from phiscan.extract.core.prose import MIN_WORDS, words_of
 from phiscan.extract.spreadsheets.rows import has_header, lay_out
 from phiscan.extract.text_codes.escapes import form_runs, percent_runs, readable
 from phiscan.model import FailReason

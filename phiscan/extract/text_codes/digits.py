@@ -15,6 +15,7 @@ from contextlib import suppress
 import re2
 
 from phiscan.extract.text_codes.escapes import Code, CodedRun, is_plain
+from phiscan.extract.transport.decoding import from_base64
 
 _DUMP_LINE = re.compile(
     rb"^[ \t>]*(?:0x)?([0-9A-Fa-f]{4,16})[:|]?[ \t]{1,3}"
@@ -53,7 +54,6 @@ _FURTHER_LINE = re.compile(rb"[ \t]*\r?\n[ \t>]{0,8}[A-Za-z0-9+/_-]{20,}={0,2}(?
 _LAST_LINE = re.compile(rb"[ \t]*\r?\n[ \t>]{0,8}([A-Za-z0-9+/_-]{2,19}={0,2})(?=\s|[<\"']|\Z)")
 _TOKEN = rb"eyJ"  # a brace and a quote
 _DOTTED = re2.compile(rb"[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}")
-_URL_DIGITS = bytes.maketrans(b"-_", b"+/")
 _DIGITS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-"
 _MARKED_DIGITS = bytes(b"x"[0] if code in _DIGITS else b" "[0] for code in range(256))
 _LONG_WORD = b"x" * (_MIN_BASE64 - 2)
@@ -116,7 +116,7 @@ def list_runs(text: bytes) -> Iterator[CodedRun]:
             for match in pattern.finditer(text):
                 data = _numbers(match.group(), base)
                 if data:
-                    yield CodedRun(match.start(), match.end(), "list of bytes", data)
+                    yield CodedRun(*match.span(), "list of bytes", data)
 
 
 def _numbers(listed: bytes, base: int) -> bytes:
@@ -149,7 +149,7 @@ def _record_runs(text: bytes) -> Iterator[CodedRun]:
         pieces = [line[heads.get(line[:2], 9) : -2] for line in match.group().split()]
         with suppress(ValueError):
             data = bytes.fromhex(b"".join(pieces).decode("ascii"))
-            yield CodedRun(match.start(), match.end(), "hexadecimal records", data)
+            yield CodedRun(*match.span(), "hexadecimal records", data)
 
 
 def base64_runs(text: bytes) -> Iterator[CodedRun]:
@@ -185,7 +185,7 @@ def _solid_lines(text: bytes) -> Iterator[tuple[int, int]]:
             continue  # in lines that were given, or a word
         if stop - start < _LONGEST_NAME:
             head = text[start : min(start + _HEAD_DIGITS, stop)]
-            if not is_plain(_decoded(head.translate(_URL_DIGITS))):
+            if not is_plain(_from_base64(head)):
                 continue
         end = stop
         while following := _FURTHER_LINE.match(text, end):
@@ -211,29 +211,19 @@ def _mixed_words(text: bytes) -> Iterator[tuple[int, int]]:
 def ldif_runs(text: bytes) -> Iterator[CodedRun]:
     """Yield values that LDIF declares as base64 (RFC 2849), after their names, however short."""
     for match in _LDIF.finditer(text) if b":: " in text else ():
-        yield CodedRun(match.start(), match.end(), "LDIF", match[1] + b": " + _from_base64(match[2]))
+        yield CodedRun(*match.span(), "LDIF", match[1] + b": " + _from_base64(match[2]))
 
 
-def _from_base64(digits: bytes) -> bytes:
-    """Return the bytes after lines of base64; of each line alone where one ends with padding."""
-    lines = digits.translate(_URL_DIGITS, b">").split()
-    solid = b"".join(lines)
-    return b"".join(map(_decoded, lines)) if b"=" in solid.rstrip(b"=") else _decoded(solid)
-
-
-def _decoded(line: bytes) -> bytes:
-    line = line.rstrip(b"=")
-    line = line[:-1] if len(line) % 4 == 1 else line
-    with suppress(binascii.Error):
-        return binascii.a2b_base64(line + b"=" * (-len(line) % 4))
-    return b""
+def _from_base64(lines: bytes) -> bytes:
+    """Return the bytes after lines of base64, also of quoted ones."""
+    return from_base64(lines.replace(b">", b"")) or b""
 
 
 def base85_runs(text: bytes) -> Iterator[CodedRun]:
     """Yield ASCII85 between its marks, and solid lines that can be ASCII85 or base85."""
     for match in _MARKED_85.finditer(text) if b"<~" in text else ():
         with suppress(ValueError):
-            yield CodedRun(match.start(), match.end(), "ASCII85", base64.a85decode(match[1]))
+            yield CodedRun(*match.span(), "ASCII85", base64.a85decode(match[1]))
     for match in _SOLID_85.finditer(text):
         found = match.group()
         is_rare = len(found.translate(None, _NAME_CHARS)) < _OTHER_SHARE * len(found)
@@ -252,7 +242,7 @@ def uuencoded_runs(text: bytes) -> Iterator[CodedRun]:
     for match in _UU.finditer(text) if b"\nM" in text or text.startswith(b"M") else ():
         lines = match.group().splitlines()
         with suppress(binascii.Error):
-            yield CodedRun(match.start(), match.end(), "uuencode", b"".join(map(binascii.a2b_uu, lines)))
+            yield CodedRun(*match.span(), "uuencode", b"".join(map(binascii.a2b_uu, lines)))
 
 
 LONG_CODES = (

@@ -18,7 +18,7 @@ from urllib.parse import unquote_to_bytes
 import re2
 
 from phiscan.extract.core.charset import decode
-from phiscan.extract.residue.prose import words_of
+from phiscan.extract.core.prose import words_of
 from phiscan.extract.transport.decoding import from_quoted_printable
 from phiscan.extract.transport.header_words import decode_words
 
@@ -36,12 +36,14 @@ MIN_WORDS = 2  # fewer are a name of a field or letters by chance
 
 @dataclass(frozen=True, slots=True)
 class CodedRun:
-    """Half-open byte offsets of a run, the name of the code, and the decoded bytes."""
+    """Half-open byte offsets of a run, its code, the decoded bytes, and the name that they are given."""
 
     start: int
     end: int
     code: str
     data: bytes = field(repr=False)
+    name: str = ""
+    is_document: bool = True  # False for keys and signatures
 
 
 Finder = Callable[[bytes], Iterator[CodedRun]]
@@ -181,15 +183,15 @@ def escape_runs(text: bytes) -> Iterator[CodedRun]:
     if b"\\x" in text:
         for match in _HEX_ESCAPES.finditer(text):
             plain = _HEX_ESCAPE.sub(lambda found: bytes([int(found[1], 16)]), match.group())
-            yield CodedRun(match.start(), match.end(), "escapes", plain)
+            yield CodedRun(*match.span(), "escapes", plain)
     if b"\\u" in text:
         yield from _wide_runs(text)
     for match in _OCTAL_ESCAPES.finditer(text):
         plain = _OCTAL_ESCAPE.sub(lambda found: bytes([int(found[1], 8)]), match.group())
-        yield CodedRun(match.start(), match.end(), "escapes", plain)
+        yield CodedRun(*match.span(), "escapes", plain)
     if b"\\X" in text:
         for match in _HL7.finditer(text):
-            yield CodedRun(match.start(), match.end(), "HL7 escapes", bytes.fromhex(match[1].decode("ascii")))
+            yield CodedRun(*match.span(), "HL7 escapes", bytes.fromhex(match[1].decode("ascii")))
 
 
 def _wide_runs(text: bytes) -> Iterator[CodedRun]:
@@ -279,7 +281,7 @@ def utf7_runs(text: bytes) -> Iterator[CodedRun]:
             wide = base64.b64decode(digits)
             plain = wide[: len(match[1]) * 6 // 16 * 2].decode("utf-16-be", "replace")
             if plain.isprintable() and "\ufffd" not in plain and _n_scripts(plain) <= _MOST_SCRIPTS:
-                yield CodedRun(match.start(), match.end(), "UTF-7", plain.encode())
+                yield CodedRun(*match.span(), "UTF-7", plain.encode())
 
 
 CODES = (

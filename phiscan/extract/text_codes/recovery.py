@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
@@ -18,17 +18,14 @@ from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.core.encoded_documents import is_document
 from phiscan.extract.core.file_type import sniff
 from phiscan.extract.core.magic_numbers import TEXT
-from phiscan.extract.text_codes import digits, escapes
+from phiscan.extract.text_codes import digits, escapes, lifting
 from phiscan.extract.text_codes.escapes import Code, CodedRun, Finder, is_plain, readable
-from phiscan.extract.transport import runs as transport_runs
 from phiscan.model import FailReason
 
 
 def encoded_documents(text: bytes) -> Iterator[CodedRun]:
     """Yield the runs of mail encodings, uuencode and yEnc and long base64, that stand for a document."""
-    for run in transport_runs.encoded_runs(text):
-        if run.is_document and is_document(run.data):
-            yield CodedRun(run.start, run.end, run.kind, run.data)
+    yield from (run for run in lifting.encoded_runs(text) if run.is_document and is_document(run.data))
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +45,11 @@ class _Group:
 
 
 _GROUPS = (
-    _Group.of(Code(encoded_documents, transport_runs.HINT), *digits.LONG_CODES),
+    _Group.of(Code(encoded_documents, lifting.HINT), *digits.LONG_CODES),
     _Group.of(*digits.SHORT_CODES),
     _Group.of(*digits.DENSE_CODES),
     _Group.of(*digits.PROGRAM_CODES, *digits.LISTED_CODES, *escapes.CODES),
 )
-_BATCH_BYTES = 256 * 1024  # of segments whose hints are looked for at once
 _PLACE = "decoded"
 _MOST_RUNS = 5_000  # of one content
 _MOST_CHARS = 1_000_000
@@ -70,19 +66,18 @@ def recover(content: Content, sink: Sink, n_segments: int) -> None:
 
     ``n_segments`` counts the segments before it was read.
     """
-    sink.mark_accounted(content.place(_PLACE))
     if sink.n_segments == n_segments:
         return
     own = (content.locator, f"{content.locator}#")
     lines: list[str] = []
     n_runs = n_chars = 0
-    texts = (
+    texts = [
         (segment.locator, sink.text_of(index).encode("utf-8", "replace"))
         for index, segment in enumerate(sink.segments_since(n_segments), n_segments)
         if segment.end - segment.start >= _MIN_CHARS
         and (segment.locator == own[0] or segment.locator.startswith(own[1]))
-    )
-    for locator, data, groups in _hinted(texts):
+    ]
+    for locator, data, groups in _hinted(texts) if texts else ():
         is_lifted = sink.was_accounted(locator)  # its reader took the runs of mail encodings
         for found in _read_runs(data, _kept_runs(data, groups, is_lifted=is_lifted), content, sink):
             n_runs += " " in found  # a table of words is no reason to stop
@@ -97,23 +92,13 @@ def recover(content: Content, sink: Sink, n_segments: int) -> None:
     sink.add("\n".join(dict.fromkeys(line for line in lines if line)), content.place(_PLACE))
 
 
-def _hinted(texts: Iterable[tuple[str, bytes]]) -> Iterator[tuple[str, bytes, list[_Group]]]:
-    """Yield locator and bytes of the texts that match the hint of a group, with those groups, in order."""
-    batch: list[tuple[str, bytes]] = []
-    n_bytes = 0
-    for text in texts:
-        batch.append(text)
-        n_bytes += len(text[1])
-        if n_bytes >= _BATCH_BYTES:
-            yield from _hinted_batch(batch)
-            batch, n_bytes = [], 0
-    if batch:
-        yield from _hinted_batch(batch)
+def _hinted(texts: list[tuple[str, bytes]]) -> Iterator[tuple[str, bytes, list[_Group]]]:
+    """Yield locator and bytes of the texts that match the hint of a group, with those groups, in order.
 
-
-def _hinted_batch(batch: list[tuple[str, bytes]]) -> Iterator[tuple[str, bytes, list[_Group]]]:
-    joined = batch[0][1] if len(batch) == 1 else b"\n".join([data for _, data in batch])
-    ends = list(accumulate(len(data) + 1 for _, data in batch))
+    All are searched at once: each search of one text alone takes longer than the text itself.
+    """
+    joined = texts[0][1] if len(texts) == 1 else b"\n".join([data for _, data in texts])
+    ends = list(accumulate(len(data) + 1 for _, data in texts))
     groups_of: dict[int, list[_Group]] = {}
     for group in _GROUPS:
         at = 0
@@ -122,7 +107,7 @@ def _hinted_batch(batch: list[tuple[str, bytes]]) -> Iterator[tuple[str, bytes, 
             groups_of.setdefault(number, []).append(group)
             at = ends[number]  # where the next text begins
     for number in sorted(groups_of):
-        yield *batch[number], groups_of[number]
+        yield *texts[number], groups_of[number]
 
 
 def _read_runs(

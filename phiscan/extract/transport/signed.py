@@ -7,13 +7,14 @@ Source: RFC 5652 (CMS), X.690 (BER), RFC 3274 (compressed data).
 from __future__ import annotations
 
 import bz2
+import io
 import struct
 import zlib
 from collections.abc import Iterator
 
 from phiscan.errors import ExtractError
 from phiscan.extract.core.content import Content, Inflating, Sink
-from phiscan.extract.office.storage import is_prose, narrow_runs, wide_runs
+from phiscan.extract.core.unsupported import strings
 from phiscan.model import FailReason
 
 _PREFIX = b"\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x07"  # 1.2.840.113549.1.7
@@ -197,25 +198,10 @@ def _unpacked(body: bytes, sink: Sink) -> bytes:
             window = -zlib.MAX_WBITS if kind == _ZIP else zlib.MAX_WBITS
             return sink.unpack(Inflating(packed, window), len(packed))
         if kind == _BZIP2:
-            return sink.unpack(_Bzip2(packed), len(packed))
+            return sink.unpack(bz2.BZ2File(io.BytesIO(packed)), len(packed))
     except (zlib.error, OSError, EOFError):
         raise ExtractError(FailReason.CORRUPT, "damaged compressed data") from None
     return packed
-
-
-class _Bzip2:
-    """A bzip2 stream that is unpacked as it is read."""
-
-    def __init__(self, data: bytes) -> None:
-        self._engine = bz2.BZ2Decompressor()
-        self._left = data
-
-    def read(self, size: int, /) -> bytes:
-        if self._engine.eof:
-            return b""
-        out = self._engine.decompress(self._left, size)
-        self._left = b""
-        return out
 
 
 def _packets(data: bytes) -> Iterator[tuple[int, bytes]]:
@@ -305,8 +291,7 @@ def read_apple_file(content: Content, sink: Sink) -> None:
         elif kind in _NAMED_TEXTS and body:
             lines.append(f"{_NAMED_TEXTS[kind]}: {body.decode('mac_roman')}")
         else:
-            runs = (text for run in (narrow_runs, wide_runs) for _, text in run(body[:_MOST_BYTES]))
-            lines += [text for text in runs if is_prose(text)]
+            lines += strings(body[:_MOST_BYTES])
     sink.add("\n".join(dict.fromkeys(lines)), content.place("strings"))
     if member:
         sink.take_member()

@@ -40,13 +40,9 @@ def call(number: int, *arguments: object) -> int:
     Raises:
         OSError: the kernel refused.
     """
-    ctypes.set_errno(0)
     function = libc().syscall
     function.restype = ctypes.c_long
-    result = int(function(ctypes.c_long(number), *arguments))
-    if result < 0:
-        raise _refusal()
-    return result
+    return _checked(function, ctypes.c_long(number), *arguments)
 
 
 def prctl(option: int, *arguments: int) -> int:
@@ -56,11 +52,7 @@ def prctl(option: int, *arguments: int) -> int:
         OSError: the kernel refused.
     """
     padded = [ctypes.c_ulong(value) for value in (*arguments, 0, 0, 0, 0)[:4]]
-    ctypes.set_errno(0)
-    result = int(libc().prctl(ctypes.c_int(option), *padded))
-    if result < 0:
-        raise _refusal()
-    return result
+    return _checked(libc().prctl, ctypes.c_int(option), *padded)
 
 
 def unshare(flags: int) -> None:
@@ -69,11 +61,13 @@ def unshare(flags: int) -> None:
     Raises:
         OSError: the kernel refused.
     """
+    _checked(libc().unshare, ctypes.c_int(flags))
+
+
+def _checked(function: Any, *arguments: object) -> int:
     ctypes.set_errno(0)
-    if libc().unshare(ctypes.c_int(flags)) != 0:
-        raise _refusal()
-
-
-def _refusal() -> OSError:
-    code = ctypes.get_errno()
-    return OSError(code, os.strerror(code))
+    result = int(function(*arguments))
+    if result < 0:
+        code = ctypes.get_errno()
+        raise OSError(code, os.strerror(code))
+    return result

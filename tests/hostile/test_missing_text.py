@@ -1,4 +1,4 @@
-"""The account of hostile bytes ends: its searches take time in proportion to the bytes, or to a bound."""
+"""The search of hostile bytes for missing text ends in time in proportion to the bytes, or to a bound."""
 
 import io
 import random
@@ -9,7 +9,8 @@ import pytest
 
 from phiscan.config import Limits
 from phiscan.extract.core.content import Content, Sink
-from phiscan.extract.residue.account import account
+from phiscan.extract.missing_text import add_missing
+from phiscan.extract.registry import dispatch
 
 N = 100_000
 # Beginnings of what a search looks for, without an end.
@@ -51,9 +52,8 @@ KINDS = {
 
 
 def listed(data: bytes, name: str, media_type: str) -> int:
-    sink = Sink(Limits())
-    sink.is_new_picture(data)
-    account(Content(data, name), media_type, sink, (0, 0, 0))
+    sink = Sink(Limits(), dispatch=dispatch)
+    add_missing(Content(data, name), media_type, sink, (0, 0))
     return len(sink.unread)
 
 

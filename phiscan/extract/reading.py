@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import BinaryIO
 
@@ -18,8 +18,7 @@ from phiscan.extract.core.content import Content, Sink, TextFullError
 from phiscan.extract.core.file_type import declared_type, sniff, sniff_stream
 from phiscan.extract.core.magic_numbers import DOCX, ODF, PPTX, TEXT, XLSX
 from phiscan.extract.core.opening import open_source, read_source, segment_of
-from phiscan.extract.core.registry import dispatch, read
-from phiscan.extract.residue.account import account
+from phiscan.extract.registry import dispatch, read
 from phiscan.model import OCR_PENDING, Document, FailReason, SourceFile
 from phiscan.sandbox.delivered_files import is_delivered
 
@@ -211,6 +210,7 @@ def large_hash(stream: BinaryIO, size: int) -> str:
 _ABOUT = ("#properties", "#metadata")
 OPENED_BYTES = 8 * 1024**2  # larger files are not read into memory where their format allows it
 _READ_FROM_FILE = frozenset({"application/pdf", XLSX})
+_FIRST, _LATER = "first", "later"  # segments of a series
 
 
 def extract(source: SourceFile, limits: Limits, passwords: Sequence[str] = ()) -> Document:
@@ -222,14 +222,14 @@ def extract(source: SourceFile, limits: Limits, passwords: Sequence[str] = ()) -
     Raises:
         ExtractError: the file gives nothing at all; ``reason`` says why.
     """
-    if _has_series_name(source):
-        document = _extract_segments(source, limits, passwords)
-        if document is not None:
-            return document
-    if _is_opened(source, limits):
-        return _extract_opened(source, limits, passwords)
-    data = read_source(source, limits.file_bytes)
-    return extract_bytes(data, _name(source), limits, passwords)
+    name = _name(source)
+    if _is_opened(source, limits) or _has_series_name(source):
+        with _opened(source) as (stream, size, content_hash, part):
+            if part or _is_opened(source, limits):
+                sink = Sink(limits, passwords, _dispatch)
+                media_type = PART if part == _LATER else _collect_opened(sink, stream, size, name)
+                return _document(sink, media_type, content_hash, name)
+    return extract_bytes(read_source(source, limits.file_bytes), name, limits, passwords)
 
 
 def _is_opened(source: SourceFile, limits: Limits) -> bool:
@@ -237,13 +237,16 @@ def _is_opened(source: SourceFile, limits: Limits) -> bool:
     return source.size > min(limits.file_bytes, OPENED_BYTES) and not is_delivered(source)
 
 
-def _extract_opened(source: SourceFile, limits: Limits, passwords: Sequence[str]) -> Document:
-    sink = Sink(limits, passwords, _dispatch)
-    name = _name(source)
-    with open_source(source) as (stream, size):
-        media_type = _collect_opened(sink, stream, size, name)
-        content_hash = large_hash(stream, size)
-    return _document(sink, media_type, content_hash, name)
+@contextmanager
+def _opened(source: SourceFile) -> Iterator[tuple[BinaryIO, int, str, str]]:
+    """Give a file, open, with the segments that it begins: bytes, size, hash, and its part in a series."""
+    with open_source(source) as (first, size), opened_segments(source, first.fileno()) as (series, is_later):
+        content_hash = large_hash(first, size)
+        if series:
+            whole = joined(series)
+            yield whole, whole.seek(0, os.SEEK_END), joined_hash(content_hash, series), _FIRST
+        else:
+            yield first, size, content_hash, _LATER if is_later else ""
 
 
 def _collect_opened(sink: Sink, stream: BinaryIO, size: int, name: str) -> str:
@@ -261,21 +264,6 @@ def _has_series_name(source: SourceFile) -> bool:
     return not is_delivered(source) and segment_of(source.path.rpartition(b"/")[2]) is not None
 
 
-def _extract_segments(source: SourceFile, limits: Limits, passwords: Sequence[str]) -> Document | None:
-    """Read a file that begins several segments with them; a later one has no text; None: it is neither."""
-    name = _name(source)
-    with open_source(source) as (first, size), opened_segments(source, first.fileno()) as (series, is_later):
-        if not series and not is_later:
-            return None
-        sink = Sink(limits, passwords, _dispatch)
-        content_hash, media_type = large_hash(first, size), PART
-        if series:
-            content_hash = joined_hash(content_hash, series)
-            whole = joined(series)
-            media_type = _collect_opened(sink, whole, whole.seek(0, os.SEEK_END), name)
-    return _document(sink, media_type, content_hash, name)
-
-
 def _content(stream: BinaryIO, name: str, media_type: str) -> Content:
     stream.seek(0)
     if is_windowed(media_type) or media_type in _READ_FROM_FILE:
@@ -289,9 +277,7 @@ def _read(content: Content, media_type: str, sink: Sink) -> None:
         return
     if content.stream is not None and media_type not in _READ_FROM_FILE:
         content = replace(content, data=content.open().read(), stream=None)
-    before = sink.n_pieces, sink.n_segments, len(sink.unread)
     read(content, media_type, sink)
-    account(content, media_type, sink, before)
 
 
 def _dispatch(content: Content, sink: Sink) -> None:
@@ -306,29 +292,18 @@ def identify(source: SourceFile, limits: Limits) -> tuple[str, str, str]:
         ExtractError: it cannot be opened, changed, or is too large to be told from another by its hash.
     """
     name = _name(source)
-    if _has_series_name(source):
-        with (
-            open_source(source) as (first, size),
-            opened_segments(source, first.fileno()) as (series, is_later),
-        ):
-            if is_later:
-                return large_hash(first, size), PART, ""
-            if series:
-                media_type = large_type(joined(series), name)
-                return (
-                    joined_hash(large_hash(first, size), series),
-                    media_type,
-                    declared_type(name, media_type),
-                )
-    if _is_opened(source, limits):
-        with open_source(source) as (stream, size):
-            if not is_hashed_whole(size):
-                raise ExtractError(FailReason.TOO_LARGE)
-            content_hash, media_type = large_hash(stream, size), large_type(stream, name)
-    else:
-        data = read_source(source, limits.file_bytes)
-        content_hash, media_type = blake3(data).hexdigest(), sniff(data, name)
-    return content_hash, media_type, declared_type(name, media_type)
+    if _is_opened(source, limits) or _has_series_name(source):
+        with _opened(source) as (stream, size, content_hash, part):
+            if part == _LATER:
+                return content_hash, PART, ""
+            if part or _is_opened(source, limits):
+                if not part and not is_hashed_whole(size):
+                    raise ExtractError(FailReason.TOO_LARGE)
+                media_type = large_type(stream, name)
+                return content_hash, media_type, declared_type(name, media_type)
+    data = read_source(source, limits.file_bytes)
+    media_type = sniff(data, name)
+    return blake3(data).hexdigest(), media_type, declared_type(name, media_type)
 
 
 def _name(source: SourceFile) -> str:

@@ -6,17 +6,15 @@ One that stands for a file is read as a member, and its digits are no text any m
 
 from __future__ import annotations
 
-import base64
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 import re2
 
 from phiscan.errors import ExtractError
 from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.core.encoded_documents import is_document
-from phiscan.extract.text_codes.escapes import readable
+from phiscan.extract.text_codes.escapes import CodedRun
 from phiscan.extract.transport.decoding import (
     UU_BEGIN,
     from_base64,
@@ -64,23 +62,11 @@ _NO_DOCUMENT = re.compile(rb"KEY|CERTIFICATE|SIGNATURE|PARAMETERS|REQUEST|CRL")
 _SIGNED_TEXT = b"PGP SIGNED MESSAGE"  # the text is there, readable
 
 
-@dataclass(frozen=True, slots=True)
-class EncodedRun:
-    """Where encoded data lies in a text, its kind, and the decoded bytes."""
-
-    start: int
-    end: int
-    kind: str
-    name: str
-    data: bytes = field(repr=False)
-    is_document: bool = True  # False for keys and signatures
-
-
-def encoded_runs(text: bytes) -> list[EncodedRun]:
+def encoded_runs(text: bytes) -> list[CodedRun]:
     """Return the runs of encoded data in a text, in text order, none within another."""
     if not _HAS_RUN.search(text):
         return []
-    found: list[EncodedRun] = []
+    found: list[CodedRun] = []
     if b"-----BEGIN " in text:
         found += _armoured(text)
     if _HAS_UU_BEGIN.search(text):
@@ -90,16 +76,11 @@ def encoded_runs(text: bytes) -> list[EncodedRun]:
     if b"=ybegin " in text:
         found += _yenc(text)
     found += _base64(text)
-    kept: list[EncodedRun] = []
+    kept: list[CodedRun] = []
     for run in sorted(found, key=lambda run: (run.start, -run.end)):
         if not kept or run.start >= kept[-1].end:
             kept.append(run)
     return kept
-
-
-def has_encoding(text: bytes) -> bool:
-    """Tell a text that may hold encoded runs or be quoted-printable, by one look for what each has in it."""
-    return _HAS_ANY.search(text) is not None
 
 
 def is_quoted_printable(text: bytes) -> bool:
@@ -116,19 +97,18 @@ def is_quoted_printable(text: bytes) -> bool:
     return n_used >= _MIN_ESCAPES and n_used >= text.count(b"=") * _MIN_USED
 
 
-def _armoured(text: bytes) -> Iterator[EncodedRun]:
+def _armoured(text: bytes) -> Iterator[CodedRun]:
     for match in _ARMOUR.finditer(text):
         kind = match[1]
         if kind == _SIGNED_TEXT:
             continue
         digits = _ARMOUR_CHECK.sub(b"", _ARMOUR_HEADERS.sub(b"", match[2]))
         data = from_base64(digits) or b""
-        yield EncodedRun(
-            match.start(), match.end(), kind.decode("ascii"), "", data, not _NO_DOCUMENT.search(kind)
-        )
+        is_document = not _NO_DOCUMENT.search(kind)
+        yield CodedRun(*match.span(), kind.decode("ascii"), data, is_document=is_document)
 
 
-def _uuencoded(text: bytes) -> Iterator[EncodedRun]:
+def _uuencoded(text: bytes) -> Iterator[CodedRun]:
     at = 0
     while match := UU_BEGIN.search(text, at):
         at = match.end()
@@ -146,7 +126,7 @@ def _uuencoded(text: bytes) -> Iterator[EncodedRun]:
             data, end = from_uuencode(text, start)
         if data:
             at = end
-            yield EncodedRun(match.start(), at, "uuencode", name, data)
+            yield CodedRun(match.start(), at, "uuencode", data, name)
 
 
 def _unprefixed(text: bytes, start: int, prefix: bytes) -> bytes:
@@ -160,20 +140,20 @@ def _unprefixed(text: bytes, start: int, prefix: bytes) -> bytes:
     return b"".join(lines)
 
 
-def _yenc(text: bytes) -> Iterator[EncodedRun]:
+def _yenc(text: bytes) -> Iterator[CodedRun]:
     for match in _YENC.finditer(text):
         name = _YENC_NAME.search(match[1])
         shown = name[1].decode("utf-8", "replace").strip() if name else ""
-        yield EncodedRun(match.start(), match.end(), "yEnc", shown, from_yenc(match[2]))
+        yield CodedRun(*match.span(), "yEnc", from_yenc(match[2]), shown)
 
 
-def _binhex(text: bytes) -> Iterator[EncodedRun]:
+def _binhex(text: bytes) -> Iterator[CodedRun]:
     for match in _BINHEX.finditer(text):
         name, data = from_binhex(match[1])
-        yield EncodedRun(match.start(), match.end(), "BinHex", name, data)
+        yield CodedRun(*match.span(), "BinHex", data, name)
 
 
-def _base64(text: bytes) -> Iterator[EncodedRun]:
+def _base64(text: bytes) -> Iterator[CodedRun]:
     """Yield runs of lines of base64 digits with the short line at their end."""
     start = end = -1
     for match in _DIGITS.finditer(text):
@@ -187,7 +167,7 @@ def _base64(text: bytes) -> Iterator[EncodedRun]:
         yield from _run(text, start, end)
 
 
-def _run(text: bytes, start: int, end: int) -> Iterator[EncodedRun]:
+def _run(text: bytes, start: int, end: int) -> Iterator[CodedRun]:
     last = _LAST_LINE.match(text, end)
     end = last.end() if last else end + len(_PADDING.match(text, end)[0])  # type: ignore[index]
     if end - start < MIN_RUN:
@@ -195,17 +175,15 @@ def _run(text: bytes, start: int, end: int) -> Iterator[EncodedRun]:
     digits = text[start:end]
     if _HEX_RUN.fullmatch(digits):
         solid = b"".join(digits.replace(b">", b"").split())
-        yield EncodedRun(
-            start, end, HEXADECIMAL, "", bytes.fromhex(solid[: len(solid) // 2 * 2].decode("ascii"))
-        )
+        yield CodedRun(start, end, HEXADECIMAL, bytes.fromhex(solid[: len(solid) // 2 * 2].decode("ascii")))
         return
-    mixed = len(digits.translate(None, _FIGURES)) < len(digits) and digits != digits.lower()
-    data = from_base64(digits.replace(b">", b"")) if mixed else None
-    if data:
-        yield EncodedRun(start, end, "base64", "", data)
+    is_mixed = len(digits.translate(None, _FIGURES)) < len(digits) and not (
+        digits.islower() or digits.isupper()
+    )
+    if is_mixed and (data := from_base64(digits.replace(b">", b""))):
+        yield CodedRun(start, end, "base64", data)
 
 
-_BASE32 = re.compile(rb"[A-Z2-7]+")
 _MIN_BYTES = 40  # shorter than the shortest line of any encoding
 _MIN_LISTED = 160  # characters of a run that no decoder takes
 _NAMED = ("uuencode", "yEnc", "BinHex", "PKCS7", "CMS", "PGP MESSAGE")  # a run of these says what it is
@@ -222,7 +200,7 @@ def lift_encoded(
     locator = content.place(place) if place else content.locator
     if len(data) < _MIN_BYTES or b"\0" in data[:_MIN_BYTES]:
         return data, ()
-    if not has_encoding(data):
+    if not _HAS_ANY.search(data):
         sink.mark_accounted(locator)
         return data, ()
     if is_quoted_printable(data):
@@ -238,7 +216,7 @@ def lift_encoded(
     for run in encoded_runs(data):
         member = _member(run, len(members) + 1, content, sink) if run.is_document else None
         if member is not None:
-            pieces += [data[at : run.start], f"[{run.kind}: {run.name or member.name}]".encode()]
+            pieces += [data[at : run.start], f"[{run.code}: {run.name or member.name}]".encode()]
             members.append(member)
             at = run.end
         else:
@@ -248,23 +226,12 @@ def lift_encoded(
     return b"".join([*pieces, data[at:]]), tuple(members)
 
 
-def list_undecoded(run: EncodedRun, locator: str, sink: Sink) -> None:
+def list_undecoded(run: CodedRun, locator: str, sink: Sink) -> None:
     """List a run that stays in a text as unread, unless it is short, a key or a signature."""
-    is_payload = run.is_document and run.kind != HEXADECIMAL and run.end - run.start >= _MIN_LISTED
-    if is_payload and not _is_base32_text(run.data):
-        said = f"{run.end - run.start} characters of {run.kind} are not decoded"
+    is_payload = run.is_document and run.code != HEXADECIMAL and run.end - run.start >= _MIN_LISTED
+    if is_payload:
+        said = f"{run.end - run.start} characters of {run.code} are not decoded"
         sink.fail(locator, FailReason.UNSUPPORTED, said)
-
-
-def _is_base32_text(data: bytes) -> bool:
-    """Tell a run that is base32 of a text, which is read as such; ``data`` is what base64 made of it."""
-    digits = base64.b64encode(data).rstrip(b"=")
-    if not _BASE32.fullmatch(digits):
-        return False
-    try:
-        return bool(readable(base64.b32decode(digits[: len(digits) // 8 * 8])))
-    except ValueError:
-        return False
 
 
 def read_lifted(members: tuple[Content, ...], sink: Sink) -> None:
@@ -273,11 +240,11 @@ def read_lifted(members: tuple[Content, ...], sink: Sink) -> None:
         sink.read_member(member)
 
 
-def _member(run: EncodedRun, number: int, content: Content, sink: Sink) -> Content | None:
+def _member(run: CodedRun, number: int, content: Content, sink: Sink) -> Content | None:
     """Return the file after a run; None when its bytes are no known kind of file and no text."""
-    if not run.data or not (run.kind in _NAMED or is_document(run.data)):
+    if not run.data or not (run.code in _NAMED or is_document(run.data)):
         return None
-    name = run.name or (f"message{number}.pgp" if "PGP" in run.kind else f"encoded{number}")
+    name = run.name or (f"message{number}.pgp" if "PGP" in run.code else f"encoded{number}")
     member = content.member(name, run.data)
     try:
         sink.take_member()

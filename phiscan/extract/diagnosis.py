@@ -9,14 +9,13 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from importlib import metadata
 
 from phiscan.config import Limits
 from phiscan.errors import ExtractError
 from phiscan.extract.archives import libarchive
-from phiscan.extract.core.reading import extract_bytes
 from phiscan.extract.ocr import recognition as ocr
+from phiscan.extract.reading import extract_bytes
 from phiscan.sandbox.fork_server import parent_of_groups
 from phiscan.sandbox.isolation import LOST, Layer, probe
 
@@ -30,7 +29,7 @@ _LIBRARIES = (
     ("py7zr", "py7zr", "7-Zip archives", "7Z files"),
     ("pycdlib", "pycdlib", "disc images", "ISO files"),
     ("pydicom", "pydicom", "DICOM headers", "DICOM files"),
-    ("zxing-cpp", "zxingcpp", "QR and bar codes in pictures", "codes: detected, not decoded"),
+    ("zxing-cpp", "zxingcpp", "QR and bar codes in pictures", "codes in pictures: not read"),
     (
         "msoffcrypto-tool",
         "msoffcrypto",
@@ -92,55 +91,53 @@ class ReaderCheck:
     optional: bool
 
 
+# Program, its flag for the version, what it reads, what is lost without it.
+_PROGRAMS = (
+    ("readpst", "-V", "Outlook stores (PST)", "reported as unsupported"),
+    ("mdb-tables", "--version", "Access databases", "runs of text alone"),
+    ("mdb-export", "--version", "Access databases", "runs of text alone"),
+    ("wpd2text", "--version", "WordPerfect documents", "runs of text alone"),
+    ("wps2text", "--version", "Works and Write documents", "runs of text alone"),
+)
+
+
 def diagnose() -> list[ReaderCheck]:
     """Return a check for every reader: the libraries that must be there, then the optional programs."""
+    has_archives, has_osd = libarchive.library() is not None, "osd" in ocr.installed_languages()
     return [
         *(_library(*library) for library in _LIBRARIES),
         _program(
             "tesseract",
             "--version",
             "text in pictures and scanned pages (OCR)",
-            reads_picture,
             "scanned PDF, PNG, JPEG, TIFF, pictures in documents: reported as needs_ocr",
+            reads_picture,
         ),
-        _turned_pages(),
-        _program("catdoc", "-V", "damaged DOC files", reads_by_catdoc, "damaged DOC files: unsupported"),
-        _program("catppt", "-V", "damaged PPT files", _runs("catppt"), "damaged PPT files: unsupported"),
-        *(
-            _program(name, flag, kinds, partial(_version, name, flag), f"{kinds}: {lost}")
-            for name, flag, kinds, lost in (
-                ("readpst", "-V", "Outlook stores (PST)", "reported as unsupported"),
-                ("mdb-tables", "--version", "Access databases", "runs of text alone"),
-                ("mdb-export", "--version", "Access databases", "runs of text alone"),
-                ("wpd2text", "--version", "WordPerfect documents", "runs of text alone"),
-                ("wps2text", "--version", "Works and Write documents", "runs of text alone"),
-            )
+        ReaderCheck(
+            "tesseract osd",
+            "which way up a scanned page is",
+            has_osd,
+            has_osd,
+            "",
+            "pages that lie on their side take up to four times as long",
+            optional=True,
         ),
+        _program("catdoc", "-V", "damaged DOC files", "damaged DOC files: unsupported", reads_by_catdoc),
+        # Its formats cannot be made on the fly: it must start and refuse an empty file calmly.
+        _program("catppt", "-V", "damaged PPT files", "damaged PPT files: unsupported", _runs_catppt),
+        *(_program(name, flag, kinds, f"{kinds}: {lost}") for name, flag, kinds, lost in _PROGRAMS),
         *(_library(*library, optional=True) for library in _OPTIONAL_LIBRARIES),
         ReaderCheck(
             "libarchive",
             "RAR, CAB, AR, CPIO, LHA archives, ZIP in AES",
-            libarchive.library() is not None,
-            libarchive.library() is not None,
+            has_archives,
+            has_archives,
             libarchive.version(),
             "RAR, CAB, AR, CPIO, LHA files: unsupported; members of ZIP files in AES: encrypted",
             optional=True,
         ),
         *_isolation(),
     ]
-
-
-def _turned_pages() -> ReaderCheck:
-    found = "osd" in ocr.installed_languages()
-    return ReaderCheck(
-        "tesseract osd",
-        "which way up a scanned page is",
-        found,
-        found,
-        "",
-        "pages that lie on their side take up to four times as long",
-        optional=True,
-    )
 
 
 def _library(package: str, module: str, reads: str, lost: str, *, optional: bool = False) -> ReaderCheck:
@@ -152,10 +149,14 @@ def _library(package: str, module: str, reads: str, lost: str, *, optional: bool
     return ReaderCheck(package, reads, found, works, version, lost, optional=optional)
 
 
-def _program(name: str, flag: str, reads: str, attempt: Callable[[], object], lost: str) -> ReaderCheck:
+def _program(
+    name: str, flag: str, reads: str, lost: str, attempt: Callable[[], object] | None = None
+) -> ReaderCheck:
+    """Return the check of a program; without an attempt it works where it says its version."""
     found = shutil.which(name) is not None
     version = _version(name, flag) if found else ""
-    return ReaderCheck(name, reads, found, found and _try(attempt), version, lost, optional=True)
+    works = found and (_try(attempt) if attempt else bool(version))
+    return ReaderCheck(name, reads, found, works, version, lost, optional=True)
 
 
 _PURPOSE = {
@@ -199,26 +200,18 @@ def _try(attempt: Callable[[], object]) -> bool:
 
 def _version(name: str, flag: str) -> str:
     try:
-        done = subprocess.run(
-            [name, flag], capture_output=True, timeout=_TIMEOUT_S, check=False, stdin=subprocess.DEVNULL
-        )
+        done = _run(name, flag)
     except (OSError, subprocess.TimeoutExpired):
         return ""
     lines = (done.stdout + done.stderr).decode("utf-8", "replace").strip().splitlines()
     return lines[0].strip()[:60] if lines else ""
 
 
-def _runs(program: str) -> Callable[[], bool]:
-    """Legacy formats cannot be made on the fly: the program must start and refuse an empty file calmly."""
+def _runs_catppt() -> bool:
+    return _run("catppt", os.devnull).returncode >= 0
 
-    def attempt() -> bool:
-        done = subprocess.run(
-            [program, os.devnull],
-            capture_output=True,
-            timeout=_TIMEOUT_S,
-            check=False,
-            stdin=subprocess.DEVNULL,
-        )
-        return done.returncode >= 0
 
-    return attempt
+def _run(*command: str) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        command, capture_output=True, timeout=_TIMEOUT_S, check=False, stdin=subprocess.DEVNULL
+    )
