@@ -82,8 +82,7 @@ def verify(ctx: click.Context, head: str, as_json: bool) -> None:
         for one in check.found[1:]:
             print_message(f"phiscan: {name}: {one}")
         where = f"audit log is not whole: entry {check.first_bad}: " if check.first_bad else "was changed: "
-        message = f"{name}: {where}{check.problem}"
-        raise StoreError(message)
+        raise StoreError(f"{name}: {where}{check.problem}")
     entries = "entry" if check.n_rows == 1 else "entries"
     click.echo(f"{check.n_rows:,} {entries}, all in order")
     click.echo(f"head {check.head}")

@@ -67,11 +67,9 @@ def worker(obj: str | None, address: str, workers: int | None, host: str, give_u
     serving = _serving()
     config = load_config(Path(obj) if obj else None)
     if not address.startswith(("tcp://", "tls://")):
-        message = f"{address}: expected tcp://HOST:PORT or tls://HOST:PORT"
-        raise InputError(message)
+        raise InputError(f"{address}: expected tcp://HOST:PORT or tls://HOST:PORT")
     if not config.key_file.exists():
-        message = f"{config.key_file}: a worker needs the key of the scan; copy it here (mode 0600)"
-        raise ConfigError(message)
+        raise ConfigError(f"{config.key_file}: a worker needs the key of the scan; copy it here (mode 0600)")
     serving.serve_workers(
         config,
         address,
@@ -104,8 +102,7 @@ def _serving() -> ModuleType:
     try:
         from phiscan.cluster import serving  # noqa: PLC0415 (the extra may not be installed)
     except ModuleNotFoundError as error:
-        message = (
+        raise ConfigError(
             f"a cluster needs the extra `cluster` (pip install 'phiscan[cluster]'): no module {error.name}"
-        )
-        raise ConfigError(message) from None
+        ) from None
     return serving

@@ -42,11 +42,9 @@ def learn(
     missed PHI cannot be bounded, needs --accept WHY.
     """
     if activate is not None and as_list:
-        message = "--activate: expected alone, or with --by, --accept and --json"
-        raise InputError(message)
+        raise InputError("--activate: expected alone, or with --by, --accept and --json")
     if accept and activate is None:
-        message = "--accept: expected with --activate VERSION"
-        raise InputError(message)
+        raise InputError("--accept: expected with --activate VERSION")
     config = load_config(Path(config_path) if config_path else None)
     with Store.open(config.database_url, audit_key=config.audit_key_file) as store:
         if as_list:
@@ -59,8 +57,7 @@ def learn(
 
 def _learn(config: Config, store: Store, *, by: str, as_json: bool) -> None:
     if not by.strip():
-        message = "--by: expected your name, for the audit log"
-        raise InputError(message)
+        raise InputError("--by: expected your name, for the audit log")
     number, summary = learn_version(config, store, by=by.strip(), now=datetime.now(UTC))
     if as_json:
         print_json({"version": number, "active": False, **summary})
@@ -70,8 +67,7 @@ def _learn(config: Config, store: Store, *, by: str, as_json: bool) -> None:
 
 def _activate(config: Config, store: Store, version: str, *, by: str, accept: str, as_json: bool) -> None:
     if version != SHIPPED and not (version.isascii() and version.isdecimal() and len(version) < 10):  # noqa: PLR2004 (digits)
-        message = f"--activate: expected the number of a version, or {SHIPPED}"
-        raise InputError(message)
+        raise InputError(f"--activate: expected the number of a version, or {SHIPPED}")
     number = None if version == SHIPPED else int(version)
     for known in models.versions(store.database):
         if known.number == number:

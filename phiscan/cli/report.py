@@ -66,14 +66,11 @@ def report(
     Files that await a blind second verdict are undecided in it; --unblind NAME shows their first verdicts.
     """
     if out is None and not as_json:
-        message = "expected --out DIR, --json, or both"
-        raise click.UsageError(message)
+        raise click.UsageError("expected --out DIR, --json, or both")
     if private_delta is not None and private_epsilon is None:
-        message = "--private-delta: expected --private-epsilon with it"
-        raise click.UsageError(message)
+        raise click.UsageError("--private-delta: expected --private-epsilon with it")
     if private_epsilon is not None and unblind is not None:
-        message = "--unblind: expected without --private-epsilon, which shows no file"
-        raise click.UsageError(message)
+        raise click.UsageError("--unblind: expected without --private-epsilon, which shows no file")
     # scipy and sqlalchemy take most of a second to load: not for every --help.
     from phiscan.patients.settings import load_settings  # noqa: PLC0415
     from phiscan.report.export import report_json  # noqa: PLC0415

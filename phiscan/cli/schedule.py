@@ -60,8 +60,7 @@ def add(
 ) -> None:
     """Write the scan NAME of the folders ROOTS into phiscan.toml, as the table [schedule.NAME]."""
     if not NAME.fullmatch(name):
-        message = f"{name}: expected a name of small letters, digits, - and _"
-        raise InputError(message)
+        raise InputError(f"{name}: expected a name of small letters, digits, - and _")
     path = _config_path(obj)
     before = path.read_text(encoding="utf-8")
     if name in load_config(path).tables.get("schedule", {}):
@@ -93,8 +92,7 @@ def remove(obj: str | None, name: str) -> None:
     block = re.compile(rf"^\[schedule\.{re.escape(name)}\][^\n]*\n(?:(?!\[)[^\n]*(?:\n|\Z))*", re.MULTILINE)
     after, n_found = block.subn("", before)
     if n_found != 1:
-        message = f"{path}: schedule.{name}: there is no table [schedule.{name}]"
-        raise InputError(message)
+        raise InputError(f"{path}: schedule.{name}: there is no table [schedule.{name}]")
     _rewrite(path, before, after.rstrip("\n") + "\n")
     state_path(config, name).unlink(missing_ok=True)
     click.echo(f"{name}: taken out of {visible(str(path))}")
@@ -147,11 +145,9 @@ def run(ctx: click.Context, name: str | None, only_due: bool) -> None:
     _stop_on_signals(runner.stop)
     if name is None:
         if only_due:
-            message = "--due: expected the NAME of a schedule with it"
-            raise InputError(message)
+            raise InputError("--due: expected the NAME of a schedule with it")
         if not read_schedules(config):
-            message = f"{config.source}: no schedule; `phiscan schedule add` writes one"
-            raise ConfigError(message)
+            raise ConfigError(f"{config.source}: no schedule; `phiscan schedule add` writes one")
         runner.serve()
         print_message("phiscan: stopped")
         ctx.exit(EXIT_STOPPED)
@@ -188,8 +184,7 @@ def systemd(obj: str | None, name: str, user: str | None, out: str | None) -> No
             try:
                 place.write_text(text, encoding="utf-8")
             except OSError as error:
-                message = f"{place}: cannot be written: {error.strerror}"
-                raise ConfigError(message) from None
+                raise ConfigError(f"{place}: cannot be written: {error.strerror}") from None
             click.echo(f"written: {visible(str(place))}")
     if out is not None:
         click.echo(f"systemctl daemon-reload && systemctl enable --now phiscan-{name}.timer")
@@ -200,16 +195,14 @@ def _scan_options(text: str) -> list[str]:
     try:
         words = shlex.split(text)
     except ValueError as error:
-        message = f"--options: {str(error)[:1].lower()}{str(error)[1:]}"
-        raise InputError(message) from None
+        raise InputError(f"--options: {str(error)[:1].lower()}{str(error)[1:]}") from None
     root = click.get_current_context().find_root()
     if not isinstance(root.command, click.Group) or (scan := root.command.get_command(root, "scan")) is None:
         return words  # pragma: no cover (the program has the command)
     try:
         scan.make_context("scan", [*words, "--", "/"], parent=root).close()
     except click.UsageError as error:
-        message = f"--options: {' '.join(error.format_message().split())}"
-        raise InputError(message) from None
+        raise InputError(f"--options: {' '.join(error.format_message().split())}") from None
     return words
 
 
@@ -220,8 +213,7 @@ def _load(obj: str | None) -> Config:
 def _config_path(obj: str | None) -> Path:
     path = Path(obj or os.environ.get("PHISCAN_CONFIG") or CONFIG_NAME)
     if not path.is_file():
-        message = f"{path}: no such file; `phiscan init` writes one"
-        raise ConfigError(message)
+        raise ConfigError(f"{path}: no such file; `phiscan init` writes one")
     return path
 
 
@@ -235,8 +227,7 @@ def _rewrite(path: Path, before: str, after: str) -> None:
         _require_unchanged(path, before)
         partial.replace(path)
     except OSError as error:
-        message = f"{path}: cannot be written: {error.strerror}"
-        raise ConfigError(message) from None
+        raise ConfigError(f"{path}: cannot be written: {error.strerror}") from None
     except ConfigError as error:
         raise ConfigError(str(error).replace(str(partial), str(path))) from None
     finally:
@@ -245,16 +236,14 @@ def _rewrite(path: Path, before: str, after: str) -> None:
 
 def _require_unchanged(path: Path, before: str) -> None:
     if path.read_text(encoding="utf-8") != before:
-        message = f"{path}: was changed meanwhile; try again"
-        raise ConfigError(message)
+        raise ConfigError(f"{path}: was changed meanwhile; try again")
 
 
 def _named(config: Config, name: str) -> Schedule:
     for one in read_schedules(config):
         if one.name == name:
             return one
-    message = f"{config.source}: schedule.{name}: there is none of this name"
-    raise ConfigError(message)
+    raise ConfigError(f"{config.source}: schedule.{name}: there is none of this name")
 
 
 def _upcoming(config: Config) -> list[dict[str, object]]:

@@ -79,8 +79,7 @@ class Hierarchy:
         [['401.1'], ['401'], ['400-405']]
         """
         if label not in self.labels:
-            message = f"the label '{label}' is not in the hierarchy"
-            raise ValueError(message)
+            raise ValueError(f"the label '{label}' is not in the hierarchy")
         levels = [frozenset({label})]
         while above := frozenset(up for node in levels[-1] for up in self._parents.get(node, ())):
             levels.append(above)
@@ -104,8 +103,7 @@ class Hierarchy:
             node = min(left)
             for _ in left:
                 node = children[node]
-            message = f"the label '{node}' is its own ancestor; expected no cycle"
-            raise ValueError(message)
+            raise ValueError(f"the label '{node}' is its own ancestor; expected no cycle")
 
 
 def overlap(predicted: Mapping[str, int], gold: Mapping[str, int]) -> OverlapCounts:

@@ -43,8 +43,7 @@ def mutual_information(first: Sequence[Hashable], second: Sequence[Hashable]) ->
     """
     a, b = _codes(first), _codes(second)
     if len(a) != len(b) or len(a) == 0:
-        message = f"columns: expected two of one length, not empty, got {len(a)} and {len(b)}"
-        raise ValueError(message)
+        raise ValueError(f"columns: expected two of one length, not empty, got {len(a)} and {len(b)}")
     return float(_information(_table(a, b)))
 
 
@@ -65,8 +64,7 @@ def dependence(
     0.001
     """
     if shuffles < 1:
-        message = f"shuffles: expected at least 1, got {shuffles}"
-        raise ValueError(message)
+        raise ValueError(f"shuffles: expected at least 1, got {shuffles}")
     observed = mutual_information(first, second)
     a, b = _codes(first), _codes(second)
     generator = np.random.default_rng(seed)
@@ -89,8 +87,7 @@ def equal_frequency_bins(values: ArrayLike, n_bins: int = 8) -> NDArray[np.intp]
     """
     column = np.asarray(values, dtype=float)
     if n_bins < 1 or not np.isfinite(column).all():
-        message = "values: expected finite numbers and at least one bin"
-        raise ValueError(message)
+        raise ValueError("values: expected finite numbers and at least one bin")
     edges = np.unique(np.quantile(column, np.arange(1, n_bins) / n_bins))
     return np.asarray(np.searchsorted(edges, column, side="left"))
 

@@ -44,8 +44,7 @@ def verdict_dependence(both: int, only_first: int, only_second: int, neither: in
     """
     counts = (both, only_first, only_second, neither)
     if min(counts) < 0 or sum(counts) == 0:
-        message = f"counts: expected four of 0 or more, not all 0, got {counts}"
-        raise ValueError(message)
+        raise ValueError(f"counts: expected four of 0 or more, not all 0, got {counts}")
     n, first, second = sum(counts), both + only_first, both + only_second
     observed = _information(both, first, second, n)
     whole = _log_choose(n, second)

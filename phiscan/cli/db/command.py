@@ -53,8 +53,7 @@ def purge(obj: str | None, dry_run: bool, yes: bool, by: str, as_json: bool) -> 
     2), and a scan that is started meanwhile waits.
     """
     if dry_run == yes:
-        message = "expected either --dry-run or --yes"
-        raise InputError(message)
+        raise InputError("expected either --dry-run or --yes")
     config = _config(obj)
     policy = policy_of(config)
     with keep_scans_out(config.home, config.database_url), _database(config) as database:
@@ -75,8 +74,7 @@ def certificate(obj: str | None, number: int | None, as_json: bool) -> None:
     with _database(_config(obj)) as database, database.read() as connection:
         found = [made for made in purging.certificates(connection) if number in {None, made.id}]
     if number is not None and not found:
-        message = f"certificate {number}: there is no such purge"
-        raise InputError(message)
+        raise InputError(f"certificate {number}: there is no such purge")
     for made in found:
         if as_json:
             print_json(made.to_json())
@@ -107,8 +105,7 @@ def hold(
     Nothing about a held file is purged, and while any hold is active nothing of the audit log is.
     """
     if (lift or reason) and not (files or roots):
-        message = "--lift and --reason: expected --file or --root with them"
-        raise InputError(message)
+        raise InputError("--lift and --reason: expected --file or --root with them")
     with _database(_config(obj)) as database:
         if files or roots:
             with database.read() as connection:
@@ -190,8 +187,7 @@ def rotate_key(obj: str | None, seal: Path | None, destroy: bool, by: str, as_js
     interrupted rotation is completed by the same command.
     """
     if (seal is None) != destroy:
-        message = "expected either --seal FILE or --destroy, for the old key"
-        raise InputError(message)
+        raise InputError("expected either --seal FILE or --destroy, for the old key")
     config = load_config(Path(obj) if obj else None)
     with keep_scans_out(config.home, config.database_url):
         done = key_rotation.rotate(
@@ -370,8 +366,7 @@ def _url_in(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        message = f"{path}: the file with the URL cannot be read ({type(error).__name__})"
-        raise InputError(message) from None
+        raise InputError(f"{path}: the file with the URL cannot be read ({type(error).__name__})") from None
 
 
 def _print_manifest(done: str, file: Path, made: backups.Manifest, *, as_json: bool) -> None:

@@ -51,13 +51,11 @@ def read_captures(table: Table, detectors: Sequence[str], rows: Sequence[int] | 
         history = sum(column[row] << position for position, column in enumerate(columns))
         where = table.where(row, detectors[0])
         if history == 0:
-            message = (
+            raise InputError(
                 f"{where}: expected a history with a 1 in it: files that nobody found are what is estimated"
             )
-            raise InputError(message)
         if history in counts:
-            message = f"{where}: expected every capture history once, this one is a duplicate"
-            raise InputError(message)
+            raise InputError(f"{where}: expected every capture history once, this one is a duplicate")
         counts[history] = numbers[row]
     return CaptureTable(len(detectors), tuple(counts.get(index, 0) for index in range(1 << len(detectors))))
 
@@ -74,10 +72,9 @@ def read_strata(path: str | Path) -> list[Stratum]:
     seen: set[str] = set()
     for row, (name, population, sample, found) in enumerate(zip(table.column("name"), *numbers, strict=True)):
         if sample > population:
-            message = (
+            raise InputError(
                 f"{table.where(row, 'sample')}: expected at most the population {population}, got {sample}"
             )
-            raise InputError(message)
         if found > sample:
             message = f"{table.where(row, 'found')}: expected at most the sample {sample}, got {found}"
             raise InputError(message)
@@ -87,8 +84,7 @@ def read_strata(path: str | Path) -> list[Stratum]:
         seen.add(name)
         strata.append(Stratum(name, population, sample, found))
     if not strata:
-        message = f"{path}: line 2: expected at least one stratum"
-        raise InputError(message)
+        raise InputError(f"{path}: line 2: expected at least one stratum")
     return strata
 
 
@@ -102,13 +98,11 @@ def read_ratings(path: str | Path) -> tuple[list[str], list[list[str | None]]]:
     seen: set[str] = set()
     for row, item in enumerate(table.column("item")):
         if item in seen:
-            message = f"{table.where(row, 'item')}: expected every item once, this one is a duplicate"
-            raise InputError(message)
+            raise InputError(f"{table.where(row, 'item')}: expected every item once, this one is a duplicate")
         seen.add(item)
     reviewers = [name for name in table.header if name != "item"]
     if len(reviewers) < 2:  # noqa: PLR2004 (agreement needs two)
-        message = f"{path}: line 1: expected two reviewers or more after item, found {len(reviewers)}"
-        raise InputError(message)
+        raise InputError(f"{path}: line 1: expected two reviewers or more after item, found {len(reviewers)}")
     return reviewers, [[label or None for label in table.column(name)] for name in reviewers]
 
 
@@ -136,8 +130,7 @@ def captures_of_scan(config_path: str | None, scan_id: int | None) -> ScanCaptur
         name = store.name
     found = histories(read)
     if not found or len(found[0].detectors) < MIN_DETECTORS:
-        message = f"{name}: expected a scan in which two detectors or more gave verdicts"
-        raise InputError(message)
+        raise InputError(f"{name}: expected a scan in which two detectors or more gave verdicts")
     counts = {
         tuple(map(int, one.detectors.values())): one.phi for one in found if any(one.detectors.values())
     }
@@ -170,8 +163,7 @@ def stated_second_list(reviewed: int, files: int) -> SecondList:
         InputError: more were reviewed than it contains.
     """
     if reviewed > files:
-        message = f"--second-list: expected at most {files} reviewed, got {reviewed}"
-        raise InputError(message)
+        raise InputError(f"--second-list: expected at most {files} reviewed, got {reviewed}")
     return made_of(files, reviewed, None)
 
 
@@ -239,15 +231,13 @@ def with_detectors(shape: dict[str, Any]) -> dict[str, Any]:
     n_files, wrong = ctx.meta.get("phiscan.n_files"), dict(ctx.meta.get("phiscan.false_positives") or ())
     if counts is None or ctx.params.get("by"):
         if n_files is not None or wrong:
-            message = "--files and --false-positives: expected with COUNTS, without --by"
-            raise InputError(message)
+            raise InputError("--files and --false-positives: expected with COUNTS, without --by")
         return shape
     table = read_table(counts, ("count",))
     names = [name for name in table.header if name != "count"]
     for name in wrong:
         if name not in names:
-            message = f"--false-positives: expected one of {', '.join(names)}, got '{name}'"
-            raise InputError(message)
+            raise InputError(f"--false-positives: expected one of {', '.join(names)}, got '{name}'")
     found = detectors_shape(read_captures(table, names), names, shape, n_files=n_files, wrong=wrong)
     more = {"note": TWO_LIST_NOTE} if ctx.params.get("model_text") and "two_list" in shape else {}
     return shape | more | found
@@ -273,8 +263,7 @@ def detectors_shape(
         try:
             found = detector_accuracy(captures.margin(1 << index), total, fp=wrong.get(name), files=n_files)
         except ValueError as error:
-            message = f"--files, --false-positives: detector '{name}': {error}"
-            raise InputError(message) from None
+            raise InputError(f"--files, --false-positives: detector '{name}': {error}") from None
         row = {"detector": name, **asdict(found)}
         if row["reason"] is None:
             del row["reason"]
@@ -345,8 +334,7 @@ def screening(
     Example: phiscan estimate screening --phi 71 --not-phi 4 --not-screened 48 --versus 75,3 --json
     """
     if both and not versus:
-        message = "--both needs --versus"
-        raise click.UsageError(message)
+        raise click.UsageError("--both needs --versus")
     with _refusing():
         found = screens.tdp_frp(phi, not_phi, not_screened)
         shape = {"n": found.n} | {name: shapes.figure(getattr(found, name)) for name in ("tdp", "frp", "ppv")}
@@ -424,13 +412,11 @@ def _counted(
     """Return the known numbers of the second list, and the capture histories; None: they are stratified."""
     if counts is None:
         if by is not None or listed is not None:
-            message = "--by and --second-list: expected with COUNTS"
-            raise click.UsageError(message)
+            raise click.UsageError("--by and --second-list: expected with COUNTS")
         found = captures_of_scan(config_path, scan_id)
         return second_list_shape(found.second_list), found.captures
     if scan_id is not None:
-        message = "--scan: expected without COUNTS"
-        raise click.UsageError(message)
+        raise click.UsageError("--scan: expected without COUNTS")
     second = second_list_shape(None if listed is None else stated_second_list(*listed))
     if by is not None:
         return second, None
@@ -577,8 +563,7 @@ def _show_strata(table: Table, by: str, second: shapes.Shape, *, as_json: bool) 
 
 def _plan(given: dict[str, Any]) -> shapes.Shape:
     if given["target"] is None:
-        message = "--plan needs --target"
-        raise click.UsageError(message)
+        raise click.UsageError("--plan needs --target")
     size = elusions.sample_size(
         given["target"], confidence=given["confidence"], population=given["population"]
     )
@@ -591,13 +576,11 @@ def _elusion(given: dict[str, Any]) -> shapes.Shape:
     parts: list[elusions.Stratum] = []
     if given["strata"] is not None:
         if any(value is not None for value in counts):
-            message = "--strata replaces --population, --sample and --found"
-            raise click.UsageError(message)
+            raise click.UsageError("--strata replaces --population, --sample and --found")
         parts = read_strata(given["strata"])
         found = elusions.stratified_elusion(parts, **how)
     elif None in counts:
-        message = "needs --population, --sample and --found, or --strata, or --plan"
-        raise click.UsageError(message)
+        raise click.UsageError("needs --population, --sample and --found, or --strata, or --plan")
     else:
         found = elusions.elusion(*counts, **how)
     positives = given["true_positives"]
@@ -610,8 +593,7 @@ def _elusion(given: dict[str, Any]) -> shapes.Shape:
         shape["strata"] = shapes.strata(parts, tail=elusions.tail_of(given["confidence"]) / len(parts))
     if given["target_recall"] is not None:
         if positives is None or found.upper_sequential is None:
-            message = "--target-recall needs --sequential and --true-positives"
-            raise click.UsageError(message)
+            raise click.UsageError("--target-recall needs --sequential and --true-positives")
         check_share("target_recall", given["target_recall"])
         lower = elusions.recall_lower(positives, found.upper_sequential)
         shape["stop"] = lower is None or lower >= given["target_recall"]

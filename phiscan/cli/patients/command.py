@@ -231,8 +231,7 @@ def _write_list(path: Path, found: Affected) -> None:
         path.write_text(text, encoding="ascii")
         path.chmod(0o600)
     except OSError as error:
-        message = f"{path}: cannot be written: {error.strerror}"
-        raise InputError(message) from None
+        raise InputError(f"{path}: cannot be written: {error.strerror}") from None
 
 
 _json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -327,8 +326,7 @@ def update(
     compared with the index as it is then; `phiscan scan --full` compares all files again.
     """
     if not files and not removed:
-        message = "expected FILE..., or --remove FILE"
-        raise InputError(message)
+        raise InputError("expected FILE..., or --remove FILE")
     config, settings = _settings(obj)
     actor = Actor(_actor(by), datetime.now(UTC))
     manifest, counts = lifecycle.update(
@@ -411,8 +409,7 @@ def destroy(obj: str | None, certificate_file: Path | None, by: str, as_json: bo
     """
     config, settings = _settings(obj)
     if certificate_file is not None and certificate_file.exists():
-        message = f"{certificate_file}: is there already; a certificate is never overwritten"
-        raise InputError(message)
+        raise InputError(f"{certificate_file}: is there already; a certificate is never overwritten")
     actor = Actor(_actor(by), datetime.now(UTC))
     destroyed = lifecycle.destroy(settings)
     with _store(config) as store:
@@ -439,8 +436,7 @@ def _records(
 ) -> Iterator[PatientRecord]:
     mapped = merge_map(settings.mapped, mapping)
     if query is not None and len(files) != 1:
-        message = "--query: expected one FILE, the SQLAlchemy URL of a database"
-        raise InputError(message)
+        raise InputError("--query: expected one FILE, the SQLAlchemy URL of a database")
     for name in files:
         yield from read_records(name, mapped=mapped, day_first=settings.day_first, query=query)
 
@@ -510,5 +506,4 @@ def _write(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8")
         path.chmod(0o600)
     except OSError as error:
-        message = f"{path}: cannot be written: {error.strerror}"
-        raise InputError(message) from None
+        raise InputError(f"{path}: cannot be written: {error.strerror}") from None

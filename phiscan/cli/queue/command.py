@@ -123,13 +123,11 @@ def _lines(name: str) -> Iterator[str]:
     try:
         data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
     except OSError as error:
-        message = f"{name}: cannot be read: {error.strerror}"
-        raise InputError(message) from None
+        raise InputError(f"{name}: cannot be read: {error.strerror}") from None
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        message = f"{name}: byte {error.start}: expected UTF-8"
-        raise InputError(message) from None
+        raise InputError(f"{name}: byte {error.start}: expected UTF-8") from None
     yield from text.split("\n")
 
 
@@ -139,20 +137,17 @@ def _parse(where: str, line: str) -> FileVerdict:
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
-        message = f"{where}: expected a JSON object"
-        raise InputError(message)
+        raise InputError(f"{where}: expected a JSON object")
     path = value.get("path")
     if not isinstance(path, str) or not path:
-        message = f"{where}: field path: expected the path of a file"
-        raise InputError(message)
+        raise InputError(f"{where}: field path: expected the path of a file")
     field, known = ("verdict", _VERDICTS) if value.get("verdict") is not None else ("label", LABELS)
     return FileVerdict(where, path, _lookup(where, field, known, value.get(field)))
 
 
 def _lookup(where: str, field: str, known: Mapping[str, Verdict], value: Any) -> Verdict:
     if not isinstance(value, str) or value not in known:
-        message = f"{where}: field {field}: expected one of {', '.join(known)}"
-        raise InputError(message)
+        raise InputError(f"{where}: field {field}: expected one of {', '.join(known)}")
     return known[value]
 
 
@@ -448,11 +443,9 @@ def decide(
     desk by the same reviewer.
     """
     if opened and by_name:
-        message = "--opened, --by-name: expected at most one of them"
-        raise InputError(message)
+        raise InputError("--opened, --by-name: expected at most one of them")
     if bool(files) == bool(verdict_file) or bool(files) != bool(verdict):
-        message = "expected either FILE... with --verdict, or --from FILE"
-        raise InputError(message)
+        raise InputError("expected either FILE... with --verdict, or --from FILE")
     now = datetime.now(UTC)
     counts: Mapping[str, int] = {}
     wanted: list[tuple[int, Verdict]] = []

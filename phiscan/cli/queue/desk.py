@@ -143,8 +143,7 @@ def policy(
         policy = store.desk.policy()
         if second_review is not None or hide_limit is not None:
             if not by.strip():
-                message = "expected --by with the name of the user"
-                raise InputError(message)
+                raise InputError("expected --by with the name of the user")
             policy = store.desk.set_policy(
                 second_review=policy.second_review if second_review is None else second_review,
                 hide_limit=policy.hide_limit if hide_limit is None else hide_limit,

@@ -53,8 +53,7 @@ def vanishing_cells(design: Floats, positive: Flags) -> Flags:
         method="highs",
     )
     if solved.status != 0:
-        message = f"the existence programme was not solved: {solved.message}"
-        raise ArithmeticError(message)
+        raise ArithmeticError(f"the existence programme was not solved: {solved.message}")
     marked[empty] = solved.x[n_terms:] > _HALF
     return marked
 

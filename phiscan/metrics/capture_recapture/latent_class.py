@@ -61,10 +61,9 @@ def latent_class(
     n_lists, n = table.n_lists, table.n_found
     n_terms = n_classes * n_lists + n_classes - 1
     if n_classes < 1 or restarts < 1 or n_terms > (1 << n_lists) - 2:
-        message = (
+        raise ValueError(
             f"n_classes: expected at most as many terms as free cells, got {n_classes} for {n_lists} lists"
         )
-        raise ValueError(message)
     nothing = LatentClass(
         n_classes, None, None, None, None, None, (), (), 0, lazy_gettext("no file was found by any detector")
     )

@@ -226,6 +226,5 @@ def _words(pairs: Sequence[tuple[AnnotatedText, AnnotatedText]], normalise: Call
 
 def _text(document: AnnotatedText) -> str:
     if document.text is None:
-        message = f"{document.name}: a gold document needs its text"
-        raise ValueError(message)
+        raise ValueError(f"{document.name}: a gold document needs its text")
     return document.text
