@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from phiscan.cli.output import print_message, unblind_option
-from phiscan.config import load_config
+from phiscan.cli.output import config_of, print_message, unblind_option
 from phiscan.language import LANGUAGES, decimal, using
 from phiscan.language import gettext as _
 from phiscan.report.words import count, share
@@ -79,7 +78,7 @@ def report(
     from phiscan.review.accounts.users import Users  # noqa: PLC0415
     from phiscan.store.database import open_database  # noqa: PLC0415
 
-    config = load_config(Path(ctx.obj) if ctx.obj else None)
+    config = config_of(ctx.obj)
     if private_epsilon is not None:
         config = replace(config, language=language or config.language)
         _private(config, scan_id, out, as_json=as_json, epsilon=private_epsilon, delta=private_delta or 0.0)

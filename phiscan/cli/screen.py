@@ -11,8 +11,8 @@ from typing import IO, Any, NoReturn
 
 import click
 
-from phiscan.cli.output import print_json
-from phiscan.config import Config, load_config
+from phiscan.cli.output import config_of, print_json
+from phiscan.config import Config
 from phiscan.decision import build_decider
 from phiscan.errors import InputError
 from phiscan.health import build_classifier
@@ -36,7 +36,7 @@ def screen(config_path: str | None, file: str, *, as_json: bool) -> None:
 
     Example: echo '{"id": "1", "text": "Patient: Ann Roy"}' | phiscan screen - --json
     """
-    config = load_config(Path(config_path) if config_path else None)
+    config = config_of(config_path)
     engine = _engine(config)
     for name, text in _texts(file):
         segments = (Segment("", 0, len(text)),) if text else ()
@@ -104,13 +104,8 @@ def _shape(name: Any, document: Document, examination: Examination) -> dict[str,
     return {
         "id": name,
         "spans": [
-            {
-                "start": finding.span.start,
-                "end": finding.span.end,
-                "type": finding.entity_type.value,
-                "score": finding.score,
-                "source": finding.source,
-            }
+            {"start": finding.span.start, "end": finding.span.end, "type": finding.entity_type.value}
+            | {"score": finding.score, "source": finding.source}
             for finding in screening.findings
         ],
         "pii": list(screening.vector.names),

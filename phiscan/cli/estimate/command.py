@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -13,9 +13,8 @@ import click
 
 from phiscan.cli.estimate import json_shapes as shapes
 from phiscan.cli.estimate.json_shapes import Shape, figure
-from phiscan.cli.output import print_json, print_message
+from phiscan.cli.output import Answer, answers, config_of, print_message
 from phiscan.cli.tables import Table, read_table
-from phiscan.config import load_config
 from phiscan.errors import InputError
 from phiscan.metrics import agreement as agreements
 from phiscan.metrics import elusion as elusions
@@ -124,7 +123,7 @@ def captures_of_scan(config_path: str | None, scan_id: int | None) -> ScanCaptur
     from phiscan.report.sections.missed import MIN_DETECTORS, histories  # noqa: PLC0415
     from phiscan.review.store import Store  # noqa: PLC0415
 
-    with Store.open(load_config(Path(config_path) if config_path else None).database_url) as store:
+    with Store.open(config_of(config_path).database_url) as store:
         rows = store.present_rows(conceal=True) if scan_id is None else store.rows(scan_id, conceal=True)
         read = [row for row in rows if row.referral is not None]
         name = store.name
@@ -189,57 +188,24 @@ class _NamedCount(click.ParamType[tuple[str, int]]):
         return name, int(count)
 
 
-def with_detector_options(command: click.Command) -> click.Command:
-    """Add --files and --false-positives to a command; their values are read by :func:`detectors_shape`."""
-    command.params.append(
-        click.Option(
-            ["--files", "n_files"],
-            type=click.IntRange(0, LARGEST),
-            expose_value=False,
-            callback=_remember,
-            help="All files that the detectors read: gives TN and accuracy of each.",
-        )
-    )
-    command.params.append(
-        click.Option(
-            ["--false-positives", "false_positives"],
-            type=_NamedCount(),
-            multiple=True,
-            expose_value=False,
-            callback=_remember,
-            help="Files that a detector marked and review refuted: DETECTOR=COUNT, repeatable.",
-        )
-    )
-    return command
-
-
-def _remember(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
-    ctx.meta[f"phiscan.{param.name}"] = value
-    return value
-
-
-def with_detectors(shape: dict[str, Any]) -> dict[str, Any]:
+def with_detectors(shape: Shape, given: Mapping[str, Any]) -> Shape:
     """Add ``actual_positives`` and ``detectors`` to the object of ``estimate missed`` from a table of counts.
 
     Raises:
         InputError: counts that contradict each other or name no detector.
     """
-    ctx = click.get_current_context(silent=True)
-    if ctx is None or ctx.command.name != "missed" or "strata" in shape:
-        return shape
-    counts = ctx.params.get("counts")
-    n_files, wrong = ctx.meta.get("phiscan.n_files"), dict(ctx.meta.get("phiscan.false_positives") or ())
-    if counts is None or ctx.params.get("by"):
+    n_files, wrong = given["n_files"], dict(given["false_positives"])
+    if given["counts"] is None or given["by"]:
         if n_files is not None or wrong:
             raise InputError("--files and --false-positives: expected with COUNTS, without --by")
         return shape
-    table = read_table(counts, ("count",))
+    table = read_table(given["counts"], ("count",))
     names = [name for name in table.header if name != "count"]
     for name in wrong:
         if name not in names:
             raise InputError(f"--false-positives: expected one of {', '.join(names)}, got '{name}'")
     found = detectors_shape(read_captures(table, names), names, shape, n_files=n_files, wrong=wrong)
-    more = {"note": TWO_LIST_NOTE} if ctx.params.get("model_text") and "two_list" in shape else {}
+    more = {"note": TWO_LIST_NOTE} if given["model_text"] and "two_list" in shape else {}
     return shape | more | found
 
 
@@ -283,7 +249,6 @@ def _total(shape: dict[str, Any]) -> tuple[float | None, str]:
 
 
 COUNT = click.IntRange(0, LARGEST)
-JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
 
 class Counts(click.ParamType[tuple[int, ...]]):
@@ -320,15 +285,14 @@ def estimate() -> None:
 @click.option(
     "--both", type=Counts("PHI", "NOT_PHI"), help="Files that both characteristics marked: gives intervals."
 )
-@JSON
+@answers
 def screening(
     phi: int,
     not_phi: int,
     not_screened: int,
     versus: tuple[int, int] | None,
     both: tuple[int, int] | None,
-    as_json: bool,
-) -> None:
+) -> Answer:
     """Estimate detection and false referral from screened positives only.
 
     Example: phiscan estimate screening --phi 71 --not-phi 4 --not-screened 48 --versus 75,3 --json
@@ -343,10 +307,9 @@ def screening(
                 screens.relative((phi, not_phi), versus, both=both, n_files=found.n),
                 paired=both is not None,
             )
-    _show(shape, screens.ASSUMPTION, screens.SOURCE, as_json=as_json)
+    return _answer(shape, screens.ASSUMPTION, screens.SOURCE)
 
 
-@with_detector_options
 @estimate.command()
 @click.argument("counts", type=click.Path(), required=False)
 @click.option("--model", "model_text", help="Fit this model alone, for example '[12,3]'.")
@@ -358,17 +321,18 @@ def screening(
     type=Counts("REVIEWED", "FILES"),
     help="With COUNTS: how many files of the second list were reviewed, and how many it has.",
 )
-@JSON
+@click.option(
+    "--files", "n_files", type=COUNT, help="All files that the detectors read: gives TN and accuracy."
+)
+@click.option(
+    "--false-positives",
+    type=_NamedCount(),
+    multiple=True,
+    help="Files that a detector marked and review refuted: DETECTOR=COUNT, repeatable.",
+)
+@answers
 @click.pass_obj
-def missed(
-    obj: str | None,
-    counts: str | None,
-    model_text: str | None,
-    by: str | None,
-    scan_id: int | None,
-    listed: tuple[int, int] | None,
-    as_json: bool,
-) -> None:
+def missed(obj: str | None, /, **given: Any) -> Answer:
     """Estimate how many PHI files no detector found, from capture histories.
 
     COUNTS is a CSV file: one column per detector (0 or 1), then count; one row per capture history. Without
@@ -377,11 +341,12 @@ def missed(
 
     Example: phiscan estimate missed counts.csv --json
     """
-    second, captures = _counted(obj, counts, by, scan_id, listed)
+    model_text = given["model_text"]
+    second, captures = _counted(obj, **{name: given[name] for name in ("counts", "by", "scan_id", "listed")})
+    found: Any = loglinear
     if captures is None:
-        _show_strata(read_table(str(counts), ("count",)), str(by), second, as_json=as_json)
-        return
-    if captures.n_lists == 2:  # noqa: PLR2004 (the contract's own form for two lists)
+        shape, found = _by_stratum(read_table(given["counts"], ("count",)), given["by"]), strata
+    elif captures.n_lists == 2:  # noqa: PLR2004 (the contract's own form for two lists)
         if model_text is not None:
             with _refusing():
                 parse_model(model_text, captures.n_lists)  # only [1,2], which is Lincoln-Petersen
@@ -390,20 +355,19 @@ def missed(
             "lincoln_petersen": shapes.total(two_list.lincoln_petersen(*cells)),
             "chapman": shapes.total(two_list.chapman(*cells)),
         }
-        shape = {"n_observed": captures.n_found, "two_list": pair, "second_list": second}
-        _show(shape, two_list.ASSUMPTION, two_list.SOURCE, as_json=as_json)
-        return
-    if model_text is None:
+        shape, found = {"n_observed": captures.n_found, "two_list": pair}, two_list
+    elif model_text is None:
         shape = shapes.missed(missed_files.estimate_missed(captures))
     else:
         with _refusing():
             fits = loglinear.fit_models(captures, [parse_model(model_text, captures.n_lists)])
         shape = {"n_observed": captures.n_found, "models": [shapes.model(fit) for fit in fits]}
-    _show(shape | {"second_list": second}, loglinear.ASSUMPTION, loglinear.SOURCE, as_json=as_json)
+    return _answer(with_detectors(shape | {"second_list": second}, given), found.ASSUMPTION, found.SOURCE)
 
 
 def _counted(
     config_path: str | None,
+    *,
     counts: str | None,
     by: str | None,
     scan_id: int | None,
@@ -440,27 +404,26 @@ def _counted(
 @click.option(
     "--review", is_flag=True, help="Of the database instead of given counts: as `phiscan queue left`."
 )
-@JSON
-@click.pass_context
-def elusion(ctx: click.Context, /, as_json: bool, review: bool, **given: Any) -> None:
+@answers
+@click.pass_obj
+def elusion(obj: str | None, /, review: bool, **given: Any) -> Answer:
     """Bound the PHI left among the files that were not referred, from a random sample.
 
     Example: phiscan estimate elusion --population 10000 --sample 300 --found 0 --json
     """
     if review:
-        from phiscan.cli.queue.desk import left  # noqa: PLC0415 (opens a database: not for given counts)
+        from phiscan.cli.queue.command import safe_to_stop  # noqa: PLC0415 (opens a database)
 
-        ctx.invoke(left, as_json=as_json)
-        return
+        return safe_to_stop(obj)
     with _refusing():
         shape = _plan(given) if given["plan"] else _elusion(given)
-    _show(shape, elusions.ASSUMPTION, elusions.SOURCE, as_json=as_json)
+    return _answer(shape, elusions.ASSUMPTION, elusions.SOURCE)
 
 
 @estimate.command()
 @click.argument("ratings", type=click.Path())
-@JSON
-def agreement(ratings: str, as_json: bool) -> None:
+@answers
+def agreement(ratings: str) -> Answer:
     """Measure the agreement of reviewers.
 
     RATINGS is a CSV file: item, then one column per reviewer; an empty field is a file not judged.
@@ -468,7 +431,7 @@ def agreement(ratings: str, as_json: bool) -> None:
     Example: phiscan estimate agreement ratings.csv --json
     """
     reviewers, columns = read_ratings(ratings)
-    _show(shapes.reviewers(reviewers, columns), agreements.ASSUMPTION, agreements.SOURCE, as_json=as_json)
+    return _answer(shapes.reviewers(reviewers, columns), agreements.ASSUMPTION, agreements.SOURCE)
 
 
 @estimate.command()
@@ -484,20 +447,15 @@ def agreement(ratings: str, as_json: bool) -> None:
     required=True,
     help="Screened negative: PHI, not PHI, unverified.",
 )
-@JSON
-def verified(positive: tuple[int, int, int], negative: tuple[int, int, int], as_json: bool) -> None:
+@answers
+def verified(positive: tuple[int, int, int], negative: tuple[int, int, int]) -> Answer:
     """Correct sensitivity and specificity for files that nobody verified.
 
     Example: phiscan estimate verified --positive 231,32,166 --negative 27,54,140 --json
     """
     with _refusing():
         found = verification.begg_greenes(verification.Verified(*positive), verification.Verified(*negative))
-    _show(
-        shapes.verified(found),
-        verification.VERIFIED_ASSUMPTION,
-        verification.VERIFIED_SOURCE,
-        as_json=as_json,
-    )
+    return _answer(shapes.verified(found), verification.VERIFIED_ASSUMPTION, verification.VERIFIED_SOURCE)
 
 
 @estimate.command()
@@ -509,8 +467,8 @@ def verified(positive: tuple[int, int, int], negative: tuple[int, int, int], as_
 @click.option(
     "--specificity", type=float, required=True, help="Share of other files that a reviewer calls not PHI."
 )
-@JSON
-def prevalence(found: int, sample: int, sensitivity: float, specificity: float, as_json: bool) -> None:
+@answers
+def prevalence(found: int, sample: int, sensitivity: float, specificity: float) -> Answer:
     """Estimate the share of PHI files when reviewers err.
 
     Example: phiscan estimate prevalence --found 23 --sample 150 --sensitivity 0.96 --specificity 0.89 --json
@@ -519,11 +477,8 @@ def prevalence(found: int, sample: int, sensitivity: float, specificity: float, 
         result = verification.rogan_gladen(found, sample, sensitivity, specificity)
     if result.warning:
         print_message(f"phiscan: warning: {result.warning}")
-    _show(
-        shapes.prevalence(result),
-        verification.PREVALENCE_ASSUMPTION,
-        verification.PREVALENCE_SOURCE,
-        as_json=as_json,
+    return _answer(
+        shapes.prevalence(result), verification.PREVALENCE_ASSUMPTION, verification.PREVALENCE_SOURCE
     )
 
 
@@ -536,15 +491,12 @@ def _refusing() -> Iterator[None]:
         raise InputError(str(error)) from None
 
 
-def _show(shape: shapes.Shape, assumption: str, source: str, *, as_json: bool) -> None:
-    whole = with_detectors(shape) | {"assumption": assumption, "source": source}
-    if as_json:
-        print_json(whole)
-    else:
-        click.echo("\n".join(shapes.lines(whole)))
+def _answer(shape: shapes.Shape, assumption: str, source: str) -> Answer:
+    whole = shape | {"assumption": assumption, "source": source}
+    return whole, shapes.lines(whole)
 
 
-def _show_strata(table: Table, by: str, second: shapes.Shape, *, as_json: bool) -> None:
+def _by_stratum(table: Table, by: str) -> shapes.Shape:
     groups: dict[str, list[int]] = defaultdict(list)
     for row, name in enumerate(table.column(by)):
         groups[name].append(row)
@@ -552,13 +504,11 @@ def _show_strata(table: Table, by: str, second: shapes.Shape, *, as_json: bool) 
     with _refusing():
         tables = {name: read_captures(table, detectors, rows) for name, rows in groups.items()}
         found = strata.stratified_total(tables)
-    shape = {
+    return {
         "n_observed": sum(part.n_found for part in tables.values()),
         "strata": [{"name": name} | shapes.total(part) for name, part in found.strata.items()],
         "combined": shapes.total(found.combined),
-        "second_list": second,
     }
-    _show(shape, strata.ASSUMPTION, strata.SOURCE, as_json=as_json)
 
 
 def _plan(given: dict[str, Any]) -> shapes.Shape:

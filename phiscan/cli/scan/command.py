@@ -12,15 +12,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from pathlib import Path
 
 import click
 
-from phiscan.cli.output import log, print_json, print_message
+from phiscan.cli.output import config_of, log, print_json, print_message
 from phiscan.cli.patients.age import warn_of_age
 from phiscan.cli.scan.lock import lock_roots
 from phiscan.cli.scan.output import FORMATS
-from phiscan.config import MAX_WORKERS, Config, load_config, take_table
+from phiscan.config import MAX_WORKERS, Config, take_table
 from phiscan.crawl import IgnoreRules, check_roots, is_remote, load_ignore
 from phiscan.errors import ClusterError, ConfigError, InputError, StoreError
 from phiscan.monitoring.notices import Notices, counts_of, read_notices
@@ -443,7 +442,7 @@ def scan(
 
 def _config(ctx: click.Context, workers: int | None, *, everything: bool) -> Config:
     """Load the configuration, overridden by the options of the command line."""
-    config = load_config(Path(ctx.obj) if ctx.obj else None)
+    config = config_of(ctx.obj)
     if workers is not None:
         config = config.with_workers(workers)
     return config.searching_everything() if everything else config
