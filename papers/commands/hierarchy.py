@@ -13,7 +13,8 @@ from phiscan.cli.output import Answer, answers, print_message
 from phiscan.cli.score import lines, with_rates
 from phiscan.cli.tables import Table, read_table
 from phiscan.errors import InputError
-from phiscan.metrics.hierarchy import REPRESENTATION, Hierarchy, LevelScore, OverlapCounts, score_hierarchy
+from phiscan.metrics.hierarchy import REPRESENTATION, Hierarchy, LevelScore, score_hierarchy
+from phiscan.metrics.rates import OverlapCounts
 
 _PATH = click.Path(path_type=Path)
 

@@ -21,15 +21,16 @@ from phiscan.metrics.deidentification.randomization import (
     randomization_test,
     token_randomization_test,
 )
-from phiscan.metrics.deidentification.span_schemes import SchemeCounts, scheme_counts
-from phiscan.metrics.deidentification.span_tokens import Subset, TokenCounts, token_counts, token_scores
+from phiscan.metrics.deidentification.span_tokens import Subset, token_counts, token_scores
 from phiscan.metrics.deidentification.spans import (
     AnnotatedText,
     InstanceCounts,
+    SchemeCounts,
     instance_counts,
     instance_counts_by_type,
+    scheme_counts,
 )
-from phiscan.metrics.rates import Rates
+from phiscan.metrics.rates import OverlapCounts, Rates
 from phiscan.report.spans.files import (
     READ_FORMATS,
     TYPE_SETS,
@@ -187,7 +188,7 @@ class _Scored:
 
     name: str
     instances: tuple[InstanceCounts, ...]
-    tokens: tuple[TokenCounts, ...]
+    tokens: tuple[OverlapCounts, ...]
 
 
 def _score(pairs: Sequence[tuple[AnnotatedText, AnnotatedText]], path: Path, *, has_text: bool) -> _Scored:
@@ -198,7 +199,7 @@ def _score(pairs: Sequence[tuple[AnnotatedText, AnnotatedText]], path: Path, *, 
 
 
 def _totals(one: _Scored, *, has_text: bool) -> dict[str, Any]:
-    instances, tokens = sum(one.instances, InstanceCounts()), sum(one.tokens, TokenCounts())
+    instances, tokens = sum(one.instances, InstanceCounts()), sum(one.tokens, OverlapCounts())
     return {"system": one.name, "instance": _rated(instances), "token": _tokens(tokens, has_text=has_text)}
 
 
@@ -222,11 +223,11 @@ def _warn_missing(pairing: Pairing, path: Path) -> None:
         print_message(f"{path}: the document '{name}' is missing; all its spans count as missed")
 
 
-def _rated(counts: InstanceCounts | TokenCounts) -> dict[str, Any]:
+def _rated(counts: InstanceCounts | OverlapCounts) -> dict[str, Any]:
     return with_rates(asdict(counts), counts.rates)
 
 
-def _tokens(counts: TokenCounts, *, has_text: bool) -> dict[str, Any]:
+def _tokens(counts: OverlapCounts, *, has_text: bool) -> dict[str, Any]:
     return _rated(counts) | ({} if has_text else {"reason": NO_TEXT})
 
 

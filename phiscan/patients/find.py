@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import sqlalchemy as sa
@@ -242,13 +242,7 @@ def _files(connection: sa.Connection, examined: Collection[int]) -> list[FoundFi
             one = FoundFile(row.id, row.root, row.path, row.first, row.last, bool(row.present))
             before = found.get(row.id)
             if before is not None:
-                one = FoundFile(
-                    one.file_id,
-                    one.root,
-                    one.path,
-                    min(before.first_seen, one.first_seen),
-                    max(before.last_seen, one.last_seen),
-                    before.present or one.present,
-                )
+                first, last = min(before.first_seen, row.first), max(before.last_seen, row.last)
+                one = replace(one, first_seen=first, last_seen=last, present=before.present or one.present)
             found[row.id] = one
     return sorted(found.values(), key=lambda one: (one.root, one.path))

@@ -5,8 +5,7 @@ import pytest
 
 from phiscan.metrics.capture_recapture.captures import CaptureTable, capture_table
 from phiscan.metrics.capture_recapture.coverage import chao_lower_bound, sample_coverage
-from phiscan.metrics.capture_recapture.existence import intercept_is_unique, vanishing_cells
-from phiscan.metrics.capture_recapture.loglinear import fit_models
+from phiscan.metrics.capture_recapture.loglinear import fit_models, intercept_is_unique, vanishing_cells
 from phiscan.metrics.capture_recapture.missed import average, estimate_missed, forward_selection, total_range
 from phiscan.metrics.capture_recapture.model_names import hierarchical_models, parse_model
 from phiscan.metrics.capture_recapture.strata import stratified_total

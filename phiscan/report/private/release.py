@@ -28,7 +28,7 @@ from phiscan.report.data.scan_rows import read_decided
 from phiscan.report.export import report_json, table_csv
 from phiscan.report.pack import PDF, write_files
 from phiscan.report.rendering.html import count, moment, number
-from phiscan.report.rendering.table import Column, Table
+from phiscan.report.rendering.tables import Column, Table, table_of
 from phiscan.review.worklist.model import FileRecord
 from phiscan.store.database import Database
 
@@ -428,8 +428,4 @@ def _figures(data: PrivateData) -> Table:
         Column("warning", _("Warning")),
         Column("reason", _("Remark")),
     )
-    rows = [
-        (f.name, f.value, f.noise95, f.mechanism, f.epsilon, f.delta, f.warning, f.reason)
-        for f in data.figures
-    ]
-    return Table("private", _("Figures released with differential privacy"), columns, tuple(rows))
+    return table_of("private", _("Figures released with differential privacy"), columns, data.figures)
