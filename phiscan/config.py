@@ -162,8 +162,7 @@ def data_dir(name: str) -> Path:
     for candidate in (package / "data" / name, package.parent / name):
         if candidate.is_dir():
             return candidate
-    message = f"{name}/: not found with the package {package}; the installation is incomplete"
-    raise ConfigError(message)
+    raise ConfigError(f"{name}/: not found with the package {package}; the installation is incomplete")
 
 
 def load_config(path: Path | None = None, environ: Mapping[str, str] | None = None) -> Config:
@@ -200,14 +199,11 @@ def _from_file(path: Path) -> Config:
     try:
         raw = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        message = f"{path}: no such file; `phiscan init` writes one"
-        raise ConfigError(message) from None
+        raise ConfigError(f"{path}: no such file; `phiscan init` writes one") from None
     except OSError as error:
-        message = f"{path}: cannot be read: {error.strerror}"
-        raise ConfigError(message) from None
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        message = f"{path}: not valid TOML: {error}"
-        raise ConfigError(message) from None
+        raise ConfigError(f"{path}: not valid TOML: {error}") from None
     own = {name: raw.pop(name) for name in _OWN_TABLES if name in raw}
     tables = {name: raw.pop(name) for name in PACKAGE_TABLES if name in raw}
     for name, table in (own | tables).items():
@@ -322,8 +318,7 @@ _EXPECTED: dict[Any, str] = {
 
 
 def _refuse(where: str, expected: str) -> Any:
-    message = f"{where}: expected {expected}"
-    raise ConfigError(message)
+    raise ConfigError(f"{where}: expected {expected}")
 
 
 def _checked(config: Config) -> Config:

@@ -205,11 +205,6 @@ def source(text: str) -> str:
     return str.__str__(text)
 
 
-def mark_context(context: str, message: str) -> str:  # noqa: ARG001 (extraction reads it)
-    """Return a message unchanged, marked for extraction; it is translated in its context where it is used."""
-    return message
-
-
 def mark_plural(one: str, many: str) -> tuple[str, str]:
     """Return both forms of a message unchanged, marked for extraction; translated where they are used."""
     return one, many

@@ -17,6 +17,8 @@ from babel.messages.frontend import parse_mapping_cfg
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
+from phiscan.report import words
+
 ROOT = Path(__file__).resolve().parent.parent
 LOCALE = ROOT / "phiscan" / "locale"
 KEYWORDS: dict[str, tuple[int | tuple[int, str], ...] | None] = {
@@ -28,7 +30,6 @@ KEYWORDS: dict[str, tuple[int | tuple[int, str], ...] | None] = {
     "mark_plural": (1, 2),
     "pgettext": ((1, "c"), 2),
     "lazy_pgettext": ((1, "c"), 2),
-    "mark_context": ((1, "c"), 2),
 }
 WIDTH = 110
 
@@ -41,6 +42,8 @@ def extracted() -> Catalog:
     found = extract_from_dir(ROOT, methods, options, keywords=KEYWORDS, directory_filter=_is_ours)
     for name, _line, message, comments, context in found:
         catalogue.add(message, None, [(name, None)], auto_comments=comments, context=context)
+    for code in sorted(words.CODES):
+        catalogue.add(code, None, [("phiscan/report/words.py", None)], context=words.CODE)
     return catalogue
 
 

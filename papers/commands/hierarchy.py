@@ -9,11 +9,12 @@ from typing import Any
 
 import click
 
-from phiscan.cli.output import print_message
-from phiscan.cli.score import emit, with_rates
+from phiscan.cli.output import Answer, answers, print_message
+from phiscan.cli.score import lines, with_rates
 from phiscan.cli.tables import Table, read_table
 from phiscan.errors import InputError
-from phiscan.metrics.hierarchy import REPRESENTATION, Hierarchy, LevelScore, OverlapCounts, score_hierarchy
+from phiscan.metrics.hierarchy import REPRESENTATION, Hierarchy, LevelScore, score_hierarchy
+from phiscan.metrics.rates import OverlapCounts
 
 _PATH = click.Path(path_type=Path)
 
@@ -27,10 +28,8 @@ _PATH = click.Path(path_type=Path)
     type=click.Choice(["empty"]),
     help="Count a document that the gold standard does not list as one without labels; else it is refused.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def hierarchy(
-    tree_path: Path, gold_path: Path, system_path: Path, missing_gold: str | None, as_json: bool
-) -> None:
+@answers
+def hierarchy(tree_path: Path, gold_path: Path, system_path: Path, missing_gold: str | None) -> Answer:
     """Score the labels of documents at every level of a hierarchy (CoPHE).
 
     Repeated rows are counts. A row without a label names a document that has none.
@@ -60,7 +59,7 @@ def hierarchy(
         "missing_documents": missing,
         "documents_without_gold": unlisted,
     }
-    emit(payload, as_json=as_json)
+    return payload, lines(payload)
 
 
 def _scores(score: LevelScore) -> dict[str, Any]:

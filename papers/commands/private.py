@@ -10,8 +10,8 @@ import click
 import numpy as np
 
 from papers.commands.scores_file import read_scores
-from phiscan.cli.output import print_message
-from phiscan.cli.score import emit
+from phiscan.cli.output import Answer, answers, print_message
+from phiscan.cli.score import lines
 from phiscan.config import load_config
 from phiscan.errors import InputError
 from phiscan.metrics.differential_privacy import METRICS, NOISES, laplace_library, noise_scale, release
@@ -44,7 +44,7 @@ _NAME_MAX = 64
 @click.option("--budget-epsilon", type=float, help=f"Total of this data set; at first {DEFAULT_EPSILON:g}.")
 @click.option("--budget-delta", type=float, help=f"Total of this data set; at first {DEFAULT_DELTA:g}.")
 @click.option("--show-scale", is_flag=True, help="Also print sensitivity and scale: for the owner only.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@answers
 @click.pass_obj
 def private(
     config_path: str | None,
@@ -58,8 +58,7 @@ def private(
     budget_epsilon: float | None,
     budget_delta: float | None,
     show_scale: bool,
-    as_json: bool,
-) -> None:
+) -> Answer:
     """Release accuracy, a rate, AUCROC or average precision with noise; the true figure is never printed.
 
     Every release is charged to a ledger under PHISCAN_HOME, and refused once the budget is spent.
@@ -112,7 +111,7 @@ def private(
         print_message(
             "for the owner only: sensitivity and scale depend on the data and must not be published"
         )
-    emit(payload, as_json=as_json)
+    return payload, lines(payload)
 
 
 def _true_value(metric: str, scores: Sequence[float], labels: Sequence[bool], threshold: float) -> float:

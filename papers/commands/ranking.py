@@ -16,8 +16,8 @@ from papers.intervals import binomial_interval, bootstrap_interval, cross_valida
 from papers.needs import library_versions
 from papers.simulation import DISTRIBUTIONS, Simulation
 from papers.simulation import simulate as run_simulation
-from phiscan.cli.output import print_message
-from phiscan.cli.score import emit
+from phiscan.cli.output import Answer, answers, print_message
+from phiscan.cli.score import lines
 from phiscan.errors import InputError
 from phiscan.metrics.ranking import (
     Interval,
@@ -43,15 +43,14 @@ _SEED = click.IntRange(min=0)
 @click.option(
     "--curves", "curves_path", type=_PATH, help="Draw ROC, PR, lift, cost, Brier curves: FILE.svg or .png."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@answers
 def ranking(
     scores_path: Path,
     bootstrap: int,
     seed: int,
     plot_path: Path | None,
     curves_path: Path | None,
-    as_json: bool,
-) -> None:
+) -> Answer:
     """Score a ranking: AUCROC, every estimate of the area under the PR curve, and the unachievable region.
 
     SCORES.csv has the columns score (higher = more likely positive) and label (1 or 0).
@@ -78,9 +77,7 @@ def ranking(
         payload["brier_score"] = brier_score(scores, labels)
     except ValueError as error:
         payload["reason"] = f"brier_score: {error}"
-    if not as_json:
-        payload["points"] = len(payload["points"])
-    emit(payload, as_json=as_json)
+    return payload, lines(payload | {"points": len(payload["points"])})
 
 
 def ranking_payload(ranked: Ranking, *, bootstrap: int, seed: int) -> dict[str, Any]:
@@ -172,7 +169,7 @@ def _intervals(found: dict[str, Interval]) -> dict[str, Any]:
 @click.option(
     "--plot", "plot_path", type=_PATH, help="Draw bias, coverage, width, location: FILE.svg or .png."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@answers
 def simulate(
     distributions: tuple[str, ...],
     sizes: tuple[int, ...],
@@ -181,8 +178,7 @@ def simulate(
     bootstrap: int,
     seed: int,
     plot_path: Path | None,
-    as_json: bool,
-) -> None:
+) -> Answer:
     """Measure bias of the area estimators and coverage of their intervals where the truth is known.
 
     \b
@@ -210,11 +206,8 @@ def simulate(
 
         plot_simulations(runs, plot_path)
         print_message(f"plot written to {plot_path}")
-    if as_json:
-        emit({"versions": library_versions(), "simulations": [asdict(run) for run in runs]}, as_json=True)
-    else:
-        for run in runs:
-            click.echo("\n".join(simulation_table(run)))
+    answer = {"versions": library_versions(), "simulations": [asdict(run) for run in runs]}
+    return answer, [line for run in runs for line in simulation_table(run)]
 
 
 def simulation_table(run: Simulation) -> list[str]:

@@ -20,7 +20,7 @@ from papers.drawing import new_figure, save
 from papers.false_negatives.spambase import SUBSETS, Messages
 from phiscan.metrics.capture_recapture.two_list import chapman, lincoln_petersen
 from phiscan.metrics.detector_accuracy import DetectorAccuracy, detector_accuracy
-from phiscan.metrics.independence import dependence, feature_information
+from phiscan.metrics.independence import feature_information, verdict_dependence
 
 Floats = npt.NDArray[np.float64]
 # Table 4: estimated and actual numbers of positives that both classifiers missed.
@@ -66,7 +66,7 @@ class Experiment:
     classifiers: tuple[Classifier, ...]
 
 
-def experiment(messages: Messages, *, seed: int = 0, shuffles: int = 999) -> Experiment:
+def experiment(messages: Messages, *, seed: int = 0) -> Experiment:
     """Train A, B and C on half the messages, and estimate on the other half."""
     x_train, x_test, y_train, y_test = train_test_split(
         messages.x, messages.y, test_size=0.5, stratify=messages.y, random_state=seed
@@ -83,7 +83,7 @@ def experiment(messages: Messages, *, seed: int = 0, shuffles: int = 999) -> Exp
     for first, second in combinations(SUBSETS, 2):
         one, two = predictions[first][y_test], predictions[second][y_test]
         cells = int((one & two).sum()), int((one & ~two).sum()), int((~one & two).sum())
-        shared = dependence(one.tolist(), two.tolist(), shuffles=shuffles, seed=seed)
+        shared = verdict_dependence(*cells, int((~one & ~two).sum()))
         pairs.append(
             Pair(
                 first,
@@ -91,7 +91,7 @@ def experiment(messages: Messages, *, seed: int = 0, shuffles: int = 999) -> Exp
                 feature_information(spam[:, SUBSETS[first]], spam[:, SUBSETS[second]]),
                 shared.nats,
                 shared.p_value,
-                int((~one & ~two).sum()),
+                shared.n - sum(cells),
                 lincoln_petersen(*cells).missed,
                 chapman(*cells).missed,
                 len(spam),

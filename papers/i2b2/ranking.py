@@ -30,7 +30,6 @@ from phiscan.metrics.deidentification.randomization import (
 )
 from phiscan.metrics.deidentification.span_tokens import (
     Subset,
-    TokenCounts,
     TokenScores,
     token_counts,
     token_extents,
@@ -42,6 +41,7 @@ from phiscan.metrics.deidentification.spans import (
     LabelledSpan,
     instance_counts,
 )
+from phiscan.metrics.rates import OverlapCounts
 
 TEMPLATES, HYBRID, LEARNING, RULES, OWN = (
     "learning with templates for all categories",
@@ -73,7 +73,7 @@ class SystemScore:
     name: str
     family: str
     instances: tuple[InstanceCounts, ...]
-    per_record: tuple[TokenCounts, ...]
+    per_record: tuple[OverlapCounts, ...]
     tokens: TokenScores
     seconds: float
 

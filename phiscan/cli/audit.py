@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import Any
 
 import click
 
-from phiscan.cli.output import print_json, print_message
+from phiscan.cli.output import Answer, answers, print_message
 from phiscan.cli.queue.command import open_store
 from phiscan.errors import StoreError
 from phiscan.review.integrity.verification import NOT_COVERED
@@ -38,9 +39,9 @@ def sign(ctx: click.Context) -> None:
 
 @audit.command(epilog="Example: phiscan audit verify --head HASH, the hash noted when last verified")
 @click.option("--head", default="", help="Hash printed by an earlier run; it must still be in the log.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.pass_context
-def verify(ctx: click.Context, head: str, as_json: bool) -> None:
+@answers
+@click.pass_obj
+def verify(obj: str | None, head: str) -> Answer:
     """Verify that nothing was changed outside of phiscan, and name what was.
 
     Checked are the chain of hashes and its signed end; every decision, account, token and session against its
@@ -53,37 +54,22 @@ def verify(ctx: click.Context, head: str, as_json: bool) -> None:
     Prints the hash of the last entry. Noted where the database's owner cannot change it, it proves later that
     no earlier entry was changed or removed. Exit status: 0 intact, 2 not.
     """
-    with open_store(ctx.obj) as store:
+    with open_store(obj) as store:
         check = store.verify_audit(head=head.strip().lower())
         name = store.name
-    if as_json:
-        print_json(
-            {
-                "ok": check.ok,
-                "entries": check.n_rows,
-                "first_bad": check.first_bad,
-                "problem": check.problem or None,
-                "head": check.head,
-                "differences": [
-                    {
-                        "table": one.table,
-                        "row": one.row,
-                        "row_of": one.by or one.table,
-                        "problem": one.what,
-                        "right_at": one.since or None,
-                    }
-                    for one in check.found
-                ],
-                "not_covered": [asdict(one) for one in NOT_COVERED],
-            }
-        )
-        ctx.exit(0 if check.ok else 2)
-    if not check.ok:
+    is_json = click.get_current_context().params["as_json"]
+    if not check.ok and not is_json:
         for one in check.found[1:]:
             print_message(f"phiscan: {name}: {one}")
         where = f"audit log is not whole: entry {check.first_bad}: " if check.first_bad else "was changed: "
-        message = f"{name}: {where}{check.problem}"
-        raise StoreError(message)
+        raise StoreError(f"{name}: {where}{check.problem}")
     entries = "entry" if check.n_rows == 1 else "entries"
-    click.echo(f"{check.n_rows:,} {entries}, all in order")
-    click.echo(f"head {check.head}")
+    answer: dict[str, Any] = {"ok": check.ok, "entries": check.n_rows, "first_bad": check.first_bad}
+    differences = [
+        {"table": one.table, "row": one.row, "row_of": one.by or one.table, "problem": one.what}
+        | {"right_at": one.since or None}
+        for one in check.found
+    ]
+    answer |= {"problem": check.problem or None, "head": check.head, "differences": differences}
+    lines = [f"{check.n_rows:,} {entries}, all in order", f"head {check.head}"]
+    return answer | {"not_covered": [asdict(one) for one in NOT_COVERED]}, lines, 0 if check.ok else 2

@@ -8,8 +8,8 @@ from types import ModuleType
 
 import click
 
-from phiscan.cli.output import print_json, print_message
-from phiscan.config import MAX_WORKERS, load_config
+from phiscan.cli.output import Answer, answers, config_of, print_message
+from phiscan.config import MAX_WORKERS
 from phiscan.crawl import check_roots
 from phiscan.errors import ConfigError, InputError
 
@@ -38,7 +38,7 @@ def scheduler(obj: str | None, host: str, port: int, tls: bool, address_file: st
             "phiscan: without --tls, anyone who can connect to this address can run programs on the workers"
         )
     serving.serve_scheduler(
-        load_config(Path(obj) if obj else None),
+        config_of(obj),
         host=host,
         port=port,
         tls=tls,
@@ -65,13 +65,11 @@ def worker(obj: str | None, address: str, workers: int | None, host: str, give_u
     scan refuses them by name. The shares must be mounted at the same paths as where the scan runs.
     """
     serving = _serving()
-    config = load_config(Path(obj) if obj else None)
+    config = config_of(obj)
     if not address.startswith(("tcp://", "tls://")):
-        message = f"{address}: expected tcp://HOST:PORT or tls://HOST:PORT"
-        raise InputError(message)
+        raise InputError(f"{address}: expected tcp://HOST:PORT or tls://HOST:PORT")
     if not config.key_file.exists():
-        message = f"{config.key_file}: a worker needs the key of the scan; copy it here (mode 0600)"
-        raise ConfigError(message)
+        raise ConfigError(f"{config.key_file}: a worker needs the key of the scan; copy it here (mode 0600)")
     serving.serve_workers(
         config,
         address,
@@ -84,28 +82,24 @@ def worker(obj: str | None, address: str, workers: int | None, host: str, give_u
 @cluster.command(epilog="Example: phiscan cluster check tls://10.0.0.5:8786")
 @click.argument("address")
 @click.argument("roots", nargs=-1, type=click.Path())
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@answers
 @click.pass_obj
-def check(obj: str | None, address: str, roots: tuple[str, ...], as_json: bool) -> None:
+def check(obj: str | None, address: str, roots: tuple[str, ...]) -> Answer:
     """Check whether every worker at ADDRESS is fit for a scan of ROOTS: same versions, same folders.
 
     Exit status 2 when one would be refused (it is named), or when there is none.
     """
     serving = _serving()
-    config = load_config(Path(obj) if obj else None)
+    config = config_of(obj)
     n_workers = serving.check_cluster(config, address, check_roots(roots, config) if roots else ())
-    if as_json:
-        print_json({"address": address, "workers": n_workers})
-    else:
-        click.echo(f"{n_workers:,} workers, all fit for this scan")
+    return {"address": address, "workers": n_workers}, [f"{n_workers:,} workers, all fit for this scan"]
 
 
 def _serving() -> ModuleType:
     try:
         from phiscan.cluster import serving  # noqa: PLC0415 (the extra may not be installed)
     except ModuleNotFoundError as error:
-        message = (
+        raise ConfigError(
             f"a cluster needs the extra `cluster` (pip install 'phiscan[cluster]'): no module {error.name}"
-        )
-        raise ConfigError(message) from None
+        ) from None
     return serving

@@ -6,25 +6,24 @@ from dataclasses import asdict
 
 import click
 
-from phiscan.cli.output import print_json
+from phiscan.cli.output import Answer, answers
 from phiscan.extract.diagnosis import diagnose
 
 
 @click.command(epilog="Example: phiscan doctor --json")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def doctor(as_json: bool) -> None:
+@answers
+def doctor() -> Answer:
     """Try every reader on a generated sample, and report what cannot be read without the missing ones.
 
     Optional readers are installed by scripts/install-optional.sh.
     """
     checks = diagnose()
-    if as_json:
-        missing = [check.name for check in checks if not check.works]
-        print_json({"parts": [asdict(check) for check in checks], "missing": missing})
-        return
+    missing = [check.name for check in checks if not check.works]
     width = max(len(check.name) for check in checks)
+    lines = []
     for check in checks:
         state = "works  " if check.works else "MISSING" if not check.found else "FAILS  "
         loss = "" if check.works else f"  without it: {check.lost_without}"
         version = f" ({check.version})" if check.version else ""
-        click.echo(f"{state}  {check.name:<{width}}  {check.reads}{version}{loss}")
+        lines.append(f"{state}  {check.name:<{width}}  {check.reads}{version}{loss}")
+    return {"parts": [asdict(check) for check in checks], "missing": missing}, lines

@@ -14,8 +14,8 @@ from typing import Any
 
 import click
 
-from phiscan.cli.output import print_json, print_message
-from phiscan.config import Config, Limits, load_config
+from phiscan.cli.output import config_of, print_json, print_message
+from phiscan.config import Config, Limits
 from phiscan.errors import ExtractError, InputError
 from phiscan.extract import extract as read_document
 from phiscan.extract.archives.segments import PART
@@ -48,7 +48,7 @@ def extract(ctx: click.Context, files: tuple[str, ...], as_json: bool) -> None:
 
     The text goes to standard output and nowhere else. Exit status 3: some file could not be read.
     """
-    config = load_config(Path(ctx.obj) if ctx.obj else None)
+    config = config_of(ctx.obj)
     sources = [source_file(name) for name in files]
     n_failed = 0
     with reading_workers(config, sources) as sandbox:
@@ -84,8 +84,7 @@ def source_file(name: str) -> SourceFile:
     try:
         status = os.lstat(raw)
     except OSError as error:
-        message = f"{name}: expected a file: {error.strerror}"
-        raise InputError(message) from None
+        raise InputError(f"{name}: expected a file: {error.strerror}") from None
     folder, _, base = raw.rpartition(b"/")
     # With its type, which a crawl has already determined.
     return replace(SourceFile.of(folder or b"/", base, status), mode=status.st_mode)
@@ -124,28 +123,17 @@ def _skip_reason(source: SourceFile) -> SkipReason | None:
 def _line(name: str, answer: tuple[Document | SkipReason | Fault, float] | Fault) -> dict[str, Any]:
     """Return the JSON object of the contract for one file."""
     result, seconds = (answer, None) if isinstance(answer, Fault) else answer
-    line: dict[str, Any] = {
-        "path": os.fsencode(name).decode("utf-8", "backslashreplace"),
-        "media_type": "",
-        "outcome": Outcome.SCREENED,
-        "reason": "",
-        "detail": "",
-        "text": "",
-        "segments": [],
-        "unread": [],
-        "declared_type": "",
-        "seconds": seconds,
-    }
+    path = os.fsencode(name).decode("utf-8", "backslashreplace")
+    line: dict[str, Any] = {"path": path, "media_type": "", "outcome": Outcome.SCREENED, "reason": ""}
+    line |= {"detail": "", "text": "", "segments": [], "unread": [], "declared_type": "", "seconds": seconds}
     if isinstance(result, Document):
-        line["media_type"] = result.media_type
-        line["text"] = result.text
+        line |= {name: getattr(result, name) for name in ("media_type", "text", "declared_type")}
         line["segments"] = [
             {"locator": part.locator, "start": part.start, "end": part.end} for part in result.segments
         ]
         line["unread"] = [
             {"locator": part.locator, "reason": part.reason, "detail": part.detail} for part in result.unread
         ]
-        line["declared_type"] = result.declared_type
         if result.media_type == PART and (segment := segment_of(os.fsencode(name).rpartition(b"/")[2])):
             first = segment.first.decode("utf-8", "backslashreplace")
             line["detail"] = f"a later segment; its text is part of {first}: extract that file"

@@ -103,8 +103,7 @@ def init(obj: str | None, folder: str | None, as_json: bool) -> None:
     a copy apart from the database's.
     """
     if obj and folder:
-        message = "expected either --config FILE or DIR, not both"
-        raise InputError(message)
+        raise InputError("expected either --config FILE or DIR, not both")
     path = Path(obj) if obj else Path(folder or ".") / CONFIG_NAME
     made = [("configuration", str(path), _write_config(path))]
     config = load_config(path)
@@ -131,6 +130,5 @@ def _write_config(path: Path) -> bool:
     except FileExistsError:
         return False
     except OSError as error:
-        message = f"{path}: cannot be written: {error.strerror}"
-        raise ConfigError(message) from None
+        raise ConfigError(f"{path}: cannot be written: {error.strerror}") from None
     return True

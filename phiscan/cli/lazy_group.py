@@ -43,11 +43,10 @@ class LazyGroup(click.Group):
             except ModuleNotFoundError as error:
                 if error.name not in CHECKOUT_ONLY:
                     raise
-                message = (
+                raise click.UsageError(
                     f"`{ctx.command_path} {cmd_name}` needs a checkout of phiscan's source: its folder"
                     f" {error.name}/ is not installed"
-                )
-                raise click.UsageError(message) from None
+                ) from None
         return command
 
     def invoke(self, ctx: click.Context) -> object:

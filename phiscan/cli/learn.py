@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
-from phiscan.cli.output import print_json
-from phiscan.config import Config, load_config
+from phiscan.cli.output import Answer, answers, config_of
+from phiscan.config import Config
 from phiscan.decision.learned_versions import check_files
 from phiscan.errors import InputError, ModelError
 from phiscan.pipeline.learning.learn import learn_version
@@ -29,11 +29,9 @@ from phiscan.visible import visible
 @click.option("--accept", metavar="WHY", default="", help="Activate it although something speaks against it.")
 @click.option("--list", "as_list", is_flag=True, help="List the versions; change nothing.")
 @click.option("--by", default="", help="Your name, for the audit log; needed to learn and to activate.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@answers
 @click.pass_obj
-def learn(
-    config_path: str | None, activate: str | None, accept: str, as_list: bool, by: str, as_json: bool
-) -> None:
+def learn(config_path: str | None, activate: str | None, accept: str, as_list: bool, by: str) -> Answer:
     """Learn from the current decisions, as a new version, and show its effect on the last scan.
 
     Nothing changes until --activate VERSION: the next scan then uses that version, reads every file again,
@@ -42,69 +40,56 @@ def learn(
     missed PHI cannot be bounded, needs --accept WHY.
     """
     if activate is not None and as_list:
-        message = "--activate: expected alone, or with --by, --accept and --json"
-        raise InputError(message)
+        raise InputError("--activate: expected alone, or with --by, --accept and --json")
     if accept and activate is None:
-        message = "--accept: expected with --activate VERSION"
-        raise InputError(message)
-    config = load_config(Path(config_path) if config_path else None)
+        raise InputError("--accept: expected with --activate VERSION")
+    config = config_of(config_path)
     with Store.open(config.database_url, audit_key=config.audit_key_file) as store:
         if as_list:
-            _list(config, store, as_json=as_json)
-        elif activate is not None:
-            _activate(config, store, activate, by=by, accept=accept, as_json=as_json)
-        else:
-            _learn(config, store, by=by, as_json=as_json)
+            return _list(config, store)
+        if activate is not None:
+            return _activate(config, store, activate, by=by, accept=accept)
+        return _learn(config, store, by=by)
 
 
-def _learn(config: Config, store: Store, *, by: str, as_json: bool) -> None:
+def _learn(config: Config, store: Store, *, by: str) -> Answer:
     if not by.strip():
-        message = "--by: expected your name, for the audit log"
-        raise InputError(message)
+        raise InputError("--by: expected your name, for the audit log")
     number, summary = learn_version(config, store, by=by.strip(), now=datetime.now(UTC))
-    if as_json:
-        print_json({"version": number, "active": False, **summary})
-    else:
-        click.echo("\n".join(_lines(number, summary)))
+    return {"version": number, "active": False, **summary}, _lines(number, summary)
 
 
-def _activate(config: Config, store: Store, version: str, *, by: str, accept: str, as_json: bool) -> None:
+def _activate(config: Config, store: Store, version: str, *, by: str, accept: str) -> Answer:
     if version != SHIPPED and not (version.isascii() and version.isdecimal() and len(version) < 10):  # noqa: PLR2004 (digits)
-        message = f"--activate: expected the number of a version, or {SHIPPED}"
-        raise InputError(message)
+        raise InputError(f"--activate: expected the number of a version, or {SHIPPED}")
     number = None if version == SHIPPED else int(version)
     for known in models.versions(store.database):
         if known.number == number:
             check_files(_folder(config, known), known.files)
     before = models.activate(store.database, number, by=by, now=datetime.now(UTC), accept=accept)
     shown = SHIPPED if before is None else str(before)
-    if as_json:
-        print_json({"active": version, "before": shown})
-    else:
-        click.echo(
-            f"Scans use version {version} from now on; before, {shown}. The next scan reads every file again."
-        )
-        click.echo(f"To go back: phiscan learn --activate {shown} --by NAME")
+    return {"active": version, "before": shown}, (
+        f"Scans use version {version} from now on; before, {shown}. The next scan reads every file again.",
+        f"To go back: phiscan learn --activate {shown} --by NAME",
+    )
 
 
-def _list(config: Config, store: Store, *, as_json: bool) -> None:
+def _list(config: Config, store: Store) -> Answer:
     known = [_shape(config, version) for version in models.versions(store.database)]
     active = next((str(version["version"]) for version in known if version["active"]), SHIPPED)
-    if as_json:
-        print_json({"active": active, "versions": known})
-        return
-    click.echo(f"{'*' if active == SHIPPED else ' '} {SHIPPED}")
+    lines = [f"{'*' if active == SHIPPED else ' '} {SHIPPED}"]
     for version in known:
         summary, made = version["summary"], version["made"][:16].replace("T", " ")
         reviewed, unreviewed = summary["reviewed"], summary["share"]["referred"]["unreviewed"]
-        click.echo(
+        lines.append(
             f"{'*' if version['active'] else ' '} {version['version']:<8}{made}"
             f"  by {visible(version['made_by'])}: {reviewed['phi']} phi, {reviewed['not_phi']} not_phi;"
             f" unreviewed files: {unreviewed['spared']} spared, {unreviewed['added']} added;"
             f" {len(summary['warnings'])} warnings"
         )
         if version["problem"]:
-            click.echo(f"          UNUSABLE: {visible(version['problem'])}")
+            lines.append(f"          UNUSABLE: {visible(version['problem'])}")
+    return {"active": active, "versions": known}, lines
 
 
 def _shape(config: Config, version: ModelVersion) -> dict[str, Any]:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from functools import wraps
+from pathlib import Path
 from typing import Any
 
 import click
 
+from phiscan.config import Config, load_config
 from phiscan.stopping import say_as_json
 from phiscan.visible import json_text, visible
 
@@ -17,6 +21,32 @@ def print_json(value: Any) -> None:
         ValueError: a number is NaN or infinite; the caller must give null and a reason instead.
     """
     click.echo(json_text(value))
+
+
+Answer = tuple[Any, Iterable[str]] | tuple[Any, Iterable[str], int]
+"""An object for --json, the lines for people, and the exit status if it may be another than 0."""
+
+
+def answers(command: Callable[..., Answer]) -> Callable[..., None]:
+    """Add --json to a command that returns an object and its lines for people, and print one of the two."""
+
+    @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+    @wraps(command)
+    def run(*args: Any, as_json: bool, **given: Any) -> None:
+        answer, lines, *status = command(*args, **given)
+        if as_json:
+            print_json(answer)
+        else:
+            for line in lines:
+                click.echo(line)
+        click.get_current_context().exit(*status)
+
+    return run
+
+
+def config_of(path: str | None) -> Config:
+    """Read the configuration at the path of ``--config``; without one, where it is searched for."""
+    return load_config(Path(path) if path else None)
 
 
 unblind_option = click.option(

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from phiscan.cli.output import print_message, unblind_option
-from phiscan.config import load_config
+from phiscan.cli.output import config_of, print_message, unblind_option
 from phiscan.language import LANGUAGES, decimal, using
 from phiscan.language import gettext as _
 from phiscan.report.words import count, share
@@ -66,14 +65,11 @@ def report(
     Files that await a blind second verdict are undecided in it; --unblind NAME shows their first verdicts.
     """
     if out is None and not as_json:
-        message = "expected --out DIR, --json, or both"
-        raise click.UsageError(message)
+        raise click.UsageError("expected --out DIR, --json, or both")
     if private_delta is not None and private_epsilon is None:
-        message = "--private-delta: expected --private-epsilon with it"
-        raise click.UsageError(message)
+        raise click.UsageError("--private-delta: expected --private-epsilon with it")
     if private_epsilon is not None and unblind is not None:
-        message = "--unblind: expected without --private-epsilon, which shows no file"
-        raise click.UsageError(message)
+        raise click.UsageError("--unblind: expected without --private-epsilon, which shows no file")
     # scipy and sqlalchemy take most of a second to load: not for every --help.
     from phiscan.patients.settings import load_settings  # noqa: PLC0415
     from phiscan.report.export import report_json  # noqa: PLC0415
@@ -82,7 +78,7 @@ def report(
     from phiscan.review.accounts.users import Users  # noqa: PLC0415
     from phiscan.store.database import open_database  # noqa: PLC0415
 
-    config = load_config(Path(ctx.obj) if ctx.obj else None)
+    config = config_of(ctx.obj)
     if private_epsilon is not None:
         config = replace(config, language=language or config.language)
         _private(config, scan_id, out, as_json=as_json, epsilon=private_epsilon, delta=private_delta or 0.0)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import Any
 
 import click
 
-from phiscan.cli.output import print_json, print_message
-from phiscan.config import load_config
+from phiscan.cli.output import Answer, answers, config_of, print_message
 from phiscan.errors import RuleError
 from phiscan.screen.rules.definitions import RuleSet, load_rules
 from phiscan.screen.rules.self_check import check_rules
@@ -43,36 +42,23 @@ def check(config_path: str | None) -> None:
 
 
 @rules.command("list", short_help="List the rules: id, type, score and what they find.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@answers
 @click.pass_obj
-def list_rules(config_path: str | None, *, as_json: bool) -> None:
+def list_rules(config_path: str | None) -> Answer:
     """List the rules: id, type, score and summary.
 
     Example: phiscan rules list --json
     """
-    ruleset = _load(config_path)
-    if as_json:
-        print_json(
-            {
-                "rules": [
-                    {
-                        "id": rule.id,
-                        "entity_type": rule.entity_type.value,
-                        "summary": rule.summary,
-                        "score": rule.score,
-                        "needs_evidence": rule.needs_evidence,
-                        "check": rule.check or None,
-                        "source": rule.source,
-                    }
-                    for rule in ruleset.rules
-                ]
-            }
-        )
-        return
-    for rule in ruleset.rules:
+    listed, lines = [], []
+    for rule in _load(config_path).rules:
+        kind = rule.entity_type.value
+        shown: dict[str, Any] = {"id": rule.id, "entity_type": kind, "summary": rule.summary}
+        shown |= {"score": rule.score, "needs_evidence": rule.needs_evidence}
+        listed.append({**shown, "check": rule.check or None, "source": rule.source})
         evidence = " (under a label)" if rule.needs_evidence else ""
-        click.echo(f"{rule.id:28} {rule.entity_type.value:16} {rule.score:.2f}  {rule.summary}{evidence}")
+        lines.append(f"{rule.id:28} {kind:16} {rule.score:.2f}  {rule.summary}{evidence}")
+    return {"rules": listed}, lines
 
 
 def _load(config_path: str | None) -> RuleSet:
-    return load_rules(load_config(Path(config_path) if config_path else None))
+    return load_rules(config_of(config_path))

@@ -16,7 +16,7 @@ from types import FrameType
 
 import click
 
-from phiscan.cli.output import print_json, print_message
+from phiscan.cli.output import Answer, answers, config_of, print_message
 from phiscan.config import CONFIG_NAME, Config, load_config
 from phiscan.errors import ConfigError, InputError
 from phiscan.schedule import Schedule, State, next_start, read_schedules
@@ -60,8 +60,7 @@ def add(
 ) -> None:
     """Write the scan NAME of the folders ROOTS into phiscan.toml, as the table [schedule.NAME]."""
     if not NAME.fullmatch(name):
-        message = f"{name}: expected a name of small letters, digits, - and _"
-        raise InputError(message)
+        raise InputError(f"{name}: expected a name of small letters, digits, - and _")
     path = _config_path(obj)
     before = path.read_text(encoding="utf-8")
     if name in load_config(path).tables.get("schedule", {}):
@@ -93,26 +92,22 @@ def remove(obj: str | None, name: str) -> None:
     block = re.compile(rf"^\[schedule\.{re.escape(name)}\][^\n]*\n(?:(?!\[)[^\n]*(?:\n|\Z))*", re.MULTILINE)
     after, n_found = block.subn("", before)
     if n_found != 1:
-        message = f"{path}: schedule.{name}: there is no table [schedule.{name}]"
-        raise InputError(message)
+        raise InputError(f"{path}: schedule.{name}: there is no table [schedule.{name}]")
     _rewrite(path, before, after.rstrip("\n") + "\n")
     state_path(config, name).unlink(missing_ok=True)
     click.echo(f"{name}: taken out of {visible(str(path))}")
 
 
 @schedule.command("list", epilog="Example: phiscan schedule list --json")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@answers
 @click.pass_obj
-def list_schedules(obj: str | None, as_json: bool) -> None:
+def list_schedules(obj: str | None) -> Answer:
     """List the named scans: when each starts next, and how its last one ended."""
-    rows = _upcoming(_load(obj))
-    if as_json:
-        print_json({"schedules": rows})
-        return
-    for row in rows:
-        click.echo(f"{row['name']:<20} {row['cron']:<18} next {row['next']}   {row['standing']}")
-    if not rows:
+    rows = _upcoming(config_of(obj))
+    lines = [f"{row['name']:<20} {row['cron']:<18} next {row['next']}   {row['standing']}" for row in rows]
+    if not rows and not click.get_current_context().params["as_json"]:
         print_message("No schedule; `phiscan schedule add` writes one.")
+    return {"schedules": rows}, lines
 
 
 @schedule.command("next", epilog="Example: phiscan schedule next nightly --count 5")
@@ -121,7 +116,7 @@ def list_schedules(obj: str | None, as_json: bool) -> None:
 @click.pass_obj
 def next_starts(obj: str | None, name: str, count: int) -> None:
     """Print when NAME starts next, if each scan ends before the next start; in its own time zone."""
-    config = _load(obj)
+    config = config_of(obj)
     one = _named(config, name)
     now = datetime.now(UTC)
     moment = next_start(one, State.read(state_path(config, name), now), now)
@@ -142,16 +137,14 @@ def run(ctx: click.Context, name: str | None, only_due: bool) -> None:
     A scan is stopped when its window closes (exit status 4) and continues in the next one. Several missed
     starts are made up for by one scan. Ctrl-C or SIGTERM stops the running scan cleanly, then ends.
     """
-    config = _load(ctx.obj)
+    config = config_of(ctx.obj)
     runner = Runner(config, say=lambda message: print_message(f"phiscan: {message}"))
     _stop_on_signals(runner.stop)
     if name is None:
         if only_due:
-            message = "--due: expected the NAME of a schedule with it"
-            raise InputError(message)
+            raise InputError("--due: expected the NAME of a schedule with it")
         if not read_schedules(config):
-            message = f"{config.source}: no schedule; `phiscan schedule add` writes one"
-            raise ConfigError(message)
+            raise ConfigError(f"{config.source}: no schedule; `phiscan schedule add` writes one")
         runner.serve()
         print_message("phiscan: stopped")
         ctx.exit(EXIT_STOPPED)
@@ -169,7 +162,7 @@ def run(ctx: click.Context, name: str | None, only_due: bool) -> None:
 @click.pass_obj
 def systemd(obj: str | None, name: str, user: str | None, out: str | None) -> None:
     """Print or write a systemd timer and a hardened service for the scan NAME."""
-    config = _load(obj)
+    config = config_of(obj)
     path = _config_path(obj).resolve()
     made = units(
         _named(config, name),
@@ -188,8 +181,7 @@ def systemd(obj: str | None, name: str, user: str | None, out: str | None) -> No
             try:
                 place.write_text(text, encoding="utf-8")
             except OSError as error:
-                message = f"{place}: cannot be written: {error.strerror}"
-                raise ConfigError(message) from None
+                raise ConfigError(f"{place}: cannot be written: {error.strerror}") from None
             click.echo(f"written: {visible(str(place))}")
     if out is not None:
         click.echo(f"systemctl daemon-reload && systemctl enable --now phiscan-{name}.timer")
@@ -200,28 +192,21 @@ def _scan_options(text: str) -> list[str]:
     try:
         words = shlex.split(text)
     except ValueError as error:
-        message = f"--options: {str(error)[:1].lower()}{str(error)[1:]}"
-        raise InputError(message) from None
+        raise InputError(f"--options: {str(error)[:1].lower()}{str(error)[1:]}") from None
     root = click.get_current_context().find_root()
     if not isinstance(root.command, click.Group) or (scan := root.command.get_command(root, "scan")) is None:
         return words  # pragma: no cover (the program has the command)
     try:
         scan.make_context("scan", [*words, "--", "/"], parent=root).close()
     except click.UsageError as error:
-        message = f"--options: {' '.join(error.format_message().split())}"
-        raise InputError(message) from None
+        raise InputError(f"--options: {' '.join(error.format_message().split())}") from None
     return words
-
-
-def _load(obj: str | None) -> Config:
-    return load_config(Path(obj) if obj else None)
 
 
 def _config_path(obj: str | None) -> Path:
     path = Path(obj or os.environ.get("PHISCAN_CONFIG") or CONFIG_NAME)
     if not path.is_file():
-        message = f"{path}: no such file; `phiscan init` writes one"
-        raise ConfigError(message)
+        raise ConfigError(f"{path}: no such file; `phiscan init` writes one")
     return path
 
 
@@ -232,29 +217,22 @@ def _rewrite(path: Path, before: str, after: str) -> None:
         partial.touch(mode=path.stat().st_mode & 0o777)
         partial.write_text(after, encoding="utf-8")
         read_schedules(load_config(partial))
-        _require_unchanged(path, before)
+        if path.read_text(encoding="utf-8") != before:
+            raise ConfigError(f"{path}: was changed meanwhile; try again")  # noqa: TRY301 (as all others here)
         partial.replace(path)
     except OSError as error:
-        message = f"{path}: cannot be written: {error.strerror}"
-        raise ConfigError(message) from None
+        raise ConfigError(f"{path}: cannot be written: {error.strerror}") from None
     except ConfigError as error:
         raise ConfigError(str(error).replace(str(partial), str(path))) from None
     finally:
         partial.unlink(missing_ok=True)
 
 
-def _require_unchanged(path: Path, before: str) -> None:
-    if path.read_text(encoding="utf-8") != before:
-        message = f"{path}: was changed meanwhile; try again"
-        raise ConfigError(message)
-
-
 def _named(config: Config, name: str) -> Schedule:
     for one in read_schedules(config):
         if one.name == name:
             return one
-    message = f"{config.source}: schedule.{name}: there is none of this name"
-    raise ConfigError(message)
+    raise ConfigError(f"{config.source}: schedule.{name}: there is none of this name")
 
 
 def _upcoming(config: Config) -> list[dict[str, object]]:
@@ -262,9 +240,7 @@ def _upcoming(config: Config) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
     for one in read_schedules(config):
         state = State.read(state_path(config, one.name), now)
-        standing = (
-            "unfinished" if state.unfinished else "" if state.status is None else f"ended {state.status}"
-        )
+        standing = "" if state.status is None else f"ended {state.status}"
         rows.append(
             {
                 "name": one.name,

@@ -14,22 +14,23 @@ from typing import Any
 import click
 
 from phiscan.cli.lazy_group import LazyGroup
-from phiscan.cli.output import print_json, print_message
+from phiscan.cli.output import Answer, answers, print_message
 from phiscan.errors import InputError
 from phiscan.metrics.deidentification.randomization import (
     Difference,
     randomization_test,
     token_randomization_test,
 )
-from phiscan.metrics.deidentification.span_schemes import SchemeCounts, scheme_counts
-from phiscan.metrics.deidentification.span_tokens import Subset, TokenCounts, token_counts, token_scores
+from phiscan.metrics.deidentification.span_tokens import Subset, token_counts, token_scores
 from phiscan.metrics.deidentification.spans import (
     AnnotatedText,
     InstanceCounts,
+    SchemeCounts,
     instance_counts,
     instance_counts_by_type,
+    scheme_counts,
 )
-from phiscan.metrics.rates import Rates
+from phiscan.metrics.rates import OverlapCounts, Rates
 from phiscan.report.spans.files import (
     READ_FORMATS,
     TYPE_SETS,
@@ -91,7 +92,7 @@ def score() -> None:
 @click.option("--ignore-case", is_flag=True, help="Compare tokens without case (vocabulary, ambiguity).")
 @click.option("--shuffles", type=click.IntRange(min=1), default=9_999, show_default=True, help="Of --versus.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of --versus.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@answers
 def spans(
     gold_path: Path,
     system_path: Path,
@@ -102,8 +103,7 @@ def spans(
     ignore_case: bool,
     shuffles: int,
     seed: int,
-    as_json: bool,
-) -> None:
+) -> Answer:
     """Score spans by instance and by token, as in the i2b2 de-identification challenges.
 
     \b
@@ -120,18 +120,17 @@ def spans(
         by_type = instance_counts_by_type(pairs)
         schemes = scheme_counts(pairs)
     except ValueError as error:
-        message = f"{system_path}: {error}"
-        raise InputError(message) from None
+        raise InputError(f"{system_path}: {error}") from None
     # Corrections of reviewers are stored without text: instances can be scored, tokens cannot.
     has_text = all(document.text is not None for document in gold.values())
     token_pairs = pairs if has_text else ()
     tokens = token_scores(token_pairs, vocabulary, normalise=str.casefold if ignore_case else str)
     payload: dict[str, Any] = {
         "documents": len(pairs),
-        "instance": _instance(sum(per_record, InstanceCounts())),
-        "token": _token(tokens.overall) if has_text else {**_token(tokens.overall), "reason": NO_TEXT},
-        "instance_by_type": {name: _instance(counts) for name, counts in by_type.items()},
-        "token_by_type": {name: _token(counts) for name, counts in tokens.by_type.items()},
+        "instance": _rated(sum(per_record, InstanceCounts())),
+        "token": _tokens(tokens.overall, has_text=has_text),
+        "instance_by_type": {name: _rated(counts) for name, counts in by_type.items()},
+        "token_by_type": {name: _rated(counts) for name, counts in tokens.by_type.items()},
         "out_of_vocabulary": _subset(tokens.out_of_vocabulary, "out-of-vocabulary"),
         "ambiguous": _subset(tokens.ambiguous, "ambiguous"),
         "ambiguous_any": _subset(tokens.ambiguous_any, "ambiguous"),
@@ -152,7 +151,7 @@ def spans(
         payload["comparisons"] = [
             _comparison(one, two, shuffles=shuffles, seed=seed) for one, two in combinations(scored, 2)
         ]
-    emit(payload, as_json=as_json)
+    return payload, lines(payload)
 
 
 @score.command()
@@ -189,37 +188,29 @@ class _Scored:
 
     name: str
     instances: tuple[InstanceCounts, ...]
-    tokens: tuple[TokenCounts, ...]
+    tokens: tuple[OverlapCounts, ...]
 
 
 def _score(pairs: Sequence[tuple[AnnotatedText, AnnotatedText]], path: Path, *, has_text: bool) -> _Scored:
     try:
         return _Scored(str(path), instance_counts(pairs), token_counts(pairs if has_text else ()))
     except ValueError as error:
-        message = f"{path}: {error}"
-        raise InputError(message) from None
+        raise InputError(f"{path}: {error}") from None
 
 
 def _totals(one: _Scored, *, has_text: bool) -> dict[str, Any]:
-    tokens = _token(sum(one.tokens, TokenCounts()))
-    return {
-        "system": one.name,
-        "instance": _instance(sum(one.instances, InstanceCounts())),
-        "token": tokens if has_text else {**tokens, "reason": NO_TEXT},
-    }
+    instances, tokens = sum(one.instances, InstanceCounts()), sum(one.tokens, OverlapCounts())
+    return {"system": one.name, "instance": _rated(instances), "token": _tokens(tokens, has_text=has_text)}
 
 
 def _comparison(one: _Scored, two: _Scored, *, shuffles: int, seed: int) -> dict[str, Any]:
     """Test two systems by instance and by token, each by approximate randomization over documents."""
-    found = {
-        "instance": randomization_test(one.instances, two.instances, shuffles=shuffles, seed=seed),
-        "token": token_randomization_test(one.tokens, two.tokens, shuffles=shuffles, seed=seed),
-    }
-    shapes = {
-        level: {name: _difference(item) for name, item in differences.items()}
-        for level, differences in found.items()
-    }
-    return {"first": one.name, "second": two.name, **shapes}
+    instance = randomization_test(one.instances, two.instances, shuffles=shuffles, seed=seed)
+    token = token_randomization_test(one.tokens, two.tokens, shuffles=shuffles, seed=seed)
+    shape: dict[str, Any] = {"first": one.name, "second": two.name}
+    for level, found in (("instance", instance), ("token", token)):
+        shape[level] = {name: _difference(item) for name, item in found.items()}
+    return shape
 
 
 def _read(path: Path, kind: str, mapping: Mapping[str, str] | None) -> dict[str, AnnotatedText]:
@@ -232,12 +223,12 @@ def _warn_missing(pairing: Pairing, path: Path) -> None:
         print_message(f"{path}: the document '{name}' is missing; all its spans count as missed")
 
 
-def _instance(counts: InstanceCounts) -> dict[str, Any]:
+def _rated(counts: InstanceCounts | OverlapCounts) -> dict[str, Any]:
     return with_rates(asdict(counts), counts.rates)
 
 
-def _token(counts: TokenCounts) -> dict[str, Any]:
-    return with_rates(asdict(counts), counts.rates)
+def _tokens(counts: OverlapCounts, *, has_text: bool) -> dict[str, Any]:
+    return _rated(counts) | ({} if has_text else {"reason": NO_TEXT})
 
 
 def _scheme(counts: SchemeCounts) -> dict[str, Any]:
@@ -248,19 +239,12 @@ def _scheme(counts: SchemeCounts) -> dict[str, Any]:
 def _subset(found: Subset | None, kind: str) -> dict[str, Any]:
     if found is None:
         return {"recall": None, "reason": "no vocabulary was given"}
-    rates = found.rates
-    shape: dict[str, Any] = {
-        "recall": found.recall,
-        "found": found.found,
-        "total": found.total,
-        "spurious": found.spurious,
-        "precision": rates.precision,
-        "f1": rates.f1,
-    }
+    shape: dict[str, Any] = {name: getattr(found, name) for name in ("recall", "found", "total", "spurious")}
+    shape |= {"precision": found.rates.precision, "f1": found.rates.f1}
     if found.recall is None:
         shape["reason"] = f"no {kind} PHI token in the gold standard"
-    elif rates.reason:
-        shape["reason"] = rates.reason
+    elif found.rates.reason:
+        shape["reason"] = found.rates.reason
     return shape
 
 
@@ -277,15 +261,6 @@ def with_rates(counts: Mapping[str, Any], rates: Rates) -> dict[str, Any]:
     if rates.reason:
         shape["reason"] = rates.reason
     return shape
-
-
-def emit(payload: Mapping[str, Any], *, as_json: bool) -> None:
-    """Print one JSON object, or the same figures as indented lines."""
-    if as_json:
-        print_json(payload)
-    else:
-        for line in lines(payload):
-            click.echo(line)
 
 
 def lines(value: Mapping[str, Any], indent: str = "") -> list[str]:

@@ -11,8 +11,8 @@ from typing import IO, Any, NoReturn
 
 import click
 
-from phiscan.cli.output import print_json
-from phiscan.config import Config, load_config
+from phiscan.cli.output import config_of, print_json
+from phiscan.config import Config
 from phiscan.decision import build_decider
 from phiscan.errors import InputError
 from phiscan.health import build_classifier
@@ -36,7 +36,7 @@ def screen(config_path: str | None, file: str, *, as_json: bool) -> None:
 
     Example: echo '{"id": "1", "text": "Patient: Ann Roy"}' | phiscan screen - --json
     """
-    config = load_config(Path(config_path) if config_path else None)
+    config = config_of(config_path)
     engine = _engine(config)
     for name, text in _texts(file):
         segments = (Segment("", 0, len(text)),) if text else ()
@@ -76,8 +76,7 @@ def _texts(file: str) -> Iterator[tuple[Any, str]]:
         except (ValueError, RecursionError):
             record = None
         if not isinstance(record, dict) or not isinstance(record.get("text"), str) or "id" not in record:
-            message = f'{shown}: line {number}: expected a JSON object with "id" and a text in "text"'
-            raise InputError(message)
+            raise InputError(f'{shown}: line {number}: expected a JSON object with "id" and a text in "text"')
         yield record["id"], record["text"]
 
 
@@ -90,15 +89,13 @@ def _lines(file: str, shown: str) -> Iterator[str]:
     try:
         stream: IO[bytes] = sys.stdin.buffer if file == "-" else Path(file).open("rb")  # noqa: SIM115 (closed below)
     except OSError as error:
-        message = f"{shown}: cannot be read: {error.strerror}"
-        raise InputError(message) from None
+        raise InputError(f"{shown}: cannot be read: {error.strerror}") from None
     with nullcontext(stream) if file == "-" else stream as lines:
         for number, raw in enumerate(lines, start=1):
             try:
                 yield raw.decode("utf-8-sig" if number == 1 else "utf-8")
             except UnicodeDecodeError:
-                message = f"{shown}: line {number}: expected UTF-8"
-                raise InputError(message) from None
+                raise InputError(f"{shown}: line {number}: expected UTF-8") from None
 
 
 def _shape(name: Any, document: Document, examination: Examination) -> dict[str, Any]:
@@ -107,13 +104,8 @@ def _shape(name: Any, document: Document, examination: Examination) -> dict[str,
     return {
         "id": name,
         "spans": [
-            {
-                "start": finding.span.start,
-                "end": finding.span.end,
-                "type": finding.entity_type.value,
-                "score": finding.score,
-                "source": finding.source,
-            }
+            {"start": finding.span.start, "end": finding.span.end, "type": finding.entity_type.value}
+            | {"score": finding.score, "source": finding.source}
             for finding in screening.findings
         ],
         "pii": list(screening.vector.names),

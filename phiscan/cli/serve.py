@@ -10,8 +10,7 @@ from pathlib import Path
 
 import click
 
-from phiscan.cli.output import print_message
-from phiscan.config import load_config
+from phiscan.cli.output import config_of, print_message
 from phiscan.errors import InputError
 
 MOST_AT_ONCE = 1_000  # concurrent connections and requests; beyond, the response is 503
@@ -67,7 +66,7 @@ def serve(
 
     logs.configure("json")
     _quiet_forms()
-    config = load_config(Path(obj) if obj else None)
+    config = config_of(obj)
     table = desk_table(config)
     listening = Listening(
         host=host,
@@ -85,8 +84,7 @@ def serve(
     )
     for path in (tls_cert, tls_key):
         if path is not None and not path.is_file():
-            message = f"{path}: no such file"
-            raise InputError(message)
+            raise InputError(f"{path}: no such file")
     lifetime = Lifetime(
         idle=timedelta(minutes=table.idle_minutes), absolute=timedelta(hours=table.session_hours)
     )

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import getpass
 import sys
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
 import click
 
-from phiscan.cli.output import print_json, print_message
+from phiscan.cli.output import Answer, answers, print_message
 from phiscan.cli.queue.command import open_store
 from phiscan.errors import InputError
 from phiscan.review.accounts.second_factors import SecondFactors
-from phiscan.review.accounts.users import Scope, Token, User
+from phiscan.review.accounts.users import Scope, Token, User, Users
 from phiscan.store.tables.users import Role
 
 _role = click.Choice([role.value for role in Role])
@@ -26,7 +28,6 @@ _password_option = click.option(
     type=click.Path(),
     help="File whose first line is the password; - = standard input. Default: prompt without echo.",
 )
-_json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
 
 @click.group()
@@ -49,124 +50,90 @@ def users() -> None:
     "--subject", default="", help="ISSUER and SUBJECT at the identity provider, with a space between."
 )
 @_by_option
-@_json_option
+@answers
 @click.pass_obj
 def add(
-    obj: str | None,
-    name: str,
-    role: str,
-    password_file: str | None,
-    no_password: bool,
-    subject: str,
-    by: str,
-    as_json: bool,
-) -> None:
+    obj: str | None, name: str, role: str, password_file: str | None, no_password: bool, subject: str, by: str
+) -> Answer:
     """Create an account for NAME, which is shown with every decision of this user.
 
     The password (12 characters or more) is prompted for, or read from a file; never given as an argument,
     where the list of processes would show it.
     """
     if no_password and (password_file or not subject):
-        message = "--no-password: expected --subject, and no --password-file"
-        raise InputError(message)
+        raise InputError("--no-password: expected --subject, and no --password-file")
     with open_store(obj) as store:
-        password = None if no_password else _password(password_file)
         user = store.users.add(
             name=name,
             role=Role(role),
-            password=password,
+            password=None if no_password else _password(password_file),
             subject=" ".join(subject.split()) or None,
             by=_actor(by),
             now=datetime.now(UTC),
         )
-    _print_user(user, as_json=as_json)
+    return _shown(user)
 
 
 @users.command("list", epilog="Example: phiscan users list")
-@_json_option
+@answers
 @click.pass_obj
-def list_users(obj: str | None, as_json: bool) -> None:
+def list_users(obj: str | None) -> Answer:
     """List the accounts, with role and state."""
     with open_store(obj) as store:
         found = store.users.everybody()
-    if as_json:
-        print_json({"users": [_user_json(user) for user in found]})
-        return
-    if not found:
-        click.echo('No account; `phiscan users add "A. Officer" --role lead` makes one.')
-    for user in found:
-        click.echo(f"{user.id:>4}  {user.role.value:<9} {_state(user):<9} {user.name}")
+    lines = [f"{user.id:>4}  {user.role.value:<9} {_state(user):<9} {user.name}" for user in found]
+    none = ['No account; `phiscan users add "A. Officer" --role lead` makes one.']
+    return {"users": [_user_json(user) for user in found]}, lines or none
 
 
-@users.command(epilog='Example: phiscan users role "A. Officer" lead')
-@click.argument("name")
-@click.argument("role", type=_role)
-@_by_option
-@_json_option
-@click.pass_obj
-def role(obj: str | None, name: str, role: str, by: str, as_json: bool) -> None:
+def _changes(arguments: str, *options: Callable[[Any], Any], name: str | None = None) -> Callable[[Any], Any]:
+    """Make a command of a function that changes the account NAME of a store."""
+
+    def decorate(change: Callable[..., User]) -> click.Command:
+        @wraps(change)
+        def run(obj: str | None, name: str, by: str, **given: Any) -> Answer:
+            with open_store(obj) as store:
+                known = store.users.named(name).id
+                return _shown(change(store.users, known, by=_actor(by), now=datetime.now(UTC), **given))
+
+        made: Any = click.pass_obj(_by_option(answers(run)))
+        for option in (*reversed(options), click.argument("name")):
+            made = option(made)
+        called = name or change.__name__
+        return users.command(called, epilog=f'Example: phiscan users {called} "A. Officer"{arguments}')(made)
+
+    return decorate
+
+
+@_changes(" lead", click.argument("role", type=_role))
+def role(accounts: Users, number: int, role: str, **how: Any) -> User:
     """Change the ROLE of NAME, at once, also in open sessions."""
-    with open_store(obj) as store:
-        user = store.users.named(name)
-        user = store.users.set_role(user.id, Role(role), by=_actor(by), now=datetime.now(UTC))
-    _print_user(user, as_json=as_json)
+    return accounts.set_role(number, Role(role), **how)
 
 
-@users.command(epilog='Example: phiscan users password "A. Officer"')
-@click.argument("name")
-@_password_option
-@_by_option
-@_json_option
-@click.pass_obj
-def password(obj: str | None, name: str, password_file: str | None, by: str, as_json: bool) -> None:
+@_changes("", _password_option)
+def password(accounts: Users, number: int, password_file: str | None, **how: Any) -> User:
     """Set a new password for NAME, and end every session of the account."""
-    with open_store(obj) as store:
-        user = store.users.named(name)
-        chosen = _password(password_file)
-        user = store.users.set_password(user.id, chosen, by=_actor(by), now=datetime.now(UTC))
-    _print_user(user, as_json=as_json)
+    return accounts.set_password(number, _password(password_file), **how)
 
 
-@users.command(epilog='Example: phiscan users disable "A. Officer"')
-@click.argument("name")
-@click.option("--undo", is_flag=True, help="Let the account sign in again.")
-@_by_option
-@_json_option
-@click.pass_obj
-def disable(obj: str | None, name: str, undo: bool, by: str, as_json: bool) -> None:
+@_changes("", click.option("--undo", is_flag=True, help="Let the account sign in again."))
+def disable(accounts: Users, number: int, undo: bool, **how: Any) -> User:
     """Disable the account of NAME: sessions end, tokens are revoked. The user's decisions remain."""
-    with open_store(obj) as store:
-        user = store.users.named(name)
-        change = store.users.enable if undo else store.users.disable
-        user = change(user.id, by=_actor(by), now=datetime.now(UTC))
-    _print_user(user, as_json=as_json)
+    return accounts.enable(number, **how) if undo else accounts.disable(number, **how)
 
 
-@users.command(epilog='Example: phiscan users unlock "A. Officer"')
-@click.argument("name")
-@_by_option
-@_json_option
-@click.pass_obj
-def unlock(obj: str | None, name: str, by: str, as_json: bool) -> None:
+@_changes("")
+def unlock(accounts: Users, number: int, **how: Any) -> User:
     """Unlock the account of NAME after too many wrong passwords."""
-    with open_store(obj) as store:
-        user = store.users.named(name)
-        user = store.users.unlock(user.id, by=_actor(by), now=datetime.now(UTC))
-    _print_user(user, as_json=as_json)
+    return accounts.unlock(number, **how)
 
 
-@users.command("reset-second-factor", epilog='Example: phiscan users reset-second-factor "A. Officer"')
-@click.argument("name")
-@_by_option
-@_json_option
-@click.pass_obj
-def reset_second_factor(obj: str | None, name: str, by: str, as_json: bool) -> None:
+@_changes("", name="reset-second-factor")
+def reset_second_factor(accounts: Users, number: int, **how: Any) -> User:
     """Remove the second factor of NAME, who has lost it, and end every session of the account."""
-    with open_store(obj) as store:
-        user = store.users.named(name)
-        SecondFactors.of(store.users).reset(user.id, by=_actor(by), now=datetime.now(UTC))
-        user = store.users.get(user.id)
-    _print_user(user, as_json=as_json)
+    SecondFactors.of(accounts).reset(number, **how)
+    return accounts.get(number)
 
 
 @users.command(epilog='Example: phiscan users token "A. Officer" --label "nightly export" --days 90')
@@ -187,7 +154,7 @@ def reset_second_factor(obj: str | None, name: str, by: str, as_json: bool) -> N
 )
 @click.option("--list", "show", is_flag=True, help="List the tokens of NAME instead.")
 @_by_option
-@_json_option
+@answers
 @click.pass_obj
 def token(
     obj: str | None,
@@ -198,40 +165,30 @@ def token(
     revoke: int | None,
     show: bool,
     by: str,
-    as_json: bool,
-) -> None:
+) -> Answer:
     """Create a token for a program that uses the REST API with the rights of NAME.
 
     It is printed once; only its hash is stored. It is revoked when the password or the role of NAME changes,
     and when all sessions of NAME are ended.
     """
-    now = datetime.now(UTC)
+    how: dict[str, Any] = {"by": _actor(by), "now": datetime.now(UTC)}
     with open_store(obj) as store:
         user = store.users.named(name)
         if show:
             found = store.users.tokens(user.id)
-            if as_json:
-                print_json({"tokens": [_token_json(one) for one in found]})
-            for one in [] if as_json else found:
-                state = "taken back" if one.revoked else f"until {one.expires:%Y-%m-%d}"
-                click.echo(f"{one.id:>4}  {state:<16} {one.label}")
-            return
+            lines = (f"{one.id:>4}  {_until(one):<16} {one.label}" for one in found)
+            return {"tokens": [_token_json(one) for one in found]}, lines
         if revoke is not None:
-            store.users.revoke_token(revoke, user_id=user.id, by=_actor(by), now=now)
-            if as_json:
-                print_json({"revoked": revoke})
-            else:
-                click.echo(f"token {revoke}: taken back")
-            return
+            store.users.revoke_token(revoke, user_id=user.id, **how)
+            return {"revoked": revoke}, [f"token {revoke}: taken back"]
         chosen = tuple(Scope(name) for name in scopes) or (Scope.READ,)
-        secret = store.users.make_token(
-            user.id, label=label, days=days, scopes=chosen, by=_actor(by), now=now
-        )
-    if as_json:
-        print_json({"token": secret, "days": days})
-    else:
-        print_message(f"token of {user.name}, good for {days} days; it is not shown again")
-        click.echo(secret)
+        secret = store.users.make_token(user.id, label=label, days=days, scopes=chosen, **how)
+    return {"token": secret, "days": days}, _secret_lines(user, days, secret)
+
+
+def _secret_lines(user: User, days: int, secret: str) -> Iterator[str]:
+    print_message(f"token of {user.name}, good for {days} days; it is not shown again")
+    yield secret
 
 
 def _actor(by: str) -> str:
@@ -247,32 +204,30 @@ def _actor(by: str) -> str:
 def _password(source: str | None) -> str:
     if source is None:
         if not sys.stdin.isatty():
-            message = (
+            raise InputError(
                 "password: expected a terminal for the prompt, or --password-file FILE (- = standard input)"
             )
-            raise InputError(message)
         chosen: str = click.prompt("Password", hide_input=True, confirmation_prompt=True)
         return chosen
     try:
         data = sys.stdin.buffer.readline(10_000) if source == "-" else Path(source).read_bytes()[:10_000]
         return data.decode("utf-8-sig").splitlines()[0] if data else ""
     except OSError as error:
-        message = f"{source}: cannot be read: {error.strerror}"
-        raise InputError(message) from None
+        raise InputError(f"{source}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
-        message = f"{source}: expected UTF-8"
-        raise InputError(message) from None
+        raise InputError(f"{source}: expected UTF-8") from None
 
 
 def _state(user: User) -> str:
     return "disabled" if user.disabled else "locked" if user.locked else "active"
 
 
-def _print_user(user: User, *, as_json: bool) -> None:
-    if as_json:
-        print_json(_user_json(user))
-    else:
-        click.echo(f"{user.name}: {user.role.value}, {_state(user)}")
+def _shown(user: User) -> Answer:
+    return _user_json(user), [f"{user.name}: {user.role.value}, {_state(user)}"]
+
+
+def _until(token: Token) -> str:
+    return "taken back" if token.revoked else f"until {token.expires:%Y-%m-%d}"
 
 
 def _user_json(user: User) -> dict[str, Any]:

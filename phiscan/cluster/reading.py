@@ -105,8 +105,7 @@ def _workers_for(key: str, learned: LearnedVersion | None) -> Workers:
         close_sandbox()
         config = load_config().with_learned(learned)
         if versions_key(versions(config)) != key:
-            message = "its program, rules, models, limits or key are not those of the scan"
-            raise PhiscanError(message)
+            raise PhiscanError("its program, rules, models, limits or key are not those of the scan")
         context = local_workers(config)
         _Sandbox.workers = context.__enter__()
         _Sandbox.context, _Sandbox.versions_key = context, key

@@ -39,11 +39,9 @@ def load_dictionary(path: Path) -> Dictionary:
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
     except OSError as error:
-        message = f"{path}: cannot be read: {error.strerror}"
-        raise DictionaryError(message) from None
+        raise DictionaryError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
-        message = f"{path}: byte {error.start}: expected UTF-8"
-        raise DictionaryError(message) from None
+        raise DictionaryError(f"{path}: byte {error.start}: expected UTF-8") from None
     header: dict[str, str] = {}
     rows: list[tuple[str, ...]] = []
     n_columns = 0
@@ -51,8 +49,7 @@ def load_dictionary(path: Path) -> Dictionary:
         if line.startswith("#"):
             key, colon, value = line[1:].partition(":")
             if not colon or rows:
-                message = f"{path}: line {number}: expected '# key: value' lines only at the top"
-                raise DictionaryError(message)
+                raise DictionaryError(f"{path}: line {number}: expected '# key: value' lines only at the top")
             header[key.strip()] = value.strip()
         elif line.strip():
             columns = tuple(line.split("\t"))
@@ -63,6 +60,5 @@ def load_dictionary(path: Path) -> Dictionary:
             rows.append(columns)
     missing = [key for key in REQUIRED_HEADER if not header.get(key)]
     if missing:
-        message = f"{path}: line 1: expected the header lines {', '.join(missing)}"
-        raise DictionaryError(message)
+        raise DictionaryError(f"{path}: line 1: expected the header lines {', '.join(missing)}")
     return Dictionary(path.stem, header, tuple(rows))

@@ -214,8 +214,7 @@ def terms(path: Path) -> frozenset[str]:
         raise DictionaryError(message) from None
     head, _, body = text.partition("# columns: term\n")
     if not head.startswith("# source:"):
-        message = f"{path}: line 1: expected the header '# source: ...'"
-        raise DictionaryError(message)
+        raise DictionaryError(f"{path}: line 1: expected the header '# source: ...'")
     return frozenset(body.split("\n")) - {""}
 
 

@@ -11,11 +11,9 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from phiscan.metrics.intervals import check_count
+from phiscan.metrics.intervals import check_count, clopper_pearson
 
 CONFIDENCE = 0.95
-_STEPS = 60  # of bisection: more than the bits of a double
-_NOTHING = 1e-17
 NO_SAMPLE = "no file was drawn for the audit sample"
 
 
@@ -100,59 +98,8 @@ def _missed(n_hits: int, n_audit: int, n_left_out: int, n_known: int) -> Missed:
         return Missed(0.0, 0, 0)
     if not n_audit:
         return Missed(None, None, None)
-    shares = (n_hits / n_audit, *exact_interval(n_hits, n_audit))
+    shares = (n_hits / n_audit, *clopper_pearson(n_hits, n_audit, CONFIDENCE))
     expected, low, high = (max(0.0, share * n_left_out - n_known) for share in shares)
     if high == 0:  # more are known than the sample supports: what is not known has no smaller bound
         high = n_left_out - n_known
     return Missed(round(expected, 1), math.floor(low), math.ceil(high))
-
-
-def exact_interval(n_hits: int, n: int) -> tuple[float, float]:
-    """Return the Clopper-Pearson interval of a share, by bisection with the standard library alone.
-
-    ``intervals.clopper_pearson`` returns the same by scipy, which takes longer to load than a scan of an
-    unchanged share lasts.
-
-    >>> [round(end, 4) for end in exact_interval(71, 123)]
-    [0.4849, 0.6658]
-    """
-    tail = (1 - CONFIDENCE) / 2
-    low = 0.0 if n_hits == 0 else 1.0 - _share_with(n - n_hits, n, tail)
-    high = 1.0 if n_hits == n else _share_with(n_hits, n, tail)
-    return low, high
-
-
-def _share_with(n_hits: int, n: int, tail: float) -> float:
-    """Return the share at which the probability of at most ``n_hits`` hits is ``tail``."""
-    low, high = n_hits / n, 1.0
-    for _ in range(_STEPS):
-        middle = (low + high) / 2
-        if _at_most(n_hits, n, middle) > tail:
-            low = middle
-        else:
-            high = middle
-    return high
-
-
-def _at_most(n_hits: int, n: int, share: float) -> float:
-    """Return the probability of at most ``n_hits`` hits: terms are summed from the largest until negligible.
-
-    ``share`` is at least ``n_hits / n``, so that the terms decrease.
-    """
-    ratio = (1 - share) / share if share else math.inf
-    log_term = (
-        math.lgamma(n + 1)
-        - math.lgamma(n_hits + 1)
-        - math.lgamma(n - n_hits + 1)
-        + n_hits * math.log(share)
-        + (n - n_hits) * math.log1p(-share)
-        if 0 < share < 1
-        else -math.inf
-    )
-    total = term = 1.0
-    for hits in range(n_hits, 0, -1):
-        term *= hits / (n - hits + 1) * ratio
-        total += term
-        if term < total * _NOTHING:
-            break
-    return total * math.exp(log_term)

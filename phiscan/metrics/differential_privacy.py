@@ -91,8 +91,7 @@ def smooth_sensitivity(metric: str, n: int, m: int, beta: float) -> float:
     0.02
     """
     if n < 0 or m < 0 or n + m < 1:
-        message = f"expected numbers of examples, got {n} and {m}"
-        raise ValueError(message)
+        raise ValueError(f"expected numbers of examples, got {n} and {m}")
     total = n + m
     if metric == "accuracy":
         return 1 / total
@@ -112,8 +111,7 @@ def smooth_sensitivity(metric: str, n: int, m: int, beta: float) -> float:
             min(local_sensitivity_average_precision(size), 1.0) * math.exp(-beta * abs(n - size))
             for size in {n, min(_LOOSE, total), min(_LOOSE + 1, total)}
         )
-    message = f"expected one of {', '.join(METRICS)}, got {metric}"
-    raise ValueError(message)
+    raise ValueError(f"expected one of {', '.join(METRICS)}, got {metric}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,14 +169,12 @@ def release(value: float, scale: float, noise: str) -> float:
         ValueError: the scale is not positive and finite, or the noise is unknown.
     """
     if not (scale > 0 and math.isfinite(scale)):
-        message = f"expected a positive scale, got {scale}"
-        raise ValueError(message)
+        raise ValueError(f"expected a positive scale, got {scale}")
     if noise == "laplace":
         return _release_laplace(value, scale)
     if noise == "cauchy":
         return _release_cauchy(value, scale)
-    message = f"expected one of {', '.join(NOISES)}, got {noise}"
-    raise ValueError(message)
+    raise ValueError(f"expected one of {', '.join(NOISES)}, got {noise}")
 
 
 def laplace_library() -> Any:
@@ -237,14 +233,10 @@ def compose(releases: list[tuple[float, float]]) -> Spent:
 
 def _check(epsilon: float, delta: float, noise: str, *, needs_delta: bool) -> None:
     if noise not in NOISES:
-        message = f"expected one of {', '.join(NOISES)}, got {noise}"
-        raise ValueError(message)
+        raise ValueError(f"expected one of {', '.join(NOISES)}, got {noise}")
     if not (epsilon > 0 and math.isfinite(epsilon)):
-        message = f"expected epsilon above 0, got {epsilon}"
-        raise ValueError(message)
+        raise ValueError(f"expected epsilon above 0, got {epsilon}")
     if needs_delta and not 0 < delta < 1:
-        message = f"expected delta above 0 and below 1 for Laplace noise, got {delta}"
-        raise ValueError(message)
+        raise ValueError(f"expected delta above 0 and below 1 for Laplace noise, got {delta}")
     if not 0 <= delta < 1:
-        message = f"expected delta from 0 to below 1, got {delta}"
-        raise ValueError(message)
+        raise ValueError(f"expected delta from 0 to below 1, got {delta}")

@@ -16,30 +16,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from phiscan.language import lazy_gettext as _
-from phiscan.metrics.rates import Rates, rates
+from phiscan.metrics.rates import OverlapCounts
 
 REPRESENTATION = _(
     "leaf view: level 0 is the labels as assigned, level k their distinct ancestors k steps above"
 )
 
 LabelCounts = Mapping[str, Mapping[str, int]]  # document -> label -> count
-
-
-@dataclass(frozen=True, slots=True)
-class OverlapCounts:
-    """Agreement of counts: shared, over-predicted and under-predicted."""
-
-    tp: int = 0
-    fp: int = 0
-    fn: int = 0
-
-    def __add__(self, other: OverlapCounts) -> OverlapCounts:
-        return OverlapCounts(self.tp + other.tp, self.fp + other.fp, self.fn + other.fn)
-
-    @property
-    def rates(self) -> Rates:
-        """Precision, recall and F1 of the counts."""
-        return rates(self.tp, self.tp + self.fp, self.tp + self.fn)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +62,7 @@ class Hierarchy:
         [['401.1'], ['401'], ['400-405']]
         """
         if label not in self.labels:
-            message = f"the label '{label}' is not in the hierarchy"
-            raise ValueError(message)
+            raise ValueError(f"the label '{label}' is not in the hierarchy")
         levels = [frozenset({label})]
         while above := frozenset(up for node in levels[-1] for up in self._parents.get(node, ())):
             levels.append(above)
@@ -104,8 +86,7 @@ class Hierarchy:
             node = min(left)
             for _ in left:
                 node = children[node]
-            message = f"the label '{node}' is its own ancestor; expected no cycle"
-            raise ValueError(message)
+            raise ValueError(f"the label '{node}' is its own ancestor; expected no cycle")
 
 
 def overlap(predicted: Mapping[str, int], gold: Mapping[str, int]) -> OverlapCounts:

@@ -64,14 +64,11 @@ def rank(scores: npt.ArrayLike, labels: npt.ArrayLike) -> Ranking:
     values = np.asarray(scores, dtype=np.float64)
     positive = np.asarray(labels, dtype=bool)
     if values.ndim != 1 or values.shape != positive.shape:
-        message = f"expected as many labels as scores, got {positive.shape} and {values.shape}"
-        raise ValueError(message)
+        raise ValueError(f"expected as many labels as scores, got {positive.shape} and {values.shape}")
     if not np.isfinite(values).all():
-        message = "expected finite scores"
-        raise ValueError(message)
+        raise ValueError("expected finite scores")
     if positive.all() or not positive.any():
-        message = "expected at least one positive and one negative example"
-        raise ValueError(message)
+        raise ValueError("expected at least one positive and one negative example")
     distinct, group = np.unique(-values, return_inverse=True)
     n_positive = np.bincount(group[positive], minlength=len(distinct))
     n_negative = np.bincount(group[~positive], minlength=len(distinct))
@@ -240,8 +237,7 @@ def minimum_aucpr(skew: float) -> float:
     0.306853
     """
     if not 0 <= skew <= 1:
-        message = f"expected a share of positives from 0 to 1, got {skew}"
-        raise ValueError(message)
+        raise ValueError(f"expected a share of positives from 0 to 1, got {skew}")
     if skew == 1:
         return 1.0
     if skew < _SERIES_BELOW:

@@ -27,6 +27,23 @@ class Rates:
         return ""
 
 
+@dataclass(frozen=True, slots=True)
+class OverlapCounts:
+    """What gold standard and system share (``tp``), what only the system has, and what only the standard."""
+
+    tp: int = 0
+    fp: int = 0
+    fn: int = 0
+
+    def __add__(self, other: OverlapCounts) -> OverlapCounts:
+        return OverlapCounts(self.tp + other.tp, self.fp + other.fp, self.fn + other.fn)
+
+    @property
+    def rates(self) -> Rates:
+        """Precision, recall and F1. Source: Uzuner et al. (2007), eq. 1-3."""
+        return rates(self.tp, self.tp + self.fp, self.tp + self.fn)
+
+
 def rates(n_correct: float, n_system: int, n_gold: int) -> Rates:
     """Compute precision, recall and F1 from counts of any size.
 

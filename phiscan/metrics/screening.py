@@ -149,8 +149,7 @@ def relative(
     shared = both or (min(first[0], other[0]), min(first[1], other[1]))
     n_marked = sum(first) + sum(other) - sum(shared)
     if n_files is not None and n_marked > n_files:
-        message = f"the two characteristics: expected to mark at most {n_files} files, got {n_marked}"
-        raise ValueError(message)
+        raise ValueError(f"the two characteristics: expected to mark at most {n_files} files, got {n_marked}")
     return relative_rates
 
 

@@ -30,15 +30,12 @@ class Authority:
             ValueError: names the field of phiscan.toml, and what was expected.
         """
         if importlib.util.find_spec("rfc3161_client") is None:
-            message = "timestamp_url: needs pip install 'phiscan[timestamps]'"
-            raise ValueError(message)
+            raise ValueError("timestamp_url: needs pip install 'phiscan[timestamps]'")
         parts = urlsplit(self.url)
         if parts.scheme not in {"http", "https"} or not parts.hostname or "@" in parts.netloc:
-            message = "timestamp_url: expected an http or https address, without a user in it"
-            raise ValueError(message)
+            raise ValueError("timestamp_url: expected an http or https address, without a user in it")
         if self.ca_file and not Path(self.ca_file).is_file():
-            message = f"timestamp_ca_file: {self.ca_file}: no such file"
-            raise ValueError(message)
+            raise ValueError(f"timestamp_ca_file: {self.ca_file}: no such file")
         return self
 
     def stamp(self, name: str, line: str) -> None:
@@ -62,12 +59,10 @@ class Authority:
         encoded = self._request(request.as_bytes())
         response = decode_timestamp_response(encoded)
         if response.status not in _GRANTED:
-            message = "the authority refused"
-            raise ValueError(message)
+            raise ValueError("the authority refused")
         about = response.tst_info
         if about.message_imprint.message != request.message_imprint.message or about.nonce != request.nonce:
-            message = "the response is for other data"
-            raise ValueError(message)
+            raise ValueError("the response is for other data")
         if self.ca_file:
             from cryptography.x509 import load_pem_x509_certificates  # noqa: PLC0415
 

@@ -37,8 +37,7 @@ class Webhook:
             ValueError: names the field of phiscan.toml, and what was expected.
         """
         if not _is_protected(self.url):
-            message = "webhook_url: expected an https address, without a user in it"
-            raise ValueError(message)
+            raise ValueError("webhook_url: expected an https address, without a user in it")
         return self
 
 

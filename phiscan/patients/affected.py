@@ -49,15 +49,12 @@ def affected(
     if verdict is not None:
         chosen = chosen.where(query.c.verdict == verdict.value)
     folders = {row.id: _folder(row.root, row.path) for row in connection.execute(chosen)}
+    matched = {
+        number: found for number, found in matched_patients(connection, list(folders)).items() if found
+    }
     by_folder: dict[str, set[int]] = {}
-    with_match: set[int] = set()
-    for batch in chunks(folders):
-        found = sa.select(patient_match.c.examination_id, patient_match.c.patient).where(
-            patient_match.c.examination_id.in_(batch), patient_match.c.kind != Kind.RARE_NAME.value
-        )
-        for examination_id, patient in connection.execute(found):
-            with_match.add(examination_id)
-            by_folder.setdefault(folders[examination_id], set()).add(patient)
+    for number, found in matched.items():
+        by_folder.setdefault(folders[number], set()).update(found)
     patients = sorted(set().union(*by_folder.values()))
     regions = None
     if index is not None:
@@ -67,7 +64,7 @@ def affected(
         by_region=regions,
         by_folder={folder: len(patients) for folder, patients in sorted(by_folder.items())},
         n_files=len(folders),
-        n_files_without_match=len(folders) - len(with_match),
+        n_files_without_match=len(folders) - len(matched),
     )
 
 
@@ -120,29 +117,20 @@ def scan_matches(connection: sa.Connection, scan_id: int) -> ScanMatches | None:
     checked = connection.execute(
         sa.select(
             sa.func.count(),
-            sa.func.coalesce(sa.func.sum(sa.case((patient_check.c.n_patients > 0, 1), else_=0)), 0),
-            sa.func.coalesce(
-                sa.func.sum(
-                    sa.case(
-                        ((patient_check.c.n_patients == 0) & (patient_check.c.n_rare_names > 0), 1), else_=0
-                    )
-                ),
-                0,
+            sa.func.count(sa.case((patient_check.c.n_patients > 0, 1))),
+            sa.func.count(
+                sa.case(((patient_check.c.n_patients == 0) & (patient_check.c.n_rare_names > 0), 1))
             ),
             sa.func.coalesce(sa.func.sum(patient_check.c.expected_by_chance), 0.0),
         ).where(patient_check.c.examination_id.in_(seen))
     ).one()
     if not checked[0]:
         return None
-    matched = (
-        sa.select(sa.func.count(sa.distinct(patient_match.c.patient)))
-        .where(patient_match.c.examination_id.in_(seen))
-        .where(patient_match.c.kind != Kind.RARE_NAME.value)
-    )
-    planted = (
-        sa.select(sa.func.count(sa.distinct(patient_match.c.examination_id)))
-        .where(patient_match.c.examination_id.in_(seen))
-        .where(patient_match.c.is_planted)
+    here = patient_match.c.examination_id.in_(seen)
+    is_strong = patient_match.c.kind != Kind.RARE_NAME.value
+    matched = sa.select(sa.func.count(sa.distinct(patient_match.c.patient))).where(here, is_strong)
+    planted = sa.select(sa.func.count(sa.distinct(patient_match.c.examination_id))).where(
+        here, patient_match.c.is_planted
     )
     return ScanMatches(
         n_files=int(checked[1]),

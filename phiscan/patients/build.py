@@ -154,8 +154,7 @@ def gather(
         for name, shapes in part.shapes.items():
             total.shapes[name].update(shapes)
     if not total.n_records:
-        message = "the patient list holds no patient"
-        raise InputError(message)
+        raise InputError("the patient list holds no patient")
     parts, counts = np.unique(arrays.joined("parts", np.uint64), return_counts=True)
     rare, rare_rows = _rare_names(arrays.joined("pairs", np.uint64), parts, counts, total.n_records)
     total.kinds[Kind.RARE_NAME.value] = len(rare)

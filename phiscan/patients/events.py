@@ -35,11 +35,9 @@ def record_event(
     """
     name, purpose = storable(actor.name.strip()), storable(purpose.strip())
     if not name:
-        message = "by: expected a name"
-        raise InputError(message)
+        raise InputError("by: expected a name")
     if len(purpose) > MAX_PURPOSE_CHARS:
-        message = f"purpose: expected at most {MAX_PURPOSE_CHARS} characters"
-        raise InputError(message)
+        raise InputError(f"purpose: expected at most {MAX_PURPOSE_CHARS} characters")
 
     def write(connection: sa.Connection) -> int:
         values = {

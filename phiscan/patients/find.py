@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import sqlalchemy as sa
@@ -75,8 +75,7 @@ def find(
     """
     _check(person)
     if not purpose.strip():
-        message = "purpose: expected what the person is looked for, got an empty text"
-        raise InputError(message)
+        raise InputError("purpose: expected what the person is looked for, got an empty text")
     record_event(database, "find", actor=actor, purpose=purpose, details={"fields": person.fields})
     try:
         with database.read() as connection:
@@ -92,20 +91,16 @@ def _check(person: Person) -> None:
     if bool(person.number) == bool(person.name or person.birth_date) or bool(person.name) != bool(
         person.birth_date
     ):
-        message = "expected either a name and a birth date, or a number"
-        raise InputError(message)
+        raise InputError("expected either a name and a birth date, or a number")
     n_words = len(tokens_of(person.name))
     if person.name and not (
         all(_given_and_family(person.name)) and _MIN_NAME_WORDS <= n_words <= _MOST_NAME_WORDS
     ):
-        message = "name: expected a given and a family name"
-        raise InputError(message)
+        raise InputError("name: expected a given and a family name")
     if person.birth_date and not normalise.date_forms(person.birth_date):
-        message = "birth_date: expected a date such as 1956-03-12"
-        raise InputError(message)
+        raise InputError("birth_date: expected a date such as 1956-03-12")
     if person.number and not normalise.number_form(person.number):
-        message = "number: expected at least 4 letters and digits"
-        raise InputError(message)
+        raise InputError("number: expected at least 4 letters and digits")
 
 
 def _by_hashes(connection: sa.Connection, person: Person, key: bytes) -> set[int]:
@@ -247,13 +242,7 @@ def _files(connection: sa.Connection, examined: Collection[int]) -> list[FoundFi
             one = FoundFile(row.id, row.root, row.path, row.first, row.last, bool(row.present))
             before = found.get(row.id)
             if before is not None:
-                one = FoundFile(
-                    one.file_id,
-                    one.root,
-                    one.path,
-                    min(before.first_seen, one.first_seen),
-                    max(before.last_seen, one.last_seen),
-                    before.present or one.present,
-                )
+                first, last = min(before.first_seen, row.first), max(before.last_seen, row.last)
+                one = replace(one, first_seen=first, last_seen=last, present=before.present or one.present)
             found[row.id] = one
     return sorted(found.values(), key=lambda one: (one.root, one.path))

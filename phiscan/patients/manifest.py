@@ -53,12 +53,9 @@ def read_manifest(folder: Path) -> Manifest:
         message = f"{path}: there is no patient index; `phiscan patients build FILE` makes one"
         raise ConfigError(message) from None
     except OSError as error:
-        message = f"{path}: cannot be read: {error.strerror}"
-        raise ConfigError(message) from None
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
     except (ValueError, TypeError):
-        message = f"{path}: not a patient index of this version; build it again"
-        raise ConfigError(message) from None
+        raise ConfigError(f"{path}: not a patient index of this version; build it again") from None
     if manifest.format != FORMAT:
-        message = f"{path}: format: expected {FORMAT}; build the patient index again"
-        raise ConfigError(message)
+        raise ConfigError(f"{path}: format: expected {FORMAT}; build the patient index again")
     return manifest

@@ -68,16 +68,13 @@ def load_settings(config: Config) -> PatientSettings:
     columns = raw.pop("map", {})
     where = f"{config.source}: patients."
     if not isinstance(columns, dict):
-        message = f"{where}map: expected a table [patients.map]"
-        raise ConfigError(message)
+        raise ConfigError(f"{where}map: expected a table [patients.map]")
     table = take_table(config, TABLE, _Table, raw)
     if not 1 <= table.max_age_days <= MAX_LIMIT:
-        message = f"{where}max_age_days: expected a number of days above 0"
-        raise ConfigError(message)
+        raise ConfigError(f"{where}max_age_days: expected a number of days above 0")
     cost = table.hard_cost
     if not 2 <= cost <= 2**20 or cost & (cost - 1):  # noqa: PLR2004 (what scrypt takes)
-        message = f"{where}hard_cost: expected a power of 2 from 2 to 1048576"
-        raise ConfigError(message)
+        raise ConfigError(f"{where}hard_cost: expected a power of 2 from 2 to 1048576")
     return PatientSettings(
         folder=Path(table.index_dir) if table.index_dir else config.home / "patients",
         key_file=Path(table.key_file) if table.key_file else config.home / "patients.key",
@@ -101,18 +98,15 @@ def merge_map(mapped: Mapped, options: tuple[str, ...]) -> Mapped:
     for option in options:
         name, sign, column = option.partition("=")
         if not sign or not column or name not in FIELDS:
-            message = f"--map: expected FIELD=COLUMN with FIELD one of {', '.join(FIELDS)}"
-            raise InputError(message)
+            raise InputError(f"--map: expected FIELD=COLUMN with FIELD one of {', '.join(FIELDS)}")
         given[name] = (*given.get(name, ()), column)
     return {**mapped, **given}
 
 
 def _columns(where: str, name: str, value: Any) -> tuple[str, ...]:
     if name not in FIELDS:
-        message = f"{where}{name}: unknown field; expected one of {', '.join(FIELDS)}"
-        raise ConfigError(message)
+        raise ConfigError(f"{where}{name}: unknown field; expected one of {', '.join(FIELDS)}")
     columns = [value] if isinstance(value, str) else value
     if not isinstance(columns, list) or not columns or not all(isinstance(c, str) and c for c in columns):
-        message = f"{where}{name}: expected the name of a column, or a list of names"
-        raise ConfigError(message)
+        raise ConfigError(f"{where}{name}: expected the name of a column, or a list of names")
     return tuple(columns)

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import chain, islice
 from pathlib import Path
@@ -45,6 +46,7 @@ _USUAL = {
     "region": "region province state",
     "canary": "canary",
 }
+_LISTS = ("record", "card", "phone", "email", "street", "postal", "account")
 _FIELD_OF = {name: field for field, names in _USUAL.items() for name in names.split()}
 _HL7_CARDS = frozenset({"JHN", "HC", "NI", "NH", "PHN", "MB", "MC", "MA", "SN"})
 _HL7_RECORDS = frozenset({"", "MR", "PI", "MRN", "PT"})
@@ -69,11 +71,9 @@ def read_records(
         with path.open(encoding="utf-8-sig", newline="") as stream:
             yield from _of_text(path, stream, mapped, day_first)
     except UnicodeDecodeError:
-        message = f"{path}: expected UTF-8"
-        raise InputError(message) from None
+        raise InputError(f"{path}: expected UTF-8") from None
     except OSError as error:
-        message = f"{path}: cannot be read: {error.strerror}"
-        raise InputError(message) from None
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
 
 
 def _of_text(path: Path, stream: TextIO, mapped: Mapped, day_first: bool) -> Iterator[PatientRecord]:
@@ -102,8 +102,7 @@ def _of_csv(path: Path, lines: Iterable[str], mapped: Mapped, day_first: bool) -
                     raise InputError(message)
                 yield _of_row(f"{path}:{reader.line_num}", reader.line_num, row, indices, day_first)
     except csv.Error:
-        message = f"{path}:{reader.line_num}: not valid CSV"
-        raise InputError(message) from None
+        raise InputError(f"{path}:{reader.line_num}: not valid CSV") from None
 
 
 def _of_parquet(path: Path, mapped: Mapped, day_first: bool) -> Iterator[PatientRecord]:
@@ -125,8 +124,7 @@ def _of_parquet(path: Path, mapped: Mapped, day_first: bool) -> Iterator[Patient
                         f"{path}: row {line}", line, [_cell(cell) for cell in row], indices, day_first
                     )
     except (pa.ArrowException, OSError):
-        message = f"{path}: cannot be read as Parquet, in or after row {line}"
-        raise InputError(message) from None
+        raise InputError(f"{path}: cannot be read as Parquet, in or after row {line}") from None
 
 
 def _cell(value: object) -> str:
@@ -149,8 +147,7 @@ def _of_query(url: str, query: str, mapped: Mapped, day_first: bool) -> Iterator
                 cells = ["" if cell is None else str(cell) for cell in row]
                 yield _of_row(f"--query: row {line}", line, cells, indices, day_first)
     except (sa.exc.SQLAlchemyError, ModuleNotFoundError, ValueError) as error:
-        message = f"--query: the database cannot be read ({type(error).__name__})"
-        raise InputError(message) from None
+        raise InputError(f"--query: the database cannot be read ({type(error).__name__})") from None
     finally:
         if engine is not None:
             engine.dispose()
@@ -163,66 +160,42 @@ def _columns_of_fields(where: str, header: Sequence[str], mapped: Mapped) -> dic
     for field, columns in mapped.items():
         for column in columns:
             if column not in at:
-                message = f"{where}: column {column}: not in the header, but mapped to {field}"
-                raise InputError(message)
+                raise InputError(f"{where}: column {column}: not in the header, but mapped to {field}")
             indices.setdefault(field, []).append(at[column])
     if not mapped:
         for index, name in enumerate(header):
             if field := _FIELD_OF.get("".join(filter(str.isalnum, plain(name))), ""):
                 indices.setdefault(field, []).append(index)
     if not {"record", "card", "name", "family"} & indices.keys():
-        message = (
+        raise InputError(
             f"{where}: no column for record, card, name or family; map them in [patients.map] or with "
             "--map FIELD=COLUMN"
         )
-        raise InputError(message)
     return indices
 
 
 def _of_row(
     where: str, line: int, row: Sequence[str], indices: Mapping[str, list[int]], day_first: bool
 ) -> PatientRecord:
-    values = {
-        field: tuple(filter(None, (row[index].strip() for index in columns)))
-        for field, columns in indices.items()
-    }
-
-    def of(field: str) -> tuple[str, ...]:
-        return values.get(field, ())
-
-    return PatientRecord(
-        line=line,
-        names=tuple(_names(of("given"), of("family"), of("name"), of("former"), of("preferred"))),
-        births=tuple(filter(None, (listed_date(value, day_first=day_first) for value in of("birth_date")))),
-        records=of("record"),
-        cards=of("card"),
-        phones=of("phone"),
-        emails=of("email"),
-        streets=of("street"),
-        postals=of("postal"),
-        accounts=of("account"),
-        region=_region(of("region")),
-        number=_number(where, of("number")),
-        is_canary=any(plain(value) in _YES for value in of("canary")),
-    )
-
-
-def _names(
-    given: Sequence[str],
-    family: Sequence[str],
-    whole: Sequence[str],
-    former: Sequence[str],
-    preferred: Sequence[str],
-) -> Iterator[tuple[str, str]]:
-    """Yield given and family names, former and preferred ones in each combination."""
-    firsts, lasts = [*given, *preferred], [*family, *former]
-    for name in whole:
+    of: defaultdict[str, tuple[str, ...]] = defaultdict(tuple)
+    for field, columns in indices.items():
+        of[field] = tuple(filter(None, (row[index].strip() for index in columns)))
+    firsts, lasts = [*of["given"], *of["preferred"]], [*of["family"], *of["former"]]
+    for name in of["name"]:
         last, comma, first = name.partition(",")
         if not comma:
             first, _, last = name.rpartition(" ")
         firsts.append(first.strip())
         lasts.append(last.strip())
-    yield from ((first, last) for first in firsts for last in lasts)
+    return PatientRecord(
+        line=line,
+        names=tuple((first, last) for first in firsts for last in lasts),
+        births=tuple(filter(None, (listed_date(value, day_first=day_first) for value in of["birth_date"]))),
+        **{f"{field}s": of[field] for field in _LISTS},
+        region=_region(of["region"]),
+        number=_number(where, of["number"]),
+        is_canary=any(plain(value) in _YES for value in of["canary"]),
+    )
 
 
 def _region(values: Sequence[str]) -> str:
@@ -234,8 +207,7 @@ def _number(where: str, values: Sequence[str]) -> int | None:
         return None
     text = values[0]
     if not text.isdecimal() or not 0 < int(text) <= _MAX_NUMBER:
-        message = f"{where}: number: expected a whole number from 1 to {_MAX_NUMBER}"
-        raise InputError(message)
+        raise InputError(f"{where}: number: expected a whole number from 1 to {_MAX_NUMBER}")
     return int(text)
 
 
@@ -247,8 +219,7 @@ def _of_ndjson(path: Path, lines: Iterable[str]) -> Iterator[PatientRecord]:
         try:
             resource = json.loads(line)
         except (ValueError, RecursionError):
-            message = f"{path}:{number}: not a JSON object"
-            raise InputError(message) from None
+            raise InputError(f"{path}:{number}: not a JSON object") from None
         if isinstance(resource, dict) and resource.get("resourceType") == "Patient":
             yield _of_resource(number, resource)
 
@@ -315,8 +286,9 @@ def _of_segment(line: int, fields: Sequence[str]) -> PatientRecord:
     names = [(f"{one[1]} {one[2]}".strip(), one[0]) for index in (5, 9) for one in repeated(index)]
     numbers = [(one[4].upper(), one[0]) for index in (2, 3, 4) for one in repeated(index)]
     addresses = repeated(11)
-    number_fields: Callable[[frozenset[str]], tuple[str, ...]] = lambda kinds: tuple(  # noqa: E731 (two uses below)
-        value for kind, value in numbers if value and kind in kinds
+    records, cards = (
+        tuple(value for kind, value in numbers if value and kind in kinds)
+        for kinds in (_HL7_RECORDS, _HL7_CARDS)
     )
     contact = [one for index in (13, 14) for one in repeated(index)]
     births = [listed_date(one[0][:8], day_first=False) for one in repeated(7)]
@@ -324,8 +296,8 @@ def _of_segment(line: int, fields: Sequence[str]) -> PatientRecord:
         line=line,
         names=tuple(dict.fromkeys((first, last) for first, _ in names for _, last in names)),
         births=tuple(filter(None, births)),
-        records=number_fields(_HL7_RECORDS),
-        cards=(*number_fields(_HL7_CARDS), *(one[0] for one in repeated(19) if one[0])),
+        records=records,
+        cards=(*cards, *(one[0] for one in repeated(19) if one[0])),
         phones=tuple(one[0] for one in contact if one[0]),
         emails=tuple(one[3] for one in contact if one[3]),
         streets=tuple(one[0] for one in addresses if one[0]),

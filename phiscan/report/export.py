@@ -11,7 +11,7 @@ from typing import Any
 
 from phiscan.metrics.capture_recapture.two_list import Total
 from phiscan.metrics.intervals import Figure
-from phiscan.report.rendering.table import Cell, Column, Table
+from phiscan.report.rendering.tables import Cell, Column, Table
 from phiscan.report.sections.counts import Names
 from phiscan.review.worklist.model import FileRecord
 from phiscan.visible import json_text, safe_cell, visible

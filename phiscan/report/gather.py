@@ -13,12 +13,7 @@ from phiscan.language import lazy_gettext as _
 from phiscan.metrics import elusion as bounds
 from phiscan.metrics.intervals import proportion
 from phiscan.metrics.remaining import Remaining, remaining
-from phiscan.model import (
-    NOT_COVERED,
-    Outcome,
-    Referral,
-    Verdict,
-)
+from phiscan.model import NOT_COVERED, Outcome, Referral, Verdict
 from phiscan.model.frame import FramePart
 from phiscan.report.data.desk import IncidentRow
 from phiscan.report.data.estimates import Elusion
@@ -113,6 +108,7 @@ def gather(
         known_incidents = incidents(connection)
     listed = _incidents(known_incidents, paths)
     loose = len(confirmed.keys() - set().union(*(one.places for one in known_incidents)))
+    levels = type_levels(stored.findings, stored.distinct, _confirmed(read))
     data = ReportData(
         scope=_scope(stored, names, now),
         summary=summary(
@@ -143,8 +139,8 @@ def gather(
         verification=corrected(overall, sample, n_rest=len(read) - len(referred)),
         capture=capture,
         second_list=second_list(read, versions_differ(row.reasons for row in stored.rows)),
-        findings_by_type=by_type(stored.findings, stored.distinct, _confirmed(read)),
-        type_levels=type_levels(stored.findings, stored.distinct, _confirmed(read)),
+        findings_by_type=by_type(levels),
+        type_levels=levels,
         formats=by_format(stored.rows, stored.same_people),
         folders=by_folder(stored.rows, stored.same_people, names),
         top_files=tuple(_top_files(stored, names)),

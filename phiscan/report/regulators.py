@@ -146,8 +146,7 @@ def read_organization(config: Config) -> Organization:
     for name in found.jurisdictions:
         if name not in jurisdictions():
             known = ", ".join(jurisdictions())
-            message = f"{config.source}: {TABLE}.jurisdictions: {name}: expected some of {known}"
-            raise ConfigError(message)
+            raise ConfigError(f"{config.source}: {TABLE}.jurisdictions: {name}: expected some of {known}")
     return found
 
 

@@ -13,7 +13,6 @@ from phiscan.language import (
     lazy_decimal,
     lazy_join,
     lazy_ngettext,
-    mark_context,
     mark_plural,
     pgettext,
 )
@@ -25,238 +24,77 @@ CODE: Final = "code"
 """The context of these words in the catalogues."""
 
 CODES: Final = frozenset(
-    {
+    code
+    for codes in (
         # states of a scan and outcomes of a file
-        mark_context("code", "complete"),
-        mark_context("code", "running"),
-        mark_context("code", "stopped"),
-        mark_context("code", "interrupted"),
-        mark_context("code", "screened"),
-        mark_context("code", "unchanged"),
-        mark_context("code", "skipped"),
-        mark_context("code", "failed"),
+        "complete, running, stopped, interrupted, screened, unchanged, skipped, failed",
         # rules of skipping
-        mark_context("code", "ignored"),
-        mark_context("code", "hard link"),
-        mark_context("code", "symlink"),
-        mark_context("code", "not regular"),
-        mark_context("code", "empty"),
+        "ignored, hard link, symlink, not regular, empty",
         # reasons of failures
-        mark_context("code", "encrypted"),
-        mark_context("code", "corrupt"),
-        mark_context("code", "too large"),
-        mark_context("code", "timed out"),
-        mark_context("code", "out of memory"),
-        mark_context("code", "crashed"),
-        mark_context("code", "no permission"),
-        mark_context("code", "changed"),
-        mark_context("code", "unsupported"),
-        mark_context("code", "needs ocr"),
-        mark_context("code", "I/O error"),
-        mark_context("code", "nested too deep"),
-        mark_context("code", "sampled"),
+        (
+            "encrypted, corrupt, too large, timed out, out of memory, crashed, no permission, changed, "
+            "unsupported, needs ocr, I/O error, nested too deep, sampled"
+        ),
         # exposures
-        mark_context("code", "everyone"),
-        mark_context("code", "group"),
-        mark_context("code", "owner"),
-        mark_context("code", "unknown"),
+        "everyone, group, owner, unknown",
         # roles
-        mark_context("code", "reader"),
-        mark_context("code", "reviewer"),
-        mark_context("code", "lead"),
-        mark_context("code", "auditor"),
-        mark_context("code", "admin"),
+        "reader, reviewer, lead, auditor, admin",
         # permissions and scopes
-        mark_context("code", "public"),
-        mark_context("code", "signed in"),
-        mark_context("code", "see queue"),
-        mark_context("code", "see scans"),
-        mark_context("code", "decide"),
-        mark_context("code", "correct"),
-        mark_context("code", "propose suppression"),
-        mark_context("code", "reveal"),
-        mark_context("code", "find person"),
-        mark_context("code", "assign"),
-        mark_context("code", "adjudicate"),
-        mark_context("code", "approve suppression"),
-        mark_context("code", "export"),
-        mark_context("code", "read report"),
-        mark_context("code", "read incident"),
-        mark_context("code", "edit incident"),
-        mark_context("code", "decide incident"),
-        mark_context("code", "own files"),
-        mark_context("code", "read log"),
-        mark_context("code", "sign log"),
-        mark_context("code", "unlock"),
-        mark_context("code", "manage users"),
-        mark_context("code", "read"),
+        (
+            "public, signed in, see queue, see scans, decide, correct, propose suppression, reveal, "
+            "find person, assign, adjudicate, approve suppression, export, read report, read incident, "
+            "edit incident, decide incident, own files, read log, sign log, unlock, manage users, read"
+        ),
         # actions of the audit log
-        mark_context("code", "activate model"),
-        mark_context("code", "carry"),
-        mark_context("code", "complete spans"),
-        mark_context("code", "correct span"),
-        mark_context("code", "correct topics"),
-        mark_context("code", "digest scan"),
-        mark_context("code", "draw sample"),
-        mark_context("code", "hold"),
-        mark_context("code", "incident"),
-        mark_context("code", "learn"),
-        mark_context("code", "lift suppression"),
-        mark_context("code", "log review"),
-        mark_context("code", "patients"),
-        mark_context("code", "policy"),
-        mark_context("code", "purge"),
-        mark_context("code", "second review"),
-        mark_context("code", "second verdict"),
-        mark_context("code", "suppress"),
-        mark_context("code", "undo"),
-        mark_context("code", "use key"),
-        mark_context("code", "user add"),
-        mark_context("code", "user role"),
-        mark_context("code", "user password"),
-        mark_context("code", "user disable"),
-        mark_context("code", "user enable"),
-        mark_context("code", "user lock"),
-        mark_context("code", "user unlock"),
-        mark_context("code", "sign in"),
-        mark_context("code", "sign in failed"),
-        mark_context("code", "sign out"),
-        mark_context("code", "sessions revoke"),
-        mark_context("code", "token make"),
-        mark_context("code", "token revoke"),
-        mark_context("code", "second factor"),
+        (
+            "activate model, carry, complete spans, correct span, correct topics, digest scan, draw sample, "
+            "hold, incident, learn, lift suppression, log review, patients, policy, purge, second review, "
+            "second verdict, suppress, undo, use key, user add, user role, user password, user disable, "
+            "user enable, user lock, user unlock, sign in, sign in failed, sign out, sessions revoke, "
+            "token make, token revoke, second factor"
+        ),
         # details of the audit log
-        mark_context("code", "file"),
-        mark_context("code", "verdict"),
-        mark_context("code", "scan"),
-        mark_context("code", "value"),
-        mark_context("code", "kind"),
-        mark_context("code", "mark"),
-        mark_context("code", "rows"),
-        mark_context("code", "entries"),
-        mark_context("code", "examinations"),
-        mark_context("code", "cause"),
-        mark_context("code", "head"),
-        mark_context("code", "hide limit"),
-        mark_context("code", "log through"),
-        mark_context("code", "n hidden"),
-        mark_context("code", "n queued"),
-        mark_context("code", "n sampled"),
-        mark_context("code", "n unreferred"),
-        mark_context("code", "needs approval"),
-        mark_context("code", "second verdict id"),
-        mark_context("code", "reason"),
-        mark_context("code", "field"),
-        mark_context("code", "role"),
-        mark_context("code", "address"),
-        mark_context("code", "what"),
-        mark_context("code", "count"),
-        mark_context("code", "place"),
-        mark_context("code", "label"),
-        mark_context("code", "scopes"),
-        mark_context("code", "by"),
-        mark_context("code", "event"),
+        (
+            "file, verdict, scan, value, kind, mark, rows, entries, examinations, cause, head, hide limit, "
+            "log through, n hidden, n queued, n sampled, n unreferred, needs approval, second verdict id, "
+            "reason, field, role, address, what, count, place, label, scopes, by, event"
+        ),
         # detectors
-        mark_context("code", "patterns"),
-        mark_context("code", "names"),
-        mark_context("code", "text"),
+        "patterns, names, text",
         # cases of a decision
-        mark_context("code", "concept"),
-        mark_context("code", "stored example"),
-        mark_context("code", "person and health"),
-        mark_context("code", "message of care"),
-        mark_context("code", "file name"),
-        mark_context("code", "language not covered"),
-        mark_context("code", "health without person"),
-        mark_context("code", "person by name"),
-        mark_context("code", "person by identifier"),
-        mark_context("code", "neither"),
-        mark_context("code", "names not searched"),
+        (
+            "concept, stored example, person and health, message of care, file name, language not covered, "
+            "health without person, person by name, person by identifier, neither, names not searched"
+        ),
         # states of a suppression, a task and a mark
-        mark_context("code", "active"),
-        mark_context("code", "waiting"),
-        mark_context("code", "lifted"),
-        mark_context("code", "ended"),
-        mark_context("code", "expired"),
-        mark_context("code", "open"),
-        mark_context("code", "assessed"),
-        mark_context("code", "reported"),
-        mark_context("code", "closed"),
-        mark_context("code", "overdue"),
-        mark_context("code", "gone"),
-        mark_context("code", "restricted"),
-        mark_context("code", "right"),
-        mark_context("code", "wrong type"),
-        mark_context("code", "wrong extent"),
-        mark_context("code", "spurious"),
-        mark_context("code", "missed"),
-        mark_context("code", "withdrawn"),
-        mark_context("code", "phi"),
-        mark_context("code", "not phi"),
-        mark_context("code", "unsure"),
-        mark_context("code", "undecided"),
-        mark_context("code", "yes"),
+        (
+            "active, waiting, lifted, ended, expired, open, assessed, reported, closed, overdue, gone, "
+            "restricted, right, wrong type, wrong extent, spurious, missed, withdrawn, phi, not phi, unsure, "
+            "undecided, yes"
+        ),
         # ways of counting spans
-        mark_context("code", "strict"),
-        mark_context("code", "exact"),
-        mark_context("code", "partial"),
-        mark_context("code", "type"),
+        "strict, exact, partial, type",
         # identifiers of 45 CFR 164.514(b)(2)(i)
-        mark_context("code", "(A) Names"),
-        mark_context("code", "(B) Geographic subdivisions"),
-        mark_context("code", "(C) Dates and ages over 89"),
-        mark_context("code", "(D) Telephone numbers"),
-        mark_context("code", "(E) Fax numbers"),
-        mark_context("code", "(F) Email addresses"),
-        mark_context("code", "(G) Social security numbers"),
-        mark_context("code", "(H) Medical record numbers"),
-        mark_context("code", "(I) Health plan beneficiary numbers"),
-        mark_context("code", "(J) Account numbers"),
-        mark_context("code", "(K) Certificate and license numbers"),
-        mark_context("code", "(L) Vehicle identifiers"),
-        mark_context("code", "(M) Device identifiers"),
-        mark_context("code", "(N) URLs"),
-        mark_context("code", "(O) IP addresses"),
-        mark_context("code", "(P) Biometric identifiers"),
-        mark_context("code", "(R) Other unique identifiers"),
+        (
+            "(A) Names, (B) Geographic subdivisions, (C) Dates and ages over 89, (D) Telephone numbers, "
+            "(E) Fax numbers, (F) Email addresses, (G) Social security numbers, (H) Medical record numbers, "
+            "(I) Health plan beneficiary numbers, (J) Account numbers, (K) Certificate and license numbers, "
+            "(L) Vehicle identifiers, (M) Device identifiers, (N) URLs, (O) IP addresses, "
+            "(P) Biometric identifiers, (R) Other unique identifiers"
+        ),
         # errors in fields of a form, and the fields
-        mark_context("code", "missing"),
-        mark_context("code", "greater than equal"),
-        mark_context("code", "less than equal"),
-        mark_context("code", "int parsing"),
-        mark_context("code", "float parsing"),
-        mark_context("code", "bool parsing"),
-        mark_context("code", "string too long"),
-        mark_context("code", "string too short"),
-        mark_context("code", "too long"),
-        mark_context("code", "enum"),
-        mark_context("code", "literal error"),
-        mark_context("code", "value error"),
-        mark_context("code", "name"),
-        mark_context("code", "language"),
-        mark_context("code", "position"),
-        mark_context("code", "start"),
-        mark_context("code", "end"),
-        mark_context("code", "entity type"),
-        mark_context("code", "seen"),
-        mark_context("code", "token"),
-        mark_context("code", "purpose"),
-        mark_context("code", "list"),
-        mark_context("code", "days"),
-        mark_context("code", "scope"),
-        mark_context("code", "until"),
-        mark_context("code", "where"),
-        mark_context("code", "number"),
-        mark_context("code", "body"),
-        mark_context("code", "action"),
-        mark_context("code", "day"),
+        (
+            "missing, greater than equal, less than equal, int parsing, float parsing, bool parsing, "
+            "string too long, string too short, too long, enum, literal error, value error, name, language, "
+            "position, start, end, entity type, seen, token, purpose, list, days, scope, until, where, "
+            "number, body, action, day"
+        ),
         # ways of signing in
-        mark_context("code", "password"),
-        mark_context("code", "provider"),
-        mark_context("code", "code"),
-        mark_context("code", "no"),
-    }
+        "password, provider, code, no",
+    )
+    for code in codes.split(", ")
 )
+"""Identifiers as words, which scripts/messages.py puts into the catalogues."""
 
 
 __all__ = ["count"]

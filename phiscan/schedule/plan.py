@@ -97,8 +97,7 @@ class State:
             state.write(path)
             return state
         except (ValueError, KeyError, TypeError):
-            message = f"{path}: damaged; remove it, and the schedule begins again"
-            raise ConfigError(message) from None
+            raise ConfigError(f"{path}: damaged; remove it, and the schedule begins again") from None
 
 
 def state_path(config: Config, name: str) -> Path:
@@ -128,15 +127,12 @@ def read_schedules(config: Config) -> tuple[Schedule, ...]:
 def _read(config: Config, name: str, raw: Any) -> Schedule:
     where = f"{config.source}: schedule.{name}"
     if not NAME.fullmatch(name):
-        message = f"{where}: expected a name of lower-case letters, digits, - and _"
-        raise ConfigError(message)
+        raise ConfigError(f"{where}: expected a name of lower-case letters, digits, - and _")
     if not isinstance(raw, Mapping):
-        message = f"{where}: expected a table [schedule.{name}]"
-        raise ConfigError(message)
+        raise ConfigError(f"{where}: expected a table [schedule.{name}]")
     table = take_table(config, f"schedule.{name}", ScheduleTable, raw)
     if not table.roots:
-        message = f"{where}.roots: expected the folders to scan"
-        raise ConfigError(message)
+        raise ConfigError(f"{where}.roots: expected the folders to scan")
     try:
         zone = ZoneInfo(table.time_zone)
     except (ZoneInfoNotFoundError, ValueError, OSError):
@@ -145,17 +141,15 @@ def _read(config: Config, name: str, raw: Any) -> Schedule:
     try:
         windows = read_windows(table.windows, zone)
     except ValueError as error:
-        message = f"{where}.windows: {error}"
-        raise ConfigError(message) from None
+        raise ConfigError(f"{where}.windows: {error}") from None
     try:
         fires = _trigger(table.cron, zone).get_next_fire_time(None, datetime.now(zone))
     except ValueError:
         fires = None
     if fires is None:
-        message = (
+        raise ConfigError(
             f"{where}.cron: {table.cron!r}: expected minute, hour, day, month and weekday: '0 22 * * mon-fri'"
         )
-        raise ConfigError(message)
     # Relative folders are relative to phiscan.toml: a timer has another working folder.
     base = Path(config.source).resolve().parent if Path(config.source).is_file() else Path.cwd()
     roots = tuple(root if "://" in root else os.path.normpath(base / root) for root in table.roots)
@@ -166,11 +160,9 @@ def _trigger(cron: str, zone: ZoneInfo) -> Any:
     # cron counts weekdays from Sunday, others from Monday; names mean the same everywhere.
     weekdays = "".join(cron.split()[-1:]).partition("/")[0]
     if any(char.isdigit() for char in weekdays):
-        message = "expected the names of weekdays"
-        raise ValueError(message)
+        raise ValueError("expected the names of weekdays")
     try:
         from apscheduler.triggers.cron import CronTrigger  # noqa: PLC0415 (the extra may not be installed)
     except ModuleNotFoundError:
-        message = "schedules need the extra `schedule` (pip install 'phiscan[schedule]')"
-        raise ConfigError(message) from None
+        raise ConfigError("schedules need the extra `schedule` (pip install 'phiscan[schedule]')") from None
     return CronTrigger.from_crontab(cron, timezone=zone)

@@ -80,8 +80,7 @@ def units(
         InputError: a user or folder that a unit cannot contain.
     """
     if not _USER.fullmatch(user):
-        message = f"user: expected a user's name or number, got {user!r}"
-        raise InputError(message)
+        raise InputError(f"user: expected a user's name or number, got {user!r}")
     if not str(folder).isprintable():
         message = f"{folder}: a unit cannot name a folder with such characters; expected printable ones"
         raise InputError(message)

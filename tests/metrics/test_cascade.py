@@ -4,8 +4,7 @@ import random
 
 import pytest
 
-from phiscan.metrics.cascade import NO_SAMPLE, cascade_loss, exact_interval
-from phiscan.metrics.intervals import clopper_pearson
+from phiscan.metrics.cascade import NO_SAMPLE, cascade_loss
 from phiscan.report.sections.limits import _of_the_cascade
 
 
@@ -53,13 +52,6 @@ def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
         ).referrals
         n_held += found.low is not None and found.high is not None and found.low <= sum(rest) <= found.high
     assert n_held / 400 >= 0.95
-
-
-@pytest.mark.parametrize(
-    ("n_hits", "n"), [(0, 1), (1, 1), (0, 50), (50, 50), (3, 40), (999, 5_000), (1, 80_000)]
-)
-def test_the_interval_is_the_one_that_scipy_gives(n_hits: int, n: int) -> None:
-    assert exact_interval(n_hits, n) == pytest.approx(clopper_pearson(n_hits, n), rel=1e-8)
 
 
 def test_a_report_says_what_was_left_out_and_what_that_missed() -> None:

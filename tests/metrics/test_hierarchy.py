@@ -2,7 +2,8 @@
 
 import pytest
 
-from phiscan.metrics.hierarchy import Hierarchy, OverlapCounts, score_hierarchy
+from phiscan.metrics.hierarchy import Hierarchy, score_hierarchy
+from phiscan.metrics.rates import OverlapCounts
 
 
 def test_counts_a_label_once_towards_an_ancestor_with_two_paths() -> None:

@@ -1,17 +1,15 @@
-"""The parts around the log-linear models: selection, strata, classes, covariates, dependence, existence."""
+"""The parts around the log-linear models: selection, strata, dependence, existence."""
 
 import numpy as np
 import pytest
 
 from phiscan.metrics.capture_recapture.captures import CaptureTable, capture_table
 from phiscan.metrics.capture_recapture.coverage import chao_lower_bound, sample_coverage
-from phiscan.metrics.capture_recapture.existence import intercept_is_unique, vanishing_cells
-from phiscan.metrics.capture_recapture.latent_class import latent_class
-from phiscan.metrics.capture_recapture.loglinear import fit_models
+from phiscan.metrics.capture_recapture.loglinear import fit_models, intercept_is_unique, vanishing_cells
 from phiscan.metrics.capture_recapture.missed import average, estimate_missed, forward_selection, total_range
 from phiscan.metrics.capture_recapture.model_names import hierarchical_models, parse_model
 from phiscan.metrics.capture_recapture.strata import stratified_total
-from phiscan.metrics.independence import dependence, equal_frequency_bins, feature_information
+from phiscan.metrics.independence import equal_frequency_bins, feature_information
 
 
 def drawn(n: int, rates: list[list[float]], seed: int) -> CaptureTable:
@@ -126,35 +124,6 @@ def test_has_no_sum_when_a_stratum_has_none() -> None:
     assert found.strata["a"].total is not None
     assert found.combined.total is None
     assert "stratum b" in (found.combined.reason or "")
-
-
-def test_recovers_two_kinds_of_files() -> None:
-    table = drawn(20_000, [[0.8, 0.7, 0.75, 0.8, 0.7], [0.2, 0.3, 0.25, 0.2, 0.3]], 8)
-    found = latent_class(table, 2, restarts=5)
-    assert found.total == pytest.approx(20_000, rel=0.05)
-    assert found.shares[0] == pytest.approx(0.5, abs=0.1)
-    assert found.runs_agreeing >= 2
-    assert latent_class(table, 2, restarts=5) == found
-
-
-def test_refuses_more_classes_than_cells() -> None:
-    with pytest.raises(ValueError, match="n_classes"):
-        latent_class(CaptureTable(3, (0, 1, 1, 1, 1, 1, 1, 1)), 2)
-
-
-def test_equals_independence_with_one_class() -> None:
-    table = drawn(3000, [[0.4, 0.5, 0.6]], 9)
-    one = latent_class(table, 1, restarts=2)
-    fit = fit_models(table, [parse_model("[1,2,3]", 3)])[0]
-    assert one.missed == pytest.approx(fit.missed, rel=1e-4)
-
-
-def test_tells_dependent_detectors_from_independent_ones() -> None:
-    generator = np.random.default_rng(11)
-    a, b = generator.random(300) < 0.5, generator.random(300) < 0.5
-    copy = np.where(generator.random(300) < 0.8, a, b)
-    assert dependence(a.tolist(), b.tolist(), shuffles=499).credible
-    assert not dependence(a.tolist(), copy.tolist(), shuffles=499).credible
 
 
 def test_measures_every_pair_of_features() -> None:

@@ -19,7 +19,7 @@ def test_the_features_of_the_three_are_disjoint() -> None:
 
 
 def test_the_dependent_pair_estimates_worst_as_in_table_4() -> None:
-    found = experiment(simulated_data(), shuffles=99)
+    found = experiment(simulated_data())
     error = {
         f"{pair.first}{pair.second}": abs((pair.estimated or 0) - pair.actual) / pair.actual
         for pair in found.pairs
@@ -33,7 +33,7 @@ def test_the_dependent_pair_estimates_worst_as_in_table_4() -> None:
 
 
 def test_counts_what_both_really_missed() -> None:
-    found = experiment(simulated_data(seed=3), shuffles=9)
+    found = experiment(simulated_data(seed=3))
     for one in found.classifiers:
         actual = one.actual
         assert actual.fn is not None

@@ -13,7 +13,6 @@ from papers.areas import area_estimates
 from papers.intervals import bootstrap_interval, cross_validation_interval
 from phiscan.metrics.deidentification.randomization import randomization_test
 from phiscan.metrics.deidentification.span_formats import parse_brat, parse_jsonl, write_brat, write_jsonl
-from phiscan.metrics.deidentification.span_schemes import scheme_counts
 from phiscan.metrics.deidentification.span_tokens import NOT_OF_A_VOCABULARY, token_extents, token_scores
 from phiscan.metrics.deidentification.spans import (
     AnnotatedText,
@@ -21,9 +20,10 @@ from phiscan.metrics.deidentification.spans import (
     LabelledSpan,
     align,
     instance_counts_by_type,
+    scheme_counts,
 )
 from phiscan.metrics.differential_privacy import NOISES, noise_scale, release, smooth_sensitivity
-from phiscan.metrics.hierarchy import Hierarchy, OverlapCounts, score_hierarchy
+from phiscan.metrics.hierarchy import Hierarchy, score_hierarchy
 from phiscan.metrics.ranking import (
     Ranking,
     auc_roc,
@@ -33,6 +33,7 @@ from phiscan.metrics.ranking import (
     minimum_precision,
     rank,
 )
+from phiscan.metrics.rates import OverlapCounts
 from phiscan.report.spans.files import parse_i2b2, write_i2b2_2006, write_i2b2_2014
 
 LIMITED = settings(max_examples=60, deadline=None)

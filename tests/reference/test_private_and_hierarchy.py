@@ -12,7 +12,8 @@ from phiscan.metrics.differential_privacy import (
     smooth_sensitivity,
     smoothness,
 )
-from phiscan.metrics.hierarchy import Hierarchy, OverlapCounts, overlap, score_hierarchy
+from phiscan.metrics.hierarchy import Hierarchy, overlap, score_hierarchy
+from phiscan.metrics.rates import OverlapCounts
 
 
 @pytest.mark.parametrize(

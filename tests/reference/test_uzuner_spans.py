@@ -6,9 +6,14 @@ from typing import Any
 import pytest
 
 from phiscan.metrics.deidentification.randomization import randomization_test
-from phiscan.metrics.deidentification.span_schemes import scheme_counts
 from phiscan.metrics.deidentification.span_tokens import token_scores
-from phiscan.metrics.deidentification.spans import AnnotatedText, InstanceCounts, LabelledSpan, align
+from phiscan.metrics.deidentification.spans import (
+    AnnotatedText,
+    InstanceCounts,
+    LabelledSpan,
+    align,
+    scheme_counts,
+)
 from phiscan.metrics.rates import f_measure, rates
 
 

@@ -3,17 +3,13 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from phiscan.metrics.capture_recapture.captures import CaptureTable, capture_table
-from phiscan.metrics.capture_recapture.latent_class import latent_class
+from phiscan.metrics.capture_recapture.captures import capture_table
 from phiscan.metrics.capture_recapture.missed import estimate_missed
 from phiscan.metrics.capture_recapture.strata import stratified_total
 from phiscan.model import Referral, Verdict
 from phiscan.report.data.estimates import Capture, Estimate
 from phiscan.report.gather import gather
-from phiscan.report.pack import pack
-from phiscan.report.sections.missed import totals
 from phiscan.review.store import Store
-from tests.report.page import visible_text
 from tests.report.synthetic import NOW, Made, screened
 
 Fill = Callable[..., Made]
@@ -108,22 +104,6 @@ def test_one_format_has_nothing_to_add_up(filled: Fill) -> None:
     summed = named(capture.totals, "sum over the formats")
     assert summed.value is None
     assert "fewer than two formats" in (summed.reason or "")
-
-
-def test_three_detectors_cannot_tell_two_kinds_of_files(filled: Fill) -> None:
-    made = confirmed(filled)
-    found = named(capture_of(made).totals, "latent kinds")
-    assert found.value is None
-    assert "7 terms" in (found.reason or "")
-    assert "not known: two kinds of files need" in visible_text(
-        pack(gather(made.database, now=NOW))["report.html"]
-    )
-
-
-def test_four_detectors_can() -> None:
-    table = CaptureTable(4, (0, 20, 18, 9, 15, 8, 7, 12, 14, 6, 8, 10, 7, 9, 11, 30))
-    found = named(totals(table, ("a", "b", "c", "d"), estimate_missed(table)), "latent kinds")
-    assert found.value == latent_class(table, 2).total
 
 
 def test_without_confirmed_files_there_are_no_totals(filled: Fill) -> None:

@@ -11,12 +11,11 @@ from typing import Any
 
 import click
 
-from phiscan.cli.output import print_json, print_message
+from phiscan.cli.output import Answer, answers, config_of, print_json, print_message
 from phiscan.cli.scan.lock import keep_scans_out
-from phiscan.config import Config, load_config
+from phiscan.config import Config
 from phiscan.errors import InputError
 from phiscan.review.maintenance import backup as backups
-from phiscan.review.maintenance import backup as moving
 from phiscan.review.maintenance import condition, key_rotation
 from phiscan.review.retention import deletion_plan, purging
 from phiscan.review.retention.deletion_plan import policy_of
@@ -36,16 +35,15 @@ from phiscan.store.tables import SCHEMA_VERSION
 from phiscan.visible import visible
 
 _by = click.option("--by", default=getpass.getuser, show_default="you", help="Who is recorded as doing it.")
-_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 @click.command(epilog="Example: phiscan db purge --dry-run")
 @click.option("--dry-run", is_flag=True, help="Print what would be purged; change nothing.")
 @click.option("--yes", is_flag=True, help="Purge; without it and without --dry-run nothing is done.")
 @_by
-@_json
+@answers
 @click.pass_obj
-def purge(obj: str | None, dry_run: bool, yes: bool, by: str, as_json: bool) -> None:
+def purge(obj: str | None, dry_run: bool, yes: bool, by: str) -> Answer:
     """Remove the rows whose retention time in [retention] of phiscan.toml is over, and certify it.
 
     Current results of files that are still on the share are never removed, nor anything under a legal hold.
@@ -53,30 +51,24 @@ def purge(obj: str | None, dry_run: bool, yes: bool, by: str, as_json: bool) -> 
     2), and a scan that is started meanwhile waits.
     """
     if dry_run == yes:
-        message = "expected either --dry-run or --yes"
-        raise InputError(message)
-    config = _config(obj)
+        raise InputError("expected either --dry-run or --yes")
+    config = config_of(obj)
     policy = policy_of(config)
     with keep_scans_out(config.home, config.database_url), _database(config) as database:
         made = purging.run(database, policy, by=by, now=datetime.now(UTC), dry_run=dry_run)
-    if as_json:
-        print_json({"dry_run": dry_run, **made.to_json()})
-        return
-    for line in _lines(made, dry_run=dry_run):
-        click.echo(line)
+    return {"dry_run": dry_run, **made.to_json()}, _lines(made, dry_run=dry_run)
 
 
 @click.command(epilog="Example: phiscan db certificate 3 --json > certificate-3.json")
 @click.argument("number", type=click.IntRange(min=1), required=False)
-@_json
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_obj
 def certificate(obj: str | None, number: int | None, as_json: bool) -> None:
     """Show the certificate of the purge NUMBER, or all; with --json a line for each."""
-    with _database(_config(obj)) as database, database.read() as connection:
+    with _database(config_of(obj)) as database, database.read() as connection:
         found = [made for made in purging.certificates(connection) if number in {None, made.id}]
     if number is not None and not found:
-        message = f"certificate {number}: there is no such purge"
-        raise InputError(message)
+        raise InputError(f"certificate {number}: there is no such purge")
     for made in found:
         if as_json:
             print_json(made.to_json())
@@ -91,25 +83,18 @@ def certificate(obj: str | None, number: int | None, as_json: bool) -> None:
 @click.option("--reason", default="", help="Why, such as the number of the case.")
 @click.option("--lift", is_flag=True, help="Lift the holds instead.")
 @_by
-@_json
+@answers
 @click.pass_obj
 def hold(
-    obj: str | None,
-    files: tuple[str, ...],
-    roots: tuple[str, ...],
-    reason: str,
-    lift: bool,
-    by: str,
-    as_json: bool,
-) -> None:
+    obj: str | None, files: tuple[str, ...], roots: tuple[str, ...], reason: str, lift: bool, by: str
+) -> Answer:
     """Place a legal hold on files or roots, or lift it; without either, list the active holds.
 
     Nothing about a held file is purged, and while any hold is active nothing of the audit log is.
     """
     if (lift or reason) and not (files or roots):
-        message = "--lift and --reason: expected --file or --root with them"
-        raise InputError(message)
-    with _database(_config(obj)) as database:
+        raise InputError("--lift and --reason: expected --file or --root with them")
+    with _database(config_of(obj)) as database:
         if files or roots:
             with database.read() as connection:
                 numbers = [queue.find(connection, path) for path in files]
@@ -127,30 +112,14 @@ def hold(
             )
         with database.read() as connection:
             standing = deletion_plan.holds(connection)
-    if as_json:
-        listed = [
-            {
-                "hold": held.id,
-                "root": held.root,
-                "path": held.path or None,
-                "reason": held.reason,
-                "by": held.set_by,
-                "at": held.set_at.isoformat(),
-            }
-            for held in standing
-        ]
-        print_json({"holds": listed})
-        return
+    listed, lines = [], []
     for held in standing:
-        place = f"{held.root}/{held.path}" if held.path else f"{held.root} (all of it)"
-        click.echo(
-            f"{held.set_at:%Y-%m-%d}  {visible(place)}: {visible(held.reason)} ({visible(held.set_by)})"
-        )
-    click.echo(f"{len(standing)} legal hold{'' if len(standing) == 1 else 's'}")
-
-
-def _config(path: str | None) -> Config:
-    return load_config(Path(path) if path else None)
+        shown = {"hold": held.id, "root": held.root, "path": held.path or None, "reason": held.reason}
+        listed.append({**shown, "by": held.set_by, "at": held.set_at.isoformat()})
+        place = visible(f"{held.root}/{held.path}" if held.path else f"{held.root} (all of it)")
+        lines.append(f"{held.set_at:%Y-%m-%d}  {place}: {visible(held.reason)} ({visible(held.set_by)})")
+    lines.append(f"{len(standing)} legal hold{'' if len(standing) == 1 else 's'}")
+    return {"holds": listed}, lines
 
 
 @contextmanager
@@ -179,10 +148,10 @@ def _lines(made: Certificate, *, dry_run: bool) -> Iterator[str]:
 @click.command("rotate-key", epilog="Example: phiscan db rotate-key --seal /safe/phiscan-key-2026")
 @click.option("--seal", type=click.Path(path_type=Path), help="Archive the old key in this new file.")
 @click.option("--destroy", is_flag=True, help="Do not archive the old key.")
-@click.option("--by", default=getpass.getuser, show_default="you", help="Who is recorded as doing it.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@_by
+@answers
 @click.pass_obj
-def rotate_key(obj: str | None, seal: Path | None, destroy: bool, by: str, as_json: bool) -> None:
+def rotate_key(obj: str | None, seal: Path | None, destroy: bool, by: str) -> Answer:
     """Make a new key for the hashes of identifiers; the next scan reads every file again.
 
     Hashes cannot be converted: they are made of values that phiscan does not store. Until a file is read
@@ -190,22 +159,16 @@ def rotate_key(obj: str | None, seal: Path | None, destroy: bool, by: str, as_js
     interrupted rotation is completed by the same command.
     """
     if (seal is None) != destroy:
-        message = "expected either --seal FILE or --destroy, for the old key"
-        raise InputError(message)
-    config = load_config(Path(obj) if obj else None)
+        raise InputError("expected either --seal FILE or --destroy, for the old key")
+    config = config_of(obj)
     with keep_scans_out(config.home, config.database_url):
         done = key_rotation.rotate(
             config.database_url, config.key_file, seal=seal, by=by, now=datetime.now(UTC)
         )
-    if as_json:
-        print_json({"old": done.old, "new": done.new, "former": done.former, "finished": done.finished})
-        return
+    line = f"key {done.old} {done.former}; key {done.new} is in use; the next scan reads every file again"
     if done.finished:
-        click.echo(f"the rotation to key {done.new} that was interrupted is finished")
-        return
-    click.echo(
-        f"key {done.old} {done.former}; key {done.new} is in use; the next scan reads every file again"
-    )
+        line = f"the rotation to key {done.new} that was interrupted is finished"
+    return {"old": done.old, "new": done.new, "former": done.former, "finished": done.finished}, [line]
 
 
 @click.group()
@@ -217,21 +180,16 @@ for _command in (purge, hold, certificate, rotate_key):
     db.add_command(_command)
 
 
-def url_of(config_path: str | None) -> str:
-    """Return the URL of the configured database."""
-    return load_config(Path(config_path) if config_path else None).database_url
-
-
 @db.command(epilog="Example: phiscan db migrate --plan")
 @click.option("--plan", is_flag=True, help="Print what would be done; change nothing.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@answers
 @click.pass_obj
-def migrate(obj: str | None, plan: bool, as_json: bool) -> None:
+def migrate(obj: str | None, plan: bool) -> Answer:
     """Bring the database to the schema of this phiscan, in one transaction; an empty one gets its tables.
 
     Make a backup first: a database is not taken back to an older schema.
     """
-    database = connect(url_of(obj), create=not plan)
+    database = connect(config_of(obj).database_url, create=not plan)
     try:
         found = schema_of(database)
         steps = pending_revisions(database.name, found)
@@ -240,32 +198,21 @@ def migrate(obj: str | None, plan: bool, as_json: bool) -> None:
         name = database.name
     finally:
         database.close()
-    if as_json:
-        listed = [{"revision": number, "summary": summary} for number, summary in steps]
-        print_json(
-            {"database": name, "from": found or None, "to": SCHEMA_VERSION, "plan": plan, "steps": listed}
-        )
-        return
-    for number, summary in steps:
-        click.echo(f"{number}  {summary}")
+    listed = [{"revision": number, "summary": summary} for number, summary in steps]
+    answer = {"database": name, "from": found or None, "to": SCHEMA_VERSION, "plan": plan, "steps": listed}
     done = "would be applied" if plan else "applied"
-    click.echo(f"{name}: {len(steps)} {done}, schema {found if plan and found else SCHEMA_VERSION}")
+    last = f"{name}: {len(steps)} {done}, schema {found if plan and found else SCHEMA_VERSION}"
+    return answer, [*(f"{number}  {summary}" for number, summary in steps), last]
 
 
 @db.command(epilog="Example: phiscan db status --json")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@answers
 @click.pass_obj
-def status(obj: str | None, as_json: bool) -> None:
+def status(obj: str | None) -> Answer:
     """Print type, size, schema and key of the database, and the length of its log."""
-    found = condition.status(url_of(obj))
-    if as_json:
-        print_json(found)
-        return
-    tables = found.pop("tables")
-    for name, value in found.items():
-        click.echo(f"{name:<14} {_shown(value)}")
-    for name, n_rows in tables.items():
-        click.echo(f"  {name:<22} {n_rows:>14,}")
+    found = condition.status(config_of(obj).database_url)
+    lines = [f"{name:<14} {_shown(value)}" for name, value in found.items() if name != "tables"]
+    return found, lines + [f"  {name:<22} {n_rows:>14,}" for name, n_rows in found["tables"].items()]
 
 
 @db.command(epilog="Example: phiscan db grants phiscan_app | psql phiscan")
@@ -282,30 +229,30 @@ def grants(role: str) -> None:
 
 @db.command(epilog="Example: phiscan db backup /backup/phiscan-$(date +%F).phiscan")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="Print the manifest as one JSON object.")
+@answers
 @click.pass_obj
-def backup(obj: str | None, file: Path, as_json: bool) -> None:
+def backup(obj: str | None, file: Path) -> Answer:
     """Write one state of the database into the new FILE, while work continues.
 
     The file restores into SQLite and into PostgreSQL. It has mode 0600 and is never overwritten. The key of
     the hashes is not in it: keep a copy of that elsewhere.
     """
-    made = backups.back_up(url_of(obj), file, now=datetime.now(UTC))
-    _print_manifest("written", file, made, as_json=as_json)
+    made = backups.back_up(config_of(obj).database_url, file, now=datetime.now(UTC))
+    return made.to_json(), _manifest_lines("written", file, made)
 
 
 @db.command(epilog="Example: phiscan db restore /backup/phiscan-2026-11-20.phiscan")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="Print the manifest as one JSON object.")
+@answers
 @click.pass_obj
-def restore(obj: str | None, file: Path, as_json: bool) -> None:
+def restore(obj: str | None, file: Path) -> Answer:
     """Restore the backup FILE into the configured database, which must be empty; all or nothing.
 
     Every table is compared with the manifest and the audit log is verified before the commit. A backup
     of an older schema is migrated.
     """
-    made = backups.restore(file, url_of(obj))
-    _print_manifest("restored", file, made, as_json=as_json)
+    made = backups.restore(file, config_of(obj).database_url)
+    return made.to_json(), _manifest_lines("restored", file, made)
 
 
 @db.command(epilog="Example: phiscan db verify /backup/phiscan-2026-11-20.phiscan --restore")
@@ -316,9 +263,9 @@ def restore(obj: str | None, file: Path, as_json: bool) -> None:
     is_flag=True,
     help="Also restore FILE into a database that is removed at once.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.pass_context
-def verify(ctx: click.Context, file: Path | None, try_restore: bool, as_json: bool) -> None:
+@answers
+@click.pass_obj
+def verify(obj: str | None, file: Path | None, try_restore: bool) -> Answer:
     """Verify the backup FILE against its manifest; without FILE, the database itself.
 
     The database: its integrity, its foreign keys, the triggers of append-only tables, the key, and
@@ -326,25 +273,20 @@ def verify(ctx: click.Context, file: Path | None, try_restore: bool, as_json: bo
     """
     if file is not None:
         made = backups.try_out(file) if try_restore else backups.check(file)
-        _print_manifest("whole", file, made, as_json=as_json)
-        return
-    config = load_config(Path(ctx.obj) if ctx.obj else None)
+        return made.to_json(), _manifest_lines("whole", file, made)
+    config = config_of(obj)
     checks = condition.verify(config.database_url, config.key_file)
     whole = not any(check.problem for check in checks)
-    if as_json:
-        listed = [{"check": check.name, "problem": check.problem or None} for check in checks]
-        print_json({"ok": whole, "checks": listed})
-    else:
-        for check in checks:
-            click.echo(f"{check.name:<24} {check.problem or 'whole'}")
-    ctx.exit(0 if whole else 2)
+    listed = [{"check": check.name, "problem": check.problem or None} for check in checks]
+    lines = [f"{check.name:<24} {check.problem or 'whole'}" for check in checks]
+    return {"ok": whole, "checks": listed}, lines, 0 if whole else 2
 
 
 @db.command(epilog="Example: phiscan db move postgresql://phiscan@db.hospital.example/phiscan")
 @click.argument("url")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@answers
 @click.pass_obj
-def move(obj: str | None, url: str, as_json: bool) -> None:
+def move(obj: str | None, url: str) -> Answer:
     """Copy the configured database into the empty one at URL, of the same kind or another.
 
     Writers to the old database wait until it is done. Every row is compared before the commit; after an
@@ -358,30 +300,24 @@ def move(obj: str | None, url: str, as_json: bool) -> None:
         if n_rows:
             print_message(f"{table}: {n_rows:,}")
 
-    sums = moving.move(url_of(obj), target, on_table=progress)
-    if as_json:
-        print_json({"tables": {name: entry.n_rows for name, entry in sorted(sums.items())}, "equal": True})
-        return
+    sums = backups.move(config_of(obj).database_url, target, on_table=progress)
     n_rows = sum(entry.n_rows for entry in sums.values())
-    click.echo(f"{n_rows:,} rows copied and compared; set the new URL as `database`, then remove the old one")
+    line = f"{n_rows:,} rows copied and compared; set the new URL as `database`, then remove the old one"
+    return {"tables": {name: entry.n_rows for name, entry in sorted(sums.items())}, "equal": True}, [line]
 
 
 def _url_in(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        message = f"{path}: the file with the URL cannot be read ({type(error).__name__})"
-        raise InputError(message) from None
+        raise InputError(f"{path}: the file with the URL cannot be read ({type(error).__name__})") from None
 
 
-def _print_manifest(done: str, file: Path, made: backups.Manifest, *, as_json: bool) -> None:
-    if as_json:
-        print_json(made.to_json())
-        return
+def _manifest_lines(done: str, file: Path, made: backups.Manifest) -> Iterator[str]:
     n_rows = sum(entry.n_rows for entry in made.tables.values())
     when = f"{datetime.fromisoformat(made.made).astimezone(UTC):%Y-%m-%d %H:%M} UTC"
-    click.echo(f"{done}: {file}: {n_rows:,} rows of {when}, schema {made.schema}")
-    click.echo(f"head {made.audit_head} ({made.audit_entries:,} entries)")
+    yield f"{done}: {file}: {n_rows:,} rows of {when}, schema {made.schema}"
+    yield f"head {made.audit_head} ({made.audit_entries:,} entries)"
 
 
 def _shown(value: Any) -> str:

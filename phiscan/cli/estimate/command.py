@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -13,9 +13,8 @@ import click
 
 from phiscan.cli.estimate import json_shapes as shapes
 from phiscan.cli.estimate.json_shapes import Shape, figure
-from phiscan.cli.output import print_json, print_message
+from phiscan.cli.output import Answer, answers, config_of, print_message
 from phiscan.cli.tables import Table, read_table
-from phiscan.config import load_config
 from phiscan.errors import InputError
 from phiscan.metrics import agreement as agreements
 from phiscan.metrics import elusion as elusions
@@ -51,13 +50,11 @@ def read_captures(table: Table, detectors: Sequence[str], rows: Sequence[int] | 
         history = sum(column[row] << position for position, column in enumerate(columns))
         where = table.where(row, detectors[0])
         if history == 0:
-            message = (
+            raise InputError(
                 f"{where}: expected a history with a 1 in it: files that nobody found are what is estimated"
             )
-            raise InputError(message)
         if history in counts:
-            message = f"{where}: expected every capture history once, this one is a duplicate"
-            raise InputError(message)
+            raise InputError(f"{where}: expected every capture history once, this one is a duplicate")
         counts[history] = numbers[row]
     return CaptureTable(len(detectors), tuple(counts.get(index, 0) for index in range(1 << len(detectors))))
 
@@ -74,10 +71,9 @@ def read_strata(path: str | Path) -> list[Stratum]:
     seen: set[str] = set()
     for row, (name, population, sample, found) in enumerate(zip(table.column("name"), *numbers, strict=True)):
         if sample > population:
-            message = (
+            raise InputError(
                 f"{table.where(row, 'sample')}: expected at most the population {population}, got {sample}"
             )
-            raise InputError(message)
         if found > sample:
             message = f"{table.where(row, 'found')}: expected at most the sample {sample}, got {found}"
             raise InputError(message)
@@ -87,8 +83,7 @@ def read_strata(path: str | Path) -> list[Stratum]:
         seen.add(name)
         strata.append(Stratum(name, population, sample, found))
     if not strata:
-        message = f"{path}: line 2: expected at least one stratum"
-        raise InputError(message)
+        raise InputError(f"{path}: line 2: expected at least one stratum")
     return strata
 
 
@@ -102,13 +97,11 @@ def read_ratings(path: str | Path) -> tuple[list[str], list[list[str | None]]]:
     seen: set[str] = set()
     for row, item in enumerate(table.column("item")):
         if item in seen:
-            message = f"{table.where(row, 'item')}: expected every item once, this one is a duplicate"
-            raise InputError(message)
+            raise InputError(f"{table.where(row, 'item')}: expected every item once, this one is a duplicate")
         seen.add(item)
     reviewers = [name for name in table.header if name != "item"]
     if len(reviewers) < 2:  # noqa: PLR2004 (agreement needs two)
-        message = f"{path}: line 1: expected two reviewers or more after item, found {len(reviewers)}"
-        raise InputError(message)
+        raise InputError(f"{path}: line 1: expected two reviewers or more after item, found {len(reviewers)}")
     return reviewers, [[label or None for label in table.column(name)] for name in reviewers]
 
 
@@ -130,14 +123,13 @@ def captures_of_scan(config_path: str | None, scan_id: int | None) -> ScanCaptur
     from phiscan.report.sections.missed import MIN_DETECTORS, histories  # noqa: PLC0415
     from phiscan.review.store import Store  # noqa: PLC0415
 
-    with Store.open(load_config(Path(config_path) if config_path else None).database_url) as store:
+    with Store.open(config_of(config_path).database_url) as store:
         rows = store.present_rows(conceal=True) if scan_id is None else store.rows(scan_id, conceal=True)
         read = [row for row in rows if row.referral is not None]
         name = store.name
     found = histories(read)
     if not found or len(found[0].detectors) < MIN_DETECTORS:
-        message = f"{name}: expected a scan in which two detectors or more gave verdicts"
-        raise InputError(message)
+        raise InputError(f"{name}: expected a scan in which two detectors or more gave verdicts")
     counts = {
         tuple(map(int, one.detectors.values())): one.phi for one in found if any(one.detectors.values())
     }
@@ -170,8 +162,7 @@ def stated_second_list(reviewed: int, files: int) -> SecondList:
         InputError: more were reviewed than it contains.
     """
     if reviewed > files:
-        message = f"--second-list: expected at most {files} reviewed, got {reviewed}"
-        raise InputError(message)
+        raise InputError(f"--second-list: expected at most {files} reviewed, got {reviewed}")
     return made_of(files, reviewed, None)
 
 
@@ -197,59 +188,24 @@ class _NamedCount(click.ParamType[tuple[str, int]]):
         return name, int(count)
 
 
-def with_detector_options(command: click.Command) -> click.Command:
-    """Add --files and --false-positives to a command; their values are read by :func:`detectors_shape`."""
-    command.params.append(
-        click.Option(
-            ["--files", "n_files"],
-            type=click.IntRange(0, LARGEST),
-            expose_value=False,
-            callback=_remember,
-            help="All files that the detectors read: gives TN and accuracy of each.",
-        )
-    )
-    command.params.append(
-        click.Option(
-            ["--false-positives", "false_positives"],
-            type=_NamedCount(),
-            multiple=True,
-            expose_value=False,
-            callback=_remember,
-            help="Files that a detector marked and review refuted: DETECTOR=COUNT, repeatable.",
-        )
-    )
-    return command
-
-
-def _remember(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
-    ctx.meta[f"phiscan.{param.name}"] = value
-    return value
-
-
-def with_detectors(shape: dict[str, Any]) -> dict[str, Any]:
+def with_detectors(shape: Shape, given: Mapping[str, Any]) -> Shape:
     """Add ``actual_positives`` and ``detectors`` to the object of ``estimate missed`` from a table of counts.
 
     Raises:
         InputError: counts that contradict each other or name no detector.
     """
-    ctx = click.get_current_context(silent=True)
-    if ctx is None or ctx.command.name != "missed" or "strata" in shape:
-        return shape
-    counts = ctx.params.get("counts")
-    n_files, wrong = ctx.meta.get("phiscan.n_files"), dict(ctx.meta.get("phiscan.false_positives") or ())
-    if counts is None or ctx.params.get("by"):
+    n_files, wrong = given["n_files"], dict(given["false_positives"])
+    if given["counts"] is None or given["by"]:
         if n_files is not None or wrong:
-            message = "--files and --false-positives: expected with COUNTS, without --by"
-            raise InputError(message)
+            raise InputError("--files and --false-positives: expected with COUNTS, without --by")
         return shape
-    table = read_table(counts, ("count",))
+    table = read_table(given["counts"], ("count",))
     names = [name for name in table.header if name != "count"]
     for name in wrong:
         if name not in names:
-            message = f"--false-positives: expected one of {', '.join(names)}, got '{name}'"
-            raise InputError(message)
+            raise InputError(f"--false-positives: expected one of {', '.join(names)}, got '{name}'")
     found = detectors_shape(read_captures(table, names), names, shape, n_files=n_files, wrong=wrong)
-    more = {"note": TWO_LIST_NOTE} if ctx.params.get("model_text") and "two_list" in shape else {}
+    more = {"note": TWO_LIST_NOTE} if given["model_text"] and "two_list" in shape else {}
     return shape | more | found
 
 
@@ -273,8 +229,7 @@ def detectors_shape(
         try:
             found = detector_accuracy(captures.margin(1 << index), total, fp=wrong.get(name), files=n_files)
         except ValueError as error:
-            message = f"--files, --false-positives: detector '{name}': {error}"
-            raise InputError(message) from None
+            raise InputError(f"--files, --false-positives: detector '{name}': {error}") from None
         row = {"detector": name, **asdict(found)}
         if row["reason"] is None:
             del row["reason"]
@@ -294,7 +249,6 @@ def _total(shape: dict[str, Any]) -> tuple[float | None, str]:
 
 
 COUNT = click.IntRange(0, LARGEST)
-JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
 
 class Counts(click.ParamType[tuple[int, ...]]):
@@ -331,22 +285,20 @@ def estimate() -> None:
 @click.option(
     "--both", type=Counts("PHI", "NOT_PHI"), help="Files that both characteristics marked: gives intervals."
 )
-@JSON
+@answers
 def screening(
     phi: int,
     not_phi: int,
     not_screened: int,
     versus: tuple[int, int] | None,
     both: tuple[int, int] | None,
-    as_json: bool,
-) -> None:
+) -> Answer:
     """Estimate detection and false referral from screened positives only.
 
     Example: phiscan estimate screening --phi 71 --not-phi 4 --not-screened 48 --versus 75,3 --json
     """
     if both and not versus:
-        message = "--both needs --versus"
-        raise click.UsageError(message)
+        raise click.UsageError("--both needs --versus")
     with _refusing():
         found = screens.tdp_frp(phi, not_phi, not_screened)
         shape = {"n": found.n} | {name: shapes.figure(getattr(found, name)) for name in ("tdp", "frp", "ppv")}
@@ -355,10 +307,9 @@ def screening(
                 screens.relative((phi, not_phi), versus, both=both, n_files=found.n),
                 paired=both is not None,
             )
-    _show(shape, screens.ASSUMPTION, screens.SOURCE, as_json=as_json)
+    return _answer(shape, screens.ASSUMPTION, screens.SOURCE)
 
 
-@with_detector_options
 @estimate.command()
 @click.argument("counts", type=click.Path(), required=False)
 @click.option("--model", "model_text", help="Fit this model alone, for example '[12,3]'.")
@@ -370,17 +321,18 @@ def screening(
     type=Counts("REVIEWED", "FILES"),
     help="With COUNTS: how many files of the second list were reviewed, and how many it has.",
 )
-@JSON
+@click.option(
+    "--files", "n_files", type=COUNT, help="All files that the detectors read: gives TN and accuracy."
+)
+@click.option(
+    "--false-positives",
+    type=_NamedCount(),
+    multiple=True,
+    help="Files that a detector marked and review refuted: DETECTOR=COUNT, repeatable.",
+)
+@answers
 @click.pass_obj
-def missed(
-    obj: str | None,
-    counts: str | None,
-    model_text: str | None,
-    by: str | None,
-    scan_id: int | None,
-    listed: tuple[int, int] | None,
-    as_json: bool,
-) -> None:
+def missed(obj: str | None, /, **given: Any) -> Answer:
     """Estimate how many PHI files no detector found, from capture histories.
 
     COUNTS is a CSV file: one column per detector (0 or 1), then count; one row per capture history. Without
@@ -389,11 +341,12 @@ def missed(
 
     Example: phiscan estimate missed counts.csv --json
     """
-    second, captures = _counted(obj, counts, by, scan_id, listed)
+    model_text = given["model_text"]
+    second, captures = _counted(obj, **{name: given[name] for name in ("counts", "by", "scan_id", "listed")})
+    found: Any = loglinear
     if captures is None:
-        _show_strata(read_table(str(counts), ("count",)), str(by), second, as_json=as_json)
-        return
-    if captures.n_lists == 2:  # noqa: PLR2004 (the contract's own form for two lists)
+        shape, found = _by_stratum(read_table(given["counts"], ("count",)), given["by"]), strata
+    elif captures.n_lists == 2:  # noqa: PLR2004 (the contract's own form for two lists)
         if model_text is not None:
             with _refusing():
                 parse_model(model_text, captures.n_lists)  # only [1,2], which is Lincoln-Petersen
@@ -402,20 +355,19 @@ def missed(
             "lincoln_petersen": shapes.total(two_list.lincoln_petersen(*cells)),
             "chapman": shapes.total(two_list.chapman(*cells)),
         }
-        shape = {"n_observed": captures.n_found, "two_list": pair, "second_list": second}
-        _show(shape, two_list.ASSUMPTION, two_list.SOURCE, as_json=as_json)
-        return
-    if model_text is None:
+        shape, found = {"n_observed": captures.n_found, "two_list": pair}, two_list
+    elif model_text is None:
         shape = shapes.missed(missed_files.estimate_missed(captures))
     else:
         with _refusing():
             fits = loglinear.fit_models(captures, [parse_model(model_text, captures.n_lists)])
         shape = {"n_observed": captures.n_found, "models": [shapes.model(fit) for fit in fits]}
-    _show(shape | {"second_list": second}, loglinear.ASSUMPTION, loglinear.SOURCE, as_json=as_json)
+    return _answer(with_detectors(shape | {"second_list": second}, given), found.ASSUMPTION, found.SOURCE)
 
 
 def _counted(
     config_path: str | None,
+    *,
     counts: str | None,
     by: str | None,
     scan_id: int | None,
@@ -424,13 +376,11 @@ def _counted(
     """Return the known numbers of the second list, and the capture histories; None: they are stratified."""
     if counts is None:
         if by is not None or listed is not None:
-            message = "--by and --second-list: expected with COUNTS"
-            raise click.UsageError(message)
+            raise click.UsageError("--by and --second-list: expected with COUNTS")
         found = captures_of_scan(config_path, scan_id)
         return second_list_shape(found.second_list), found.captures
     if scan_id is not None:
-        message = "--scan: expected without COUNTS"
-        raise click.UsageError(message)
+        raise click.UsageError("--scan: expected without COUNTS")
     second = second_list_shape(None if listed is None else stated_second_list(*listed))
     if by is not None:
         return second, None
@@ -454,27 +404,26 @@ def _counted(
 @click.option(
     "--review", is_flag=True, help="Of the database instead of given counts: as `phiscan queue left`."
 )
-@JSON
-@click.pass_context
-def elusion(ctx: click.Context, /, as_json: bool, review: bool, **given: Any) -> None:
+@answers
+@click.pass_obj
+def elusion(obj: str | None, /, review: bool, **given: Any) -> Answer:
     """Bound the PHI left among the files that were not referred, from a random sample.
 
     Example: phiscan estimate elusion --population 10000 --sample 300 --found 0 --json
     """
     if review:
-        from phiscan.cli.queue.desk import left  # noqa: PLC0415 (opens a database: not for given counts)
+        from phiscan.cli.queue.command import safe_to_stop  # noqa: PLC0415 (opens a database)
 
-        ctx.invoke(left, as_json=as_json)
-        return
+        return safe_to_stop(obj)
     with _refusing():
         shape = _plan(given) if given["plan"] else _elusion(given)
-    _show(shape, elusions.ASSUMPTION, elusions.SOURCE, as_json=as_json)
+    return _answer(shape, elusions.ASSUMPTION, elusions.SOURCE)
 
 
 @estimate.command()
 @click.argument("ratings", type=click.Path())
-@JSON
-def agreement(ratings: str, as_json: bool) -> None:
+@answers
+def agreement(ratings: str) -> Answer:
     """Measure the agreement of reviewers.
 
     RATINGS is a CSV file: item, then one column per reviewer; an empty field is a file not judged.
@@ -482,7 +431,7 @@ def agreement(ratings: str, as_json: bool) -> None:
     Example: phiscan estimate agreement ratings.csv --json
     """
     reviewers, columns = read_ratings(ratings)
-    _show(shapes.reviewers(reviewers, columns), agreements.ASSUMPTION, agreements.SOURCE, as_json=as_json)
+    return _answer(shapes.reviewers(reviewers, columns), agreements.ASSUMPTION, agreements.SOURCE)
 
 
 @estimate.command()
@@ -498,20 +447,15 @@ def agreement(ratings: str, as_json: bool) -> None:
     required=True,
     help="Screened negative: PHI, not PHI, unverified.",
 )
-@JSON
-def verified(positive: tuple[int, int, int], negative: tuple[int, int, int], as_json: bool) -> None:
+@answers
+def verified(positive: tuple[int, int, int], negative: tuple[int, int, int]) -> Answer:
     """Correct sensitivity and specificity for files that nobody verified.
 
     Example: phiscan estimate verified --positive 231,32,166 --negative 27,54,140 --json
     """
     with _refusing():
         found = verification.begg_greenes(verification.Verified(*positive), verification.Verified(*negative))
-    _show(
-        shapes.verified(found),
-        verification.VERIFIED_ASSUMPTION,
-        verification.VERIFIED_SOURCE,
-        as_json=as_json,
-    )
+    return _answer(shapes.verified(found), verification.VERIFIED_ASSUMPTION, verification.VERIFIED_SOURCE)
 
 
 @estimate.command()
@@ -523,8 +467,8 @@ def verified(positive: tuple[int, int, int], negative: tuple[int, int, int], as_
 @click.option(
     "--specificity", type=float, required=True, help="Share of other files that a reviewer calls not PHI."
 )
-@JSON
-def prevalence(found: int, sample: int, sensitivity: float, specificity: float, as_json: bool) -> None:
+@answers
+def prevalence(found: int, sample: int, sensitivity: float, specificity: float) -> Answer:
     """Estimate the share of PHI files when reviewers err.
 
     Example: phiscan estimate prevalence --found 23 --sample 150 --sensitivity 0.96 --specificity 0.89 --json
@@ -533,11 +477,8 @@ def prevalence(found: int, sample: int, sensitivity: float, specificity: float, 
         result = verification.rogan_gladen(found, sample, sensitivity, specificity)
     if result.warning:
         print_message(f"phiscan: warning: {result.warning}")
-    _show(
-        shapes.prevalence(result),
-        verification.PREVALENCE_ASSUMPTION,
-        verification.PREVALENCE_SOURCE,
-        as_json=as_json,
+    return _answer(
+        shapes.prevalence(result), verification.PREVALENCE_ASSUMPTION, verification.PREVALENCE_SOURCE
     )
 
 
@@ -550,15 +491,12 @@ def _refusing() -> Iterator[None]:
         raise InputError(str(error)) from None
 
 
-def _show(shape: shapes.Shape, assumption: str, source: str, *, as_json: bool) -> None:
-    whole = with_detectors(shape) | {"assumption": assumption, "source": source}
-    if as_json:
-        print_json(whole)
-    else:
-        click.echo("\n".join(shapes.lines(whole)))
+def _answer(shape: shapes.Shape, assumption: str, source: str) -> Answer:
+    whole = shape | {"assumption": assumption, "source": source}
+    return whole, shapes.lines(whole)
 
 
-def _show_strata(table: Table, by: str, second: shapes.Shape, *, as_json: bool) -> None:
+def _by_stratum(table: Table, by: str) -> shapes.Shape:
     groups: dict[str, list[int]] = defaultdict(list)
     for row, name in enumerate(table.column(by)):
         groups[name].append(row)
@@ -566,19 +504,16 @@ def _show_strata(table: Table, by: str, second: shapes.Shape, *, as_json: bool) 
     with _refusing():
         tables = {name: read_captures(table, detectors, rows) for name, rows in groups.items()}
         found = strata.stratified_total(tables)
-    shape = {
+    return {
         "n_observed": sum(part.n_found for part in tables.values()),
         "strata": [{"name": name} | shapes.total(part) for name, part in found.strata.items()],
         "combined": shapes.total(found.combined),
-        "second_list": second,
     }
-    _show(shape, strata.ASSUMPTION, strata.SOURCE, as_json=as_json)
 
 
 def _plan(given: dict[str, Any]) -> shapes.Shape:
     if given["target"] is None:
-        message = "--plan needs --target"
-        raise click.UsageError(message)
+        raise click.UsageError("--plan needs --target")
     size = elusions.sample_size(
         given["target"], confidence=given["confidence"], population=given["population"]
     )
@@ -591,13 +526,11 @@ def _elusion(given: dict[str, Any]) -> shapes.Shape:
     parts: list[elusions.Stratum] = []
     if given["strata"] is not None:
         if any(value is not None for value in counts):
-            message = "--strata replaces --population, --sample and --found"
-            raise click.UsageError(message)
+            raise click.UsageError("--strata replaces --population, --sample and --found")
         parts = read_strata(given["strata"])
         found = elusions.stratified_elusion(parts, **how)
     elif None in counts:
-        message = "needs --population, --sample and --found, or --strata, or --plan"
-        raise click.UsageError(message)
+        raise click.UsageError("needs --population, --sample and --found, or --strata, or --plan")
     else:
         found = elusions.elusion(*counts, **how)
     positives = given["true_positives"]
@@ -610,8 +543,7 @@ def _elusion(given: dict[str, Any]) -> shapes.Shape:
         shape["strata"] = shapes.strata(parts, tail=elusions.tail_of(given["confidence"]) / len(parts))
     if given["target_recall"] is not None:
         if positives is None or found.upper_sequential is None:
-            message = "--target-recall needs --sequential and --true-positives"
-            raise click.UsageError(message)
+            raise click.UsageError("--target-recall needs --sequential and --true-positives")
         check_share("target_recall", given["target_recall"])
         lower = elusions.recall_lower(positives, found.upper_sequential)
         shape["stop"] = lower is None or lower >= given["target_recall"]

@@ -21,7 +21,7 @@ Shape = dict[str, Any]
 
 def figure(found: Figure) -> Shape:
     """A number with its interval."""
-    return _with_reason({"value": found.value, "ci95": _pair(found.ci95)}, [found.reason])
+    return _fields(found, "value", "ci95")
 
 
 def relative(found: RelativeScreening, *, paired: bool) -> Shape:
@@ -42,29 +42,13 @@ def relative(found: RelativeScreening, *, paired: bool) -> Shape:
 
 def total(found: Total) -> Shape:
     """A total of two lists, or of a stratum."""
-    return _with_reason(
-        {"total": found.total, "missed": found.missed, "se": found.se, "ci95": _pair(found.ci95)},
-        [found.reason],
-    )
+    return _fields(found, "total", "missed", "se", "ci95")
 
 
 def model(fit: ModelFit) -> Shape:
     """One log-linear model."""
-    return _with_reason(
-        {
-            "model": fit.model,
-            "total": fit.total,
-            "missed": fit.missed,
-            "se": fit.se,
-            "ci95": _pair(fit.ci95),
-            "deviance": fit.deviance,
-            "df": fit.df,
-            "aic": fit.aic,
-            "bic": fit.bic,
-            "outcome": fit.outcome,
-        },
-        [fit.reason],
-    )
+    names = ("model", "total", "missed", "se", "ci95", "deviance", "df", "aic", "bic", "outcome")
+    return _fields(fit, *names)
 
 
 def missed(found: MissedFiles) -> Shape:
@@ -77,22 +61,10 @@ def missed(found: MissedFiles) -> Shape:
         "averaged": averaged.total if averaged else None,
         "range": _pair(found.model_range),
         "chao_lower_bound": bound.total,
-        "sample_coverage": _with_reason(
-            {
-                "coverage": coverage.coverage,
-                "total": coverage.total,
-                "independent_total": coverage.independent_total,
-                "one_step_total": coverage.one_step_total,
-            },
-            [coverage.reason],
-        ),
+        "sample_coverage": _fields(coverage, "coverage", "total", "independent_total", "one_step_total"),
     }
     if averaged:
-        shape["averaged_by_aic"] = {
-            "missed": averaged.missed,
-            "se": averaged.se,
-            "ci95": _pair(averaged.ci95),
-        }
+        shape["averaged_by_aic"] = _fields(averaged, "missed", "se", "ci95")
     reasons = [
         found.reason and f"averaged, range: {found.reason}",
         bound.reason and f"chao_lower_bound: {bound.reason}",
@@ -122,13 +94,8 @@ def elusion(found: Elusion, recall: float | None, no_recall: str | None) -> Shap
 def strata(parts: Sequence[Stratum], *, tail: Fraction) -> list[Shape]:
     """The bounds of every stratum, each at its share of the error."""
     return [
-        {
-            "name": part.name,
-            "population": part.population,
-            "sample": part.sample,
-            "found": part.found,
-            "upper_hypergeometric": hypergeometric_upper(part.population, part.sample, part.found, tail),
-        }
+        _fields(part, "name", "population", "sample", "found")
+        | {"upper_hypergeometric": hypergeometric_upper(part.population, part.sample, part.found, tail)}
         for part in parts
     ]
 
@@ -150,43 +117,28 @@ def reviewers(names: Sequence[str], columns: Sequence[Sequence[str | None]]) -> 
 
 
 def _pair_shape(found: Agreement, more: dict[str, Figure]) -> Shape:
-    figures = {
-        "kappa": found.kappa,
-        "positive_agreement": found.positive_agreement,
-        "pabak": found.pabak,
-    } | more
-    shape: Shape = {name: value.value for name, value in figures.items()}
-    shape["ci95"] = {name: _pair(value.ci95) for name, value in figures.items() if value.ci95}
-    shape["n_both"] = found.n_both
-    return _with_reason(
-        shape, [value.reason and f"{name}: {value.reason}" for name, value in figures.items()]
-    )
+    figures = {name: getattr(found, name) for name in ("kappa", "positive_agreement", "pabak")} | more
+    return _figures(figures, always=True) | {"n_both": found.n_both}
+
+
+def _figures(figures: dict[str, Figure], *, always: bool) -> Shape:
+    """Figures by name: values, intervals and reasons; reasons of known values only if ``always``."""
+    shape: Shape = {name: found.value for name, found in figures.items()}
+    shape["ci95"] = {name: _pair(found.ci95) for name, found in figures.items() if found.ci95}
+    told = {name: found.reason for name, found in figures.items() if always or found.value is None}
+    return _with_reason(shape, [reason and f"{name}: {reason}" for name, reason in told.items()])
 
 
 def verified(found: BeggGreenes) -> Shape:
     """Accuracy from verified files, naive and corrected."""
-    return _with_reason(
-        {
-            "naive": _accuracy(found.naive),
-            "corrected": _accuracy(found.corrected),
-            "prevalence": found.prevalence,
-            "missed": found.missed,
-        },
-        [found.reason],
-    )
+    shape = {"naive": _accuracy(found.naive), "corrected": _accuracy(found.corrected)}
+    return shape | _fields(found, "prevalence", "missed")
 
 
 def prevalence(found: Prevalence) -> Shape:
     """A prevalence corrected for imperfect reviewers."""
-    shape: Shape = {
-        "apparent": found.apparent,
-        "prevalence": found.prevalence,
-        "se": found.se,
-        "ci95": _pair(found.ci95),
-    }
-    if found.warning:
-        shape["warning"] = found.warning
-    return _with_reason(shape, [found.reason])
+    shape = _fields(found, "apparent", "prevalence", "se", "ci95")
+    return (shape | {"warning": found.warning}) if found.warning else shape
 
 
 def lines(shape: Shape, prefix: str = "") -> Iterable[str]:
@@ -222,16 +174,14 @@ def _text(value: object) -> str:
 
 def _accuracy(found: Accuracy) -> Shape:
     figures = {"sensitivity": found.sensitivity, "specificity": found.specificity}
-    shape: Shape = {name: value.value for name, value in figures.items()}
-    shape["ci95"] = {name: _pair(value.ci95) for name, value in figures.items() if value.ci95}
-    return _with_reason(
-        shape,
-        [
-            value.reason and f"{name}: {value.reason}"
-            for name, value in figures.items()
-            if value.value is None
-        ],
-    )
+    return _figures(figures, always=False)
+
+
+def _fields(found: Any, *names: str) -> Shape:
+    """The fields of a result, pairs as lists, and the reason if it has one."""
+    shape = {name: getattr(found, name) for name in names}
+    shape = {name: list(value) if isinstance(value, tuple) else value for name, value in shape.items()}
+    return _with_reason(shape, [getattr(found, "reason", None)])
 
 
 def _pair(ends: tuple[float, float] | None) -> list[float] | None:

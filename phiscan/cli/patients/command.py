@@ -13,11 +13,11 @@ from typing import Any
 import click
 
 from phiscan.cli.extract import EXIT_UNREAD, read, reading_workers, source_file
-from phiscan.cli.output import print_json, print_message
+from phiscan.cli.output import Answer, answers, config_of, print_json, print_message
 from phiscan.cli.patients.age import warn_of_age
 from phiscan.cli.queue.command import MAX_SCAN, open_store
 from phiscan.cli.users import _actor
-from phiscan.config import Config, load_config
+from phiscan.config import Config
 from phiscan.errors import InputError
 from phiscan.model import SourceFile, Verdict
 from phiscan.patients import lifecycle
@@ -51,7 +51,7 @@ def risk(ctx: click.Context, files: tuple[str, ...], as_json: bool) -> None:
     diagnoses, drugs or results in such a group. Counts only; the files are read in confined processes. Exit
     status 3: some file could not be read.
     """
-    config = load_config(Path(ctx.obj) if ctx.obj else None)
+    config = config_of(ctx.obj)
     sources = [source_file(name) for name in files]
     n_failed = 0
     with reading_workers(config, sources) as sandbox:
@@ -98,11 +98,9 @@ _ANY = "any"
 @click.option(
     "--by", default="", help="User who makes the request: a desk account, or the system's user name."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@answers
 @click.pass_obj
-def find(
-    obj: str | None, name: str, birth_date: str, number: str, purpose: str, by: str, as_json: bool
-) -> None:
+def find(obj: str | None, name: str, birth_date: str, number: str, purpose: str, by: str) -> Answer:
     """List the files of a person: by name and birth date, or by a number.
 
     Searches the keyed hashes of the last scans, with or without a patient index. User and purpose are
@@ -110,7 +108,7 @@ def find(
     lead's. With - for a value it is prompted for, so that it appears neither in the list of processes nor in
     a shell's history.
     """
-    config = load_config(Path(obj) if obj else None)
+    config = config_of(obj)
     person = Person(_prompted("Name", name), _prompted("Birth date", birth_date), _prompted("Number", number))
     actor = Actor(_actor(by), datetime.now(UTC))
     with open_store(obj) as store:
@@ -123,15 +121,12 @@ def find(
             purpose=purpose,
             actor=actor,
         )
-    if as_json:
-        print_json({"files": [_file_json(one) for one in found]})
-        return
-    for one in found:
-        click.echo(
-            f"{visible(one.path)}  in {visible(one.root)}  first seen {one.first_seen:%Y-%m-%d}, "
-            f"last seen {one.last_seen:%Y-%m-%d}{'' if one.present else ', no longer there'}"
-        )
-    click.echo(f"{len(found):,} files")
+    lines = [
+        f"{visible(one.path)}  in {visible(one.root)}  first seen {one.first_seen:%Y-%m-%d}, "
+        f"last seen {one.last_seen:%Y-%m-%d}{'' if one.present else ', no longer there'}"
+        for one in found
+    ]
+    return {"files": [_file_json(one) for one in found]}, [*lines, f"{len(found):,} files"]
 
 
 @click.command(epilog="Example: phiscan patients affected --decided phi --out list.csv")
@@ -147,15 +142,15 @@ def find(
     "--out", type=click.Path(path_type=Path), required=True, help="CSV to write, opaque numbers only."
 )
 @click.option("--by", default="", help="User who makes the request; default: the system's user name.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@answers
 @click.pass_obj
-def affected(obj: str | None, decided: str, scan_id: int | None, out: Path, by: str, as_json: bool) -> None:
+def affected(obj: str | None, decided: str, scan_id: int | None, out: Path, by: str) -> Answer:
     """Write the opaque numbers of the patients in the files decided, and count them by state or province.
 
     Each patient counts once, however many files or copies contain the patient. Join the numbers with your own
     list: they are its column `number`, or the numbers of its rows.
     """
-    config = load_config(Path(obj) if obj else None)
+    config = config_of(obj)
     settings = load_settings(config)
     index = open_index(settings.folder) if settings.is_built else None
     actor = Actor(_actor(by), datetime.now(UTC))
@@ -166,14 +161,17 @@ def affected(obj: str | None, decided: str, scan_id: int | None, out: Path, by: 
         _write_list(out, found)
         details = {"decided": decided, "scan": scan_id, "patients": len(found.patients)}
         record_event(store.database, "affected", actor=actor, details=details)
-    if as_json:
-        print_json(_affected_json(found))
-        return
-    click.echo(f"{len(found.patients):,} patients in {found.n_files:,} files decided {decided}: {out}")
+    return _affected_json(found), _affected_lines(
+        found, f"decided {decided}: {out}", has_index=index is not None
+    )
+
+
+def _affected_lines(found: Affected, which: str, *, has_index: bool) -> Iterator[str]:
+    yield f"{len(found.patients):,} patients in {found.n_files:,} files {which}"
     for region, n_patients in (found.by_region or {}).items():
         notice = f"   {NOTICE_AT} or more" if n_patients >= NOTICE_AT else ""
-        click.echo(f"  {visible(region):<20}{n_patients:>10,}{notice}")
-    if index is None:
+        yield f"  {visible(region):<20}{n_patients:>10,}{notice}"
+    if not has_index:
         print_message(
             "there is no patient index to compare files with: `phiscan patients build FILE` makes one"
         )
@@ -231,11 +229,9 @@ def _write_list(path: Path, found: Affected) -> None:
         path.write_text(text, encoding="ascii")
         path.chmod(0o600)
     except OSError as error:
-        message = f"{path}: cannot be written: {error.strerror}"
-        raise InputError(message) from None
+        raise InputError(f"{path}: cannot be written: {error.strerror}") from None
 
 
-_json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 _by_option = click.option("--by", default="", help="Who does this; default: the system's name of the user.")
 _map_option = click.option(
     "--map",
@@ -276,7 +272,7 @@ patients.add_command(risk)
 @click.option("--replace", "replace_old", is_flag=True, help="Build anew where there is an index already.")
 @_numbers_option
 @_by_option
-@_json_option
+@answers
 @click.pass_obj
 def build(
     obj: str | None,
@@ -286,8 +282,7 @@ def build(
     replace_old: bool,
     numbers_file: Path | None,
     by: str,
-    as_json: bool,
-) -> None:
+) -> Answer:
     """Build the index from the patient list FILES: CSV, FHIR bulk NDJSON or HL7 ADT messages.
 
     The next scan reads every file again. The opaque number of a patient is the column mapped to `number`,
@@ -301,7 +296,10 @@ def build(
     )
     _write_numbers(numbers_file, numbers.tolist())
     _record(config, "build", actor, manifest)
-    _print_built("built", settings, manifest, as_json=as_json)
+    return _status(settings, manifest), _built_lines("built", settings, manifest)
+
+
+_UPDATED = (("added", "patients added"), ("changed", "changed"), ("removed", "removed"))
 
 
 @patients.command(epilog="Example: phiscan patients update changes.csv --remove deceased.csv")
@@ -310,7 +308,7 @@ def build(
 @_map_option
 @_query_option
 @_by_option
-@_json_option
+@answers
 @click.pass_obj
 def update(
     obj: str | None,
@@ -319,16 +317,14 @@ def update(
     mapping: tuple[str, ...],
     query: str | None,
     by: str,
-    as_json: bool,
-) -> None:
+) -> Answer:
     """Add the patients of FILES to the index, or change those that it has; remove those of --remove.
 
     Patients are identified by the record number, else by the health card number. New and changed files are
     compared with the index as it is then; `phiscan scan --full` compares all files again.
     """
     if not files and not removed:
-        message = "expected FILE..., or --remove FILE"
-        raise InputError(message)
+        raise InputError("expected FILE..., or --remove FILE")
     config, settings = _settings(obj)
     actor = Actor(_actor(by), datetime.now(UTC))
     manifest, counts = lifecycle.update(
@@ -338,28 +334,21 @@ def update(
         n_workers=config.n_workers,
     )
     _record(config, "update", actor, manifest, **counts)
-    if as_json:
-        print_json({**_status(settings, manifest), **counts})
-    else:
-        click.echo(
-            f"{counts['added']:,} patients added, {counts['changed']:,} changed, {counts['removed']:,} "
-            f"removed; the index now has {manifest.n_patients:,}"
-        )
+    done = ", ".join(f"{counts[name]:,} {label}" for name, label in _UPDATED)
+    line = f"{done}; the index now has {manifest.n_patients:,}"
+    return {**_status(settings, manifest), **counts}, [line]
 
 
 @patients.command(epilog="Example: phiscan patients status --json")
-@_json_option
+@answers
 @click.pass_obj
-def status(obj: str | None, as_json: bool) -> None:
+def status(obj: str | None) -> Answer:
     """Print the number of patients in the index, its age, its size, and the id of its key."""
     _, settings = _settings(obj)
     manifest = read_manifest(settings.folder)
     lifecycle.load_hasher(settings, manifest)
-    if as_json:
-        print_json(_status(settings, manifest))
-    else:
-        _print_built("last built", settings, manifest, as_json=False)
     warn_of_age(settings)
+    return _status(settings, manifest), _built_lines("last built", settings, manifest)
 
 
 @patients.command(epilog="Example: phiscan patients rotate patients.csv")
@@ -368,7 +357,7 @@ def status(obj: str | None, as_json: bool) -> None:
 @_query_option
 @_numbers_option
 @_by_option
-@_json_option
+@answers
 @click.pass_obj
 def rotate(
     obj: str | None,
@@ -377,8 +366,7 @@ def rotate(
     query: str | None,
     numbers_file: Path | None,
     by: str,
-    as_json: bool,
-) -> None:
+) -> Answer:
     """Make a new key, and build the index again from the patient list FILES; the old key is destroyed.
 
     The list is needed because the index holds no values. Patients keep their opaque numbers.
@@ -390,7 +378,7 @@ def rotate(
     manifest, numbers = lifecycle.rotate(settings, records, n_workers=config.n_workers)
     _write_numbers(numbers_file, numbers.tolist())
     _record(config, "rotate", actor, manifest, former_key=before)
-    _print_built("built with a new key", settings, manifest, as_json=as_json)
+    return _status(settings, manifest), _built_lines("built with a new key", settings, manifest)
 
 
 @patients.command(epilog="Example: phiscan patients destroy --certificate destroyed.json")
@@ -401,9 +389,9 @@ def rotate(
     help="Write the certificate to this new file as well.",
 )
 @_by_option
-@_json_option
+@answers
 @click.pass_obj
-def destroy(obj: str | None, certificate_file: Path | None, by: str, as_json: bool) -> None:
+def destroy(obj: str | None, certificate_file: Path | None, by: str) -> Answer:
     """Overwrite and remove index and key; print a certificate, and record it in the audit log.
 
     Stored matches keep their opaque numbers. On disks that do not overwrite in place (flash, snapshots), the
@@ -411,8 +399,7 @@ def destroy(obj: str | None, certificate_file: Path | None, by: str, as_json: bo
     """
     config, settings = _settings(obj)
     if certificate_file is not None and certificate_file.exists():
-        message = f"{certificate_file}: is there already; a certificate is never overwritten"
-        raise InputError(message)
+        raise InputError(f"{certificate_file}: is there already; a certificate is never overwritten")
     actor = Actor(_actor(by), datetime.now(UTC))
     destroyed = lifecycle.destroy(settings)
     with _store(config) as store:
@@ -420,17 +407,12 @@ def destroy(obj: str | None, certificate_file: Path | None, by: str, as_json: bo
     certificate = lifecycle.certificate(destroyed, by=actor.name, now=actor.now, event=event)
     if certificate_file is not None:
         _write(certificate_file, json.dumps(certificate, indent=1) + "\n")
-    if as_json:
-        print_json(certificate)
-        return
-    click.echo(
-        f"index {certificate['index']} of {certificate['patients']:,} patients and its key "
-        f"{certificate['key']} are destroyed (event {event})"
-    )
+    index = f"index {certificate['index']} of {certificate['patients']:,} patients"
+    return certificate, [f"{index} and its key {certificate['key']} are destroyed (event {event})"]
 
 
 def _settings(config_path: str | None) -> tuple[Config, PatientSettings]:
-    config = load_config(Path(config_path) if config_path else None)
+    config = config_of(config_path)
     return config, load_settings(config)
 
 
@@ -439,8 +421,7 @@ def _records(
 ) -> Iterator[PatientRecord]:
     mapped = merge_map(settings.mapped, mapping)
     if query is not None and len(files) != 1:
-        message = "--query: expected one FILE, the SQLAlchemy URL of a database"
-        raise InputError(message)
+        raise InputError("--query: expected one FILE, the SQLAlchemy URL of a database")
     for name in files:
         yield from read_records(name, mapped=mapped, day_first=settings.day_first, query=query)
 
@@ -485,17 +466,13 @@ def _status(settings: PatientSettings, manifest: Manifest) -> dict[str, Any]:
     }
 
 
-def _print_built(what: str, settings: PatientSettings, manifest: Manifest, *, as_json: bool) -> None:
-    found = _status(settings, manifest)
-    if as_json:
-        print_json(found)
-        return
-    click.echo(
+def _built_lines(what: str, settings: PatientSettings, manifest: Manifest) -> Iterator[str]:
+    size = f"{_status(settings, manifest)['bytes'] / 1e6:,.1f} MB, key {manifest.key_id}"
+    yield (
         f"index {manifest.index_id} {what} {manifest.built[:10]}: {manifest.n_patients:,} patients, "
-        f"{manifest.n_keys:,} match keys, {found['bytes'] / 1e6:,.1f} MB, key {manifest.key_id}"
+        f"{manifest.n_keys:,} match keys, {size}"
     )
-    for kind, n_keys in sorted(manifest.kinds.items()):
-        click.echo(f"  {kind:<14}{n_keys:>14,}")
+    yield from (f"  {kind:<14}{n_keys:>14,}" for kind, n_keys in sorted(manifest.kinds.items()))
 
 
 def _write_numbers(path: Path | None, numbers: list[int]) -> None:
@@ -510,5 +487,4 @@ def _write(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8")
         path.chmod(0o600)
     except OSError as error:
-        message = f"{path}: cannot be written: {error.strerror}"
-        raise InputError(message) from None
+        raise InputError(f"{path}: cannot be written: {error.strerror}") from None

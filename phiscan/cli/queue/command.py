@@ -6,30 +6,29 @@ import csv
 import json
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
-from phiscan.cli.output import print_json, print_message, unblind_option
-from phiscan.cli.queue.desk import DESK_COMMANDS
+from phiscan.cli.output import Answer, answers, config_of, print_json, print_message, unblind_option
 from phiscan.cli.queue.explain import (
     ITEM_FIELDS,
     detail_json,
     explain,
-    print_items,
+    item_lines,
 )
-from phiscan.config import Config, load_config
+from phiscan.config import Config
 from phiscan.errors import InputError
 from phiscan.model import EntityType, FileResult, Outcome, Referral, Verdict
 from phiscan.monitoring import cef, ocsf
 from phiscan.review.store import FileRecord, Store
 from phiscan.review.worklist.model import WorkFilter
 from phiscan.review.worklist.record_json import cell, record_json
-from phiscan.visible import visible
+from phiscan.visible import safe_cell, visible
 
 # Labels of a truth file; only the first one means PHI.
 LABELS = {
@@ -123,13 +122,11 @@ def _lines(name: str) -> Iterator[str]:
     try:
         data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
     except OSError as error:
-        message = f"{name}: cannot be read: {error.strerror}"
-        raise InputError(message) from None
+        raise InputError(f"{name}: cannot be read: {error.strerror}") from None
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        message = f"{name}: byte {error.start}: expected UTF-8"
-        raise InputError(message) from None
+        raise InputError(f"{name}: byte {error.start}: expected UTF-8") from None
     yield from text.split("\n")
 
 
@@ -139,20 +136,17 @@ def _parse(where: str, line: str) -> FileVerdict:
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
-        message = f"{where}: expected a JSON object"
-        raise InputError(message)
+        raise InputError(f"{where}: expected a JSON object")
     path = value.get("path")
     if not isinstance(path, str) or not path:
-        message = f"{where}: field path: expected the path of a file"
-        raise InputError(message)
+        raise InputError(f"{where}: field path: expected the path of a file")
     field, known = ("verdict", _VERDICTS) if value.get("verdict") is not None else ("label", LABELS)
     return FileVerdict(where, path, _lookup(where, field, known, value.get(field)))
 
 
 def _lookup(where: str, field: str, known: Mapping[str, Verdict], value: Any) -> Verdict:
     if not isinstance(value, str) or value not in known:
-        message = f"{where}: field {field}: expected one of {', '.join(known)}"
-        raise InputError(message)
+        raise InputError(f"{where}: field {field}: expected one of {', '.join(known)}")
     return known[value]
 
 
@@ -176,11 +170,6 @@ def row_json(row: FileRecord) -> dict[str, Any]:
     }
 
 
-def _print_json_lines(rows: Iterable[FileRecord]) -> None:
-    for row in rows:
-        print_json(row_json(row))
-
-
 def _print_csv(rows: Iterable[FileRecord]) -> None:
     writer = csv.writer(sys.stdout, lineterminator="\n")
     columns = [name for field in _FIELDS for name in (DETECTORS if field == "detectors" else (field,))]
@@ -192,49 +181,18 @@ def _print_csv(rows: Iterable[FileRecord]) -> None:
         writer.writerow([cell(values[name]) for name in columns])
 
 
-def _print_ocsf(rows: Iterable[FileRecord]) -> None:
+def print_events(rows: Iterable[FileRecord], form: str) -> None:
+    """Print the events (``ocsf`` or ``cef``) of files that were referred."""
     now = datetime.now(UTC)
     for row in rows:
-        print_json(ocsf.finding_event(row, now))
+        if form == "cef":
+            click.echo(cef.finding_line(row, now))
+        else:
+            print_json(ocsf.finding_event(row, now))
 
 
-def _print_cef(rows: Iterable[FileRecord]) -> None:
-    now = datetime.now(UTC)
-    for row in rows:
-        click.echo(cef.finding_line(row, now))
-
-
-FORMATS: dict[str, Callable[[Iterable[FileRecord]], None]] = {
-    "json": _print_json_lines,
-    "csv": _print_csv,
-    "ocsf": _print_ocsf,
-    "cef": _print_cef,
-}
+FORMATS = ("cef", "csv", "json", "ocsf")
 EVENTS = frozenset({"ocsf", "cef"})  # only findings of referred files
-
-
-F = TypeVar("F", bound=Callable[..., object])
-
-_OPTIONS = (
-    click.option("--folder", default="", help="Only below this folder of a root."),
-    click.option("--format", "media_type", default="", help="Only files of this type, as text/plain."),
-    click.option(
-        "--type",
-        "entity_type",
-        type=click.Choice([kind.value for kind in EntityType]),
-        help="Only files in which this type of identifier was found.",
-    ),
-    click.option("--owner", default="", help="Only files of this owner, by name or number."),
-    click.option("--assignee", help='Only files that this person shall decide; "" = nobody.'),
-    click.option("--text", default="", help="Only files with this text anywhere in the path."),
-)
-
-
-def filter_options(function: F) -> F:
-    """Add the filter options to a command."""
-    for option in reversed(_OPTIONS):
-        function = option(function)
-    return function
 
 
 def read_filter(given: Mapping[str, str | None]) -> WorkFilter | None:
@@ -268,7 +226,7 @@ _scan_option = click.option(
 
 def open_store(config_path: str | None) -> Store:
     """Open the configured review store; it must exist."""
-    config = load_config(Path(config_path) if config_path else None)
+    config = config_of(config_path)
     return Store.open(config.database_url, audit_key=config.audit_key_file, hash_key=config.key_file)
 
 
@@ -301,9 +259,19 @@ def queue() -> None:
     show_default=True,
     help="What comes first: the greatest risk, or the most probable PHI.",
 )
-@filter_options
+@click.option("--folder", default="", help="Only below this folder of a root.")
+@click.option("--format", "media_type", default="", help="Only files of this type, as text/plain.")
+@click.option(
+    "--type",
+    "entity_type",
+    type=click.Choice([kind.value for kind in EntityType]),
+    help="Only files in which this type of identifier was found.",
+)
+@click.option("--owner", default="", help="Only files of this owner, by name or number.")
+@click.option("--assignee", help='Only files that this person shall decide; "" = nobody.')
+@click.option("--text", default="", help="Only files with this text anywhere in the path.")
 @_scan_option
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@answers
 @click.pass_obj
 def list_items(
     obj: str | None,
@@ -314,9 +282,8 @@ def list_items(
     second_look: bool,
     order: str,
     scan_id: int | None,
-    as_json: bool,
     **filters: Any,
-) -> None:
+) -> Answer:
     """List the referred files, highest risk first.
 
     Risk is the number of people at risk times the kinds of identifiers times who may read the file times the
@@ -340,11 +307,9 @@ def list_items(
         )
         n_open = store.queue_size(scan_id, verdicts=[None], conceal=True, second_look=second_look)
         is_scanned = bool(items) or bool(store.scans())
-    if as_json:
-        shown = [record_json(item, ITEM_FIELDS) for item in items]
-        print_json({"n": n_all, "undecided": n_open, "offset": offset, "items": shown})
-        return
-    print_items(items, n_all=n_all, n_open=n_open, offset=offset, is_scanned=is_scanned)
+    shown = [record_json(item, ITEM_FIELDS) for item in items]
+    lines = item_lines(items, n_all=n_all, n_open=n_open, offset=offset, is_scanned=is_scanned)
+    return {"n": n_all, "undecided": n_open, "offset": offset, "items": shown}, lines
 
 
 def read_again(record: FileRecord, store: Store, config: Config) -> FileRecord:
@@ -373,9 +338,9 @@ def read_again(record: FileRecord, store: Store, config: Config) -> FileRecord:
 )
 @unblind_option
 @click.option("--again", is_flag=True, help="Read a file that was not referred again, and search all of it.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, with every finding.")
+@answers
 @click.pass_obj
-def show(obj: str | None, file: str, limit: int, unblind: str | None, again: bool, as_json: bool) -> None:
+def show(obj: str | None, file: str, limit: int, unblind: str | None, again: bool) -> Answer:
     """Explain why FILE (a path or its number in the list) was referred, or why not.
 
     Shows the identifiers and health terms with their locations, the result of equation 4, and the
@@ -384,7 +349,7 @@ def show(obj: str | None, file: str, limit: int, unblind: str | None, again: boo
     A file that awaits a blind verdict is shown as at the desk: one of the random sample without its
     findings, one that awaits a second verdict without the first.
     """
-    config = load_config(Path(obj) if obj else None)
+    config = config_of(obj)
     with open_store(obj) as store:
         number = store.find(file)
         if unblind is not None:
@@ -392,11 +357,7 @@ def show(obj: str | None, file: str, limit: int, unblind: str | None, again: boo
         detail = store.item(number, conceal=unblind is None)
         if again and not detail.blind and detail.referral not in {None, Referral.REFERRED}:
             detail = read_again(detail, store, config)
-    if as_json:
-        print_json(detail_json(detail))
-        return
-    for line in explain(detail, limit=limit, missed_file_cost=config.missed_file_cost):
-        click.echo(line)
+    return detail_json(detail), explain(detail, limit=limit, missed_file_cost=config.missed_file_cost)
 
 
 @queue.command(epilog='Example: phiscan queue decide 17 21 --verdict phi --reviewer "A. Officer"')
@@ -419,7 +380,7 @@ def show(obj: str | None, file: str, limit: int, unblind: str | None, again: boo
 @click.option("--reason", default="", help="Why, in a few words. Write no patient's data here.")
 @click.option("--note", default="", help="Free text. Write no patient's data here.")
 @_scan_option
-@click.option("--json", "as_json", is_flag=True, help="Print the counts as one JSON object.")
+@answers
 @click.pass_obj
 def decide(
     obj: str | None,
@@ -432,8 +393,7 @@ def decide(
     reason: str,
     note: str,
     scan_id: int | None,
-    as_json: bool,
-) -> None:
+) -> Answer:
     """Record verdicts on FILES (paths or numbers), or on many files from a file of verdicts.
 
     A decision is appended, never changed; a later one replaces it. It applies to the content that was
@@ -448,11 +408,9 @@ def decide(
     desk by the same reviewer.
     """
     if opened and by_name:
-        message = "--opened, --by-name: expected at most one of them"
-        raise InputError(message)
+        raise InputError("--opened, --by-name: expected at most one of them")
     if bool(files) == bool(verdict_file) or bool(files) != bool(verdict):
-        message = "expected either FILE... with --verdict, or --from FILE"
-        raise InputError(message)
+        raise InputError("expected either FILE... with --verdict, or --from FILE")
     now = datetime.now(UTC)
     counts: Mapping[str, int] = {}
     wanted: list[tuple[int, Verdict]] = []
@@ -470,13 +428,9 @@ def decide(
         if verdict:
             _warn_of_unlisted(store, [number for number, _ in wanted])
         n_open = store.queue_size(scan_id, verdicts=[None], conceal=True)
-    if as_json:
-        print_json({"decided": made, **counts, "undecided": n_open})
-        return
-    click.echo(f"{made:,} decided by {reviewer}; {n_open:,} in the queue still undecided")
-    for what, n_files in counts.items():
-        if n_files:
-            click.echo(f"{n_files:,} {what.replace('_', ' ')}: left alone")
+    left_alone = [f"{n:,} {what.replace('_', ' ')}: left alone" for what, n in counts.items() if n]
+    line = f"{made:,} decided by {reviewer}; {n_open:,} in the queue still undecided"
+    return {"decided": made, **counts, "undecided": n_open}, [line, *left_alone]
 
 
 def _warn_of_unlisted(store: Store, numbers: list[int]) -> None:
@@ -490,17 +444,15 @@ def _warn_of_unlisted(store: Store, numbers: list[int]) -> None:
 @click.argument("files", nargs=-1, required=True)
 @click.option("--to", "assignee", required=True, help='Who shall decide; "" = nobody any more.')
 @click.option("--by", required=True, help="User who assigns; recorded in the audit log.")
-@click.option("--json", "as_json", is_flag=True, help="Print the count as one JSON object.")
+@answers
 @click.pass_obj
-def assign(obj: str | None, files: tuple[str, ...], assignee: str, by: str, as_json: bool) -> None:
+def assign(obj: str | None, files: tuple[str, ...], assignee: str, by: str) -> Answer:
     """Assign FILES (paths or numbers) to a reviewer."""
     with open_store(obj) as store:
         numbers = list(dict.fromkeys(store.find(file) for file in files))
         store.assign_all(numbers, assignee, by=by, now=datetime.now(UTC))
-    if as_json:
-        print_json({"assigned": len(numbers), "to": assignee})
-    else:
-        click.echo(f"{len(numbers):,} assigned to {assignee or 'nobody'}")
+    line = f"{len(numbers):,} assigned to {assignee or 'nobody'}"
+    return {"assigned": len(numbers), "to": assignee}, [line]
 
 
 @queue.command(epilog="Example: phiscan queue export --json --all > files.jsonl")
@@ -508,7 +460,7 @@ def assign(obj: str | None, files: tuple[str, ...], assignee: str, by: str, as_j
 @click.option(
     "--format",
     "output_format",
-    type=click.Choice(sorted(FORMATS)),
+    type=click.Choice(FORMATS),
     default="json",
     show_default=True,
     help="One JSON object per line, CSV, or events for a SIEM (OCSF, CEF).",
@@ -542,8 +494,141 @@ def export(
             store.present_rows(conceal=conceal) if scan_id is None else store.rows(scan_id, conceal=conceal)
         )
         wanted = (row for row in rows if everything or row.referral is Referral.REFERRED)
-        FORMATS["json" if as_json else output_format](wanted)
+        if as_json or output_format == "json":
+            for row in wanted:
+                print_json(row_json(row))
+        elif output_format == "csv":
+            _print_csv(wanted)
+        else:
+            print_events(wanted, output_format)
 
 
-for _command in DESK_COMMANDS:
-    queue.add_command(_command)
+@queue.command(epilog='Example: phiscan queue undo 17 --reviewer "A. Officer"')
+@click.argument("files", nargs=-1, required=True)
+@click.option("--reviewer", required=True, help="Whose verdict is undone, and who undoes it.")
+@answers
+@click.pass_obj
+def undo(obj: str | None, files: tuple[str, ...], reviewer: str) -> Answer:
+    """Undo your last verdict on FILES (paths or numbers); the verdict before it applies again.
+
+    Nothing is removed: the undo is added to the record and the log.
+    """
+    now = datetime.now(UTC)
+    with open_store(obj) as store:
+        numbers = list(dict.fromkeys(store.find(file) for file in files))
+        for number in numbers:
+            store.desk.undo(number, by=reviewer.strip(), now=now)
+    return {"undone": len(numbers)}, [f"{len(numbers):,} undone by {visible(reviewer)}"]
+
+
+@queue.command(epilog="Example: phiscan queue gold > gold.jsonl; phiscan queue gold --system > system.jsonl")
+@click.option("--system", "of_system", is_flag=True, help="What phiscan had found in the same files instead.")
+@click.option("--topics", is_flag=True, help="Topics instead of spans: a CSV for `phiscan score hierarchy`.")
+@click.pass_obj
+def gold(obj: str | None, of_system: bool, topics: bool) -> None:
+    """Write the corrections of reviewers for `phiscan score`: positions and types only, never text.
+
+    Spans: one JSON line per file whose spans were all checked; the id is the number of the file. Only
+    the instance scores can be computed from it, because tokens need the text.
+    """
+    with open_store(obj) as store:
+        if topics:
+            writer = csv.writer(sys.stdout, lineterminator="\n")
+            writer.writerow(("document", "label"))
+            for about in store.desk.topic_gold():
+                labels = about.concepts if of_system else about.labels
+                writer.writerows((about.file_id, safe_cell(label)) for label in labels)
+            return
+        for one in store.desk.gold():
+            spans = one.system if of_system else one.gold
+            click.echo(json.dumps({"id": str(one.file_id), "spans": [list(span) for span in spans]}))
+
+
+@queue.command(epilog='Example: phiscan queue draw --queued 100 --unreferred 240 --by "A. Lead"')
+@click.option("--queued", type=click.IntRange(min=0), required=True, help="So many of the undecided files.")
+@click.option(
+    "--unreferred", type=click.IntRange(min=0), required=True, help="So many of those not referred."
+)
+@click.option("--by", required=True, help="User who draws the sample; recorded in the audit log.")
+@answers
+@click.pass_obj
+def draw(obj: str | None, queued: int, unreferred: int, by: str) -> Answer:
+    """Draw files at random to be judged blind, mixed into the list of the desk.
+
+    The desk does not show which of the blind items were referred. A draw replaces the previous one. Desk and
+    report bound by it what is left and what was missed. Only `--json` shows its seed: keep it from reviewers.
+    """
+    with open_store(obj) as store:
+        made = store.desk.draw_sample(n_queued=queued, n_unreferred=unreferred, by=by, now=datetime.now(UTC))
+    return {**asdict(made), "drawn": made.drawn.isoformat()}, (
+        f"{made.n_sampled_queued:,} of {made.n_queued:,} undecided files drawn,",
+        f"{made.n_sampled_unreferred:,} of {made.n_unreferred:,} files that were not referred",
+    )
+
+
+@queue.command(epilog="Example: phiscan queue left --target-recall 0.95")
+@click.option(
+    "--target-recall",
+    type=click.FloatRange(0, 1),
+    default=0.95,
+    show_default=True,
+    help="Share of the PHI in the list that must be found before it is safe to stop.",
+)
+@click.option(
+    "--target-rate",
+    type=click.FloatRange(0, 1),
+    default=0.01,
+    show_default=True,
+    help="Share of the undecided rest that may be PHI then.",
+)
+@answers
+@click.pass_obj
+def left(obj: str | None, target_recall: float, target_rate: float) -> Answer:
+    """Estimate the PHI left in the list and missed in the rest, and whether it is safe to stop.
+
+    Both are of the files that are present now. A file that no random sample covers counts as PHI in the
+    bound, and an open dispute, an unsure verdict or an unread file keeps the answer from being yes.
+    """
+    return safe_to_stop(obj, target_recall=target_recall, target_rate=target_rate)
+
+
+def safe_to_stop(config_path: str | None, **targets: float) -> Answer:
+    """Return the answer of ``phiscan queue left``."""
+    from phiscan.metrics.remaining import remaining  # noqa: PLC0415 (imports scipy: a third of a second)
+
+    with open_store(config_path) as store:
+        rest = remaining(store.desk.left(), **targets)
+    return asdict(rest), (
+        f"{rest.undecided:,} undecided, {rest.found:,} found to be PHI. {rest.why}",
+        *(
+            bound.words + (f" No number is expected: {bound.reason}." if bound.reason else "")
+            for bound in (rest.left_in_list, rest.missed_in_rest)
+        ),
+    )
+
+
+@queue.command(epilog='Example: phiscan queue policy --second-review 0.1 --hide-limit 20 --by "A. Lead"')
+@click.option(
+    "--second-review", type=click.FloatRange(0, 1), help="Share of verdicts that go blind to another."
+)
+@click.option("--hide-limit", type=click.IntRange(min=0), help="Suppressions that hide more need a lead.")
+@click.option("--by", default="", help="User who records this; recorded in the audit log.")
+@answers
+@click.pass_obj
+def policy(obj: str | None, second_review: float | None, hide_limit: int | None, by: str) -> Answer:
+    """Show the review policy, or change it."""
+    with open_store(obj) as store:
+        policy = store.desk.policy()
+        if second_review is not None or hide_limit is not None:
+            if not by.strip():
+                raise InputError("expected --by with the name of the user")
+            policy = store.desk.set_policy(
+                second_review=policy.second_review if second_review is None else second_review,
+                hide_limit=policy.hide_limit if hide_limit is None else hide_limit,
+                by=by,
+                now=datetime.now(UTC),
+            )
+    return {"second_review": policy.second_review, "hide_limit": policy.hide_limit}, (
+        f"{policy.second_review:.0%} of the verdicts go blind to a second person",
+        f"a suppression that hides more than {policy.hide_limit:,} items needs a lead's approval",
+    )

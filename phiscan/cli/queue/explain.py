@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-import click
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -26,27 +25,18 @@ _MIN_WIDTH = 60  # of a terminal; on narrower ones numbers would be truncated
 _NO_TERMINAL_WIDTH = 10_000  # one line per file for grep and other programs
 
 
-def print_items(
+def item_lines(
     items: Sequence[FileRecord], *, n_all: int, n_open: int, offset: int, is_scanned: bool = True
-) -> None:
-    """Print the items, and the number of further ones."""
+) -> list[str]:
+    """Return the items as the lines of a table, and the number of further ones."""
     if not items:
         if not is_scanned:
-            click.echo("Nothing to decide: no scan yet; `phiscan scan FOLDER` fills the queue.")
-            return
-        click.echo("Nothing to show." if offset or n_open else "Nothing to decide.")
-        return
+            return ["Nothing to decide: no scan yet; `phiscan scan FOLDER` fills the queue."]
+        return ["Nothing to show." if offset or n_open else "Nothing to decide."]
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading, right in (
-        ("no.", True),
-        ("risk", True),
-        ("people", True),
-        ("P(PHI)", True),
-        ("health", True),
-        ("verdict", False),
-        ("file", False),
-        ("identifiers", False),
-    ):
+    right_aligned = ("no.", "risk", "people", "P(PHI)", "health")
+    for heading in (*right_aligned, "verdict", "file", "identifiers"):
+        right = heading in right_aligned
         table.add_column(heading, justify="right" if right else "left", overflow="fold", no_wrap=right)
     for item in items:
         table.add_row(
@@ -59,23 +49,17 @@ def print_items(
             Text(visible(item.path)),  # as text: [bold] in a file name is not markup
             ", ".join(kinds_of(item.vector)),
         )
-    _print_table(table)
-    click.echo(
-        f"\n{offset + 1:,} to {offset + len(items):,} of {n_all:,}; {n_open:,} undecided. "
-        "`phiscan queue show NO` shows why a file is here."
-    )
+    shown = f"{offset + 1:,} to {offset + len(items):,} of {n_all:,}; {n_open:,} undecided"
+    return [*_table_lines(table), "", f"{shown}. `phiscan queue show NO` shows why a file is here."]
 
 
-def _print_table(table: Table) -> None:
-    if sys.stdout.isatty():
-        width = max(_MIN_WIDTH, shutil.get_terminal_size().columns)
-        Console(width=width, highlight=False).print(table)
-        return
-    console = Console(file=io.StringIO(), width=_NO_TERMINAL_WIDTH, highlight=False)
+def _table_lines(table: Table) -> list[str]:
+    is_terminal = sys.stdout.isatty()
+    width = max(_MIN_WIDTH, shutil.get_terminal_size().columns) if is_terminal else _NO_TERMINAL_WIDTH
+    console = Console(file=io.StringIO(), width=width, highlight=False, force_terminal=is_terminal)
     with console.capture() as captured:
         console.print(table)
-    for line in captured.get().splitlines():
-        click.echo(line.rstrip())
+    return [line.rstrip() for line in captured.get().splitlines()]
 
 
 ITEM_FIELDS = (

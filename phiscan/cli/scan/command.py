@@ -12,15 +12,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from pathlib import Path
 
 import click
 
-from phiscan.cli.output import log, print_json, print_message
+from phiscan.cli.output import config_of, log, print_json, print_message
 from phiscan.cli.patients.age import warn_of_age
 from phiscan.cli.scan.lock import lock_roots
 from phiscan.cli.scan.output import FORMATS
-from phiscan.config import MAX_WORKERS, Config, load_config, take_table
+from phiscan.config import MAX_WORKERS, Config, take_table
 from phiscan.crawl import IgnoreRules, check_roots, is_remote, load_ignore
 from phiscan.errors import ClusterError, ConfigError, InputError, StoreError
 from phiscan.monitoring.notices import Notices, counts_of, read_notices
@@ -57,12 +56,11 @@ def check_root(*, allowed: bool) -> None:
             "phiscan: started as root, and workers stay root, kept in by Landlock; better run it as a user"
         )
         return
-    message = (
+    raise ConfigError(
         "started as root, and workers could open what root can: there is no Landlock here "
         f"({layers['landlock'].detail}), and {layers['user'].detail}; "
         "run it as another user, or say --allow-root"
     )
-    raise ConfigError(message)
 
 
 PLAIN_EVERY_S = 15.0
@@ -270,19 +268,15 @@ def load_settings_of(
     """
     for option, value in (("--max-files-per-s", max_files_per_s), ("--max-mb-per-s", max_mb_per_s)):
         if value is not None and not math.isfinite(value):
-            message = f"{option}: expected a number above 0, got {value}"
-            raise InputError(message)
+            raise InputError(f"{option}: expected a number above 0, got {value}")
     table = take_table(config, "pace", RateLimitTable)
     for name in ("max_files_per_s", "max_mb_per_s"):
         if not 0 <= getattr(table, name) < math.inf:
-            message = f"{config.source}: pace.{name}: expected a number of 0 (no limit) or more"
-            raise ConfigError(message)
+            raise ConfigError(f"{config.source}: pace.{name}: expected a number of 0 (no limit) or more")
     if not 0 <= table.nice <= MAX_NICE:
-        message = f"{config.source}: pace.nice: expected 0 to {MAX_NICE}"
-        raise ConfigError(message)
+        raise ConfigError(f"{config.source}: pace.nice: expected 0 to {MAX_NICE}")
     if table.ionice not in {"", *IO_CLASSES}:
-        message = f"{config.source}: pace.ionice: expected one of {', '.join(IO_CLASSES)}"
-        raise ConfigError(message)
+        raise ConfigError(f"{config.source}: pace.ionice: expected one of {', '.join(IO_CLASSES)}")
     n_files = max_files_per_s or table.max_files_per_s
     n_mb = max_mb_per_s or table.max_mb_per_s
     return LoadSettings(
@@ -295,13 +289,11 @@ def load_settings_of(
 def _set_io_class(name: str) -> None:
     number = _IOPRIO_SET.get(platform.machine())
     if number is None:
-        message = f"ionice: not known how on this machine ({platform.machine()})"
-        raise ConfigError(message)
+        raise ConfigError(f"ionice: not known how on this machine ({platform.machine()})")
     io_class, level = _IO_PRIORITIES[name]
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.syscall(number, _IOPRIO_WHO_PROCESS, 0, io_class << _IO_CLASS_SHIFT | level):
-        message = f"ionice: {os.strerror(ctypes.get_errno())}"
-        raise ConfigError(message)
+        raise ConfigError(f"ionice: {os.strerror(ctypes.get_errno())}")
 
 
 EXIT_REFERRED = 1
@@ -450,7 +442,7 @@ def scan(
 
 def _config(ctx: click.Context, workers: int | None, *, everything: bool) -> Config:
     """Load the configuration, overridden by the options of the command line."""
-    config = load_config(Path(ctx.obj) if ctx.obj else None)
+    config = config_of(ctx.obj)
     if workers is not None:
         config = config.with_workers(workers)
     return config.searching_everything() if everything else config
@@ -475,11 +467,10 @@ def _open_store(config: Config) -> Store:
     if not config.key_file.exists():
         if store.scans():
             store.close()
-            message = (
+            raise ConfigError(
                 f"{config.key_file}: the key is gone, but the database holds hashes made with it; "
                 "bring it back, or begin a new database"
             )
-            raise ConfigError(message)
         create_key(config.key_file)
     return store
 
@@ -517,10 +508,9 @@ def _workers(
     try:
         from phiscan import cluster  # noqa: PLC0415 (the extra may not be installed)
     except ModuleNotFoundError as error:
-        message = (
+        raise ConfigError(
             f"--cluster needs the extra `cluster` (pip install 'phiscan[cluster]'): no module {error.name}"
-        )
-        raise ConfigError(message) from None
+        ) from None
     config = config.with_learned(learned_version(store))
     return cluster.open_cluster(config, address, folders, largest_batch=pace.largest_batch)
 

@@ -15,7 +15,7 @@ import click
 from phiscan import __version__
 from phiscan.cli.output import print_json, print_message
 from phiscan.metrics.cascade import CascadeLoss, Missed, cascade_loss
-from phiscan.metrics.verdict_pairs import verdict_dependence
+from phiscan.metrics.independence import verdict_dependence
 from phiscan.model import Outcome, Referral
 from phiscan.patients.affected import canary_files, scan_matches
 from phiscan.pipeline.ocr_pass import OcrCounts

@@ -56,21 +56,17 @@ def capture_table(histories: Sequence[Sequence[int]], counts: Sequence[int]) -> 
     """
     n_lists = len(histories[0]) if histories else 0
     if not 2 <= n_lists <= MAX_LISTS:  # noqa: PLR2004 (one list has no overlap)
-        message = f"lists: expected from 2 to {MAX_LISTS}, got {n_lists}"
-        raise ValueError(message)
+        raise ValueError(f"lists: expected from 2 to {MAX_LISTS}, got {n_lists}")
     table = [0] * (1 << n_lists)
     seen = set()
     for history, count in zip(histories, counts, strict=True):
         if len(history) != n_lists or any(value not in {0, 1} for value in history):
-            message = f"history: expected {n_lists} values 0 or 1, got {tuple(history)}"
-            raise ValueError(message)
+            raise ValueError(f"history: expected {n_lists} values 0 or 1, got {tuple(history)}")
         index = sum(value << position for position, value in enumerate(history))
         if index == 0:
-            message = "history: the all-zero history is the one to be estimated; leave it out"
-            raise ValueError(message)
+            raise ValueError("history: the all-zero history is the one to be estimated; leave it out")
         if index in seen:
-            message = f"history: {tuple(history)} is given twice"
-            raise ValueError(message)
+            raise ValueError(f"history: {tuple(history)} is given twice")
         seen.add(index)
         check_count("count", count)
         table[index] = count

@@ -12,7 +12,7 @@ Source: Cormack (1992), Biometrics 48:567.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -134,8 +134,8 @@ def _search(
         log_missed[active] += step
         part = _select(models, active)
         seen = _profile_at(part, log_missed[active], profile.beta + profile.sensitivity * step[:, None])
-        for name in ("beta", "sensitivity", "change", "gain", "value", "slope", "curvature"):
-            getattr(last, name)[active] = getattr(seen, name)
+        for one in fields(seen):
+            getattr(last, one.name)[active] = getattr(seen, one.name)
         length[active] = np.where(known, np.abs(step), np.inf)
         active = active[(length[active] > tolerance) | (seen.change > _SETTLED)]
         if len(active) == 0:
@@ -195,15 +195,7 @@ def _profile_at(models: Completed, log_missed: Floats, beta: Floats) -> _Profile
 
 
 def _part(profile: _Profile, chosen: Indexes) -> _Profile:
-    return _Profile(
-        profile.beta[chosen],
-        profile.sensitivity[chosen],
-        profile.change[chosen],
-        profile.gain[chosen],
-        profile.value[chosen],
-        profile.slope[chosen],
-        profile.curvature[chosen],
-    )
+    return _Profile(*(getattr(profile, one.name)[chosen] for one in fields(profile)))
 
 
 def _select(models: Completed, chosen: Indexes) -> Completed:

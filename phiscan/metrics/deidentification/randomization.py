@@ -12,8 +12,8 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from phiscan.metrics.deidentification.span_tokens import TokenCounts
 from phiscan.metrics.deidentification.spans import InstanceCounts
+from phiscan.metrics.rates import OverlapCounts
 
 Floats = npt.NDArray[np.float64]
 
@@ -56,11 +56,9 @@ def randomization_test(
     1.0
     """
     if shuffles < 1:
-        message = f"expected at least 1 shuffle, got {shuffles}"
-        raise ValueError(message)
+        raise ValueError(f"expected at least 1 shuffle, got {shuffles}")
     if [counts.n_gold for counts in first] != [counts.n_gold for counts in second]:
-        message = "expected two systems scored on the same records of one gold standard"
-        raise ValueError(message)
+        raise ValueError("expected two systems scored on the same records of one gold standard")
     n_gold = sum(counts.n_gold for counts in first)
     # Columns: correct and system spans of the one, then of the other. The sum of both is what stays.
     one = np.array([(counts.correct, counts.n_system) for counts in first], dtype=float).reshape(-1, 2)
@@ -95,7 +93,7 @@ def randomization_test(
 
 
 def token_randomization_test(
-    first: Sequence[TokenCounts], second: Sequence[TokenCounts], *, shuffles: int = 9_999, seed: int = 0
+    first: Sequence[OverlapCounts], second: Sequence[OverlapCounts], *, shuffles: int = 9_999, seed: int = 0
 ) -> dict[str, Difference]:
     """Test the differences of two systems in token scores, with records as units, as for instances.
 
@@ -109,21 +107,14 @@ def token_randomization_test(
     return randomization_test(*as_instances, shuffles=shuffles, seed=seed)
 
 
-def _precision(correct: Floats, marked: Floats, n_gold: int) -> tuple[Floats, Floats]:
-    del n_gold
-    return correct, marked
+# Each measure as a fraction of whole numbers, so that ties can be decided exactly: a factor of the correct
+# ones above; of the marked ones and of the gold ones below.
+_FRACTIONS = {"precision": (1, 1, 0), "recall": (1, 0, 1), "f1": (2, 1, 1)}
 
 
-def _recall(correct: Floats, marked: Floats, n_gold: int) -> tuple[Floats, Floats]:
-    return correct, np.full_like(marked, n_gold)
-
-
-def _f1(correct: Floats, marked: Floats, n_gold: int) -> tuple[Floats, Floats]:
-    return 2 * correct, marked + n_gold
-
-
-# Each measure as numerator and denominator: whole numbers, so that ties can be decided exactly.
-_FRACTIONS = {"precision": _precision, "recall": _recall, "f1": _f1}
+def _fraction(name: str, correct: Floats, marked: Floats, n_gold: int) -> tuple[Floats, Floats]:
+    of_correct, of_marked, of_gold = _FRACTIONS[name]
+    return of_correct * correct, of_marked * marked + of_gold * n_gold
 
 
 def _ratio(numerator: Floats, denominator: Floats) -> Floats:
@@ -131,10 +122,9 @@ def _ratio(numerator: Floats, denominator: Floats) -> Floats:
 
 
 def _count_at_least(name: str, pseudo: Floats, both: Floats, n_gold: int, target: Fraction) -> int:
-    measure = _FRACTIONS[name]
     difference = np.abs(
-        _ratio(*measure(pseudo[:, 0], pseudo[:, 1], n_gold))
-        - _ratio(*measure(both[0] - pseudo[:, 0], both[1] - pseudo[:, 1], n_gold))
+        _ratio(*_fraction(name, pseudo[:, 0], pseudo[:, 1], n_gold))
+        - _ratio(*_fraction(name, both[0] - pseudo[:, 0], both[1] - pseudo[:, 1], n_gold))
     )
     reference = float(target)
     n_above = int((difference > reference + _CLOSE).sum())
@@ -148,9 +138,8 @@ def _count_at_least(name: str, pseudo: Floats, both: Floats, n_gold: int, target
 
 
 def _exact(name: str, row: Floats, both: Floats, n_gold: int) -> Fraction:
-    measure = _FRACTIONS[name]
     values = []
     for correct, marked in (row, both - row):
-        above, below = measure(np.array([correct]), np.array([marked]), n_gold)
+        above, below = _fraction(name, np.array([correct]), np.array([marked]), n_gold)
         values.append(Fraction(int(above[0]), int(below[0])) if below[0] else Fraction(0))
     return values[0] - values[1]

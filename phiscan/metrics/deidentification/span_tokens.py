@@ -9,30 +9,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from phiscan.metrics.deidentification.spans import AnnotatedText, LabelledSpan
-from phiscan.metrics.rates import Rates, rates
+from phiscan.metrics.rates import OverlapCounts, Rates, rates
 
 _TOKEN = re.compile(r"\S+")
-
-
-@dataclass(frozen=True, slots=True)
-class TokenCounts:
-    """Counts of tokens: found PHI, wrongly marked non-PHI, missed PHI."""
-
-    tp: int = 0
-    fp: int = 0
-    fn: int = 0
-
-    def __add__(self, other: TokenCounts) -> TokenCounts:
-        return TokenCounts(self.tp + other.tp, self.fp + other.fp, self.fn + other.fn)
-
-    @property
-    def rates(self) -> Rates:
-        """Precision, recall and F1. Source: Uzuner et al. (2007), eq. 1-3."""
-        return rates(self.tp, self.tp + self.fp, self.tp + self.fn)
 
 
 # The source: "the concept of being out-of-vocabulary does not apply to IDs, dates, ages, and phone numbers".
@@ -71,8 +55,8 @@ class Subset:
 class TokenScores:
     """Every token score of a system; counts only, no text."""
 
-    overall: TokenCounts
-    by_type: dict[str, TokenCounts]
+    overall: OverlapCounts
+    by_type: dict[str, OverlapCounts]
     out_of_vocabulary: Subset | None  # None: no vocabulary was given
     ambiguous: Subset  # with non-PHI
     ambiguous_any: Subset  # with non-PHI or with PHI of another type
@@ -118,21 +102,6 @@ class _Words:
         return len(kinds) + (token in self.plain) > 1 and bool(kinds)
 
 
-class _Tally:
-    """Counts of one kind of token."""
-
-    def __init__(self) -> None:
-        self.found = self.total = self.spurious = 0
-
-    def add(self, *, is_phi: bool, is_marked: bool) -> None:
-        self.total += is_phi
-        self.found += is_phi and is_marked
-        self.spurious += is_marked and not is_phi
-
-    def subset(self) -> Subset:
-        return Subset(self.found, self.total, self.spurious)
-
-
 def token_scores(
     pairs: Sequence[tuple[AnnotatedText, AnnotatedText]],
     vocabulary: Collection[str] | None = None,
@@ -153,9 +122,9 @@ def token_scores(
     """
     known = None if vocabulary is None else {normalise(word) for word in vocabulary}
     words = _words(pairs, normalise)
-    tp = fp = fn = 0
-    unseen, ambiguous, ambiguous_any = _Tally(), _Tally(), _Tally()
-    by_type: dict[str, list[int]] = {}
+    overall = OverlapCounts()
+    unseen, ambiguous, ambiguous_any = Counter[str](), Counter[str](), Counter[str]()
+    by_type: defaultdict[str, OverlapCounts] = defaultdict(OverlapCounts)
     for gold, system in pairs:
         text = _text(gold)
         extents = token_extents(text)
@@ -164,47 +133,46 @@ def token_scores(
             covered_tokens(extents, [span for span in side.spans if span.type not in NOT_OF_A_VOCABULARY])
             for side in (gold, system)
         )
-        tp += len(covered & marked)
-        fp += len(marked - covered)
-        fn += len(covered - marked)
+        overall += _overlap(covered, marked)
         for index in covered | marked:
             token = normalise(text[slice(*extents[index])])
-            state = {"is_phi": index in covered, "is_marked": index in marked}
-            if words.is_ambiguous(token):
-                ambiguous.add(**state)
-            if words.is_ambiguous_any(token):
-                ambiguous_any.add(**state)
+            outcome = ("found" if index in marked else "missed") if index in covered else "spurious"
+            ambiguous[outcome] += words.is_ambiguous(token)
+            ambiguous_any[outcome] += words.is_ambiguous_any(token)
             is_named = index in named if index in covered else index in named_too
-            if known is not None and is_named and token not in known:
-                unseen.add(**state)
+            unseen[outcome] += known is not None and is_named and token not in known
         for name in {span.type for span in (*gold.spans, *system.spans)}:
             truly = covered_tokens(extents, [span for span in gold.spans if span.type == name])
             predicted = covered_tokens(extents, [span for span in system.spans if span.type == name])
-            counts = by_type.setdefault(name, [0, 0, 0])
-            counts[0] += len(truly & predicted)
-            counts[1] += len(predicted - truly)
-            counts[2] += len(truly - predicted)
+            by_type[name] += _overlap(truly, predicted)
     return TokenScores(
-        TokenCounts(tp, fp, fn),
-        {name: TokenCounts(*by_type[name]) for name in sorted(by_type)},
-        None if known is None else unseen.subset(),
-        ambiguous.subset(),
-        ambiguous_any.subset(),
+        overall,
+        {name: by_type[name] for name in sorted(by_type)},
+        None if known is None else _subset(unseen),
+        _subset(ambiguous),
+        _subset(ambiguous_any),
     )
 
 
-def token_counts(pairs: Iterable[tuple[AnnotatedText, AnnotatedText]]) -> tuple[TokenCounts, ...]:
+def _overlap(truly: set[int], marked: set[int]) -> OverlapCounts:
+    return OverlapCounts(len(truly & marked), len(marked - truly), len(truly - marked))
+
+
+def _subset(outcomes: Counter[str]) -> Subset:
+    return Subset(outcomes["found"], outcomes["found"] + outcomes["missed"], outcomes["spurious"])
+
+
+def token_counts(pairs: Iterable[tuple[AnnotatedText, AnnotatedText]]) -> tuple[OverlapCounts, ...]:
     """Count PHI tokens in each (gold, system) pair of documents; one result per pair, in order.
 
     >>> gold = AnnotatedText("a", "Dr. Bland", (LabelledSpan(4, 9, "DOCTOR"),))
     >>> token_counts([(gold, AnnotatedText("a", None, ()))])
-    (TokenCounts(tp=0, fp=0, fn=1),)
+    (OverlapCounts(tp=0, fp=0, fn=1),)
     """
     counts = []
     for gold, system in pairs:
         extents = token_extents(_text(gold))
-        covered, marked = covered_tokens(extents, gold.spans), covered_tokens(extents, system.spans)
-        counts.append(TokenCounts(len(covered & marked), len(marked - covered), len(covered - marked)))
+        counts.append(_overlap(covered_tokens(extents, gold.spans), covered_tokens(extents, system.spans)))
     return tuple(counts)
 
 
@@ -226,6 +194,5 @@ def _words(pairs: Sequence[tuple[AnnotatedText, AnnotatedText]], normalise: Call
 
 def _text(document: AnnotatedText) -> str:
     if document.text is None:
-        message = f"{document.name}: a gold document needs its text"
-        raise ValueError(message)
+        raise ValueError(f"{document.name}: a gold document needs its text")
     return document.text

@@ -88,8 +88,7 @@ class Rereader:
             sandbox, _ = self._started()
             for _, answer in sandbox.run(_load, [""]):
                 if isinstance(answer, Fault):
-                    message = f"reading files again is not ready: {answer.reason}"
-                    raise InputError(message)
+                    raise InputError(f"reading files again is not ready: {answer.reason}")
 
     def read(self, examined: Examined) -> Document:
         """Return the text of a file as it was examined; nobody keeps it but the caller.
@@ -151,11 +150,9 @@ class Rereader:
             if answer.reason == "changed":
                 message = f"{name}: the file has changed since it was examined, or is gone; it is not shown"
                 raise ConflictError(message)
-            message = f"{name}: cannot be read now: {answer.reason}"
-            raise InputError(message)
+            raise InputError(f"{name}: cannot be read now: {answer.reason}")
         if answer.content_hash != examined.content_hash:
-            message = f"{name}: the file has changed since it was examined; it is not shown"
-            raise ConflictError(message)
+            raise ConflictError(f"{name}: the file has changed since it was examined; it is not shown")
         return answer
 
     def _started(self) -> tuple[Sandbox, Delivery]:
@@ -237,6 +234,5 @@ def _finder() -> Callable[[Document], Vetoes]:
 
 def _config() -> Config:
     if _Worker.config is None:
-        message = "the worker was not started with _start_worker"
-        raise RuntimeError(message)
+        raise RuntimeError("the worker was not started with _start_worker")
     return _Worker.config

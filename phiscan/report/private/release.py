@@ -28,7 +28,7 @@ from phiscan.report.data.scan_rows import read_decided
 from phiscan.report.export import report_json, table_csv
 from phiscan.report.pack import PDF, write_files
 from phiscan.report.rendering.html import count, moment, number
-from phiscan.report.rendering.table import Column, Table
+from phiscan.report.rendering.tables import Column, Table, table_of
 from phiscan.review.worklist.model import FileRecord
 from phiscan.store.database import Database
 
@@ -157,8 +157,7 @@ def charge(home: Path, data_set: str, release: Charge, budget: Budget | None) ->
     try:
         stream = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "r+", encoding="utf-8")
     except OSError as error:
-        message = f"{path}: cannot be written: {error.strerror}"
-        raise InputError(message) from None
+        raise InputError(f"{path}: cannot be written: {error.strerror}") from None
     with stream:
         fcntl.flock(stream, fcntl.LOCK_EX)  # concurrent releases must not both read the old sum
         ledger = _parse(path, stream.read())
@@ -169,11 +168,10 @@ def charge(home: Path, data_set: str, release: Charge, budget: Budget | None) ->
         spent = compose([*past, (release.epsilon, release.delta)])
         if spent.epsilon > limit["epsilon"] * _ROUNDING or spent.delta > limit["delta"] * _ROUNDING:
             before = compose(past)
-            message = (
+            raise InputError(
                 f"{path}: the privacy budget of this data set does not allow the release: spent epsilon "
                 f"{before.epsilon:g} of {limit['epsilon']:g} and delta {before.delta:g} of {limit['delta']:g}"
             )
-            raise InputError(message)
         ledger["releases"].append(
             {
                 "when": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -201,8 +199,7 @@ def _parse(path: Path, content: str) -> dict[str, Any]:
     except (ValueError, TypeError, KeyError):
         usable = False
     if not usable:
-        message = f"{path}: expected a ledger of private releases; refusing to release without one"
-        raise InputError(message)
+        raise InputError(f"{path}: expected a ledger of private releases; refusing to release without one")
     return dict(ledger)
 
 
@@ -269,8 +266,7 @@ def private_report(
         noise_scale("accuracy", 1, 1, epsilon=part, delta=part_delta, noise="laplace")
         noise_scale("auc_roc", 1, 1, epsilon=part, delta=part_delta, noise=noise)
     except ValueError as error:
-        message = f"--private-epsilon, --private-delta: {error}"
-        raise InputError(message) from None
+        raise InputError(f"--private-epsilon, --private-delta: {error}") from None
     laplace_library()
     spent = charge(home, roots_id(home, roots), Charge("report", f"laplace, {noise}", epsilon, delta), None)
     tdp = _share("tdp", _("True detection probability"), read, Verdict.PHI, part)
@@ -404,11 +400,9 @@ def check_folder(folder: Path) -> None:
         if earlier.is_file() and '"spent_epsilon"' not in earlier.read_text("utf-8", "replace"):
             found.add("a full report")
     except OSError as error:
-        message = f"{folder}: cannot be read: {error.strerror}"
-        raise InputError(message) from None
+        raise InputError(f"{folder}: cannot be read: {error.strerror}") from None
     if found - _NAMES:
-        message = f"{folder}: expected a new or empty folder; what lies there would be published too"
-        raise InputError(message)
+        raise InputError(f"{folder}: expected a new or empty folder; what lies there would be published too")
 
 
 def write_private_pack(data: PrivateData, folder: Path, *, language: str = ENGLISH) -> tuple[Path, ...]:
@@ -434,8 +428,4 @@ def _figures(data: PrivateData) -> Table:
         Column("warning", _("Warning")),
         Column("reason", _("Remark")),
     )
-    rows = [
-        (f.name, f.value, f.noise95, f.mechanism, f.epsilon, f.delta, f.warning, f.reason)
-        for f in data.figures
-    ]
-    return Table("private", _("Figures released with differential privacy"), columns, tuple(rows))
+    return table_of("private", _("Figures released with differential privacy"), columns, data.figures)

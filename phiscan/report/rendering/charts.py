@@ -28,8 +28,8 @@ def stacked(bars: Sequence[Bar], title: str) -> Markup:
     alternative = ", ".join(f"{count(bar.n)} {bar.name}" for bar in bars) or _("none")
     drawn, start = Markup(), 0.0
     for bar in bars:
-        width = 1000 * bar.n / total
-        shown = max(width, _LEAST)
+        width = 1000 * bar.n / total if total else 0.0
+        shown = max(width, _LEAST) if bar.n else 0.0
         drawn += Markup('<rect class="c-{}" x="{}" width="{}" height="24"/>').format(
             bar.kind, f"{min(start, 1000 - shown):.2f}", f"{shown:.2f}"
         )
@@ -204,26 +204,10 @@ def bar(value: int, largest: int) -> Markup:
 
 def coverage_bar(coverage: Coverage) -> Markup:
     """Draw the outcomes of the crawled files as one stacked bar."""
-    parts = (
-        ("screened", coverage.screened),
-        ("unchanged", coverage.unchanged),
-        ("skipped", sum(coverage.skipped.values())),
-        ("failed", sum(coverage.failed.values())),
-    )
-    words = ", ".join(f"{count(n)} {plain(name)}" for name, n in parts)
-    drawn, x = Markup(), 0.0
-    for name, n in parts:
-        width = 1000 * n / coverage.crawled if coverage.crawled else 0.0
-        # A category with files remains visible, however small its share.
-        shown = max(width, 3.0) if n else 0.0
-        drawn += Markup('<rect class="c-{}" x="{}" width="{}" height="24"/>').format(
-            name, f"{min(x, 1000 - shown):.2f}", f"{shown:.2f}"
-        )
-        x += width
-    return Markup(
-        '<svg class="stack" viewBox="0 0 1000 24" preserveAspectRatio="none" role="img"'
-        ' aria-label="{}">{}</svg>'
-    ).format(_("Crawled files: {counts}", counts=words), drawn)
+    skipped, failed = sum(coverage.skipped.values()), sum(coverage.failed.values())
+    numbers = {"screened": coverage.screened, "unchanged": coverage.unchanged}
+    numbers |= {"skipped": skipped, "failed": failed}
+    return stacked([Bar(plain(name), name, n) for name, n in numbers.items()], _("Crawled files"))
 
 
 def interval_plot(found: Sequence[Characteristic], title: str) -> Markup:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from importlib import resources
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -19,8 +20,7 @@ from phiscan.report.data.estimates import Estimate
 from phiscan.report.data.report import ReportData
 from phiscan.report.rendering import charts
 from phiscan.report.rendering.charts import named_bars, precision_recall_plot, stacked
-from phiscan.report.rendering.table import Cell, Column, Table
-from phiscan.report.rendering.tables import tables
+from phiscan.report.rendering.tables import Cell, Column, Table, tables
 from phiscan.report.sections.missed import meaning
 
 PARTS = (
@@ -143,36 +143,34 @@ def largest(table: Table) -> int:
     return max((value for value in numbers if isinstance(value, int)), default=0)
 
 
-def _none() -> Markup:
-    return _NONE.format(_("does not exist"))
-
-
 def _unknown(reason: str | None) -> Markup:
     return Markup('<span class="none">{}</span>').format(_("not known: {reason}", reason=reason or ""))
 
 
 def count(value: int) -> Markup:
     """Format a count as an element with its value."""
-    return Markup('<data value="{}">{}</data>').format(value, words.count(value))
+    return _data(value, words.count)
 
 
 def share(value: float | None) -> Markup:
     """Format a share in [0, 1] as a percentage with its value."""
-    if value is None:
-        return _none()
-    return Markup('<data value="{!r}">{}</data>').format(value, words.share(value))
+    return _data(value, words.share)
 
 
 def number(value: float | None) -> Markup:
     """Format an estimated number as an element with its value."""
-    if value is None:
-        return _none()
-    return Markup('<data value="{!r}">{}</data>').format(value, words.number(value))
+    return _data(value, words.number)
 
 
 def ratio(value: float) -> Markup:
     """Format a ratio as an element with its value."""
-    return Markup('<data value="{!r}">{}</data>').format(value, words.ratio(value))
+    return _data(value, words.ratio)
+
+
+def _data(value: Any, write: Callable[[Any], str]) -> Markup:
+    if value is None:
+        return _NONE.format(_("does not exist"))
+    return Markup('<data value="{!r}">{}</data>').format(value, write(value))
 
 
 def estimated(value: Estimate) -> Markup:
@@ -196,7 +194,7 @@ def moment(value: datetime) -> Markup:
 def figure(value: Figure) -> Markup:
     """Format a share with its interval, or the reason why it does not exist."""
     if value.value is None:
-        return Markup('<span class="none" title="{}">&ndash;</span>').format(value.reason or "")
+        return _NONE.format(value.reason or "")
     return share(value.value) + _interval(value.ci95, share)
 
 
@@ -210,9 +208,8 @@ def ratio_figure(value: Figure) -> Markup:
 def cell(value: Cell, column: Column) -> Markup:  # noqa: PLR0911 (one line per kind)
     """Format one cell of a table."""
     if value is None:
-        return (
-            Markup('<span class="none">{}</span>').format(_("open")) if column.kind == "verdict" else _none()
-        )
+        is_open = column.kind == "verdict"
+        return Markup('<span class="none">{}</span>').format(_("open")) if is_open else number(None)
     if isinstance(value, Figure):
         if column.kind == "figure" or value.value is None:
             return figure(value)

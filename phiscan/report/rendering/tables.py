@@ -1,23 +1,116 @@
-"""All tables of the report in the order of the page."""
+"""All tables of the report in the order of the page: HTML shows a beginning, CSV and PDF the same rows.
+
+A column is its key, heading and kind, and the attribute or function that gives its cells.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from operator import attrgetter
+from typing import Any, Literal
 
 from phiscan.health.topics import label_of
 from phiscan.language import Lazy, lazy_join, lazy_pgettext
 from phiscan.language import lazy_gettext as _
+from phiscan.metrics.capture_recapture.loglinear import ModelFit
+from phiscan.metrics.capture_recapture.two_list import Total
+from phiscan.metrics.intervals import Figure
 from phiscan.model import EntityType
 from phiscan.report.data.desk import SpanScore
-from phiscan.report.data.report import DecisionRow, Group, ReportData, TopFile
-from phiscan.report.rendering import tables_estimated
-from phiscan.report.rendering.table import Cell, Column, Table, table_of
+from phiscan.report.data.estimates import Estimate, History
+from phiscan.report.data.report import Characteristic, DecisionRow, Group, ReportData, TopFile
+from phiscan.report.sections.missed import meaning
 from phiscan.report.words import CHARACTERISTICS, ENTITY_TYPES, FORMATS, REASONS, part_detail, plain
 
+Kind = Literal[
+    "text", "path", "count", "share", "number", "figure", "ratio", "total", "time", "verdict", "flag", "id"
+]
+Cell = str | int | float | datetime | Figure | Total | tuple[float, float] | None
 
-def tables_desk(data: ReportData) -> tuple[Table, ...]:
-    """Return the tables in the order of the page."""
-    return (
+CAP = 100  # rows shown in HTML and PDF; CSV contains all
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: its key in CSV, its heading, and the format of its cells; ``shown``: also on the page.
+
+    ``of``: the cell of an object, a function or the name of an attribute; "" = the attribute named ``key``.
+    """
+
+    key: str
+    label: str
+    kind: Kind = "text"
+    of: str | Callable[[Any], Cell] = ""
+    shown: bool = True
+
+    def cell(self, one: Any) -> Cell:
+        """Return the cell of an object."""
+        value: Cell = self.of(one) if callable(self.of) else attrgetter(self.of or self.key)(one)
+        return str(value) if self.kind == "id" else value
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table with all its rows; ``bar`` names a count column that HTML also draws."""
+
+    id: str
+    caption: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    bar: str = ""
+    cap: int = CAP
+
+
+def _columns(kind: Kind, **labels: str) -> tuple[Column, ...]:
+    """Return columns of one kind by key and heading, whose cells are the attributes of these names."""
+    return tuple(Column(key, label, kind) for key, label in labels.items())
+
+
+def table_of(
+    name: str,
+    caption: str,
+    columns: tuple[Column, ...],
+    found: Iterable[Any],
+    *,
+    bar: str = "",
+    cap: int = CAP,
+) -> Table:
+    """Return the table of some objects, a row each."""
+    rows = tuple(tuple(column.cell(one) for column in columns) for one in found)
+    return Table(name, caption, columns, rows, bar=bar, cap=cap)
+
+
+def tables(data: ReportData) -> dict[str, Table]:
+    """Return every table of the report by its id, in the order of the page."""
+    made = (
+        _versions(data),
+        _outcomes(data),
+        _unread(data),
+        _sampled(data),
+        _funnel(data),
+        _screening("screening", _("The whole screen: referred to review"), [data.overall]),
+        _screening("characteristics", _("Each characteristic as a separate screen"), data.characteristics),
+        _relative(data),
+        _screening("detectors", _("Each detector as a separate screen"), data.detectors),
+        _histories(data),
+        _pairs(data),
+        _models(data),
+        _accuracy(data),
+        _features(data),
+        _capture_formats(data),
+        _types(data),
+        _type_levels(data),
+        _groups("formats", _("By format, as found in the content"), _("Format"), data.formats, FORMATS),
+        _groups("folders", _("By folder"), _("Folder"), data.folders),
+        _top(data),
+        _agreement(data),
+        _estimates(data),
+        _reviewers(data),
+        _decisions(data),
+        _people(data),
+        _topics(data),
         _change(data),
         _changed_files(data),
         _span_scores(data),
@@ -30,6 +123,7 @@ def tables_desk(data: ReportData) -> tuple[Table, ...]:
         _sign_offs(data),
         _incidents(data),
     )
+    return {table.id: table for table in made}
 
 
 def _change(data: ReportData) -> Table:
@@ -69,18 +163,13 @@ def _changed_files(data: ReportData) -> Table:
     columns = (
         Column("change", lazy_pgettext("noun", "Change")),
         Column("file", _("No."), "id"),
-        Column("path", _("File"), "path"),
-        Column("now_at", _("Now at"), "path"),
+        *_columns("path", path=_("File"), now_at=_("Now at")),
     )
     caption = _("Files newly referred, no longer referred, moved or deleted")
     return table_of("changed_files", caption, columns, data.change.files, cap=30)
 
 
-_RATES = (
-    Column("precision", _("Precision"), "number"),
-    Column("recall", _("Recall"), "number"),
-    Column("f1", "F1", "number"),
-)
+_RATES = (*_columns("number", precision=_("Precision"), recall=_("Recall"), f1="F1"),)
 
 
 _SCORES = {
@@ -124,9 +213,7 @@ def _topic_scores(data: ReportData) -> Table:
     columns = (
         Column("level", _("Level"), of=lambda s: names[s.level]),
         Column("view", _("Labels")),
-        Column("tp", _("Both"), "count"),
-        Column("fp", _("Machine only"), "count"),
-        Column("fn", _("Reviewer only"), "count"),
+        *_columns("count", tp=_("Both"), fp=_("Machine only"), fn=_("Reviewer only")),
         *_RATES,
     )
     names = {None: _("all levels"), 0: _("0, chapter"), 1: _("1, any health topic")}
@@ -137,14 +224,9 @@ def _topic_scores(data: ReportData) -> Table:
 
 def _blind_pairs(data: ReportData) -> Table:
     columns = (
-        Column("first", _("First")),
-        Column("second", _("Blind second")),
-        Column("files", _("Files"), "count"),
-        Column("same", _("Same verdict"), "count"),
-        Column("both_phi", _("Both PHI"), "count"),
-        Column("kappa", _("Kappa"), "ratio"),
-        Column("positive_agreement", _("Positive agreement"), "ratio"),
-        Column("pabak", _("PABAK"), "ratio"),
+        *_columns("text", first=_("First"), second=_("Blind second")),
+        *_columns("count", files=_("Files"), same=_("Same verdict"), both_phi=_("Both PHI")),
+        *_columns("ratio", kappa=_("Kappa"), positive_agreement=_("Positive agreement"), pabak=_("PABAK")),
     )
     return table_of(
         "blind_agreement",
@@ -158,10 +240,8 @@ def _blind_pairs(data: ReportData) -> Table:
 def _revealers(data: ReportData) -> Table:
     columns = (
         Column("who", _("Who"), of="revealed_by"),
-        Column("reveals", _("Reveals"), "count"),
-        Column("files", _("Files"), "count"),
-        Column("first", _("First"), "time"),
-        Column("last", _("Last"), "time"),
+        *_columns("count", reveals=_("Reveals"), files=_("Files")),
+        *_columns("time", first=_("First"), last=_("Last")),
     )
     return table_of("revealers", _("Requests to see texts"), columns, data.oversight.revealers)
 
@@ -186,8 +266,7 @@ def _suppressions(data: ReportData) -> Table:
         ),
         Column("where", _("Where"), "path"),
         Column("status", _("Status"), of=lambda s: plain(s.status)),
-        Column("hid_when_made", _("Hid when made"), "count"),
-        Column("hides_now", _("Hides now"), "count"),
+        *_columns("count", hid_when_made=_("Hid when made"), hides_now=_("Hides now")),
         Column("made_by", _("Made by")),
         Column("made", _("Made"), "time"),
         Column(
@@ -207,8 +286,7 @@ def _sign_offs(data: ReportData) -> Table:
     columns = (
         Column("reviewer", _("Who")),
         Column("at", _("When"), "time"),
-        Column("entries", _("Up to entry"), "count"),
-        Column("since", _("Entries since"), "count"),
+        *_columns("count", entries=_("Up to entry"), since=_("Entries since")),
         Column("holds", _("That entry"), of=lambda s: hash_status[s.holds]),
         Column("head", _("Hash that was signed"), "path"),
     )
@@ -223,8 +301,7 @@ def _incidents(data: ReportData) -> Table:
         Column("incident", _("No."), "id", of="number"),
         Column("state", _("State"), of=lambda one: plain(one.state)),
         Column("opened", _("Opened"), "time"),
-        Column("files", _("Files"), "count"),
-        Column("here", _("Files of this scan"), "count"),
+        *_columns("count", files=_("Files"), here=_("Files of this scan")),
     )
     return table_of(
         "incidents", _("Incidents with files of this scan, the newest first"), columns, data.incidents
@@ -237,42 +314,6 @@ def _counted(types: Mapping[str, int]) -> str:
     )
 
 
-def tables(data: ReportData) -> dict[str, Table]:
-    """Return every table of the report by its id, in the order of the page."""
-    made = (
-        _versions(data),
-        _outcomes(data),
-        _unread(data),
-        _sampled(data),
-        _funnel(data),
-        tables_estimated.screening("screening", _("The whole screen: referred to review"), [data.overall]),
-        tables_estimated.screening(
-            "characteristics", _("Each characteristic as a separate screen"), data.characteristics
-        ),
-        tables_estimated.relative(data),
-        tables_estimated.screening("detectors", _("Each detector as a separate screen"), data.detectors),
-        tables_estimated.histories(data),
-        tables_estimated.pairs(data),
-        tables_estimated.models(data),
-        tables_estimated.accuracy(data),
-        tables_estimated.features(data),
-        tables_estimated.formats(data),
-        _types(data),
-        _type_levels(data),
-        _groups("formats", _("By format, as found in the content"), _("Format"), data.formats, FORMATS),
-        _groups("folders", _("By folder"), _("Folder"), data.folders),
-        _top(data),
-        tables_estimated.agreement(data),
-        tables_estimated.estimates(data),
-        _reviewers(data),
-        _decisions(data),
-        _people(data),
-        _topics(data),
-        *tables_desk(data),
-    )
-    return {table.id: table for table in made}
-
-
 def _versions(data: ReportData) -> Table:
     columns = (Column("what", _("What")), Column("version", _("Version or hash"), "path"))
     rows = [(plain(name), version) for name, version in data.scope.versions.items()]
@@ -282,8 +323,7 @@ def _versions(data: ReportData) -> Table:
 def _outcomes(data: ReportData) -> Table:
     coverage = data.coverage
     columns = (
-        Column("outcome", _("Outcome")),
-        Column("reason", _("Reason")),
+        *_columns("text", outcome=_("Outcome"), reason=_("Reason")),
         Column("files", _("Files"), "count"),
         Column("meaning", _("What it means")),
     )
@@ -341,10 +381,8 @@ def _funnel(data: ReportData) -> Table:
 def _types(data: ReportData) -> Table:
     columns = (
         Column("type", _("Identifier"), of="label"),
-        Column("findings", _("Findings"), "count"),
-        Column("distinct", _("Distinct values"), "count"),
-        Column("files", _("Referred files"), "count"),
-        Column("phi_files", _("Confirmed files"), "count"),
+        *_columns("count", findings=_("Findings"), distinct=_("Distinct values")),
+        *_columns("count", files=_("Referred files"), phi_files=_("Confirmed files")),
     )
     return table_of(
         "findings",
@@ -360,10 +398,8 @@ def _type_levels(data: ReportData) -> Table:
         Column("level", _("Level"), "id"),
         Column("label", _("Identifier")),
         Column("under", _("Under"), of="parent"),
-        Column("findings", _("Findings"), "count"),
-        Column("distinct", _("Distinct values"), "count"),
-        Column("files", _("Referred files"), "count"),
-        Column("phi_files", _("Confirmed files"), "count"),
+        *_columns("count", findings=_("Findings"), distinct=_("Distinct values")),
+        *_columns("count", files=_("Referred files"), phi_files=_("Confirmed files")),
     )
     caption = _("Findings in referred files, from all identifiers over those of HIPAA to the fine types")
     return table_of("type_levels", caption, columns, data.type_levels.counts, bar="findings")
@@ -375,13 +411,9 @@ def _groups(
     columns = (
         Column("name", label, "text" if words else "path", of=lambda g: (words or {}).get(g.name, g.name)),
         Column("files", _("Files"), "count", of="crawled"),
-        Column("read", _("Read"), "count"),
-        Column("not_read", _("Not read"), "count"),
+        *_columns("count", read=_("Read"), not_read=_("Not read")),
         Column("identifiers", _("With identifiers"), "count", of="screened_positive"),
-        Column("referred", _("Referred"), "count"),
-        Column("phi", _("PHI"), "count"),
-        Column("not_phi", _("Not PHI"), "count"),
-        Column("people", _("People"), "count"),
+        *_columns("count", referred=_("Referred"), phi=_("PHI"), not_phi=_("Not PHI"), people=_("People")),
     )
     return table_of(name, caption, columns, groups, bar="referred", cap=30)
 
@@ -419,12 +451,9 @@ def _top(data: ReportData) -> Table:
 def _reviewers(data: ReportData) -> Table:
     columns = (
         Column("reviewer", _("Who")),
-        Column("phi", _("PHI"), "count"),
-        Column("not_phi", _("Not PHI"), "count"),
-        Column("unsure", _("Unsure"), "count"),
+        *_columns("count", phi=_("PHI"), not_phi=_("Not PHI"), unsure=_("Unsure")),
         Column("superseded", _("Superseded"), "count"),
-        Column("first", _("First decision"), "time"),
-        Column("last", _("Last decision"), "time"),
+        *_columns("time", first=_("First decision"), last=_("Last decision")),
     )
     return table_of("reviewers", _("Standing decisions by person"), columns, data.reviewers)
 
@@ -462,8 +491,7 @@ def _topics(data: ReportData) -> Table:
     columns = (
         Column("concept", _("Identifier of the concept"), shown=False),
         Column("label", _("Health concept"), of=lambda t: Lazy(label_of, t.concept)),
-        Column("files", _("Referred files"), "count"),
-        Column("phi_files", _("Confirmed files"), "count"),
+        *_columns("count", files=_("Referred files"), phi_files=_("Confirmed files")),
         Column("hits", _("Occurrences"), "count"),
     )
     return table_of(
@@ -473,3 +501,181 @@ def _topics(data: ReportData) -> Table:
 
 def _by_count(counts: Mapping[str, int]) -> Iterable[tuple[str, int]]:
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+
+
+def _screening(name: str, caption: str, found: Sequence[Characteristic]) -> Table:
+    columns = (
+        Column("name", _("Screen"), of="label"),
+        *_columns("count", positive=_("Files with it"), phi=_("PHI"), not_phi=_("Not PHI")),
+        Column("unverified", _("Not verified"), "count"),
+        Column("tdp", _("TDP"), "figure"),
+        Column(
+            "final_tdp", _("TDP will be"), "share", of=lambda c: _range(c.final_tdp.low, c.final_tdp.high)
+        ),
+        Column("frp", _("FRP"), "figure"),
+        Column(
+            "final_frp", _("FRP will be"), "share", of=lambda c: _range(c.final_frp.low, c.final_frp.high)
+        ),
+        Column("ppv", _("PPV"), "figure"),
+    )
+    return table_of(name, caption, columns, found)
+
+
+def _range(low: float | None, high: float | None) -> Cell:
+    return None if low is None or high is None else (low, high)
+
+
+def _relative(data: ReportData) -> Table:
+    columns = (
+        Column("name", _("Characteristic"), of="label"),
+        Column("hipaa", _("HIPAA identifier"), of=lambda c: f"({c.hipaa})" if c.hipaa else _("not one")),
+        Column("coverage", _("Share of files with it"), "figure"),
+        *_columns("ratio", relative_tdp=_("Relative TDP"), relative_frp=_("Relative FRP")),
+    )
+    return table_of(
+        "relative", _("The characteristics against the first of them"), columns, data.characteristics
+    )
+
+
+def _histories(data: ReportData) -> Table:
+    columns = (
+        *(Column(name, plain(name).capitalize(), "flag", of=_flag(name)) for name in data.capture.detectors),
+        *_columns("count", files=_("Files"), referred=_("Referred"), phi=_("PHI"), not_phi=_("Not PHI")),
+        Column("unverified", _("Not verified"), "count"),
+    )
+    caption = _("Detectors' positives and reviewers' verdicts")
+    return table_of("histories", caption, columns, data.histories)
+
+
+def _flag(name: str) -> Callable[[History], Cell]:
+    return lambda history: "yes" if history.detectors[name] else "no"
+
+
+def _pairs(data: ReportData) -> Table:
+    columns = (
+        Column("first", _("First"), of=lambda p: plain(p.first)),
+        Column("second", _("Second"), of=lambda p: plain(p.second)),
+        *_columns("count", both=_("Both"), only_first=_("1st only"), only_second=_("2nd only")),
+        Column(
+            "lincoln_petersen_missed", _("Missed, Lincoln-Petersen"), "number", of="lincoln_petersen.missed"
+        ),
+        Column("chapman_missed", _("Missed, Chapman"), "number", of="chapman.missed"),
+        Column("chapman_total", _("Total PHI, Chapman"), "total", of="chapman"),
+        Column("compared", _("Compared"), "count"),
+        *_columns("number", dependence=_("Nats"), p_value="p"),
+    )
+    return table_of("pairs", _("Two detectors at a time"), columns, data.capture.pairs)
+
+
+def _accuracy(data: ReportData) -> Table:
+    columns = (
+        Column("name", _("Detector"), of=lambda d: plain(d.name)),
+        *_columns("count", tp=_("TP"), fp=_("FP"), unverified=_("Not verified")),
+        *_columns("number", fn=_("FN, estimated"), tn=_("TN, estimated")),
+        *_columns("share", sensitivity=_("Sensitivity"), accuracy=_("Accuracy")),
+        Column("reason", _("What is missing"), of=lambda d: d.reason or ""),
+    )
+    return table_of(
+        "detector_accuracy", _("Each detector, given the estimated total"), columns, data.capture.accuracy
+    )
+
+
+def _features(data: ReportData) -> Table:
+    columns = (
+        Column("first", _("First"), of=lambda f: plain(f.first)),
+        Column("second", _("Second"), of=lambda f: plain(f.second)),
+        Column("compared", _("PHI files"), "count"),
+        *_columns("number", mean=_("Mean nats"), highest=_("Highest")),
+        Column(
+            "pair",
+            _("Between"),
+            of=lambda f: f"{f.first_feature}, {f.second_feature}" if f.first_feature else "",
+        ),
+        Column("reason", _("Why not"), of=lambda f: f.reason or ""),
+    )
+    return table_of(
+        "features", _("Mutual information of the detectors' features"), columns, data.capture.features
+    )
+
+
+def _models(data: ReportData) -> Table:
+    known = data.capture.models
+
+    def remark(fit: ModelFit) -> str:
+        best = {"AIC": known and known.selected_aic, "BIC": known and known.selected_bic}
+        chosen = [name for name, model in best.items() if model == fit.model]
+        return fit.reason or (
+            _("lowest {criteria}", criteria=lazy_join(_(" and "), chosen)) if chosen else ""
+        )
+
+    columns = (
+        Column("model", _("Model"), "path"),
+        Column("meaning", _("In words"), of=lambda fit: meaning(fit.model, data.capture.detectors)),
+        *_columns("number", missed=_("Missed by all"), total=_("Total PHI")),
+        Column("low", _("95% from"), "number", of=lambda fit: fit.ci95 and fit.ci95[0]),
+        Column("high", _("to"), "number", of=lambda fit: fit.ci95 and fit.ci95[1]),
+        Column("deviance", _("Deviance"), "number"),
+        Column("df", _("df"), "count"),
+        *_columns("number", aic=_("AIC"), bic=_("BIC")),
+        Column("reason", _("Remark"), of=remark),
+    )
+    found = sorted(known.models if known else (), key=lambda f: (f.aic is None, f.aic, f.model))
+    return table_of("models", _("Log-linear models of all detectors together"), columns, found)
+
+
+def _capture_formats(data: ReportData) -> Table:
+    columns = (
+        Column("format", _("Format"), of="name"),
+        Column("found", _("Confirmed"), "count"),
+        Column("missed", _("Missed by all"), "number", of="total.missed"),
+        Column("total", _("Total PHI"), "total"),
+        Column("reason", _("Remark"), of=lambda part: part.total.reason or ""),
+    )
+    return table_of(
+        "capture_formats", _("Capture-recapture within each format"), columns, data.capture.formats, cap=30
+    )
+
+
+def _agreement(data: ReportData) -> Table:
+    columns = (
+        *_columns("text", first=_("First"), second=_("Second")),
+        *_columns("count", files=_("Both decided"), same=_("Same verdict"), both_phi=_("Both PHI")),
+        *_columns("count", first_phi=_("1st PHI"), second_phi=_("2nd PHI")),
+        Column("kappa", _("Cohen's kappa"), "ratio"),
+        Column("positive_agreement", _("Positive agreement"), "figure"),
+        Column("pabak", _("PABAK"), "ratio"),
+    )
+    return table_of(
+        "agreement", _("People who decided the same files"), columns, data.double_review.pairs, cap=30
+    )
+
+
+def _estimates(data: ReportData) -> Table:
+    columns = (
+        *_columns("text", section=_("Section"), name=_("Estimate")),
+        *_columns("number", value=_("Value"), low=_("95% from"), high=_("to")),
+        *_columns("text", formula=_("Formula"), inputs=_("Inputs"), assumption=_("It assumes")),
+        *_columns("text", source=_("Source"), reason=_("Remark")),
+    )
+    groups: list[tuple[str, Sequence[Estimate]]] = [
+        (_("Corrected for verification"), data.verification.estimates),
+        (_("Capture-recapture"), data.capture.totals),
+        *((r.label, r.estimates) for r in data.rankings),
+        (_("Agreement"), [data.double_review.alpha]),
+    ]
+    rows = [
+        (
+            section,
+            e.name,
+            e.value,
+            *(e.ci95 or (None, None)),
+            e.formula,
+            lazy_join("; ", [lazy_join(": ", [name, repr(value)]) for name, value in e.inputs.items()]),
+            e.assumption,
+            e.source,
+            e.reason or "",
+        )
+        for section, found in groups
+        for e in found
+    ]
+    return Table("estimates", _("Every estimate with its formula and inputs"), columns, tuple(rows))

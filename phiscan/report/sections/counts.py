@@ -29,29 +29,25 @@ FOLDER_DEPTH = 2
 PEOPLE_BANDS = ((_("100 or more"), 100), (_("10 to 99"), 10), (_("2 to 9"), 2), ("1", 1), (_("none"), 0))
 
 
-def by_type(
-    findings: Mapping[int, Counter[str]], distinct: Mapping[str, int], confirmed: frozenset[int]
-) -> tuple[TypeCount, ...]:
-    """Count the findings of the referred files by identifier type, most first."""
-    totals: Counter[str] = Counter()
+def by_type(levels: TypeLevels) -> tuple[TypeCount, ...]:
+    """Return the counts of the fine types, those with most findings first."""
+    fine = sorted((c for c in levels.counts if not c.level), key=lambda c: (-c.findings, c.name))
+    return tuple(TypeCount(c.name, c.label, c.findings, c.distinct, c.files, c.phi_files) for c in fine)
+
+
+def _tally(
+    found: Mapping[int, Counter[str]], confirmed: frozenset[int]
+) -> tuple[Counter[str], Counter[str], Counter[str]]:
+    """Count by label: occurrences, files, and confirmed files."""
+    total: Counter[str] = Counter()
     files: Counter[str] = Counter()
     phi_files: Counter[str] = Counter()
-    for file_id, of_file in findings.items():
-        totals.update(of_file)
+    for file_id, of_file in found.items():
+        total.update(of_file)
         files.update(of_file.keys())
         if file_id in confirmed:
             phi_files.update(of_file.keys())
-    return tuple(
-        TypeCount(
-            entity_type=name,
-            label=ENTITY_TYPES[EntityType(name)],
-            findings=total,
-            distinct=distinct[name],
-            files=files[name],
-            phi_files=phi_files[name],
-        )
-        for name, total in sorted(totals.items(), key=lambda item: (-item[1], item[0]))
-    )
+    return total, files, phi_files
 
 
 def by_format(files: Sequence[FileRecord], same_people: Mapping[int, str]) -> tuple[Group, ...]:
@@ -145,14 +141,7 @@ def total_people(files: Iterable[tuple[int, int]], same_people: Mapping[int, str
 
 def topics(terms: Mapping[int, Counter[str]], confirmed: frozenset[int]) -> tuple[Topic, ...]:
     """Count health concepts over the referred files, those in most files first."""
-    hits: Counter[str] = Counter()
-    files: Counter[str] = Counter()
-    phi_files: Counter[str] = Counter()
-    for file_id, of_file in terms.items():
-        hits.update(of_file)
-        files.update(of_file.keys())
-        if file_id in confirmed:
-            phi_files.update(of_file.keys())
+    hits, files, phi_files = _tally(terms, confirmed)
     return tuple(
         Topic(visible(concept), hits[concept], n_files, phi_files[concept])
         for concept, n_files in sorted(files.items(), key=lambda item: (-item[1], -hits[item[0]], item[0]))
@@ -249,19 +238,16 @@ def type_levels(
         {name: [identifiers[name]] for name in types} | {identifiers[name]: [ANY_KIND] for name in types}
     )
     above = {name: [next(iter(level)) for level in tree.levels_above(name)] for name in types}
-    n_findings: Counter[str] = Counter()
-    n_distinct: Counter[str] = Counter()
-    n_files: Counter[str] = Counter()
-    n_confirmed: Counter[str] = Counter()
-    for file_id, of_file in findings.items():
-        labels = {label for name in of_file for label in above[name]}
-        n_files.update(labels)
-        if file_id in confirmed:
-            n_confirmed.update(labels)
-        for name, count in of_file.items():
-            n_findings.update(dict.fromkeys(above[name], count))
-    for name, count in distinct.items():
-        n_distinct.update(dict.fromkeys(above[name], count))
+
+    def with_levels(counts: Mapping[str, int]) -> Counter[str]:
+        every: Counter[str] = Counter()
+        for name, count in counts.items():
+            every.update(dict.fromkeys(above[name], count))
+        return every
+
+    all_levels = {file_id: with_levels(of_file) for file_id, of_file in findings.items()}
+    n_findings, n_files, n_confirmed = _tally(all_levels, confirmed)
+    n_distinct = with_levels(distinct)
     paths = sorted({tuple(reversed(above[name][place:])) for name in types for place in range(3)})
     return TypeLevels(
         counts=tuple(

@@ -13,7 +13,6 @@ from phiscan.language import lazy_gettext as _
 from phiscan.language import lazy_join
 from phiscan.metrics import independence
 from phiscan.metrics.capture_recapture import coverage as coverage_estimates
-from phiscan.metrics.capture_recapture import latent_class as classes
 from phiscan.metrics.capture_recapture import loglinear, missed, strata, two_list
 from phiscan.metrics.capture_recapture.captures import CaptureTable, capture_table
 from phiscan.metrics.capture_recapture.loglinear import ASSUMPTION, SOURCE
@@ -35,7 +34,6 @@ from phiscan.report.words import FORMATS, plain
 from phiscan.review.worklist.model import FileRecord
 from phiscan.visible import visible
 
-N_KINDS = 2
 MIN_STRATA = 2
 _AVERAGE_SOURCE = _("Burnham & Anderson (2002), section 4.3; Buckland, Burnham & Augustin (1997)")
 _BOUND = _(
@@ -56,7 +54,6 @@ def totals(table: CaptureTable, names: Sequence[str], models: MissedFiles) -> tu
         *_over_models(models),
         _lower_bound(table, models),
         *_coverage(table, names, models),
-        _kinds(table),
     )
 
 
@@ -212,33 +209,6 @@ def _coverage(table: CaptureTable, names: Sequence[str], models: MissedFiles) ->
             for kind, value, formula in kinds
         ),
     ]
-
-
-def _kinds(table: CaptureTable) -> Estimate:
-    """Return the total of the latent-class model, if there are enough cells to identify two classes."""
-    n_terms, n_cells = N_KINDS * table.n_lists + N_KINDS - 1, (1 << table.n_lists) - 2
-    inputs: dict[str, float] = {_("kinds"): N_KINDS, _("terms"): n_terms, _("free cells"): n_cells}
-    value, reason = None, None
-    if n_terms > n_cells:
-        reason = _(
-            "two kinds of files need {n_terms} terms, and {n_lists} detectors give {n_cells} cells",
-            n_terms=n_terms,
-            n_lists=table.n_lists,
-            n_cells=n_cells,
-        )
-    else:
-        fitted = classes.latent_class(table, N_KINDS)
-        value, reason = fitted.total, fitted.reason
-        inputs[_("restarts that agree")] = fitted.runs_agreeing
-    return _missed_totals_total(
-        _("Total PHI, two latent kinds of files"),
-        value,
-        _("n + n p₀ / (1 - p₀), with p₀ the chance that no detector finds a file; fitted by EM"),
-        inputs,
-        assumption=classes.ASSUMPTION,
-        source=_("Goodman (1974); Agresti (1994)"),
-        reason=reason,
-    )
 
 
 def by_format(confirmed: Sequence[tuple[str, tuple[int, ...]]]) -> tuple[tuple[StratumTotal, ...], Estimate]:

@@ -7,20 +7,25 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from itertools import combinations
+from typing import Any
 
 from phiscan.health.topics import CHAPTERS, topic_of
 from phiscan.language import lazy_gettext as _
 from phiscan.metrics.agreement import ASSUMPTION, POSITIVE, SOURCE, agreement, krippendorff_alpha
-from phiscan.metrics.deidentification.span_schemes import SCHEMES, SchemeCounts, scheme_counts
 from phiscan.metrics.deidentification.spans import (
+    SCHEMES,
     AnnotatedText,
     InstanceCounts,
     LabelledSpan,
+    SchemeCounts,
     instance_counts,
     instance_counts_by_type,
+    scheme_counts,
 )
-from phiscan.metrics.hierarchy import REPRESENTATION, Hierarchy, OverlapCounts, score_hierarchy
+from phiscan.metrics.hierarchy import REPRESENTATION, Hierarchy, score_hierarchy
+from phiscan.metrics.rates import OverlapCounts
 from phiscan.model import EntityType
 from phiscan.report.data.desk import (
     BlindReview,
@@ -215,6 +220,7 @@ def span_scores(gold: Sequence[GoldFile]) -> SpanScores:
     """Score the spans of the files whose spans were all checked."""
     pairs = [(_text(one.file_id, one.gold), _text(one.file_id, one.system)) for one in gold]
     total = sum(instance_counts(pairs), InstanceCounts())
+    schemes = scheme_counts(pairs)
     return SpanScores(
         files=len(gold),
         gold=total.n_gold,
@@ -224,7 +230,7 @@ def span_scores(gold: Sequence[GoldFile]) -> SpanScores:
             _span_score(name, ENTITY_TYPES[EntityType(name)], counts)
             for name, counts in instance_counts_by_type(pairs).items()
         ),
-        schemes=_schemes(scheme_counts(pairs)) if gold else (),
+        schemes=tuple(SchemeScore(name, **_rated(schemes[name])) for name in SCHEMES) if gold else (),
         reason=None if gold else NO_SPANS,
         assumption=SPAN_ASSUMPTION,
         no_tokens=NO_TOKENS,
@@ -237,37 +243,14 @@ def _text(file_id: int, spans: Sequence[tuple[int, int, str]]) -> AnnotatedText:
 
 
 def _span_score(name: str, label: str, counts: InstanceCounts) -> SpanScore:
+    return SpanScore(name=name, label=label, **_rated(counts))
+
+
+def _rated(counts: InstanceCounts | SchemeCounts | OverlapCounts) -> dict[str, Any]:
+    """Return the counts by name, with precision, recall, F1, and the reason why one is missing."""
     rates = counts.rates
-    return SpanScore(
-        name=name,
-        label=label,
-        correct=counts.correct,
-        substitution=counts.substitution,
-        insertion=counts.insertion,
-        deletion=counts.deletion,
-        precision=rates.precision,
-        recall=rates.recall,
-        f1=rates.f1,
-        reason=rates.reason or None,
-    )
-
-
-def _schemes(found: dict[str, SchemeCounts]) -> tuple[SchemeScore, ...]:
-    return tuple(
-        SchemeScore(
-            scheme=name,
-            correct=found[name].correct,
-            incorrect=found[name].incorrect,
-            partial=found[name].partial,
-            missed=found[name].missed,
-            spurious=found[name].spurious,
-            precision=found[name].rates.precision,
-            recall=found[name].rates.recall,
-            f1=found[name].rates.f1,
-            reason=found[name].rates.reason or None,
-        )
-        for name in SCHEMES
-    )
+    found = {"precision": rates.precision, "recall": rates.recall, "f1": rates.f1}
+    return {**asdict(counts), **found, "reason": rates.reason or None}
 
 
 def topic_scores(gold: Sequence[TopicGold]) -> TopicScores:
@@ -285,7 +268,7 @@ def topic_scores(gold: Sequence[TopicGold]) -> TopicScores:
     }
     levels, overall = score_hierarchy(tree, right, predicted)
     rows = [
-        _topic_score(level.level, view, counts)
+        TopicScore(level.level, view, **_rated(counts))
         for level in (*levels, overall)
         for view, counts in ((_("counts kept"), level.count_preserving), (_("as a set"), level.set_based))
     ]
@@ -297,21 +280,6 @@ def topic_scores(gold: Sequence[TopicGold]) -> TopicScores:
         reason=None if last else NO_TOPICS,
         assumption=TOPIC_ASSUMPTION,
         source=TOPIC_SOURCE,
-    )
-
-
-def _topic_score(level: int | None, view: str, counts: OverlapCounts) -> TopicScore:
-    rates = counts.rates
-    return TopicScore(
-        level=level,
-        view=view,
-        tp=counts.tp,
-        fp=counts.fp,
-        fn=counts.fn,
-        precision=rates.precision,
-        recall=rates.recall,
-        f1=rates.f1,
-        reason=rates.reason or None,
     )
 
 
