@@ -35,7 +35,7 @@ from phiscan.store.tables import (
     suppression,
 )
 from phiscan.store.tables.desk import reveal, second_review, skip, work_item
-from phiscan.store.tables.patients import patient_event
+from phiscan.store.tables import patient_event
 from phiscan.store.tables.users import (
     api_token,
     log_review,

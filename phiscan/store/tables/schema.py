@@ -48,12 +48,30 @@ def seal() -> sa.Column[Any]:
     return column("seal", sa.Text, "HMAC-SHA256 of the row under audit.key; empty without that key")
 
 
-def key(name: str, target: str, comment: str) -> sa.Column[Any]:
-    """Return a column of a primary key that points at another table."""
+def key(name: str, target: str, comment: str, kind: Any = RowId) -> sa.Column[Any]:
+    """Return a column of a primary key that points at another table ("" = at none)."""
     reference = (sa.ForeignKey(target),) if target else ()
     return sa.Column(
-        name, RowId, *reference, primary_key=True, autoincrement=False, nullable=False, comment=comment
+        name, kind, *reference, primary_key=True, autoincrement=False, nullable=False, comment=comment
     )
+
+
+APPEND_ONLY: dict[str, tuple[str, ...]] = {}
+"""All append-only tables and their unique columns, by which a REPLACE could otherwise remove a row."""
+
+
+def table(name: str, *items: sa.schema.SchemaItem, comment: str) -> sa.Table:
+    """Return a table of the store with columns and constraints; the numbers of its rows are never reused."""
+    has_number = any(isinstance(item, sa.Column) and item.autoincrement is True for item in items)
+    return sa.Table(name, metadata, *items, comment=comment, sqlite_autoincrement=has_number)
+
+
+def history(name: str, *items: sa.schema.SchemaItem, comment: str) -> sa.Table:
+    """Return an append-only table: triggers refuse every change of its rows."""
+    made = table(name, *items, comment=comment)
+    unique = [one.name for item in items if isinstance(item, sa.UniqueConstraint) for one in item.columns]
+    APPEND_ONLY[name] = ("id", *unique)
+    return made
 
 
 def digest(metadata: sa.MetaData, append_only: Mapping[str, Sequence[str]]) -> str:
