@@ -23,7 +23,7 @@ from phiscan.store import seals, signed_head, tables
 from phiscan.store.column_types import canonical_json, iso, row_digest, storable, stored_columns
 from phiscan.store.database import inserted_id, lock_chain
 from phiscan.store.tables import audit_log, purge
-from phiscan.store.tables.users import UserEvent, log_review, second_factor_event, user_event
+from phiscan.store.tables.users import UserEvent, log_review, user_event
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,6 @@ TABLES = {
     "decide": tables.decision,
     "assign": tables.assignment,
     **dict.fromkeys((event.value for event in UserEvent), user_event),
-    "second_factor": second_factor_event,
     "log_review": log_review,
     "carry": tables.decision,
     "undo": tables.decision_undo,

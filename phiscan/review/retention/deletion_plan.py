@@ -29,17 +29,16 @@ from phiscan.store.tables import (
     incident_entry,
     legal_hold,
     metadata,
+    patient_event,
     root,
     scan,
     sighting,
     suppression,
 )
 from phiscan.store.tables.desk import reveal, second_review, skip, work_item
-from phiscan.store.tables import patient_event
 from phiscan.store.tables.users import (
     api_token,
     log_review,
-    second_factor_event,
     sign_in_attempt,
     sign_in_challenge,
     sign_in_flow,
@@ -211,7 +210,6 @@ _OLD_SCAN = "scan whose superseded rows go"  # not the name of a table: the scan
 # Tables whose rows have a retention time of their own; the column with their age.
 _LOGS: dict[sa.Table, sa.ColumnElement[Any]] = {
     user_event: user_event.c.at,
-    second_factor_event: second_factor_event.c.at,
     log_review: log_review.c.at,
     patient_event: patient_event.c.done,
     sign_in_attempt: sign_in_attempt.c.at,

@@ -38,6 +38,7 @@ class UserEvent(StrEnum):
     TOKEN_MADE = "token_make"  # noqa: S105 (the name of an event)
     TOKEN_REVOKED = "token_revoke"  # noqa: S105 (the name of an event)
     EXPORT = "export"
+    SECOND_FACTOR = "second_factor"  # on, off, reset, codes (new recovery codes) or recovery (one used)
 
 
 user_account = table(
@@ -67,7 +68,11 @@ user_event = history(
     column(
         "user_id", RowId, "the account; null = no such account", sa.ForeignKey("user_account.id"), null=True
     ),
-    column("value", SafeText, "the new role, the label of a token or how a person signed in; may be empty"),
+    column(
+        "value",
+        SafeText,
+        "the new role or second factor, label of a token, how a person signed in; may be empty",
+    ),
     column("address", SafeText, "network address of the browser; empty = on the server itself"),
     column("at", UtcTime, "when"),
     one_of("event", (event.value for event in UserEvent)),
@@ -167,20 +172,6 @@ recovery_code = table(
     sa.UniqueConstraint("code_hash"),
     sa.Index(None, "user_id"),
     comment="Codes that replace a lost second factor, each valid once. The code itself is not stored.",
-)
-
-second_factor_event = history(
-    "second_factor_event",
-    row_id("number of the event"),
-    column(
-        "event", sa.Text, "what happened: on, off, reset, codes (new recovery codes), recovery (one used)"
-    ),
-    column("user_id", RowId, "the account", sa.ForeignKey("user_account.id")),
-    column("address", SafeText, "network address of the browser; empty = on the server itself"),
-    column("at", UtcTime, "when"),
-    one_of("event", ("on", "off", "reset", "codes", "recovery")),
-    sa.Index(None, "user_id"),
-    comment="What happened to second factors. Append-only; each row is in the audit log.",
 )
 
 saved_view = table(
