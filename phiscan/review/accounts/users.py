@@ -58,8 +58,7 @@ def save_view(connection: sa.Connection, user_id: int, *, name: str, query: str,
     """
     name, query = name.strip(), query.removeprefix("?")
     if not 1 <= len(name) <= MAX_NAME_CHARS or not name.isprintable():
-        message = _("name: expected 1 to {max_name_chars} characters", max_name_chars=MAX_NAME_CHARS)
-        raise InputError(message)
+        raise InputError(_("name: expected 1 to {max_name_chars} characters", max_name_chars=MAX_NAME_CHARS))
     if len(query) > MAX_QUERY_CHARS or not (query.isascii() and query.isprintable()):
         message = _(
             "query: expected at most {max_query_chars} characters, as an address is written",
@@ -69,8 +68,7 @@ def save_view(connection: sa.Connection, user_id: int, *, name: str, query: str,
     same = (saved_view.c.user_id == user_id) & (saved_view.c.name == name)
     connection.execute(saved_view.delete().where(same))
     if len(views_of(connection, user_id)) >= MAX_VIEWS:
-        message = _("expected at most {max_views} saved views; remove one first", max_views=MAX_VIEWS)
-        raise InputError(message)
+        raise InputError(_("expected at most {max_views} saved views; remove one first", max_views=MAX_VIEWS))
     values = {"user_id": user_id, "name": name, "query": query, "created": now}
     return SavedView(inserted_id(connection, saved_view, values), name, query, now)
 
@@ -83,8 +81,7 @@ def remove_view(connection: sa.Connection, user_id: int, view_id: int) -> None:
     """
     which = (saved_view.c.user_id == user_id) & (saved_view.c.id == view_id)
     if not connection.execute(saved_view.delete().where(which)).rowcount:
-        message = _("view {view_id}: there is no such view of yours", view_id=view_id)
-        raise InputError(message)
+        raise InputError(_("view {view_id}: there is no such view of yours", view_id=view_id))
 
 
 __all__ = ["Lifetime", "Limits", "Refusal", "Role", "Scope", "Session", "SignedIn", "Token", "User", "Users"]

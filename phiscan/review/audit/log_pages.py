@@ -141,8 +141,7 @@ def sign(connection: sa.Connection, *, head: str, note: str, reviewer: str, now:
     shown = sa.select(audit_log.c.id).where(audit_log.c.hash == head)
     n_entries = connection.execute(shown).scalar_one_or_none()
     if n_entries is None:
-        message = _("the log does not hold the entry that was shown; look at it again")
-        raise ConflictError(message)
+        raise ConflictError(_("the log does not hold the entry that was shown; look at it again"))
     values = {"reviewer": reviewer, "n_entries": n_entries, "head": head, "note": note, "at": now}
     details = {"entries": n_entries, "head": head}
     number = audit.record(connection, "log_review", values, details, by=reviewer, now=now)

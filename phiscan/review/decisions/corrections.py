@@ -134,11 +134,9 @@ def correct(
         )
         raise InputError(message)
     if span is None and (found is None or mark is Mark.WRONG_EXTENT):
-        message = _("span: expected where it is, for a mark of {mark}", mark=mark)
-        raise InputError(message)
+        raise InputError(_("span: expected where it is, for a mark of {mark}", mark=mark))
     if entity_type is None and mark in {Mark.MISSED, Mark.WRONG_TYPE}:
-        message = _("entity_type: expected what it is, for a mark of {mark}", mark=mark)
-        raise InputError(message)
+        raise InputError(_("entity_type: expected what it is, for a mark of {mark}", mark=mark))
     # RIGHT, SPURIOUS and WITHDRAWN refer to the finding as it is; the others to what it should have been.
     as_found = found is not None and mark in {Mark.RIGHT, Mark.SPURIOUS, Mark.WITHDRAWN}
     right = Span(found.span_start, found.span_end) if found and (as_found or span is None) else span

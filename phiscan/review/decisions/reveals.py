@@ -68,8 +68,7 @@ def reveal(connection: sa.Connection, file_id: int, *, purpose: str, by: str, no
     """
     by, purpose = checked_name("by", by), checked_text("purpose", purpose, MAX_PURPOSE_CHARS)
     if not purpose:
-        message = _("purpose: expected what the text is looked at for, got an empty text")
-        raise InputError(message)
+        raise InputError(_("purpose: expected what the text is looked at for, got an empty text"))
     row = read_file(connection, file_id)
     values = {
         "file_id": file_id,

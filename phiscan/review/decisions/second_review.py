@@ -161,11 +161,9 @@ def adjudicate(
         or row.verdict in {None, given.verdict}
         or row.content_hash in open_contents(connection)
     ):
-        message = _("{path}: there is no disagreement to settle (any more)", path=row.path)
-        raise ConflictError(message)
+        raise ConflictError(_("{path}: there is no disagreement to settle (any more)", path=row.path))
     if lead in {row.reviewer, given.reviewer}:
-        message = _("lead: expected somebody who gave neither verdict, got {lead}", lead=lead)
-        raise InputError(message)
+        raise InputError(_("lead: expected somebody who gave neither verdict, got {lead}", lead=lead))
     (made,) = deciding.decide(
         connection, [(row.file_id, Verdict(verdict))], reviewer=lead, reason=reason, note=note, now=now
     )

@@ -140,14 +140,11 @@ def set_policy(
         InputError: a number out of range, or no user name.
     """
     if not (math.isfinite(second_review) and 0 <= second_review <= 1):
-        message = _("second_review: expected a share from 0 to 1, got {share}", share=second_review)
-        raise InputError(message)
+        raise InputError(_("second_review: expected a share from 0 to 1, got {share}", share=second_review))
     if not 0 <= hide_limit <= MAX_HIDE_LIMIT:
-        message = _("hide_limit: expected a number from 0, got {hide_limit}", hide_limit=hide_limit)
-        raise InputError(message)
+        raise InputError(_("hide_limit: expected a number from 0, got {hide_limit}", hide_limit=hide_limit))
     if not by.strip():
-        message = _("by: expected a name, got an empty text")
-        raise InputError(message)
+        raise InputError(_("by: expected a name, got an empty text"))
     lock_chain(connection)
     before = secret_policy(connection)
     if before is None or (before.second_review, before.hide_limit) != (second_review, hide_limit):

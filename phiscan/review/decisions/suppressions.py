@@ -285,8 +285,7 @@ def _suppression(connection: sa.Connection, suppression_id: int, now: datetime) 
     for one in suppressions(connection, now=now):
         if one.id == suppression_id:
             return one
-    message = _("suppression {number}: there is none of this number", number=suppression_id)
-    raise InputError(message)
+    raise InputError(_("suppression {number}: there is none of this number", number=suppression_id))
 
 
 def _checked(connection: sa.Connection, scope: SuppressionScope) -> SuppressionScope:

@@ -227,8 +227,7 @@ def undo(connection: sa.Connection, file_id: int, *, by: str, now: datetime, lea
     elif row.verdict is not None and (row.reviewer == by or lead):
         undone = {"decision_id": int(connection.execute(_CURRENT, {"result": row.id}).scalar_one())}
     else:
-        message = _("{path}: nothing to undo: no verdict by {by} is current", path=row.path, by=by)
-        raise ConflictError(message)
+        raise ConflictError(_("{path}: nothing to undo: no verdict by {by} is current", path=row.path, by=by))
     values = {"file_id": file_id, **undone, "undone_by": by, "undone": now}
     audit.record(connection, "undo", values, {"file": file_id, **undone}, by=by, now=now)
     work_rows.refresh_contents(connection, [(file_id, row.content_hash)])
@@ -355,8 +354,7 @@ def answered(connection: sa.Connection, token: str, file_id: int, reviewer: str)
     if form is None:
         return None
     if (form.file_id, form.reviewer) != (file_id, reviewer):
-        message = _("token: this form was sent before, for another file or by somebody else")
-        raise InputError(message)
+        raise InputError(_("token: this form was sent before, for another file or by somebody else"))
     table, number = (
         (decision, form.decision_id)
         if form.decision_id is not None
@@ -422,8 +420,7 @@ def decide_chosen(
         raise InputError(message)
     rows = _not_blind(connection, work_item.c.file_id.in_(file_ids))
     if not rows:
-        message = _("files: none of them is in the list, or each is reviewed blind, by itself")
-        raise InputError(message)
+        raise InputError(_("files: none of them is in the list, or each is reviewed blind, by itself"))
     return _decide_rows(connection, rows, verdict, (), **given)
 
 
@@ -539,8 +536,7 @@ def undo_last(connection: sa.Connection, *, by: str, now: datetime) -> Act:
     """
     act = last_action(connection, by)
     if act is None:
-        message = _("nothing to undo: {by} has given no verdict", by=by)
-        raise ConflictError(message)
+        raise ConflictError(_("nothing to undo: {by} has given no verdict", by=by))
     undone = []
     for file_id in act.file_ids:
         try:
@@ -564,8 +560,7 @@ def redo_last(connection: sa.Connection, *, by: str, now: datetime) -> Act:
     """
     act = last_undone(connection, by)
     if act is None:
-        message = _("nothing to redo: {by} has undone no verdict since the last one", by=by)
-        raise ConflictError(message)
+        raise ConflictError(_("nothing to redo: {by} has undone no verdict since the last one", by=by))
     for row in _undone_rows(connection, by, act.at):
         decide(
             connection,

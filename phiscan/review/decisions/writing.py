@@ -275,6 +275,5 @@ def checked_name(field: str, value: str) -> str:
     """
     name = checked_text(field, value)
     if not name:
-        message = gettext("{field}: expected a name, got an empty text", field=field)
-        raise InputError(message)
+        raise InputError(gettext("{field}: expected a name, got an empty text", field=field))
     return name

@@ -157,8 +157,7 @@ def last_seen(connection: sa.Connection, file_id: int) -> sa.Row[Any]:
     """
     row = connection.execute(_last_seen(), {"seen_file_id": file_id}).first()
     if row is None:
-        message = _("file {file_id}: there is no such file in the database", file_id=file_id)
-        raise InputError(message)
+        raise InputError(_("file {file_id}: there is no such file in the database", file_id=file_id))
     return row
 
 

@@ -87,8 +87,7 @@ def read_cursor(cursor: str, order: WorkOrder) -> tuple[bool, tuple[float, int] 
             return found[1] == "b", (float.fromhex(found[3]), int(found[4]))
     except (ValueError, OverflowError):
         pass
-    message = _("cursor: expected one that a page of this order gave")
-    raise InputError(message)
+    raise InputError(_("cursor: expected one that a page of this order gave"))
 
 
 MAX_FOLDER_ROWS = 10_000  # rows of a folder that are fetched one by one; for more, a full scan is faster

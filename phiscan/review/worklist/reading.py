@@ -134,8 +134,7 @@ def item(connection: sa.Connection, file_id: int, *, viewer: str, now: datetime)
     """
     found = lines(connection, [file_id], viewer=viewer, now=now)
     if not found:
-        message = gettext("file {file_id}: not in the review list (any more)", file_id=file_id)
-        raise InputError(message)
+        raise InputError(gettext("file {file_id}: not in the review list (any more)", file_id=file_id))
     return found[0]
 
 

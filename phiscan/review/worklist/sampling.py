@@ -189,8 +189,7 @@ def draw(connection: sa.Connection, planned: Planned, *, by: str, now: datetime)
     work_rows.refresh(connection, concerned)
     made = last_draw(connection)
     if made is None:  # pragma: no cover (it was written above)
-        message = gettext("the draw was not written")
-        raise RuntimeError(message)
+        raise RuntimeError(gettext("the draw was not written"))
     return made
 
 
