@@ -17,8 +17,8 @@ from phiscan.review.accounts import sign_in as sign_ins
 from phiscan.review.accounts.accounts import Lifetime, Scope, Session, Token, User
 from phiscan.review.accounts.sign_in import Limits, Outcome, Refusal, SignedIn
 from phiscan.review.audit import log as audit
-from phiscan.review.audit import log_pages
-from phiscan.review.audit.log_pages import LogReview
+from phiscan.review.decisions import history
+from phiscan.review.decisions.history import LogReview
 from phiscan.review.decisions.reveals import PURPOSES
 from phiscan.review.transactions import Reading, Writing
 from phiscan.store import seals
@@ -221,9 +221,9 @@ class Users:
     views = Reading(views_of)
     save_view = Writing(save_view, durable=False)
     remove_view = Writing(remove_view, durable=False)
-    log = Reading(log_pages.page)
-    log_choices = Reading(log_pages.choices)
-    log_reviews = Reading(log_pages.reviews)
+    log = Reading(history.log_page)
+    log_choices = Reading(history.log_choices)
+    log_reviews = Reading(history.log_reviews)
 
     def sign_log(self, *, head: str, note: str, reviewer: str, now: datetime) -> LogReview:
         """Record "I have reviewed this log" up to the entry with this hash.
@@ -237,7 +237,7 @@ class Users:
             message = f"the log is not whole: entry {check.first_bad}: {check.problem}"
             raise InputError(message)
         return self.database.write(
-            lambda connection: log_pages.sign(connection, head=head, note=note, reviewer=reviewer, now=now),
+            lambda connection: history.sign_log(connection, head=head, note=note, reviewer=reviewer, now=now),
             durable=True,
         )
 

@@ -23,6 +23,7 @@ from phiscan.store import seals, signed_head, tables
 from phiscan.store.column_types import canonical_json, iso, row_digest, storable, stored_columns
 from phiscan.store.database import inserted_id, lock_chain
 from phiscan.store.tables import audit_log, purge
+from phiscan.store.tables.schema import ACTED
 from phiscan.store.tables.users import UserEvent, log_review, user_event
 
 
@@ -134,10 +135,23 @@ def record(
     by: str,
     now: datetime,
 ) -> int:
-    """Insert a row into the table of an action, append its entry to the log, and return its number."""
-    number = inserted_id(connection, TABLES[action], values)
+    """Insert a row into the table of an action, append its entry to the log, and return its number.
+
+    The columns of who and when (``schema.who``, ``schema.when``) are those of the entry.
+    """
+    number = inserted_id(connection, TABLES[action], {**acted(TABLES[action], by, now), **values})
     append(connection, [Entry(action, number, details)], actor=by, at=now)
     return number
+
+
+@cache
+def _columns_of_act(table: sa.Table) -> tuple[tuple[str, bool], ...]:
+    return tuple((one.name, one.info[ACTED] == "by") for one in table.columns if ACTED in one.info)
+
+
+def acted(table: sa.Table, by: str, now: datetime) -> dict[str, Any]:
+    """Return the columns of a table that hold who did something, and when."""
+    return {name: by if is_name else now for name, is_name in _columns_of_act(table)}
 
 
 def append(connection: sa.Connection, entries: Sequence[Entry], *, actor: str, at: datetime) -> None:

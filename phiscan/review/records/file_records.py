@@ -251,19 +251,23 @@ def result_row(result: FileResult) -> dict[str, Any]:
     }
 
 
+def source_of(row: sa.Row[Any]) -> SourceFile:
+    """Return the place and the metadata of a file at the examination of a row with ``COLUMNS``."""
+    return SourceFile(
+        root=row.root_bytes,
+        path=row.path_bytes,
+        owner=row.owner or "",
+        readers=tuple(row.readers or ()),
+        **{name: getattr(row, name) for name in _SOURCE},
+    )
+
+
 def record_of(row: sa.Row[Any], **state: Any) -> FileRecord:
     """Convert a row with ``COLUMNS``; ``state``: the fields that are no columns of a result."""
     stored = dict(zip(row._fields, row, strict=True))
-    source = SourceFile(
-        root=stored["root_bytes"],
-        path=stored["path_bytes"],
-        owner=stored["owner"] or "",
-        readers=tuple(stored["readers"] or ()),
-        **{name: stored[name] for name in _SOURCE},
-    )
     values = {name: stored[name] for name in _PLAIN}
     values |= {name: decode(stored[name]) for name, decode in _DECODED}
-    return FileRecord(**{**values, "source": source, "examination_id": stored["id"], **state})
+    return FileRecord(**{**values, "source": source_of(row), "examination_id": stored["id"], **state})
 
 
 def sighted_record(row: sa.Row[Any], **state: Any) -> FileRecord:

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from phiscan.errors import StoreError
 from phiscan.model import OCR_PENDING, OWN_NAMES, EntityType, Outcome, Verdict
-from phiscan.review.worklist.hidden_items import NOT_BY_THEMSELVES
+from phiscan.review.worklist.model import NOT_BY_THEMSELVES
 from phiscan.store import seals
 from phiscan.store.sql_batches import chunks
 from phiscan.store.tables import (

@@ -15,6 +15,18 @@ from phiscan.review.records.items import Decision
 MIN_SCORE = 0.01  # files without health terms are still ordered among themselves
 
 
+NOT_BY_THEMSELVES = frozenset(
+    {
+        EntityType.ORGANIZATION,
+        EntityType.LOCATION,
+        EntityType.DATE,
+        EntityType.HEALTH_PROFESSIONAL,
+        EntityType.URL,
+    }
+)
+"""Types of identifiers that by themselves identify nobody."""
+
+
 class Exposure(StrEnum):
     """Who may read a file."""
 

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from phiscan.review.decisions.second_verdicts import SECOND
-from phiscan.review.worklist import row_sources
 from phiscan.review.worklist import rows as work_rows
 from phiscan.review.worklist.model import GroupMember, WorkState
 from phiscan.store.database import Database
@@ -98,7 +97,7 @@ def regroup(connection: sa.Connection, groups: Sequence[Grouped]) -> int:
         )
         here = work_item.c.file_id.in_(batch)
         connection.execute(work_item.update().where(here).values(group_id=mine.scalar_subquery()))
-    work_rows.refresh(connection, row_sources.to_refresh(connection))
+    work_rows.refresh(connection, work_rows.to_refresh(connection))
     return len({one.group_id for one in groups})
 
 

@@ -37,7 +37,7 @@ from phiscan.review.records.file_records import (
 )
 from phiscan.review.records.items import Decision
 from phiscan.review.records.summaries import chosen_scan
-from phiscan.review.worklist import counts as work_tallies
+from phiscan.review.worklist import rows as work_rows
 from phiscan.review.worklist.filtering import conditions_of
 from phiscan.review.worklist.model import FileRecord, WorkFilter, WorkState, blinded
 from phiscan.store.tables import (
@@ -115,11 +115,11 @@ def size(
         return len(found)
     undecided = WorkState.UNDECIDED.value
     if scan_id is None:
-        secret = {SECOND, work_tallies.DUPLICATE} if conceal else set()
+        secret = {SECOND, work_rows.DUPLICATE} if conceal else set()
         chosen = {verdict.value if verdict else undecided for verdict in verdicts or ()}
         return sum(
             n
-            for awaits, state, _, _, _, referred, n in work_tallies.statuses(connection)
+            for awaits, state, _, _, _, referred, n in work_rows.statuses(connection)
             if referred and (verdicts is None or (undecided if awaits in secret else state) in chosen)
         )
     referred = examination.c.referral == Referral.REFERRED.value

@@ -15,8 +15,8 @@ from phiscan.language import gettext
 from phiscan.model import Verdict
 from phiscan.review.decisions.second_verdicts import LEAD, SECOND
 from phiscan.review.records.file_records import COLUMNS, record_of
-from phiscan.review.worklist import counts as work_tallies
 from phiscan.review.worklist import queue
+from phiscan.review.worklist import rows as work_rows
 from phiscan.review.worklist.filtering import (
     Place,
     cursor_of,
@@ -185,10 +185,10 @@ def counts(connection: sa.Connection, *, viewer: str, now: datetime) -> WorkCoun
     by_state: Counter[WorkState] = Counter(dict.fromkeys(WorkState, 0))
     hidden = mine = 0
     moment = iso(now)
-    for awaits, state, reviewer, assignee, hidden_until, _, n in work_tallies.statuses(connection):
+    for awaits, state, reviewer, assignee, hidden_until, _, n in work_rows.statuses(connection):
         seen = state_seen(awaits, state, reviewer, viewer)
         if (
-            awaits == work_tallies.DUPLICATE and reviewer != viewer
+            awaits == work_rows.DUPLICATE and reviewer != viewer
         ):  # hidden from this viewer, with nothing to decide
             by_state[WorkState.ANY] += n if hidden_until <= moment else 0
             continue
@@ -209,15 +209,15 @@ def choices(connection: sa.Connection) -> Choices:
     """Return the values of the filters that occur in the list, most frequent first."""
     names = {str(row.id): row for row in connection.execute(sa.select(root.c.id, root.c.display))}
     assignees: Counter[str] = Counter()
-    for _, _, _, assignee, _, _, n in work_tallies.statuses(connection):
+    for _, _, _, assignee, _, _, n in work_rows.statuses(connection):
         assignees[assignee] += n
     return Choices(
         roots=tuple(
             (names[number].id, names[number].display, n)
-            for number, n in work_tallies.values(connection, "root_id")
+            for number, n in work_rows.counted_values(connection, "root_id")
         ),
-        media_types=tuple(work_tallies.values(connection, "media_type")),
-        owners=tuple(work_tallies.values(connection, "owner")),
+        media_types=tuple(work_rows.counted_values(connection, "media_type")),
+        owners=tuple(work_rows.counted_values(connection, "owner")),
         assignees=tuple((name, n) for name, n in assignees.most_common() if name),
     )
 

@@ -22,8 +22,6 @@ from phiscan.review.audit import log as audit
 from phiscan.review.decisions.second_verdicts import LEAD, NOBODY, OPENING, SECOND
 from phiscan.review.decisions.writing import checked_name
 from phiscan.review.records.file_records import present
-from phiscan.review.worklist import counts as work_tallies
-from phiscan.review.worklist import row_sources as work_sources
 from phiscan.review.worklist import rows as work_rows
 from phiscan.review.worklist.model import WorkState
 from phiscan.store import seals
@@ -173,7 +171,7 @@ def draw(connection: sa.Connection, planned: Planned, *, by: str, now: datetime)
     """
     by = checked_name("by", by)
     lock_chain(connection)
-    before = work_sources.latest_draw(connection)
+    before = work_rows.latest_draw(connection)
     old = sa.select(sample_member.c.file_id).where(sample_member.c.draw_id == before)
     concerned = [*connection.execute(old).scalars(), *(row["file_id"] for row in planned.members)]
     n_queued = sum(row["referred"] for row in planned.population)
@@ -234,12 +232,12 @@ def left(connection: sa.Connection, *, kept: Kept | None = None) -> FrameCounts:
     n_open, n_final, found = Counter[bool](), Counter[bool](), Counter[bool]()  # by whether it is referred
     of_all: Counter[str] = Counter()
     undecided, n_unread = 0, size.unread
-    for awaits, status, _, _, _, referred, n in work_tallies.statuses(connection):
+    for awaits, status, _, _, _, referred, n in work_rows.statuses(connection):
         is_final = awaits == NOBODY and status in _FINAL
         (n_final if is_final else n_open)[referred] += n
         found[referred] += n if is_final and status == Verdict.PHI.value else 0
         of_all[status if awaits == NOBODY else awaits] += n
-        is_concealed = awaits in {SECOND, work_tallies.DUPLICATE}
+        is_concealed = awaits in {SECOND, work_rows.DUPLICATE}
         undecided += n if referred and (is_concealed or status == WorkState.UNDECIDED.value) else 0
     found_since, final_covered = _listed_since(connection)
     gone: set[str] = set()  # PHI contents that were found, and are not present any more
@@ -308,7 +306,7 @@ def _unlisted(connection: sa.Connection) -> Iterator[_Unlisted]:
     last = {(row.file_id, row.content_hash): row for row in connection.execute(_UNLISTED)}
     for batch in chunks(last):
         numbers = [file_id for file_id, _ in batch]
-        now = {row.file_id: row for row in work_sources.current(connection, numbers)}
+        now = {row.file_id: row for row in work_rows.current(connection, numbers)}
         drawn = {row.file_id: row for row in connection.execute(_FRAME_ROWS, {"files": numbers})}
         for file_id, content in batch:
             row, its, here = last[file_id, content], drawn.get(file_id), now.get(file_id)

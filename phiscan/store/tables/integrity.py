@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from phiscan.store.column_types import CanonicalJson, RowId, SafeText, UtcTime
-from phiscan.store.tables.schema import column, history, key, one_of, row_id, seal, table
+from phiscan.store.tables.schema import column, history, key, one_of, row_id, seal, table, when, who
 
 examination_digest = table(
     "examination_digest",
@@ -28,7 +28,7 @@ scan_digest = history(
     column("sightings", sa.Text, "sha256 over them"),
     column("scan_row", sa.Text, "sha256 over the scan itself and its roots"),
     column("whole", sa.Boolean, "whether it covered its roots completely"),
-    column("made", UtcTime, "when"),
+    when("made"),
     sa.Index(None, "scan_id"),
     comment="Digest of a complete scan. Append-only; each row is in the audit log.",
 )
@@ -61,11 +61,10 @@ legal_hold = history(
     column("file_id", RowId, "the file held; null = a whole root", sa.ForeignKey("file.id"), null=True),
     column("state", sa.Text, "placed or lifted"),
     column("reason", SafeText, "why, such as the number of the case"),
-    column("set_by", SafeText, "who"),
-    column("set_at", UtcTime, "when"),
+    who("set_by", "who"),
+    when("set_at"),
     one_of("state", ("placed", "lifted")),
     sa.CheckConstraint("(root_id IS NULL) <> (file_id IS NULL)", name="one_held"),
-    sa.CheckConstraint("set_by <> ''", name="set_by_named"),
     sa.CheckConstraint("reason <> ''", name="reason_given"),
     sa.Index(None, "file_id"),
     sa.Index(None, "root_id"),
@@ -83,8 +82,8 @@ scan_totals = table(
 purge = history(
     "purge",
     row_id("number of the certificate"),
-    column("purged", UtcTime, "when"),
-    column("purged_by", SafeText, "who"),
+    when("purged"),
+    who("purged_by", "who"),
     column("policy", CanonicalJson, "the policy that was applied, with the dates that follow from it"),
     column("counts", CanonicalJson, "{table: rows removed}"),
     column("oldest", UtcTime, "earliest time in a row that was removed; null = none had a time", null=True),
@@ -94,7 +93,6 @@ purge = history(
     column("log_through", RowId, "last entry of the audit log that was removed, by this or before; 0 = none"),
     column("log_hash", sa.Text, "hash of that entry: the log continues from it"),
     column("carried", CanonicalJson, "{table: {row: digest}} of rows that outlive their entry in the log"),
-    sa.CheckConstraint("purged_by <> ''", name="purged_by_named"),
     sa.CheckConstraint("length(digest) = 64", name="digest_is_a_hash"),
     comment="The certificate of a purge, and the point from which the audit log continues. Append-only.",
 )
@@ -104,9 +102,8 @@ key_use = history(
     row_id("number of the entry; the highest applies"),
     column("key_id", sa.Text, "check value of the key: identifies it, reveals nothing about it"),
     column("former", sa.Text, "state of the previous key: none (the first key), sealed or destroyed"),
-    column("used_by", SafeText, "who activated it"),
-    column("used", UtcTime, "when"),
+    who("used_by", "who activated it"),
+    when("used"),
     one_of("former", ("none", "sealed", "destroyed")),
-    sa.CheckConstraint("used_by <> ''", name="used_by_named"),
     comment="Which key made the hashes, by its check value. Append-only.",
 )

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from phiscan.model import EntityType, FailReason, Outcome, Referral
 from phiscan.store.column_types import CanonicalJson, Clamped64, RowId, SafeText, Unsigned64, UtcTime
-from phiscan.store.tables.schema import column, history, key, one_of, row_id, seal, table
+from phiscan.store.tables.schema import column, history, key, one_of, row_id, seal, table, when, who
 
 scan = table(
     "scan",
@@ -328,9 +328,8 @@ patient_event = history(
     column("event", sa.Text, "change of the patient index, or kind of search"),
     column("purpose", SafeText, "purpose; empty where the event implies it"),
     column("details", CanonicalJson, "counts, kinds of fields and check values; never a value of a patient"),
-    column("done_by", SafeText, "who"),
-    column("done", UtcTime, "when"),
+    who("done_by", "who"),
+    when("done"),
     one_of("event", EVENTS),
-    sa.CheckConstraint("done_by <> ''", name="done_by_named"),
     comment="Changes of the patient index and searches for a person. Append-only.",
 )

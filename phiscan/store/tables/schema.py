@@ -9,7 +9,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from phiscan.store.column_types import RowId
+from phiscan.store.column_types import RowId, SafeText, UtcTime
 
 metadata = sa.MetaData(
     naming_convention={
@@ -20,6 +20,8 @@ metadata = sa.MetaData(
         "ck": "ck_%(table_name)s_%(constraint_name)s",
     },
 )
+
+ACTED = "acted"  # key of the columns of who and when in ``Column.info``
 
 
 def one_of(column: str, values: Iterable[str]) -> sa.CheckConstraint:
@@ -36,6 +38,16 @@ def column(
     ``default``: the value in rows written without one.
     """
     return sa.Column(name, kind, *args, nullable=null, comment=comment, server_default=default)
+
+
+def who(name: str, comment: str) -> sa.Column[Any]:
+    """Return the column of who did what a row of a history is about (``audit.log.record`` fills it)."""
+    return sa.Column(name, SafeText, nullable=False, comment=comment, info={ACTED: "by"})
+
+
+def when(name: str, comment: str = "when") -> sa.Column[Any]:
+    """Return the column of when that was done."""
+    return sa.Column(name, UtcTime, nullable=False, comment=comment, info={ACTED: "now"})
 
 
 def row_id(comment: str) -> sa.Column[Any]:
@@ -67,8 +79,10 @@ def table(name: str, *items: sa.schema.SchemaItem, comment: str) -> sa.Table:
 
 
 def history(name: str, *items: sa.schema.SchemaItem, comment: str) -> sa.Table:
-    """Return an append-only table: triggers refuse every change of its rows."""
-    made = table(name, *items, comment=comment)
+    """Return an append-only table: triggers refuse every change of its rows; each names who did it."""
+    names = [one.name for one in items if isinstance(one, sa.Column) and one.info.get(ACTED) == "by"]
+    given = [sa.CheckConstraint(f"{one} <> ''", name=f"{one}_named") for one in names]
+    made = table(name, *items, *given, comment=comment)
     unique = [one.name for item in items if isinstance(item, sa.UniqueConstraint) for one in item.columns]
     APPEND_ONLY[name] = ("id", *unique)
     return made

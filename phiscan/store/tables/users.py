@@ -7,7 +7,7 @@ from enum import StrEnum
 import sqlalchemy as sa
 
 from phiscan.store.column_types import RowId, SafeText, UtcTime
-from phiscan.store.tables.schema import column, history, one_of, row_id, seal, table
+from phiscan.store.tables.schema import column, history, one_of, row_id, seal, table, when, who
 
 
 class Role(StrEnum):
@@ -74,7 +74,7 @@ user_event = history(
         "the new role or second factor, label of a token, how a person signed in; may be empty",
     ),
     column("address", SafeText, "network address of the browser; empty = on the server itself"),
-    column("at", UtcTime, "when"),
+    when("at"),
     one_of("event", (event.value for event in UserEvent)),
     sa.Index(None, "user_id"),
     comment="What happened to accounts and sign-ins. Append-only; each row is in the audit log.",
@@ -189,12 +189,11 @@ saved_view = table(
 log_review = history(
     "log_review",
     row_id("number of the review"),
-    column("reviewer", SafeText, "who has reviewed the log"),
+    who("reviewer", "who has reviewed the log"),
     column("n_entries", sa.BigInteger, "entries that the log had"),
     column("head", sa.Text, "hash of the last of them"),
     column("note", SafeText, "free text; may be empty"),
-    column("at", UtcTime, "when"),
-    sa.CheckConstraint("reviewer <> ''", name="reviewer_named"),
+    when("at"),
     sa.CheckConstraint("length(head) = 64", name="head_is_a_hash"),
     comment='"I have reviewed this log": who, when, and up to which entry. Append-only.',
 )
