@@ -14,14 +14,15 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self
 
 from phiscan.model import FileResult
+from phiscan.review import integrity
+from phiscan.review.audit.log import AuditCheck
 from phiscan.review.decisions import writing as deciding
-from phiscan.review.integrity import digests, verification
 from phiscan.review.records import early_results as early_records
 from phiscan.review.records import recording, reuse, summaries
 from phiscan.review.records import recording as folder_states
 from phiscan.review.records import scans as scanning
 from phiscan.review.records.early_results import Early
-from phiscan.review.records.items import AuditCheck, Decision, KnownFile, ScanHead, ScanState, ScanSummary
+from phiscan.review.records.items import Decision, KnownFile, ScanHead, ScanState, ScanSummary
 from phiscan.review.records.recording import FolderState
 from phiscan.review.transactions import Reading, Writing
 from phiscan.review.worklist import near_duplicates
@@ -180,7 +181,7 @@ class Store:
     def digest_scan(self, scan_id: int, *, whole: bool, refused: int = 0, now: datetime) -> None:
         """Write the digest of a complete scan, by which a later manipulation of its results is found."""
         self._database.write(
-            lambda connection: digests.make(
+            lambda connection: integrity.make(
                 connection, scan_id, whole=whole, refused=refused, actor="phiscan", now=now
             ),
             durable=True,
@@ -233,4 +234,4 @@ class Store:
 
     # Verification
 
-    verify_audit = Reading(verification.verify_to)
+    verify_audit = Reading(integrity.verify_to)

@@ -17,12 +17,13 @@ import sqlalchemy as sa
 from phiscan.model import Referral, Verdict
 from phiscan.model.frame import FrameCounts
 from phiscan.review.audit import log as audit
+from phiscan.review.audit.log import AuditCheck
 from phiscan.review.decisions import corrections, history, second_review, second_verdicts, suppressions
 from phiscan.review.decisions.reveals import purpose_shown
 from phiscan.review.decisions.suppressions import Suppression
 from phiscan.review.records import summaries
 from phiscan.review.records.file_records import decision_of, standing_decision
-from phiscan.review.records.items import AuditCheck, Decision, ScanSummary
+from phiscan.review.records.items import Decision, ScanSummary
 from phiscan.review.records.reuse import is_about, same_people
 from phiscan.review.worklist import queue, sampling
 from phiscan.review.worklist import rows as hiding

@@ -19,8 +19,8 @@ import sqlalchemy as sa
 
 from phiscan.errors import InputError
 from phiscan.language import gettext as _
+from phiscan.review import integrity
 from phiscan.review.audit import log as audit
-from phiscan.review.integrity import digests
 from phiscan.store import seals
 from phiscan.store.database import inserted_id
 from phiscan.store.tables.users import Role, UserEvent, api_token, sign_in_attempt, user_account, web_session
@@ -147,7 +147,7 @@ def log(
     row = {"event": event.value, "user_id": user_id, "value": value, "address": address, "at": now}
     name = connection.execute(sa.select(user_account.c.name).where(user_account.c.id == user_id)).scalar()
     details = {"user": user_id, "name": name, "value": value}
-    details |= digests.state_details(connection, changes or {})
+    details |= integrity.state_details(connection, changes or {})
     audit.record(connection, event.value, row, details, by=actor, now=now)
 
 

@@ -25,8 +25,8 @@ import sqlalchemy as sa
 from phiscan import __version__
 from phiscan.errors import InputError, StoreError
 from phiscan.review.audit import log as audit
+from phiscan.review.audit.log import AuditCheck
 from phiscan.review.maintenance import key_rotation
-from phiscan.review.records.items import AuditCheck
 from phiscan.review.worklist.rows import rebuild
 from phiscan.store import portable_rows as portable
 from phiscan.store import postgresql

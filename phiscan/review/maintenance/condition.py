@@ -10,10 +10,9 @@ from typing import Any
 import sqlalchemy as sa
 
 from phiscan.errors import ConfigError, StoreError
+from phiscan.review import integrity, retention
 from phiscan.review.audit import log as audit
-from phiscan.review.integrity import verification
 from phiscan.review.maintenance import key_rotation
-from phiscan.review.retention import deletion_plan
 from phiscan.store import portable_rows as portable
 from phiscan.store.database import Database, connect, is_sqlite, open_database, schema_of
 from phiscan.store.identity import load_key
@@ -54,7 +53,7 @@ def status(url: str) -> dict[str, Any]:
                 found["audit_entries"] = found["tables"]["audit_log"]
                 found["audit_head"] = connection.execute(last).scalar() or audit.BEFORE_FIRST
                 found["key_id"] = key_rotation.key_in_use(connection) or None
-                found["holds"] = len(deletion_plan.holds(connection))
+                found["holds"] = len(retention.holds(connection))
                 found["purges"] = _count(connection, purge)
     finally:
         database.close()
@@ -125,11 +124,11 @@ def _foreign_keys(connection: sa.Connection) -> str:
 
 
 def _schema(connection: sa.Connection) -> str:
-    return "; ".join(f"{name}: {what}" for name, what in verification.problems(connection))
+    return "; ".join(f"{name}: {what}" for name, what in integrity.problems(connection))
 
 
 def _log(connection: sa.Connection) -> str:
-    check = verification.verify(connection)
+    check = integrity.verify(connection)
     if check.ok:
         return ""
     return f"entry {check.first_bad}: {check.problem}" if check.first_bad else check.problem

@@ -155,36 +155,3 @@ class Decision:
     decided: datetime
     content_hash: str
     examination_id: int  # the result that the reviewer saw
-
-
-@dataclass(frozen=True, slots=True)
-class Tampering:
-    """One difference between the database and what the program wrote."""
-
-    table: str  # or an index or trigger
-    row: int | None  # number of the row; None = no single row
-    what: str
-    since: str = ""  # when it was last verified; "" = not known
-    by: str = ""  # table whose number ``row`` is, if not its own
-
-    def __str__(self) -> str:
-        """Return the difference as one line.
-
-        >>> str(Tampering("finding", 7, "rows were changed", "2026-11-20", by="examination"))
-        'finding (examination 7): rows were changed; was right at 2026-11-20'
-        """
-        other = self.by not in {"", self.table}
-        number = "" if self.row is None else f" ({self.by} {self.row})" if other else f" {self.row}"
-        return f"{self.table}{number}: {self.what}" + (f"; was right at {self.since}" if self.since else "")
-
-
-@dataclass(frozen=True, slots=True)
-class AuditCheck:
-    """The result of verifying the audit log."""
-
-    ok: bool
-    n_rows: int
-    first_bad: int | None  # number of the first invalid entry
-    problem: str  # in words, "" when ok
-    head: str  # hash of the last entry; noted elsewhere, it proves later that no entry was removed
-    found: tuple[Tampering, ...] = ()  # all differences, if everything was checked

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from phiscan.errors import StoreError
 from phiscan.model import FileResult, Outcome, PiiVector, SourceFile
-from phiscan.review.integrity import digests
+from phiscan.review import integrity
 from phiscan.review.records import early_results
 from phiscan.review.records.early_results import Early
 from phiscan.review.records.file_records import result_row, source_row
@@ -269,7 +269,7 @@ def record(
             connection.execute(table.insert(), rows)
     copies = [(file_ids[place], result) for place, result in by_file.items() if result.is_copy]
     examination_ids |= _write_copies(connection, scan_id, versions_key, copies)
-    digests.write(connection, list(examination_ids.values()))
+    integrity.write(connection, list(examination_ids.values()))
     see_examined(connection, scan_id, examination_ids)
     unchanged_runs = merged([*runs, *((number, number) for number in unchanged)], but=examination_ids)
     back = see_unchanged(connection, scan_id, unchanged_runs)
@@ -378,7 +378,7 @@ def _write_examinations(
         statement = examination.update().where(examination.c.id == sa.bindparam("row_id")).values(changed)
         connection.execute(statement, again)
         for batch in chunks([row["row_id"] for row in again]):
-            for table in (*digests.CHILDREN, examination_digest):
+            for table in (*integrity.CHILDREN, examination_digest):
                 connection.execute(table.delete().where(table.c.examination_id.in_(batch)))
     if new:
         connection.execute(examination.insert(), new)

@@ -11,8 +11,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from phiscan.errors import StoreError
+from phiscan.review import integrity
 from phiscan.review.decisions import writing as deciding
-from phiscan.review.integrity import digests
 from phiscan.review.maintenance import key_rotation
 from phiscan.review.records import early_results
 from phiscan.review.records.items import KnownFile, ScanState
@@ -85,7 +85,7 @@ def begin_scan(
     if unfinished is not None:
         connection.execute(scan.update().where(scan.c.id == unfinished.id).values(status="running"))
         n_refused = early_results.refuse_forged(connection, unfinished.id)
-        n_refused += digests.refuse_forged(connection, unfinished.id)
+        n_refused += integrity.refuse_forged(connection, unfinished.id)
         return ScanState(unfinished.id, resumed=True, started=unfinished.started, n_refused=n_refused)
     values = {
         "scan_key": scan_key,
