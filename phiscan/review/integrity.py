@@ -200,9 +200,9 @@ def renew(connection: sa.Connection, *, actor: str, now: datetime) -> None:
     change of the results is still found afterwards.
     """
     existing = set(connection.execute(sa.select(scan.c.id)).scalars())
-    for scan_id, row in (
-        (number, row) for number, row in newest_digests(connection).items() if number in existing
-    ):
+    for scan_id, row in newest_digests(connection).items():
+        if scan_id not in existing:
+            continue
         made: Made = (*combined(connection, scan_id), *sightings_of(connection, scan_id))
         if (made[0], made[2]) != (row.n_examinations, row.n_sightings):
             _append(connection, scan_id, made, "purge", whole=row.whole, by=actor, now=now, details={})

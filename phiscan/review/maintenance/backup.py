@@ -25,9 +25,7 @@ import sqlalchemy as sa
 from phiscan import __version__
 from phiscan.errors import InputError, StoreError
 from phiscan.review.audit import log as audit
-from phiscan.review.audit.log import AuditCheck
 from phiscan.review.maintenance import key_rotation
-from phiscan.review.worklist.rows import rebuild
 from phiscan.store import portable_rows as portable
 from phiscan.store import postgresql
 from phiscan.store.column_types import iso
@@ -105,7 +103,7 @@ def check(path: Path) -> Manifest:
 
 
 def restore(path: Path, url: str) -> Manifest:
-    """Restore a backup into an empty database, all or nothing, and migrate it to the current schema.
+    """Restore a backup into an empty database, all or nothing.
 
     Raises:
         InputError: it is no backup, damaged, or of a newer version.
@@ -140,7 +138,6 @@ def try_out(path: Path) -> Manifest:
 def _fill(target: Database, archive: zipfile.ZipFile, manifest: Manifest) -> None:
     fill(
         target,
-        manifest.schema,
         lambda name: _lines(archive, name) if name in manifest.tables else (),
         {name: entry.last_id for name, entry in manifest.tables.items()},
         expected=manifest.tables,
@@ -160,16 +157,13 @@ def _write(connection: sa.Connection, stream: IO[bytes], *, now: datetime) -> Ma
                     digest.update(line + b"\n")
                     n_rows += 1
             sums[table.name] = TableSum(n_rows, digest.hexdigest(), last_ids.get(table.name, 0))
-        last = connection.execute(
-            sa.select(audit_log.c.hash).order_by(audit_log.c.id.desc()).limit(1)
-        ).scalar()
         manifest = Manifest(
             made=iso(now),
             phiscan=__version__,
             schema=SCHEMA_VERSION,
             tables=sums,
             audit_entries=sums[audit_log.name].n_rows,
-            audit_head=last or audit.BEFORE_FIRST,
+            audit_head=audit.last_hash(connection),
             key_id=key_rotation.key_in_use(connection),
         )
         archive.writestr(_MANIFEST, json.dumps(manifest.to_json(), indent=1))
@@ -269,7 +263,6 @@ def move(source_url: str, target_url: str, *, on_table: Callable[[str, int], Non
                 tables = {table.name: table for table in portable.tables_of(reading)}
                 return fill(
                     target,
-                    SCHEMA_VERSION,
                     lambda name: portable.lines_of(reading, tables[name]),
                     portable.last_ids(reading, tables.values()),
                     on_table=on_table,
@@ -285,16 +278,15 @@ def move(source_url: str, target_url: str, *, on_table: Callable[[str, int], Non
 
 def fill(
     target: Database,
-    schema: str,
     lines: Lines,
     last_ids: Mapping[str, int],
     *,
     expected: Mapping[str, TableSum] | None = None,
     on_table: Callable[[str, int], None],
 ) -> dict[str, TableSum]:
-    """Write all rows into an empty database, migrate it, and verify the copy before the commit.
+    """Write all rows into an empty database, and verify the copy before the commit.
 
-    ``schema`` is that of the rows; ``expected``: the expected digest of each table, if known.
+    ``expected``: the expected digest of each table, if known.
 
     Raises:
         StoreError: the target is not empty, a row is invalid, or the written rows differ from the expected.
@@ -304,7 +296,7 @@ def fill(
         target.outside_transactions("PRAGMA journal_mode = WAL")
 
     def write(connection: sa.Connection) -> dict[str, TableSum]:
-        _make_tables(target, connection, schema)
+        _make_tables(target, connection)
         passed: dict[str, TableSum] = {}
         for table in portable.tables_of(connection):
             try:
@@ -317,9 +309,11 @@ def fill(
         portable.set_last_ids(connection, last_ids)
         _compare(target, portable.sums_of(connection), passed)
         _compare(target, passed, passed if expected is None else expected)
-        if schema != SCHEMA_VERSION:
-            _migrate(connection, "head")
-        _prove(target, audit.verify(connection))
+        found = audit.verify(connection)
+        if not found.ok:
+            where = f"entry {found.first_bad}: {found.problem}"
+            message = f"{target.name}: the audit log of the copy is not whole: {where}"
+            raise StoreError(message)
         return passed
 
     return target.write(write, durable=True, lock="exclusive")
@@ -338,30 +332,18 @@ def refuse_unless_empty(target: Database) -> None:
         raise StoreError(message)
 
 
-def _make_tables(target: Database, connection: sa.Connection, schema: str) -> None:
-    there = sa.inspect(connection).has_table(portable.VERSION_TABLE)
-    if there:
-        if schema != SCHEMA_VERSION:
-            message = (
-                f"{target.name}: expected a database without tables: the copy has the older schema {schema}"
-            )
-            raise StoreError(message)
+def _make_tables(target: Database, connection: sa.Connection) -> None:
+    if sa.inspect(connection).has_table(portable.VERSION_TABLE):
         if filled := portable.table_with_rows(connection):  # another process was faster
             message = f"{target.name}: expected an empty database: {filled} has rows"
             raise StoreError(message)
         return
+    from phiscan.store.migrations import migrate  # noqa: PLC0415 (Alembic takes 0.4 s to import)
+
     if connection.dialect.name == "postgresql" and (why := postgresql.refusal(connection)):
         message = f"{target.name}: {why}"
         raise StoreError(message)
-    _migrate(connection, schema)
-
-
-def _migrate(connection: sa.Connection, revision: str) -> None:
-    from phiscan.store.migrations import migrate  # noqa: PLC0415 (Alembic takes 0.4 s to import)
-
-    migrate(connection, revision)
-    if revision == "head":
-        rebuild(connection)
+    migrate(connection)
 
 
 def _compare(target: Database, found: Mapping[str, TableSum], expected: Mapping[str, TableSum]) -> None:
@@ -369,11 +351,3 @@ def _compare(target: Database, found: Mapping[str, TableSum], expected: Mapping[
         if found.get(name) != expected.get(name):
             message = f"{target.name}: table {name} is not equal to what was copied; nothing was kept"
             raise StoreError(message)
-
-
-def _prove(target: Database, check: AuditCheck) -> None:
-    if not check.ok:
-        message = (
-            f"{target.name}: the audit log of the copy is not whole: entry {check.first_bad}: {check.problem}"
-        )
-        raise StoreError(message)
