@@ -19,8 +19,7 @@ from typing import Self
 
 from phiscan.crawl import is_same_file
 from phiscan.model import FileResult, Outcome, Referral, SourceFile
-from phiscan.review.records.early_results import Early, Place
-from phiscan.review.records.recording import FolderState
+from phiscan.review.records.recording import Early, FolderState, Place
 from phiscan.review.store import Store
 from phiscan.store.sql_batches import Run
 

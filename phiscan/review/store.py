@@ -25,19 +25,18 @@ from phiscan.review.decisions import second_verdicts as desk_policy
 from phiscan.review.decisions import suppressions as list_suppressions
 from phiscan.review.decisions import writing as deciding
 from phiscan.review.decisions.corrections import GoldFile, TopicGold
-from phiscan.review.records import early_results as early_records
-from phiscan.review.records import recording, reuse, summaries
+from phiscan.review.records import recording, summaries
 from phiscan.review.records import scans as scanning
-from phiscan.review.records.early_results import Early
-from phiscan.review.records.items import Decision, KnownFile, ScanHead, ScanState, ScanSummary
-from phiscan.review.records.recording import FolderState
+from phiscan.review.records.file_records import FindingCache
+from phiscan.review.records.recording import Early, FolderState
+from phiscan.review.records.scans import KnownFile, ScanState
+from phiscan.review.records.summaries import ScanHead, ScanSummary
 from phiscan.review.transactions import Reading, Writing
 from phiscan.review.worklist import folder_totals, near_duplicates, sampling
 from phiscan.review.worklist import queue as work_queue
 from phiscan.review.worklist import reading as work_list
 from phiscan.review.worklist import rows as work_rows
-from phiscan.review.worklist.model import FileRecord, Progress
-from phiscan.review.worklist.queue import FindingCache
+from phiscan.review.worklist.model import Decision, FileRecord, Progress
 from phiscan.review.worklist.rows import rebuild
 from phiscan.review.worklist.sampling import SampleDraw
 from phiscan.store import identity
@@ -264,7 +263,7 @@ class Store:
     has_scanned_with = Reading(scanning.has_scanned_with)
     known = Reading(scanning.known)
     folders = Reading(recording.folders_of)
-    duplicates = Reading(reuse.duplicates)
+    duplicates = Reading(recording.duplicates)
     present_below = Reading(recording.present_below)
 
     def record(
@@ -298,7 +297,7 @@ class Store:
             lock="shared",
         )
 
-    early_results = Reading(early_records.stored_results)
+    early_results = Reading(recording.stored_results)
 
     def finish_scan(
         self,

@@ -18,16 +18,15 @@ from phiscan.model import Referral, Verdict
 from phiscan.model.frame import FrameCounts
 from phiscan.review.audit import log as audit
 from phiscan.review.audit.log import AuditCheck
-from phiscan.review.decisions import corrections, history, second_review, second_verdicts, suppressions
+from phiscan.review.decisions import corrections, history, second_review, suppressions
 from phiscan.review.decisions.reveals import purpose_shown
 from phiscan.review.decisions.suppressions import Suppression
 from phiscan.review.records import summaries
-from phiscan.review.records.file_records import decision_of, standing_decision
-from phiscan.review.records.items import Decision, ScanSummary
-from phiscan.review.records.reuse import is_about, same_people
+from phiscan.review.records.file_records import decision_of, is_about, same_people, standing_decision
+from phiscan.review.records.summaries import ScanSummary
 from phiscan.review.worklist import queue, sampling
 from phiscan.review.worklist import rows as hiding
-from phiscan.review.worklist.model import FileRecord
+from phiscan.review.worklist.model import FIRST, Decision, FileRecord
 from phiscan.store.column_types import iso
 from phiscan.store.database import Database
 from phiscan.store.sql_batches import chunks
@@ -229,7 +228,7 @@ def _hidden(scan_id: int, now: datetime) -> sa.Select[Any]:
         sa.select(work_item.c.root_id, file.c.display.label("path"))
         .join(file, file.c.id == work_item.c.file_id)
         .join(sighting, (sighting.c.file_id == work_item.c.file_id) & (sighting.c.scan_id == scan_id))
-        .where(work_item.c.hidden_until > iso(now), work_item.c.awaits == second_verdicts.FIRST)
+        .where(work_item.c.hidden_until > iso(now), work_item.c.awaits == FIRST)
     )
 
 

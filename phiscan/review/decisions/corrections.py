@@ -14,9 +14,9 @@ from phiscan.errors import ConflictError, InputError
 from phiscan.language import gettext as _
 from phiscan.model import EntityType, Span
 from phiscan.review.audit import log as audit
-from phiscan.review.decisions.second_verdicts import SECOND
 from phiscan.review.decisions.writing import about, checked_name, checked_text
 from phiscan.review.records.file_records import last_seen
+from phiscan.review.worklist.model import SECOND
 from phiscan.store.sql_batches import as_value
 from phiscan.store.tables import (
     file,

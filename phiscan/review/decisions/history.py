@@ -15,9 +15,8 @@ from phiscan.language import gettext as _
 from phiscan.model import Verdict
 from phiscan.review.audit import log as audit
 from phiscan.review.decisions.reveals import purpose_shown
-from phiscan.review.decisions.second_verdicts import FIRST, SECOND
 from phiscan.review.worklist import rows as work_rows
-from phiscan.review.worklist.model import MAX_NOTE_CHARS, HistoryEntry, Progress
+from phiscan.review.worklist.model import FIRST, MAX_NOTE_CHARS, SECOND, HistoryEntry, Progress
 from phiscan.store.column_types import storable
 from phiscan.store.sql_batches import as_value
 from phiscan.store.tables import (

@@ -17,7 +17,7 @@ from phiscan.review.decisions import second_verdicts
 from phiscan.review.decisions import writing as deciding
 from phiscan.review.records.file_records import last_seen
 from phiscan.review.worklist import rows as work_rows
-from phiscan.review.worklist.model import MAX_NOTE_CHARS, Decided
+from phiscan.review.worklist.model import LEAD, MAX_NOTE_CHARS, SECOND, Decided
 from phiscan.store.database import lock_chain
 from phiscan.store.sql_batches import as_value, count, listed, rows_in
 from phiscan.store.tables import (
@@ -91,7 +91,7 @@ def disagreements(connection: sa.Connection, *, lead: str) -> tuple[Disagreement
         .join(decision, decision.c.id == work_item.c.decision_id)
         .join(file, file.c.id == work_item.c.file_id)
         .join(root, root.c.id == work_item.c.root_id)
-        .where(work_item.c.awaits == second_verdicts.LEAD)
+        .where(work_item.c.awaits == LEAD)
         .order_by(second_review.c.id, work_item.c.file_id.desc())
     )
     # Identical files are one disagreement, shown with the first of them.
@@ -164,7 +164,7 @@ def adjudicate(
 
 def _shown_with(connection: sa.Connection, review: sa.Row[Any]) -> int:
     """Return the file that a disagreement is shown with: the first of the list with this content."""
-    here = (work_item.c.content_hash == review.content_hash) & (work_item.c.awaits == second_verdicts.LEAD)
+    here = (work_item.c.content_hash == review.content_hash) & (work_item.c.awaits == LEAD)
     first = connection.execute(sa.select(sa.func.min(work_item.c.file_id)).where(here)).scalar()
     return int(first or review.file_id)
 
@@ -182,7 +182,7 @@ def counts(connection: sa.Connection) -> SecondReviewCounts:
     drawn = count(connection, second_review)
     pairs = list(_pairs(connection))
     disagreed = sum(pair.first is not pair.second for pair in pairs)
-    waits = (work_item.c.awaits == second_verdicts.SECOND) & work_item.c.is_open.is_(True)
+    waits = (work_item.c.awaits == SECOND) & work_item.c.is_open.is_(True)
     query = sa.select(sa.func.count(work_item.c.decision_id.distinct())).where(waits)
     waiting = connection.execute(query).scalar_one()
     settled = sum(pair.settled is not None for pair in pairs)
@@ -194,7 +194,7 @@ def open_contents(connection: sa.Connection) -> frozenset[str]:
 
     Their verdicts must not be visible to other users.
     """
-    query = sa.select(work_item.c.content_hash).where(work_item.c.awaits == second_verdicts.SECOND)
+    query = sa.select(work_item.c.content_hash).where(work_item.c.awaits == SECOND)
     return frozenset(connection.execute(query).scalars())
 
 

@@ -14,7 +14,8 @@ import sqlalchemy as sa
 from phiscan.errors import InputError
 from phiscan.language import gettext as _
 from phiscan.review.audit import log as audit
-from phiscan.review.records.reuse import is_about
+from phiscan.review.records.file_records import is_about
+from phiscan.review.worklist.model import LEAD, NOBODY, OPENING, SECOND
 from phiscan.store.database import lock_chain
 from phiscan.store.sql_batches import as_value, listed, rows_in
 from phiscan.store.tables import (
@@ -26,9 +27,6 @@ from phiscan.store.tables import (
     second_review,
     second_verdict,
 )
-
-NOBODY, FIRST, SECOND, LEAD, OPENING = "nobody", "first", "second", "lead", "opening"
-"""Which verdict an item awaits: the values of ``work_item.awaits``. Opening: it was judged by its name."""
 
 _DRAWN = (
     sa.select(second_review, examination.c.file_id.label("of_file"))

@@ -14,9 +14,9 @@ from phiscan.errors import ConflictError, InputError
 from phiscan.language import gettext as _
 from phiscan.review.audit import log as audit
 from phiscan.review.decisions import second_verdicts as desk_policy
-from phiscan.review.decisions.second_verdicts import FIRST
 from phiscan.review.decisions.writing import checked_name, checked_text
 from phiscan.review.worklist import rows as work_rows
+from phiscan.review.worklist.model import FIRST
 from phiscan.review.worklist.rows import Hider, Place, hidden_until, hiders, is_named
 from phiscan.store.column_types import iso
 from phiscan.store.database import lock_chain

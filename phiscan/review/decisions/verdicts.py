@@ -19,7 +19,7 @@ from phiscan.review.decisions import reveals, second_verdicts, writing
 from phiscan.review.decisions.writing import checked_name, checked_text
 from phiscan.review.records.file_records import standing_decision
 from phiscan.review.worklist import rows as work_rows
-from phiscan.review.worklist.model import MAX_NOTE_CHARS, Decided, GroupDecision, WorkState
+from phiscan.review.worklist.model import MAX_NOTE_CHARS, SECOND, Decided, GroupDecision, WorkState
 from phiscan.store import seals
 from phiscan.store.column_types import iso
 from phiscan.store.database import lock_chain
@@ -50,7 +50,7 @@ _REVEALED = sa.select(reveal.c.id).where(
 )
 _HIDDEN = sa.select(work_item.c.file_id).where(
     work_item.c.file_id == sa.bindparam("file"),
-    work_item.c.awaits == second_verdicts.SECOND,
+    work_item.c.awaits == SECOND,
     work_item.c.is_open.is_(False),
 )
 
@@ -434,7 +434,7 @@ def _why_left_out(row: sa.Row[Any], exceptions: Collection[int], reviewer: str, 
         return "excepted"
     if row.hidden_until > moment:
         return "suppressed"
-    awaits_them = row.awaits == second_verdicts.SECOND and row.is_open and row.reviewer != reviewer
+    awaits_them = row.awaits == SECOND and row.is_open and row.reviewer != reviewer
     if row.state != WorkState.UNDECIDED.value and not awaits_them:
         return "decided before"
     return ""

@@ -18,8 +18,8 @@ from phiscan.review.audit import log as audit
 from phiscan.review.decisions import second_verdicts as desk_policy
 from phiscan.review.decisions.second_verdicts import drawn_for
 from phiscan.review.records.file_records import last_seen
-from phiscan.review.records.items import Decision
 from phiscan.review.worklist import rows as work_rows
+from phiscan.review.worklist.model import Decision
 from phiscan.store.column_types import storable
 from phiscan.store.database import inserted_id
 from phiscan.store.identity import N_WORD_BYTES, WORD, key_of, keyed_hashes, words_of_name

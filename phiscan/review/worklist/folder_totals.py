@@ -15,9 +15,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from phiscan.review.records.file_records import people_at_risk
-from phiscan.review.worklist.filtering import in_folder, is_small_folder
 from phiscan.review.worklist.model import Exposure, WorkState, exposure_of
-from phiscan.review.worklist.reading import state_seen
+from phiscan.review.worklist.reading import in_folder, is_small_folder, state_seen
 from phiscan.store.column_types import iso
 from phiscan.store.tables import access, examination, file, root, work_item
 

@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from phiscan.review.decisions.second_verdicts import SECOND
 from phiscan.review.worklist import rows as work_rows
-from phiscan.review.worklist.model import GroupMember, WorkState
+from phiscan.review.worklist.model import SECOND, GroupMember, WorkState
 from phiscan.store.database import Database
 from phiscan.store.sql_batches import chunks
 from phiscan.store.tables import file, near_group, near_signature, root, work_item

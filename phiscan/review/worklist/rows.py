@@ -22,10 +22,9 @@ from typing import Any
 import sqlalchemy as sa
 
 from phiscan.model import EntityType, FileResult, Outcome, Referral
-from phiscan.review.decisions.second_verdicts import FIRST, LEAD, NOBODY, SECOND, awaited
-from phiscan.review.records.file_records import present
-from phiscan.review.records.reuse import is_about
-from phiscan.review.worklist.model import NOT_BY_THEMSELVES, WorkState
+from phiscan.review.decisions.second_verdicts import awaited
+from phiscan.review.records.file_records import is_about, present
+from phiscan.review.worklist.model import FIRST, LEAD, NOBODY, NOT_BY_THEMSELVES, SECOND, WorkState
 from phiscan.store.column_types import canonical_json, iso
 from phiscan.store.database import lock_chain
 from phiscan.store.sql_batches import chunks, listed, rows_in

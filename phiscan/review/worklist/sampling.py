@@ -19,11 +19,10 @@ from phiscan.language import gettext
 from phiscan.model import Outcome, Referral, Verdict
 from phiscan.model.frame import FrameCounts, FramePart
 from phiscan.review.audit import log as audit
-from phiscan.review.decisions.second_verdicts import LEAD, NOBODY, OPENING, SECOND
 from phiscan.review.decisions.writing import checked_name
 from phiscan.review.records.file_records import present
 from phiscan.review.worklist import rows as work_rows
-from phiscan.review.worklist.model import WorkState
+from phiscan.review.worklist.model import LEAD, NOBODY, OPENING, SECOND, WorkState
 from phiscan.store import seals
 from phiscan.store.database import lock_chain
 from phiscan.store.sql_batches import chunks, listed
