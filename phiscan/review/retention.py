@@ -251,8 +251,7 @@ class Cuts:
 
 def mark(connection: sa.Connection, cuts: Cuts) -> None:
     """Mark every row that the policy deletes."""
-    if _is_marked(connection):  # left by an attempt that met a lock
-        _marks.drop(connection, checkfirst=False)
+    _marks.drop(connection, checkfirst=True)  # left by an attempt that met a lock
     _marks.create(connection, checkfirst=False)
     _mark(connection, file.name, _missing_files(cuts))
     for table, query in _decisions_on_replaced_content(cuts):
@@ -297,22 +296,12 @@ def scans_that_lose_rows(connection: sa.Connection) -> list[int]:
     return [number for number in connection.execute(query).scalars() if number not in marked]
 
 
-def _is_marked(connection: sa.Connection) -> bool:
-    if connection.dialect.name == "sqlite":
-        query = "SELECT count(*) FROM sqlite_temp_master WHERE name = 'deletion_mark'"
-    else:
-        query = "SELECT count(*) FROM pg_class WHERE relname = 'deletion_mark' AND relpersistence = 't'"
-        query += " AND pg_table_is_visible(oid)"
-    return bool(connection.exec_driver_sql(query).scalar_one())
-
-
 def _mark(connection: sa.Connection, kind: str, ids: sa.Select[Any]) -> None:
     connection.execute(_marking(kind, ids))
 
 
 def _marking(kind: str, ids: sa.Select[Any]) -> sa.Insert:
-    found = ids.subquery()
-    column = next(iter(found.c))
+    column = next(iter(ids.subquery().c))
     known = sa.select(_marks.c.id).where(_marks.c.kind == kind)
     rows = sa.select(sa.literal(kind), column).where(column.not_in(known)).distinct()
     return _marks.insert().from_select(["kind", "id"], rows)

@@ -17,13 +17,10 @@ from phiscan.model import (
     Verdict,
 )
 from phiscan.review.records.file_records import (
-    concealed,
     current_results,
     decision_of,
     last_seen,
-    present,
     sighted_record,
-    standing_decision,
     unread_parts,
     with_evidence,
 )
@@ -31,12 +28,12 @@ from phiscan.review.records.summaries import chosen_scan
 from phiscan.review.worklist import rows as work_rows
 from phiscan.review.worklist.model import SECOND, Decision, FileRecord, WorkFilter, WorkState, blinded
 from phiscan.review.worklist.reading import conditions_of
+from phiscan.store.sql_batches import count
 from phiscan.store.tables import (
     decision,
     examination,
     file,
     root,
-    sighting,
     work_item,
 )
 
@@ -68,22 +65,33 @@ def queue(
     Raises:
         StoreError: there is no such scan.
     """
-    number = None if scan_id is None else chosen_scan(connection, scan_id)
-    is_listed = (
-        examination.c.second_look == sa.true()
-        if second_look
-        else examination.c.referral == Referral.REFERRED.value
-    )
-    query = current_results(scan_id=number, conceal=conceal).where(is_listed)
-    if verdicts is not None:
-        query = query.where(_has_verdict(decision.c.verdict, verdicts))
-    if wanted is not None:
-        passing = sa.select(work_item.c.file_id).where(work_item.c.referred, *conditions_of(wanted))
-        query = query.where(file.c.id.in_(passing))
+    query = _selected(connection, scan_id, verdicts, wanted, conceal=conceal, second_look=second_look)
     first = sa.func.coalesce(examination.c.probability, 0.0) if by_probability else examination.c.risk
     is_decided = sa.case((query.selected_columns["verdict"].is_(None), 0), else_=1)
     ordered = query.order_by(is_decided, first.desc(), root.c.path, file.c.path)
     return [sighted_record(row) for row in connection.execute(ordered.limit(limit).offset(offset))]
+
+
+def _selected(
+    connection: sa.Connection,
+    scan_id: int | None,
+    verdicts: Collection[Verdict | None] | None,
+    wanted: WorkFilter | None,
+    *,
+    conceal: bool,
+    second_look: bool,
+) -> sa.Select[Any]:
+    number = None if scan_id is None else chosen_scan(connection, scan_id)
+    is_referred = examination.c.referral == Referral.REFERRED.value
+    is_listed = examination.c.second_look == sa.true() if second_look else is_referred
+    query = current_results(scan_id=number, conceal=conceal).where(is_listed)
+    if verdicts is not None:
+        given = decision.c.verdict.in_([verdict.value for verdict in verdicts if verdict is not None])
+        query = query.where(given | decision.c.verdict.is_(None) if None in verdicts else given)
+    if wanted is not None:
+        passing = sa.select(work_item.c.file_id).where(work_item.c.referred, *conditions_of(wanted))
+        query = query.where(file.c.id.in_(passing))
+    return query
 
 
 def size(
@@ -96,30 +104,17 @@ def size(
     second_look: bool = False,
 ) -> int:
     """Count the items that ``queue`` returns without a limit."""
-    if wanted is not None or second_look:
-        found = queue(
-            connection, scan_id, verdicts=verdicts, wanted=wanted, conceal=conceal, second_look=second_look
-        )
-        return len(found)
+    if scan_id is not None or wanted is not None or second_look:
+        query = _selected(connection, scan_id, verdicts, wanted, conceal=conceal, second_look=second_look)
+        return count(connection, query.with_only_columns(file.c.id).subquery())
     undecided = WorkState.UNDECIDED.value
-    if scan_id is None:
-        secret = {SECOND, work_rows.DUPLICATE} if conceal else set()
-        chosen = {verdict.value if verdict else undecided for verdict in verdicts or ()}
-        return sum(
-            n
-            for awaits, state, _, _, _, referred, n in work_rows.statuses(connection)
-            if referred and (verdicts is None or (undecided if awaits in secret else state) in chosen)
-        )
-    referred = examination.c.referral == Referral.REFERRED.value
-    query = present(sa.select(sa.func.count()).select_from(sighting), scan_id).where(referred)
-    if verdicts is not None:
-        current_verdict = (
-            sa.select(decision.c.verdict)
-            .where(decision.c.id == standing_decision(examination), ~concealed() if conceal else sa.true())
-            .scalar_subquery()
-        )
-        query = query.where(_has_verdict(current_verdict, verdicts))
-    return int(connection.execute(query).scalar_one())
+    secret = {SECOND, work_rows.DUPLICATE} if conceal else set()
+    chosen = {verdict.value if verdict else undecided for verdict in verdicts or ()}
+    return sum(
+        n
+        for awaits, state, _, _, _, referred, n in work_rows.statuses(connection)
+        if referred and (verdicts is None or (undecided if awaits in secret else state) in chosen)
+    )
 
 
 def item(connection: sa.Connection, file_id: int, *, conceal: bool = False) -> FileRecord:
@@ -207,14 +202,6 @@ def sampled(connection: sa.Connection) -> list[FileRecord]:
 def blind(connection: sa.Connection) -> frozenset[int]:
     """Return the numbers of the files that are to be judged blind: opened, or by their names."""
     return frozenset(connection.execute(sa.select(work_item.c.file_id).where(work_item.c.blind)).scalars())
-
-
-def _has_verdict(
-    current_verdict: sa.ColumnElement[str], verdicts: Collection[Verdict | None]
-) -> sa.ColumnElement[bool]:
-    """Return the condition that the current verdict is one of these; None = undecided."""
-    wanted = current_verdict.in_([verdict.value for verdict in verdicts if verdict is not None])
-    return wanted | current_verdict.is_(None) if None in verdicts else wanted
 
 
 def _matching(connection: sa.Connection, condition: sa.ColumnElement[bool]) -> list[sa.Row[Any]]:

@@ -25,7 +25,7 @@ from phiscan.review.worklist import rows as work_rows
 from phiscan.review.worklist.model import LEAD, NOBODY, OPENING, SECOND, WorkState
 from phiscan.store import seals
 from phiscan.store.database import lock_chain
-from phiscan.store.sql_batches import chunks, listed
+from phiscan.store.sql_batches import as_value, chunks, count, listed, rows_in
 from phiscan.store.tables import (
     decision,
     decision_undo,
@@ -117,12 +117,8 @@ def plan(connection: sa.Connection, *, n_queued: int, n_unreferred: int, seed: s
     Source: Ohlsson (1995), "Coordination of samples using permanent random numbers".
     """
     if n_queued < 0 or n_unreferred < 0:
-        message = gettext(
-            "sample: expected sizes from 0, got {n_queued} and {n_unreferred}",
-            n_queued=n_queued,
-            n_unreferred=n_unreferred,
-        )
-        raise InputError(message)
+        sizes = {"n_queued": n_queued, "n_unreferred": n_unreferred}
+        raise InputError(gettext("sample: expected sizes from 0, got {n_queued} and {n_unreferred}", **sizes))
     seed = seed or secrets.token_hex(16)
     queued = connection.execute(
         sa.select(work_item.c.file_id, work_item.c.content_hash, root.c.display.label("root"))
@@ -135,10 +131,7 @@ def plan(connection: sa.Connection, *, n_queued: int, n_unreferred: int, seed: s
     chosen = {True: _first(queued, seed, n_queued), False: _first(others, seed, n_unreferred)}
     kinds = [kind for kind, rows in chosen.items() for _ in rows]
     random.Random(f"mix {seed}").shuffle(kinds)  # noqa: S311 (who knows the seed knows the sample anyway)
-    risks, doubts = (
-        _dealt(connection, len(kinds), falling=True),
-        _dealt(connection, len(kinds), falling=False),
-    )
+    risks, doubts = (_dealt(connection, len(kinds), falling=falling) for falling in (True, False))
     places = {True: 0, False: 0}
     members = []
     for slot, referred in enumerate(kinds):
@@ -175,9 +168,8 @@ def draw(connection: sa.Connection, planned: Planned, *, by: str, now: datetime)
     concerned = [*connection.execute(old).scalars(), *(row["file_id"] for row in planned.members)]
     n_queued = sum(row["referred"] for row in planned.population)
     sizes = {"n_queued": n_queued, "n_unreferred": len(planned.population) - n_queued}
-    values = {"seed": planned.seed, **sizes, "drawn_by": by, "drawn": now}
     details = {"n_sampled": len(planned.members), **sizes}
-    number = audit.record(connection, "draw_sample", values, details, by=by, now=now)
+    number = audit.record(connection, "draw_sample", {"seed": planned.seed, **sizes}, details, by=by, now=now)
     seals.remove(connection, sample_frame)
     for batch in chunks(planned.population):
         seals.insert(connection, sample_frame, batch)
@@ -195,22 +187,11 @@ def last_draw(connection: sa.Connection) -> SampleDraw | None:
     row = connection.execute(sa.select(sample_draw).order_by(sample_draw.c.id.desc()).limit(1)).first()
     if row is None:
         return None
-    query = (
-        sa.select(sample_member.c.referred, sa.func.count())
-        .where(sample_member.c.draw_id == row.id)
-        .group_by(sample_member.c.referred)
+    n_queued, n_others = (
+        count(connection, sample_member, sample_member.c.draw_id == row.id, sample_member.c.referred == kind)
+        for kind in (sa.true(), sa.false())
     )
-    n = {bool(kind): int(count) for kind, count in connection.execute(query)}
-    return SampleDraw(
-        id=row.id,
-        n_sampled_queued=n.get(True, 0),
-        n_queued=row.n_queued,
-        n_sampled_unreferred=n.get(False, 0),
-        n_unreferred=row.n_unreferred,
-        drawn_by=row.drawn_by,
-        drawn=row.drawn,
-        seed=row.seed,
-    )
+    return as_value(SampleDraw, row, n_sampled_queued=n_queued, n_sampled_unreferred=n_others)
 
 
 def left(connection: sa.Connection, *, kept: Kept | None = None) -> FrameCounts:
@@ -350,13 +331,7 @@ def _n_found_again(connection: sa.Connection, contents: set[str]) -> int:
     query = sa.select(work_item.c.content_hash).where(
         work_item.c.content_hash.in_(listed("contents")), work_item.c.state == Verdict.PHI.value
     )
-    return len(
-        {
-            row
-            for batch in chunks(contents)
-            for row in connection.execute(query, {"contents": batch}).scalars()
-        }
-    )
+    return len({row.content_hash for row in rows_in(connection, query, "contents", contents)})
 
 
 def weights(connection: sa.Connection) -> dict[int, float]:
