@@ -2,7 +2,7 @@
 
 Numbers of rows follow the crawl, so that every run over the same files gives the same rows; so a result is
 recorded after those of all files before it. Where a file before it takes long, the result is kept aside in
-the database (``review.records.early_results``) until its turn. A thread sees to both by the clock: nothing
+the database (``early_result``) until its turn. A thread sees to both by the clock: nothing
 need arrive for that.
 """
 

@@ -174,9 +174,7 @@ def scan_row_of(connection: sa.Connection, scan_id: int) -> str:
     return sha256(b"\n".join(lines)).hexdigest()
 
 
-def make(
-    connection: sa.Connection, scan_id: int, *, whole: bool, refused: int = 0, actor: str, now: datetime
-) -> None:
+def make(connection: sa.Connection, scan_id: int, *, whole: bool, refused: int = 0, now: datetime) -> None:
     """Write the digest of a complete scan over those of its results into table and log.
 
     Only digests with a right seal count: a result that this program did not record is found later.
@@ -184,7 +182,7 @@ def make(
     """
     made: Made = (*combined(connection, scan_id, sealed=True), *sightings_of(connection, scan_id))
     details = {"refused": refused} if refused else {}
-    _append(connection, scan_id, made, "scan", whole=whole, by=actor, now=now, details=details)
+    _append(connection, scan_id, made, "scan", whole=whole, by="phiscan", now=now, details=details)
 
 
 def newest_digests(connection: sa.Connection) -> dict[int, sa.Row[Any]]:

@@ -24,7 +24,6 @@ from phiscan.review.decisions import remedies, reveals, second_review, verdicts
 from phiscan.review.decisions import second_verdicts as desk_policy
 from phiscan.review.decisions import suppressions as list_suppressions
 from phiscan.review.decisions import writing as deciding
-from phiscan.review.decisions.corrections import GoldFile, TopicGold
 from phiscan.review.records import recording, summaries
 from phiscan.review.records import scans as scanning
 from phiscan.review.records.file_records import FindingCache
@@ -36,7 +35,7 @@ from phiscan.review.worklist import folder_totals, near_duplicates, sampling
 from phiscan.review.worklist import queue as work_queue
 from phiscan.review.worklist import reading as work_list
 from phiscan.review.worklist import rows as work_rows
-from phiscan.review.worklist.model import Decision, FileRecord, Progress
+from phiscan.review.worklist.model import Decision, FileRecord
 from phiscan.review.worklist.rows import rebuild
 from phiscan.review.worklist.sampling import SampleDraw
 from phiscan.store import identity
@@ -69,7 +68,6 @@ class Desk:
 
     def __init__(self, database: Database) -> None:
         self.database = database
-        self._floors: dict[str, tuple[datetime, int]] = {}  # see ``file_history.progress``
         self._findings = FindingCache()
         self._kept: sampling.Kept = {}
 
@@ -97,10 +95,7 @@ class Desk:
         with self.database.read() as connection:
             return work_list.detail(connection, file_id, viewer=viewer, now=now, read=self._findings.read)
 
-    def progress(self, *, since: datetime) -> Progress:
-        """Count the decisions since a moment by reviewer; blind second verdicts are included."""
-        with self.database.read() as connection:
-            return file_history.progress(connection, since=since, floors=self._floors)
+    progress = Reading(file_history.progress)
 
     def forget(self) -> None:
         """Clear the cache of findings."""
@@ -136,15 +131,8 @@ class Desk:
     correct_topics = Writing(span_corrections.correct_topics)
     corrections = Reading(span_corrections.corrections)
 
-    def gold(self) -> Iterator[GoldFile]:
-        """Yield the files whose spans were all checked, with the spans of reviewers and of the machine."""
-        with self.database.read() as connection:
-            yield from span_corrections.gold(connection)
-
-    def topic_gold(self) -> Iterator[TopicGold]:
-        """Yield the files with topics of a reviewer, with the concepts that the machine found."""
-        with self.database.read() as connection:
-            yield from span_corrections.topic_gold(connection)
+    gold = Reading(span_corrections.gold)
+    topic_gold = Reading(span_corrections.topic_gold)
 
     # Second review, random sample, policy
 
@@ -320,14 +308,7 @@ class Store:
         if status == "complete":
             near_duplicates.regroup_all(self._database)
 
-    def digest_scan(self, scan_id: int, *, whole: bool, refused: int = 0, now: datetime) -> None:
-        """Write the digest of a complete scan, by which a later manipulation of its results is found."""
-        self._database.write(
-            lambda connection: integrity.make(
-                connection, scan_id, whole=whole, refused=refused, actor="phiscan", now=now
-            ),
-            durable=True,
-        )
+    digest_scan = Writing(integrity.make)
 
     # Reading
 

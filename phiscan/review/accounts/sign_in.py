@@ -79,11 +79,6 @@ def challenged(connection: sa.Connection, secret: str, *, now: datetime) -> sa.R
     return row if row is not None and row.challenge_state == _state_of(row) else None
 
 
-def end_challenges(connection: sa.Connection, user_id: int) -> None:
-    """Delete all challenges of an account."""
-    connection.execute(sign_in_challenge.delete().where(sign_in_challenge.c.user_id == user_id))
-
-
 def _state_of(account: sa.Row[Any]) -> str:
     return sha256(f"{account.password_hash}\0{account.second_factor}".encode()).hexdigest()
 
@@ -164,152 +159,132 @@ class SignedIn:
     browser: str = field(default="", repr=False)  # the cookie by which this browser is known later
 
 
-def sign_in(
-    database: Database,
-    name: str,
-    password: str,
-    *,
-    address: str,
-    limits: Limits,
-    now: datetime,
-    browser: str = "",
-) -> Outcome:
-    """Begin a session after checking the password; ``browser``: the cookie of a known browser.
-
-    An account with a second factor gets a challenge; a wrong code counts as a wrong password does.
-
-    Raises:
-        StoreError: the database cannot be written.
-    """
-
-    def welcome(connection: sa.Connection, user: User) -> SignedIn | Challenge:
-        if user.has_second_factor:
-            return begin_challenge(connection, user.id, now=now)
-        return begin(connection, user, method="password", address=address, now=now)
-
-    source = _Source(address, browser)
-    return _proven(database, name, password, welcome, source=source, limits=limits, now=now)
-
-
 Outcome = SignedIn | Challenge | Refusal
 
 
-def finish_sign_in(
-    database: Database,
-    challenge: str,
-    code: str,
-    *,
-    address: str,
-    limits: Limits,
-    now: datetime,
-    browser: str = "",
-) -> SignedIn | Refusal:
-    """Begin the session of a sign-in whose password was correct, after checking a one-time code."""
+@dataclass(frozen=True, slots=True)
+class SignIns:
+    """Sign-ins to the accounts of one database, under limits; ``browser``: the cookie of a known browser."""
 
-    def welcome(connection: sa.Connection, row: sa.Row[Any]) -> SignedIn:
-        end_challenges(connection, row.id)
-        user = accounts.user_of(row)
-        return begin(connection, user, method="password", address=address, now=now, log_as=WITH_CODE)
+    database: Database
+    limits: Limits = field(default_factory=Limits)
 
-    def find(connection: sa.Connection) -> sa.Row[Any] | None:
-        return challenged(connection, challenge, now=now)
+    def sign_in(self, name: str, password: str, *, address: str, now: datetime, browser: str = "") -> Outcome:
+        """Begin a session after checking the password.
 
-    return _coded(database, find, code, welcome, source=_Source(address, browser), limits=limits, now=now)
+        An account with a second factor gets a challenge; a wrong code counts as a wrong password does.
 
+        Raises:
+            StoreError: the database cannot be written.
+        """
 
-def proves_code(
-    database: Database, user: User, code: str, *, address: str, limits: Limits, now: datetime
-) -> bool:
-    """Check the second factor of a signed-in user; wrong codes count as at the sign-in."""
+        def welcome(connection: sa.Connection, user: User) -> SignedIn | Challenge:
+            if user.has_second_factor:
+                return begin_challenge(connection, user.id, now=now)
+            return begin(connection, user, method="password", address=address, now=now)
 
-    def agree(connection: sa.Connection, row: sa.Row[Any]) -> bool:
-        _forget_attempts(connection, row.id)
-        return True
+        return self._proven(name, password, welcome, source=_Source(address, browser), now=now)
 
-    def find(connection: sa.Connection) -> sa.Row[Any] | None:
-        return accounts.row_of(connection, user.id)
+    def finish_sign_in(
+        self, challenge: str, code: str, *, address: str, now: datetime, browser: str = ""
+    ) -> SignedIn | Refusal:
+        """Begin the session of a sign-in whose password was correct, after checking a one-time code."""
 
-    found = _coded(database, find, code, agree, source=_Source(address), limits=limits, now=now)
-    return found is True
+        def welcome(connection: sa.Connection, row: sa.Row[Any]) -> SignedIn:
+            connection.execute(sign_in_challenge.delete().where(sign_in_challenge.c.user_id == row.id))
+            user = accounts.user_of(row)
+            return begin(connection, user, method="password", address=address, now=now, log_as=WITH_CODE)
 
+        def find(connection: sa.Connection) -> sa.Row[Any] | None:
+            return challenged(connection, challenge, now=now)
 
-def _coded(
-    database: Database,
-    find: Callable[[sa.Connection], sa.Row[Any] | None],
-    code: str,
-    then: Callable[[sa.Connection, sa.Row[Any]], T],
-    *,
-    source: _Source,
-    limits: Limits,
-    now: datetime,
-) -> T | Refusal:
-    """Count an attempt on the account that is found, check a one-time code, and continue with ``then``."""
+        return self._coded(find, code, welcome, source=_Source(address, browser), now=now)
 
-    def count(connection: sa.Connection) -> _Counted | Refusal:
-        account = find(connection)
-        if account is None:
-            return Refusal.EXPIRED
-        return _count(connection, account.name, source, limits, now) or Refusal.TOO_MANY
+    def proves_code(self, user: User, code: str, *, address: str, now: datetime) -> bool:
+        """Check the second factor of a signed-in user; wrong codes count as at the sign-in."""
 
-    counted = database.write(count, durable=True)
-    if isinstance(counted, Refusal):
-        return counted
+        def agree(connection: sa.Connection, row: sa.Row[Any]) -> bool:
+            _forget_attempts(connection, row.id)
+            return True
 
-    def finish(connection: sa.Connection) -> T | Refusal:
-        row = find(connection)
-        if row is None:
-            return Refusal.EXPIRED
-        may_try = not (counted.rests or row.disabled or row.locked)
-        if may_try and second_factor.accept(connection, row, code, address=source.address, now=now):
-            return then(connection, row)
-        return _fail(connection, counted, source.address, limits, now, value="code")
+        def find(connection: sa.Connection) -> sa.Row[Any] | None:
+            return accounts.row_of(connection, user.id)
 
-    return database.write(finish, durable=True)
+        return self._coded(find, code, agree, source=_Source(address), now=now) is True
 
+    def knows_password(self, user: User, password: str, *, address: str, now: datetime) -> bool:
+        """Check the password of a signed-in user; wrong passwords count as at the sign-in.
 
-def knows_password(
-    database: Database, user: User, password: str, *, address: str, limits: Limits, now: datetime
-) -> bool:
-    """Check the password of a signed-in user; wrong passwords count as at the sign-in.
+        With a second factor, a correct password alone does not reset the count of wrong codes.
+        """
 
-    With a second factor, a correct password alone does not reset the count of wrong codes.
-    """
+        def agree(connection: sa.Connection, proven: User) -> bool:
+            if not proven.has_second_factor:
+                _forget_attempts(connection, proven.id)
+            return True
 
-    def agree(connection: sa.Connection, proven: User) -> bool:
-        if not proven.has_second_factor:
-            _forget_attempts(connection, proven.id)
-        return True
+        return self._proven(user.name, password, agree, source=_Source(address), now=now) is True
 
-    source = _Source(address)
-    return _proven(database, user.name, password, agree, source=source, limits=limits, now=now) is True
+    def _coded(
+        self,
+        find: Callable[[sa.Connection], sa.Row[Any] | None],
+        code: str,
+        then: Callable[[sa.Connection, sa.Row[Any]], T],
+        *,
+        source: _Source,
+        now: datetime,
+    ) -> T | Refusal:
+        """Count an attempt on the account that is found, check a one-time code, continue with ``then``."""
 
+        def count(connection: sa.Connection) -> _Counted | Refusal:
+            account = find(connection)
+            if account is None:
+                return Refusal.EXPIRED
+            return _count(connection, account.name, source, self.limits, now) or Refusal.TOO_MANY
 
-def _proven(
-    database: Database,
-    name: str,
-    password: str,
-    then: Callable[[sa.Connection, User], T],
-    *,
-    source: _Source,
-    limits: Limits,
-    now: datetime,
-) -> T | Refusal:
-    """Continue the sign-in after checking the password: begin a session or create a challenge."""
-    counted = database.write(lambda connection: _count(connection, name, source, limits, now), durable=True)
-    if counted is None:
-        return Refusal.TOO_MANY
-    is_right = passwords.is_right(password, counted.password_hash)  # slow: outside of any transaction
+        counted = self.database.write(count, durable=True)
+        if isinstance(counted, Refusal):
+            return counted
 
-    def finish(connection: sa.Connection) -> T | Refusal:
-        if is_right and not counted.rests:
-            row = accounts.row_of(connection, counted.user_id)
-            # Not if the password was changed while it was being checked.
-            if row and not row.disabled and not row.locked and row.password_hash == counted.password_hash:
-                connection.execute(sign_in_attempt.delete().where(sign_in_attempt.c.id == counted.attempt))
-                return then(connection, accounts.user_of(row))
-        return _fail(connection, counted, source.address, limits, now)
+        def finish(connection: sa.Connection) -> T | Refusal:
+            row = find(connection)
+            if row is None:
+                return Refusal.EXPIRED
+            may_try = not (counted.rests or row.disabled or row.locked)
+            if may_try and second_factor.accept(connection, row, code, address=source.address, now=now):
+                return then(connection, row)
+            return _fail(connection, counted, source.address, self.limits, now, value="code")
 
-    return database.write(finish, durable=True)
+        return self.database.write(finish, durable=True)
+
+    def _proven(
+        self,
+        name: str,
+        password: str,
+        then: Callable[[sa.Connection, User], T],
+        *,
+        source: _Source,
+        now: datetime,
+    ) -> T | Refusal:
+        """Count an attempt, check the password, and continue with ``then``."""
+        counted = self.database.write(
+            lambda connection: _count(connection, name, source, self.limits, now), durable=True
+        )
+        if counted is None:
+            return Refusal.TOO_MANY
+        is_right = passwords.is_right(password, counted.password_hash)  # slow: outside of any transaction
+
+        def finish(connection: sa.Connection) -> T | Refusal:
+            if is_right and not counted.rests:
+                row = accounts.row_of(connection, counted.user_id)
+                # Not if the password was changed while it was being checked.
+                if row and not row.disabled and not row.locked and row.password_hash == counted.password_hash:
+                    attempt = sign_in_attempt.c.id == counted.attempt
+                    connection.execute(sign_in_attempt.delete().where(attempt))
+                    return then(connection, accounts.user_of(row))
+            return _fail(connection, counted, source.address, self.limits, now)
+
+        return self.database.write(finish, durable=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,14 +15,14 @@ from phiscan.language import gettext as _
 from phiscan.review.accounts import accounts, passwords
 from phiscan.review.accounts import sign_in as sign_ins
 from phiscan.review.accounts.accounts import Lifetime, Scope, Session, Token, User
-from phiscan.review.accounts.sign_in import Limits, Outcome, Refusal, SignedIn
+from phiscan.review.accounts.sign_in import Limits, Refusal, SignedIn, SignIns
 from phiscan.review.audit import log as audit
 from phiscan.review.decisions import history
 from phiscan.review.decisions.history import LogReview
 from phiscan.review.decisions.reveals import PURPOSES
 from phiscan.review.transactions import Reading, Writing
 from phiscan.store import seals
-from phiscan.store.database import Database, inserted_id
+from phiscan.store.database import inserted_id
 from phiscan.store.tables.users import Role, UserEvent, saved_view, web_session
 
 MAX_VIEWS = 50  # per user
@@ -88,11 +88,9 @@ __all__ = ["Lifetime", "Limits", "Refusal", "Role", "Scope", "Session", "SignedI
 
 
 @dataclass(frozen=True, slots=True)
-class Users:
+class Users(SignIns):
     """Accounts and everything that belongs to them."""
 
-    database: Database
-    limits: Limits = field(default_factory=Limits)
     lifetime: Lifetime = field(default_factory=Lifetime)
 
     # Accounts
@@ -151,21 +149,9 @@ class Users:
 
     # Sign-in and sessions
 
-    def sign_in(self, name: str, password: str, *, address: str, now: datetime, browser: str = "") -> Outcome:
-        """Begin a session after checking the password; see ``phiscan.review.accounts.sign_in``."""
-        limits = self.limits
-        return sign_ins.sign_in(
-            self.database, name, password, address=address, limits=limits, now=now, browser=browser
-        )
-
     start_flow = Writing(sign_ins.start_flow, durable=False)
     take_flow = Writing(sign_ins.take_flow, durable=False)
     sign_in_as = Writing(sign_ins.sign_in_as)
-
-    def knows_password(self, user: User, password: str, *, address: str, now: datetime) -> bool:
-        """Check the password of a signed-in user, under the same limits."""
-        limits = self.limits
-        return sign_ins.knows_password(self.database, user, password, address=address, limits=limits, now=now)
 
     def session(self, secret: str, *, now: datetime) -> Session | None:
         """Return the session of a cookie, while it is valid; records its use."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -220,32 +220,36 @@ def corrections(connection: sa.Connection, file_id: int, *, viewer: str | None =
     )
 
 
-def gold(connection: sa.Connection) -> Iterator[GoldFile]:
-    """Yield the files whose spans were all checked, by number; with the result that was checked."""
-    for row in _newest(connection, span_review):
-        if not row.complete:
-            continue
-        current = _current_spans(connection, row.examination_id)
-        system = _found(connection, row.examination_id)
-        of_finding = {one.position: one for one in current if one.position is not None}
-        right = [_triple(one) for one in current if one.position is None]
-        for position, triple in system.items():
-            mark = of_finding.get(position)
-            if mark is None:
-                right.append(triple)
-            elif mark.mark is not Mark.SPURIOUS:
-                right.append(_triple(mark))
-        yield GoldFile(
-            row.file_id, row.display, row.content_hash, tuple(sorted(right)), tuple(sorted(system.values()))
-        )
+def gold(connection: sa.Connection) -> tuple[GoldFile, ...]:
+    """Return the files whose spans were all checked, by number; with the result that was checked."""
+    return tuple(_gold_of(connection, row) for row in _newest(connection, span_review) if row.complete)
 
 
-def topic_gold(connection: sa.Connection) -> Iterator[TopicGold]:
-    """Yield the files with topics of a reviewer, by number."""
+def _gold_of(connection: sa.Connection, row: sa.Row[Any]) -> GoldFile:
+    current = _current_spans(connection, row.examination_id)
+    system = _found(connection, row.examination_id)
+    of_finding = {one.position: one for one in current if one.position is not None}
+    right = [_triple(one) for one in current if one.position is None]
+    for position, triple in system.items():
+        mark = of_finding.get(position)
+        if mark is None:
+            right.append(triple)
+        elif mark.mark is not Mark.SPURIOUS:
+            right.append(_triple(mark))
+    spans = (tuple(sorted(right)), tuple(sorted(system.values())))
+    return GoldFile(row.file_id, row.display, row.content_hash, *spans)
+
+
+def topic_gold(connection: sa.Connection) -> tuple[TopicGold, ...]:
+    """Return the files with topics of a reviewer, by number."""
+    query = sa.select(health_term.c.concept).order_by(health_term.c.position)
+    gold = []
     for row in _newest(connection, topic_correction):
-        terms = sa.select(health_term.c.concept).where(health_term.c.examination_id == row.examination_id)
-        concepts = connection.execute(terms.order_by(health_term.c.position)).scalars()
-        yield TopicGold(row.file_id, row.display, tuple(row.labels), tuple(dict.fromkeys(concepts)))
+        concepts = connection.execute(
+            query.where(health_term.c.examination_id == row.examination_id)
+        ).scalars()
+        gold.append(TopicGold(row.file_id, row.display, tuple(row.labels), tuple(dict.fromkeys(concepts))))
+    return tuple(gold)
 
 
 def _newest(connection: sa.Connection, table: sa.Table) -> Sequence[sa.Row[Any]]:

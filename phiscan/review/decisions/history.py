@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
-from functools import cache
 from typing import Any
 
 import sqlalchemy as sa
@@ -56,27 +55,19 @@ def history(connection: sa.Connection, file_id: int, *, viewer: str) -> tuple[Hi
     return tuple(sorted(entries, key=lambda one: (one.at, _WHEN.get(one.what, 1))))
 
 
-def progress(
-    connection: sa.Connection, *, since: datetime, floors: dict[str, tuple[datetime, int]]
-) -> Progress:
+def progress(connection: sa.Connection, *, since: datetime) -> Progress:
     """Count the decisions since a moment that are not undone, and the items of the list.
 
-    ``floors``: by table, the last queried moment and the first row to count from; a cache of the caller,
-    valid because rows are only appended.
+    Blind second verdicts are included.
     """
     by_reviewer: Counter[str] = Counter()
     for table, undone in (
         (decision, decision_undo.c.decision_id),
         (second_verdict, decision_undo.c.second_verdict_id),
     ):
-        moment, floor = floors.get(table.name, (None, 0))
-        if moment != since:
-            floor = _first_since(connection, table, since)
-            floors[table.name] = since, floor
         query = (
             sa.select(table.c.reviewer, sa.func.count())
-            .where(table.c.id >= floor, table.c.decided >= since)
-            .where(~sa.exists().where(undone == table.c.id))
+            .where(table.c.decided >= since, ~sa.exists().where(undone == table.c.id))
             .group_by(table.c.reviewer)
         )
         for reviewer, n in connection.execute(query):
@@ -85,31 +76,6 @@ def progress(
     for whom, *_rest, n in work_rows.statuses(connection):
         awaits[whom] += n
     return Progress(by_reviewer.total(), dict(by_reviewer.most_common()), awaits.total(), awaits[FIRST])
-
-
-def _first_since(connection: sa.Connection, table: sa.Table, since: datetime) -> int:
-    """Return a row number before which nothing was decided since a moment, by bisection.
-
-    Rows are numbered in the order of writing, and their times ascend except for small clock differences: the
-    search stops a hundred rows early.
-    """
-    last, first_decision = _by_number(table)
-    low, high = 0, int(connection.execute(last).scalar() or 0) + 1
-    while low < high:
-        middle = (low + high) // 2
-        when = connection.execute(first_decision, {"number": middle}).scalar()
-        if when is not None and when < since:
-            low = middle + 1
-        else:
-            high = middle
-    return max(low - 100, 0)
-
-
-@cache
-def _by_number(table: sa.Table) -> tuple[sa.Select[Any], sa.Select[Any]]:
-    """Select the last number of a table, and the time of the first decision from a row number on."""
-    first_decision = sa.select(table.c.decided).where(table.c.id >= sa.bindparam("number"))
-    return sa.select(sa.func.max(table.c.id)), first_decision.order_by(table.c.id).limit(1)
 
 
 def _about(table: sa.Table, file_id: int, content: str | None) -> sa.ColumnElement[bool]:

@@ -57,7 +57,7 @@ _SINGLE = ("root_id", "media_type", "owner")
 _COLUMNS = (*_STATUS, *_SINGLE)
 
 DUPLICATE = "twin"
-"""How a hidden item is counted that awaits no verdict itself: see ``worklist.row_sources``."""
+"""How a hidden item is counted that awaits no verdict itself."""
 
 _AWAITS = sa.case(
     ((work_item.c.awaits == SECOND) & work_item.c.is_open.is_(False), DUPLICATE), else_=work_item.c.awaits

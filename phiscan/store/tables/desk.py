@@ -27,6 +27,7 @@ decision = history(
     one_of("verdict", (v.value for v in Verdict)),
     sa.Index(None, "file_id"),
     sa.Index(None, "content_hash"),
+    sa.Index(None, "decided"),
     comment="A reviewer's verdict. Append-only: undoing is a later decision.",
 )
 
@@ -233,6 +234,7 @@ second_verdict = history(
     when("decided"),
     one_of("verdict", (v.value for v in Verdict)),
     sa.Index(None, "second_review_id"),
+    sa.Index(None, "decided"),
     comment="The verdict of a second person who did not see the first. Append-only.",
 )
 
