@@ -21,7 +21,7 @@ from phiscan.language import gettext as _
 from phiscan.store import seals, signed_head, tables
 from phiscan.store.column_types import canonical_json, iso, row_digest, storable, stored_columns
 from phiscan.store.database import inserted_id, lock_chain
-from phiscan.store.sql_batches import count
+from phiscan.store.sql_batches import count, merged
 from phiscan.store.tables import audit_log, purge
 from phiscan.store.tables.schema import ACTED
 from phiscan.store.tables.users import UserEvent, log_review, user_event
@@ -44,16 +44,16 @@ class Checkpoint:
 def read(connection: sa.Connection) -> Checkpoint:
     """Return the current checkpoint."""
     ranges: dict[str, list[tuple[int, int]]] = {}
-    newest = None
-    for row in connection.execute(sa.select(purge).order_by(purge.c.id)):
-        newest = row
+    rows = connection.execute(sa.select(purge).order_by(purge.c.id)).all()
+    for row in rows:
         for table, pairs in row.ranges.items():
             ranges.setdefault(table, []).extend((int(first), int(last)) for first, last in pairs)
-    if newest is None:
+    if not rows:
         return Checkpoint()
+    newest = rows[-1]
     carried = {
-        table: {int(number): str(digest) for number, digest in rows.items()}
-        for table, rows in newest.carried.items()
+        table: {int(number): str(digest) for number, digest in of_table.items()}
+        for table, of_table in newest.carried.items()
     }
     return Checkpoint(newest.log_through, newest.log_hash, carried, ranges)
 
@@ -64,13 +64,7 @@ def as_ranges(numbers: Iterable[int]) -> list[list[int]]:
     >>> as_ranges([1, 2, 3, 7, 9, 10])
     [[1, 3], [7, 7], [9, 10]]
     """
-    ranges: list[list[int]] = []
-    for number in numbers:
-        if ranges and ranges[-1][1] == number - 1:
-            ranges[-1][1] = number
-        else:
-            ranges.append([number, number])
-    return ranges
+    return [list(run) for run in merged((number, number) for number in numbers)]
 
 
 BEFORE_FIRST = "0" * 64

@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
-from hashlib import sha256
 from pathlib import Path
 from typing import IO, Any
 
@@ -92,11 +91,7 @@ def check(path: Path) -> Manifest:
     with _archive(path) as archive:
         manifest = _manifest(path, archive)
         for name, expected in manifest.tables.items():
-            digest, n_rows = sha256(), 0
-            for line in _lines(archive, name):
-                digest.update(line + b"\n")
-                n_rows += 1
-            if (n_rows, digest.hexdigest()) != (expected.n_rows, expected.digest):
+            if portable.sum_of(_lines(archive, name)) != (expected.n_rows, expected.digest):
                 message = f"{path}: table {name} is not what the manifest says: damaged or changed"
                 raise InputError(message)
     return manifest
@@ -150,13 +145,9 @@ def _write(connection: sa.Connection, stream: IO[bytes], *, now: datetime) -> Ma
     last_ids, sums = portable.last_ids(connection, tables), {}
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL) as archive:
         for table in tables:
-            digest, n_rows = sha256(), 0
             with archive.open(f"tables/{table.name}.jsonl", "w", force_zip64=True) as member:
-                for line in portable.lines_of(connection, table):
-                    member.write(line + b"\n")
-                    digest.update(line + b"\n")
-                    n_rows += 1
-            sums[table.name] = TableSum(n_rows, digest.hexdigest(), last_ids.get(table.name, 0))
+                n_rows, digest = portable.sum_of(portable.lines_of(connection, table), member)
+            sums[table.name] = TableSum(n_rows, digest, last_ids.get(table.name, 0))
         manifest = Manifest(
             made=iso(now),
             phiscan=__version__,
@@ -226,13 +217,10 @@ def _manifest(path: Path, archive: zipfile.ZipFile) -> Manifest:
         for name, entry in raw["tables"].items()
     }
     return Manifest(
-        made=str(raw["made"]),
-        phiscan=str(raw["phiscan"]),
-        schema=str(raw["schema"]),
+        **{name: str(raw[name]) for name in ("made", "phiscan", "schema", "key_id")},
         tables=tables,
         audit_entries=int(raw["audit"]["entries"]),
         audit_head=str(raw["audit"]["head"]),
-        key_id=str(raw["key_id"]),
     )
 
 

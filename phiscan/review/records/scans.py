@@ -20,7 +20,7 @@ from phiscan.review.worklist import rows as work_rows
 from phiscan.store import seals
 from phiscan.store.column_types import canonical_json
 from phiscan.store.database import inserted_id
-from phiscan.store.sql_batches import chunks
+from phiscan.store.sql_batches import chunks, listed, rows_in
 from phiscan.store.tables import departure, examination, file, root, scan, scan_root, sighting, work_item
 
 
@@ -113,14 +113,8 @@ def begin_scan(
         n_refused = recording.refuse_forged_early(connection, unfinished.id)
         n_refused += integrity.refuse_forged(connection, unfinished.id)
         return ScanState(unfinished.id, resumed=True, started=unfinished.started, n_refused=n_refused)
-    values = {
-        "scan_key": scan_key,
-        "status": "running",
-        "started": now,
-        "seconds": 0.0,
-        "versions": dict(versions),
-        "options": dict(options),
-    }
+    values = {"scan_key": scan_key, "status": "running", "started": now, "seconds": 0.0}
+    values |= {"versions": dict(versions), "options": dict(options)}
     recording.forget_roots(connection, root_ids)  # of scans that will not be resumed
     scan_id = inserted_id(connection, scan, values)
     links = [
@@ -185,34 +179,18 @@ def known(
     following = following.limit(len(paths))
     query = query.where(file.c.root_id == root_id)
     requested = frozenset(paths)
-    found = {
-        row[0]: KnownFile._make(row) for row in connection.execute(following).all() if row[0] in requested
-    }
-    rest = [path for path in paths if path not in found]
-    for batch in chunks(rest):
-        found |= {
-            row[0]: KnownFile._make(row) for row in connection.execute(query.where(file.c.path.in_(batch)))
-        }
-    return found
+    results = [KnownFile._make(row) for row in connection.execute(following)]
+    rest = query.where(file.c.path.in_(listed("paths")))
+    missing = requested.difference(result.path for result in results)
+    results += [KnownFile._make(row) for row in rows_in(connection, rest, "paths", missing)]
+    return {result.path: result for result in results if result.path in requested}
 
 
 def _known_files() -> sa.Select[Any]:
     """Select the columns of ``KnownFile``, in its order."""
+    of_result = KnownFile._fields[2:-1]
     return (
-        sa.select(
-            file.c.path,
-            file.c.id,
-            examination.c.size,
-            examination.c.mtime_ns,
-            examination.c.ctime_ns,
-            examination.c.inode,
-            examination.c.content_hash,
-            examination.c.outcome,
-            examination.c.reason,
-            examination.c.versions_key,
-            examination.c.scan_id,
-            file.c.seen_scan_id,
-        )
+        sa.select(file.c.path, file.c.id, *(examination.c[name] for name in of_result), file.c.seen_scan_id)
         .join(sighting, (sighting.c.scan_id == file.c.seen_scan_id) & (sighting.c.file_id == file.c.id))
         .join(examination, examination.c.id == sighting.c.examination_id)
     )

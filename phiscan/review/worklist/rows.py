@@ -201,20 +201,11 @@ def _current_files() -> sa.Select[Any]:
         .where(other.c.file_id == file.c.id, other.c.content_hash == examination.c.content_hash)
         .scalar_subquery()
     )
+    columns = ("id", "outcome", "referral", "risk", "media_type", "content_hash", "uid", "health_score")
     query: sa.Select[Any] = sa.select(
-        file.c.id.label("file_id"),
-        file.c.root_id,
-        file.c.display.label("path"),
-        examination.c.id,
-        examination.c.outcome,
-        examination.c.referral,
-        examination.c.risk,
-        examination.c.media_type,
-        examination.c.content_hash,
-        examination.c.uid,
-        examination.c.health_score,
-        access.c.owner,
-        arrived.label("arrived"),
+        *(file.c.id.label("file_id"), file.c.root_id, file.c.display.label("path")),
+        *(examination.c[name] for name in columns),
+        *(access.c.owner, arrived.label("arrived")),
     ).select_from(sighting)
     query = present(query, None).outerjoin(access, access.c.examination_id == examination.c.id)
     return query.where(file.c.id.in_(listed("files")), examination.c.content_hash != "")
