@@ -17,7 +17,6 @@ from phiscan.config import Config, load_config
 from phiscan.errors import InputError
 from phiscan.review import retention
 from phiscan.review.maintenance import backup as backups
-from phiscan.review.maintenance import backup as moving
 from phiscan.review.maintenance import condition, key_rotation
 from phiscan.review.retention import Certificate, policy_of
 from phiscan.review.worklist import queue
@@ -358,7 +357,7 @@ def move(obj: str | None, url: str, as_json: bool) -> None:
         if n_rows:
             print_message(f"{table}: {n_rows:,}")
 
-    sums = moving.move(url_of(obj), target, on_table=progress)
+    sums = backups.move(url_of(obj), target, on_table=progress)
     if as_json:
         print_json({"tables": {name: entry.n_rows for name, entry in sorted(sums.items())}, "equal": True})
         return

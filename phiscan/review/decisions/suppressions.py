@@ -17,7 +17,7 @@ from phiscan.review.decisions import second_verdicts as desk_policy
 from phiscan.review.decisions.writing import checked_name, checked_text
 from phiscan.review.worklist import rows as work_rows
 from phiscan.review.worklist.model import FIRST
-from phiscan.review.worklist.rows import Hider, Place, hidden_until, hiders, is_named
+from phiscan.review.worklist.rows import Hider, hidden_until, hiders, is_named
 from phiscan.store.column_types import iso
 from phiscan.store.database import lock_chain
 from phiscan.store.identity import is_shape
@@ -98,7 +98,9 @@ def preview(
     moment = iso(now)
     forever = [Hider(one.kind.value, one.target, one.root_id, one.folder, "9999") for one in scopes]
     open_now = [row for row in matched if row.hidden_until <= moment]
-    ends = hidden_until(connection, _places(open_now), [*hiders(connection), *forever])
+    ends = hidden_until(
+        connection, {row.examination_id: row for row in open_now}, [*hiders(connection), *forever]
+    )
     hidden = [row for row in open_now if ends.get(row.examination_id, "") > moment]
     limit = desk_policy.policy(connection).hide_limit
     why = ""
@@ -306,14 +308,10 @@ def _matching(connection: sa.Connection, scope: SuppressionScope) -> Sequence[sa
     return [row for row in connection.execute(query) if place.covers(row.root_id, row.path)]
 
 
-def _places(rows: Sequence[sa.Row[Any]]) -> list[Place]:
-    return [Place(row.examination_id, row.root_id, row.path) for row in rows]
-
-
 def _update_hidden(connection: sa.Connection, scope: SuppressionScope) -> None:
     """Update until when each item in a scope is hidden."""
     rows = [row for row in _matching(connection, scope) if not row.blind]
-    ends = hidden_until(connection, _places(rows), hiders(connection))
+    ends = hidden_until(connection, {row.examination_id: row for row in rows}, hiders(connection))
     changed: dict[str, list[int]] = {}
     for row in rows:
         end = ends.get(row.examination_id, "")

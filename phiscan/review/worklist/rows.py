@@ -390,15 +390,6 @@ class Hider:
         return not self.folder or path.startswith(self.folder + "/")
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A file in the list: its examination, root and path."""
-
-    examination_id: int
-    root_id: int
-    path: str  # display form
-
-
 def is_named(kind: str, target: str) -> sa.ColumnElement[bool]:
     """Return the condition that a finding has the value, or is of the rule, that a suppression names."""
     return (finding.c.source if kind == "rule" else finding.c.identity) == target
@@ -413,17 +404,16 @@ def hiders(connection: sa.Connection) -> list[Hider]:
 
 
 def hidden_until(
-    connection: sa.Connection, places: Sequence[Place], applied: Sequence[Hider]
+    connection: sa.Connection, places: Mapping[int, sa.Row[Any]], applied: Sequence[Hider]
 ) -> dict[int, str]:
     """Return by examination until when it is hidden (UTC, ISO 8601); visible ones are omitted."""
     if not applied:
         return {}
-    where = {place.examination_id: place for place in places}
     by_target: dict[tuple[str, str], list[Hider]] = {}
     for hider in applied:
         by_target.setdefault((hider.kind, hider.target), []).append(hider)
     until: dict[int, str] = {}
-    for batch in chunks(where):
+    for batch in chunks(places):
         query = (
             sa.select(finding.c.examination_id, finding.c.identity, finding.c.source)
             .where(
@@ -433,14 +423,14 @@ def hidden_until(
             .distinct()
         )
         for examination_id, identity, source in connection.execute(query):
-            ends = _ends(where[examination_id], identity, source, by_target)
+            ends = _ends(places[examination_id], identity, source, by_target)
             # It returns to the list with the first finding whose suppression ends.
             until[examination_id] = min(until.get(examination_id, ends), ends)
     return {examination_id: ends for examination_id, ends in until.items() if ends}
 
 
 def _ends(
-    place: Place, identity: str, source: str, by_target: Mapping[tuple[str, str], Sequence[Hider]]
+    place: sa.Row[Any], identity: str, source: str, by_target: Mapping[tuple[str, str], Sequence[Hider]]
 ) -> str:
     """Return until when a finding is suppressed; "" = it is not."""
     applied = [*by_target.get(("value", identity), ()), *by_target.get(("rule", source), ())]
@@ -620,8 +610,7 @@ def _rows(connection: sa.Connection, batch: Sequence[int], types: Mapping[int, i
     for found in rows_in(connection, _TYPES, "examinations", unknown):
         kinds[found.file_id] = kinds.get(found.file_id, 0) | _BIT[found.entity_type]
     kinds |= types
-    places = [Place(row.id, row.root_id, row.path) for row in standing]
-    hidden = hidden_until(connection, places, hiders(connection))
+    hidden = hidden_until(connection, {row.id: row for row in standing}, hiders(connection))
     rows = []
     for row in standing:
         number = row.file_id
