@@ -27,6 +27,7 @@ from phiscan.errors import InputError, StoreError
 from phiscan.language import gettext as _
 from phiscan.review.accounts.accounts import Changes, Session, User, end_access, get, log
 from phiscan.store import seals, signed_head
+from phiscan.store.sql_batches import count
 from phiscan.store.tables.users import UserEvent, recovery_code, user_account
 
 N_SECRET_BYTES: Final = 20  # as long as SHA-1, which RFC 4226 asks for
@@ -245,8 +246,7 @@ def accept(
 def n_recovery_codes(connection: sa.Connection, user: User) -> int:
     """Return how many recovery codes of a user are unused."""
     unused = (recovery_code.c.user_id == user.id) & recovery_code.c.used.is_(None)
-    query = sa.select(sa.func.count()).select_from(recovery_code).where(unused)
-    return int(connection.execute(query).scalar_one())
+    return count(connection, recovery_code, unused)
 
 
 def _change(

@@ -28,6 +28,7 @@ from phiscan.errors import InputError
 from phiscan.review.accounts import accounts, passwords, second_factor
 from phiscan.review.accounts.accounts import User, digest
 from phiscan.store.database import Database, inserted_id, lock_chain
+from phiscan.store.sql_batches import count
 from phiscan.store.tables import audit_log
 from phiscan.store.tables.users import (
     Role,
@@ -236,13 +237,13 @@ class SignIns:
     ) -> T | Refusal:
         """Count an attempt on the account that is found, check a one-time code, continue with ``then``."""
 
-        def count(connection: sa.Connection) -> _Counted | Refusal:
+        def attempt(connection: sa.Connection) -> _Counted | Refusal:
             account = find(connection)
             if account is None:
                 return Refusal.EXPIRED
             return _count(connection, account.name, source, self.limits, now) or Refusal.TOO_MANY
 
-        counted = self.database.write(count, durable=True)
+        counted = self.database.write(attempt, durable=True)
         if isinstance(counted, Refusal):
             return counted
 
@@ -326,14 +327,14 @@ def _of_account(
         which &= sign_in_attempt.c.address == trusted
     else:
         which &= sign_in_attempt.c.address.not_like(TRUSTED + "%")
-    n_account = _n_attempts(connection, which, since)
+    n_account = count(connection, sign_in_attempt, which, sign_in_attempt.c.at > since)
     return _Counted(row.id, row.name, row.password_hash, rests=n_account >= limits.per_account)
 
 
 def _must_wait(connection: sa.Connection, address: str, limits: Limits, now: datetime) -> bool:
     """Return whether an address with many failures tries again before its wait is over."""
     here = sign_in_attempt.c.address == address
-    n_before = _n_attempts(connection, here, now - limits.window)
+    n_before = count(connection, sign_in_attempt, here, sign_in_attempt.c.at > now - limits.window)
     if n_before < limits.per_address:
         return False
     last = connection.execute(sa.select(sa.func.max(sign_in_attempt.c.at)).where(here)).scalar_one()
@@ -362,7 +363,7 @@ def _fail(
         now=now,
     )
     if user_id is not None and not counted.rests:
-        n_failed = _n_attempts(connection, sign_in_attempt.c.user_id == user_id, None)
+        n_failed = count(connection, sign_in_attempt, sign_in_attempt.c.user_id == user_id)
         lock = (
             user_account.update()
             .where(user_account.c.id == user_id, user_account.c.locked.is_(None))
@@ -379,13 +380,6 @@ def _fail(
                 changes={user_account: ([user_id], ("locked",))},
             )
     return Refusal.WRONG
-
-
-def _n_attempts(connection: sa.Connection, which: sa.ColumnElement[bool], since: datetime | None) -> int:
-    query = sa.select(sa.func.count()).select_from(sign_in_attempt).where(which)
-    if since is not None:
-        query = query.where(sign_in_attempt.c.at > since)
-    return int(connection.execute(query).scalar_one())
 
 
 def _forget_attempts(connection: sa.Connection, user_id: int) -> None:

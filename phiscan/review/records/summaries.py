@@ -16,7 +16,7 @@ from phiscan.review.records.file_records import detectors_of, outcome_in_scan, p
 from phiscan.review.worklist.model import Detectors
 from phiscan.store import seals
 from phiscan.store.column_types import iso
-from phiscan.store.sql_batches import as_value
+from phiscan.store.sql_batches import as_value, count
 from phiscan.store.tables import (
     departure,
     examination,
@@ -204,19 +204,11 @@ def pending_files(connection: sa.Connection) -> frozenset[int]:
 def count_pending(connection: sa.Connection, scan_id: int) -> tuple[int, int]:
     """Return how many files of a scan wait for OCR, and the number of their pages and pictures."""
     standing = examination.join(sighting, sighting.c.examination_id == examination.c.id)
+    parts = standing.join(unread_part, unread_part.c.examination_id == examination.c.id)
     here = (sighting.c.scan_id == scan_id, _IS_OPEN)
-    n_files = connection.execute(
-        sa.select(sa.func.count()).select_from(standing).where(*here, _IS_PENDING)
-    ).scalar_one()
-    n_parts = connection.execute(
-        sa.select(sa.func.count())
-        .select_from(standing.join(unread_part, unread_part.c.examination_id == examination.c.id))
-        .where(*here, unread_part.c.detail == OCR_PENDING)
-    ).scalar_one()
-    n_whole = connection.execute(
-        sa.select(sa.func.count()).select_from(standing).where(*here, _IS_PENDING, ~_WITH_PARTS)
-    ).scalar_one()
-    return int(n_files), int(n_parts) + int(n_whole)
+    n_parts = count(connection, parts, *here, unread_part.c.detail == OCR_PENDING)
+    n_whole = count(connection, standing, *here, _IS_PENDING, ~_WITH_PARTS)
+    return count(connection, standing, *here, _IS_PENDING), n_parts + n_whole
 
 
 def referred_folders(connection: sa.Connection, scan_id: int) -> frozenset[tuple[bytes, bytes]]:
@@ -342,12 +334,12 @@ def summary(connection: sa.Connection, scan_id: int) -> ScanSummary:
             if row.search == Search.LEFT_OUT:
                 searches["n_left_out"] += n_files
                 searches["n_left_out_identified"] += n_files * (row.referral == Referral.PII_ONLY)
-    crawled = _count(connection, sa.select(sighting).where(sighting.c.scan_id == scan_id))
+    crawled = count(connection, sa.select(sighting).where(sighting.c.scan_id == scan_id).subquery())
     if crawled != counts.total():
         message = f"scan {scan_id}: {crawled} files crawled, but {counts.total()} outcomes recorded"
         raise StoreError(message)
     parts = _of(unread_part, scan_id)
-    n_parts = _count(connection, parts.where(unread_part.c.reason != FailReason.SAMPLED.value))
+    n_parts = count(connection, parts.where(unread_part.c.reason != FailReason.SAMPLED.value).subquery())
     may_wait = n_parts or FailReason.NEEDS_OCR in reasons[Outcome.FAILED]
     n_ocr_files, n_ocr_parts = count_pending(connection, scan_id) if may_wait else (0, 0)
     return ScanSummary(
@@ -375,12 +367,12 @@ def summary(connection: sa.Connection, scan_id: int) -> ScanSummary:
         n_ocr_parts=n_ocr_parts,
         not_covered=dict(sorted(not_covered.items())),
         n_by_name=n_by_name,
-        n_copies=_count(connection, _of(reuse, scan_id).where(examination.c.scan_id == scan_id)),
-        n_deleted=_count(connection, _missing(scan_id).where(departure.c.moved_to.is_(None))),
-        n_sampled_files=_count(
-            connection, parts.where(unread_part.c.reason == FailReason.SAMPLED.value).distinct()
+        n_copies=count(connection, _of(reuse, scan_id).where(examination.c.scan_id == scan_id).subquery()),
+        n_deleted=count(connection, _missing(scan_id).where(departure.c.moved_to.is_(None)).subquery()),
+        n_sampled_files=count(
+            connection, parts.where(unread_part.c.reason == FailReason.SAMPLED.value).distinct().subquery()
         ),
-        n_moved=_count(connection, _missing(scan_id).where(departure.c.moved_to.is_not(None))),
+        n_moved=count(connection, _missing(scan_id).where(departure.c.moved_to.is_not(None)).subquery()),
     )
 
 
@@ -474,11 +466,6 @@ def _is_current_in(scan_id: int) -> sa.ColumnElement[bool]:
 
 def _missing(scan_id: int) -> sa.Select[Any]:
     return sa.select(departure.c.file_id).where(departure.c.scan_id == scan_id)
-
-
-def _count(connection: sa.Connection, query: sa.Select[Any]) -> int:
-    counted = sa.select(sa.func.count()).select_from(query.subquery())
-    return int(connection.execute(counted).scalar_one())
 
 
 def _roots(connection: sa.Connection, scan_id: int) -> tuple[str, ...]:

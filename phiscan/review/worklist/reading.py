@@ -32,7 +32,7 @@ from phiscan.review.worklist.model import (
 from phiscan.review.worklist.near_duplicates import IS_BLIND
 from phiscan.review.worklist.rows import types_mask
 from phiscan.store.column_types import iso
-from phiscan.store.sql_batches import listed
+from phiscan.store.sql_batches import count, listed
 from phiscan.store.tables import access, examination, file, near_group, root, skip, work_item
 
 _CURSOR = re.compile(r"([ab]):(risk|informative|oldest):([0-9a-fx.p+-]+):(\d{1,18})", re.ASCII)
@@ -117,8 +117,7 @@ def is_small_folder(connection: sa.Connection, root_id: int | None, folder: str)
     if root_id is None or not folder.strip("/"):
         return False
     rows = sa.select(work_item.c.file_id).where(*in_folder(root_id, folder, by_index=True))
-    counted = sa.select(sa.func.count()).select_from(rows.limit(MAX_FOLDER_ROWS + 1).subquery())
-    return int(connection.execute(counted).scalar_one()) <= MAX_FOLDER_ROWS
+    return count(connection, rows.limit(MAX_FOLDER_ROWS + 1).subquery()) <= MAX_FOLDER_ROWS
 
 
 def in_folder(root_id: int | None, folder: str, *, by_index: bool) -> list[sa.ColumnElement[bool]]:
@@ -550,8 +549,7 @@ def _n_with_before(
     place = Place(order, start, backward=True)
     if wanted == WorkFilter(state=wanted.state):
         near = place.ordered(narrowed(sa.select(work_item.c.file_id), wanted, viewer, now))
-        query = sa.select(sa.func.count()).select_from(near.limit(MAX_COUNTED + 1).subquery())
-        before = 0 if start is None else int(connection.execute(query).scalar_one())
+        before = 0 if start is None else count(connection, near.limit(MAX_COUNTED + 1).subquery())
         return size(connection, wanted, viewer=viewer, now=now), before
     columns: tuple[Any, ...] = (sa.func.count(), sa.func.sum(sa.case((place.beyond(), 1), else_=0)))
     both: sa.Select[Any] = sa.select(*columns).select_from(work_item)

@@ -27,7 +27,7 @@ from phiscan.review.records.file_records import is_about, present
 from phiscan.review.worklist.model import FIRST, LEAD, NOBODY, NOT_BY_THEMSELVES, SECOND, WorkState
 from phiscan.store.column_types import canonical_json, iso
 from phiscan.store.database import lock_chain
-from phiscan.store.sql_batches import chunks, listed, rows_in
+from phiscan.store.sql_batches import chunks, count, listed, rows_in
 from phiscan.store.tables import (
     access,
     assignment,
@@ -521,7 +521,7 @@ def rebuild(connection: sa.Connection) -> int:
         if rows:
             connection.execute(_INSERT, rows)
             note(connection, (), rows)
-    return int(connection.execute(sa.select(sa.func.count()).select_from(work_item)).scalar_one())
+    return count(connection, work_item)
 
 
 def differences(connection: sa.Connection) -> Iterator[tuple[int | None, str]]:
