@@ -25,6 +25,7 @@ from phiscan import __version__
 from phiscan.errors import InputError, StoreError
 from phiscan.review.audit import log as audit
 from phiscan.review.maintenance import key_rotation
+from phiscan.review.worklist.rows import rebuild
 from phiscan.store import portable_rows as portable
 from phiscan.store import postgresql
 from phiscan.store.column_types import iso
@@ -98,7 +99,7 @@ def check(path: Path) -> Manifest:
 
 
 def restore(path: Path, url: str) -> Manifest:
-    """Restore a backup into an empty database, all or nothing.
+    """Restore a backup into an empty database, all or nothing, and migrate it to the current schema.
 
     Raises:
         InputError: it is no backup, damaged, or of a newer version.
@@ -133,6 +134,7 @@ def try_out(path: Path) -> Manifest:
 def _fill(target: Database, archive: zipfile.ZipFile, manifest: Manifest) -> None:
     fill(
         target,
+        manifest.schema,
         lambda name: _lines(archive, name) if name in manifest.tables else (),
         {name: entry.last_id for name, entry in manifest.tables.items()},
         expected=manifest.tables,
@@ -251,6 +253,7 @@ def move(source_url: str, target_url: str, *, on_table: Callable[[str, int], Non
                 tables = {table.name: table for table in portable.tables_of(reading)}
                 return fill(
                     target,
+                    SCHEMA_VERSION,
                     lambda name: portable.lines_of(reading, tables[name]),
                     portable.last_ids(reading, tables.values()),
                     on_table=on_table,
@@ -266,15 +269,16 @@ def move(source_url: str, target_url: str, *, on_table: Callable[[str, int], Non
 
 def fill(
     target: Database,
+    schema: str,
     lines: Lines,
     last_ids: Mapping[str, int],
     *,
     expected: Mapping[str, TableSum] | None = None,
     on_table: Callable[[str, int], None],
 ) -> dict[str, TableSum]:
-    """Write all rows into an empty database, and verify the copy before the commit.
+    """Write all rows into an empty database, migrate it, and verify the copy before the commit.
 
-    ``expected``: the expected digest of each table, if known.
+    ``schema`` is that of the rows; ``expected``: the expected digest of each table, if known.
 
     Raises:
         StoreError: the target is not empty, a row is invalid, or the written rows differ from the expected.
@@ -284,7 +288,7 @@ def fill(
         target.outside_transactions("PRAGMA journal_mode = WAL")
 
     def write(connection: sa.Connection) -> dict[str, TableSum]:
-        _make_tables(target, connection)
+        _make_tables(target, connection, schema)
         passed: dict[str, TableSum] = {}
         for table in portable.tables_of(connection):
             try:
@@ -297,6 +301,8 @@ def fill(
         portable.set_last_ids(connection, last_ids)
         _compare(target, portable.sums_of(connection), passed)
         _compare(target, passed, passed if expected is None else expected)
+        if schema != SCHEMA_VERSION:
+            _migrate(connection, "head")
         found = audit.verify(connection)
         if not found.ok:
             where = f"entry {found.first_bad}: {found.problem}"
@@ -320,18 +326,29 @@ def refuse_unless_empty(target: Database) -> None:
         raise StoreError(message)
 
 
-def _make_tables(target: Database, connection: sa.Connection) -> None:
+def _make_tables(target: Database, connection: sa.Connection, schema: str) -> None:
     if sa.inspect(connection).has_table(portable.VERSION_TABLE):
-        if filled := portable.table_with_rows(connection):  # another process was faster
-            message = f"{target.name}: expected an empty database: {filled} has rows"
+        expected = (
+            "" if schema == SCHEMA_VERSION else f"without tables: the copy has the older schema {schema}"
+        )
+        if not expected and (filled := portable.table_with_rows(connection)):  # another process was faster
+            expected = f"without rows: {filled} has rows"
+        if expected:
+            message = f"{target.name}: expected a database {expected}"
             raise StoreError(message)
         return
-    from phiscan.store.migrations import migrate  # noqa: PLC0415 (Alembic takes 0.4 s to import)
-
     if connection.dialect.name == "postgresql" and (why := postgresql.refusal(connection)):
         message = f"{target.name}: {why}"
         raise StoreError(message)
-    migrate(connection)
+    _migrate(connection, schema)
+
+
+def _migrate(connection: sa.Connection, revision: str) -> None:
+    from phiscan.store.migrations import migrate  # noqa: PLC0415 (Alembic takes 0.4 s to import)
+
+    migrate(connection, revision)
+    if revision == "head":
+        rebuild(connection)
 
 
 def _compare(target: Database, found: Mapping[str, TableSum], expected: Mapping[str, TableSum]) -> None:
