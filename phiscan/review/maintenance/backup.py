@@ -328,13 +328,12 @@ def refuse_unless_empty(target: Database) -> None:
 
 def _make_tables(target: Database, connection: sa.Connection, schema: str) -> None:
     if sa.inspect(connection).has_table(portable.VERSION_TABLE):
-        expected = (
-            "" if schema == SCHEMA_VERSION else f"without tables: the copy has the older schema {schema}"
-        )
-        if not expected and (filled := portable.table_with_rows(connection)):  # another process was faster
-            expected = f"without rows: {filled} has rows"
+        filled = portable.table_with_rows(connection)  # another process was faster
+        expected = f"an empty database: {filled} has rows" if filled else ""
+        if schema != SCHEMA_VERSION:
+            expected = f"a database without tables: the copy has the older schema {schema}"
         if expected:
-            message = f"{target.name}: expected a database {expected}"
+            message = f"{target.name}: expected {expected}"
             raise StoreError(message)
         return
     if connection.dialect.name == "postgresql" and (why := postgresql.refusal(connection)):
