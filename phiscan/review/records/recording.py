@@ -405,7 +405,7 @@ def _child_rows(examination_id: int, result: FileResult) -> tuple[list[dict[str,
     def row(table: sa.Table, value: Any, **given: Any) -> dict[str, Any]:
         """Return the columns of a table that are attributes of a value."""
         names = [name for name in table.columns.keys() if hasattr(value, name)]  # noqa: SIM118 (columns)
-        return {"examination_id": examination_id} | {name: getattr(value, name) for name in names} | given
+        return {name: getattr(value, name) for name in names} | given | {"examination_id": examination_id}
 
     _require_masked(result)
     findings = [
