@@ -10,7 +10,7 @@ import click
 from phiscan.cli.output import Answer, answers, print_message
 from phiscan.cli.queue.command import open_store
 from phiscan.errors import StoreError
-from phiscan.review.integrity.verification import NOT_COVERED
+from phiscan.review.integrity import NOT_COVERED
 from phiscan.store import seals
 
 

@@ -2,7 +2,7 @@
 
 Numbers of rows follow the crawl, so that every run over the same files gives the same rows; so a result is
 recorded after those of all files before it. Where a file before it takes long, the result is kept aside in
-the database (``review.records.early_results``) until its turn. A thread sees to both by the clock: nothing
+the database (``early_result``) until its turn. A thread sees to both by the clock: nothing
 need arrive for that.
 """
 
@@ -19,8 +19,7 @@ from typing import Self
 
 from phiscan.crawl import is_same_file
 from phiscan.model import FileResult, Outcome, Referral, SourceFile
-from phiscan.review.records.early_results import Early, Place
-from phiscan.review.records.recording import FolderState
+from phiscan.review.records.recording import Early, FolderState, Place
 from phiscan.review.store import Store
 from phiscan.store.sql_batches import Run
 

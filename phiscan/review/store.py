@@ -14,20 +14,30 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self
 
 from phiscan.model import FileResult
+from phiscan.model.frame import FrameCounts
+from phiscan.review import integrity
+from phiscan.review.audit.log import AuditCheck
+from phiscan.review.decisions import corrections as span_corrections
+from phiscan.review.decisions import history as file_history
+from phiscan.review.decisions import incidents as breaches
+from phiscan.review.decisions import remedies, reveals, second_review, verdicts
+from phiscan.review.decisions import second_verdicts as desk_policy
+from phiscan.review.decisions import suppressions as list_suppressions
 from phiscan.review.decisions import writing as deciding
-from phiscan.review.integrity import digests, verification
-from phiscan.review.records import early_results as early_records
-from phiscan.review.records import recording, reuse, summaries
-from phiscan.review.records import recording as folder_states
+from phiscan.review.records import recording, summaries
 from phiscan.review.records import scans as scanning
-from phiscan.review.records.early_results import Early
-from phiscan.review.records.items import AuditCheck, Decision, KnownFile, ScanHead, ScanState, ScanSummary
-from phiscan.review.records.recording import FolderState
+from phiscan.review.records.file_records import FindingCache
+from phiscan.review.records.recording import Early, FolderState
+from phiscan.review.records.scans import KnownFile, ScanState
+from phiscan.review.records.summaries import ScanHead, ScanSummary
 from phiscan.review.transactions import Reading, Writing
-from phiscan.review.worklist import near_duplicates
+from phiscan.review.worklist import folder_totals, near_duplicates, sampling
 from phiscan.review.worklist import queue as work_queue
-from phiscan.review.worklist.model import FileRecord
+from phiscan.review.worklist import reading as work_list
+from phiscan.review.worklist import rows as work_rows
+from phiscan.review.worklist.model import Decision, FileRecord
 from phiscan.review.worklist.rows import rebuild
+from phiscan.review.worklist.sampling import SampleDraw
 from phiscan.store import identity
 from phiscan.store.database import Database, open_database
 from phiscan.store.identity import load_key
@@ -35,7 +45,6 @@ from phiscan.store.sql_batches import Run
 
 if TYPE_CHECKING:  # not needed by a scan
     from phiscan.review.accounts.users import Users
-    from phiscan.review.desk.desk import Desk
 
 __all__ = [
     "AuditCheck",
@@ -47,6 +56,130 @@ __all__ = [
     "ScanSummary",
     "Store",
 ]
+
+
+class Desk:
+    """The review desk over one database: review list, verdicts and undo, corrections, suppressions, reveals.
+
+    An invalid argument is an ``InputError``, a concurrent change by another user a ``ConflictError`` (an
+    ``InputError`` too). Users are named by their accounts; permissions are checked by the caller, except that
+    a second reviewer is not the first, and a lead is neither.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self._findings = FindingCache()
+        self._kept: sampling.Kept = {}
+
+    # The review list
+
+    items = Reading(work_list.page)
+    size = Reading(work_list.size)
+    numbers = Reading(work_list.numbers)
+    item = Reading(work_list.item)
+    is_listed = Reading(work_list.is_listed)
+    adjacent = Reading(work_list.adjacent)
+    place = Reading(work_list.place)
+    counts = Reading(work_list.counts)
+    choices = Reading(work_list.choices)
+    folder = Reading(folder_totals.level)
+    group = Reading(near_duplicates.members)
+    rebuild = Writing(work_rows.rebuild, durable=False)
+
+    def detail(self, file_id: int, *, viewer: str, now: datetime) -> FileRecord:
+        """Return one item with its evidence, long lists of findings from the cache.
+
+        Raises:
+            InputError: the file is not in the list.
+        """
+        with self.database.read() as connection:
+            return work_list.detail(connection, file_id, viewer=viewer, now=now, read=self._findings.read)
+
+    progress = Reading(file_history.progress)
+
+    def forget(self) -> None:
+        """Clear the cache of findings."""
+        self._findings.clear()
+
+    # Verdicts
+
+    decide = Writing(verdicts.decide)
+    decide_all = Writing(verdicts.decide_all)
+    decide_group = Writing(verdicts.decide_group)
+    decide_chosen = Writing(verdicts.decide_chosen)
+    undo = Writing(verdicts.undo)
+    undo_last = Writing(verdicts.undo_last)
+    redo_last = Writing(verdicts.redo_last)
+    last_act = Reading(verdicts.last_action)
+    last_undone = Reading(verdicts.last_undone)
+    skip = Writing(verdicts.skip_item, durable=False)
+    history = Reading(file_history.history)
+    tasks = Reading(remedies.tasks)
+
+    # Incidents
+
+    incidents = Reading(breaches.incidents)
+    incident = Reading(breaches.incident)
+    write_incident = Writing(breaches.write_incident)
+    answers = Reading(breaches.answers)
+    answer = Writing(breaches.answer)
+
+    # Corrections of spans and topics, the gold standard of the scores
+
+    correct = Writing(span_corrections.correct)
+    complete_spans = Writing(span_corrections.complete_spans)
+    correct_topics = Writing(span_corrections.correct_topics)
+    corrections = Reading(span_corrections.corrections)
+
+    gold = Reading(span_corrections.gold)
+    topic_gold = Reading(span_corrections.topic_gold)
+
+    # Second review, random sample, policy
+
+    disagreements = Reading(second_review.disagreements)
+    adjudicate = Writing(second_review.adjudicate)
+    ratings = Reading(second_review.ratings)
+    second_verdicts = Reading(second_review.verdicts_by)
+    second_review_counts = Reading(second_review.counts)
+    policy = Reading(desk_policy.policy)
+    set_policy = Writing(desk_policy.set_policy)
+    last_draw = Reading(sampling.last_draw)
+    sample_weights = Reading(sampling.weights)
+
+    def left(self) -> FrameCounts:
+        """Count the frame of what is left and what was missed, now; see ``sampling.left``."""
+        with self.database.read() as connection:
+            return sampling.left(connection, kept=self._kept)
+
+    def draw_sample(
+        self, *, n_queued: int, n_unreferred: int, by: str, now: datetime, seed: str = ""
+    ) -> SampleDraw:
+        """Draw undecided referred files and unreferred files at random, for blind judgement in the list.
+
+        A draw replaces the previous one. Without a seed a secret one is generated.
+
+        Raises:
+            InputError: a size is negative.
+        """
+        with self.database.read() as connection:  # reads all files: no writer should wait for that
+            planned = sampling.plan(connection, n_queued=n_queued, n_unreferred=n_unreferred, seed=seed)
+        return self.database.write(
+            lambda connection: sampling.draw(connection, planned, by=by, now=now), durable=True
+        )
+
+    # Suppressions
+
+    preview_suppression = Reading(list_suppressions.preview)
+    suppressed_types = Reading(list_suppressions.entity_types)
+    suppress = Writing(list_suppressions.suppress)
+    approve_suppression = Writing(list_suppressions.approve)
+    lift_suppression = Writing(list_suppressions.lift)
+    suppressions = Reading(list_suppressions.suppressions)
+
+    # Reveals
+
+    reveal = Writing(reveals.reveal)
+    examined = Reading(reveals.examined)
 
 
 class Store:
@@ -98,8 +231,6 @@ class Store:
     @cached_property
     def desk(self) -> Desk:
         """The review desk over this database."""
-        from phiscan.review.desk.desk import Desk  # noqa: PLC0415 (a scan need not load it)
-
         return Desk(self._database)
 
     @cached_property
@@ -119,8 +250,8 @@ class Store:
     begin_scan = Writing(scanning.begin_scan, durable=False)
     has_scanned_with = Reading(scanning.has_scanned_with)
     known = Reading(scanning.known)
-    folders = Reading(folder_states.folders_of)
-    duplicates = Reading(reuse.duplicates)
+    folders = Reading(recording.folders_of)
+    duplicates = Reading(recording.duplicates)
     present_below = Reading(recording.present_below)
 
     def record(
@@ -154,7 +285,7 @@ class Store:
             lock="shared",
         )
 
-    early_results = Reading(early_records.stored_results)
+    early_results = Reading(recording.stored_results)
 
     def finish_scan(
         self,
@@ -177,14 +308,7 @@ class Store:
         if status == "complete":
             near_duplicates.regroup_all(self._database)
 
-    def digest_scan(self, scan_id: int, *, whole: bool, refused: int = 0, now: datetime) -> None:
-        """Write the digest of a complete scan, by which a later manipulation of its results is found."""
-        self._database.write(
-            lambda connection: digests.make(
-                connection, scan_id, whole=whole, refused=refused, actor="phiscan", now=now
-            ),
-            durable=True,
-        )
+    digest_scan = Writing(integrity.make)
 
     # Reading
 
@@ -233,4 +357,4 @@ class Store:
 
     # Verification
 
-    verify_audit = Reading(verification.verify_to)
+    verify_audit = Reading(integrity.verify_to)

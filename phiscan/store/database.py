@@ -95,12 +95,10 @@ def cause(error: BaseException) -> str:
 def connected(connection: Any, _record: Any) -> None:
     """Configure a new connection."""
     connection.isolation_level = None  # BEGIN is sent explicitly
-    cursor = connection.cursor()
-    cursor.execute("PRAGMA foreign_keys = ON")
-    cursor.execute("PRAGMA synchronous = NORMAL")
-    cursor.execute("PRAGMA temp_store = MEMORY")  # sorting leaves nothing in the temp folder
-    cursor.execute("PRAGMA cache_size = -32768")  # KiB
-    cursor.close()
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute("PRAGMA temp_store = MEMORY")  # sorting leaves nothing in the temp folder
+    connection.execute("PRAGMA cache_size = -32768")  # KiB
 
 
 def begin(
@@ -310,7 +308,8 @@ class Database:
         self._engine.dispose()
 
     def _store_error(self, error: sa.exc.SQLAlchemyError) -> StoreError:
-        return StoreError(f"{self.name}: {_cause(error)}")
+        lost = bool(getattr(error, "connection_invalidated", False))
+        return StoreError(f"{self.name}: {_cause_of(getattr(error, 'orig', None) or error, lost=lost)}")
 
 
 def open_database(
@@ -502,12 +501,6 @@ def _is_busy(error: sa.exc.SQLAlchemyError, lock: LockMode) -> bool:
     if code is not None:
         return code & 0xFF in {5, 6}  # SQLITE_BUSY, SQLITE_LOCKED
     return postgresql.is_retried(original, lock=lock)
-
-
-def _cause(error: sa.exc.SQLAlchemyError) -> str:
-    return _cause_of(
-        getattr(error, "orig", None) or error, lost=bool(getattr(error, "connection_invalidated", False))
-    )
 
 
 def _cause_of(original: BaseException, *, lost: bool) -> str:

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import islice
-from typing import Any
+from typing import IO, Any
 
 import sqlalchemy as sa
 
@@ -96,17 +96,25 @@ def insert_lines(connection: sa.Connection, table: sa.Table, lines: Iterable[byt
     return n_rows, digest.hexdigest()
 
 
+def sum_of(lines: Iterable[bytes], to: IO[bytes] | None = None) -> tuple[int, str]:
+    """Return number and digest of lines, which are also written to a stream."""
+    digest, n_rows = sha256(), 0
+    for line in lines:
+        digest.update(line + b"\n")
+        n_rows += 1
+        if to is not None:
+            to.write(line + b"\n")
+    return n_rows, digest.hexdigest()
+
+
 def sums_of(connection: sa.Connection) -> dict[str, TableSum]:
     """Return the number of rows and the digest of every table."""
     tables = tables_of(connection)
     last = last_ids(connection, tables)
     sums = {}
     for table in tables:
-        digest, n_rows = sha256(), 0
-        for line in lines_of(connection, table):
-            digest.update(line + b"\n")
-            n_rows += 1
-        sums[table.name] = TableSum(n_rows, digest.hexdigest(), last.get(table.name, 0))
+        n_rows, digest = sum_of(lines_of(connection, table))
+        sums[table.name] = TableSum(n_rows, digest, last.get(table.name, 0))
     return sums
 
 
@@ -123,8 +131,9 @@ def last_ids(connection: sa.Connection, tables: Iterable[sa.Table]) -> dict[str,
 
     Numbers are never reused, even if the newest rows were purged; so a copy must include this.
     """
-    numbered = [table for table in tables if _numbers_rows(table)]
-    last = {table.name: _highest(connection, table) for table in numbered}
+    numbered = [table for table in tables if table.primary_key.columns.keys() == ["id"]]
+    highest = {table.name: sa.select(sa.func.max(table.c.id)) for table in numbered}
+    last = {name: int(connection.execute(query).scalar() or 0) for name, query in highest.items()}
     if connection.dialect.name == "sqlite":
         given = {
             str(name): int(number)
@@ -148,14 +157,6 @@ def set_last_ids(connection: sa.Connection, last: Mapping[str, int]) -> None:
         else:
             sequence = sa.func.pg_get_serial_sequence(f'"{name}"', "id")
             connection.execute(sa.select(sa.func.setval(sa.cast(sequence, sa.Text), number)))
-
-
-def _numbers_rows(table: sa.Table) -> bool:
-    return [column.name for column in table.primary_key.columns] == ["id"]
-
-
-def _highest(connection: sa.Connection, table: sa.Table) -> int:
-    return int(connection.execute(sa.select(sa.func.coalesce(sa.func.max(table.c.id), 0))).scalar_one())
 
 
 def _given(connection: sa.Connection, name: str) -> int:

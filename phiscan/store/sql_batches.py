@@ -1,9 +1,11 @@
-"""Split lists of values and ranges of numbers into batches for SQL statements."""
+"""Lists of values and ranges of numbers in batches for SQL statements; rows counted, and as values."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import fields
+from functools import cache
 from operator import itemgetter
 from typing import Any, TypeVar
 
@@ -30,6 +32,31 @@ def chunks(values: Iterable[T]) -> Iterator[list[T]]:
     every = list(values)
     for start in range(0, len(every), N_PER_STATEMENT):
         yield every[start : start + N_PER_STATEMENT]
+
+
+def rows_in(
+    connection: sa.Connection, query: sa.Select[Any], name: str, values: Iterable[Any]
+) -> Iterator[sa.Row[Any]]:
+    """Yield the rows of a query with the parameter ``listed(name)``, one batch of values after another."""
+    for batch in chunks(values):
+        yield from connection.execute(query, {name: batch})
+
+
+def count(connection: sa.Connection, table: sa.FromClause, *where: sa.ColumnElement[bool]) -> int:
+    """Return the number of rows of a table that meet the conditions."""
+    query = sa.select(sa.func.count()).select_from(table).where(*where)
+    return int(connection.execute(query).scalar_one())
+
+
+def as_value(kind: Callable[..., T], row: sa.Row[Any], /, **given: Any) -> T:
+    """Return a dataclass with the columns of a row that have its fields' names; ``given``: other fields."""
+    columns = row._mapping  # noqa: SLF001 (public API)
+    return kind(**{name: columns[name] for name in _names(kind) if name in columns} | given)
+
+
+@cache
+def _names(kind: Any) -> tuple[str, ...]:
+    return tuple(item.name for item in fields(kind))
 
 
 def merged(runs: Iterable[Run], *, but: Iterable[int] = ()) -> list[Run]:

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from phiscan.config import Config, take_table
 from phiscan.errors import ConfigError, PhiscanError, origin
 from phiscan.language import lazy_gettext
-from phiscan.review.accounts.provider_sign_in import Flow, Identity
+from phiscan.review.accounts.sign_in import Flow, Identity
 from phiscan.store.tables.users import Role
 
 if TYPE_CHECKING:

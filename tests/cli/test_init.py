@@ -13,7 +13,7 @@ from phiscan.cli import app
 from phiscan.cli.init import TEMPLATE
 from phiscan.config import Config, DetectorThresholds, HealthSettings, Limits, load_config
 from phiscan.errors import ConfigError, InputError, StoreError
-from phiscan.review.retention.deletion_plan import Retention
+from phiscan.review.retention import Retention
 from phiscan.review.store import Store
 from phiscan.store.identity import load_key
 

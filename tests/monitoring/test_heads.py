@@ -18,7 +18,7 @@ from phiscan.errors import ConfigError
 from phiscan.monitoring.heads import read_head, read_heads
 from phiscan.monitoring.notices import read_notices
 from phiscan.monitoring.timestamps import Authority
-from phiscan.review.integrity.verification import verify_to
+from phiscan.review.integrity import verify_to
 from phiscan.review.store import Store
 from tests.monitoring.test_notices import _MailServer
 from tests.review.results import scan, url_of

@@ -23,7 +23,7 @@ from phiscan.pipeline.engine import build_engine
 from phiscan.pipeline.process import process
 from phiscan.pipeline.result_recorder import ResultRecorder
 from phiscan.pipeline.scan import scan
-from phiscan.review.records.early_results import from_json, to_json
+from phiscan.review.records.recording import from_json, to_json
 from phiscan.review.store import Store
 from phiscan.store.identity import create_key
 from tests.pipeline.harness import n_recorded, write_share

@@ -10,7 +10,7 @@ from phiscan.model import FILE_NAME, EntityType, FileResult, Span, StoredTerm, V
 from phiscan.report.gather import gather
 from phiscan.review.decisions.model_versions import reviewed_files
 from phiscan.review.decisions.remedies import TaskState
-from phiscan.review.retention.deletion_plan import Retention
+from phiscan.review.retention import Retention
 from phiscan.review.store import Store
 from phiscan.review.worklist.model import HistoryEntry, WorkState
 from phiscan.store.tables import audit_log, decision

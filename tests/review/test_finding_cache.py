@@ -5,9 +5,8 @@ from dataclasses import replace
 import sqlalchemy as sa
 
 from phiscan.model import FileResult
+from phiscan.review.records.file_records import MIN_FINDINGS, FindingCache, stored_findings
 from phiscan.review.store import Store
-from phiscan.review.worklist import queue
-from phiscan.review.worklist.queue import MIN_FINDINGS, FindingCache
 from phiscan.store.tables import examination, finding
 from tests.review.results import finding as found
 from tests.review.results import referred, scan
@@ -24,7 +23,7 @@ def test_findings_come_from_memory_as_they_are_stored(store: Store) -> None:
     with store.database.read() as connection:
         rows = connection.execute(sa.select(examination.c.id, examination.c.content_hash)).all()
         for row in rows:
-            stored = queue.stored_findings(connection, row.id)
+            stored = stored_findings(connection, row.id)
             first = cache.read(connection, row.id, row.content_hash)
             again = cache.read(connection, row.id, row.content_hash)
             assert first == again == stored

@@ -16,10 +16,10 @@ import sqlalchemy as sa
 
 from phiscan.errors import InputError, StoreError
 from phiscan.model import Verdict
+from phiscan.review import retention
 from phiscan.review.maintenance import backup
 from phiscan.review.maintenance import backup as moving
-from phiscan.review.retention import purging
-from phiscan.review.retention.deletion_plan import Retention
+from phiscan.review.retention import Retention
 from phiscan.review.store import Store
 from phiscan.store.database import connect, schema_of
 from phiscan.store.portable_rows import TableSum, sums_of, table_with_rows
@@ -53,7 +53,7 @@ def filled(store: Store) -> Store:
     scan_at(store, years(2), unchanged=(*names, "7"))
     hold(store, "lifted", files=[1])
     # The newest file goes, so that the next number is not simply the highest plus one.
-    purging.run(store._database, Retention(), by="ada", now=years(9), dry_run=False)
+    retention.run(store._database, Retention(), by="ada", now=years(9), dry_run=False)
     return store
 
 
@@ -255,9 +255,9 @@ from datetime import datetime, UTC
 from pathlib import Path
 from phiscan.review.maintenance import backup
 from phiscan.review.maintenance import backup as moving
-from phiscan.review.retention import purging
+from phiscan.review import retention
 from phiscan.store.database import open_database
-from phiscan.review.retention.deletion_plan import Retention
+from phiscan.review.retention import Retention
 
 count = 0
 def step(*_):
@@ -275,7 +275,7 @@ elif what == "backup":
     backup.back_up(first, Path(second), now=datetime.now(UTC))
 elif what == "purge":
     database = open_database(first, create=False)
-    purging.run(database, Retention(), by="ada", now=datetime(2080, 1, 1, tzinfo=UTC), dry_run=False)
+    retention.run(database, Retention(), by="ada", now=datetime(2080, 1, 1, tzinfo=UTC), dry_run=False)
 else:
     open_database(second, create=True).close()
 print(count)

@@ -13,8 +13,8 @@ import sqlalchemy as sa
 
 from phiscan.errors import InputError, StoreError
 from phiscan.model import Verdict
-from phiscan.review.retention import purging
-from phiscan.review.retention.deletion_plan import Retention
+from phiscan.review import retention
+from phiscan.review.retention import Retention
 from phiscan.review.store import Store
 from phiscan.store import postgresql
 from phiscan.store.database import open_database, parse, shown
@@ -122,7 +122,7 @@ def test_a_role_with_the_least_rights_cannot_undo_the_record(app_url: str, store
             connection.execute("SET session_replication_role = replica")
     database = open_database(app_url, create=False)
     with pytest.raises(StoreError, match="this role lacks a right that is needed"):
-        purging.run(database, Retention(), by="eve", now=years(50), dry_run=False)
+        retention.run(database, Retention(), by="eve", now=years(50), dry_run=False)
     database.close()
     assert store.verify_audit().ok
 

@@ -8,12 +8,11 @@ import sqlalchemy as sa
 
 from phiscan.errors import InputError, StoreError
 from phiscan.model import Verdict
+from phiscan.review import retention
 from phiscan.review.accounts.sign_in import SignedIn
 from phiscan.review.accounts.users import Role
 from phiscan.review.records import summaries
-from phiscan.review.retention import deletion_plan, purging
-from phiscan.review.retention.deletion_plan import DAYS_PER_YEAR, Retention
-from phiscan.review.retention.purging import Certificate
+from phiscan.review.retention import DAYS_PER_YEAR, Certificate, Retention
 from phiscan.review.store import Store
 from phiscan.store.portable_rows import sums_of
 from phiscan.store.tables import (
@@ -47,7 +46,7 @@ def scan_at(store: Store, when: datetime, *results: object, unchanged: tuple[str
 def purge(
     store: Store, when: datetime, *, dry_run: bool = False, policy: Retention | None = None
 ) -> Certificate:
-    return purging.run(store._database, policy or Retention(), by="ada", now=when, dry_run=dry_run)
+    return retention.run(store._database, policy or Retention(), by="ada", now=when, dry_run=dry_run)
 
 
 def count(store: Store, table: sa.Table) -> int:
@@ -62,7 +61,7 @@ def everything(store: Store) -> object:
 
 def hold(store: Store, state: str = "placed", **what: object) -> None:
     store._database.write(
-        lambda c: deletion_plan.set_holds(c, state=state, reason="case 7", by="ada", now=NOW, **what)  # type: ignore[arg-type]
+        lambda c: retention.set_holds(c, state=state, reason="case 7", by="ada", now=NOW, **what)  # type: ignore[arg-type]
     )
 
 
@@ -162,7 +161,7 @@ def test_a_legal_hold_keeps_everything_about_its_file(store: Store, what: dict[s
     assert purge(store, years(30)).counts == {}
     assert everything(store) == before
     with store._database.read() as connection:
-        (held,) = deletion_plan.holds(connection)
+        (held,) = retention.holds(connection)
     assert (held.root, held.path, held.reason) == ("/share", LETTER if "files" in what else "", "case 7")
     hold(store, "lifted", **what)
     assert {"file", "decision", "examination", "audit_log"} <= set(purge(store, years(30)).counts)
@@ -178,10 +177,10 @@ def test_a_hold_needs_a_reason_and_something_to_stand_on(store: Store) -> None:
     with pytest.raises(InputError, match="file 99: no such file; expected a number that"):
         hold(store, files=[1, 99])
     with store._database.read() as connection:
-        assert not deletion_plan.holds(connection)  # not on the first either
+        assert not retention.holds(connection)  # not on the first either
     with pytest.raises(InputError, match="reason: expected a text"):
         store._database.write(
-            lambda c: deletion_plan.set_holds(c, state="placed", files=[1], reason=" ", by="ada", now=NOW)
+            lambda c: retention.set_holds(c, state="placed", files=[1], reason=" ", by="ada", now=NOW)
         )
 
 
@@ -256,7 +255,7 @@ def test_the_certificate_says_what_was_purged(store: Store) -> None:
     assert len(made["sha256"]) == 64
     assert made["audit"]["entry"] == 2
     with store._database.read() as connection:
-        (stored,) = purging.certificates(connection)
+        (stored,) = retention.certificates(connection)
     assert stored.to_json() == made
 
 
@@ -315,7 +314,7 @@ def test_old_scans_are_forgotten_when_nothing_is_left_of_them(store: Store) -> N
 
 def test_refuses_to_purge_for_nobody(store: Store) -> None:
     with pytest.raises(InputError, match="by: expected a name"):
-        purging.run(store._database, Retention(), by=" ", now=NOW, dry_run=True)
+        retention.run(store._database, Retention(), by=" ", now=NOW, dry_run=True)
 
 
 def test_every_table_is_ordered_for_removal(store: Store) -> None:

@@ -9,8 +9,7 @@ from phiscan.health.file_evidence import CONTACT, DIRECT, NAMES, RECORD
 from phiscan.model import EntityType, Verdict, bits_of
 from phiscan.review.decisions.suppressions import SuppressionKind, SuppressionScope
 from phiscan.review.store import Store
-from phiscan.review.worklist.hidden_items import NOT_BY_THEMSELVES
-from phiscan.review.worklist.model import WorkFilter, WorkState
+from phiscan.review.worklist.model import NOT_BY_THEMSELVES, WorkFilter, WorkState
 from tests.review.desk import ANY, agrees_with_the_truth, listed
 from tests.review.results import NOW, finding, later, referred, scan
 

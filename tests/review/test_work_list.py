@@ -12,7 +12,7 @@ from phiscan.errors import ConflictError, InputError
 from phiscan.model import EntityType, Outcome, Referral, Verdict
 from phiscan.review.decisions.suppressions import SuppressionKind, SuppressionScope
 from phiscan.review.store import Store
-from phiscan.review.worklist import filtering, reading
+from phiscan.review.worklist import reading
 from phiscan.review.worklist.model import WorkFilter, WorkOrder, WorkState
 from phiscan.store.tables import work_item
 from tests.review.desk import ANY, agrees_with_the_truth, line, listed, rows, scanned, share
@@ -295,7 +295,7 @@ FOLDER_NAMES = [
 def test_the_items_of_a_folder_are_the_same_with_and_without_its_index(
     store: Store, monkeypatch: pytest.MonkeyPatch, folder: str, max_rows: int
 ) -> None:
-    monkeypatch.setattr(filtering, "MAX_FOLDER_ROWS", max_rows)
+    monkeypatch.setattr(reading, "MAX_FOLDER_ROWS", max_rows)
     scan(store, [referred(name) for name in FOLDER_NAMES])
     wanted = WorkFilter(root_id=1, folder=folder)
     expected = {
@@ -316,7 +316,7 @@ def test_a_small_folder_is_read_by_its_index_alone(store: Store) -> None:
     if store._database._engine.dialect.name != "sqlite":
         pytest.skip("the plan of the other database depends on its statistics")
     wanted = WorkFilter(root_id=1, folder="a")
-    query = filtering.narrowed(sa.select(work_item.c.file_id), wanted, "ana", NOW, by_folder=True)
+    query = reading.narrowed(sa.select(work_item.c.file_id), wanted, "ana", NOW, by_folder=True)
     with store._database.read() as connection:
         text = query.compile(connection, compile_kwargs={"literal_binds": True})
         plan = " ".join(row[3] for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {text}"))

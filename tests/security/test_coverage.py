@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from phiscan.review.integrity import digests, verification
-from phiscan.review.integrity.verification import NOT_COVERED
+from phiscan.review import integrity
+from phiscan.review.integrity import NOT_COVERED
 from phiscan.review.store import Store
 from phiscan.store import seals
 from phiscan.store.column_types import CanonicalJson, UtcTime, stored_columns
@@ -62,12 +62,12 @@ def changed(kept: Store) -> Iterator[Found]:
         triggers = "SELECT name FROM sqlite_master WHERE type = 'trigger'"
         for (name,) in connection.exec_driver_sql(triggers).all():
             connection.exec_driver_sql(f"DROP TRIGGER {name}")
-        before = verification.verify(connection).found
+        before = integrity.verify(connection).found
 
         def is_found(change: sa.Executable) -> bool:
             with connection.begin_nested() as point:
                 connection.execute(change)
-                found = verification.verify(connection).found
+                found = integrity.verify(connection).found
                 point.rollback()
             return found != before
 
@@ -115,7 +115,7 @@ def differences(connection: sa.Connection, *changes: sa.Executable) -> set[str]:
     with connection.begin_nested() as point:
         for change in changes:
             connection.execute(change)
-        found = {f"{one.table}: {one.what}" for one in verification._seals(connection)}
+        found = {f"{one.table}: {one.what}" for one in integrity._seals(connection)}
         point.rollback()
     return found
 
@@ -194,7 +194,7 @@ def test_each_added_row_is_found_or_its_table_listed(changed: Found) -> None:
             "scan_id",
             "root_id",
             "user_id",
-            *(["examination_id"] if table in digests.CHILDREN else ()),
+            *(["examination_id"] if table in integrity.CHILDREN else ()),
         }
         row |= {name: 1 if name in parents else 1001 for name, value in row.items() if type(value) is int}
         change = as_stored(table).insert().values(row)

@@ -24,8 +24,7 @@ from phiscan.pipeline.process import process
 from phiscan.pipeline.result_recorder import ResultRecorder
 from phiscan.pipeline.scan import ScanRun, scan, versions, versions_key
 from phiscan.pipeline.scan_plan import ScanOptions
-from phiscan.review.records.early_results import to_json
-from phiscan.review.records.recording import FolderState
+from phiscan.review.records.recording import FolderState, to_json
 from phiscan.review.store import Store
 from phiscan.store.identity import create_key
 from tests.pipeline.harness import write_share

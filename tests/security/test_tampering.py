@@ -11,11 +11,11 @@ import pytest
 
 from phiscan.errors import StoreError
 from phiscan.model import PatientCheck, Verdict
+from phiscan.review import retention
 from phiscan.review.accounts.users import Role, SignedIn
+from phiscan.review.audit.log import AuditCheck
 from phiscan.review.decisions import model_versions as models
-from phiscan.review.records.items import AuditCheck
-from phiscan.review.retention import deletion_plan, purging
-from phiscan.review.retention.deletion_plan import Retention
+from phiscan.review.retention import Retention
 from phiscan.review.store import Store
 from tests.cli.program import run
 from tests.review.results import NOW, SHARE, later, pii_only, referred, scan, url_of
@@ -390,7 +390,7 @@ def test_deletion_by_policy_is_not_flagged_and_what_is_left_stays_proved(
         lived(store)
         years = Retention(findings_years=1, decisions_years=1, logs_years=1, superseded_years=1)
         sealed_scan(store, 60 * 24 * 300, results=[referred("d/new.txt", content="newest")])
-        done = purging.run(store.database, years, by="ada", now=NOW + timedelta(days=420), dry_run=False)
+        done = retention.run(store.database, years, by="ada", now=NOW + timedelta(days=420), dry_run=False)
         assert done.counts["examination"]
         assert done.log_through
         assert store.verify_audit().found == ()
@@ -401,12 +401,12 @@ def test_deletion_by_policy_is_not_flagged_and_what_is_left_stays_proved(
 def test_a_changed_database_is_not_purged(kept: Store, database: Path) -> None:
     edit(database, "DELETE FROM finding WHERE examination_id = 1")
     with pytest.raises(StoreError, match=r"nothing was purged.*finding"):
-        purging.run(kept.database, Retention(), by="ada", now=later(99), dry_run=False)
+        retention.run(kept.database, Retention(), by="ada", now=later(99), dry_run=False)
 
 
 def test_holds_do_not_change_what_is_proved(kept: Store) -> None:
     kept.database.write(
-        lambda connection: deletion_plan.set_holds(
+        lambda connection: retention.set_holds(
             connection, state="placed", files=[1], reason="case", by="ada", now=later(50)
         )
     )

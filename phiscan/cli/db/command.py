@@ -15,11 +15,10 @@ from phiscan.cli.output import Answer, answers, config_of, print_json, print_mes
 from phiscan.cli.scan.lock import keep_scans_out
 from phiscan.config import Config
 from phiscan.errors import InputError
+from phiscan.review import retention
 from phiscan.review.maintenance import backup as backups
 from phiscan.review.maintenance import condition, key_rotation
-from phiscan.review.retention import deletion_plan, purging
-from phiscan.review.retention.deletion_plan import policy_of
-from phiscan.review.retention.purging import Certificate
+from phiscan.review.retention import Certificate, policy_of
 from phiscan.review.worklist import queue
 from phiscan.review.worklist.rows import rebuild
 from phiscan.store import postgresql
@@ -55,7 +54,7 @@ def purge(obj: str | None, dry_run: bool, yes: bool, by: str) -> Answer:
     config = config_of(obj)
     policy = policy_of(config)
     with keep_scans_out(config.home, config.database_url), _database(config) as database:
-        made = purging.run(database, policy, by=by, now=datetime.now(UTC), dry_run=dry_run)
+        made = retention.run(database, policy, by=by, now=datetime.now(UTC), dry_run=dry_run)
     return {"dry_run": dry_run, **made.to_json()}, _lines(made, dry_run=dry_run)
 
 
@@ -66,7 +65,7 @@ def purge(obj: str | None, dry_run: bool, yes: bool, by: str) -> Answer:
 def certificate(obj: str | None, number: int | None, as_json: bool) -> None:
     """Show the certificate of the purge NUMBER, or all; with --json a line for each."""
     with _database(config_of(obj)) as database, database.read() as connection:
-        found = [made for made in purging.certificates(connection) if number in {None, made.id}]
+        found = [made for made in retention.certificates(connection) if number in {None, made.id}]
     if number is not None and not found:
         raise InputError(f"certificate {number}: there is no such purge")
     for made in found:
@@ -99,7 +98,7 @@ def hold(
             with database.read() as connection:
                 numbers = [queue.find(connection, path) for path in files]
             database.write(
-                lambda connection: deletion_plan.set_holds(
+                lambda connection: retention.set_holds(
                     connection,
                     state="lifted" if lift else "placed",
                     files=numbers,
@@ -111,7 +110,7 @@ def hold(
                 durable=True,
             )
         with database.read() as connection:
-            standing = deletion_plan.holds(connection)
+            standing = retention.holds(connection)
     listed, lines = [], []
     for held in standing:
         shown = {"hold": held.id, "root": held.root, "path": held.path or None, "reason": held.reason}
@@ -132,16 +131,17 @@ def _database(config: Config) -> Iterator[Database]:
 
 
 def _lines(made: Certificate, *, dry_run: bool) -> Iterator[str]:
-    kept = f"{made.n_holds} legal holds are in force, {made.n_incidents} incidents are not closed"
+    n_holds, n_incidents = made.policy["holds"], made.policy["incidents"]
+    kept = f"{n_holds} legal holds are in force, {n_incidents} incidents are not closed"
     if made.id is None or not made.counts:
-        yield "nothing to purge" + (f"; {kept}" if made.n_holds or made.n_incidents else "")
+        yield "nothing to purge" + (f"; {kept}" if n_holds or n_incidents else "")
         return
-    done = "would be purged" if dry_run else f"purged on {made.purged[:10]} by {visible(made.purged_by)}"
+    done = "would be purged" if dry_run else f"purged on {made.purged:%Y-%m-%d} by {visible(made.purged_by)}"
     yield ("" if dry_run else f"certificate {made.id}: ") + f"{sum(made.counts.values()):,} rows {done}"
     for table, n_rows in made.counts.items():
         yield f"  {table:<22} {n_rows:>14,}"
     if made.oldest and made.newest:
-        yield f"from {made.oldest[:10]} to {made.newest[:10]}; {kept}"
+        yield f"from {made.oldest:%Y-%m-%d} to {made.newest:%Y-%m-%d}; {kept}"
     yield f"sha256 {made.digest}"
 
 

@@ -17,17 +17,16 @@ import sqlalchemy as sa
 from phiscan.model import Referral, Verdict
 from phiscan.model.frame import FrameCounts
 from phiscan.review.audit import log as audit
-from phiscan.review.audit import log_pages
-from phiscan.review.decisions import corrections, second_review, second_verdicts, suppressions
+from phiscan.review.audit.log import AuditCheck
+from phiscan.review.decisions import corrections, history, second_review, suppressions
 from phiscan.review.decisions.reveals import purpose_shown
 from phiscan.review.decisions.suppressions import Suppression
 from phiscan.review.records import summaries
-from phiscan.review.records.file_records import decision_of, standing_decision
-from phiscan.review.records.items import AuditCheck, Decision, ScanSummary
-from phiscan.review.records.reuse import is_about, same_people
-from phiscan.review.worklist import hidden_items as hiding
+from phiscan.review.records.file_records import decision_of, is_about, same_people, standing_decision
+from phiscan.review.records.summaries import ScanSummary
 from phiscan.review.worklist import queue, sampling
-from phiscan.review.worklist.model import FileRecord
+from phiscan.review.worklist import rows as hiding
+from phiscan.review.worklist.model import FIRST, Decision, FileRecord
 from phiscan.store.column_types import iso
 from phiscan.store.database import Database
 from phiscan.store.sql_batches import chunks
@@ -98,7 +97,7 @@ class StoredDesk:
     reveals: tuple[Revealed, ...]
     suppressions: tuple[tuple[Suppression, int | None], ...]  # each with the number of items it hides now
     hidden_now: int
-    sign_offs: tuple[log_pages.LogReview, ...]
+    sign_offs: tuple[history.LogReview, ...]
     last_entry: int  # of the log
     log_heads: Mapping[int, str]  # hash by number, of the entries that were signed off
     gold: tuple[corrections.GoldFile, ...]
@@ -128,7 +127,7 @@ def read_desk(
     """
     contents = {row.file_id: row.content_hash for row in rows}
     shown = {one for one in contents.items() if one[1] not in concealed}
-    signed = log_pages.reviews(connection)
+    signed = history.log_reviews(connection)
     heads = sa.select(audit_log.c.id, audit_log.c.hash).where(
         audit_log.c.id.in_([one.n_entries for one in signed])
     )
@@ -229,7 +228,7 @@ def _hidden(scan_id: int, now: datetime) -> sa.Select[Any]:
         sa.select(work_item.c.root_id, file.c.display.label("path"))
         .join(file, file.c.id == work_item.c.file_id)
         .join(sighting, (sighting.c.file_id == work_item.c.file_id) & (sighting.c.scan_id == scan_id))
-        .where(work_item.c.hidden_until > iso(now), work_item.c.awaits == second_verdicts.FIRST)
+        .where(work_item.c.hidden_until > iso(now), work_item.c.awaits == FIRST)
     )
 
 

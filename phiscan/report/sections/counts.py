@@ -19,8 +19,7 @@ from phiscan.report.data.report import DecisionRow, Group, People, Reviewer, Top
 from phiscan.report.data.scan_rows import StoredScan
 from phiscan.report.spans.files import read_type_map
 from phiscan.report.words import ENTITY_TYPES, plain
-from phiscan.review.records.items import Decision
-from phiscan.review.worklist.model import FileRecord
+from phiscan.review.worklist.model import Decision, FileRecord
 from phiscan.store.database import Database
 from phiscan.visible import visible
 

@@ -46,7 +46,7 @@ from phiscan.report.words import ENTITY_TYPES
 from phiscan.review.decisions.corrections import GoldFile, TopicGold
 from phiscan.review.decisions.second_review import Rating
 from phiscan.review.decisions.suppressions import Suppression, SuppressionKind
-from phiscan.review.records.items import Decision
+from phiscan.review.worklist.model import Decision
 from phiscan.visible import visible
 
 Row = tuple[str | None, str | None]  # the verdicts of two reviewers on one file; None = none

@@ -1,21 +1,29 @@
-"""Accounts: adding, changing and reading them; every change is logged in its own transaction."""
+"""Accounts, sessions of browsers and tokens of programs; every change is logged in its own transaction.
+
+Sessions and tokens are stored on the server so that they can be revoked. Of a cookie or token only the sha256
+is stored: they are 256 random bits, which cannot be derived from it.
+"""
 
 from __future__ import annotations
 
+import secrets
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
+from enum import StrEnum
+from hashlib import sha256
 from typing import Any
 
 import sqlalchemy as sa
 
 from phiscan.errors import InputError
 from phiscan.language import gettext as _
+from phiscan.review import integrity
 from phiscan.review.audit import log as audit
-from phiscan.review.integrity import digests
+from phiscan.store import seals
 from phiscan.store.database import inserted_id
-from phiscan.store.tables.users import Role, UserEvent, user_account
+from phiscan.store.tables.users import Role, UserEvent, api_token, sign_in_attempt, user_account, web_session
 
 MAX_NAME_CHARS = 64
 Changes = Mapping[sa.Table, tuple[Iterable[int], Collection[str] | None]]
@@ -60,8 +68,7 @@ def add(
     """
     name = checked_name(name)
     if find(connection, name) is not None:
-        message = _("{name}: there is an account of this name already", name=name)
-        raise InputError(message)
+        raise InputError(_("{name}: there is an account of this name already", name=name))
     values = {
         "name": name,
         "name_key": name_key(name),
@@ -69,10 +76,6 @@ def add(
         "password_hash": password_hash,
         "subject": subject,
         "created": now,
-        "disabled": None,
-        "locked": None,
-        "second_factor": "",
-        "second_factor_step": 0,
     }
     number = inserted_id(connection, user_account, values)
     changes: Changes = {user_account: ([number], None)}
@@ -103,6 +106,32 @@ def change(
     return get(connection, user_id)
 
 
+def set_role(
+    connection: sa.Connection, user_id: int, role: Role, *, by: str, now: datetime, sign_out: bool = False
+) -> User:
+    """Change the role of an account; its tokens are revoked, its sessions only end with ``sign_out``."""
+    also = (end_access if sign_out else end_tokens)(connection, user_id, now=now)
+    values = {"role": role.value}
+    return change(connection, user_id, UserEvent.ROLE, values, by=by, value=role.value, now=now, also=also)
+
+
+def disable(connection: sa.Connection, user_id: int, *, by: str, now: datetime) -> User:
+    """Disable an account; its sessions end, its tokens are revoked."""
+    also = end_access(connection, user_id, now=now)
+    return change(connection, user_id, UserEvent.DISABLE, {"disabled": now}, by=by, now=now, also=also)
+
+
+def enable(connection: sa.Connection, user_id: int, *, by: str, now: datetime) -> User:
+    """Enable a disabled account."""
+    return change(connection, user_id, UserEvent.ENABLE, {"disabled": None}, by=by, now=now)
+
+
+def unlock(connection: sa.Connection, user_id: int, *, by: str, now: datetime) -> User:
+    """Reset the count of failed sign-ins of an account."""
+    connection.execute(sign_in_attempt.delete().where(sign_in_attempt.c.user_id == user_id))
+    return change(connection, user_id, UserEvent.UNLOCK, {"locked": None}, by=by, now=now)
+
+
 def log(
     connection: sa.Connection,
     event: UserEvent,
@@ -118,7 +147,7 @@ def log(
     row = {"event": event.value, "user_id": user_id, "value": value, "address": address, "at": now}
     name = connection.execute(sa.select(user_account.c.name).where(user_account.c.id == user_id)).scalar()
     details = {"user": user_id, "name": name, "value": value}
-    details |= digests.state_details(connection, changes or {})
+    details |= integrity.state_details(connection, changes or {})
     audit.record(connection, event.value, row, details, by=actor, now=now)
 
 
@@ -128,16 +157,20 @@ def find(connection: sa.Connection, name: str) -> sa.Row[Any] | None:
     return connection.execute(query).first()
 
 
+def row_of(connection: sa.Connection, user_id: int | None) -> sa.Row[Any] | None:
+    """Return the row of an account."""
+    return connection.execute(sa.select(user_account).where(user_account.c.id == user_id)).first()
+
+
 def get(connection: sa.Connection, user_id: int) -> User:
     """Return an account.
 
     Raises:
         InputError: there is no such account.
     """
-    row = connection.execute(sa.select(user_account).where(user_account.c.id == user_id)).first()
+    row = row_of(connection, user_id)
     if row is None:
-        message = _("user {user_id}: there is no such account", user_id=user_id)
-        raise InputError(message)
+        raise InputError(_("user {user_id}: there is no such account", user_id=user_id))
     return user_of(row)
 
 
@@ -149,8 +182,7 @@ def named(connection: sa.Connection, name: str) -> User:
     """
     row = find(connection, name)
     if row is None:
-        message = _("{name}: there is no such account; `phiscan users list` shows them", name=name)
-        raise InputError(message)
+        raise InputError(_("{name}: there is no such account; `phiscan users list` shows them", name=name))
     return user_of(row)
 
 
@@ -164,12 +196,8 @@ def user_of(row: sa.Row[Any], prefix: str = "") -> User:
     """Return the columns of a row without its hash; ``prefix``: of the column labels in a join."""
     columns = {column.name: row._mapping[prefix + column.name] for column in user_account.c}  # noqa: SLF001 (public API)
     return User(
-        id=columns["id"],
-        name=columns["name"],
+        **{name: columns[name] for name in ("id", "name", "created", "disabled", "locked")},
         role=Role(columns["role"]),
-        created=columns["created"],
-        disabled=columns["disabled"],
-        locked=columns["locked"],
         has_password=bool(columns["password_hash"]),
         subject=columns["subject"] or "",
         has_second_factor=bool(columns["second_factor"]),
@@ -200,3 +228,246 @@ def checked_name(name: str) -> str:
         )
         raise InputError(message)
     return name
+
+
+MAX_TOKEN_DAYS = 90
+SEEN_STEP = timedelta(minutes=1)  # precision of the last use, so that not every request writes
+TOKEN_PREFIX = "phiscan_"  # noqa: S105 (lets secret scanners find a token that leaked)
+_PREFIX = "account_"
+_WITH_ACCOUNT = [column.label(_PREFIX + column.name) for column in user_account.c]
+_SESSIONS = sa.select(web_session, *_WITH_ACCOUNT).join(
+    user_account, user_account.c.id == web_session.c.user_id
+)
+_TOKENS = sa.select(api_token, *_WITH_ACCOUNT).join(user_account, user_account.c.id == api_token.c.user_id)
+
+
+class Scope(StrEnum):
+    """The scope of a token, within the rights of its user."""
+
+    READ = "read"  # list, items, scans, reports, log
+    DECIDE = "decide"  # verdicts, corrections, assignments, suppressions
+    EXPORT = "export"  # the queue and the report as files
+    ADMIN = "admin"  # accounts
+
+
+@dataclass(frozen=True, slots=True)
+class Lifetime:
+    """How long a session is valid."""
+
+    idle: timedelta = timedelta(minutes=15)
+    absolute: timedelta = timedelta(hours=10)
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A signed-in browser."""
+
+    id: int
+    user: User
+    method: str
+    address: str
+    created: datetime
+    seen: datetime
+    purpose: str = ""  # purpose of reveals; "" = not chosen yet
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A token of a program, without its secret."""
+
+    id: int
+    user: User
+    label: str
+    created: datetime
+    expires: datetime
+    revoked: datetime | None
+    scopes: frozenset[Scope] = frozenset()
+    used: datetime | None = None
+
+    def is_good(self, now: datetime) -> bool:
+        """Return whether it is valid now."""
+        return self.revoked is None and self.expires > now
+
+
+def digest(secret: str) -> str:
+    """Return the stored hash of a random secret."""
+    return sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def begin_session(
+    connection: sa.Connection, user_id: int, *, method: str, address: str, now: datetime
+) -> tuple[int, str]:
+    """Begin a session; return its number and its cookie value, which is new for every sign-in."""
+    secret = secrets.token_urlsafe(32)
+    values = {"token_hash": digest(secret), "user_id": user_id, "method": method, "address": address}
+    values |= {"created": now, "seen": now, "ended": None, "purpose": ""}
+    seals.insert(connection, web_session, [values])
+    same = sa.select(web_session.c.id).where(web_session.c.token_hash == values["token_hash"])
+    return int(connection.execute(same).scalar_one()), secret
+
+
+def current_session(
+    connection: sa.Connection, secret: str, *, lifetime: Lifetime, now: datetime
+) -> Session | None:
+    """Return the session of a cookie while it is valid and its user may sign in."""
+    is_its = (web_session.c.token_hash == digest(secret), user_account.c.disabled.is_(None))
+    row = connection.execute(_SESSIONS.where(*is_its, *_is_valid(lifetime, now))).first()
+    if row is None:
+        return None
+    # A session whose last use or purpose was set with SQL is over.
+    stored = seals.rows(connection, web_session, web_session.c.id == row.id).one()
+    return _session_of(row) if seals.is_right(connection, web_session, stored) else None
+
+
+def sessions_of(
+    connection: sa.Connection, user_id: int, *, lifetime: Lifetime, now: datetime
+) -> list[Session]:
+    """Return the valid sessions of a user, newest first."""
+    query = _SESSIONS.where(web_session.c.user_id == user_id, *_is_valid(lifetime, now))
+    return [_session_of(row) for row in connection.execute(query.order_by(web_session.c.id.desc()))]
+
+
+def _is_valid(lifetime: Lifetime, now: datetime) -> tuple[sa.ColumnElement[bool], ...]:
+    return (
+        web_session.c.ended.is_(None),
+        web_session.c.created > now - lifetime.absolute,
+        web_session.c.seen > now - lifetime.idle,
+    )
+
+
+def end_sessions(
+    connection: sa.Connection, user_id: int, *, session_id: int | None = None, but: int = 0, now: datetime
+) -> dict[sa.Table, tuple[list[int], tuple[str, ...]]]:
+    """End one session of a user, or all (without the number ``but``); return the changes, for the log."""
+    which = (web_session.c.user_id == user_id) & web_session.c.ended.is_(None) & (web_session.c.id != but)
+    if session_id is not None:
+        which &= web_session.c.id == session_id
+    ids = list(connection.execute(sa.select(web_session.c.id).where(which)).scalars())
+    for number in ids:
+        seals.update(connection, web_session, number, {"ended": now})
+    return {web_session: (ids, ("ended",))}
+
+
+def end_tokens(
+    connection: sa.Connection, user_id: int, *, now: datetime
+) -> dict[sa.Table, tuple[list[int], tuple[str, ...]]]:
+    """Revoke every token of a user; return the changes, for the log."""
+    which = (api_token.c.user_id == user_id) & api_token.c.revoked.is_(None)
+    ids = list(connection.execute(sa.select(api_token.c.id).where(which)).scalars())
+    connection.execute(api_token.update().where(api_token.c.id.in_(ids)).values(revoked=now))
+    return {api_token: (ids, ("revoked",))}
+
+
+def end_access(
+    connection: sa.Connection, user_id: int, *, now: datetime, but: int = 0
+) -> dict[sa.Table, tuple[list[int], tuple[str, ...]]]:
+    """End every session (without the number ``but``) and token of a user; return the changes, for the log."""
+    ended = end_sessions(connection, user_id, but=but, now=now)
+    return ended | end_tokens(connection, user_id, now=now)
+
+
+def end(
+    connection: sa.Connection,
+    user_id: int,
+    session_id: int | None = None,
+    *,
+    event: UserEvent = UserEvent.REVOKE,
+    by: str,
+    now: datetime,
+) -> None:
+    """End one session of a user, or all, and with them all tokens; log it if there were any."""
+    if session_id is None:
+        changes = end_access(connection, user_id, now=now)
+    else:
+        changes = end_sessions(connection, user_id, session_id=session_id, now=now)
+    if any(numbers for numbers, _ in changes.values()):
+        log(connection, event, user_id, actor=by, now=now, changes=changes)
+
+
+def make_token(
+    connection: sa.Connection,
+    user_id: int,
+    *,
+    label: str,
+    days: int,
+    scopes: Collection[Scope] = tuple(Scope),
+    by: str,
+    now: datetime,
+) -> str:
+    """Return a new token of an account with these scopes, which is shown once; only its hash is stored.
+
+    Raises:
+        InputError: no label, no scope, or too long a lifetime.
+    """
+    label = label.strip()
+    if not 1 <= len(label) <= MAX_NAME_CHARS:
+        message = _(
+            "label: expected 1 to {max_name_chars} characters that describe what the token is for",
+            max_name_chars=MAX_NAME_CHARS,
+        )
+        raise InputError(message)
+    if not 1 <= days <= MAX_TOKEN_DAYS:
+        raise InputError(_("days: expected 1 to {max_token_days}", max_token_days=MAX_TOKEN_DAYS))
+    if not scopes:
+        raise InputError(_("scopes: expected at least one of {scope}", scope=", ".join(Scope)))
+    get(connection, user_id)
+    secret = TOKEN_PREFIX + secrets.token_urlsafe(32)
+    values = {
+        "token_hash": digest(secret),
+        "user_id": user_id,
+        "label": label,
+        "created": now,
+        "expires": now + timedelta(days=days),
+        "scopes": ",".join(scope.value for scope in Scope if scope in scopes),
+    }
+    made: Changes = {api_token: ([inserted_id(connection, api_token, values)], None)}
+    log(connection, UserEvent.TOKEN_MADE, user_id, actor=by, value=label, now=now, changes=made)
+    return secret
+
+
+def touch_token(connection: sa.Connection, token_id: int, *, now: datetime) -> None:
+    """Record the use of a token."""
+    connection.execute(api_token.update().where(api_token.c.id == token_id).values(used=now))
+
+
+def bearer(connection: sa.Connection, secret: str, *, now: datetime) -> Token | None:
+    """Return the token while it is valid and its user may sign in."""
+    is_its = (api_token.c.token_hash == digest(secret), user_account.c.disabled.is_(None))
+    is_good = (api_token.c.revoked.is_(None), api_token.c.expires > now)
+    row = connection.execute(_TOKENS.where(*is_its, *is_good)).first()
+    return None if row is None else _token_of(row)
+
+
+def tokens(connection: sa.Connection, user_id: int | None = None) -> list[Token]:
+    """Return the tokens of a user (None = of all users), newest first."""
+    query = _TOKENS if user_id is None else _TOKENS.where(api_token.c.user_id == user_id)
+    return [_token_of(row) for row in connection.execute(query.order_by(api_token.c.id.desc()))]
+
+
+def revoke_token(
+    connection: sa.Connection, token_id: int, *, user_id: int | None, by: str, now: datetime
+) -> None:
+    """Revoke a token; ``user_id``: only if it belongs to this user.
+
+    Raises:
+        InputError: there is no such valid token.
+    """
+    which = (api_token.c.id == token_id) & api_token.c.revoked.is_(None)
+    if user_id is not None:
+        which &= api_token.c.user_id == user_id
+    if not connection.execute(api_token.update().where(which).values(revoked=now)).rowcount:
+        message = f"token {token_id}: there is no such token, or it was taken back already"
+        raise InputError(message)
+    value, taken = str(token_id), {api_token: ([token_id], ("revoked",))}
+    log(connection, UserEvent.TOKEN_REVOKED, user_id, actor=by, value=value, now=now, changes=taken)
+
+
+def _session_of(row: sa.Row[Any]) -> Session:
+    return Session(row.id, user_of(row, _PREFIX), row.method, row.address, row.created, row.seen, row.purpose)
+
+
+def _token_of(row: sa.Row[Any]) -> Token:
+    scopes = frozenset(Scope(name) for name in row.scopes.split(",") if name)
+    return Token(
+        row.id, user_of(row, _PREFIX), row.label, row.created, row.expires, row.revoked, scopes, row.used
+    )

@@ -32,8 +32,7 @@ def hashed(password: str, *, name: str) -> str:
         )
         raise InputError(message)
     if any(unicodedata.category(char) == "Cc" for char in folded):
-        message = _("password: expected no control characters")
-        raise InputError(message)
+        raise InputError(_("password: expected no control characters"))
     if name.casefold() in folded.casefold() or len(set(folded)) < MIN_CHARS // 2:
         message = _(
             "password: expected something harder to guess: not the name, not a few characters repeated"

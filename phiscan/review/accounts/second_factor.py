@@ -13,6 +13,7 @@ import secrets
 import struct
 from base64 import b32encode, b64decode, b64encode
 from binascii import Error as NotBase64Error
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final
@@ -24,11 +25,10 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from phiscan.errors import InputError, StoreError
 from phiscan.language import gettext as _
-from phiscan.review.accounts.accounts import Changes, get
-from phiscan.review.audit import log as audit
-from phiscan.review.integrity import digests
+from phiscan.review.accounts.accounts import Changes, Session, User, end_access, get, log
 from phiscan.store import seals, signed_head
-from phiscan.store.tables.users import recovery_code, user_account
+from phiscan.store.sql_batches import count
+from phiscan.store.tables.users import UserEvent, recovery_code, user_account
 
 N_SECRET_BYTES: Final = 20  # as long as SHA-1, which RFC 4226 asks for
 N_DIGITS: Final = 6
@@ -80,7 +80,6 @@ def address(secret: bytes, name: str) -> str:
     return f"otpauth://totp/{ISSUER}:{quote(name, safe='')}?{query}"
 
 
-ACTION: Final = "second_factor"
 N_RECOVERY_CODES: Final = 10
 PROPOSAL_LIFE: Final = timedelta(minutes=10)
 _N_RECOVERY_BYTES: Final = 10  # 80 bits
@@ -98,22 +97,39 @@ class Change(StrEnum):
     RECOVERY = "recovery"  # signed in with a recovery code
 
 
-def propose(connection: sa.Connection, user_id: int, session_id: int, *, now: datetime) -> tuple[bytes, str]:
-    """Return a new secret, and the same encrypted for this account and session, for the first code.
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A new secret, shown once; the form returns ``sealed`` with the first code."""
+
+    written: str = field(repr=False)  # for typing
+    address: str = field(repr=False)  # for a QR code
+    sealed: str = field(repr=False)
+
+
+def propose(connection: sa.Connection, session: Session, *, now: datetime) -> Proposal:
+    """Return a new secret for a signed-in user, encrypted for this account and session for the first code.
 
     Raises:
         StoreError: the store has no key.
     """
     secret = secrets.token_bytes(N_SECRET_BYTES)
     text = json.dumps([b64encode(secret).decode(), now.timestamp()])
-    return secret, _seal(connection, text.encode(), f"proposal {user_id} {session_id}")
+    sealed = _seal(connection, text.encode(), _proposal_of(session))
+    return Proposal(written(secret), address(secret, session.user.name), sealed)
 
 
-def proposed(
-    connection: sa.Connection, sealed: str, user_id: int, session_id: int, *, now: datetime
-) -> bytes | None:
-    """Return the secret of a proposal; None = it belongs to another account or session, or is too old."""
-    text = _open(connection, sealed, f"proposal {user_id} {session_id}")
+def proposed(connection: sa.Connection, session: Session, sealed: str, *, now: datetime) -> Proposal | None:
+    """Return a proposal again, after a wrong first code; None = it is too old or of another session."""
+    secret = _proposed(connection, session, sealed, now)
+    return None if secret is None else Proposal(written(secret), address(secret, session.user.name), sealed)
+
+
+def _proposal_of(session: Session) -> str:
+    return f"proposal {session.user.id} {session.id}"
+
+
+def _proposed(connection: sa.Connection, session: Session, sealed: str, now: datetime) -> bytes | None:
+    text = _open(connection, sealed, _proposal_of(session))
     if text is None:
         return None
     secret, made = json.loads(text)
@@ -122,42 +138,48 @@ def proposed(
 
 
 def turn_on(
-    connection: sa.Connection,
-    user_id: int,
-    secret: bytes,
-    code: str,
-    *,
-    by: str,
-    address: str,
-    now: datetime,
-    also: Changes,
+    connection: sa.Connection, session: Session, sealed: str, code: str, *, address: str, now: datetime
 ) -> list[str] | None:
-    """Store a secret whose first code is correct; return the recovery codes, None = the code is wrong.
+    """Store a proposed secret whose first code is correct; return the recovery codes, None = it is wrong.
+
+    Every other session and all tokens of the user end: they began without the second factor.
 
     Raises:
         InputError: the account has a second factor already.
     """
-    step = matching_step(secret, code, now=now)
-    if step is None:
+    user, secret = session.user, _proposed(connection, session, sealed, now)
+    step = None if secret is None else matching_step(secret, code, now=now)
+    if secret is None or step is None:
         return None
-    if get(connection, user_id).has_second_factor:
-        message = _("second factor: there is one already; remove it first")
-        raise InputError(message)
-    sealed = _seal(connection, secret, f"account {user_id}")
-    _change(
-        connection,
-        user_id,
-        Change.ON,
-        {"second_factor": sealed, "second_factor_step": step},
-        by=by,
-        address=address,
-        now=now,
-        also=also,
-    )
-    return new_recovery_codes(connection, user_id)
+    if get(connection, user.id).has_second_factor:
+        raise InputError(_("second factor: there is one already; remove it first"))
+    also = end_access(connection, user.id, but=session.id, now=now)
+    stored = _seal(connection, secret, f"account {user.id}")
+    values = {"second_factor": stored, "second_factor_step": step}
+    _change(connection, user.id, Change.ON, values, by=user.name, address=address, now=now, also=also)
+    return _renew_codes(connection, user.id)
 
 
-def turn_off(
+def turn_off(connection: sa.Connection, user: User, *, address: str, now: datetime) -> None:
+    """Remove the second factor of a user who has confirmed password and code.
+
+    Raises:
+        InputError: there is none.
+    """
+    _remove(connection, user.id, Change.OFF, by=user.name, address=address, now=now, also={})
+
+
+def reset(connection: sa.Connection, user_id: int, *, by: str, address: str = "", now: datetime) -> None:
+    """Remove the second factor of another user, who has lost it; sessions end, tokens are revoked.
+
+    Raises:
+        InputError: there is no such account, or it has none.
+    """
+    also = end_access(connection, user_id, now=now)
+    _remove(connection, user_id, Change.RESET, by=by, address=address, now=now, also=also)
+
+
+def _remove(
     connection: sa.Connection,
     user_id: int,
     change: Change,
@@ -165,22 +187,24 @@ def turn_off(
     by: str,
     address: str,
     now: datetime,
-    also: Changes | None = None,
+    also: Changes,
 ) -> None:
-    """Delete the secret and the recovery codes of an account.
-
-    Raises:
-        InputError: it has none.
-    """
+    """Delete the secret and the recovery codes of an account."""
     if not get(connection, user_id).has_second_factor:
-        message = _("user {user_id}: has no second factor", user_id=user_id)
-        raise InputError(message)
+        raise InputError(_("user {user_id}: has no second factor", user_id=user_id))
     seals.remove(connection, recovery_code, recovery_code.c.user_id == user_id)
     values = {"second_factor": "", "second_factor_step": 0}
     _change(connection, user_id, change, values, by=by, address=address, now=now, also=also)
 
 
-def new_recovery_codes(connection: sa.Connection, user_id: int) -> list[str]:
+def new_recovery_codes(connection: sa.Connection, user: User, *, address: str, now: datetime) -> list[str]:
+    """Return new recovery codes for a user who has confirmed password and code."""
+    event, codes = UserEvent.SECOND_FACTOR, _renew_codes(connection, user.id)
+    log(connection, event, user.id, actor=user.name, value=Change.CODES.value, address=address, now=now)
+    return codes
+
+
+def _renew_codes(connection: sa.Connection, user_id: int) -> list[str]:
     """Return new recovery codes; the previous ones become invalid."""
     seals.remove(connection, recovery_code, recovery_code.c.user_id == user_id)
     codes = [_recovery_code() for _ in range(N_RECOVERY_CODES)]
@@ -190,23 +214,6 @@ def new_recovery_codes(connection: sa.Connection, user_id: int) -> list[str]:
     ]
     seals.insert(connection, recovery_code, rows)
     return codes
-
-
-def log(
-    connection: sa.Connection,
-    user_id: int,
-    change: Change,
-    *,
-    by: str,
-    address: str,
-    now: datetime,
-    changes: Changes | None = None,
-) -> None:
-    """Append one event and its entry in the audit log."""
-    row = {"event": change.value, "user_id": user_id, "address": address, "at": now}
-    details = {"user": user_id, "name": get(connection, user_id).name, "value": change.value}
-    details |= digests.state_details(connection, changes or {})
-    audit.record(connection, ACTION, row, details, by=by, now=now)
 
 
 def accept(
@@ -231,16 +238,15 @@ def accept(
     if found is None or not seals.is_right(connection, recovery_code, found):
         return False
     seals.update(connection, recovery_code, found["id"], {"used": now})
-    log(connection, account.id, Change.RECOVERY, by=account.name, address=address, now=now)
+    event, name = UserEvent.SECOND_FACTOR, account.name
+    log(connection, event, account.id, actor=name, value=Change.RECOVERY.value, address=address, now=now)
     return True
 
 
-def n_recovery_codes(connection: sa.Connection, user_id: int) -> int:
-    """Return how many recovery codes of an account are left."""
-    unused = (recovery_code.c.user_id == user_id) & recovery_code.c.used.is_(None)
-    return int(
-        connection.execute(sa.select(sa.func.count()).select_from(recovery_code).where(unused)).scalar_one()
-    )
+def n_recovery_codes(connection: sa.Connection, user: User) -> int:
+    """Return how many recovery codes of a user are unused."""
+    unused = (recovery_code.c.user_id == user.id) & recovery_code.c.used.is_(None)
+    return count(connection, recovery_code, unused)
 
 
 def _change(
@@ -252,11 +258,12 @@ def _change(
     by: str,
     address: str,
     now: datetime,
-    also: Changes | None,
+    also: Changes,
 ) -> None:
     connection.execute(user_account.update().where(user_account.c.id == user_id).values(values))
-    changes: Changes = {**(also or {}), user_account: ([user_id], ("second_factor",))}
-    log(connection, user_id, change, by=by, address=address, now=now, changes=changes)
+    changes: Changes = {**also, user_account: ([user_id], ("second_factor",))}
+    event = UserEvent.SECOND_FACTOR
+    log(connection, event, user_id, actor=by, value=change.value, address=address, now=now, changes=changes)
 
 
 def _recovery_code() -> str:
@@ -282,13 +289,9 @@ def _key(connection: sa.Connection) -> bytes:
     return hmac.digest(key, _PURPOSE, "sha256")
 
 
-def _cipher(connection: sa.Connection) -> AESGCM:
-    return AESGCM(_key(connection))
-
-
 def _seal(connection: sa.Connection, text: bytes, bound_to: str) -> str:
     nonce = secrets.token_bytes(_N_NONCE_BYTES)
-    sealed = _cipher(connection).encrypt(nonce, text, bound_to.encode())
+    sealed = AESGCM(_key(connection)).encrypt(nonce, text, bound_to.encode())
     return b64encode(nonce + sealed).decode()
 
 
@@ -296,6 +299,8 @@ def _open(connection: sa.Connection, sealed: str, bound_to: str) -> bytes | None
     """Return the decrypted value; None = it was encrypted for another purpose or with another key."""
     try:
         data = b64decode(sealed, validate=True)
-        return _cipher(connection).decrypt(data[:_N_NONCE_BYTES], data[_N_NONCE_BYTES:], bound_to.encode())
+        return AESGCM(_key(connection)).decrypt(
+            data[:_N_NONCE_BYTES], data[_N_NONCE_BYTES:], bound_to.encode()
+        )
     except (NotBase64Error, ValueError, InvalidTag):
         return None

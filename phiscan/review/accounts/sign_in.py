@@ -1,7 +1,8 @@
-"""Sign-in with name and password: rate limits, and the same response for every failure.
+"""Sign-in by password and second factor, or through the hospital's identity provider; rate limits.
 
-An attempt is counted before the password is checked, so that concurrent attempts are all counted. A failed
-attempt does not reveal whether the name exists or whether the account is suspended, locked or disabled.
+Every failure has the same response. An attempt is counted before the password is checked, so that concurrent
+attempts are all counted. A failed attempt does not reveal whether the name exists or whether the account is
+suspended, locked or disabled.
 
 Attempts are counted by account and source together, so that strangers cannot lock out a user. A source is
 trusted for an account that has signed in from it before: an address, or a browser with its cookie
@@ -23,15 +24,20 @@ from typing import Any, Final, TypeVar
 
 import sqlalchemy as sa
 
-from phiscan.review.accounts import accounts, passwords, second_factor, sessions
-from phiscan.review.accounts.accounts import User
-from phiscan.review.accounts.sessions import digest
+from phiscan.errors import InputError
+from phiscan.review.accounts import accounts, passwords, second_factor
+from phiscan.review.accounts.accounts import User, digest
 from phiscan.store.database import Database, inserted_id, lock_chain
+from phiscan.store.sql_batches import count
+from phiscan.store.tables import audit_log
 from phiscan.store.tables.users import (
+    Role,
     UserEvent,
     sign_in_attempt,
     sign_in_challenge,
+    sign_in_flow,
     user_account,
+    user_event,
     web_session,
 )
 
@@ -45,8 +51,9 @@ class Challenge:
     secret: str = field(repr=False)
 
 
-def begin_challenge(connection: sa.Connection, account: sa.Row[Any], *, now: datetime) -> Challenge:
+def begin_challenge(connection: sa.Connection, user_id: int, *, now: datetime) -> Challenge:
     """Create a challenge for the code of an account, and delete expired ones."""
+    account = connection.execute(sa.select(user_account).where(user_account.c.id == user_id)).one()
     connection.execute(sign_in_challenge.delete().where(sign_in_challenge.c.created <= now - CHALLENGE_LIFE))
     secret = secrets.token_urlsafe(32)
     values = {
@@ -71,11 +78,6 @@ def challenged(connection: sa.Connection, secret: str, *, now: datetime) -> sa.R
     )
     row = connection.execute(query).first()
     return row if row is not None and row.challenge_state == _state_of(row) else None
-
-
-def end_challenges(connection: sa.Connection, user_id: int) -> None:
-    """Delete all challenges of an account."""
-    connection.execute(sign_in_challenge.delete().where(sign_in_challenge.c.user_id == user_id))
 
 
 def _state_of(account: sa.Row[Any]) -> str:
@@ -158,141 +160,132 @@ class SignedIn:
     browser: str = field(default="", repr=False)  # the cookie by which this browser is known later
 
 
-def sign_in(
-    database: Database,
-    name: str,
-    password: str,
-    *,
-    address: str,
-    limits: Limits,
-    now: datetime,
-    browser: str = "",
-) -> Outcome:
-    """Begin a session after checking the password; ``browser``: the cookie of a known browser.
-
-    An account with a second factor gets a challenge; a wrong code counts as a wrong password does.
-
-    Raises:
-        StoreError: the database cannot be written.
-    """
-
-    def welcome(connection: sa.Connection, user: User) -> SignedIn | Challenge:
-        if user.has_second_factor:
-            query = sa.select(user_account).where(user_account.c.id == user.id)
-            return begin_challenge(connection, connection.execute(query).one(), now=now)
-        return begin(connection, user, method="password", address=address, now=now)
-
-    source = _Source(address, browser)
-    return _proven(database, name, password, welcome, source=source, limits=limits, now=now)
-
-
 Outcome = SignedIn | Challenge | Refusal
 
 
-def finish_sign_in(
-    database: Database,
-    challenge: str,
-    code: str,
-    *,
-    address: str,
-    limits: Limits,
-    now: datetime,
-    browser: str = "",
-) -> SignedIn | Refusal:
-    """Begin the session of a sign-in whose password was correct, after checking a one-time code."""
-    source = _Source(address, browser)
+@dataclass(frozen=True, slots=True)
+class SignIns:
+    """Sign-ins to the accounts of one database, under limits; ``browser``: the cookie of a known browser."""
 
-    def count(connection: sa.Connection) -> _Counted | Refusal:
-        account = challenged(connection, challenge, now=now)
-        if account is None:
-            return Refusal.EXPIRED
-        return _count(connection, account.name, source, limits, now) or Refusal.TOO_MANY
+    database: Database
+    limits: Limits = field(default_factory=Limits)
 
-    counted = database.write(count, durable=True)
-    if isinstance(counted, Refusal):
-        return counted
+    def sign_in(self, name: str, password: str, *, address: str, now: datetime, browser: str = "") -> Outcome:
+        """Begin a session after checking the password.
 
-    def finish(connection: sa.Connection) -> SignedIn | Refusal:
-        row = challenged(connection, challenge, now=now)
-        if row is None:
-            return Refusal.EXPIRED
-        may_try = not (counted.rests or row.disabled or row.locked)
-        if may_try and second_factor.accept(connection, row, code, address=address, now=now):
-            end_challenges(connection, row.id)
-            user = accounts.get(connection, row.id)
+        An account with a second factor gets a challenge; a wrong code counts as a wrong password does.
+
+        Raises:
+            StoreError: the database cannot be written.
+        """
+
+        def welcome(connection: sa.Connection, user: User) -> SignedIn | Challenge:
+            if user.has_second_factor:
+                return begin_challenge(connection, user.id, now=now)
+            return begin(connection, user, method="password", address=address, now=now)
+
+        return self._proven(name, password, welcome, source=_Source(address, browser), now=now)
+
+    def finish_sign_in(
+        self, challenge: str, code: str, *, address: str, now: datetime, browser: str = ""
+    ) -> SignedIn | Refusal:
+        """Begin the session of a sign-in whose password was correct, after checking a one-time code."""
+
+        def welcome(connection: sa.Connection, row: sa.Row[Any]) -> SignedIn:
+            connection.execute(sign_in_challenge.delete().where(sign_in_challenge.c.user_id == row.id))
+            user = accounts.user_of(row)
             return begin(connection, user, method="password", address=address, now=now, log_as=WITH_CODE)
-        return _fail(connection, counted, address, limits, now, value="code")
 
-    return database.write(finish, durable=True)
+        def find(connection: sa.Connection) -> sa.Row[Any] | None:
+            return challenged(connection, challenge, now=now)
 
+        return self._coded(find, code, welcome, source=_Source(address, browser), now=now)
 
-def proves_code(
-    database: Database, user: User, code: str, *, address: str, limits: Limits, now: datetime
-) -> bool:
-    """Check the second factor of a signed-in user; wrong codes count as at the sign-in."""
-    source = _Source(address)
-    counted = database.write(
-        lambda connection: _count(connection, user.name, source, limits, now), durable=True
-    )
+    def proves_code(self, user: User, code: str, *, address: str, now: datetime) -> bool:
+        """Check the second factor of a signed-in user; wrong codes count as at the sign-in."""
 
-    def finish(connection: sa.Connection) -> bool:
-        if counted is None:
-            return False
-        row = connection.execute(sa.select(user_account).where(user_account.c.id == user.id)).one()
-        may_try = not (counted.rests or row.disabled or row.locked)
-        if may_try and second_factor.accept(connection, row, code, address=address, now=now):
-            connection.execute(sign_in_attempt.delete().where(sign_in_attempt.c.user_id == user.id))
+        def agree(connection: sa.Connection, row: sa.Row[Any]) -> bool:
+            _forget_attempts(connection, row.id)
             return True
-        _fail(connection, counted, address, limits, now, value="code")
-        return False
 
-    return database.write(finish, durable=True)
+        def find(connection: sa.Connection) -> sa.Row[Any] | None:
+            return accounts.row_of(connection, user.id)
 
+        return self._coded(find, code, agree, source=_Source(address), now=now) is True
 
-def knows_password(
-    database: Database, user: User, password: str, *, address: str, limits: Limits, now: datetime
-) -> bool:
-    """Check the password of a signed-in user; wrong passwords count as at the sign-in.
+    def knows_password(self, user: User, password: str, *, address: str, now: datetime) -> bool:
+        """Check the password of a signed-in user; wrong passwords count as at the sign-in.
 
-    With a second factor, a correct password alone does not reset the count of wrong codes.
-    """
+        With a second factor, a correct password alone does not reset the count of wrong codes.
+        """
 
-    def agree(connection: sa.Connection, proven: User) -> bool:
-        if not proven.has_second_factor:
-            connection.execute(sign_in_attempt.delete().where(sign_in_attempt.c.user_id == proven.id))
-        return True
+        def agree(connection: sa.Connection, proven: User) -> bool:
+            if not proven.has_second_factor:
+                _forget_attempts(connection, proven.id)
+            return True
 
-    source = _Source(address)
-    return _proven(database, user.name, password, agree, source=source, limits=limits, now=now) is True
+        return self._proven(user.name, password, agree, source=_Source(address), now=now) is True
 
+    def _coded(
+        self,
+        find: Callable[[sa.Connection], sa.Row[Any] | None],
+        code: str,
+        then: Callable[[sa.Connection, sa.Row[Any]], T],
+        *,
+        source: _Source,
+        now: datetime,
+    ) -> T | Refusal:
+        """Count an attempt on the account that is found, check a one-time code, continue with ``then``."""
 
-def _proven(
-    database: Database,
-    name: str,
-    password: str,
-    then: Callable[[sa.Connection, User], T],
-    *,
-    source: _Source,
-    limits: Limits,
-    now: datetime,
-) -> T | Refusal:
-    """Continue the sign-in after checking the password: begin a session or create a challenge."""
-    counted = database.write(lambda connection: _count(connection, name, source, limits, now), durable=True)
-    if counted is None:
-        return Refusal.TOO_MANY
-    is_right = passwords.is_right(password, counted.password_hash)  # slow: outside of any transaction
+        def attempt(connection: sa.Connection) -> _Counted | Refusal:
+            account = find(connection)
+            if account is None:
+                return Refusal.EXPIRED
+            return _count(connection, account.name, source, self.limits, now) or Refusal.TOO_MANY
 
-    def finish(connection: sa.Connection) -> T | Refusal:
-        if is_right and not counted.rests:
-            query = sa.select(user_account).where(user_account.c.id == counted.user_id)
-            row = connection.execute(query).first()
-            # Not if the password was changed while it was being checked.
-            if row and not row.disabled and not row.locked and row.password_hash == counted.password_hash:
-                connection.execute(sign_in_attempt.delete().where(sign_in_attempt.c.id == counted.attempt))
-                return then(connection, accounts.user_of(row))
-        return _fail(connection, counted, source.address, limits, now)
+        counted = self.database.write(attempt, durable=True)
+        if isinstance(counted, Refusal):
+            return counted
 
-    return database.write(finish, durable=True)
+        def finish(connection: sa.Connection) -> T | Refusal:
+            row = find(connection)
+            if row is None:
+                return Refusal.EXPIRED
+            may_try = not (counted.rests or row.disabled or row.locked)
+            if may_try and second_factor.accept(connection, row, code, address=source.address, now=now):
+                return then(connection, row)
+            return _fail(connection, counted, source.address, self.limits, now, value="code")
+
+        return self.database.write(finish, durable=True)
+
+    def _proven(
+        self,
+        name: str,
+        password: str,
+        then: Callable[[sa.Connection, User], T],
+        *,
+        source: _Source,
+        now: datetime,
+    ) -> T | Refusal:
+        """Count an attempt, check the password, and continue with ``then``."""
+        counted = self.database.write(
+            lambda connection: _count(connection, name, source, self.limits, now), durable=True
+        )
+        if counted is None:
+            return Refusal.TOO_MANY
+        is_right = passwords.is_right(password, counted.password_hash)  # slow: outside of any transaction
+
+        def finish(connection: sa.Connection) -> T | Refusal:
+            if is_right and not counted.rests:
+                row = accounts.row_of(connection, counted.user_id)
+                # Not if the password was changed while it was being checked.
+                if row and not row.disabled and not row.locked and row.password_hash == counted.password_hash:
+                    attempt = sign_in_attempt.c.id == counted.attempt
+                    connection.execute(sign_in_attempt.delete().where(attempt))
+                    return then(connection, accounts.user_of(row))
+            return _fail(connection, counted, source.address, self.limits, now)
+
+        return self.database.write(finish, durable=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,14 +327,14 @@ def _of_account(
         which &= sign_in_attempt.c.address == trusted
     else:
         which &= sign_in_attempt.c.address.not_like(TRUSTED + "%")
-    n_account = _n_attempts(connection, which, since)
+    n_account = count(connection, sign_in_attempt, which, sign_in_attempt.c.at > since)
     return _Counted(row.id, row.name, row.password_hash, rests=n_account >= limits.per_account)
 
 
 def _must_wait(connection: sa.Connection, address: str, limits: Limits, now: datetime) -> bool:
     """Return whether an address with many failures tries again before its wait is over."""
     here = sign_in_attempt.c.address == address
-    n_before = _n_attempts(connection, here, now - limits.window)
+    n_before = count(connection, sign_in_attempt, here, sign_in_attempt.c.at > now - limits.window)
     if n_before < limits.per_address:
         return False
     last = connection.execute(sa.select(sa.func.max(sign_in_attempt.c.at)).where(here)).scalar_one()
@@ -370,7 +363,7 @@ def _fail(
         now=now,
     )
     if user_id is not None and not counted.rests:
-        n_failed = _n_attempts(connection, sign_in_attempt.c.user_id == user_id, None)
+        n_failed = count(connection, sign_in_attempt, sign_in_attempt.c.user_id == user_id)
         lock = (
             user_account.update()
             .where(user_account.c.id == user_id, user_account.c.locked.is_(None))
@@ -389,19 +382,16 @@ def _fail(
     return Refusal.WRONG
 
 
-def _n_attempts(connection: sa.Connection, which: sa.ColumnElement[bool], since: datetime | None) -> int:
-    query = sa.select(sa.func.count()).select_from(sign_in_attempt).where(which)
-    if since is not None:
-        query = query.where(sign_in_attempt.c.at > since)
-    return int(connection.execute(query).scalar_one())
+def _forget_attempts(connection: sa.Connection, user_id: int) -> None:
+    connection.execute(sign_in_attempt.delete().where(sign_in_attempt.c.user_id == user_id))
 
 
 def begin(
     connection: sa.Connection, user: User, *, method: str, address: str, now: datetime, log_as: str = ""
 ) -> SignedIn:
     """Begin a session for an authenticated user."""
-    connection.execute(sign_in_attempt.delete().where(sign_in_attempt.c.user_id == user.id))
-    number, secret = sessions.begin(connection, user.id, method=method, address=address, now=now)
+    _forget_attempts(connection, user.id)
+    number, secret = accounts.begin_session(connection, user.id, method=method, address=address, now=now)
     accounts.log(
         connection,
         UserEvent.SIGN_IN,
@@ -413,3 +403,125 @@ def begin(
         changes={web_session: ([number], None)},
     )
     return SignedIn(user, secret, cookie(number, secret))
+
+
+FLOW_LIFE = timedelta(minutes=10)
+ACTOR = "identity provider"  # actor of the changes that its claims cause
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Flow:
+    """The secrets of one sign-in; ``browser`` is the value of a cookie."""
+
+    state: str
+    browser: str
+    nonce: str
+    code_verifier: str
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """An identity signed by the provider; ``role`` None: its claims contain no role."""
+
+    subject: str  # issuer and subject
+    name: str
+    role: Role | None
+
+
+def start_flow(connection: sa.Connection, *, now: datetime) -> Flow:
+    """Begin a sign-in, and delete the unfinished ones that have expired."""
+    connection.execute(sign_in_flow.delete().where(sign_in_flow.c.created <= now - FLOW_LIFE))
+    flow = Flow(*(secrets.token_urlsafe(32) for _ in range(4)))
+    values = {
+        "state_hash": digest(flow.state),
+        "browser_hash": digest(flow.browser),
+        "nonce": flow.nonce,
+        "code_verifier": flow.code_verifier,
+        "created": now,
+    }
+    inserted_id(connection, sign_in_flow, values)
+    return flow
+
+
+def take_flow(connection: sa.Connection, *, state: str, browser: str, now: datetime) -> Flow | None:
+    """Return the pending sign-in of this browser, and delete it."""
+    found = (
+        (sign_in_flow.c.state_hash == digest(state))
+        & (sign_in_flow.c.browser_hash == digest(browser))
+        & (sign_in_flow.c.created > now - FLOW_LIFE)
+    )
+    row = connection.execute(sa.select(sign_in_flow).where(found)).first()
+    connection.execute(sign_in_flow.delete().where(found))
+    return None if row is None else Flow(state, browser, row.nonce, row.code_verifier)
+
+
+def sign_in_as(
+    connection: sa.Connection, identity: Identity, *, address: str, now: datetime
+) -> SignedIn | None:
+    """Begin a session for the account of this identity; None if no account may sign in.
+
+    The role in the claims becomes the account's role. A role that the claims granted before and no longer
+    contain is removed, and the account is disabled until they grant one again. Sessions of the previous
+    role end. An account is created for a new identity only if the claims contain a role, and never under
+    the name of another account.
+    """
+    query = sa.select(user_account).where(user_account.c.subject == identity.subject)
+    row = connection.execute(query).first()
+    if row is None:
+        user = _newcomer(connection, identity, now=now)
+    else:
+        user = _as_claimed(connection, accounts.user_of(row), identity.role, now=now)
+    if user is None or not user.may_sign_in:
+        user_id, name = (None, "unknown") if user is None else (user.id, user.name)
+        failed, how = UserEvent.SIGN_IN_FAILED, "provider"
+        accounts.log(connection, failed, user_id, actor=name, value=how, address=address, now=now)
+        return None
+    return begin(connection, user, method="provider", address=address, now=now)
+
+
+def _as_claimed(connection: sa.Connection, user: User, role: Role | None, *, now: datetime) -> User:
+    """Apply the role of the claims to an account, and remove a role that they no longer contain."""
+    if role is None:
+        giver = _actor_of(connection, user, UserEvent.ADD, UserEvent.ROLE)
+        # Access that no administrator is known to have granted here belongs to the provider.
+        if user.disabled is None and giver in {None, ACTOR}:
+            user = accounts.disable(connection, user.id, by=ACTOR, now=now)
+        return user
+    if user.disabled is not None and _actor_of(connection, user, UserEvent.DISABLE) == ACTOR:
+        user = accounts.enable(connection, user.id, by=ACTOR, now=now)
+    if user.may_sign_in and role is not user.role:
+        user = accounts.set_role(connection, user.id, role, by=ACTOR, now=now, sign_out=True)
+    return user
+
+
+def _actor_of(connection: sa.Connection, user: User, *events: UserEvent) -> str | None:
+    """Return who last performed one of these actions on an account; None if the record was purged."""
+    query = (
+        sa.select(audit_log.c.actor)
+        .join(
+            user_event,
+            (user_event.c.id == audit_log.c.subject_id) & (user_event.c.event == audit_log.c.action),
+        )
+        .where(user_event.c.user_id == user.id, user_event.c.event.in_([event.value for event in events]))
+        .order_by(user_event.c.id.desc())
+        .limit(1)
+    )
+    actor: str | None = connection.execute(query).scalar()
+    return actor
+
+
+def _newcomer(connection: sa.Connection, identity: Identity, *, now: datetime) -> User | None:
+    if identity.role is None:
+        return None
+    try:
+        return accounts.add(
+            connection,
+            name=identity.name,
+            role=identity.role,
+            password_hash="",
+            subject=identity.subject,
+            by=ACTOR,
+            now=now,
+        )
+    except InputError:  # an invalid name, or one of another account
+        return None

@@ -18,12 +18,13 @@ from typing import Any
 import sqlalchemy as sa
 
 from phiscan.language import gettext as _
-from phiscan.review.records.items import AuditCheck, Tampering
 from phiscan.store import seals, signed_head, tables
 from phiscan.store.column_types import canonical_json, iso, row_digest, storable, stored_columns
 from phiscan.store.database import inserted_id, lock_chain
+from phiscan.store.sql_batches import count, merged
 from phiscan.store.tables import audit_log, purge
-from phiscan.store.tables.users import UserEvent, log_review, second_factor_event, user_event
+from phiscan.store.tables.schema import ACTED
+from phiscan.store.tables.users import UserEvent, log_review, user_event
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,26 +44,18 @@ class Checkpoint:
 def read(connection: sa.Connection) -> Checkpoint:
     """Return the current checkpoint."""
     ranges: dict[str, list[tuple[int, int]]] = {}
-    newest = None
-    for row in connection.execute(sa.select(purge).order_by(purge.c.id)):
-        newest = row
+    rows = connection.execute(sa.select(purge).order_by(purge.c.id)).all()
+    for row in rows:
         for table, pairs in row.ranges.items():
             ranges.setdefault(table, []).extend((int(first), int(last)) for first, last in pairs)
-    if newest is None:
+    if not rows:
         return Checkpoint()
+    newest = rows[-1]
     carried = {
-        table: {int(number): str(digest) for number, digest in rows.items()}
-        for table, rows in newest.carried.items()
+        table: {int(number): str(digest) for number, digest in of_table.items()}
+        for table, of_table in newest.carried.items()
     }
     return Checkpoint(newest.log_through, newest.log_hash, carried, ranges)
-
-
-def is_end_of_purged(connection: sa.Connection, head: str) -> bool:
-    """Return whether a hash is that of an entry after which the log continued following a purge."""
-    query = (
-        sa.select(sa.func.count()).select_from(purge).where(purge.c.log_hash == head, purge.c.log_through > 0)
-    )
-    return bool(connection.execute(query).scalar_one())
 
 
 def as_ranges(numbers: Iterable[int]) -> list[list[int]]:
@@ -71,22 +64,63 @@ def as_ranges(numbers: Iterable[int]) -> list[list[int]]:
     >>> as_ranges([1, 2, 3, 7, 9, 10])
     [[1, 3], [7, 7], [9, 10]]
     """
-    ranges: list[list[int]] = []
-    for number in numbers:
-        if ranges and ranges[-1][1] == number - 1:
-            ranges[-1][1] = number
-        else:
-            ranges.append([number, number])
-    return ranges
+    return [list(run) for run in merged((number, number) for number in numbers)]
 
 
 BEFORE_FIRST = "0" * 64
+
+
+@dataclass(frozen=True, slots=True)
+class Tampering:
+    """One difference between the database and what the program wrote."""
+
+    table: str  # or an index or trigger
+    row: int | None  # number of the row; None = no single row
+    what: str
+    since: str = ""  # when it was last verified; "" = not known
+    by: str = ""  # table whose number ``row`` is, if not its own
+
+    def __str__(self) -> str:
+        """Return the difference as one line.
+
+        >>> str(Tampering("finding", 7, "rows were changed", "2026-11-20", by="examination"))
+        'finding (examination 7): rows were changed; was right at 2026-11-20'
+        """
+        other = self.by not in {"", self.table}
+        number = "" if self.row is None else f" ({self.by} {self.row})" if other else f" {self.row}"
+        return f"{self.table}{number}: {self.what}" + (f"; was right at {self.since}" if self.since else "")
+
+
+@dataclass(frozen=True, slots=True)
+class AuditCheck:
+    """The result of verifying the audit log, or everything."""
+
+    n_rows: int
+    head: str  # hash of the last entry; noted elsewhere, it proves later that no entry was removed
+    found: tuple[Tampering, ...] = ()  # all differences
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing differs."""
+        return not self.found
+
+    @property
+    def first_bad(self) -> int | None:
+        """The number of the first invalid entry; None if the first difference is in another table."""
+        return self.found[0].row if self.found and self.found[0].table == audit_log.name else None
+
+    @property
+    def problem(self) -> str:
+        """The first difference in words; "" if there is none."""
+        if not self.found:
+            return ""
+        return self.found[0].what if self.found[0].table == audit_log.name else str(self.found[0])
+
 
 TABLES = {
     "decide": tables.decision,
     "assign": tables.assignment,
     **dict.fromkeys((event.value for event in UserEvent), user_event),
-    "second_factor": second_factor_event,
     "log_review": log_review,
     "carry": tables.decision,
     "undo": tables.decision_undo,
@@ -135,10 +169,23 @@ def record(
     by: str,
     now: datetime,
 ) -> int:
-    """Insert a row into the table of an action, append its entry to the log, and return its number."""
-    number = inserted_id(connection, TABLES[action], values)
+    """Insert a row into the table of an action, append its entry to the log, and return its number.
+
+    The columns of who and when (``schema.who``, ``schema.when``) are those of the entry.
+    """
+    number = inserted_id(connection, TABLES[action], {**acted(TABLES[action], by, now), **values})
     append(connection, [Entry(action, number, details)], actor=by, at=now)
     return number
+
+
+@cache
+def _columns_of_act(table: sa.Table) -> tuple[tuple[str, bool], ...]:
+    return tuple((one.name, one.info[ACTED] == "by") for one in table.columns if ACTED in one.info)
+
+
+def acted(table: sa.Table, by: str, now: datetime) -> dict[str, Any]:
+    """Return the columns of a table that hold who did something, and when."""
+    return {name: by if is_name else now for name, is_name in _columns_of_act(table)}
 
 
 def append(connection: sa.Connection, entries: Sequence[Entry], *, actor: str, at: datetime) -> None:
@@ -149,10 +196,10 @@ def append(connection: sa.Connection, entries: Sequence[Entry], *, actor: str, a
     subjects: dict[str, list[int]] = {}
     for entry in entries:
         subjects.setdefault(entry.action, []).append(entry.subject_id)
-    digests = {
+    written = {
         (action, row_id): digest
         for action, ids in subjects.items()
-        for row_id, digest in _digests(connection, TABLES[action], ids).items()
+        for row_id, digest in digests(connection, TABLES[action], ids).items()
     }
     rows = []
     for entry in entries:
@@ -163,7 +210,7 @@ def append(connection: sa.Connection, entries: Sequence[Entry], *, actor: str, a
             "actor": storable(actor),
             "action": entry.action,
             "subject_id": entry.subject_id,
-            "details": {**entry.details, "digest": digests[(entry.action, entry.subject_id)]},
+            "details": {**entry.details, "digest": written[entry.action, entry.subject_id]},
             "prev_hash": previous,
         }
         previous = _hash(row)
@@ -172,6 +219,12 @@ def append(connection: sa.Connection, entries: Sequence[Entry], *, actor: str, a
         connection.execute(_INSERT, rows)
         if signed_head.advance(connection, number, previous, now=at, first_entry=number - len(rows) + 1):
             seals.count_all(connection)
+
+
+def last_hash(connection: sa.Connection) -> str:
+    """Return the hash of the last entry."""
+    last = connection.execute(_LAST).first()
+    return str(last.hash) if last else BEFORE_FIRST
 
 
 def verify(connection: sa.Connection) -> AuditCheck:
@@ -201,15 +254,7 @@ def verify(connection: sa.Connection) -> AuditCheck:
             logged[TABLES[row["action"]].name][row["subject_id"]] = (row["id"], digest)
     for table in {table.name: table for table in TABLES.values()}.values():
         found += _row_problems(connection, table, logged[table.name], start, end=expected)
-    first = found[0] if found else None
-    return AuditCheck(
-        ok=first is None,
-        n_rows=n_rows,
-        first_bad=first.row if first else None,
-        problem=first.what if first else "",
-        head=previous,
-        found=tuple(found),
-    )
+    return AuditCheck(n_rows, previous, tuple(found))
 
 
 def _row_problems(
@@ -221,7 +266,7 @@ def _row_problems(
     end: int,
 ) -> Iterator[Tampering]:
     """Yield each difference of a logged table from the log, under the entry of the row."""
-    stored = _digests(connection, table, None)
+    stored = digests(connection, table)
     for row_id, (entry_id, digest) in entries.items():
         if stored.get(row_id) != digest and not (
             row_id not in stored and start.was_purged(table.name, row_id)
@@ -249,14 +294,12 @@ def details_of(text: str) -> dict[str, Any]:
 
 def contains(connection: sa.Connection, head: str) -> bool:
     """Return whether an entry with this hash (noted earlier by the user) is in the log."""
-    query = sa.select(sa.func.count()).select_from(audit_log).where(audit_log.c.hash == head)
-    known = head == BEFORE_FIRST or is_end_of_purged(connection, head)
-    return known or bool(connection.execute(query).scalar_one())
-
-
-def digests(connection: sa.Connection, table: sa.Table) -> dict[int, str]:
-    """Return the digest of every row of a logged table, from its entry in the log."""
-    return _digests(connection, table, None)
+    # After a purge, the log continues from the hash of the last entry removed.
+    was_removed = (purge.c.log_hash == head, purge.c.log_through > 0)
+    is_there = count(connection, audit_log, audit_log.c.hash == head) or count(
+        connection, purge, *was_removed
+    )
+    return head == BEFORE_FIRST or bool(is_there)
 
 
 def _chain_problem(row: sa.RowMapping, details: Mapping[str, Any], expected_id: int, previous: str) -> str:
@@ -279,8 +322,8 @@ def _hash(row: Mapping[str, Any]) -> str:
     return sha256(canonical_json(row).encode()).hexdigest()
 
 
-def _digests(connection: sa.Connection, table: sa.Table, ids: Sequence[int] | None) -> dict[int, str]:
-    """Return sha256 over the columns of each row as stored."""
+def digests(connection: sa.Connection, table: sa.Table, ids: Sequence[int] | None = None) -> dict[int, str]:
+    """Return sha256 over the columns of each row of a table as stored, or of those between some numbers."""
     batch, every = _in_order(table)
     rows = (
         connection.execute(every)

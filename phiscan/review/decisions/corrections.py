@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -14,9 +14,10 @@ from phiscan.errors import ConflictError, InputError
 from phiscan.language import gettext as _
 from phiscan.model import EntityType, Span
 from phiscan.review.audit import log as audit
-from phiscan.review.decisions.second_verdicts import SECOND
-from phiscan.review.decisions.writing import checked_name, checked_text
+from phiscan.review.decisions.writing import about, checked_name, checked_text
 from phiscan.review.records.file_records import last_seen
+from phiscan.review.worklist.model import SECOND
+from phiscan.store.sql_batches import as_value
 from phiscan.store.tables import (
     file,
     finding,
@@ -134,11 +135,9 @@ def correct(
         )
         raise InputError(message)
     if span is None and (found is None or mark is Mark.WRONG_EXTENT):
-        message = _("span: expected where it is, for a mark of {mark}", mark=mark)
-        raise InputError(message)
+        raise InputError(_("span: expected where it is, for a mark of {mark}", mark=mark))
     if entity_type is None and mark in {Mark.MISSED, Mark.WRONG_TYPE}:
-        message = _("entity_type: expected what it is, for a mark of {mark}", mark=mark)
-        raise InputError(message)
+        raise InputError(_("entity_type: expected what it is, for a mark of {mark}", mark=mark))
     # RIGHT, SPURIOUS and WITHDRAWN refer to the finding as it is; the others to what it should have been.
     as_found = found is not None and mark in {Mark.RIGHT, Mark.SPURIOUS, Mark.WITHDRAWN}
     right = Span(found.span_start, found.span_end) if found and (as_found or span is None) else span
@@ -146,19 +145,12 @@ def correct(
     if right is None or right.end > row.n_chars:
         message = _("span: expected to end within the {n_chars} characters of the text", n_chars=row.n_chars)
         raise InputError(message)
-    values = {
-        **_about(row),
-        "position": position,
-        "mark": mark.value,
-        "span_start": right.start,
-        "span_end": right.end,
-        "entity_type": EntityType(kind or EntityType.OTHER_ID).value,
-        "reviewer": reviewer,
-        "corrected": now,
-    }
+    kind = EntityType(kind or EntityType.OTHER_ID)
+    values = {**about(row), "position": position, "mark": mark.value, "entity_type": kind.value}
+    values |= {"span_start": right.start, "span_end": right.end}
     details = {"file": file_id, "mark": mark.value}
     number = audit.record(connection, "correct_span", values, details, by=reviewer, now=now)
-    return Correction(number, position, mark, right, EntityType(values["entity_type"]), reviewer, now)
+    return Correction(number, position, mark, right, kind, reviewer, now)
 
 
 def complete_spans(
@@ -172,8 +164,7 @@ def complete_spans(
     """
     reviewer = checked_name("reviewer", reviewer)
     row = _shown(connection, file_id, seen)
-    values = {**_about(row), "complete": complete, "reviewer": reviewer, "reviewed": now}
-    details = {"file": file_id, "complete": complete}
+    values, details = {**about(row), "complete": complete}, {"file": file_id, "complete": complete}
     audit.record(connection, "complete_spans", values, details, by=reviewer, now=now)
 
 
@@ -201,8 +192,7 @@ def correct_topics(
         )
         raise InputError(message)
     row = _shown(connection, file_id, seen)
-    values = {**_about(row), "labels": tidy, "reviewer": reviewer, "corrected": now}
-    details = {"file": file_id, "n_labels": len(tidy)}
+    values, details = {**about(row), "labels": tidy}, {"file": file_id, "n_labels": len(tidy)}
     audit.record(connection, "correct_topics", values, details, by=reviewer, now=now)
 
 
@@ -230,52 +220,48 @@ def corrections(connection: sa.Connection, file_id: int, *, viewer: str | None =
     )
 
 
-def gold(connection: sa.Connection) -> Iterator[GoldFile]:
-    """Yield the files whose spans were all checked, by number; with the result that was checked."""
-    newest = sa.select(sa.func.max(span_review.c.id)).group_by(
-        span_review.c.file_id, span_review.c.content_hash
-    )
+def gold(connection: sa.Connection) -> tuple[GoldFile, ...]:
+    """Return the files whose spans were all checked, by number; with the result that was checked."""
+    return tuple(_gold_of(connection, row) for row in _newest(connection, span_review) if row.complete)
+
+
+def _gold_of(connection: sa.Connection, row: sa.Row[Any]) -> GoldFile:
+    current = _current_spans(connection, row.examination_id)
+    system = _found(connection, row.examination_id)
+    of_finding = {one.position: one for one in current if one.position is not None}
+    right = [_triple(one) for one in current if one.position is None]
+    for position, triple in system.items():
+        mark = of_finding.get(position)
+        if mark is None:
+            right.append(triple)
+        elif mark.mark is not Mark.SPURIOUS:
+            right.append(_triple(mark))
+    spans = (tuple(sorted(right)), tuple(sorted(system.values())))
+    return GoldFile(row.file_id, row.display, row.content_hash, *spans)
+
+
+def topic_gold(connection: sa.Connection) -> tuple[TopicGold, ...]:
+    """Return the files with topics of a reviewer, by number."""
+    query = sa.select(health_term.c.concept).order_by(health_term.c.position)
+    gold = []
+    for row in _newest(connection, topic_correction):
+        concepts = connection.execute(
+            query.where(health_term.c.examination_id == row.examination_id)
+        ).scalars()
+        gold.append(TopicGold(row.file_id, row.display, tuple(row.labels), tuple(dict.fromkeys(concepts))))
+    return tuple(gold)
+
+
+def _newest(connection: sa.Connection, table: sa.Table) -> Sequence[sa.Row[Any]]:
+    """Return the last row about each content of a file, with its path, by number of the file."""
+    newest = sa.select(sa.func.max(table.c.id)).group_by(table.c.file_id, table.c.content_hash)
     query = (
-        sa.select(span_review, file.c.display)
-        .join(file, file.c.id == span_review.c.file_id)
-        .where(span_review.c.id.in_(newest), span_review.c.complete.is_(True))
-        .order_by(span_review.c.file_id, span_review.c.id)
+        sa.select(table, file.c.display)
+        .join(file, file.c.id == table.c.file_id)
+        .where(table.c.id.in_(newest))
+        .order_by(table.c.file_id, table.c.id)
     )
-    for row in connection.execute(query).all():
-        current = _current_spans(connection, row.examination_id)
-        system = _found(connection, row.examination_id)
-        of_finding = {one.position: one for one in current if one.position is not None}
-        right = [_triple(one) for one in current if one.position is None]
-        for position, triple in system.items():
-            mark = of_finding.get(position)
-            if mark is None:
-                right.append(triple)
-            elif mark.mark is not Mark.SPURIOUS:
-                right.append(_triple(mark))
-        yield GoldFile(
-            row.file_id, row.display, row.content_hash, tuple(sorted(right)), tuple(sorted(system.values()))
-        )
-
-
-def topic_gold(connection: sa.Connection) -> Iterator[TopicGold]:
-    """Yield the files with topics of a reviewer, by number."""
-    newest = sa.select(sa.func.max(topic_correction.c.id)).group_by(
-        topic_correction.c.file_id, topic_correction.c.content_hash
-    )
-    query = (
-        sa.select(topic_correction, file.c.display)
-        .join(file, file.c.id == topic_correction.c.file_id)
-        .where(topic_correction.c.id.in_(newest))
-        .order_by(topic_correction.c.file_id, topic_correction.c.id)
-    )
-    for row in connection.execute(query).all():
-        terms = sa.select(health_term.c.concept).where(health_term.c.examination_id == row.examination_id)
-        concepts = connection.execute(terms.order_by(health_term.c.position)).scalars()
-        yield TopicGold(row.file_id, row.display, tuple(row.labels), tuple(dict.fromkeys(concepts)))
-
-
-def _about(row: sa.Row[Any]) -> dict[str, Any]:
-    return {"file_id": row.file_id, "examination_id": row.id, "content_hash": row.content_hash}
+    return connection.execute(query).all()
 
 
 def _shown(connection: sa.Connection, file_id: int, seen: int) -> sa.Row[Any]:
@@ -335,15 +321,8 @@ def _current_spans(
     for row in connection.execute(query):
         span = Span(row.span_start, row.span_end)
         subject = row.position if row.position is not None else span
-        last[subject] = Correction(
-            row.id,
-            row.position,
-            Mark(row.mark),
-            span,
-            EntityType(row.entity_type),
-            row.reviewer,
-            row.corrected,
-        )
+        kind = EntityType(row.entity_type)
+        last[subject] = as_value(Correction, row, mark=Mark(row.mark), span=span, entity_type=kind)
     standing = [one for one in last.values() if one.mark is not Mark.WITHDRAWN]
     return sorted(standing, key=lambda one: (one.span, one.id))
 

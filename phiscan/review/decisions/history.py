@@ -1,23 +1,27 @@
-"""The history of a file by user and action, and the number of decisions since a moment."""
+"""The history of a file by user and action; pages of the audit log, and the reviews of it."""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
-from datetime import datetime
-from functools import cache
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 import sqlalchemy as sa
 
+from phiscan.errors import ConflictError, InputError
+from phiscan.language import gettext as _
 from phiscan.model import Verdict
+from phiscan.review.audit import log as audit
 from phiscan.review.decisions.reveals import purpose_shown
-from phiscan.review.decisions.second_verdicts import FIRST, SECOND
-from phiscan.review.worklist import counts as work_tallies
-from phiscan.review.worklist.model import HistoryEntry, Progress
+from phiscan.review.worklist import rows as work_rows
+from phiscan.review.worklist.model import FIRST, MAX_NOTE_CHARS, SECOND, HistoryEntry, Progress
+from phiscan.store.column_types import storable
+from phiscan.store.sql_batches import as_value
 from phiscan.store.tables import (
     adjudication,
     assignment,
+    audit_log,
     decision,
     decision_undo,
     file,
@@ -28,6 +32,8 @@ from phiscan.store.tables import (
     topic_correction,
     work_item,
 )
+from phiscan.store.tables.schema import ACTED
+from phiscan.store.tables.users import log_review
 
 _WHEN = {"decide": 0, "adjudicate": 0, "second_verdict": 1, "undo": 2}
 
@@ -49,60 +55,27 @@ def history(connection: sa.Connection, file_id: int, *, viewer: str) -> tuple[Hi
     return tuple(sorted(entries, key=lambda one: (one.at, _WHEN.get(one.what, 1))))
 
 
-def progress(
-    connection: sa.Connection, *, since: datetime, floors: dict[str, tuple[datetime, int]]
-) -> Progress:
+def progress(connection: sa.Connection, *, since: datetime) -> Progress:
     """Count the decisions since a moment that are not undone, and the items of the list.
 
-    ``floors``: by table, the last queried moment and the first row to count from; a cache of the caller,
-    valid because rows are only appended.
+    Blind second verdicts are included.
     """
     by_reviewer: Counter[str] = Counter()
     for table, undone in (
         (decision, decision_undo.c.decision_id),
         (second_verdict, decision_undo.c.second_verdict_id),
     ):
-        moment, floor = floors.get(table.name, (None, 0))
-        if moment != since:
-            floor = _first_since(connection, table, since)
-            floors[table.name] = since, floor
         query = (
             sa.select(table.c.reviewer, sa.func.count())
-            .where(table.c.id >= floor, table.c.decided >= since)
-            .where(~sa.exists().where(undone == table.c.id))
+            .where(table.c.decided >= since, ~sa.exists().where(undone == table.c.id))
             .group_by(table.c.reviewer)
         )
         for reviewer, n in connection.execute(query):
             by_reviewer[reviewer] += n
     awaits: Counter[str] = Counter()
-    for whom, *_, n in work_tallies.statuses(connection):
+    for whom, *_rest, n in work_rows.statuses(connection):
         awaits[whom] += n
     return Progress(by_reviewer.total(), dict(by_reviewer.most_common()), awaits.total(), awaits[FIRST])
-
-
-def _first_since(connection: sa.Connection, table: sa.Table, since: datetime) -> int:
-    """Return a row number before which nothing was decided since a moment, by bisection.
-
-    Rows are numbered in the order of writing, and their times ascend except for small clock differences: the
-    search stops a hundred rows early.
-    """
-    last, first_decision = _by_number(table)
-    low, high = 0, int(connection.execute(last).scalar() or 0) + 1
-    while low < high:
-        middle = (low + high) // 2
-        when = connection.execute(first_decision, {"number": middle}).scalar()
-        if when is not None and when < since:
-            low = middle + 1
-        else:
-            high = middle
-    return max(low - 100, 0)
-
-
-@cache
-def _by_number(table: sa.Table) -> tuple[sa.Select[Any], sa.Select[Any]]:
-    """Select the last number of a table, and the time of the first decision from a row number on."""
-    first_decision = sa.select(table.c.decided).where(table.c.id >= sa.bindparam("number"))
-    return sa.select(sa.func.max(table.c.id)), first_decision.order_by(table.c.id).limit(1)
 
 
 def _about(table: sa.Table, file_id: int, content: str | None) -> sa.ColumnElement[bool]:
@@ -146,13 +119,13 @@ def _verdicts(
 def _verdict(
     row: sa.Row[Any], file_id: int, what: str, content: str | None, is_current: bool
 ) -> HistoryEntry:
-    return HistoryEntry(
+    return as_value(
+        HistoryEntry,
+        row,
         at=row.decided,
         who=row.reviewer,
         what=what,
         verdict=Verdict(row.verdict),
-        reason=row.reason,
-        note=row.note,
         is_current=is_current,
         same_content=row.content_hash == content,
         path=row.display if row.file_id != file_id else "",
@@ -173,30 +146,146 @@ def _undone(connection: sa.Connection, file_id: int, content: str | None) -> lis
 
 
 def _others(connection: sa.Connection, file_id: int, content: str | None) -> list[HistoryEntry]:
-    assigned = sa.select(assignment).where(assignment.c.file_id == file_id)
-    entries = [
-        replace(_plain(row.assigned, row.assigned_by, "assign", same_content=False), reason=row.assignee)
-        for row in connection.execute(assigned)
-    ]
-    seen_texts = sa.select(reveal).where(reveal.c.file_id == file_id)
-    entries += [
-        replace(
-            _plain(row.revealed, row.revealed_by, "reveal", same_content=row.content_hash == content),
-            reason=purpose_shown(row.purpose),
-        )
-        for row in connection.execute(seen_texts)
-    ]
-    for table, when, who, what in (
-        (span_correction, span_correction.c.corrected, span_correction.c.reviewer, "correct"),
-        (topic_correction, topic_correction.c.corrected, topic_correction.c.reviewer, "topic"),
+    """Return the assignments, reveals and corrections of a file."""
+    entries = []
+    for table, what, reason in (
+        (assignment, "assign", assignment.c.assignee),
+        (reveal, "reveal", reveal.c.purpose),
+        (span_correction, "correct", sa.literal("")),
+        (topic_correction, "topic", sa.literal("")),
     ):
-        query = sa.select(when, who, table.c.content_hash).where(table.c.file_id == file_id)
-        entries += [
-            _plain(at, person, what, same_content=seen == content)
-            for at, person, seen in connection.execute(query)
-        ]
+        who, when = (column for column in table.c if ACTED in column.info)
+        seen = table.c.content_hash if "content_hash" in table.c else sa.null()
+        query = sa.select(when, who, reason, seen).where(table.c.file_id == file_id)
+        for at, person, why, seen_content in connection.execute(query):
+            entry = _plain(at, person, what, same_content=bool(seen_content) and seen_content == content)
+            entries.append(replace(entry, reason=purpose_shown(why) if table is reveal else why))
     return entries
 
 
 def _plain(at: datetime, who: str, what: str, *, same_content: bool) -> HistoryEntry:
     return HistoryEntry(at, who, what, None, "", "", is_current=False, same_content=same_content)
+
+
+@dataclass(frozen=True, slots=True)
+class LogEntry:
+    """One entry of the audit log."""
+
+    id: int
+    at: datetime
+    actor: str
+    action: str
+    subject_id: int
+    details: dict[str, Any]
+    hash: str
+    file_id: int | None = None  # the file of the action; None = it concerns no file
+    path: str = ""  # of that file, display form
+    purpose: str = ""  # of a reveal
+
+
+@dataclass(frozen=True, slots=True)
+class LogReview:
+    """A review of the log up to an entry."""
+
+    id: int
+    reviewer: str
+    n_entries: int
+    head: str
+    note: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class LogPage:
+    """Entries, newest first; ``older``: the number of the next page, 0 = there is none."""
+
+    entries: tuple[LogEntry, ...]
+    older: int
+
+
+def log_page(
+    connection: sa.Connection,
+    *,
+    before: int = 0,
+    action: str = "",
+    actor: str = "",
+    day: date | None = None,
+    limit: int = 100,
+) -> LogPage:
+    """Return entries before number ``before`` (0 = from the newest); ``day`` is a day of UTC."""
+    query = sa.select(audit_log).order_by(audit_log.c.id.desc()).limit(limit + 1)
+    if before:
+        query = query.where(audit_log.c.id < before)
+    if action:
+        query = query.where(audit_log.c.action == action)
+    if actor:
+        query = query.where(audit_log.c.actor == storable(actor))
+    if day is not None:
+        begins = datetime.combine(day, time(), UTC)
+        query = query.where(audit_log.c.at >= begins, audit_log.c.at < begins + timedelta(days=1))
+    rows = connection.execute(query).all()
+    entries = _with_files(
+        connection,
+        tuple(as_value(LogEntry, row) for row in rows[:limit]),
+    )
+    return LogPage(entries, entries[-1].id if len(rows) > limit else 0)
+
+
+def _with_files(connection: sa.Connection, entries: tuple[LogEntry, ...]) -> tuple[LogEntry, ...]:
+    """Add to each entry the path of its file, and to a reveal its purpose."""
+    numbers = {one.id: number for one in entries if isinstance(number := one.details.get("file"), int)}
+    paths = _values(connection, file.c.id, file.c.display, set(numbers.values()))
+    reveals = {one.subject_id for one in entries if one.action == "reveal"}
+    purposes = _values(connection, reveal.c.id, reveal.c.purpose, reveals)
+    return tuple(
+        replace(
+            one,
+            file_id=numbers.get(one.id),
+            path=paths.get(numbers.get(one.id, -1), ""),
+            purpose=purpose_shown(purposes[one.subject_id])
+            if one.action == "reveal" and one.subject_id in purposes
+            else "",
+        )
+        for one in entries
+    )
+
+
+def _values(
+    connection: sa.Connection, key: sa.Column[Any], value: sa.Column[Any], keys: set[int]
+) -> dict[int, str]:
+    return {row[0]: row[1] for row in connection.execute(sa.select(key, value).where(key.in_(sorted(keys))))}
+
+
+def log_choices(connection: sa.Connection) -> tuple[list[str], list[str]]:
+    """Return the actions and actors in the log."""
+    actions = sa.select(audit_log.c.action).distinct().order_by(audit_log.c.action)
+    actors = sa.select(audit_log.c.actor).distinct().order_by(audit_log.c.actor)
+    return list(connection.execute(actions).scalars()), list(connection.execute(actors).scalars())
+
+
+def log_reviews(connection: sa.Connection) -> list[LogReview]:
+    """Return the reviews of the log, newest first."""
+    query = sa.select(log_review).order_by(log_review.c.id.desc())
+    return [as_value(LogReview, row) for row in connection.execute(query)]
+
+
+def sign_log(connection: sa.Connection, *, head: str, note: str, reviewer: str, now: datetime) -> LogReview:
+    """Record a review of the log up to the entry with this hash.
+
+    Raises:
+        ConflictError: the log does not contain the hash.
+        InputError: the note is too long.
+    """
+    note = note.strip()
+    if len(note) > MAX_NOTE_CHARS:
+        raise InputError(
+            _("note: expected at most {max_note_chars} characters", max_note_chars=MAX_NOTE_CHARS)
+        )
+    shown = sa.select(audit_log.c.id).where(audit_log.c.hash == head)
+    n_entries = connection.execute(shown).scalar_one_or_none()
+    if n_entries is None:
+        raise ConflictError(_("the log does not hold the entry that was shown; look at it again"))
+    values = {"n_entries": n_entries, "head": head, "note": note}
+    details = {"entries": n_entries, "head": head}
+    number = audit.record(connection, "log_review", values, details, by=reviewer, now=now)
+    return LogReview(number, reviewer, n_entries, head, note, now)

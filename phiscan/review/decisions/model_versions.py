@@ -19,6 +19,7 @@ from phiscan.review.audit import log as audit
 from phiscan.review.decisions.writing import checked_name, checked_text
 from phiscan.review.records.file_records import current_results
 from phiscan.store.database import Database
+from phiscan.store.sql_batches import as_value
 from phiscan.store.tables import (
     decision,
     decision_undo,
@@ -111,15 +112,13 @@ def scanned_files(database: Database) -> Iterator[ScannedFile]:
     )
     with database.read() as connection:
         for row in connection.execute(query):
-            yield ScannedFile(
-                file_id=row.file_id,
-                root=row.root,
-                path=row.path,
+            yield as_value(
+                ScannedFile,
+                row,
                 is_referred=row.referral == Referral.REFERRED.value,
                 second_look=bool(row.second_look),
                 probability=row.probability or 0.0,
                 verdict=Verdict(row.verdict) if row.verdict else None,
-                since=row.since,
                 evidence=row.evidence or {},
             )
 
@@ -137,7 +136,7 @@ def versions(database: Database) -> list[ModelVersion]:
     with database.read() as connection:
         active = _in_use(connection)[0]
         return [
-            ModelVersion(row.id, row.made, row.made_by, row.files, row.summary, row.id == active)
+            as_value(ModelVersion, row, number=row.id, active=row.id == active)
             for row in connection.execute(sa.select(model_version).order_by(model_version.c.id))
         ]
 
@@ -169,7 +168,7 @@ def add_version(
         if last + 1 != number:
             message = f"version {number}: was made by somebody else meanwhile; learn again"
             raise InputError(message)
-        values = {"id": number, "made": now, "made_by": by, "files": dict(files), "summary": dict(summary)}
+        values = {"id": number, "files": dict(files), "summary": dict(summary)}
         details = {"version": number, "files": dict(files)}
         audit.record(connection, "learn", values, details, by=by, now=now)
 
@@ -204,7 +203,7 @@ def activate(
         if against and not why:
             message = f'--activate {name}: expected --accept "why", because {"; ".join(against)}'
             raise InputError(message)
-        values = {"version_id": number, "activated": now, "activated_by": by, "accepted": why}
+        values = {"version_id": number, "accepted": why}
         details = {"version": name, "accepted": why}
         audit.record(connection, "activate_model", values, details, by=by, now=now)
         return before

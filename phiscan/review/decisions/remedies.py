@@ -15,9 +15,8 @@ import sqlalchemy as sa
 
 from phiscan.language import lazy_gettext as _
 from phiscan.model import Verdict
-from phiscan.review.decisions.second_verdicts import SECOND
 from phiscan.review.records.file_records import standing_decision
-from phiscan.review.worklist.model import Exposure, exposure_of
+from phiscan.review.worklist.model import SECOND, Exposure, exposure_of
 from phiscan.store.tables import access, decision, departure, examination, file, root, scan, work_item
 
 DAYS_TO_ACT = {Exposure.EVERYONE: 1, Exposure.UNKNOWN: 7, Exposure.GROUP: 14, Exposure.OWNER: 30}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 import sqlalchemy as sa
 
@@ -12,8 +11,9 @@ from phiscan.errors import InputError
 from phiscan.language import lazy_gettext as _
 from phiscan.model import SourceFile
 from phiscan.review.audit import log as audit
-from phiscan.review.decisions.writing import checked_name, checked_text, read_file
-from phiscan.store.tables import file, finding, root, work_item
+from phiscan.review.decisions.writing import about, checked_name, checked_text, read_file
+from phiscan.review.records.file_records import source_of
+from phiscan.store.tables import finding, work_item
 
 MAX_PURPOSE_CHARS = 500
 PURPOSES = (
@@ -68,27 +68,18 @@ def reveal(connection: sa.Connection, file_id: int, *, purpose: str, by: str, no
     """
     by, purpose = checked_name("by", by), checked_text("purpose", purpose, MAX_PURPOSE_CHARS)
     if not purpose:
-        message = _("purpose: expected what the text is looked at for, got an empty text")
-        raise InputError(message)
+        raise InputError(_("purpose: expected what the text is looked at for, got an empty text"))
     row = read_file(connection, file_id)
-    values = {
-        "file_id": file_id,
-        "examination_id": row.id,
-        "content_hash": row.content_hash,
-        "purpose": purpose,
-        "revealed_by": by,
-        "revealed": now,
-    }
     # The purpose may be free text: the log contains the digest of the row, not the words.
     details = {"file": file_id, "content_hash": row.content_hash}
-    number = audit.record(connection, "reveal", values, details, by=by, now=now)
+    number = audit.record(connection, "reveal", {**about(row), "purpose": purpose}, details, by=by, now=now)
     blind = connection.execute(sa.select(work_item.c.blind).where(work_item.c.file_id == file_id)).scalar()
     query = sa.select(finding).where(finding.c.examination_id == row.id).order_by(finding.c.position)
     spans = [] if blind else connection.execute(query).all()
     return Reveal(
         id=number,
         file_id=file_id,
-        source=_source(connection, row),
+        source=source_of(row),
         content_hash=row.content_hash,
         # Findings in the file's name, which follow the text, would reveal the referral to a blind reviewer.
         n_chars=0 if blind else row.n_chars,
@@ -106,23 +97,4 @@ def examined(connection: sa.Connection, file_id: int) -> Examined:
         InputError: unknown or never read file.
     """
     row = read_file(connection, file_id)
-    return Examined(source=_source(connection, row), content_hash=row.content_hash, n_chars=row.n_chars)
-
-
-def _source(connection: sa.Connection, row: sa.Row[Any]) -> SourceFile:
-    place = connection.execute(
-        sa.select(root.c.path.label("root"), file.c.path)
-        .join(root, root.c.id == file.c.root_id)
-        .where(file.c.id == row.file_id)
-    ).one()
-    return SourceFile(
-        root=place.root,
-        path=place.path,
-        size=row.size,
-        mtime_ns=row.mtime_ns,
-        ctime_ns=row.ctime_ns,
-        inode=row.inode,
-        device=row.device,
-        mode=row.mode,
-        uid=row.uid,
-    )
+    return Examined(source=source_of(row), content_hash=row.content_hash, n_chars=row.n_chars)

@@ -17,9 +17,9 @@ from phiscan.review.decisions import second_verdicts
 from phiscan.review.decisions import writing as deciding
 from phiscan.review.records.file_records import last_seen
 from phiscan.review.worklist import rows as work_rows
-from phiscan.review.worklist.model import MAX_NOTE_CHARS, Decided
+from phiscan.review.worklist.model import LEAD, MAX_NOTE_CHARS, SECOND, Decided
 from phiscan.store.database import lock_chain
-from phiscan.store.sql_batches import chunks
+from phiscan.store.sql_batches import as_value, count, listed, rows_in
 from phiscan.store.tables import (
     adjudication,
     decision,
@@ -30,6 +30,8 @@ from phiscan.store.tables import (
     second_verdict,
     work_item,
 )
+
+_GIVEN = ("verdict", "reviewer", "reason", "note")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,46 +82,32 @@ def disagreements(connection: sa.Connection, *, lead: str) -> tuple[Disagreement
     """Return the open disagreements between two other users, oldest first."""
     query = (
         sa.select(
-            second_review.c.id,
-            work_item.c.file_id,
-            work_item.c.examination_id,
-            root.c.display.label("root"),
-            file.c.display.label("path"),
-            decision.c.verdict,
-            decision.c.reviewer,
-            decision.c.reason,
-            decision.c.note,
+            *(second_review.c.id, work_item.c.file_id, work_item.c.examination_id),
+            *(root.c.display.label("root"), file.c.display.label("path")),
+            *(decision.c[name].label(f"first_{name}") for name in _GIVEN),
         )
         .select_from(work_item)
         .join(second_review, second_review.c.content_hash == work_item.c.content_hash)
         .join(decision, decision.c.id == work_item.c.decision_id)
         .join(file, file.c.id == work_item.c.file_id)
         .join(root, root.c.id == work_item.c.root_id)
-        .where(work_item.c.awaits == second_verdicts.LEAD)
+        .where(work_item.c.awaits == LEAD)
         .order_by(second_review.c.id, work_item.c.file_id.desc())
     )
     # Identical files are one disagreement, shown with the first of them.
     rows = list({row.id: row for row in connection.execute(query)}.values())
     seconds = second_verdicts.current_second_verdicts(connection, [row.id for row in rows])
     return tuple(
-        Disagreement(
-            id=row.id,
-            file_id=row.file_id,
-            root=row.root,
-            path=row.path,
-            examination_id=row.examination_id,
-            first=Verdict(row.verdict),
-            first_reviewer=row.reviewer,
-            first_reason=row.reason,
-            first_note=row.note,
-            second=Verdict(seconds[row.id].verdict),
-            second_reviewer=seconds[row.id].reviewer,
-            second_reason=seconds[row.id].reason,
-            second_note=seconds[row.id].note,
-            since=seconds[row.id].decided,
+        as_value(
+            Disagreement,
+            row,
+            first=Verdict(row.first_verdict),
+            second=Verdict(second.verdict),
+            since=second.decided,
+            **{f"second_{name}": getattr(second, name) for name in _GIVEN[1:]},
         )
-        for row in rows
-        if lead not in {row.reviewer, seconds[row.id].reviewer}
+        for row, second in ((row, seconds[row.id]) for row in rows)
+        if lead not in {row.first_reviewer, second.reviewer}
     )
 
 
@@ -161,11 +149,9 @@ def adjudicate(
         or row.verdict in {None, given.verdict}
         or row.content_hash in open_contents(connection)
     ):
-        message = _("{path}: there is no disagreement to settle (any more)", path=row.path)
-        raise ConflictError(message)
+        raise ConflictError(_("{path}: there is no disagreement to settle (any more)", path=row.path))
     if lead in {row.reviewer, given.reviewer}:
-        message = _("lead: expected somebody who gave neither verdict, got {lead}", lead=lead)
-        raise InputError(message)
+        raise InputError(_("lead: expected somebody who gave neither verdict, got {lead}", lead=lead))
     (made,) = deciding.decide(
         connection, [(row.file_id, Verdict(verdict))], reviewer=lead, reason=reason, note=note, now=now
     )
@@ -178,7 +164,7 @@ def adjudicate(
 
 def _shown_with(connection: sa.Connection, review: sa.Row[Any]) -> int:
     """Return the file that a disagreement is shown with: the first of the list with this content."""
-    here = (work_item.c.content_hash == review.content_hash) & (work_item.c.awaits == second_verdicts.LEAD)
+    here = (work_item.c.content_hash == review.content_hash) & (work_item.c.awaits == LEAD)
     first = connection.execute(sa.select(sa.func.min(work_item.c.file_id)).where(here)).scalar()
     return int(first or review.file_id)
 
@@ -193,14 +179,14 @@ def ratings(connection: sa.Connection) -> tuple[Rating, ...]:
 
 def counts(connection: sa.Connection) -> SecondReviewCounts:
     """Count the second reviews by their state."""
-    drawn = connection.execute(sa.select(sa.func.count()).select_from(second_review)).scalar_one()
+    drawn = count(connection, second_review)
     pairs = list(_pairs(connection))
     disagreed = sum(pair.first is not pair.second for pair in pairs)
-    waits = (work_item.c.awaits == second_verdicts.SECOND) & work_item.c.is_open.is_(True)
+    waits = (work_item.c.awaits == SECOND) & work_item.c.is_open.is_(True)
     query = sa.select(sa.func.count(work_item.c.decision_id.distinct())).where(waits)
     waiting = connection.execute(query).scalar_one()
     settled = sum(pair.settled is not None for pair in pairs)
-    return SecondReviewCounts(int(drawn), int(waiting), len(pairs) - disagreed, disagreed, settled)
+    return SecondReviewCounts(drawn, int(waiting), len(pairs) - disagreed, disagreed, settled)
 
 
 def open_contents(connection: sa.Connection) -> frozenset[str]:
@@ -208,7 +194,7 @@ def open_contents(connection: sa.Connection) -> frozenset[str]:
 
     Their verdicts must not be visible to other users.
     """
-    query = sa.select(work_item.c.content_hash).where(work_item.c.awaits == second_verdicts.SECOND)
+    query = sa.select(work_item.c.content_hash).where(work_item.c.awaits == SECOND)
     return frozenset(connection.execute(query).scalars())
 
 
@@ -228,19 +214,12 @@ def verdicts_by(connection: sa.Connection, reviewer: str) -> dict[int, Verdict]:
 def _pairs(connection: sa.Connection) -> Iterator[Rating]:
     reviews = connection.execute(sa.select(second_review).order_by(second_review.c.id)).all()
     ids = [row.id for row in reviews]
-    seconds: dict[int, sa.Row[Any]] = {}
-    settled: dict[int, sa.Row[Any]] = {}
-    for batch in chunks(ids):
-        seconds |= second_verdicts.current_second_verdicts(connection, batch)
-        settled |= second_verdicts.settlements(connection, batch)
+    seconds = second_verdicts.current_second_verdicts(connection, ids)
+    settled = second_verdicts.settlements(connection, ids)
     firsts = _firsts(connection, [row for row in reviews if row.id in seconds])
-    ends = {
-        row.id: Verdict(row.verdict)
-        for batch in chunks([one.decision_id for one in settled.values()])
-        for row in connection.execute(
-            sa.select(decision.c.id, decision.c.verdict).where(decision.c.id.in_(batch))
-        )
-    }
+    leads = sa.select(decision.c.id, decision.c.verdict).where(decision.c.id.in_(listed("decisions")))
+    made = rows_in(connection, leads, "decisions", [one.decision_id for one in settled.values()])
+    ends = {row.id: Verdict(row.verdict) for row in made}
     for review in reviews:
         second, first = seconds.get(review.id), firsts.get(review.content_hash)
         if second is None or first is None or second.reviewer == first.reviewer:
@@ -259,16 +238,14 @@ def _pairs(connection: sa.Connection) -> Iterator[Rating]:
 
 def _firsts(connection: sa.Connection, reviews: list[sa.Row[Any]]) -> dict[str, sa.Row[Any]]:
     """Return the last first verdict by content: neither undone nor a lead's."""
-    found: dict[str, sa.Row[Any]] = {}
-    for batch in chunks([row.content_hash for row in reviews]):
-        query = (
-            sa.select(decision)
-            .where(
-                decision.c.content_hash.in_(batch),
-                ~sa.exists().where(decision_undo.c.decision_id == decision.c.id),
-                ~sa.exists().where(adjudication.c.decision_id == decision.c.id),
-            )
-            .order_by(decision.c.id)
+    query = (
+        sa.select(decision)
+        .where(
+            decision.c.content_hash.in_(listed("contents")),
+            ~sa.exists().where(decision_undo.c.decision_id == decision.c.id),
+            ~sa.exists().where(adjudication.c.decision_id == decision.c.id),
         )
-        found |= {row.content_hash: row for row in connection.execute(query)}
-    return found
+        .order_by(decision.c.id)
+    )
+    contents = [row.content_hash for row in reviews]
+    return {row.content_hash: row for row in rows_in(connection, query, "contents", contents)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -14,9 +14,10 @@ import sqlalchemy as sa
 from phiscan.errors import InputError
 from phiscan.language import gettext as _
 from phiscan.review.audit import log as audit
-from phiscan.review.records.reuse import is_about
+from phiscan.review.records.file_records import is_about
+from phiscan.review.worklist.model import LEAD, NOBODY, OPENING, SECOND
 from phiscan.store.database import lock_chain
-from phiscan.store.sql_batches import listed
+from phiscan.store.sql_batches import as_value, listed, rows_in
 from phiscan.store.tables import (
     adjudication,
     decision,
@@ -26,9 +27,6 @@ from phiscan.store.tables import (
     second_review,
     second_verdict,
 )
-
-NOBODY, FIRST, SECOND, LEAD, OPENING = "nobody", "first", "second", "lead", "opening"
-"""Which verdict an item awaits: the values of ``work_item.awaits``. Opening: it was judged by its name."""
 
 _DRAWN = (
     sa.select(second_review, examination.c.file_id.label("of_file"))
@@ -58,12 +56,12 @@ def drawn_for(connection: sa.Connection, examination_id: int) -> sa.Row[Any] | N
 
 def current_second_verdicts(connection: sa.Connection, review_ids: Sequence[int]) -> dict[int, sa.Row[Any]]:
     """Return the second verdict of each of these second reviews."""
-    return {row.second_review_id: row for row in connection.execute(_SECONDS, {"reviews": review_ids})}
+    return {row.second_review_id: row for row in rows_in(connection, _SECONDS, "reviews", review_ids)}
 
 
 def settlements(connection: sa.Connection, review_ids: Sequence[int]) -> dict[int, sa.Row[Any]]:
     """Return the adjudication of each of these second reviews."""
-    return {row.second_review_id: row for row in connection.execute(_SETTLED, {"reviews": review_ids})}
+    return {row.second_review_id: row for row in rows_in(connection, _SETTLED, "reviews", review_ids)}
 
 
 def awaited(
@@ -120,15 +118,13 @@ def policy(connection: sa.Connection) -> DeskPolicy:
     found = secret_policy(connection)
     if found is None:
         return DeskPolicy(DEFAULT_SECOND_REVIEW, DEFAULT_HIDE_LIMIT, "", None)
-    return DeskPolicy(found.second_review, found.hide_limit, found.set_by, found.set_at)
+    return replace(found, seed="")
 
 
 def secret_policy(connection: sa.Connection) -> DeskPolicy | None:
     """Return the current policy with its seed; None = none was set."""
     row = connection.execute(_LATEST).first()
-    if row is None:
-        return None
-    return DeskPolicy(row.second_review, row.hide_limit, row.set_by, row.set_at, row.seed)
+    return None if row is None else as_value(DeskPolicy, row)
 
 
 def set_policy(
@@ -140,24 +136,15 @@ def set_policy(
         InputError: a number out of range, or no user name.
     """
     if not (math.isfinite(second_review) and 0 <= second_review <= 1):
-        message = _("second_review: expected a share from 0 to 1, got {share}", share=second_review)
-        raise InputError(message)
+        raise InputError(_("second_review: expected a share from 0 to 1, got {share}", share=second_review))
     if not 0 <= hide_limit <= MAX_HIDE_LIMIT:
-        message = _("hide_limit: expected a number from 0, got {hide_limit}", hide_limit=hide_limit)
-        raise InputError(message)
+        raise InputError(_("hide_limit: expected a number from 0, got {hide_limit}", hide_limit=hide_limit))
     if not by.strip():
-        message = _("by: expected a name, got an empty text")
-        raise InputError(message)
+        raise InputError(_("by: expected a name, got an empty text"))
     lock_chain(connection)
     before = secret_policy(connection)
     if before is None or (before.second_review, before.hide_limit) != (second_review, hide_limit):
-        values = {
-            "second_review": second_review,
-            "hide_limit": hide_limit,
-            "seed": before.seed if before else secrets.token_hex(16),
-            "set_by": by,
-            "set_at": now,
-        }
         details = {"second_review": second_review, "hide_limit": hide_limit}
+        values = {**details, "seed": before.seed if before else secrets.token_hex(16)}
         audit.record(connection, "policy", values, details, by=by, now=now)
     return policy(connection)

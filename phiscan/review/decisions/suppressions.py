@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -14,14 +14,14 @@ from phiscan.errors import ConflictError, InputError
 from phiscan.language import gettext as _
 from phiscan.review.audit import log as audit
 from phiscan.review.decisions import second_verdicts as desk_policy
-from phiscan.review.decisions.second_verdicts import FIRST
 from phiscan.review.decisions.writing import checked_name, checked_text
-from phiscan.review.worklist import counts as work_tallies
-from phiscan.review.worklist.hidden_items import Hider, Place, hidden_until, hiders, is_named
+from phiscan.review.worklist import rows as work_rows
+from phiscan.review.worklist.model import FIRST
+from phiscan.review.worklist.rows import Hider, hidden_until, hiders, is_named
 from phiscan.store.column_types import iso
 from phiscan.store.database import lock_chain
 from phiscan.store.identity import is_shape
-from phiscan.store.sql_batches import chunks
+from phiscan.store.sql_batches import as_value, chunks
 from phiscan.store.tables import (
     file,
     finding,
@@ -98,7 +98,9 @@ def preview(
     moment = iso(now)
     forever = [Hider(one.kind.value, one.target, one.root_id, one.folder, "9999") for one in scopes]
     open_now = [row for row in matched if row.hidden_until <= moment]
-    ends = hidden_until(connection, _places(open_now), [*hiders(connection), *forever])
+    ends = hidden_until(
+        connection, {row.examination_id: row for row in open_now}, [*hiders(connection), *forever]
+    )
     hidden = [row for row in open_now if ends.get(row.examination_id, "") > moment]
     limit = desk_policy.policy(connection).hide_limit
     why = ""
@@ -142,15 +144,7 @@ def suppress(
     lock_chain(connection)
     together = preview(connection, scopes, now=now)
     numbers = [
-        _insert(
-            connection,
-            _checked(connection, scope),
-            needs_approval=together.needs_approval,
-            reason=reason,
-            until=until,
-            by=by,
-            now=now,
-        )
+        _insert(connection, _checked(connection, scope), together, reason, until, by=by, now=now)
         for scope in scopes
     ]
     made = {one.id: one for one in suppressions(connection, now=now)}
@@ -160,29 +154,18 @@ def suppress(
 def _insert(
     connection: sa.Connection,
     scope: SuppressionScope,
-    *,
-    needs_approval: bool,
+    together: SuppressionPreview,
     reason: str,
     until: datetime,
+    *,
     by: str,
     now: datetime,
 ) -> int:
     """Write one suppression and hide its items; its count excludes items of the previous ones."""
     n_hidden = preview(connection, [scope], now=now).n_hidden
-    values = {
-        "kind": scope.kind.value,
-        "target": scope.target,
-        "preview": scope.preview,
-        "root_id": scope.root_id,
-        "folder": scope.folder,
-        "n_hidden": n_hidden,
-        "needs_approval": needs_approval,
-        "reason": reason,
-        "until": until,
-        "made_by": by,
-        "made": now,
-    }
-    details = {"kind": scope.kind.value, "n_hidden": n_hidden, "needs_approval": needs_approval}
+    details = {"kind": scope.kind.value, "n_hidden": n_hidden}
+    details["needs_approval"] = together.needs_approval
+    values = {**asdict(scope), **details, "reason": reason, "until": until}
     number = audit.record(connection, "suppress", values, details, by=by, now=now)
     _update_hidden(connection, scope)
     return number
@@ -210,9 +193,10 @@ def approve(connection: sa.Connection, suppression_id: int, *, lead: str, now: d
     if one.made_by == lead:
         message = f"lead: expected somebody other than {lead}, who made it"
         raise InputError(message)
-    values = {"suppression_id": suppression_id, "approved_by": lead, "approved": now}
     details = {"suppression": suppression_id}
-    audit.record(connection, "approve_suppression", values, details, by=lead, now=now)
+    audit.record(
+        connection, "approve_suppression", {"suppression_id": suppression_id}, details, by=lead, now=now
+    )
     _update_hidden(connection, one.scope)
 
 
@@ -229,7 +213,7 @@ def lift(connection: sa.Connection, suppression_id: int, *, by: str, now: dateti
     if one.lifted_by:
         message = f"suppression {suppression_id}: it was lifted before, by {one.lifted_by}"
         raise ConflictError(message)
-    values = {"suppression_id": suppression_id, "reason": reason, "lifted_by": by, "lifted": now}
+    values = {"suppression_id": suppression_id, "reason": reason}
     audit.record(connection, "lift_suppression", values, {"suppression": suppression_id}, by=by, now=now)
     _update_hidden(connection, one.scope)
 
@@ -249,22 +233,11 @@ def suppressions(connection: sa.Connection, *, now: datetime) -> tuple[Suppressi
         .order_by(suppression.c.id.desc())
     )
     return tuple(
-        Suppression(
-            id=row.id,
-            scope=SuppressionScope(
-                kind=SuppressionKind(row.kind),
-                target=row.target,
-                preview=row.preview,
-                root_id=row.root_id,
-                folder=row.folder,
-            ),
+        as_value(
+            Suppression,
+            row,
+            scope=as_value(SuppressionScope, row, kind=SuppressionKind(row.kind)),
             root=row.root or "",
-            n_hidden=row.n_hidden,
-            reason=row.reason,
-            until=row.until,
-            made_by=row.made_by,
-            made=row.made,
-            needs_approval=row.needs_approval,
             approved_by=row.approved_by or "",
             lifted_by=row.lifted_by or "",
             status=_status(row, now),
@@ -285,8 +258,7 @@ def _suppression(connection: sa.Connection, suppression_id: int, now: datetime) 
     for one in suppressions(connection, now=now):
         if one.id == suppression_id:
             return one
-    message = _("suppression {number}: there is none of this number", number=suppression_id)
-    raise InputError(message)
+    raise InputError(_("suppression {number}: there is none of this number", number=suppression_id))
 
 
 def _checked(connection: sa.Connection, scope: SuppressionScope) -> SuppressionScope:
@@ -307,9 +279,7 @@ def _checked(connection: sa.Connection, scope: SuppressionScope) -> SuppressionS
         if known is None:
             message = f"root: there is no share of number {scope.root_id}"
             raise InputError(message)
-    return SuppressionScope(
-        kind=kind, target=target, preview=scope.preview, root_id=scope.root_id, folder=folder
-    )
+    return replace(scope, kind=kind, target=target, folder=folder)
 
 
 def _matching(connection: sa.Connection, scope: SuppressionScope) -> Sequence[sa.Row[Any]]:
@@ -322,13 +292,8 @@ def _matching(connection: sa.Connection, scope: SuppressionScope) -> Sequence[sa
     )
     query: sa.Select[Any] = (
         sa.select(
-            work_item.c.file_id,
-            work_item.c.examination_id,
-            work_item.c.root_id,
-            work_item.c.awaits,
-            work_item.c.blind,
-            work_item.c.hidden_until,
-            file.c.display.label("path"),
+            *(work_item.c.file_id, work_item.c.examination_id, work_item.c.root_id, work_item.c.awaits),
+            *(work_item.c.blind, work_item.c.hidden_until, file.c.display.label("path")),
         )
         .join(file, file.c.id == work_item.c.file_id)
         .where(has_finding)
@@ -343,14 +308,10 @@ def _matching(connection: sa.Connection, scope: SuppressionScope) -> Sequence[sa
     return [row for row in connection.execute(query) if place.covers(row.root_id, row.path)]
 
 
-def _places(rows: Sequence[sa.Row[Any]]) -> list[Place]:
-    return [Place(row.examination_id, row.root_id, row.path) for row in rows]
-
-
 def _update_hidden(connection: sa.Connection, scope: SuppressionScope) -> None:
     """Update until when each item in a scope is hidden."""
     rows = [row for row in _matching(connection, scope) if not row.blind]
-    ends = hidden_until(connection, _places(rows), hiders(connection))
+    ends = hidden_until(connection, {row.examination_id: row for row in rows}, hiders(connection))
     changed: dict[str, list[int]] = {}
     for row in rows:
         end = ends.get(row.examination_id, "")
@@ -359,6 +320,6 @@ def _update_hidden(connection: sa.Connection, scope: SuppressionScope) -> None:
     for end, file_ids in changed.items():
         for batch in chunks(file_ids):
             here = work_item.c.file_id.in_(batch)
-            before = work_tallies.rows_where(connection, here)
+            before = work_rows.counted_where(connection, here)
             connection.execute(work_item.update().where(here).values(hidden_until=end))
-            work_tallies.note(connection, before, [{**row, "hidden_until": end} for row in before])
+            work_rows.note(connection, before, [{**row, "hidden_until": end} for row in before])

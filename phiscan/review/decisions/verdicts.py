@@ -16,11 +16,10 @@ from phiscan.language import source
 from phiscan.model import Verdict
 from phiscan.review.audit import log as audit
 from phiscan.review.decisions import reveals, second_verdicts, writing
-from phiscan.review.decisions import writing as deciding
 from phiscan.review.decisions.writing import checked_name, checked_text
 from phiscan.review.records.file_records import standing_decision
 from phiscan.review.worklist import rows as work_rows
-from phiscan.review.worklist.model import MAX_NOTE_CHARS, Decided, GroupDecision, WorkState
+from phiscan.review.worklist.model import MAX_NOTE_CHARS, SECOND, Decided, GroupDecision, WorkState
 from phiscan.store import seals
 from phiscan.store.column_types import iso
 from phiscan.store.database import lock_chain
@@ -51,7 +50,7 @@ _REVEALED = sa.select(reveal.c.id).where(
 )
 _HIDDEN = sa.select(work_item.c.file_id).where(
     work_item.c.file_id == sa.bindparam("file"),
-    work_item.c.awaits == second_verdicts.SECOND,
+    work_item.c.awaits == SECOND,
     work_item.c.is_open.is_(False),
 )
 
@@ -98,37 +97,26 @@ def decide(
         InputError: unknown or never read file, no reviewer, a text too long, a token of another form.
     """
     verdict = Verdict(verdict)
-    reviewer = checked_name("reviewer", reviewer)
-    reason, note = (
-        checked_text("reason", reason, MAX_REASON_CHARS),
-        checked_text("note", note, MAX_NOTE_CHARS),
-    )
+    reviewer, reason = checked_name("reviewer", reviewer), checked_text("reason", reason, MAX_REASON_CHARS)
+    note = checked_text("note", note, MAX_NOTE_CHARS)
     lock_chain(connection)
     before = answered(connection, token, file_id, reviewer)
     if before is not None:
         return before
-    row = deciding.read_file(connection, file_id)
+    row = writing.read_file(connection, file_id)
     _require_seen(connection, row, seen)
     by_name = _require_opened(connection, row, reviewer, by_name=by_name)
-    review = second_verdicts.drawn_for(connection, row.id)
-    if review is not None and _is_second(connection, review, row, reviewer):
-        values = {
-            "second_review_id": review.id,
-            "file_id": file_id,
-            "verdict": verdict.value,
-            "reviewer": reviewer,
-            "reason": reason,
-            "note": writing.masked(connection, [row.id], note),
-            "by_name": by_name,
-            "decided": now,
-        }
+    review = _review_of(connection, row)
+    given: dict[str, Any] = {"reason": reason, "by_name": by_name}
+    if review is not None and review.awaits(reviewer):
+        values = {"second_review_id": review.id, "file_id": file_id, "verdict": verdict.value, **given}
+        values["note"] = writing.masked(connection, [row.id], note)
         details = {"file": file_id, "verdict": verdict.value, "content_hash": row.content_hash}
         number = audit.record(connection, "second_verdict", values, details, by=reviewer, now=now)
         work_rows.refresh_contents(connection, [(file_id, row.content_hash)])
         form = {"second_verdict_id": number}
     else:
-        _require_shown(connection, row, reviewer)
-        _require_no_dispute(connection, review, row, reviewer)
+        _require_first(connection, review, row, reviewer)
         if row.verdict is not None and row.reviewer != reviewer and not override:
             message = _(
                 "{path}: decided as {verdict} by {reviewer} meanwhile; look at it again, then decide "
@@ -138,14 +126,8 @@ def decide(
                 reviewer=row.reviewer,
             )
             raise ConflictError(message)
-        (made,) = deciding.decide(
-            connection,
-            [(file_id, verdict)],
-            reviewer=reviewer,
-            reason=reason,
-            note=note,
-            by_name=by_name,
-            now=now,
+        (made,) = writing.decide(
+            connection, [(file_id, verdict)], reviewer=reviewer, note=note, now=now, **given
         )
         form = {"decision_id": made.id}
     if token:
@@ -178,32 +160,21 @@ def decide_all(
     """
     lock_chain(connection)
     reviewer = checked_text("reviewer", reviewer)
+    given: dict[str, Any] = {"reviewer": reviewer, "reason": reason, "note": note, "now": now}
     firsts: dict[bool, list[tuple[int, Verdict]]] = {}
     for file_id, verdict in verdicts:
-        row = deciding.read_file(connection, file_id)
+        row = writing.read_file(connection, file_id)
         if opened and _is_blind(connection, row):
             reveals.reveal(connection, file_id, purpose=source(reveals.OUTSIDE), by=reviewer, now=now)
-        review = second_verdicts.drawn_for(connection, row.id)
-        if review is None or not _is_second(connection, review, row, reviewer):
-            _require_shown(connection, row, reviewer)
-            _require_no_dispute(connection, review, row, reviewer)
-            is_named = _require_opened(connection, row, reviewer, by_name=by_name)
-            firsts.setdefault(is_named, []).append((file_id, verdict))
+        review = _review_of(connection, row)
+        if review is not None and review.awaits(reviewer):
+            decide(connection, file_id, verdict, by_name=by_name, **given)
             continue
-        decide(
-            connection,
-            file_id,
-            verdict,
-            reviewer=reviewer,
-            now=now,
-            reason=reason,
-            note=note,
-            by_name=by_name,
-        )
+        _require_first(connection, review, row, reviewer)
+        is_named = _require_opened(connection, row, reviewer, by_name=by_name)
+        firsts.setdefault(is_named, []).append((file_id, verdict))
     for is_named, chosen in firsts.items():
-        deciding.decide(
-            connection, chosen, reviewer=reviewer, reason=reason, note=note, by_name=is_named, now=now
-        )
+        writing.decide(connection, chosen, by_name=is_named, **given)
     return len(verdicts)
 
 
@@ -216,21 +187,19 @@ def undo(connection: sa.Connection, file_id: int, *, by: str, now: datetime, lea
         ConflictError: there is no such verdict, or a lead has settled it.
     """
     lock_chain(connection)
-    row = deciding.read_file(connection, file_id)
-    review = second_verdicts.drawn_for(connection, row.id)
-    second = None
-    if review is not None and not second_verdicts.settlements(connection, [review.id]):
-        second = second_verdicts.current_second_verdicts(connection, [review.id]).get(review.id)
+    row = writing.read_file(connection, file_id)
+    review = _review_of(connection, row)
+    second = None if review is None or review.is_settled else review.second
     undone: dict[str, int]
     if second is not None and second.reviewer == by != row.reviewer:
         undone = {"second_verdict_id": second.id}
     elif row.verdict is not None and (row.reviewer == by or lead):
         undone = {"decision_id": int(connection.execute(_CURRENT, {"result": row.id}).scalar_one())}
     else:
-        message = _("{path}: nothing to undo: no verdict by {by} is current", path=row.path, by=by)
-        raise ConflictError(message)
-    values = {"file_id": file_id, **undone, "undone_by": by, "undone": now}
-    audit.record(connection, "undo", values, {"file": file_id, **undone}, by=by, now=now)
+        raise ConflictError(_("{path}: nothing to undo: no verdict by {by} is current", path=row.path, by=by))
+    audit.record(
+        connection, "undo", {"file_id": file_id, **undone}, {"file": file_id, **undone}, by=by, now=now
+    )
     work_rows.refresh_contents(connection, [(file_id, row.content_hash)])
 
 
@@ -243,14 +212,9 @@ def skip_item(
         InputError: no such file, or no reviewer.
     """
     reviewer = checked_name("reviewer", reviewer)
-    row = deciding.read_file(connection, file_id)
-    values = {
-        "file_id": file_id,
-        "content_hash": row.content_hash,
-        "reviewer": reviewer,
-        "until": until or now + SKIP_FOR,
-    }
-    seals.insert(connection, skip, [values])
+    row = writing.read_file(connection, file_id)
+    values = {"file_id": file_id, "content_hash": row.content_hash, "reviewer": reviewer}
+    seals.insert(connection, skip, [{**values, "until": until or now + SKIP_FOR}])
 
 
 def _require_seen(connection: sa.Connection, row: sa.Row[Any], seen: int | None) -> None:
@@ -290,22 +254,45 @@ def _require_opened(connection: sa.Connection, row: sa.Row[Any], reviewer: str, 
     return False
 
 
-def _is_second(connection: sa.Connection, review: sa.Row[Any], row: sa.Row[Any], reviewer: str) -> bool:
-    """Return whether a verdict by this user is the blind second one."""
-    if row.verdict is None or row.reviewer == reviewer:
-        return False
-    if second_verdicts.settlements(connection, [review.id]):
-        return False
-    given = second_verdicts.current_second_verdicts(connection, [review.id]).get(review.id)
-    # Not a second verdict: the first reviewer gave it before the first verdict was undone.
-    return given is None or given.reviewer in {reviewer, row.reviewer}
+@dataclass(frozen=True, slots=True)
+class _Review:
+    """The second review that the content of a file was drawn for."""
+
+    id: int
+    first: sa.Row[Any]  # the file, with the verdict that stands for its content
+    second: sa.Row[Any] | None
+    is_settled: bool
+
+    def awaits(self, reviewer: str) -> bool:
+        """Return whether a verdict by this user is the blind second one."""
+        if self.first.verdict is None or self.first.reviewer == reviewer or self.is_settled:
+            return False
+        # Not a second verdict: the first reviewer gave it before the first verdict was undone.
+        return self.second is None or self.second.reviewer in {reviewer, self.first.reviewer}
+
+    def is_disputed(self, reviewer: str) -> bool:
+        """Return whether two users other than this one disagree, and no lead has settled it."""
+        if self.first.verdict is None or self.first.reviewer == reviewer or self.second is None:
+            return False
+        return bool(self.second.verdict != self.first.verdict and not self.is_settled)
 
 
-def _require_shown(connection: sa.Connection, row: sa.Row[Any], reviewer: str) -> None:
-    """Refuse a verdict on an item that is judged, and hidden until its near-duplicates are judged.
+def _review_of(connection: sa.Connection, row: sa.Row[Any]) -> _Review | None:
+    drawn = second_verdicts.drawn_for(connection, row.id)
+    if drawn is None:
+        return None
+    second = second_verdicts.current_second_verdicts(connection, [drawn.id]).get(drawn.id)
+    return _Review(drawn.id, row, second, bool(second_verdicts.settlements(connection, [drawn.id])))
+
+
+def _require_first(
+    connection: sa.Connection, review: _Review | None, row: sa.Row[Any], reviewer: str
+) -> None:
+    """Refuse a verdict on an item that is hidden, or disputed by others.
 
     Raises:
-        ConflictError: it is hidden, and the reviewer gave neither verdict.
+        ConflictError: it is judged, and hidden until its near-duplicates are; the reviewer gave neither.
+        InputError: two others disagree: it must be settled by a lead.
     """
     if row.reviewer != reviewer and connection.execute(_HIDDEN, {"file": row.file_id}).first() is not None:
         message = _(
@@ -313,21 +300,7 @@ def _require_shown(connection: sa.Connection, row: sa.Row[Any], reviewer: str) -
             path=row.path,
         )
         raise ConflictError(message)
-
-
-def _require_no_dispute(
-    connection: sa.Connection, review: sa.Row[Any] | None, row: sa.Row[Any], reviewer: str
-) -> None:
-    """Refuse a third user's verdict on an open disagreement.
-
-    Raises:
-        InputError: it must be settled by a lead.
-    """
-    if review is None or row.verdict is None or row.reviewer == reviewer:
-        return
-    given = second_verdicts.current_second_verdicts(connection, [review.id]).get(review.id)
-    settled = second_verdicts.settlements(connection, [review.id])
-    if given is not None and given.verdict != row.verdict and not settled:
+    if review is not None and review.is_disputed(reviewer):
         message = _("{path}: two people disagree about it; a lead who is neither settles it", path=row.path)
         raise InputError(message)
 
@@ -345,23 +318,15 @@ def answered(connection: sa.Connection, token: str, file_id: int, reviewer: str)
     if not token:
         return None
     if len(token) > MAX_TOKEN_CHARS:
-        message = _(
-            "token: expected at most {max_token_chars} characters, got {token}",
-            max_token_chars=MAX_TOKEN_CHARS,
-            token=len(token),
-        )
-        raise InputError(message)
+        got = {"max_token_chars": MAX_TOKEN_CHARS, "token": len(token)}
+        raise InputError(_("token: expected at most {max_token_chars} characters, got {token}", **got))
     form = connection.execute(_FORM, {"digest": _digest(token)}).first()
     if form is None:
         return None
     if (form.file_id, form.reviewer) != (file_id, reviewer):
-        message = _("token: this form was sent before, for another file or by somebody else")
-        raise InputError(message)
-    table, number = (
-        (decision, form.decision_id)
-        if form.decision_id is not None
-        else (second_verdict, form.second_verdict_id)
-    )
+        raise InputError(_("token: this form was sent before, for another file or by somebody else"))
+    is_first = form.decision_id is not None
+    table, number = (decision, form.decision_id) if is_first else (second_verdict, form.second_verdict_id)
     made = connection.execute(sa.select(table).where(table.c.id == number)).one()
     return Decided(file_id, Verdict(made.verdict), made.reviewer, made.decided, repeated=True)
 
@@ -422,8 +387,7 @@ def decide_chosen(
         raise InputError(message)
     rows = _not_blind(connection, work_item.c.file_id.in_(file_ids))
     if not rows:
-        message = _("files: none of them is in the list, or each is reviewed blind, by itself")
-        raise InputError(message)
+        raise InputError(_("files: none of them is in the list, or each is reviewed blind, by itself"))
     return _decide_rows(connection, rows, verdict, (), **given)
 
 
@@ -470,7 +434,7 @@ def _why_left_out(row: sa.Row[Any], exceptions: Collection[int], reviewer: str, 
         return "excepted"
     if row.hidden_until > moment:
         return "suppressed"
-    awaits_them = row.awaits == second_verdicts.SECOND and row.is_open and row.reviewer != reviewer
+    awaits_them = row.awaits == SECOND and row.is_open and row.reviewer != reviewer
     if row.state != WorkState.UNDECIDED.value and not awaits_them:
         return "decided before"
     return ""
@@ -493,31 +457,23 @@ _VERDICT_TABLES = (
 )
 
 
+def _last_given(table: sa.Table, undone: sa.Column[Any], condition: sa.ColumnElement[bool]) -> sa.Select[Any]:
+    """Select the verdicts of a table that a user gave at the moment of the last one that is not undone."""
+    by = table.c.reviewer == sa.bindparam("by")
+    stands = (by, condition, ~sa.exists().where(undone == table.c.id))
+    last = sa.select(table.c.decided).where(*stands).order_by(table.c.id.desc()).limit(1)
+    query = sa.select(table.c.file_id, table.c.verdict, table.c.decided).where(*stands)
+    return query.where(table.c.decided == last.correlate(None).scalar_subquery()).order_by(table.c.id)
+
+
+_LAST_GIVEN = [_last_given(*one) for one in _VERDICT_TABLES]
+
+
 def last_action(connection: sa.Connection, by: str) -> Act | None:
     """Return the last action of a user that is not undone; None = there is none."""
-    latest: list[datetime] = []
-    for table, undone, condition in _VERDICT_TABLES:
-        query = (
-            sa.select(table.c.decided)
-            .where(table.c.reviewer == by, condition, ~sa.exists().where(undone == table.c.id))
-            .order_by(table.c.id.desc())
-            .limit(1)
-        )
-        latest += connection.execute(query).scalars()
-    if not latest:
-        return None
-    at = max(latest)
-    rows = [
-        row
-        for table, undone, condition in _VERDICT_TABLES
-        for row in connection.execute(
-            sa.select(table.c.file_id, table.c.verdict)
-            .where(table.c.reviewer == by, table.c.decided == at, condition)
-            .where(~sa.exists().where(undone == table.c.id))
-            .order_by(table.c.id)
-        )
-    ]
-    return _act(connection, rows, at)
+    rows = [row for query in _LAST_GIVEN for row in connection.execute(query, {"by": by})]
+    at = max((row.decided for row in rows), default=None)
+    return None if at is None else _act(connection, [row for row in rows if row.decided == at], at)
 
 
 def last_undone(connection: sa.Connection, by: str) -> Act | None:
@@ -539,8 +495,7 @@ def undo_last(connection: sa.Connection, *, by: str, now: datetime) -> Act:
     """
     act = last_action(connection, by)
     if act is None:
-        message = _("nothing to undo: {by} has given no verdict", by=by)
-        raise ConflictError(message)
+        raise ConflictError(_("nothing to undo: {by} has given no verdict", by=by))
     undone = []
     for file_id in act.file_ids:
         try:
@@ -564,8 +519,7 @@ def redo_last(connection: sa.Connection, *, by: str, now: datetime) -> Act:
     """
     act = last_undone(connection, by)
     if act is None:
-        message = _("nothing to redo: {by} has undone no verdict since the last one", by=by)
-        raise ConflictError(message)
+        raise ConflictError(_("nothing to redo: {by} has undone no verdict since the last one", by=by))
     for row in _undone_rows(connection, by, act.at):
         decide(
             connection,

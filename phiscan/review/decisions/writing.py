@@ -18,9 +18,8 @@ from phiscan.review.audit import log as audit
 from phiscan.review.decisions import second_verdicts as desk_policy
 from phiscan.review.decisions.second_verdicts import drawn_for
 from phiscan.review.records.file_records import last_seen
-from phiscan.review.records.items import Decision
-from phiscan.review.worklist import row_sources
 from phiscan.review.worklist import rows as work_rows
+from phiscan.review.worklist.model import Decision
 from phiscan.store.column_types import storable
 from phiscan.store.database import inserted_id
 from phiscan.store.identity import N_WORD_BYTES, WORD, key_of, keyed_hashes, words_of_name
@@ -109,13 +108,8 @@ def draw(connection: sa.Connection, made: Sequence[Decision], *, now: datetime) 
             connection, policy.seed, one, policy.second_review, together
         ):
             continue
-        values = {
-            "decision_id": one.id,
-            "file_id": one.file_id,
-            "content_hash": one.content_hash,
-            "share": policy.second_review,
-            "drawn": now,
-        }
+        values = {"decision_id": one.id, "file_id": one.file_id, "content_hash": one.content_hash}
+        values |= {"share": policy.second_review, "drawn": now}
         number = inserted_id(connection, second_review, values)
         entries.append(audit.Entry("second_review", number, {"file": one.file_id}))
     if entries:
@@ -129,13 +123,13 @@ def _is_drawn(
 
     ``together``: the files decided in this transaction, whose verdicts nobody has seen yet.
     """
-    group = row_sources.groups(connection, {made.file_id: made.content_hash}).get(made.file_id)
-    if group is not None and row_sources.is_open(connection, group):
+    group = work_rows.groups_of(connection, {made.file_id: made.content_hash}).get(made.file_id)
+    if group is not None and work_rows.is_open(connection, group):
         return True
-    text = f"second\0{seed}\0{row_sources.draw_key(connection, group, made.content_hash)}"
+    text = f"second\0{seed}\0{work_rows.draw_key(connection, group, made.content_hash)}"
     if int.from_bytes(sha256(text.encode()).digest()[:6]) / 2**48 >= share:
         return False
-    return group is None or not row_sources.is_decided(connection, group, but=together)
+    return group is None or not work_rows.is_decided(connection, group, but=together)
 
 
 MAX_TEXT_CHARS = 10_000
@@ -149,14 +143,14 @@ def read_file(connection: sa.Connection, file_id: int) -> sa.Row[Any]:
     """
     row = last_seen(connection, file_id)
     if not row.content_hash:
-        message = gettext(
-            "{path}: its content was never read ({outcome}: {reason})",
-            path=row.path,
-            outcome=row.outcome,
-            reason=row.reason,
-        )
-        raise InputError(message)
+        values = {"path": row.path, "outcome": row.outcome, "reason": row.reason}
+        raise InputError(gettext("{path}: its content was never read ({outcome}: {reason})", **values))
     return row
+
+
+def about(row: sa.Row[Any]) -> dict[str, Any]:
+    """Return the columns of a row about a file's last examination, ``row``, and its content."""
+    return {"file_id": row.file_id, "examination_id": row.id, "content_hash": row.content_hash}
 
 
 def decide(
@@ -181,18 +175,9 @@ def decide(
     made, entries = [], []
     for file_id, verdict in verdicts:
         row = read_file(connection, file_id)
-        values = {
-            "file_id": file_id,
-            "examination_id": row.id,
-            "content_hash": row.content_hash,
-            "verdict": Verdict(verdict).value,
-            "reviewer": reviewer,
-            "reason": reason,
-            "note": (kept := masked(connection, [row.id], note)),
-            "by_name": by_name,
-            "decided": now,
-        }
-        number = inserted_id(connection, decision, values)
+        values = {**about(row), "verdict": Verdict(verdict).value, "reason": reason, "by_name": by_name}
+        values |= {"note": (kept := masked(connection, [row.id], note))}
+        number = inserted_id(connection, decision, {**values, "reviewer": reviewer, "decided": now})
         made.append(Decision(number, file_id, verdict, reviewer, reason, kept, now, row.content_hash, row.id))
         details = {"file": file_id, "verdict": values["verdict"], "content_hash": row.content_hash}
         details |= {"by_name": True} if by_name else {}
@@ -257,13 +242,8 @@ def checked_text(field: str, value: str, limit: int = MAX_TEXT_CHARS) -> str:
     """
     value = value.replace("\r\n", "\n").replace("\r", "\n").strip()
     if len(value) > limit:
-        message = gettext(
-            "{field}: expected at most {limit} characters, got {value}",
-            field=field,
-            limit=limit,
-            value=len(value),
-        )
-        raise InputError(message)
+        got = {"field": field, "limit": limit, "value": len(value)}
+        raise InputError(gettext("{field}: expected at most {limit} characters, got {value}", **got))
     return storable(value)
 
 
@@ -275,6 +255,5 @@ def checked_name(field: str, value: str) -> str:
     """
     name = checked_text(field, value)
     if not name:
-        message = gettext("{field}: expected a name, got an empty text", field=field)
-        raise InputError(message)
+        raise InputError(gettext("{field}: expected a name, got an empty text", field=field))
     return name

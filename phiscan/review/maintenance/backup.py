@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
-from hashlib import sha256
 from pathlib import Path
 from typing import IO, Any
 
@@ -26,7 +25,6 @@ from phiscan import __version__
 from phiscan.errors import InputError, StoreError
 from phiscan.review.audit import log as audit
 from phiscan.review.maintenance import key_rotation
-from phiscan.review.records.items import AuditCheck
 from phiscan.review.worklist.rows import rebuild
 from phiscan.store import portable_rows as portable
 from phiscan.store import postgresql
@@ -94,11 +92,7 @@ def check(path: Path) -> Manifest:
     with _archive(path) as archive:
         manifest = _manifest(path, archive)
         for name, expected in manifest.tables.items():
-            digest, n_rows = sha256(), 0
-            for line in _lines(archive, name):
-                digest.update(line + b"\n")
-                n_rows += 1
-            if (n_rows, digest.hexdigest()) != (expected.n_rows, expected.digest):
+            if portable.sum_of(_lines(archive, name)) != (expected.n_rows, expected.digest):
                 message = f"{path}: table {name} is not what the manifest says: damaged or changed"
                 raise InputError(message)
     return manifest
@@ -153,23 +147,16 @@ def _write(connection: sa.Connection, stream: IO[bytes], *, now: datetime) -> Ma
     last_ids, sums = portable.last_ids(connection, tables), {}
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL) as archive:
         for table in tables:
-            digest, n_rows = sha256(), 0
             with archive.open(f"tables/{table.name}.jsonl", "w", force_zip64=True) as member:
-                for line in portable.lines_of(connection, table):
-                    member.write(line + b"\n")
-                    digest.update(line + b"\n")
-                    n_rows += 1
-            sums[table.name] = TableSum(n_rows, digest.hexdigest(), last_ids.get(table.name, 0))
-        last = connection.execute(
-            sa.select(audit_log.c.hash).order_by(audit_log.c.id.desc()).limit(1)
-        ).scalar()
+                n_rows, digest = portable.sum_of(portable.lines_of(connection, table), member)
+            sums[table.name] = TableSum(n_rows, digest, last_ids.get(table.name, 0))
         manifest = Manifest(
             made=iso(now),
             phiscan=__version__,
             schema=SCHEMA_VERSION,
             tables=sums,
             audit_entries=sums[audit_log.name].n_rows,
-            audit_head=last or audit.BEFORE_FIRST,
+            audit_head=audit.last_hash(connection),
             key_id=key_rotation.key_in_use(connection),
         )
         archive.writestr(_MANIFEST, json.dumps(manifest.to_json(), indent=1))
@@ -232,13 +219,10 @@ def _manifest(path: Path, archive: zipfile.ZipFile) -> Manifest:
         for name, entry in raw["tables"].items()
     }
     return Manifest(
-        made=str(raw["made"]),
-        phiscan=str(raw["phiscan"]),
-        schema=str(raw["schema"]),
+        **{name: str(raw[name]) for name in ("made", "phiscan", "schema", "key_id")},
         tables=tables,
         audit_entries=int(raw["audit"]["entries"]),
         audit_head=str(raw["audit"]["head"]),
-        key_id=str(raw["key_id"]),
     )
 
 
@@ -319,7 +303,11 @@ def fill(
         _compare(target, passed, passed if expected is None else expected)
         if schema != SCHEMA_VERSION:
             _migrate(connection, "head")
-        _prove(target, audit.verify(connection))
+        found = audit.verify(connection)
+        if not found.ok:
+            where = f"entry {found.first_bad}: {found.problem}"
+            message = f"{target.name}: the audit log of the copy is not whole: {where}"
+            raise StoreError(message)
         return passed
 
     return target.write(write, durable=True, lock="exclusive")
@@ -339,15 +327,13 @@ def refuse_unless_empty(target: Database) -> None:
 
 
 def _make_tables(target: Database, connection: sa.Connection, schema: str) -> None:
-    there = sa.inspect(connection).has_table(portable.VERSION_TABLE)
-    if there:
+    if sa.inspect(connection).has_table(portable.VERSION_TABLE):
+        filled = portable.table_with_rows(connection)  # another process was faster
+        expected = f"an empty database: {filled} has rows" if filled else ""
         if schema != SCHEMA_VERSION:
-            message = (
-                f"{target.name}: expected a database without tables: the copy has the older schema {schema}"
-            )
-            raise StoreError(message)
-        if filled := portable.table_with_rows(connection):  # another process was faster
-            message = f"{target.name}: expected an empty database: {filled} has rows"
+            expected = f"a database without tables: the copy has the older schema {schema}"
+        if expected:
+            message = f"{target.name}: expected {expected}"
             raise StoreError(message)
         return
     if connection.dialect.name == "postgresql" and (why := postgresql.refusal(connection)):
@@ -369,11 +355,3 @@ def _compare(target: Database, found: Mapping[str, TableSum], expected: Mapping[
         if found.get(name) != expected.get(name):
             message = f"{target.name}: table {name} is not equal to what was copied; nothing was kept"
             raise StoreError(message)
-
-
-def _prove(target: Database, check: AuditCheck) -> None:
-    if not check.ok:
-        message = (
-            f"{target.name}: the audit log of the copy is not whole: entry {check.first_bad}: {check.problem}"
-        )
-        raise StoreError(message)

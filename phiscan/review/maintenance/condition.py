@@ -10,14 +10,14 @@ from typing import Any
 import sqlalchemy as sa
 
 from phiscan.errors import ConfigError, StoreError
+from phiscan.review import integrity, retention
 from phiscan.review.audit import log as audit
-from phiscan.review.integrity import verification
 from phiscan.review.maintenance import key_rotation
-from phiscan.review.retention import deletion_plan
 from phiscan.store import portable_rows as portable
 from phiscan.store.database import Database, connect, is_sqlite, open_database, schema_of
 from phiscan.store.identity import load_key
-from phiscan.store.tables import SCHEMA_VERSION, audit_log, purge
+from phiscan.store.sql_batches import count
+from phiscan.store.tables import SCHEMA_VERSION, purge
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +46,13 @@ def status(url: str) -> dict[str, Any]:
         with database.read() as connection:
             found["server"] = ".".join(map(str, connection.dialect.server_version_info or ()))
             found["bytes"] = _size(connection)
-            found["tables"] = {
-                table.name: _count(connection, table) for table in portable.tables_of(connection)
-            }
+            found["tables"] = {one.name: count(connection, one) for one in portable.tables_of(connection)}
             if version == SCHEMA_VERSION:
-                last = sa.select(audit_log.c.hash).order_by(audit_log.c.id.desc()).limit(1)
                 found["audit_entries"] = found["tables"]["audit_log"]
-                found["audit_head"] = connection.execute(last).scalar() or audit.BEFORE_FIRST
+                found["audit_head"] = audit.last_hash(connection)
                 found["key_id"] = key_rotation.key_in_use(connection) or None
-                found["holds"] = len(deletion_plan.holds(connection))
-                found["purges"] = _count(connection, purge)
+                found["holds"] = len(retention.holds(connection))
+                found["purges"] = count(connection, purge)
     finally:
         database.close()
     return found
@@ -125,11 +122,11 @@ def _foreign_keys(connection: sa.Connection) -> str:
 
 
 def _schema(connection: sa.Connection) -> str:
-    return "; ".join(f"{name}: {what}" for name, what in verification.problems(connection))
+    return "; ".join(f"{name}: {what}" for name, what in integrity.problems(connection))
 
 
 def _log(connection: sa.Connection) -> str:
-    check = verification.verify(connection)
+    check = integrity.verify(connection)
     if check.ok:
         return ""
     return f"entry {check.first_bad}: {check.problem}" if check.first_bad else check.problem
@@ -151,7 +148,3 @@ def _size(connection: sa.Connection) -> int:
         pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
         return int(pages) * int(connection.exec_driver_sql("PRAGMA page_size").scalar_one())
     return int(connection.exec_driver_sql("SELECT pg_database_size(current_database())").scalar_one())
-
-
-def _count(connection: sa.Connection, table: sa.Table) -> int:
-    return int(connection.execute(sa.select(sa.func.count()).select_from(table)).scalar_one())

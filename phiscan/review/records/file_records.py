@@ -6,21 +6,45 @@ whose value is no plain number or text has its conversions in ``CODECS``.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import cache, lru_cache
 from typing import Any
 
 import sqlalchemy as sa
 
+from phiscan.bounded_cache import BoundedCache
 from phiscan.errors import InputError
 from phiscan.language import gettext as _
-from phiscan.model import FileResult, Outcome, PiiBit, PiiVector, Referral, Search, SourceFile, Verdict
-from phiscan.review.decisions.second_verdicts import SECOND
-from phiscan.review.records.items import Decision, Detectors
-from phiscan.review.records.reuse import is_about, same_people
-from phiscan.review.worklist.model import FileRecord, exposure_of, risk_of
+from phiscan.model import (
+    OWN_NAMES,
+    EntityType,
+    FailReason,
+    FileResult,
+    Outcome,
+    PiiBit,
+    PiiVector,
+    Reason,
+    Referral,
+    Search,
+    SourceFile,
+    Span,
+    StoredFinding,
+    StoredTerm,
+    UnreadPart,
+    Verdict,
+)
+from phiscan.review.worklist.model import (
+    NOT_BY_THEMSELVES,
+    SECOND,
+    Decision,
+    Detectors,
+    FileRecord,
+    exposure_of,
+    risk_of,
+)
+from phiscan.store.sql_batches import as_value, count
 from phiscan.store.tables import (
     access,
     assignment,
@@ -28,8 +52,11 @@ from phiscan.store.tables import (
     decision_undo,
     examination,
     file,
+    finding,
+    health_term,
     root,
     sighting,
+    unread_part,
     work_item,
 )
 
@@ -105,6 +132,55 @@ def _sightings(*, conceal: bool = False) -> sa.Select[Any]:
     )
 
 
+IN_OWN_NAME = (finding.c.examination_id == examination.c.id, finding.c.locator.in_(OWN_NAMES))
+
+
+def same_people() -> sa.ColumnElement[str]:
+    """Return an expression over examinations: equal for two files that put the same people at risk.
+
+    Copies of one content do, unless their own names contain data of different people.
+    """
+    named = (
+        sa.select(sa.func.min(finding.c.identity))
+        .where(*IN_OWN_NAME, finding.c.entity_type == EntityType.PERSON.value)
+        .correlate(examination)
+        .scalar_subquery()
+    )
+    return examination.c.content_hash + sa.func.coalesce(named, "")
+
+
+def is_about(made: sa.FromClause, examined: sa.FromClause) -> sa.ColumnElement[bool]:
+    """Return the condition that a decision is about a result: the same bytes, of this or any other file.
+
+    Of an identical file, a verdict other than PHI is not about one whose own name says more than was found
+    in the other: a person or a condition. A verdict by the name, unopened, is about its own file alone.
+    """
+    adds = [
+        _is_added(made, examined, finding, finding.c.identity),
+        _is_added(made, examined, health_term, health_term.c.concept),
+    ]
+    is_phi = made.c.verdict == Verdict.PHI.value
+    return sa.and_(
+        made.c.content_hash == examined.c.content_hash,
+        made.c.content_hash != "",
+        (made.c.file_id == examined.c.file_id) | (~made.c.by_name & (is_phi | ~sa.or_(*adds))),
+    )
+
+
+def _is_added(
+    made: sa.FromClause, examined: sa.FromClause, table: sa.Table, value: sa.Column[str]
+) -> sa.ColumnElement[bool]:
+    """Return the condition that a file's own name has a value that was not in the result decided upon."""
+    named, known = table.alias(), table.alias()
+    is_known = sa.exists().where(
+        known.c.examination_id == made.c.examination_id, known.c[value.name] == named.c[value.name]
+    )
+    says = [named.c.examination_id == examined.c.id, named.c.locator.in_(OWN_NAMES)]
+    if table is finding:
+        says.append(named.c.entity_type.not_in([kind.value for kind in NOT_BY_THEMSELVES]))
+    return sa.exists().where(*says, ~is_known.correlate_except(known)).correlate_except(named)
+
+
 def standing_decision(examined: sa.FromClause) -> sa.ScalarSelect[Any]:
     """Return the number of the decision that stands for a result: the last one that applies to it."""
     made = decision.alias()
@@ -157,8 +233,7 @@ def last_seen(connection: sa.Connection, file_id: int) -> sa.Row[Any]:
     """
     row = connection.execute(_last_seen(), {"seen_file_id": file_id}).first()
     if row is None:
-        message = _("file {file_id}: there is no such file in the database", file_id=file_id)
-        raise InputError(message)
+        raise InputError(_("file {file_id}: there is no such file in the database", file_id=file_id))
     return row
 
 
@@ -171,8 +246,7 @@ def _last_seen() -> sa.Select[Any]:
 
 def decision_of(row: sa.Row[Any], **changed: Any) -> Decision:
     """Convert a row of ``decision``."""
-    values = {field.name: getattr(row, field.name) for field in fields(Decision)}
-    return Decision(**{**values, "verdict": Verdict(row.verdict), **changed})
+    return as_value(Decision, row, **{"verdict": Verdict(row.verdict), **changed})
 
 
 @lru_cache(maxsize=4096)
@@ -252,19 +326,23 @@ def result_row(result: FileResult) -> dict[str, Any]:
     }
 
 
+def source_of(row: sa.Row[Any]) -> SourceFile:
+    """Return the place and the metadata of a file at the examination of a row with ``COLUMNS``."""
+    return SourceFile(
+        root=row.root_bytes,
+        path=row.path_bytes,
+        owner=row.owner or "",
+        readers=tuple(row.readers or ()),
+        **{name: getattr(row, name) for name in _SOURCE},
+    )
+
+
 def record_of(row: sa.Row[Any], **state: Any) -> FileRecord:
     """Convert a row with ``COLUMNS``; ``state``: the fields that are no columns of a result."""
     stored = dict(zip(row._fields, row, strict=True))
-    source = SourceFile(
-        root=stored["root_bytes"],
-        path=stored["path_bytes"],
-        owner=stored["owner"] or "",
-        readers=tuple(stored["readers"] or ()),
-        **{name: stored[name] for name in _SOURCE},
-    )
     values = {name: stored[name] for name in _PLAIN}
     values |= {name: decode(stored[name]) for name, decode in _DECODED}
-    return FileRecord(**{**values, "source": source, "examination_id": stored["id"], **state})
+    return FileRecord(**{**values, "source": source_of(row), "examination_id": stored["id"], **state})
 
 
 def sighted_record(row: sa.Row[Any], **state: Any) -> FileRecord:
@@ -282,3 +360,91 @@ def sighted_record(row: sa.Row[Any], **state: Any) -> FileRecord:
         assignee=row.assignee or "",
         **state,
     )
+
+
+FindingReader = Callable[[sa.Connection, int, str], tuple[StoredFinding, ...]]
+"""Returns the findings of an examination by its number and the digest of its content."""
+
+
+def with_evidence(
+    connection: sa.Connection, record: FileRecord, *, read: FindingReader | None = None
+) -> FileRecord:
+    """Return a record with its findings, terms and unread parts; see ``FindingReader`` for ``read``."""
+    number = record.examination_id
+    return replace(
+        record,
+        findings=read(connection, number, record.content_hash)
+        if read
+        else stored_findings(connection, number),
+        terms=_terms(connection, number),
+        unread=tuple(unread_parts(connection, [number])[number]),
+    )
+
+
+def stored_findings(connection: sa.Connection, examination_id: int) -> tuple[StoredFinding, ...]:
+    """Return the findings of an examination in stored order."""
+    return tuple(
+        as_value(
+            StoredFinding,
+            row,
+            span=Span(row.span_start, row.span_end),
+            entity_type=EntityType(row.entity_type),
+            reasons=tuple(Reason(kind, detail, score) for kind, detail, score in row.reasons),
+        )
+        for row in _of_examination(connection, finding, [examination_id])
+    )
+
+
+def _terms(connection: sa.Connection, examination_id: int) -> tuple[StoredTerm, ...]:
+    return tuple(
+        StoredTerm(row.concept, row.n_hits, Span(row.first_start, row.first_end), row.locator)
+        for row in _of_examination(connection, health_term, [examination_id])
+    )
+
+
+def unread_parts(connection: sa.Connection, examination_ids: list[int]) -> dict[int, list[UnreadPart]]:
+    """Return the parts of examinations that could not be read, by examination."""
+    parts: dict[int, list[UnreadPart]] = defaultdict(list)
+    for row in _of_examination(connection, unread_part, examination_ids):
+        parts[row.examination_id].append(as_value(UnreadPart, row, reason=FailReason(row.reason)))
+    return parts
+
+
+def _of_examination(
+    connection: sa.Connection, table: sa.Table, examination_ids: list[int]
+) -> sa.CursorResult[Any]:
+    query = sa.select(table).where(table.c.examination_id.in_(examination_ids))
+    return connection.execute(query.order_by(table.c.examination_id, table.c.position))
+
+
+MIN_FINDINGS = 500  # fewer are read in a few milliseconds, without the cache
+MAX_FINDINGS = 100_000  # of all files together; about 100 MB
+
+Key = tuple[int, str]
+"""An examination and the digest of its content."""
+
+
+class FindingCache:
+    """Findings by examination, least recently used removed first; thread-safe."""
+
+    def __init__(self, max_findings: int = MAX_FINDINGS) -> None:
+        self._cache = BoundedCache[Key, tuple[StoredFinding, ...]](max_findings)
+
+    def read(
+        self, connection: sa.Connection, examination_id: int, content_hash: str
+    ) -> tuple[StoredFinding, ...]:
+        """Return the findings of an examination in their order, from the cache if possible."""
+        key = (examination_id, content_hash)
+        kept = self._cache.get(key)
+        if kept is not None and len(kept) == count(
+            connection, finding, finding.c.examination_id == examination_id
+        ):
+            return kept
+        found = stored_findings(connection, examination_id)
+        if len(found) >= MIN_FINDINGS:
+            self._cache.put(key, found, len(found))
+        return found
+
+    def clear(self) -> None:
+        """Clear the cache."""
+        self._cache.clear()

@@ -1,30 +1,38 @@
-"""Recording the results of a scan, and the folders that a rescan may skip, in bulk statements."""
+"""Recording the results of a scan, and the folders that a rescan may skip, in bulk statements.
+
+Equal content is screened once and reported at every path. A copy has a row of its own, with all findings of
+the first examination, so that each path of a content has its own owner, readers, risk and decision.
+
+Results are recorded in crawl order, so that a scan that was killed and resumed has the same rows as an
+uninterrupted one. A result that waits for a slow file earlier in that order is stored meanwhile, as JSON in
+``early_result``, in the same transactions, so that a kill loses none.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import sqlalchemy as sa
 
 from phiscan.errors import StoreError
-from phiscan.model import FileResult, Outcome, PiiVector, SourceFile
-from phiscan.review.integrity import digests
-from phiscan.review.records import early_results
-from phiscan.review.records.early_results import Early
-from phiscan.review.records.file_records import result_row, source_row
-from phiscan.review.records.reuse import copy_children, originals
+from phiscan.model import OCR_PENDING, FileResult, Outcome, PiiVector, SourceFile
+from phiscan.model.plain_values import dumps, from_plain, to_plain
+from phiscan.review import integrity
+from phiscan.review.records.file_records import IN_OWN_NAME, result_row, source_row
 from phiscan.review.worklist import rows as work_rows
 from phiscan.review.worklist.model import exposure_of, risk_of
 from phiscan.store import seals
 from phiscan.store.column_types import stored_columns
 from phiscan.store.database import inserted_id
 from phiscan.store.identity import is_shape
-from phiscan.store.sql_batches import Run, chunks, merged, run_batches, within
+from phiscan.store.sql_batches import Run, chunks, listed, merged, rows_in, run_batches, within
 from phiscan.store.tables import (
     access,
+    early_result,
     examination,
     examination_digest,
     file,
@@ -35,6 +43,7 @@ from phiscan.store.tables import (
     near_signature,
     patient_check,
     patient_match,
+    reuse,
     root,
     scan,
     sighting,
@@ -172,19 +181,13 @@ def _seen_before(among: sa.ColumnElement[bool]) -> sa.Select[Any]:
     """Select the scans that last saw some files, and the last complete scan of their roots."""
     seen = file.c.seen_scan_id
     complete = sa.func.max(root.c.complete_scan_id).label("complete")
-    return (
-        sa.select(sa.func.min(seen).label("first"), sa.func.max(seen).label("last"), complete)
-        .join(root, root.c.id == file.c.root_id)
-        .where(among)
-    )
+    query = sa.select(sa.func.min(seen).label("first"), sa.func.max(seen).label("last"), complete)
+    return query.join(root, root.c.id == file.c.root_id).where(among)
 
 
 def _missing(among: sa.ColumnElement[bool]) -> sa.Select[Any]:
-    return (
-        sa.select(file.c.id)
-        .join(root, root.c.id == file.c.root_id)
-        .where(among, file.c.seen_scan_id < root.c.complete_scan_id)
-    )
+    query = sa.select(file.c.id).join(root, root.c.id == file.c.root_id)
+    return query.where(among, file.c.seen_scan_id < root.c.complete_scan_id)
 
 
 def _of_scan(before: int, runs: Sequence[Run]) -> sa.Select[Any]:
@@ -195,12 +198,8 @@ def _of_scan(before: int, runs: Sequence[Run]) -> sa.Select[Any]:
 def _of_several(scan_id: int, among: sa.ColumnElement[bool]) -> sa.Select[Any]:
     """Select the last sightings of the files that this scan has not recorded yet."""
     last = (sighting.c.scan_id == file.c.seen_scan_id) & (sighting.c.file_id == file.c.id)
-    return (
-        sa.select(sighting)
-        .select_from(file)
-        .join(sighting, last)
-        .where(among, file.c.seen_scan_id != scan_id)
-    )
+    query = sa.select(sighting).select_from(file).join(sighting, last)
+    return query.where(among, file.c.seen_scan_id != scan_id)
 
 
 _CHILDREN = (
@@ -269,7 +268,7 @@ def record(
             connection.execute(table.insert(), rows)
     copies = [(file_ids[place], result) for place, result in by_file.items() if result.is_copy]
     examination_ids |= _write_copies(connection, scan_id, versions_key, copies)
-    digests.write(connection, list(examination_ids.values()))
+    integrity.write(connection, list(examination_ids.values()))
     see_examined(connection, scan_id, examination_ids)
     unchanged_runs = merged([*runs, *((number, number) for number in unchanged)], but=examination_ids)
     back = see_unchanged(connection, scan_id, unchanged_runs)
@@ -279,8 +278,8 @@ def record(
     if early is not None:
         places = [*early.recorded, *((result.source.root, result.source.path) for result in early.waiting)]
         roots = {path: root_id_of(connection, path) for path, _ in places}
-        early_results.forget(connection, scan_id, early.recorded, roots)
-        early_results.store_results(connection, scan_id, early.waiting, roots)
+        forget_early(connection, scan_id, early.recorded, roots)
+        store_results(connection, scan_id, early.waiting, roots)
 
 
 def root_id_of(connection: sa.Connection, path: bytes) -> int:
@@ -297,17 +296,15 @@ def _file_ids(
 ) -> dict[tuple[bytes, bytes], int]:
     """Return the number of each file; new files are inserted in the given order."""
     ids: dict[tuple[bytes, bytes], int] = {}
+    query = sa.select(file.c.path, file.c.id).where(
+        file.c.root_id == sa.bindparam("root"), file.c.path.in_(listed("paths"))
+    )
     for root_path in dict.fromkeys(place[0] for place in places):
         root_id = root_id_of(connection, root_path)
-        paths = [place[1] for place in places if place[0] == root_path]
-
-        def look_up(batch: Sequence[bytes], root_id: int = root_id, root_path: bytes = root_path) -> None:
-            query = sa.select(file.c.path, file.c.id).where(file.c.root_id == root_id, file.c.path.in_(batch))
-            ids.update({(root_path, path): file_id for path, file_id in connection.execute(query)})
-
-        for batch in chunks(paths):
-            look_up(batch)
-            new = [path for path in batch if (root_path, path) not in ids]
+        for batch in chunks(place[1] for place in places if place[0] == root_path):
+            found = connection.execute(query, {"root": root_id, "paths": batch})
+            known = {path: file_id for path, file_id in found}  # noqa: C416 (rows are tuples)
+            new = [path for path in batch if path not in known]
             if new:
                 rows = [
                     {
@@ -319,7 +316,9 @@ def _file_ids(
                     for path in new
                 ]
                 connection.execute(file.insert(), rows)
-                look_up(new)
+                added = connection.execute(query, {"root": root_id, "paths": new})
+                known |= {path: file_id for path, file_id in added}  # noqa: C416
+            ids |= {(root_path, path): file_id for path, file_id in known.items()}
     return ids
 
 
@@ -378,7 +377,7 @@ def _write_examinations(
         statement = examination.update().where(examination.c.id == sa.bindparam("row_id")).values(changed)
         connection.execute(statement, again)
         for batch in chunks([row["row_id"] for row in again]):
-            for table in (*digests.CHILDREN, examination_digest):
+            for table in (*integrity.CHILDREN, examination_digest):
                 connection.execute(table.delete().where(table.c.examination_id.in_(batch)))
     if new:
         connection.execute(examination.insert(), new)
@@ -387,13 +386,10 @@ def _write_examinations(
 
 
 def _examination_ids(connection: sa.Connection, scan_id: int, file_ids: Sequence[int]) -> dict[int, int]:
-    ids: dict[int, int] = {}
-    for batch in chunks(file_ids):
-        query = sa.select(examination.c.file_id, examination.c.id).where(
-            examination.c.scan_id == scan_id, examination.c.file_id.in_(batch)
-        )
-        ids.update((file_id, row_id) for file_id, row_id in connection.execute(query))
-    return ids
+    query = sa.select(examination.c.file_id, examination.c.id).where(
+        examination.c.scan_id == scan_id, examination.c.file_id.in_(listed("files"))
+    )
+    return {row.file_id: row.id for row in rows_in(connection, query, "files", file_ids)}
 
 
 def _access_rows(source: SourceFile) -> list[dict[str, Any]]:
@@ -405,69 +401,78 @@ def _access_rows(source: SourceFile) -> list[dict[str, Any]]:
 
 def _child_rows(examination_id: int, result: FileResult) -> tuple[list[dict[str, Any]], ...]:
     """Return the rows of each table of ``_CHILDREN``, in its order."""
-    findings = []
-    for position, found in enumerate(result.findings):
-        if not is_shape(found.preview):
-            message = f"{result.source.display}: finding {position}: its preview is not masked; not recorded"
-            raise StoreError(message)
-        findings.append(
-            {
-                "examination_id": examination_id,
-                "position": position,
-                "span_start": found.span.start,
-                "span_end": found.span.end,
-                "locator": found.locator,
-                "entity_type": found.entity_type.value,
-                "source": found.source,
-                "score": found.score,
-                "reasons": [[step.kind, step.detail, step.score] for step in found.reasons],
-                "preview": found.preview,
-                "identity": found.identity,
-                "words": found.words,
-            }
+
+    def row(table: sa.Table, value: Any, **given: Any) -> dict[str, Any]:
+        """Return the columns of a table that are attributes of a value."""
+        names = [name for name in table.columns.keys() if hasattr(value, name)]  # noqa: SIM118 (columns)
+        return {name: getattr(value, name) for name in names} | given | {"examination_id": examination_id}
+
+    _require_masked(result)
+    findings = [
+        row(
+            finding,
+            found,
+            position=position,
+            span_start=found.span.start,
+            span_end=found.span.end,
+            entity_type=found.entity_type.value,
+            reasons=[[step.kind, step.detail, step.score] for step in found.reasons],
         )
+        for position, found in enumerate(result.findings)
+    ]
     terms = [
-        {
-            "examination_id": examination_id,
-            "position": position,
-            "concept": term.concept,
-            "n_hits": term.count,
-            "first_start": term.first.start,
-            "first_end": term.first.end,
-            "locator": term.locator,
-        }
+        row(
+            health_term,
+            term,
+            position=position,
+            n_hits=term.count,
+            first_start=term.first.start,
+            first_end=term.first.end,
+        )
         for position, term in enumerate(result.terms)
     ]
     unread = [
-        {
-            "examination_id": examination_id,
-            "position": position,
-            "locator": part.locator,
-            "reason": str(part.reason),
-            "detail": part.detail,
-        }
+        row(unread_part, part, position=position, reason=str(part.reason))
         for position, part in enumerate(result.unread)
     ]
-    accesses = [{"examination_id": examination_id, **row} for row in _access_rows(result.source)]
+    window, check = result.window, result.patients
     windows = [
         {
             "examination_id": examination_id,
-            "n_chars": result.window.n_chars if result.window else 0,
-            "counts": dict(result.window.counts) if result.window else {},
+            "n_chars": window.n_chars if window else 0,
+            "counts": dict(window.counts) if window else {},
             "evidence": dict(result.evidence),
         }
-    ] * bool(result.window or result.evidence)
-    signed = [{"examination_id": examination_id, "signature": result.signature}] * bool(result.signature)
+    ] * bool(window or result.evidence)
+    matches = [
+        row(
+            patient_match,
+            match,
+            position=position,
+            span_start=match.span.start,
+            span_end=match.span.end,
+            is_planted=match.is_canary,
+        )
+        for position, match in enumerate(check.matches if check else ())
+    ]
     return (
         findings,
         terms,
         unread,
-        accesses,
+        [{"examination_id": examination_id, **one} for one in _access_rows(result.source)],
         windows,
-        signed,
+        [row(near_signature, result)] * bool(result.signature),
         _time_rows(examination_id, result),
-        *_patient_rows(examination_id, result),
+        [row(patient_check, check)] * bool(check),
+        matches,
     )
+
+
+def _require_masked(result: FileResult) -> None:
+    for position, found in enumerate(result.findings):
+        if not is_shape(found.preview):
+            message = f"{result.source.display}: finding {position}: its preview is not masked; not recorded"
+            raise StoreError(message)
 
 
 def _time_rows(examination_id: int, result: FileResult) -> list[dict[str, Any]]:
@@ -479,32 +484,205 @@ def _time_rows(examination_id: int, result: FileResult) -> list[dict[str, Any]]:
     return [{"examination_id": examination_id, "seconds": seconds, "total_s": total}]
 
 
-def _patient_rows(
-    examination_id: int, result: FileResult
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the comparison of the document with the patient index, and the matched patients."""
-    check = result.patients
-    if check is None:
-        return [], []
-    row = {
-        "examination_id": examination_id,
-        "index_id": check.index_id,
-        "n_patients": check.n_patients,
-        "n_rare_names": check.n_rare_names,
-        "n_lookups": check.n_lookups,
-        "expected_by_chance": check.expected_by_chance,
+# Patient data in a file's own name does not apply to an equal content elsewhere.
+_IS_OF_CONTENT = ~sa.exists().where(*IN_OWN_NAME)
+# A result that waits for OCR is not reused: it is about to change.
+_IS_WHOLE = ~sa.exists().where(
+    unread_part.c.examination_id == examination.c.id, unread_part.c.detail == OCR_PENDING
+)
+
+
+def _is_reusable(versions_key: str) -> tuple[sa.ColumnElement[bool], ...]:
+    """Return the conditions of results that a copy of their content may have."""
+    is_screened = examination.c.outcome == Outcome.SCREENED.value
+    return (is_screened, examination.c.versions_key == versions_key, _IS_OF_CONTENT, _IS_WHOLE)
+
+
+MAX_DUPLICATES = 200  # contents of one size that a file is compared with; sizes with more are skipped
+
+
+def duplicates(
+    connection: sa.Connection, sizes: Sequence[int], versions_key: str, *, scan_id: int | None = None
+) -> dict[int, tuple[str, ...]]:
+    """Return by size the contents, "HASH MEDIA_TYPE", whose result can be reused for an equal content.
+
+    Only examinations by the same versions count; with ``scan_id``, only those of this scan.
+    """
+    found: dict[int, list[str]] = defaultdict(list)
+    for batch in chunks(dict.fromkeys(sizes)):
+        ranked = (
+            sa.select(
+                examination.c.size,
+                examination.c.content_hash,
+                examination.c.media_type,
+                sa.func.row_number()
+                .over(partition_by=examination.c.size, order_by=sa.func.max(examination.c.id).desc())
+                .label("place"),
+            )
+            .where(
+                examination.c.size.in_(batch),
+                *_is_reusable(versions_key),
+                *([] if scan_id is None else [examination.c.scan_id == scan_id]),
+            )
+            .group_by(examination.c.size, examination.c.content_hash, examination.c.media_type)
+            .subquery()
+        )
+        query = sa.select(ranked).where(ranked.c.place <= MAX_DUPLICATES)
+        for size, content_hash, media_type, _ in connection.execute(query):
+            found[size].append(f"{content_hash} {media_type}")
+    return {size: tuple(hashes) for size, hashes in found.items()}
+
+
+def originals(
+    connection: sa.Connection, contents: Sequence[tuple[str, str]], versions_key: str
+) -> dict[tuple[str, str], Mapping[str, Any]]:
+    """Return by content hash and media type the newest examination by these versions.
+
+    Raises:
+        StoreError: a content was never screened by these versions.
+    """
+    newest = (
+        sa.select(sa.func.max(examination.c.id))
+        .where(examination.c.content_hash.in_(listed("contents")), *_is_reusable(versions_key))
+        .group_by(examination.c.content_hash, examination.c.media_type)
+    )
+    query = sa.select(examination).where(examination.c.id.in_(newest))
+    hashes = dict.fromkeys(content_hash for content_hash, _ in contents)
+    found: dict[tuple[str, str], Mapping[str, Any]] = {
+        (row.content_hash, row.media_type): row._asdict()
+        for row in rows_in(connection, query, "contents", hashes)
     }
-    matches = [
+    if not set(contents) <= found.keys():
+        message = "a file was reported as a copy of a content that was never screened; nothing was recorded"
+        raise StoreError(message)
+    return found
+
+
+def copy_children(
+    connection: sa.Connection, tables: Sequence[sa.Table], pairs: Sequence[tuple[int, int]]
+) -> None:
+    """Copy the rows of the first examination of each pair to the second, in these tables."""
+    by_original: dict[int, list[int]] = defaultdict(list)
+    for original, copy in pairs:
+        by_original[original].append(copy)
+    for table in tables:
+        filled = _with_rows(connection, table, list(by_original))
+        others = [column for column in table.columns if column.name != "examination_id"]
+        names = ["examination_id", *(column.name for column in others)]
+        for original in filled:
+            for batch in chunks(by_original[original]):
+                every = sa.join(table, examination, sa.true())  # each row of one for each of the others
+                rows = (
+                    sa.select(examination.c.id, *others)
+                    .select_from(every)
+                    .where(table.c.examination_id == original, examination.c.id.in_(batch))
+                )
+                connection.execute(table.insert().from_select(names, rows))
+    if pairs:
+        connection.execute(reuse.insert(), [{"examination_id": copy} for _, copy in pairs])
+
+
+def _with_rows(connection: sa.Connection, table: sa.Table, examination_ids: Sequence[int]) -> list[int]:
+    """Return the examinations that have rows in a table."""
+    query = sa.select(table.c.examination_id).where(table.c.examination_id.in_(listed("examinations")))
+    return [row[0] for row in rows_in(connection, query.distinct(), "examinations", examination_ids)]
+
+
+Place = tuple[bytes, bytes]  # raw bytes of root and path
+RootIds = Mapping[bytes, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Early:
+    """Early results to store and to remove in one transaction."""
+
+    waiting: Sequence[FileResult] = ()  # to be stored
+    recorded: Sequence[Place] = ()  # stored before, and recorded now
+
+
+def store_results(
+    connection: sa.Connection, scan_id: int, results: Sequence[FileResult], roots: RootIds
+) -> None:
+    """Write early results of a scan; a stored one is replaced.
+
+    Raises:
+        StoreError: a preview is not masked: nothing is written.
+    """
+    forget_early(connection, scan_id, [(result.source.root, result.source.path) for result in results], roots)
+    rows = [
         {
-            "examination_id": examination_id,
-            "position": position,
-            "patient": match.patient,
-            "kind": match.kind,
-            "span_start": match.span.start,
-            "span_end": match.span.end,
-            "locator": match.locator,
-            "is_planted": match.is_canary,
+            "scan_id": scan_id,
+            "root_id": roots[result.source.root],
+            "path": result.source.path,
+            "result": to_json(result),
         }
-        for position, match in enumerate(check.matches)
+        for result in results
     ]
-    return [row], matches
+    seals.insert(connection, early_result, rows)
+
+
+def forget_early(connection: sa.Connection, scan_id: int, places: Iterable[Place], roots: RootIds) -> None:
+    """Remove results of a scan, because they are recorded now."""
+    for batch in chunks([(roots[root_path], path) for root_path, path in places]):
+        at = sa.tuple_(early_result.c.root_id, early_result.c.path).in_(batch)
+        seals.remove(connection, early_result, early_result.c.scan_id == scan_id, at)
+
+
+def forget_scan(connection: sa.Connection, scan_id: int) -> None:
+    """Remove all results of a scan that is complete."""
+    seals.remove(connection, early_result, early_result.c.scan_id == scan_id)
+
+
+def forget_roots(connection: sa.Connection, root_ids: Collection[int]) -> None:
+    """Remove the early results of scans of these roots, which are not resumed any more."""
+    seals.remove(connection, early_result, early_result.c.root_id.in_(root_ids))
+
+
+def stored_results(connection: sa.Connection, scan_id: int) -> dict[Place, FileResult]:
+    """Return the early results of a scan by root and path; invalid rows are omitted and read again."""
+    roots: dict[int, bytes] = {
+        row.id: row.path for row in connection.execute(sa.select(root.c.id, root.c.path))
+    }
+    found = {}
+    for row in seals.rows(connection, early_result, early_result.c.scan_id == scan_id):
+        result = from_json(row["result"]) if seals.is_right(connection, early_result, row) else None
+        place = (roots[row["root_id"]], row["path"])
+        if result is not None and (result.source.root, result.source.path) == place:
+            found[place] = result
+    return found
+
+
+def refuse_forged_early(connection: sa.Connection, scan_id: int) -> int:
+    """Remove the early results of a scan that this program did not store; return their number."""
+    forged = [
+        {"a_root": row["root_id"], "a_path": row["path"]}
+        for row in seals.rows(connection, early_result, early_result.c.scan_id == scan_id)
+        if not seals.is_right(connection, early_result, row)
+    ]
+    if forged:
+        which = (early_result.c.root_id == sa.bindparam("a_root")) & (
+            early_result.c.path == sa.bindparam("a_path")
+        )
+        connection.execute(early_result.delete().where(early_result.c.scan_id == scan_id, which), forged)
+        seals.count_all(connection, [early_result])  # the log says how many were refused
+    return len(forged)
+
+
+def to_json(result: FileResult) -> str:
+    """Return a result as a JSON list of its fields; numbers are written exactly.
+
+    Raises:
+        StoreError: a preview is not masked.
+    """
+    _require_masked(result)
+    plain = replace(result, source=replace(result.source, duplicates=()))
+    return dumps(to_plain(FileResult, plain))
+
+
+def from_json(text: str) -> FileResult | None:
+    """Parse the output of ``to_json``; None if the text is invalid."""
+    try:
+        result: FileResult = from_plain(FileResult, json.loads(text))
+    except (TypeError, ValueError):
+        return None
+    return result

@@ -2,27 +2,53 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
 from phiscan.errors import StoreError
+from phiscan.review import integrity
 from phiscan.review.decisions import writing as deciding
-from phiscan.review.integrity import digests
 from phiscan.review.maintenance import key_rotation
-from phiscan.review.records import early_results
-from phiscan.review.records.items import KnownFile, ScanState
-from phiscan.review.records.recording import root_id_of
-from phiscan.review.records.reuse import note_departures
+from phiscan.review.records import recording
 from phiscan.review.worklist import rows as work_rows
+from phiscan.store import seals
 from phiscan.store.column_types import canonical_json
 from phiscan.store.database import inserted_id
-from phiscan.store.sql_batches import chunks
-from phiscan.store.tables import examination, file, root, scan, scan_root, sighting, work_item
+from phiscan.store.sql_batches import chunks, listed, rows_in
+from phiscan.store.tables import departure, examination, file, root, scan, scan_root, sighting, work_item
+
+
+@dataclass(frozen=True, slots=True)
+class ScanState:
+    """A scan that was begun or resumed."""
+
+    id: int
+    resumed: bool
+    started: datetime
+    n_refused: int = 0  # stored results that this program did not write: their files are read again
+
+
+class KnownFile(NamedTuple):
+    """The latest examination of a file; a tuple, because a rescan makes so many."""
+
+    path: bytes
+    file_id: int
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    inode: int
+    content_hash: str
+    outcome: str  # an Outcome
+    reason: str
+    versions_key: str
+    scan_id: int  # the scan that made the examination
+    seen_scan_id: int  # the scan that saw the file last
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +97,7 @@ def begin_scan(
     """
     if "key" in versions:
         key_rotation.require(connection, versions["key"], now=now)
-    root_ids = [root_id_of(connection, path) for path in roots]
+    root_ids = [recording.root_id_of(connection, path) for path in roots]
     described = [[path.hex() for path in roots], dict(versions), dict(options)]
     scan_key = sha256(canonical_json(described).encode()).hexdigest()
     last_of_roots = (
@@ -84,18 +110,12 @@ def begin_scan(
     ).first()
     if unfinished is not None:
         connection.execute(scan.update().where(scan.c.id == unfinished.id).values(status="running"))
-        n_refused = early_results.refuse_forged(connection, unfinished.id)
-        n_refused += digests.refuse_forged(connection, unfinished.id)
+        n_refused = recording.refuse_forged_early(connection, unfinished.id)
+        n_refused += integrity.refuse_forged(connection, unfinished.id)
         return ScanState(unfinished.id, resumed=True, started=unfinished.started, n_refused=n_refused)
-    values = {
-        "scan_key": scan_key,
-        "status": "running",
-        "started": now,
-        "seconds": 0.0,
-        "versions": dict(versions),
-        "options": dict(options),
-    }
-    early_results.forget_roots(connection, root_ids)  # of scans that will not be resumed
+    values = {"scan_key": scan_key, "status": "running", "started": now, "seconds": 0.0}
+    values |= {"versions": dict(versions), "options": dict(options)}
+    recording.forget_roots(connection, root_ids)  # of scans that will not be resumed
     scan_id = inserted_id(connection, scan, values)
     links = [
         {"scan_id": scan_id, "position": position, "root_id": root_id}
@@ -125,7 +145,7 @@ def finish_scan(
         message = f"scan {scan_id}: there is no such scan"
         raise StoreError(message)
     if status == "complete":
-        early_results.forget_scan(connection, scan_id)
+        recording.forget_scan(connection, scan_id)
     if status == "complete" and whole:
         moved = note_departures(connection, scan_id)
         of_scan = sa.select(scan_root.c.root_id).where(scan_root.c.scan_id == scan_id)
@@ -159,34 +179,64 @@ def known(
     following = following.limit(len(paths))
     query = query.where(file.c.root_id == root_id)
     requested = frozenset(paths)
-    found = {
-        row[0]: KnownFile._make(row) for row in connection.execute(following).all() if row[0] in requested
-    }
-    rest = [path for path in paths if path not in found]
-    for batch in chunks(rest):
-        found |= {
-            row[0]: KnownFile._make(row) for row in connection.execute(query.where(file.c.path.in_(batch)))
-        }
-    return found
+    results = [KnownFile._make(row) for row in connection.execute(following)]
+    rest = query.where(file.c.path.in_(listed("paths")))
+    missing = requested.difference(result.path for result in results)
+    results += [KnownFile._make(row) for row in rows_in(connection, rest, "paths", missing)]
+    return {result.path: result for result in results if result.path in requested}
 
 
 def _known_files() -> sa.Select[Any]:
     """Select the columns of ``KnownFile``, in its order."""
+    of_result = KnownFile._fields[2:-1]
     return (
-        sa.select(
-            file.c.path,
-            file.c.id,
-            examination.c.size,
-            examination.c.mtime_ns,
-            examination.c.ctime_ns,
-            examination.c.inode,
-            examination.c.content_hash,
-            examination.c.outcome,
-            examination.c.reason,
-            examination.c.versions_key,
-            examination.c.scan_id,
-            file.c.seen_scan_id,
-        )
+        sa.select(file.c.path, file.c.id, *(examination.c[name] for name in of_result), file.c.seen_scan_id)
         .join(sighting, (sighting.c.scan_id == file.c.seen_scan_id) & (sighting.c.file_id == file.c.id))
         .join(examination, examination.c.id == sighting.c.examination_id)
     )
+
+
+def note_departures(connection: sa.Connection, scan_id: int) -> dict[int, int]:
+    """Record the files that were present at the last complete scan of these roots and are missing now.
+
+    A missing file whose content this scan found at a new path has moved there. Called when a scan is
+    complete, before its roots are marked with it. Returns the moved files, each with its new one.
+    """
+    missing = connection.execute(
+        sa.select(file.c.id, examination.c.content_hash)
+        .join(root, root.c.id == file.c.root_id)
+        .join(scan_root, (scan_root.c.root_id == root.c.id) & (scan_root.c.scan_id == scan_id))
+        .join(sighting, (sighting.c.scan_id == file.c.seen_scan_id) & (sighting.c.file_id == file.c.id))
+        .join(examination, examination.c.id == sighting.c.examination_id)
+        .where(file.c.seen_scan_id < scan_id, file.c.seen_scan_id >= root.c.complete_scan_id)
+        .order_by(file.c.id)
+    ).all()
+    arrived = _arrived(connection, scan_id, [row.content_hash for row in missing if row.content_hash])
+    rows = []
+    for row in missing:
+        places = arrived.get(row.content_hash)
+        rows.append({"scan_id": scan_id, "file_id": row.id, "moved_to": places.pop(0) if places else None})
+    for batch in chunks(rows):
+        seals.insert(connection, departure, batch)
+    return {row["file_id"]: row["moved_to"] for row in rows if row["moved_to"] is not None}
+
+
+def _arrived(connection: sa.Connection, scan_id: int, content_hashes: Sequence[str]) -> dict[str, list[int]]:
+    """Return by content hash the files that no earlier scan had seen."""
+    found: dict[str, list[int]] = defaultdict(list)
+    earlier = sa.select(sighting.c.file_id).where(
+        sighting.c.file_id == examination.c.file_id, sighting.c.scan_id < scan_id
+    )
+    for batch in chunks(dict.fromkeys(content_hashes)):
+        query = (
+            sa.select(examination.c.content_hash, examination.c.file_id)
+            .where(
+                examination.c.scan_id == scan_id,
+                examination.c.content_hash.in_(batch),
+                ~earlier.exists(),
+            )
+            .order_by(examination.c.file_id)
+        )
+        for content_hash, file_id in connection.execute(query):
+            found[content_hash].append(file_id)
+    return found

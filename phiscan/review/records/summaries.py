@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
@@ -12,9 +13,10 @@ import sqlalchemy as sa
 from phiscan.errors import StoreError
 from phiscan.model import OCR_PENDING, FailReason, Outcome, Referral, Search
 from phiscan.review.records.file_records import detectors_of, outcome_in_scan, people_at_risk
-from phiscan.review.records.items import Detectors, ScanHead, ScanSummary
+from phiscan.review.worklist.model import Detectors
 from phiscan.store import seals
 from phiscan.store.column_types import iso
+from phiscan.store.sql_batches import as_value, count
 from phiscan.store.tables import (
     departure,
     examination,
@@ -30,6 +32,101 @@ from phiscan.store.tables import (
 )
 
 N_SLOWEST = 10
+
+
+@dataclass(frozen=True, slots=True)
+class ScanHead:
+    """One line about a scan."""
+
+    id: int
+    roots: tuple[str, ...]
+    status: str  # "running", "stopped" or "complete"
+    started: datetime
+    ended: datetime | None
+    n_crawled: int
+
+
+@dataclass(frozen=True, slots=True)
+class ScanSummary:
+    """The numbers of one scan; crawled = screened + unchanged + skipped + failed.
+
+    Unchanged is a file whose earlier screening is current; one that still cannot be read, or is still
+    skipped, counts as failed or skipped again, so that no later scan looks cleaner than it is.
+    ``screened_positive``, ``referred``, ``people_at_risk`` and ``by_detector`` count all files present,
+    unchanged ones with their current result. ``bytes`` are those that this scan read, including failed files;
+    where the system does not count them, the size of the screened files. They are summed from rows like all
+    the rest, so that an interruption changes nothing.
+    """
+
+    scan: int
+    roots: tuple[str, ...]
+    status: str
+    started: str  # UTC, ISO 8601
+    ended: str | None
+    crawled: int
+    screened: int
+    unchanged: int
+    skipped: Mapping[str, int]
+    failed: Mapping[str, int]
+    bytes: int
+    seconds: float
+    screened_positive: int  # files with PII: referred or pii_only
+    referred: int
+    people_at_risk: int  # in referred files not decided as not PHI, identical ones counted once; an estimate
+    histories: Mapping[Detectors, int]  # files by the results of the detectors
+    versions: Mapping[str, str]
+    n_unread_parts: int
+    n_ocr_files: int = 0  # waiting for OCR
+    n_ocr_parts: int = 0  # pages and pictures in them
+    n_copies: int = 0  # of the screened: results reused from an equal content
+    second_look: int = 0  # not referred, but marked by a detector
+    n_deleted: int = 0  # present at the last complete scan, missing at this one
+    n_moved: int = 0  # of the missing ones: found at a new path
+    n_sampled_files: int = 0  # referred by samples of a long text; the rest of it was left out
+
+    not_covered: Mapping[str, int] = field(default_factory=dict)  # by language: files with a part not read
+    n_by_name: int = 0  # of the referred: by the names of file, folder or member alone
+
+    # What the cascade skipped, and the results of its audit sample: the arguments of ``metrics.cascade``.
+    searches: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def has_unread(self) -> bool:
+        """Whether a file, or a part of one, was not read, or is in a language that is not covered."""
+        return bool(self.failed or self.n_unread_parts or self.not_covered)
+
+    @property
+    def by_detector(self) -> dict[str, int]:
+        """Count the files that each detector classifies as PHI."""
+        found: dict[str, int] = {}
+        for history, n_files in self.histories.items():
+            for name, is_phi in history:
+                found[name] = found.get(name, 0) + n_files * is_phi
+        return found
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the object of the contract (``scan --json``), with status and unread parts added."""
+        plain = {name: _plain(getattr(self, name)) for name in _SAME}
+        return plain | {name: _plain(getattr(self, attribute)) for name, attribute in _RENAMED.items()}
+
+
+_SAME = (
+    *("scan", "roots", "status", "started", "ended", "crawled", "screened", "unchanged", "skipped", "failed"),
+    *("bytes", "seconds", "screened_positive", "referred", "second_look", "people_at_risk", "by_detector"),
+    *("versions", "not_covered"),
+)
+_RENAMED = {
+    "unread_parts": "n_unread_parts",
+    "sampled_files": "n_sampled_files",
+    "by_name": "n_by_name",
+    "copies": "n_copies",
+    "deleted": "n_deleted",
+    "moved": "n_moved",
+}
+
+
+def _plain(value: Any) -> Any:
+    return dict(value) if isinstance(value, Mapping) else list(value) if isinstance(value, tuple) else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +166,9 @@ class SlowFile:
 def slowest_files(connection: sa.Connection, scan_id: int, n_files: int = N_SLOWEST) -> list[SlowFile]:
     """Return the files that took a worker longest in one scan, slowest first."""
     query = (
-        sa.select(
-            root.c.display.label("root"),
-            file.c.display.label("path"),
-            examination.c.media_type,
-            examination.c.size,
-            examination.c.n_chars,
-            stage_time.c.total_s,
-            stage_time.c.seconds,
+        sa.select(root.c.display.label("root"), file.c.display.label("path"), stage_time.c.total_s)
+        .add_columns(
+            examination.c.media_type, examination.c.size, examination.c.n_chars, stage_time.c.seconds
         )
         .join(examination, examination.c.id == stage_time.c.examination_id)
         .join(file, file.c.id == examination.c.file_id)
@@ -85,18 +177,8 @@ def slowest_files(connection: sa.Connection, scan_id: int, n_files: int = N_SLOW
         .order_by(stage_time.c.total_s.desc(), examination.c.id)
         .limit(n_files)
     )
-    return [
-        SlowFile(
-            row.root,
-            row.path,
-            row.media_type,
-            row.size,
-            row.n_chars,
-            row.total_s,
-            tuple((stage, spent) for stage, spent in row.seconds),
-        )
-        for row in connection.execute(query)
-    ]
+    rows = connection.execute(query)
+    return [as_value(SlowFile, row, seconds=tuple((stage, s) for stage, s in row.seconds)) for row in rows]
 
 
 _WITH_PARTS = sa.exists().where(
@@ -122,19 +204,11 @@ def pending_files(connection: sa.Connection) -> frozenset[int]:
 def count_pending(connection: sa.Connection, scan_id: int) -> tuple[int, int]:
     """Return how many files of a scan wait for OCR, and the number of their pages and pictures."""
     standing = examination.join(sighting, sighting.c.examination_id == examination.c.id)
+    parts = standing.join(unread_part, unread_part.c.examination_id == examination.c.id)
     here = (sighting.c.scan_id == scan_id, _IS_OPEN)
-    n_files = connection.execute(
-        sa.select(sa.func.count()).select_from(standing).where(*here, _IS_PENDING)
-    ).scalar_one()
-    n_parts = connection.execute(
-        sa.select(sa.func.count())
-        .select_from(standing.join(unread_part, unread_part.c.examination_id == examination.c.id))
-        .where(*here, unread_part.c.detail == OCR_PENDING)
-    ).scalar_one()
-    n_whole = connection.execute(
-        sa.select(sa.func.count()).select_from(standing).where(*here, _IS_PENDING, ~_WITH_PARTS)
-    ).scalar_one()
-    return int(n_files), int(n_parts) + int(n_whole)
+    n_parts = count(connection, parts, *here, unread_part.c.detail == OCR_PENDING)
+    n_whole = count(connection, standing, *here, _IS_PENDING, ~_WITH_PARTS)
+    return count(connection, standing, *here, _IS_PENDING), n_parts + n_whole
 
 
 def referred_folders(connection: sa.Connection, scan_id: int) -> frozenset[tuple[bytes, bytes]]:
@@ -260,12 +334,12 @@ def summary(connection: sa.Connection, scan_id: int) -> ScanSummary:
             if row.search == Search.LEFT_OUT:
                 searches["n_left_out"] += n_files
                 searches["n_left_out_identified"] += n_files * (row.referral == Referral.PII_ONLY)
-    crawled = _count(connection, sa.select(sighting).where(sighting.c.scan_id == scan_id))
+    crawled = count(connection, sa.select(sighting).where(sighting.c.scan_id == scan_id).subquery())
     if crawled != counts.total():
         message = f"scan {scan_id}: {crawled} files crawled, but {counts.total()} outcomes recorded"
         raise StoreError(message)
     parts = _of(unread_part, scan_id)
-    n_parts = _count(connection, parts.where(unread_part.c.reason != FailReason.SAMPLED.value))
+    n_parts = count(connection, parts.where(unread_part.c.reason != FailReason.SAMPLED.value).subquery())
     may_wait = n_parts or FailReason.NEEDS_OCR in reasons[Outcome.FAILED]
     n_ocr_files, n_ocr_parts = count_pending(connection, scan_id) if may_wait else (0, 0)
     return ScanSummary(
@@ -293,12 +367,12 @@ def summary(connection: sa.Connection, scan_id: int) -> ScanSummary:
         n_ocr_parts=n_ocr_parts,
         not_covered=dict(sorted(not_covered.items())),
         n_by_name=n_by_name,
-        n_copies=_count(connection, _of(reuse, scan_id).where(examination.c.scan_id == scan_id)),
-        n_deleted=_count(connection, _missing(scan_id).where(departure.c.moved_to.is_(None))),
-        n_sampled_files=_count(
-            connection, parts.where(unread_part.c.reason == FailReason.SAMPLED.value).distinct()
+        n_copies=count(connection, _of(reuse, scan_id).where(examination.c.scan_id == scan_id).subquery()),
+        n_deleted=count(connection, _missing(scan_id).where(departure.c.moved_to.is_(None)).subquery()),
+        n_sampled_files=count(
+            connection, parts.where(unread_part.c.reason == FailReason.SAMPLED.value).distinct().subquery()
         ),
-        n_moved=_count(connection, _missing(scan_id).where(departure.c.moved_to.is_not(None))),
+        n_moved=count(connection, _missing(scan_id).where(departure.c.moved_to.is_not(None)).subquery()),
     )
 
 
@@ -392,11 +466,6 @@ def _is_current_in(scan_id: int) -> sa.ColumnElement[bool]:
 
 def _missing(scan_id: int) -> sa.Select[Any]:
     return sa.select(departure.c.file_id).where(departure.c.scan_id == scan_id)
-
-
-def _count(connection: sa.Connection, query: sa.Select[Any]) -> int:
-    counted = sa.select(sa.func.count()).select_from(query.subquery())
-    return int(connection.execute(counted).scalar_one())
 
 
 def _roots(connection: sa.Connection, scan_id: int) -> tuple[str, ...]:

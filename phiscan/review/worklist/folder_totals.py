@@ -15,9 +15,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from phiscan.review.records.file_records import people_at_risk
-from phiscan.review.worklist.filtering import in_folder, is_small_folder
 from phiscan.review.worklist.model import Exposure, WorkState, exposure_of
-from phiscan.review.worklist.reading import state_seen
+from phiscan.review.worklist.reading import in_folder, is_small_folder, state_seen
 from phiscan.store.column_types import iso
 from phiscan.store.tables import access, examination, file, root, work_item
 
@@ -132,15 +131,9 @@ def _query(connection: sa.Connection, root_id: int | None, folder: str, now: dat
     root_number = sa.func.coalesce(work_item.c.root_id, work_item.c.root_id).label("root_id")
     found = (
         sa.select(
-            root_number,
-            first.label("first"),
-            second.label("second"),
-            work_item.c.awaits,
-            work_item.c.state,
-            work_item.c.reviewer,
-            work_item.c.is_open,
-            examination.c.mode,
-            access.c.readers,
+            *(root_number, first.label("first"), second.label("second")),
+            *(work_item.c.awaits, work_item.c.state, work_item.c.reviewer, work_item.c.is_open),
+            *(examination.c.mode, access.c.readers),
             sa.func.count().label("n"),
             sa.func.min(work_item.c.file_id).label("file_id"),
         )

@@ -10,9 +10,20 @@ from enum import StrEnum
 
 from phiscan.language import lazy_gettext as _
 from phiscan.model import EntityType, FileResult, PiiVector, Verdict
-from phiscan.review.records.items import Decision
 
 MIN_SCORE = 0.01  # files without health terms are still ordered among themselves
+
+
+NOT_BY_THEMSELVES = frozenset(
+    {
+        EntityType.ORGANIZATION,
+        EntityType.LOCATION,
+        EntityType.DATE,
+        EntityType.HEALTH_PROFESSIONAL,
+        EntityType.URL,
+    }
+)
+"""Types of identifiers that by themselves identify nobody."""
 
 
 class Exposure(StrEnum):
@@ -61,6 +72,12 @@ def risk_of(
     return harm * FACTORS[exposure]
 
 
+NOBODY, FIRST, SECOND, LEAD, OPENING = "nobody", "first", "second", "lead", "opening"
+"""Which verdict an item awaits: the values of ``work_item.awaits``. Opening: it was judged by its name."""
+
+Detectors = tuple[tuple[str, bool], ...]
+
+
 class WorkState(StrEnum):
     """The states of items that a list shows, from the view of the viewer."""
 
@@ -98,6 +115,21 @@ class WorkFilter:
     group_id: int | None = None  # one group of near-duplicates
     suppressed: bool = False  # show only suppressed items; otherwise only the others
     text: str = ""  # anywhere in the path, case-insensitive
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A reviewer's verdict about one content of a file."""
+
+    id: int
+    file_id: int
+    verdict: Verdict
+    reviewer: str
+    reason: str
+    note: str
+    decided: datetime
+    content_hash: str
+    examination_id: int  # the result that the reviewer saw
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

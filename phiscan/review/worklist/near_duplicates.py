@@ -17,12 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from phiscan.review.decisions.second_verdicts import SECOND
-from phiscan.review.worklist import row_sources
 from phiscan.review.worklist import rows as work_rows
-from phiscan.review.worklist.model import GroupMember, WorkState
+from phiscan.review.worklist.model import SECOND, GroupMember, WorkState
 from phiscan.store.database import Database
-from phiscan.store.sql_batches import chunks
+from phiscan.store.sql_batches import as_value, chunks
 from phiscan.store.tables import file, near_group, near_signature, root, work_item
 
 if TYPE_CHECKING:
@@ -98,23 +96,15 @@ def regroup(connection: sa.Connection, groups: Sequence[Grouped]) -> int:
         )
         here = work_item.c.file_id.in_(batch)
         connection.execute(work_item.update().where(here).values(group_id=mine.scalar_subquery()))
-    work_rows.refresh(connection, row_sources.to_refresh(connection))
+    work_rows.refresh(connection, work_rows.to_refresh(connection))
     return len({one.group_id for one in groups})
 
 
 def members(connection: sa.Connection, group_id: int, *, viewer: str) -> tuple[GroupMember, ...]:
     """Return the files of a group, its first file first; a blind second reviewer sees no first verdict."""
     query: sa.Select[Any] = (
-        sa.select(
-            near_group.c.file_id,
-            near_group.c.similarity,
-            near_group.c.content_hash,
-            root.c.display.label("root"),
-            file.c.display.label("path"),
-            work_item.c.state,
-            work_item.c.reviewer,
-            work_item.c.awaits,
-        )
+        sa.select(near_group, root.c.display.label("root"), file.c.display.label("path"))
+        .add_columns(work_item.c.state, work_item.c.reviewer, work_item.c.awaits)
         .join(file, file.c.id == near_group.c.file_id)
         .join(root, root.c.id == file.c.root_id)
         .outerjoin(work_item, work_item.c.file_id == near_group.c.file_id)
@@ -127,12 +117,9 @@ def members(connection: sa.Connection, group_id: int, *, viewer: str) -> tuple[G
 
 def _member(row: sa.Row[Any], viewer: str) -> GroupMember:
     concealed = row.state is None or (row.awaits == SECOND and row.reviewer != viewer)
-    return GroupMember(
-        file_id=row.file_id,
-        root=row.root,
-        path=row.path,
-        similarity=row.similarity,
-        content_hash=row.content_hash,
+    return as_value(
+        GroupMember,
+        row,
         state=WorkState.UNDECIDED if concealed else WorkState(row.state),
         reviewer="" if concealed else row.reviewer,
         in_list=row.state is not None,

@@ -3,52 +3,37 @@
 from __future__ import annotations
 
 import os
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Any
 
 import sqlalchemy as sa
 
-from phiscan.bounded_cache import BoundedCache
 from phiscan.errors import InputError
 from phiscan.language import gettext as _
 from phiscan.model import (
-    EntityType,
-    FailReason,
     Outcome,
-    Reason,
     Referral,
-    Span,
-    StoredFinding,
-    StoredTerm,
-    UnreadPart,
     Verdict,
 )
-from phiscan.review.decisions.second_verdicts import SECOND
 from phiscan.review.records.file_records import (
-    concealed,
     current_results,
     decision_of,
     last_seen,
-    present,
     sighted_record,
-    standing_decision,
+    unread_parts,
+    with_evidence,
 )
-from phiscan.review.records.items import Decision
 from phiscan.review.records.summaries import chosen_scan
-from phiscan.review.worklist import counts as work_tallies
-from phiscan.review.worklist.filtering import conditions_of
-from phiscan.review.worklist.model import FileRecord, WorkFilter, WorkState, blinded
+from phiscan.review.worklist import rows as work_rows
+from phiscan.review.worklist.model import SECOND, Decision, FileRecord, WorkFilter, WorkState, blinded
+from phiscan.review.worklist.reading import conditions_of
+from phiscan.store.sql_batches import count
 from phiscan.store.tables import (
     decision,
     examination,
     file,
-    finding,
-    health_term,
     root,
-    sighting,
-    unread_part,
     work_item,
 )
 
@@ -80,22 +65,33 @@ def queue(
     Raises:
         StoreError: there is no such scan.
     """
-    number = None if scan_id is None else chosen_scan(connection, scan_id)
-    is_listed = (
-        examination.c.second_look == sa.true()
-        if second_look
-        else examination.c.referral == Referral.REFERRED.value
-    )
-    query = current_results(scan_id=number, conceal=conceal).where(is_listed)
-    if verdicts is not None:
-        query = query.where(_has_verdict(decision.c.verdict, verdicts))
-    if wanted is not None:
-        passing = sa.select(work_item.c.file_id).where(work_item.c.referred, *conditions_of(wanted))
-        query = query.where(file.c.id.in_(passing))
+    query = _selected(connection, scan_id, verdicts, wanted, conceal=conceal, second_look=second_look)
     first = sa.func.coalesce(examination.c.probability, 0.0) if by_probability else examination.c.risk
     is_decided = sa.case((query.selected_columns["verdict"].is_(None), 0), else_=1)
     ordered = query.order_by(is_decided, first.desc(), root.c.path, file.c.path)
     return [sighted_record(row) for row in connection.execute(ordered.limit(limit).offset(offset))]
+
+
+def _selected(
+    connection: sa.Connection,
+    scan_id: int | None,
+    verdicts: Collection[Verdict | None] | None,
+    wanted: WorkFilter | None,
+    *,
+    conceal: bool,
+    second_look: bool,
+) -> sa.Select[Any]:
+    number = None if scan_id is None else chosen_scan(connection, scan_id)
+    is_referred = examination.c.referral == Referral.REFERRED.value
+    is_listed = examination.c.second_look == sa.true() if second_look else is_referred
+    query = current_results(scan_id=number, conceal=conceal).where(is_listed)
+    if verdicts is not None:
+        given = decision.c.verdict.in_([verdict.value for verdict in verdicts if verdict is not None])
+        query = query.where(given | decision.c.verdict.is_(None) if None in verdicts else given)
+    if wanted is not None:
+        passing = sa.select(work_item.c.file_id).where(work_item.c.referred, *conditions_of(wanted))
+        query = query.where(file.c.id.in_(passing))
+    return query
 
 
 def size(
@@ -108,34 +104,17 @@ def size(
     second_look: bool = False,
 ) -> int:
     """Count the items that ``queue`` returns without a limit."""
-    if wanted is not None or second_look:
-        found = queue(
-            connection, scan_id, verdicts=verdicts, wanted=wanted, conceal=conceal, second_look=second_look
-        )
-        return len(found)
+    if scan_id is not None or wanted is not None or second_look:
+        query = _selected(connection, scan_id, verdicts, wanted, conceal=conceal, second_look=second_look)
+        return count(connection, query.with_only_columns(file.c.id).subquery())
     undecided = WorkState.UNDECIDED.value
-    if scan_id is None:
-        secret = {SECOND, work_tallies.DUPLICATE} if conceal else set()
-        chosen = {verdict.value if verdict else undecided for verdict in verdicts or ()}
-        return sum(
-            n
-            for awaits, state, _, _, _, referred, n in work_tallies.statuses(connection)
-            if referred and (verdicts is None or (undecided if awaits in secret else state) in chosen)
-        )
-    referred = examination.c.referral == Referral.REFERRED.value
-    query = present(sa.select(sa.func.count()).select_from(sighting), scan_id).where(referred)
-    if verdicts is not None:
-        current_verdict = (
-            sa.select(decision.c.verdict)
-            .where(decision.c.id == standing_decision(examination), ~concealed() if conceal else sa.true())
-            .scalar_subquery()
-        )
-        query = query.where(_has_verdict(current_verdict, verdicts))
-    return int(connection.execute(query).scalar_one())
-
-
-FindingReader = Callable[[sa.Connection, int, str], tuple[StoredFinding, ...]]
-"""Returns the findings of an examination by its number and the digest of its content."""
+    secret = {SECOND, work_rows.DUPLICATE} if conceal else set()
+    chosen = {verdict.value if verdict else undecided for verdict in verdicts or ()}
+    return sum(
+        n
+        for awaits, state, _, _, _, referred, n in work_rows.statuses(connection)
+        if referred and (verdicts is None or (undecided if awaits in secret else state) in chosen)
+    )
 
 
 def item(connection: sa.Connection, file_id: int, *, conceal: bool = False) -> FileRecord:
@@ -154,21 +133,6 @@ def item(connection: sa.Connection, file_id: int, *, conceal: bool = False) -> F
         decisions=_decisions(connection, row),
     )
     return _concealed(connection, found) if conceal else found
-
-
-def with_evidence(
-    connection: sa.Connection, record: FileRecord, *, read: FindingReader | None = None
-) -> FileRecord:
-    """Return a record with its findings, terms and unread parts; see ``FindingReader`` for ``read``."""
-    number = record.examination_id
-    return replace(
-        record,
-        findings=read(connection, number, record.content_hash)
-        if read
-        else stored_findings(connection, number),
-        terms=_terms(connection, number),
-        unread=tuple(_unread(connection, [number])[number]),
-    )
 
 
 def _concealed(connection: sa.Connection, record: FileRecord) -> FileRecord:
@@ -223,7 +187,7 @@ def rows(connection: sa.Connection, scan_id: int | None, *, conceal: bool = Fals
     query = current_results(scan_id=scan_id, conceal=conceal).order_by(root.c.path, file.c.path)
     result = connection.execute(query.execution_options(yield_per=N_ROWS_AT_ONCE))
     for batch in result.partitions():
-        unread = _unread(connection, [row.id for row in batch])
+        unread = unread_parts(connection, [row.id for row in batch])
         for row in batch:
             yield sighted_record(row, unread=tuple(unread[row.id]))
 
@@ -238,14 +202,6 @@ def sampled(connection: sa.Connection) -> list[FileRecord]:
 def blind(connection: sa.Connection) -> frozenset[int]:
     """Return the numbers of the files that are to be judged blind: opened, or by their names."""
     return frozenset(connection.execute(sa.select(work_item.c.file_id).where(work_item.c.blind)).scalars())
-
-
-def _has_verdict(
-    current_verdict: sa.ColumnElement[str], verdicts: Collection[Verdict | None]
-) -> sa.ColumnElement[bool]:
-    """Return the condition that the current verdict is one of these; None = undecided."""
-    wanted = current_verdict.in_([verdict.value for verdict in verdicts if verdict is not None])
-    return wanted | current_verdict.is_(None) if None in verdicts else wanted
 
 
 def _matching(connection: sa.Connection, condition: sa.ColumnElement[bool]) -> list[sa.Row[Any]]:
@@ -277,83 +233,8 @@ def _find_absolute(connection: sa.Connection, path: str) -> list[sa.Row[Any]]:
     return [row for row in found if row.seen_scan_id == newest]
 
 
-def stored_findings(connection: sa.Connection, examination_id: int) -> tuple[StoredFinding, ...]:
-    """Return the findings of an examination in stored order."""
-    query = sa.select(finding).where(finding.c.examination_id == examination_id).order_by(finding.c.position)
-    return tuple(
-        StoredFinding(
-            span=Span(row.span_start, row.span_end),
-            locator=row.locator,
-            entity_type=EntityType(row.entity_type),
-            source=row.source,
-            score=row.score,
-            reasons=tuple(Reason(kind, detail, score) for kind, detail, score in row.reasons),
-            preview=row.preview,
-            identity=row.identity,
-            words=row.words,
-        )
-        for row in connection.execute(query)
-    )
-
-
-def _terms(connection: sa.Connection, examination_id: int) -> tuple[StoredTerm, ...]:
-    query = (
-        sa.select(health_term)
-        .where(health_term.c.examination_id == examination_id)
-        .order_by(health_term.c.position)
-    )
-    return tuple(
-        StoredTerm(row.concept, row.n_hits, Span(row.first_start, row.first_end), row.locator)
-        for row in connection.execute(query)
-    )
-
-
-def _unread(connection: sa.Connection, examination_ids: list[int]) -> dict[int, list[UnreadPart]]:
-    query = (
-        sa.select(unread_part)
-        .where(unread_part.c.examination_id.in_(examination_ids))
-        .order_by(unread_part.c.examination_id, unread_part.c.position)
-    )
-    parts: dict[int, list[UnreadPart]] = defaultdict(list)
-    for row in connection.execute(query):
-        parts[row.examination_id].append(UnreadPart(row.locator, FailReason(row.reason), row.detail))
-    return parts
-
-
 def _decisions(connection: sa.Connection, row: sa.Row[Any]) -> tuple[Decision, ...]:
     here = decision.c.file_id == row.file_id
     same = (decision.c.content_hash == row.content_hash) & (decision.c.content_hash != "")
     query = sa.select(decision).where(here | same).order_by(decision.c.id)
     return tuple(decision_of(row) for row in connection.execute(query))
-
-
-MIN_FINDINGS = 500  # fewer are read in a few milliseconds, without the cache
-MAX_FINDINGS = 100_000  # of all files together; about 100 MB
-
-Key = tuple[int, str]
-"""An examination and the digest of its content."""
-
-
-class FindingCache:
-    """Findings by examination, least recently used removed first; thread-safe."""
-
-    def __init__(self, max_findings: int = MAX_FINDINGS) -> None:
-        self._cache = BoundedCache[Key, tuple[StoredFinding, ...]](max_findings)
-
-    def read(
-        self, connection: sa.Connection, examination_id: int, content_hash: str
-    ) -> tuple[StoredFinding, ...]:
-        """Return the findings of an examination in their order, from the cache if possible."""
-        key = (examination_id, content_hash)
-        kept = self._cache.get(key)
-        n_stored = sa.select(sa.func.count()).where(finding.c.examination_id == examination_id)
-        if kept is not None and len(kept) == connection.execute(n_stored).scalar_one():
-            return kept
-        found = stored_findings(connection, examination_id)
-        if len(found) >= MIN_FINDINGS:
-            self._cache.put(key, found, len(found))
-        return found
-
-    def clear(self) -> None:
-        """Clear the cache."""
-        self._cache.clear()

@@ -1,36 +1,441 @@
-"""Maintenance of the review list: the rows of ``work_item``, derived from the other tables.
+"""The review list: the rows of ``work_item``, derived from the other tables, their counts, hidden items.
 
 Every change of a file's result, verdict, assignment, sample or group calls ``refresh`` for it in the same
 transaction: the row is derived again from its sources, never patched, so that ``rebuild`` gives the same.
+Counts are updated in the same transactions: no page counts 200,000 rows. Near-duplicates are judged blind
+together.
+
+An item is hidden if every finding of it that can identify a person matches an active suppression. Findings of
+``NOT_BY_THEMSELVES`` do not keep an item in the list. Blind items are never hidden.
 """
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 from hashlib import sha256
 from typing import Any
 
 import sqlalchemy as sa
 
-from phiscan.model import EntityType, FileResult, Referral
-from phiscan.review.decisions.second_verdicts import FIRST, LEAD, NOBODY, SECOND, awaited
-from phiscan.review.records.file_records import present
-from phiscan.review.worklist import counts as work_tallies
-from phiscan.review.worklist import row_sources
-from phiscan.review.worklist import row_sources as work_sources
-from phiscan.review.worklist.hidden_items import Place, hidden_until, hiders
-from phiscan.review.worklist.model import WorkState
+from phiscan.model import EntityType, FileResult, Outcome, Referral
+from phiscan.review.decisions.second_verdicts import awaited
+from phiscan.review.records.file_records import is_about, present
+from phiscan.review.worklist.model import FIRST, LEAD, NOBODY, NOT_BY_THEMSELVES, SECOND, WorkState
+from phiscan.store.column_types import canonical_json, iso
 from phiscan.store.database import lock_chain
-from phiscan.store.sql_batches import chunks, listed
+from phiscan.store.sql_batches import chunks, count, listed, rows_in
 from phiscan.store.tables import (
+    access,
+    assignment,
+    decision,
+    decision_undo,
     examination,
     file,
+    finding,
+    near_group,
+    sample_draw,
     sample_member,
     scan_root,
+    second_review,
+    second_verdict,
     sighting,
+    suppression,
+    suppression_approval,
+    suppression_lift,
     work_item,
+    work_tally,
 )
+
+_STATUS = ("awaits", "state", "reviewer", "assignee", "hidden_until", "referred")
+"""The columns that are counted in combination."""
+_SINGLE = ("root_id", "media_type", "owner")
+"""The columns that are counted separately."""
+_COLUMNS = (*_STATUS, *_SINGLE)
+
+DUPLICATE = "twin"
+"""How a hidden item is counted that awaits no verdict itself."""
+
+_AWAITS = sa.case(
+    ((work_item.c.awaits == SECOND) & work_item.c.is_open.is_(False), DUPLICATE), else_=work_item.c.awaits
+).label("awaits")
+_COUNTED = sa.select(*(_AWAITS if name == "awaits" else work_item.c[name] for name in _COLUMNS))
+_OF_FILES = _COUNTED.where(work_item.c.file_id.in_(listed("files")))
+_ADD = (
+    work_tally.update()
+    .where(work_tally.c.kind == sa.bindparam("its_kind"), work_tally.c.value == sa.bindparam("its_value"))
+    .values(n=work_tally.c.n + sa.bindparam("more"))
+)
+_START = work_tally.insert()
+_TALLIES = (
+    sa.select(work_tally.c.value, work_tally.c.n)
+    .where(work_tally.c.kind == sa.bindparam("its_kind"), work_tally.c.n > 0)
+    .order_by(work_tally.c.value)
+)
+
+
+def note(
+    connection: sa.Connection, removed: Iterable[Mapping[str, Any]], added: Iterable[Mapping[str, Any]]
+) -> None:
+    """Update the counts by removed and added rows of ``work_item``."""
+    change: Counter[tuple[str, Any]] = Counter()
+    for row in added:
+        change.update(_counted_of_new(row))
+    for row in removed:
+        change.subtract(_counted(row))
+    for (kind, counted), n in change.items():
+        if n:
+            value = _value(counted)
+            changed = connection.execute(_ADD, {"its_kind": kind, "its_value": value, "more": n})
+            if not changed.rowcount:
+                connection.execute(_START, {"kind": kind, "value": value, "n": n})
+
+
+def add_counts(counts: Counter[tuple[str, str]], row: Mapping[str, Any]) -> None:
+    """Add a row of the list to counts by kind and value."""
+    counts.update((kind, _value(counted)) for kind, counted in _counted_of_new(row))
+
+
+def counts_agree(connection: sa.Connection, counts: Counter[tuple[str, str]]) -> bool:
+    """Return whether the stored counts equal these."""
+    query = sa.select(work_tally.c.kind, work_tally.c.value, work_tally.c.n).where(work_tally.c.n != 0)
+    return {(row.kind, row.value): row.n for row in connection.execute(query)} == dict(counts)
+
+
+def counted_rows(connection: sa.Connection, file_ids: Sequence[int]) -> list[Mapping[str, Any]]:
+    """Return the counts of the rows of these files."""
+    return [dict(row) for row in connection.execute(_OF_FILES, {"files": file_ids}).mappings()]
+
+
+def counted_where(connection: sa.Connection, condition: sa.ColumnElement[bool]) -> list[Mapping[str, Any]]:
+    """Return the counts of some rows of the list."""
+    return [dict(row) for row in connection.execute(_COUNTED.where(condition)).mappings()]
+
+
+def statuses(connection: sa.Connection) -> Iterator[tuple[str, str, str, str, str, bool, int]]:
+    """Yield awaits (or ``DUPLICATE``), state, reviewer, assignee, hidden_until, referred, and the count."""
+    for value, n in _tallies(connection, "status"):
+        awaits, state, reviewer, assignee, hidden_until, referred = json.loads(value)
+        yield awaits, state, reviewer, assignee, hidden_until, referred, n
+
+
+def counted_values(connection: sa.Connection, kind: str) -> list[tuple[str, int]]:
+    """Return the values of one of ``_SINGLE`` with their counts, most frequent first."""
+    return sorted(_tallies(connection, kind), key=lambda one: (-one[1], one[0]))
+
+
+def _tallies(connection: sa.Connection, kind: str) -> list[tuple[str, int]]:
+    return [(row.value, row.n) for row in connection.execute(_TALLIES, {"its_kind": kind})]
+
+
+def _value(counted: Any) -> str:
+    return canonical_json(counted) if isinstance(counted, tuple) else str(counted)
+
+
+def _counted_of_new(row: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    is_twin = row["awaits"] == SECOND and row.get("is_open") is False
+    return _counted({**row, "awaits": DUPLICATE} if is_twin else row)
+
+
+def _counted(row: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Return the kinds and values that one row is counted under; values of one kind are of one type."""
+    return [*((name, row[name]) for name in _SINGLE), ("status", tuple(row[name] for name in _STATUS))]
+
+
+_LATEST_DRAW = sa.select(sa.func.max(sample_draw.c.id))
+_MEMBERS = sa.select(sample_member).where(
+    sample_member.c.file_id.in_(listed("files")), sample_member.c.draw_id == sa.bindparam("draw")
+)
+_VERDICTS = (
+    sa.select(examination.c.file_id.label("of_file"), decision)
+    .select_from(examination)
+    .join(decision, is_about(decision, examination))
+    .outerjoin(decision_undo, decision_undo.c.decision_id == decision.c.id)
+    .where(examination.c.id.in_(listed("examinations")), decision_undo.c.id.is_(None))
+    .order_by(decision.c.id)
+)
+_ASSIGNEES = (
+    sa.select(assignment.c.file_id, assignment.c.assignee)
+    .where(assignment.c.file_id.in_(listed("files")))
+    .order_by(assignment.c.id)
+)
+_GROUPS = sa.select(near_group).where(near_group.c.file_id.in_(listed("files")))
+_TYPES = (
+    sa.select(examination.c.file_id, finding.c.entity_type)
+    .join(finding, finding.c.examination_id == examination.c.id)
+    .where(examination.c.id.in_(listed("examinations")))
+    .distinct()
+)
+
+
+def latest_draw(connection: sa.Connection) -> int | None:
+    """Return the number of the current sample."""
+    number: int | None = connection.execute(_LATEST_DRAW).scalar()
+    return number
+
+
+def current_in_list(
+    connection: sa.Connection, batch: Sequence[int], members: Mapping[int, sa.Row[Any]]
+) -> list[sa.Row[Any]]:
+    """Return the results of the files that belong to the list: referred, or of the sample."""
+    return [
+        row
+        for row in current(connection, batch)
+        if row.referral == Referral.REFERRED or (row.file_id in members and row.outcome == Outcome.SCREENED)
+    ]
+
+
+def current(connection: sa.Connection, batch: Sequence[int]) -> Sequence[sa.Row[Any]]:
+    """Return the results of the files that are present and whose content was read."""
+    return connection.execute(_current_files(), {"files": batch}).all()
+
+
+@cache
+def _current_files() -> sa.Select[Any]:
+    other = examination.alias()
+    arrived = (
+        sa.select(sa.func.min(other.c.scan_id))
+        .where(other.c.file_id == file.c.id, other.c.content_hash == examination.c.content_hash)
+        .scalar_subquery()
+    )
+    columns = ("id", "outcome", "referral", "risk", "media_type", "content_hash", "uid", "health_score")
+    query: sa.Select[Any] = sa.select(
+        *(file.c.id.label("file_id"), file.c.root_id, file.c.display.label("path")),
+        *(examination.c[name] for name in columns),
+        *(access.c.owner, arrived.label("arrived")),
+    ).select_from(sighting)
+    query = present(query, None).outerjoin(access, access.c.examination_id == examination.c.id)
+    return query.where(file.c.id.in_(listed("files")), examination.c.content_hash != "")
+
+
+def members_of(connection: sa.Connection, batch: Sequence[int]) -> dict[int, sa.Row[Any]]:
+    """Return the rows of files in the current random sample."""
+    draw = latest_draw(connection)
+    if draw is None:
+        return {}
+    return {row.file_id: row for row in connection.execute(_MEMBERS, {"files": batch, "draw": draw})}
+
+
+def verdicts_of(connection: sa.Connection, examination_ids: Sequence[int]) -> dict[int, sa.Row[Any]]:
+    """Return the decision that stands for each of these results, by their files; it may be about a copy."""
+    return {
+        row.of_file: row for row in connection.execute(_VERDICTS, {"examinations": list(examination_ids)})
+    }
+
+
+def groups_of(connection: sa.Connection, contents: Mapping[int, str]) -> dict[int, int]:
+    """Return the near-duplicate groups of these contents, by file."""
+    return {
+        row.file_id: row.group_id
+        for row in connection.execute(_GROUPS, {"files": list(contents)})
+        if contents[row.file_id] == row.content_hash
+    }
+
+
+N_TRIED = 50  # second reviews per query; one that is open decides for all
+
+_IS_OPEN = work_item.c.is_open.is_(True) & (work_item.c.awaits == SECOND)
+_IS_HIDDEN = work_item.c.is_open.is_(False) & (work_item.c.awaits == SECOND)
+_IS_DECIDED = work_item.c.state != WorkState.UNDECIDED.value
+
+# A second verdict by a user who did not give a first one too: that review awaits nothing any more.
+_answered = (
+    sa.exists()
+    .where(second_verdict.c.second_review_id == second_review.c.id)
+    .where(~sa.exists().where(decision_undo.c.second_verdict_id == second_verdict.c.id))
+    .where(
+        ~sa.exists()
+        .where(
+            decision.c.content_hash == second_review.c.content_hash,
+            decision.c.reviewer == second_verdict.c.reviewer,
+        )
+        .correlate(second_review, second_verdict)
+    )
+    .correlate(second_review)
+)
+_OF_GROUPS = (
+    sa.select(second_review.c.id, second_review.c.content_hash, near_group.c.group_id)
+    .distinct()
+    .join(near_group, near_group.c.content_hash == second_review.c.content_hash)
+    .where(near_group.c.group_id.in_(listed("groups")), ~_answered)
+    .order_by(second_review.c.id.desc())
+)
+_EXAMINED_WITH = sa.select(examination.c.file_id).where(examination.c.content_hash.in_(listed("contents")))
+_ANY = sa.select(second_review.c.id).limit(1)
+_FIRST_OF_GROUP = (
+    sa.select(near_group.c.content_hash)
+    .where(near_group.c.file_id == near_group.c.group_id)
+    .where(near_group.c.group_id == sa.bindparam("group"))
+)
+
+
+def draw_key(connection: sa.Connection, group_id: int | None, content_hash: str) -> str:
+    """Return the input of a group's common draw: the content of its first file, else a file's own."""
+    first = connection.execute(_FIRST_OF_GROUP, {"group": group_id}).scalar()
+    return str(first or content_hash)
+
+
+def is_open(connection: sa.Connection, group_id: int) -> bool:
+    """Return whether a file of a group awaits a second verdict, from the stored list."""
+    return connection.execute(_members(group_id).where(_IS_OPEN).limit(1)).first() is not None
+
+
+def is_decided(connection: sa.Connection, group_id: int, *, but: Collection[int]) -> bool:
+    """Return whether a file of a group, other than the given files, has a verdict."""
+    others = _members(group_id).where(_IS_DECIDED, work_item.c.file_id.not_in(but))
+    return connection.execute(others.limit(1)).first() is not None
+
+
+def concealed(connection: sa.Connection, groups: Mapping[int, int], awaits: Mapping[int, str]) -> set[int]:
+    """Return the decided files that await no second verdict, while a near-duplicate of theirs does.
+
+    Computed from the source tables, not from the stored list.
+
+    Args:
+        connection: connection to the database.
+        groups: near-duplicate group by file, where there is one.
+        awaits: the awaited verdict of each decided content, by file.
+    """
+    done = [number for number, whom in awaits.items() if whom != SECOND and number in groups]
+    if not done or connection.execute(_ANY).first() is None:
+        return set()
+    open_groups = _open(connection, {groups[number] for number in done})
+    return {number for number in done if groups[number] in open_groups}
+
+
+def hidden_by(connection: sa.Connection, turned: Iterable[int], *, but: Collection[int]) -> set[int]:
+    """Return the decided files to hide or show after ``but`` began or ceased to await a second verdict.
+
+    ``turned``: their groups. Those with another near-duplicate that awaits one are unchanged.
+    """
+    found: set[int] = set()
+    for group_id in turned:
+        others = _members(group_id).where(work_item.c.file_id.not_in(but))
+        if connection.execute(others.where(_IS_OPEN).limit(1)).first() is None:
+            found |= set(connection.execute(others.where(_IS_DECIDED)).scalars())
+    return found
+
+
+def to_refresh(connection: sa.Connection) -> list[int]:
+    """Return the files that may have to be hidden or shown after the groups changed or files were removed."""
+    hidden_now = sa.select(work_item.c.file_id).where(_IS_HIDDEN)
+    other = work_item.alias()
+    groups = sa.select(other.c.group_id).where(other.c.awaits == SECOND, other.c.is_open.is_(True))
+    to_show = sa.select(work_item.c.file_id).where(
+        _IS_DECIDED, work_item.c.awaits != SECOND, work_item.c.group_id.in_(groups)
+    )
+    return sorted({*connection.execute(hidden_now).scalars(), *connection.execute(to_show).scalars()})
+
+
+def _open(connection: sa.Connection, sought: set[int]) -> set[int]:
+    """Return the groups with a file that awaits its second verdict."""
+    found: set[int] = set()
+    rows: Sequence[Any] = connection.execute(_OF_GROUPS, {"groups": sorted(sought)}).all()
+    for start in range(0, len(rows), N_TRIED):
+        batch = [row for row in rows[start : start + N_TRIED] if row.group_id not in found]
+        if batch:
+            waiting = _awaiting(connection, batch)
+            found |= {row.group_id for row in batch if row.content_hash in waiting}
+        if found == sought:
+            break
+    return found
+
+
+def _awaiting(connection: sa.Connection, batch: Sequence[Any]) -> set[str]:
+    """Return the contents that await a second verdict, of those of the list."""
+    contents = {row.content_hash for row in batch}
+    ids = sorted(set(connection.execute(_EXAMINED_WITH, {"contents": list(contents)}).scalars()))
+    found: set[str] = set()
+    for files in chunks(ids):
+        listed_now = current_in_list(connection, files, members_of(connection, files))
+        standing = {row.file_id: row for row in listed_now if row.content_hash in contents}
+        results = [row.id for row in standing.values()]
+        whom = awaited(connection, results, verdicts_of(connection, results)) if results else {}
+        found |= {standing[number].content_hash for number, one in whom.items() if one == SECOND}
+    return found
+
+
+def _members(group_id: int) -> sa.Select[Any]:
+    return sa.select(work_item.c.file_id).where(work_item.c.group_id == group_id)
+
+
+_IN_FORCE = (
+    sa.select(suppression)
+    .outerjoin(suppression_lift, suppression_lift.c.suppression_id == suppression.c.id)
+    .outerjoin(suppression_approval, suppression_approval.c.suppression_id == suppression.c.id)
+    .where(
+        suppression_lift.c.id.is_(None),
+        sa.or_(suppression.c.needs_approval.is_(False), suppression_approval.c.id.is_not(None)),
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Hider:
+    """An active suppression: what it matches, where, and until when (UTC, ISO 8601)."""
+
+    kind: str
+    target: str
+    root_id: int | None
+    folder: str
+    until: str
+
+    def covers(self, root_id: int, path: str) -> bool:
+        """Return whether a file is inside of the suppression's scope."""
+        if self.root_id is not None and self.root_id != root_id:
+            return False
+        return not self.folder or path.startswith(self.folder + "/")
+
+
+def is_named(kind: str, target: str) -> sa.ColumnElement[bool]:
+    """Return the condition that a finding has the value, or is of the rule, that a suppression names."""
+    return (finding.c.source if kind == "rule" else finding.c.identity) == target
+
+
+def hiders(connection: sa.Connection) -> list[Hider]:
+    """Return the approved suppressions that are not lifted; the reader checks their end."""
+    return [
+        Hider(row.kind, row.target, row.root_id, row.folder, iso(row.until))
+        for row in connection.execute(_IN_FORCE)
+    ]
+
+
+def hidden_until(
+    connection: sa.Connection, places: Mapping[int, sa.Row[Any]], applied: Sequence[Hider]
+) -> dict[int, str]:
+    """Return by examination until when it is hidden (UTC, ISO 8601); visible ones are omitted."""
+    if not applied:
+        return {}
+    by_target: dict[tuple[str, str], list[Hider]] = {}
+    for hider in applied:
+        by_target.setdefault((hider.kind, hider.target), []).append(hider)
+    until: dict[int, str] = {}
+    for batch in chunks(places):
+        query = (
+            sa.select(finding.c.examination_id, finding.c.identity, finding.c.source)
+            .where(
+                finding.c.examination_id.in_(batch),
+                finding.c.entity_type.not_in([kind.value for kind in NOT_BY_THEMSELVES]),
+            )
+            .distinct()
+        )
+        for examination_id, identity, source in connection.execute(query):
+            ends = _ends(places[examination_id], identity, source, by_target)
+            # It returns to the list with the first finding whose suppression ends.
+            until[examination_id] = min(until.get(examination_id, ends), ends)
+    return {examination_id: ends for examination_id, ends in until.items() if ends}
+
+
+def _ends(
+    place: sa.Row[Any], identity: str, source: str, by_target: Mapping[tuple[str, str], Sequence[Hider]]
+) -> str:
+    """Return until when a finding is suppressed; "" = it is not."""
+    applied = [*by_target.get(("value", identity), ()), *by_target.get(("rule", source), ())]
+    return max((one.until for one in applied if one.covers(place.root_id, place.path)), default="")
+
 
 THRESHOLD = 0.5  # HealthScore: the threshold learned from the prototypes
 RANDOM_SHARE = 0.1  # of the items, at a random position in the order by doubt
@@ -74,7 +479,7 @@ def refresh(
         }
         # A file that begins or ceases to await a second verdict hides or shows its near-duplicates.
         turned = {(before | after)[number] for number in before.keys() ^ after.keys()} - {None}
-        for others in chunks(row_sources.hidden_by(connection, turned, but=batch)):
+        for others in chunks(hidden_by(connection, turned, but=batch)):
             _renew(connection, others, {})
 
 
@@ -83,21 +488,21 @@ def refresh_contents(connection: sa.Connection, contents: Sequence[tuple[int, st
 
     Returns the others: a decision about one stands for them, too.
     """
-    files, same = [number for number, _ in contents], set[int]()
-    for batch in chunks(dict.fromkeys(content for _, content in contents)):
-        same |= set(connection.execute(_WITH_CONTENTS, {"contents": batch}).scalars())
+    files = [number for number, _ in contents]
+    hashes = dict.fromkeys(content for _, content in contents)
+    same = {row.file_id for row in rows_in(connection, _WITH_CONTENTS, "contents", hashes)}
     refresh(connection, [*files, *sorted(same)])
     return sorted(same.difference(files))
 
 
 def _renew(connection: sa.Connection, batch: Sequence[int], types: Mapping[int, int]) -> list[dict[str, Any]]:
-    previous = work_tallies.rows_of(connection, batch)
+    previous = counted_rows(connection, batch)
     if previous:
         connection.execute(_REMOVE, {"files": batch})
     rows = _rows(connection, batch, types)
     if rows:
         connection.execute(_INSERT, rows)
-    work_tallies.note(connection, previous, rows)
+    note(connection, previous, rows)
     return rows
 
 
@@ -110,13 +515,13 @@ def rebuild(connection: sa.Connection) -> int:
     """Derive the whole list again and return its length."""
     lock_chain(connection)
     connection.execute(work_item.delete())
-    work_tallies.clear(connection)
+    connection.execute(work_tally.delete())
     for batch in chunks(_candidates(connection)):
         rows = _rows(connection, batch, {})
         if rows:
             connection.execute(_INSERT, rows)
-            work_tallies.note(connection, (), rows)
-    return int(connection.execute(sa.select(sa.func.count()).select_from(work_item)).scalar_one())
+            note(connection, (), rows)
+    return count(connection, work_item)
 
 
 def differences(connection: sa.Connection) -> Iterator[tuple[int | None, str]]:
@@ -133,7 +538,7 @@ def differences(connection: sa.Connection) -> Iterator[tuple[int | None, str]]:
         for row in _rows(connection, batch, {}):
             number = row["file_id"]
             expected.add(number)
-            work_tallies.count(counts, row)
+            add_counts(counts, row)
             found = kept.get(number)
             if found is None:
                 yield number, "was removed from the list"
@@ -145,7 +550,7 @@ def differences(connection: sa.Connection) -> Iterator[tuple[int | None, str]]:
     for number in there:
         if number not in expected:
             yield number, "was added to the list"
-    if not work_tallies.agree(connection, counts):
+    if not counts_agree(connection, counts):
         yield None, "counts of the list changed"
 
 
@@ -165,10 +570,7 @@ def take_in(connection: sa.Connection, results: Mapping[int, FileResult], back: 
 
 def in_list(connection: sa.Connection, file_ids: Sequence[int]) -> set[int]:
     """Return which of these files have a row."""
-    found: set[int] = set()
-    for batch in chunks(dict.fromkeys(file_ids)):
-        found |= set(connection.execute(_IN_LIST, {"files": batch}).scalars())
-    return found
+    return {row.file_id for row in rows_in(connection, _IN_LIST, "files", dict.fromkeys(file_ids))}
 
 
 def drop_departed(connection: sa.Connection, scan_id: int) -> None:
@@ -178,7 +580,7 @@ def drop_departed(connection: sa.Connection, scan_id: int) -> None:
     previous = sa.exists().where(file.c.id == work_item.c.file_id, file.c.seen_scan_id < scan_id)
     lock_chain(connection)
     here = work_item.c.root_id.in_(of_scan) & previous
-    work_tallies.note(connection, work_tallies.rows_where(connection, here), ())
+    note(connection, counted_where(connection, here), ())
     connection.execute(work_item.delete().where(here))
 
 
@@ -186,30 +588,29 @@ def _candidates(connection: sa.Connection) -> list[int]:
     referred = present(sa.select(file.c.id).select_from(sighting), None).where(
         examination.c.referral == Referral.REFERRED.value
     )
-    latest = work_sources.latest_draw(connection)
+    latest = latest_draw(connection)
     drawn = sa.select(sample_member.c.file_id).where(sample_member.c.draw_id == latest)
     return sorted({*connection.execute(referred).scalars(), *connection.execute(drawn).scalars()})
 
 
 def _rows(connection: sa.Connection, batch: Sequence[int], types: Mapping[int, int]) -> list[dict[str, Any]]:
-    members = work_sources.members(connection, batch)
-    standing = work_sources.current_in_list(connection, batch, members)
+    members = members_of(connection, batch)
+    standing = current_in_list(connection, batch, members)
     if not standing:
         return []
     contents = {row.file_id: row.content_hash for row in standing}
-    ids = list(contents)
     results = [row.id for row in standing]
-    verdicts = work_sources.verdicts(connection, results)
-    assignees = work_sources.assignees(connection, ids)
-    groups = work_sources.groups(connection, contents)
+    verdicts = verdicts_of(connection, results)
+    assignees = {row.file_id: row.assignee for row in rows_in(connection, _ASSIGNEES, "files", contents)}
+    groups = groups_of(connection, contents)
     awaits = awaited(connection, results, verdicts)
-    concealed = row_sources.hidden(connection, groups, awaits)
-    kinds = {
-        **work_sources.types(connection, [row.id for row in standing if row.file_id not in types]),
-        **types,
-    }
-    places = [Place(row.id, row.root_id, row.path) for row in standing]
-    hidden = hidden_until(connection, places, hiders(connection))
+    hidden_with_others = concealed(connection, groups, awaits)
+    kinds: dict[int, int] = {}
+    unknown = [row.id for row in standing if row.file_id not in types]
+    for found in rows_in(connection, _TYPES, "examinations", unknown):
+        kinds[found.file_id] = kinds.get(found.file_id, 0) | _BIT[found.entity_type]
+    kinds |= types
+    hidden = hidden_until(connection, {row.id: row for row in standing}, hiders(connection))
     rows = []
     for row in standing:
         number = row.file_id
@@ -240,7 +641,7 @@ def _rows(connection: sa.Connection, batch: Sequence[int], types: Mapping[int, i
                 "decision_id": verdict.id if verdict else None,
                 "assignee": assignees.get(number, ""),
                 # Hidden as if it awaited a second verdict, but closed: a duplicate of it awaits one.
-                "awaits": SECOND if number in concealed else waits,
+                "awaits": SECOND if number in hidden_with_others else waits,
                 "is_open": waits in {FIRST, SECOND},
                 "hidden_until": "" if blind else hidden.get(row.id, ""),
             }

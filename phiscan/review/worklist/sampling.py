@@ -19,16 +19,13 @@ from phiscan.language import gettext
 from phiscan.model import Outcome, Referral, Verdict
 from phiscan.model.frame import FrameCounts, FramePart
 from phiscan.review.audit import log as audit
-from phiscan.review.decisions.second_verdicts import LEAD, NOBODY, OPENING, SECOND
 from phiscan.review.decisions.writing import checked_name
 from phiscan.review.records.file_records import present
-from phiscan.review.worklist import counts as work_tallies
-from phiscan.review.worklist import row_sources as work_sources
 from phiscan.review.worklist import rows as work_rows
-from phiscan.review.worklist.model import WorkState
+from phiscan.review.worklist.model import LEAD, NOBODY, OPENING, SECOND, WorkState
 from phiscan.store import seals
 from phiscan.store.database import lock_chain
-from phiscan.store.sql_batches import chunks, listed
+from phiscan.store.sql_batches import as_value, chunks, count, listed, rows_in
 from phiscan.store.tables import (
     decision,
     decision_undo,
@@ -120,12 +117,8 @@ def plan(connection: sa.Connection, *, n_queued: int, n_unreferred: int, seed: s
     Source: Ohlsson (1995), "Coordination of samples using permanent random numbers".
     """
     if n_queued < 0 or n_unreferred < 0:
-        message = gettext(
-            "sample: expected sizes from 0, got {n_queued} and {n_unreferred}",
-            n_queued=n_queued,
-            n_unreferred=n_unreferred,
-        )
-        raise InputError(message)
+        sizes = {"n_queued": n_queued, "n_unreferred": n_unreferred}
+        raise InputError(gettext("sample: expected sizes from 0, got {n_queued} and {n_unreferred}", **sizes))
     seed = seed or secrets.token_hex(16)
     queued = connection.execute(
         sa.select(work_item.c.file_id, work_item.c.content_hash, root.c.display.label("root"))
@@ -138,10 +131,7 @@ def plan(connection: sa.Connection, *, n_queued: int, n_unreferred: int, seed: s
     chosen = {True: _first(queued, seed, n_queued), False: _first(others, seed, n_unreferred)}
     kinds = [kind for kind, rows in chosen.items() for _ in rows]
     random.Random(f"mix {seed}").shuffle(kinds)  # noqa: S311 (who knows the seed knows the sample anyway)
-    risks, doubts = (
-        _dealt(connection, len(kinds), falling=True),
-        _dealt(connection, len(kinds), falling=False),
-    )
+    risks, doubts = (_dealt(connection, len(kinds), falling=falling) for falling in (True, False))
     places = {True: 0, False: 0}
     members = []
     for slot, referred in enumerate(kinds):
@@ -173,14 +163,13 @@ def draw(connection: sa.Connection, planned: Planned, *, by: str, now: datetime)
     """
     by = checked_name("by", by)
     lock_chain(connection)
-    before = work_sources.latest_draw(connection)
+    before = work_rows.latest_draw(connection)
     old = sa.select(sample_member.c.file_id).where(sample_member.c.draw_id == before)
     concerned = [*connection.execute(old).scalars(), *(row["file_id"] for row in planned.members)]
     n_queued = sum(row["referred"] for row in planned.population)
     sizes = {"n_queued": n_queued, "n_unreferred": len(planned.population) - n_queued}
-    values = {"seed": planned.seed, **sizes, "drawn_by": by, "drawn": now}
     details = {"n_sampled": len(planned.members), **sizes}
-    number = audit.record(connection, "draw_sample", values, details, by=by, now=now)
+    number = audit.record(connection, "draw_sample", {"seed": planned.seed, **sizes}, details, by=by, now=now)
     seals.remove(connection, sample_frame)
     for batch in chunks(planned.population):
         seals.insert(connection, sample_frame, batch)
@@ -189,8 +178,7 @@ def draw(connection: sa.Connection, planned: Planned, *, by: str, now: datetime)
     work_rows.refresh(connection, concerned)
     made = last_draw(connection)
     if made is None:  # pragma: no cover (it was written above)
-        message = gettext("the draw was not written")
-        raise RuntimeError(message)
+        raise RuntimeError(gettext("the draw was not written"))
     return made
 
 
@@ -199,22 +187,11 @@ def last_draw(connection: sa.Connection) -> SampleDraw | None:
     row = connection.execute(sa.select(sample_draw).order_by(sample_draw.c.id.desc()).limit(1)).first()
     if row is None:
         return None
-    query = (
-        sa.select(sample_member.c.referred, sa.func.count())
-        .where(sample_member.c.draw_id == row.id)
-        .group_by(sample_member.c.referred)
+    n_queued, n_others = (
+        count(connection, sample_member, sample_member.c.draw_id == row.id, sample_member.c.referred == kind)
+        for kind in (sa.true(), sa.false())
     )
-    n = {bool(kind): int(count) for kind, count in connection.execute(query)}
-    return SampleDraw(
-        id=row.id,
-        n_sampled_queued=n.get(True, 0),
-        n_queued=row.n_queued,
-        n_sampled_unreferred=n.get(False, 0),
-        n_unreferred=row.n_unreferred,
-        drawn_by=row.drawn_by,
-        drawn=row.drawn,
-        seed=row.seed,
-    )
+    return as_value(SampleDraw, row, n_sampled_queued=n_queued, n_sampled_unreferred=n_others)
 
 
 def left(connection: sa.Connection, *, kept: Kept | None = None) -> FrameCounts:
@@ -235,12 +212,12 @@ def left(connection: sa.Connection, *, kept: Kept | None = None) -> FrameCounts:
     n_open, n_final, found = Counter[bool](), Counter[bool](), Counter[bool]()  # by whether it is referred
     of_all: Counter[str] = Counter()
     undecided, n_unread = 0, size.unread
-    for awaits, status, _, _, _, referred, n in work_tallies.statuses(connection):
+    for awaits, status, _, _, _, referred, n in work_rows.statuses(connection):
         is_final = awaits == NOBODY and status in _FINAL
         (n_final if is_final else n_open)[referred] += n
         found[referred] += n if is_final and status == Verdict.PHI.value else 0
         of_all[status if awaits == NOBODY else awaits] += n
-        is_concealed = awaits in {SECOND, work_tallies.DUPLICATE}
+        is_concealed = awaits in {SECOND, work_rows.DUPLICATE}
         undecided += n if referred and (is_concealed or status == WorkState.UNDECIDED.value) else 0
     found_since, final_covered = _listed_since(connection)
     gone: set[str] = set()  # PHI contents that were found, and are not present any more
@@ -309,7 +286,7 @@ def _unlisted(connection: sa.Connection) -> Iterator[_Unlisted]:
     last = {(row.file_id, row.content_hash): row for row in connection.execute(_UNLISTED)}
     for batch in chunks(last):
         numbers = [file_id for file_id, _ in batch]
-        now = {row.file_id: row for row in work_sources.current(connection, numbers)}
+        now = {row.file_id: row for row in work_rows.current(connection, numbers)}
         drawn = {row.file_id: row for row in connection.execute(_FRAME_ROWS, {"files": numbers})}
         for file_id, content in batch:
             row, its, here = last[file_id, content], drawn.get(file_id), now.get(file_id)
@@ -354,13 +331,7 @@ def _n_found_again(connection: sa.Connection, contents: set[str]) -> int:
     query = sa.select(work_item.c.content_hash).where(
         work_item.c.content_hash.in_(listed("contents")), work_item.c.state == Verdict.PHI.value
     )
-    return len(
-        {
-            row
-            for batch in chunks(contents)
-            for row in connection.execute(query, {"contents": batch}).scalars()
-        }
-    )
+    return len({row.content_hash for row in rows_in(connection, query, "contents", contents)})
 
 
 def weights(connection: sa.Connection) -> dict[int, float]:

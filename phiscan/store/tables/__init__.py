@@ -1,11 +1,17 @@
 """The tables of the review store; every table and column has a comment (see docs/make_database.py)."""
 
 from phiscan.store import append_only
-from phiscan.store.tables import desk, integrity, models, patients, retention, review, schema, users
+from phiscan.store.tables import schema
 from phiscan.store.tables.desk import adjudication as adjudication
+from phiscan.store.tables.desk import assignment as assignment
+from phiscan.store.tables.desk import audit_log as audit_log
+from phiscan.store.tables.desk import decision as decision
 from phiscan.store.tables.desk import decision_form as decision_form
 from phiscan.store.tables.desk import decision_undo as decision_undo
 from phiscan.store.tables.desk import desk_policy as desk_policy
+from phiscan.store.tables.desk import incident_entry as incident_entry
+from phiscan.store.tables.desk import model_activation as model_activation
+from phiscan.store.tables.desk import model_version as model_version
 from phiscan.store.tables.desk import near_group as near_group
 from phiscan.store.tables.desk import near_signature as near_signature
 from phiscan.store.tables.desk import reveal as reveal
@@ -25,22 +31,12 @@ from phiscan.store.tables.desk import work_item as work_item
 from phiscan.store.tables.desk import work_tally as work_tally
 from phiscan.store.tables.integrity import audit_head as audit_head
 from phiscan.store.tables.integrity import examination_digest as examination_digest
+from phiscan.store.tables.integrity import key_use as key_use
+from phiscan.store.tables.integrity import legal_hold as legal_hold
+from phiscan.store.tables.integrity import purge as purge
 from phiscan.store.tables.integrity import scan_digest as scan_digest
+from phiscan.store.tables.integrity import scan_totals as scan_totals
 from phiscan.store.tables.integrity import seal_total as seal_total
-from phiscan.store.tables.models import health_window as health_window
-from phiscan.store.tables.models import model_activation as model_activation
-from phiscan.store.tables.models import model_version as model_version
-from phiscan.store.tables.patients import patient_check as patient_check
-from phiscan.store.tables.patients import patient_event as patient_event
-from phiscan.store.tables.patients import patient_match as patient_match
-from phiscan.store.tables.retention import key_use as key_use
-from phiscan.store.tables.retention import legal_hold as legal_hold
-from phiscan.store.tables.retention import purge as purge
-from phiscan.store.tables.retention import scan_totals as scan_totals
-from phiscan.store.tables.review import assignment as assignment
-from phiscan.store.tables.review import audit_log as audit_log
-from phiscan.store.tables.review import decision as decision
-from phiscan.store.tables.review import incident_entry as incident_entry
 from phiscan.store.tables.scans import access as access
 from phiscan.store.tables.scans import departure as departure
 from phiscan.store.tables.scans import early_result as early_result
@@ -49,6 +45,10 @@ from phiscan.store.tables.scans import file as file
 from phiscan.store.tables.scans import finding as finding
 from phiscan.store.tables.scans import folder as folder
 from phiscan.store.tables.scans import health_term as health_term
+from phiscan.store.tables.scans import health_window as health_window
+from phiscan.store.tables.scans import patient_check as patient_check
+from phiscan.store.tables.scans import patient_event as patient_event
+from phiscan.store.tables.scans import patient_match as patient_match
 from phiscan.store.tables.scans import reuse as reuse
 from phiscan.store.tables.scans import root as root
 from phiscan.store.tables.scans import scan as scan
@@ -56,18 +56,9 @@ from phiscan.store.tables.scans import scan_root as scan_root
 from phiscan.store.tables.scans import sighting as sighting
 from phiscan.store.tables.scans import stage_time as stage_time
 from phiscan.store.tables.scans import unread_part as unread_part
+from phiscan.store.tables.schema import APPEND_ONLY as APPEND_ONLY
 from phiscan.store.tables.schema import metadata as metadata
-
-APPEND_ONLY: dict[str, tuple[str, ...]] = {
-    **review.APPEND_ONLY,
-    **users.APPEND_ONLY,
-    **desk.APPEND_ONLY,
-    **models.APPEND_ONLY,
-    **retention.APPEND_ONLY,
-    **patients.APPEND_ONLY,
-    **integrity.APPEND_ONLY,
-}
-"""All append-only tables and their unique columns, by which a REPLACE could otherwise remove a row."""
+from phiscan.store.tables.users import user_account as user_account
 
 append_only.guard(metadata, APPEND_ONLY)
 

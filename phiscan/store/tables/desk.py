@@ -1,4 +1,4 @@
-"""Tables of the officer's desk: corrections, second review, suppressions, reveals, near-duplicates.
+"""Tables of the desk: decisions, assignments, incidents, corrections, suppressions, reveals, models.
 
 ``work_item``, ``work_tally`` and ``near_group`` can be rebuilt from the other tables; the rest is
 append-only.
@@ -10,14 +10,77 @@ import sqlalchemy as sa
 
 from phiscan.model import EntityType, Verdict
 from phiscan.store.column_types import CanonicalJson, RowId, SafeText, UtcTime
-from phiscan.store.tables.schema import column, key, metadata, one_of, row_id, seal
+from phiscan.store.tables.schema import column, history, key, one_of, row_id, seal, table, when, who
+
+decision = history(
+    "decision",
+    row_id("number of the decision; of several, the highest number applies"),
+    column("file_id", RowId, "the file; it stands for identical ones", sa.ForeignKey("file.id")),
+    column("examination_id", RowId, "the result the reviewer saw", sa.ForeignKey("examination.id")),
+    column("content_hash", sa.Text, "blake3 of the content decided upon; other content needs a new decision"),
+    column("verdict", sa.Text, "phi, not_phi or unsure"),
+    who("reviewer", "who decided"),
+    column("reason", SafeText, "reason from a short list; may be empty"),
+    column("note", SafeText, "free text of the reviewer; may be empty"),
+    column("by_name", sa.Boolean, "judged by the file's name, unopened: counts in no bound"),
+    when("decided"),
+    one_of("verdict", (v.value for v in Verdict)),
+    sa.Index(None, "file_id"),
+    sa.Index(None, "content_hash"),
+    sa.Index(None, "decided"),
+    comment="A reviewer's verdict. Append-only: undoing is a later decision.",
+)
+
+assignment = history(
+    "assignment",
+    row_id("number of the assignment; of several, the highest number applies"),
+    column("file_id", RowId, "the file", sa.ForeignKey("file.id")),
+    column("assignee", SafeText, "the assigned reviewer; empty = no longer assigned"),
+    who("assigned_by", "who assigned"),
+    when("assigned"),
+    sa.Index(None, "file_id"),
+    comment="The assignment of a file to a reviewer. Append-only.",
+)
+
+incident_entry = history(
+    "incident_entry",
+    row_id("number of the entry; of several about one field or file, the highest number applies"),
+    column("incident", RowId, "number of the incident; null = of a file alone, an owner's answer", null=True),
+    column("kind", sa.Text, "what was done: a text, a state, a file added or removed, an owner's answer"),
+    column("field", SafeText, "the field of a text, the state, or the answer; empty for a file"),
+    column("text", SafeText, "free text, without identifiers of the files; may be empty"),
+    column("file_id", RowId, "the file that it is about", sa.ForeignKey("file.id"), null=True),
+    who("entered_by", "who"),
+    when("entered"),
+    one_of("kind", ("text", "state", "add", "remove", "answer")),
+    sa.CheckConstraint("(incident IS NULL) = (kind = 'answer')", name="incident_given"),
+    sa.CheckConstraint("(file_id IS NULL) = (kind IN ('text', 'state'))", name="file_given"),
+    sa.Index(None, "incident"),
+    sa.Index(None, "file_id"),
+    comment="The record of privacy incidents: what was written, decided and grouped. Append-only.",
+)
+
+audit_log = history(
+    "audit_log",
+    row_id("number of the entry, without gaps"),
+    column("at", UtcTime, "when"),
+    column("actor", SafeText, "who"),
+    column("action", sa.Text, "what was done; `phiscan.review.audit.log` lists the actions"),
+    column("subject_id", RowId, "number of the row in the table that the action writes to"),
+    column("details", CanonicalJson, "what was done, with the digest of the row written"),
+    column("prev_hash", sa.Text, "hash of the entry before; 64 zeros before the first"),
+    column("hash", sa.Text, "sha256 over the canonical JSON of the other columns"),
+    sa.CheckConstraint("action <> ''", name="action_named"),
+    sa.UniqueConstraint("hash"),
+    sa.UniqueConstraint("prev_hash"),
+    comment="Every change of review state, each entry chained to the one before. Append-only.",
+)
 
 MARKS = ("right", "wrong_type", "wrong_extent", "spurious", "missed", "withdrawn")
 """The corrections that a reviewer may make of one span."""
 
-work_item = sa.Table(
+work_item = table(
     "work_item",
-    metadata,
     key("file_id", "file.id", "the file"),
     column("examination_id", RowId, "its current result", sa.ForeignKey("examination.id")),
     column("root_id", RowId, "its root", sa.ForeignKey("root.id")),
@@ -66,20 +129,16 @@ work_item = sa.Table(
     comment="The review list, one row per file in it; derived from the other tables as they change.",
 )
 
-work_tally = sa.Table(
+work_tally = table(
     "work_tally",
-    metadata,
-    sa.Column("kind", sa.Text, primary_key=True, nullable=False, comment="what is counted"),
-    sa.Column(
-        "value", SafeText, primary_key=True, nullable=False, comment="a value of it, or several as JSON"
-    ),
+    key("kind", "", "what is counted", sa.Text),
+    key("value", "", "a value of it, or several as JSON", SafeText),
     column("n", sa.BigInteger, "items of the list that have it"),
     comment="Counts of the review list, updated with it, so that pages need not count.",
 )
 
-near_signature = sa.Table(
+near_signature = table(
     "near_signature",
-    metadata,
     key("examination_id", "examination.id", "the examination"),
     column(
         "signature", sa.LargeBinary, "MinHash over word triples, keyed: 64 values of 32 bits, little-endian"
@@ -87,9 +146,8 @@ near_signature = sa.Table(
     comment="Signature for near-duplicates; without the key it reveals nothing about words.",
 )
 
-near_group = sa.Table(
+near_group = table(
     "near_group",
-    metadata,
     key("file_id", "file.id", "a file that has near-duplicates"),
     column("group_id", RowId, "number of the group's first file", sa.ForeignKey("file.id")),
     column("content_hash", sa.Text, "content for which it was computed"),
@@ -98,24 +156,21 @@ near_group = sa.Table(
     comment="Groups of near-duplicate files; rebuilt at the end of each scan.",
 )
 
-desk_policy = sa.Table(
+desk_policy = history(
     "desk_policy",
-    metadata,
     row_id("number of the policy; the highest applies"),
     column("second_review", sa.Double, "share of decisions that get a blind second review"),
     column("hide_limit", sa.Integer, "a suppression that hides more items needs a lead's approval"),
     column("seed", sa.Text, "secret of the random draws"),
-    column("set_by", SafeText, "who set it"),
-    column("set_at", UtcTime, "when"),
+    who("set_by", "who set it"),
+    when("set_at"),
     sa.CheckConstraint("second_review BETWEEN 0 AND 1", name="second_review_share"),
     sa.CheckConstraint("hide_limit >= 0", name="hide_limit_not_negative"),
-    sqlite_autoincrement=True,
     comment="How the desk works: shares and limits. Append-only.",
 )
 
-decision_form = sa.Table(
+decision_form = history(
     "decision_form",
-    metadata,
     row_id("number of the form"),
     column("token", sa.Text, "sha256 of the token of the form that was sent"),
     column("file_id", RowId, "the file", sa.ForeignKey("file.id")),
@@ -124,29 +179,25 @@ decision_form = sa.Table(
     column("second_verdict_id", RowId, "or the blind verdict", sa.ForeignKey("second_verdict.id"), null=True),
     seal(),
     sa.UniqueConstraint("token"),
-    sqlite_autoincrement=True,
     comment="Forms already processed: a form sent twice is one decision. Append-only.",
 )
 
-decision_undo = sa.Table(
+decision_undo = history(
     "decision_undo",
-    metadata,
     row_id("number of the undoing"),
     column("file_id", RowId, "the file", sa.ForeignKey("file.id")),
     column("decision_id", RowId, "the undone decision", sa.ForeignKey("decision.id"), null=True),
     column("second_verdict_id", RowId, "or the blind verdict", sa.ForeignKey("second_verdict.id"), null=True),
-    column("undone_by", SafeText, "who undid it"),
-    column("undone", UtcTime, "when"),
+    who("undone_by", "who undid it"),
+    when("undone"),
     sa.CheckConstraint("(decision_id IS NULL) <> (second_verdict_id IS NULL)", name="one_undone"),
     sa.UniqueConstraint("decision_id"),
     sa.UniqueConstraint("second_verdict_id"),
-    sqlite_autoincrement=True,
     comment="A decision that was undone; the one before it applies again. Append-only.",
 )
 
-skip = sa.Table(
+skip = table(
     "skip",
-    metadata,
     row_id("number of the skip"),
     column("file_id", RowId, "the file", sa.ForeignKey("file.id")),
     column("content_hash", sa.Text, "the skipped content"),
@@ -154,60 +205,52 @@ skip = sa.Table(
     column("until", UtcTime, "when it is shown again"),
     seal(),
     sa.Index(None, "reviewer", "file_id"),
-    sqlite_autoincrement=True,
     comment="An item that one reviewer skipped for now; of several, the highest number applies.",
 )
 
-second_review = sa.Table(
+second_review = history(
     "second_review",
-    metadata,
     row_id("number of the second review"),
     column("decision_id", RowId, "the first verdict", sa.ForeignKey("decision.id")),
     column("file_id", RowId, "the file", sa.ForeignKey("file.id")),
     column("content_hash", sa.Text, "content to be judged"),
     column("share", sa.Double, "probability with which it was drawn"),
-    column("drawn", UtcTime, "when"),
+    when("drawn"),
     sa.UniqueConstraint("decision_id"),
     sa.Index(None, "content_hash"),
-    sqlite_autoincrement=True,
     comment="An item drawn at random for a blind second verdict. Append-only.",
 )
 
-second_verdict = sa.Table(
+second_verdict = history(
     "second_verdict",
-    metadata,
     row_id("number of the verdict; of several not undone, the highest applies"),
     column("second_review_id", RowId, "the second review", sa.ForeignKey("second_review.id")),
     column("file_id", RowId, "the file", sa.ForeignKey("file.id")),
     column("verdict", sa.Text, "phi, not_phi or unsure"),
-    column("reviewer", SafeText, "who gave it, without seeing the first"),
+    who("reviewer", "who gave it, without seeing the first"),
     column("reason", SafeText, "reason from a short list; may be empty"),
     column("note", SafeText, "free text of the reviewer; may be empty"),
     column("by_name", sa.Boolean, "judged by the file's name, unopened"),
-    column("decided", UtcTime, "when"),
+    when("decided"),
     one_of("verdict", (v.value for v in Verdict)),
-    sa.CheckConstraint("reviewer <> ''", name="reviewer_named"),
     sa.Index(None, "second_review_id"),
-    sqlite_autoincrement=True,
+    sa.Index(None, "decided"),
     comment="The verdict of a second person who did not see the first. Append-only.",
 )
 
-adjudication = sa.Table(
+adjudication = history(
     "adjudication",
-    metadata,
     row_id("number of the adjudication"),
     column("second_review_id", RowId, "the second review", sa.ForeignKey("second_review.id")),
     column("second_verdict_id", RowId, "the verdict that disagreed", sa.ForeignKey("second_verdict.id")),
     column("decision_id", RowId, "the lead's decision, which is final", sa.ForeignKey("decision.id")),
     sa.UniqueConstraint("decision_id"),
     sa.Index(None, "second_review_id"),
-    sqlite_autoincrement=True,
     comment="Two people disagreed and a third decided. Append-only.",
 )
 
-span_correction = sa.Table(
+span_correction = history(
     "span_correction",
-    metadata,
     row_id("number of the correction; of several about one span, the highest applies"),
     column("file_id", RowId, "the file", sa.ForeignKey("file.id")),
     column("examination_id", RowId, "the reviewed result", sa.ForeignKey("examination.id")),
@@ -217,50 +260,44 @@ span_correction = sa.Table(
     column("span_start", sa.BigInteger, "first code point of the right span"),
     column("span_end", sa.BigInteger, "code point after its last"),
     column("entity_type", sa.Text, "right type"),
-    column("reviewer", SafeText, "who made it"),
-    column("corrected", UtcTime, "when"),
+    who("reviewer", "who made it"),
+    when("corrected"),
     one_of("mark", MARKS),
     one_of("entity_type", (e.value for e in EntityType)),
     sa.CheckConstraint("0 <= span_start AND span_start < span_end", name="span_order"),
     sa.CheckConstraint("position IS NOT NULL OR mark IN ('missed', 'withdrawn')", name="position_if_found"),
     sa.Index(None, "file_id", "content_hash"),
-    sqlite_autoincrement=True,
     comment="A reviewer's correction of one span: positions and types, never text. Append-only.",
 )
 
-span_review = sa.Table(
+span_review = history(
     "span_review",
-    metadata,
     row_id("number of the entry; of several about one content, the highest applies"),
     column("file_id", RowId, "the file", sa.ForeignKey("file.id")),
     column("examination_id", RowId, "the reviewed result", sa.ForeignKey("examination.id")),
     column("content_hash", sa.Text, "the reviewed content"),
     column("complete", sa.Boolean, "every span was checked, and the missed ones were marked"),
-    column("reviewer", SafeText, "who made it"),
-    column("reviewed", UtcTime, "when"),
+    who("reviewer", "who made it"),
+    when("reviewed"),
     sa.Index(None, "file_id", "content_hash"),
-    sqlite_autoincrement=True,
     comment="A file whose spans were all checked: spans without a mark are right. Append-only.",
 )
 
-topic_correction = sa.Table(
+topic_correction = history(
     "topic_correction",
-    metadata,
     row_id("number of the correction; of several about one content, the highest applies"),
     column("file_id", RowId, "the file", sa.ForeignKey("file.id")),
     column("examination_id", RowId, "the reviewed result", sa.ForeignKey("examination.id")),
     column("content_hash", sa.Text, "content that the labels belong to"),
     column("labels", CanonicalJson, "labels of ICD chapters and blocks that fit the file, [label, ...]"),
-    column("reviewer", SafeText, "who made it"),
-    column("corrected", UtcTime, "when"),
+    who("reviewer", "who made it"),
+    when("corrected"),
     sa.Index(None, "file_id", "content_hash"),
-    sqlite_autoincrement=True,
     comment="A reviewer's correction of a file's topics. Append-only.",
 )
 
-suppression = sa.Table(
+suppression = history(
     "suppression",
-    metadata,
     row_id("number of the suppression"),
     column("kind", sa.Text, "value (a keyed hash) or rule"),
     column("target", sa.Text, "the keyed hash, or the id of the rule"),
@@ -271,73 +308,61 @@ suppression = sa.Table(
     column("needs_approval", sa.Boolean, "too broad to apply before a lead approves"),
     column("reason", SafeText, "why"),
     column("until", UtcTime, "when it ends"),
-    column("made_by", SafeText, "who made it"),
-    column("made", UtcTime, "when"),
+    who("made_by", "who made it"),
+    when("made"),
     one_of("kind", ("value", "rule")),
     sa.CheckConstraint("reason <> ''", name="reason_given"),
-    sa.CheckConstraint("made_by <> ''", name="made_by_named"),
-    sqlite_autoincrement=True,
     comment="A temporary suppression of a value or rule; it only hides items of the list. Append-only.",
 )
 
-suppression_approval = sa.Table(
+suppression_approval = history(
     "suppression_approval",
-    metadata,
     row_id("number of the approval"),
     column("suppression_id", RowId, "the suppression", sa.ForeignKey("suppression.id")),
-    column("approved_by", SafeText, "the lead; not who made it"),
-    column("approved", UtcTime, "when"),
+    who("approved_by", "the lead; not who made it"),
+    when("approved"),
     sa.UniqueConstraint("suppression_id"),
-    sqlite_autoincrement=True,
     comment="A lead's approval of a broad suppression. Append-only.",
 )
 
-suppression_lift = sa.Table(
+suppression_lift = history(
     "suppression_lift",
-    metadata,
     row_id("number of the lifting"),
     column("suppression_id", RowId, "the suppression", sa.ForeignKey("suppression.id")),
     column("reason", SafeText, "why; may be empty"),
-    column("lifted_by", SafeText, "who"),
-    column("lifted", UtcTime, "when"),
+    who("lifted_by", "who"),
+    when("lifted"),
     sa.UniqueConstraint("suppression_id"),
-    sqlite_autoincrement=True,
     comment="A suppression that was lifted. Append-only.",
 )
 
-reveal = sa.Table(
+reveal = history(
     "reveal",
-    metadata,
     row_id("number of the reveal"),
     column("file_id", RowId, "the file", sa.ForeignKey("file.id")),
     column("examination_id", RowId, "the result it was opened from", sa.ForeignKey("examination.id")),
     column("content_hash", sa.Text, "content that was to be shown"),
     column("purpose", SafeText, "purpose, as the person wrote it"),
-    column("revealed_by", SafeText, "who"),
-    column("revealed", UtcTime, "when it was asked for, before anything was shown"),
+    who("revealed_by", "who"),
+    when("revealed", "when it was asked for, before anything was shown"),
     sa.CheckConstraint("purpose <> ''", name="purpose_given"),
-    sa.CheckConstraint("revealed_by <> ''", name="revealed_by_named"),
     sa.Index(None, "file_id"),
-    sqlite_autoincrement=True,
     comment="A person asked to see the text of a file. Append-only.",
 )
 
-sample_draw = sa.Table(
+sample_draw = history(
     "sample_draw",
-    metadata,
     row_id("number of the draw; the highest applies"),
     column("seed", sa.Text, "seed of the random order"),
     column("n_queued", sa.Integer, "referred files without a final verdict that it was drawn from"),
     column("n_unreferred", sa.Integer, "files read and not referred, without a final verdict, likewise"),
-    column("drawn_by", SafeText, "who"),
-    column("drawn", UtcTime, "when"),
-    sqlite_autoincrement=True,
+    who("drawn_by", "who"),
+    when("drawn"),
     comment="A random sample of referred and of unreferred files, to be judged blind. Append-only.",
 )
 
-sample_member = sa.Table(
+sample_member = history(
     "sample_member",
-    metadata,
     row_id("number of the row"),
     column("draw_id", RowId, "the draw", sa.ForeignKey("sample_draw.id")),
     column("place", sa.Integer, "index in the random order of its kind, from 0"),
@@ -348,13 +373,11 @@ sample_member = sa.Table(
     column("doubt", sa.Double, "order by doubt"),
     seal(),
     sa.Index(None, "file_id"),
-    sqlite_autoincrement=True,
     comment="The files of a draw. Append-only.",
 )
 
-sample_frame = sa.Table(
+sample_frame = table(
     "sample_frame",
-    metadata,
     key("file_id", "file.id", "the file"),
     column("content_hash", sa.Text, "content when the sample was drawn"),
     column("referred", sa.Boolean, "of the queue, else of the files not referred"),
@@ -362,21 +385,28 @@ sample_frame = sa.Table(
     comment="The files that the last sample was drawn from; all others arrived since. Replaced by a draw.",
 )
 
-APPEND_ONLY: dict[str, tuple[str, ...]] = {
-    "desk_policy": ("id",),
-    "decision_form": ("id", "token"),
-    "decision_undo": ("id", "decision_id", "second_verdict_id"),
-    "second_review": ("id", "decision_id"),
-    "second_verdict": ("id",),
-    "adjudication": ("id", "decision_id"),
-    "span_correction": ("id",),
-    "span_review": ("id",),
-    "topic_correction": ("id",),
-    "suppression": ("id",),
-    "suppression_approval": ("id", "suppression_id"),
-    "suppression_lift": ("id", "suppression_id"),
-    "reveal": ("id",),
-    "sample_draw": ("id",),
-    "sample_member": ("id",),
-}
-"""The append-only tables of this module and their unique columns, by which a REPLACE could remove a row."""
+model_version = history(
+    "model_version",
+    row_id("number of the version"),
+    when("made", "when it was learned"),
+    who("made_by", "who requested it"),
+    column("files", CanonicalJson, "{file in PHISCAN_HOME/models/NUMBER: sha256 of its bytes}"),
+    column("summary", CanonicalJson, "training data, effect on the last scan, and warnings"),
+    comment="A version of models learned from decisions. Append-only; making one does not use it.",
+)
+
+model_activation = history(
+    "model_activation",
+    row_id("number of the activation; the highest number applies"),
+    column(
+        "version_id",
+        RowId,
+        "the version; null = what is shipped",
+        sa.ForeignKey("model_version.id"),
+        null=True,
+    ),
+    when("activated"),
+    who("activated_by", "who"),
+    column("accepted", SafeText, "why, if something spoke against the version; empty otherwise", default=""),
+    comment="Which version scans use from now on. Append-only: going back is a later activation.",
+)

@@ -9,11 +9,10 @@ import sqlalchemy as sa
 
 from phiscan.model import EntityType, FailReason, Outcome, Referral
 from phiscan.store.column_types import CanonicalJson, Clamped64, RowId, SafeText, Unsigned64, UtcTime
-from phiscan.store.tables.schema import column, key, metadata, one_of, row_id, seal
+from phiscan.store.tables.schema import column, history, key, one_of, row_id, seal, table, when, who
 
-scan = sa.Table(
+scan = table(
     "scan",
-    metadata,
     row_id("number of the scan"),
     column(
         "scan_key", sa.Text, "sha256 over roots, versions and options: a scan can be resumed if it is equal"
@@ -26,25 +25,21 @@ scan = sa.Table(
     column("options", CanonicalJson, "options of the scan that change its result"),
     one_of("status", ("running", "stopped", "complete")),
     sa.Index(None, "scan_key"),
-    sqlite_autoincrement=True,
     comment="One scan of one or more roots; a resumed scan stays one row.",
 )
 
-root = sa.Table(
+root = table(
     "root",
-    metadata,
     row_id("number of the root"),
     column("path", sa.LargeBinary, "raw bytes of the folder's path"),
     column("display", SafeText, "the path as text, bytes that are not UTF-8 as \\xNN"),
     column("complete_scan_id", RowId, "newest complete scan of it", sa.ForeignKey("scan.id"), null=True),
     sa.UniqueConstraint("path"),
-    sqlite_autoincrement=True,
     comment="A folder (share) that was scanned.",
 )
 
-scan_root = sa.Table(
+scan_root = table(
     "scan_root",
-    metadata,
     key("scan_id", "scan.id", "the scan"),
     key("position", "", "index of the root on the command line, from 0"),
     column("root_id", RowId, "the root", sa.ForeignKey("root.id")),
@@ -52,26 +47,18 @@ scan_root = sa.Table(
     comment="The roots of a scan, in the order given.",
 )
 
-early_result = sa.Table(
+early_result = table(
     "early_result",
-    metadata,
     key("scan_id", "scan.id", "the scan, which has not ended"),
     key("root_id", "root.id", "the root of the file"),
-    sa.Column(
-        "path",
-        sa.LargeBinary,
-        primary_key=True,
-        nullable=False,
-        comment="raw bytes of the path relative to the root",
-    ),
+    key("path", "", "raw bytes of the path relative to the root", sa.LargeBinary),
     column("result", sa.Text, "the result as a JSON list: positions, types, masked shapes and keyed hashes"),
     seal(),
     comment="Results of a running scan that cannot be recorded yet: an earlier file is still being read.",
 )
 
-file = sa.Table(
+file = table(
     "file",
-    metadata,
     row_id("number of the file, in the order of the first crawl"),
     column("root_id", RowId, "its root", sa.ForeignKey("root.id")),
     column("path", sa.LargeBinary, "raw bytes of the path relative to the root"),
@@ -79,13 +66,11 @@ file = sa.Table(
     column("seen_scan_id", RowId, "the scan that saw it last", sa.ForeignKey("scan.id")),
     sa.UniqueConstraint("root_id", "path"),
     sa.Index(None, "display"),
-    sqlite_autoincrement=True,
     comment="A file that was crawled at least once; it keeps its number and its history.",
 )
 
-examination = sa.Table(
+examination = table(
     "examination",
-    metadata,
     row_id("number of the examination"),
     column("scan_id", RowId, "the scan that examined the file", sa.ForeignKey("scan.id")),
     column("file_id", RowId, "the file", sa.ForeignKey("file.id")),
@@ -182,13 +167,11 @@ examination = sa.Table(
     sa.Index(None, "referral", "risk"),
     sa.Index(None, "content_hash"),
     sa.Index(None, "size"),
-    sqlite_autoincrement=True,
     comment="What one scan found out about one file; a file keeps all its examinations.",
 )
 
-sighting = sa.Table(
+sighting = table(
     "sighting",
-    metadata,
     key("scan_id", "scan.id", "the scan"),
     key("file_id", "file.id", "the file that was there"),
     column("examination_id", RowId, "its current result", sa.ForeignKey("examination.id")),
@@ -196,9 +179,8 @@ sighting = sa.Table(
     comment="A file seen by a scan. If it was unchanged, the examination is of an earlier scan.",
 )
 
-finding = sa.Table(
+finding = table(
     "finding",
-    metadata,
     key("examination_id", "examination.id", "the examination"),
     key("position", "", "index in text order, from 0"),
     column("span_start", sa.BigInteger, "first code point in the extracted text"),
@@ -219,9 +201,8 @@ finding = sa.Table(
     "Only of files that are referred, on the second list or in the audit sample.",
 )
 
-health_term = sa.Table(
+health_term = table(
     "health_term",
-    metadata,
     key("examination_id", "examination.id", "the examination"),
     key("position", "", "index in the given order, from 0"),
     column("concept", SafeText, "id of the health concept in the dictionaries"),
@@ -234,9 +215,8 @@ health_term = sa.Table(
     comment="A health concept found in a file and how often; never the words themselves.",
 )
 
-unread_part = sa.Table(
+unread_part = table(
     "unread_part",
-    metadata,
     key("examination_id", "examination.id", "the examination"),
     key("position", "", "index in the given order, from 0"),
     column("locator", SafeText, "path through containers to the part"),
@@ -246,9 +226,8 @@ unread_part = sa.Table(
     comment="A part of a file (attachment, member of an archive) that could not be read.",
 )
 
-stage_time = sa.Table(
+stage_time = table(
     "stage_time",
-    metadata,
     key("examination_id", "examination.id", "the examination"),
     column("seconds", CanonicalJson, "seconds of its worker in each stage, [[stage, seconds], ...]"),
     column("total_s", sa.Double, "their sum"),
@@ -256,25 +235,22 @@ stage_time = sa.Table(
     comment="How long each stage of a file took; the slowest files of a scan are reported at its end.",
 )
 
-access = sa.Table(
+access = table(
     "access",
-    metadata,
     key("examination_id", "examination.id", "the examination"),
     column("owner", SafeText, "name of the owner on the share; empty when it has none"),
     column("readers", CanonicalJson, "who may read the file, [name, ...]; everyone, group NAME, user NAME"),
     comment="Who owns a file and who may read it, on the share when the file was examined.",
 )
 
-reuse = sa.Table(
+reuse = table(
     "reuse",
-    metadata,
     key("examination_id", "examination.id", "the examination"),
     comment="An examination copied from one of equal content: hashed, not screened again.",
 )
 
-departure = sa.Table(
+departure = table(
     "departure",
-    metadata,
     key("scan_id", "scan.id", "the complete scan that no longer found the file"),
     key("file_id", "file.id", "the file that was there at the complete scan before"),
     column(
@@ -290,19 +266,70 @@ departure = sa.Table(
     comment="A file that was deleted, or moved, between two complete scans of its root.",
 )
 
-folder = sa.Table(
+folder = table(
     "folder",
-    metadata,
     key("root_id", "root.id", "its root"),
-    sa.Column(
+    key(
         "place",
+        "",
+        "raw bytes of its path relative to the root, each / as a NUL: sorts in crawl order",
         sa.LargeBinary,
-        primary_key=True,
-        nullable=False,
-        comment="raw bytes of its path relative to the root, each / as a NUL: sorts in crawl order",
     ),
     column("digest", sa.LargeBinary, "blake3 over the file system state of its entries, 16 bytes"),
     column("file_runs", CanonicalJson, "its files and other entries, [[first, last], ...] of file.id"),
     seal(),
     comment="A folder whose results are all current: they stay valid while its digest is the same.",
+)
+
+health_window = table(
+    "health_window",
+    key("examination_id", "examination.id", "the examination"),
+    column("n_chars", sa.BigInteger, "length of the text window with the best health score; 0 = no window"),
+    column("counts", CanonicalJson, "{concept, kind or cue of the dictionaries: count in that window}"),
+    column("evidence", CanonicalJson, "{what the file holds, or input of P(PHI): number}"),
+    sa.CheckConstraint("n_chars >= 0", name="length_not_negative"),
+    comment="Evidence for `phiscan learn`: counts of dictionary ids, sizes of inputs; never the words.",
+)
+
+EVENTS = ("build", "update", "rotate", "destroy", "find", "affected")
+
+patient_check = table(
+    "patient_check",
+    key("examination_id", "examination.id", "the examination"),
+    column("index_id", sa.Text, "build of the patient index that the document was compared with"),
+    column("n_patients", sa.Integer, "distinct patients matched by a strong key or a pair"),
+    column("n_rare_names", sa.Integer, "further patients matched by a rare name alone"),
+    column("n_lookups", sa.BigInteger, "match keys looked up"),
+    column("expected_by_chance", sa.Double, "expected number of false matches"),
+    sa.CheckConstraint("n_patients >= 0 AND n_rare_names >= 0", name="patients_not_negative"),
+    sa.CheckConstraint("n_lookups >= 0 AND expected_by_chance >= 0", name="lookups_not_negative"),
+    comment="How an examination was compared with the patient index; no row = there was no index.",
+)
+
+patient_match = table(
+    "patient_match",
+    key("examination_id", "examination.id", "the examination"),
+    key("position", "", "number of the match in its document, from 0"),
+    column("patient", sa.BigInteger, "opaque number of the patient, as in the organization's own list"),
+    column("kind", sa.Text, "what matched: a strong key, a pair of values, or a rare name alone"),
+    column("span_start", sa.BigInteger, "first code point of the values"),
+    column("span_end", sa.BigInteger, "code point after the last of them"),
+    column("locator", SafeText, "where the values are in the file"),
+    column("is_planted", sa.Boolean, "the record is invented: a canary, planted to detect leaks"),
+    sa.CheckConstraint("span_start >= 0 AND span_end > span_start", name="span_not_empty"),
+    sa.CheckConstraint("patient > 0", name="patient_numbered"),
+    sa.Index(None, "patient"),
+    comment="Patients of the organization found in a document, by opaque number; never a value.",
+)
+
+patient_event = history(
+    "patient_event",
+    row_id("number of the event"),
+    column("event", sa.Text, "change of the patient index, or kind of search"),
+    column("purpose", SafeText, "purpose; empty where the event implies it"),
+    column("details", CanonicalJson, "counts, kinds of fields and check values; never a value of a patient"),
+    who("done_by", "who"),
+    when("done"),
+    one_of("event", EVENTS),
+    comment="Changes of the patient index and searches for a person. Append-only.",
 )

@@ -9,7 +9,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from phiscan.store.column_types import RowId
+from phiscan.store.column_types import RowId, SafeText, UtcTime
 
 metadata = sa.MetaData(
     naming_convention={
@@ -20,6 +20,8 @@ metadata = sa.MetaData(
         "ck": "ck_%(table_name)s_%(constraint_name)s",
     },
 )
+
+ACTED = "acted"  # key of the columns of who and when in ``Column.info``
 
 
 def one_of(column: str, values: Iterable[str]) -> sa.CheckConstraint:
@@ -38,6 +40,16 @@ def column(
     return sa.Column(name, kind, *args, nullable=null, comment=comment, server_default=default)
 
 
+def who(name: str, comment: str) -> sa.Column[Any]:
+    """Return the column of who did what a row of a history is about (``audit.log.record`` fills it)."""
+    return sa.Column(name, SafeText, nullable=False, comment=comment, info={ACTED: "by"})
+
+
+def when(name: str, comment: str = "when") -> sa.Column[Any]:
+    """Return the column of when that was done."""
+    return sa.Column(name, UtcTime, nullable=False, comment=comment, info={ACTED: "now"})
+
+
 def row_id(comment: str) -> sa.Column[Any]:
     """Return the primary key with row numbers, which are never reused."""
     return sa.Column("id", RowId, primary_key=True, autoincrement=True, comment=comment)
@@ -48,12 +60,32 @@ def seal() -> sa.Column[Any]:
     return column("seal", sa.Text, "HMAC-SHA256 of the row under audit.key; empty without that key")
 
 
-def key(name: str, target: str, comment: str) -> sa.Column[Any]:
-    """Return a column of a primary key that points at another table."""
+def key(name: str, target: str, comment: str, kind: Any = RowId) -> sa.Column[Any]:
+    """Return a column of a primary key that points at another table ("" = at none)."""
     reference = (sa.ForeignKey(target),) if target else ()
     return sa.Column(
-        name, RowId, *reference, primary_key=True, autoincrement=False, nullable=False, comment=comment
+        name, kind, *reference, primary_key=True, autoincrement=False, nullable=False, comment=comment
     )
+
+
+APPEND_ONLY: dict[str, tuple[str, ...]] = {}
+"""All append-only tables and their unique columns, by which a REPLACE could otherwise remove a row."""
+
+
+def table(name: str, *items: sa.schema.SchemaItem, comment: str) -> sa.Table:
+    """Return a table of the store with columns and constraints; the numbers of its rows are never reused."""
+    has_number = any(isinstance(item, sa.Column) and item.autoincrement is True for item in items)
+    return sa.Table(name, metadata, *items, comment=comment, sqlite_autoincrement=has_number)
+
+
+def history(name: str, *items: sa.schema.SchemaItem, comment: str) -> sa.Table:
+    """Return an append-only table: triggers refuse every change of its rows; each names who did it."""
+    names = [one.name for one in items if isinstance(one, sa.Column) and one.info.get(ACTED) == "by"]
+    given = [sa.CheckConstraint(f"{one} <> ''", name=f"{one}_named") for one in names]
+    made = table(name, *items, *given, comment=comment)
+    unique = [one.name for item in items if isinstance(item, sa.UniqueConstraint) for one in item.columns]
+    APPEND_ONLY[name] = ("id", *unique)
+    return made
 
 
 def digest(metadata: sa.MetaData, append_only: Mapping[str, Sequence[str]]) -> str:

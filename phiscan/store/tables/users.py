@@ -7,7 +7,7 @@ from enum import StrEnum
 import sqlalchemy as sa
 
 from phiscan.store.column_types import RowId, SafeText, UtcTime
-from phiscan.store.tables.schema import column, metadata, one_of, row_id, seal
+from phiscan.store.tables.schema import column, history, one_of, row_id, seal, table, when, who
 
 
 class Role(StrEnum):
@@ -38,11 +38,11 @@ class UserEvent(StrEnum):
     TOKEN_MADE = "token_make"  # noqa: S105 (the name of an event)
     TOKEN_REVOKED = "token_revoke"  # noqa: S105 (the name of an event)
     EXPORT = "export"
+    SECOND_FACTOR = "second_factor"  # on, off, reset, codes (new recovery codes) or recovery (one used)
 
 
-user_account = sa.Table(
+user_account = table(
     "user_account",
-    metadata,
     row_id("number of the account"),
     column("name", SafeText, "name for signing in; shown with every decision"),
     column("name_key", SafeText, "the name folded, so that two names cannot differ by case alone"),
@@ -58,30 +58,30 @@ user_account = sa.Table(
     sa.CheckConstraint("name <> ''", name="name_given"),
     sa.UniqueConstraint("name_key"),
     sa.UniqueConstraint("subject"),
-    sqlite_autoincrement=True,
     comment="A person who may sign in to the desk. Never removed, only disabled.",
 )
 
-user_event = sa.Table(
+user_event = history(
     "user_event",
-    metadata,
     row_id("number of the event"),
     column("event", sa.Text, "what happened; the same word as the action of the audit log"),
     column(
         "user_id", RowId, "the account; null = no such account", sa.ForeignKey("user_account.id"), null=True
     ),
-    column("value", SafeText, "the new role, the label of a token or how a person signed in; may be empty"),
+    column(
+        "value",
+        SafeText,
+        "the new role or second factor, label of a token, how a person signed in; may be empty",
+    ),
     column("address", SafeText, "network address of the browser; empty = on the server itself"),
-    column("at", UtcTime, "when"),
+    when("at"),
     one_of("event", (event.value for event in UserEvent)),
     sa.Index(None, "user_id"),
-    sqlite_autoincrement=True,
     comment="What happened to accounts and sign-ins. Append-only; each row is in the audit log.",
 )
 
-web_session = sa.Table(
+web_session = table(
     "web_session",
-    metadata,
     row_id("number of the session"),
     column("token_hash", sa.Text, "sha256 of the random value in the cookie"),
     column("user_id", RowId, "whose", sa.ForeignKey("user_account.id")),
@@ -100,13 +100,11 @@ web_session = sa.Table(
     sa.CheckConstraint("length(token_hash) = 64", name="token_is_a_hash"),
     sa.UniqueConstraint("token_hash"),
     sa.Index(None, "user_id"),
-    sqlite_autoincrement=True,
     comment="A signed-in browser. The cookie's value itself is not stored.",
 )
 
-api_token = sa.Table(
+api_token = table(
     "api_token",
-    metadata,
     row_id("number of the token"),
     column("token_hash", sa.Text, "sha256 of the token"),
     column("user_id", RowId, "account whose rights it has", sa.ForeignKey("user_account.id")),
@@ -124,13 +122,11 @@ api_token = sa.Table(
     sa.CheckConstraint("length(token_hash) = 64", name="token_is_a_hash"),
     sa.UniqueConstraint("token_hash"),
     sa.Index(None, "user_id"),
-    sqlite_autoincrement=True,
     comment="A key of a program for the REST API. The token itself is not stored.",
 )
 
-sign_in_attempt = sa.Table(
+sign_in_attempt = table(
     "sign_in_attempt",
-    metadata,
     row_id("number of the attempt"),
     column(
         "user_id", RowId, "the account; null = no such account", sa.ForeignKey("user_account.id"), null=True
@@ -139,13 +135,11 @@ sign_in_attempt = sa.Table(
     column("at", UtcTime, "when"),
     sa.Index(None, "user_id", "at"),
     sa.Index(None, "address", "at"),
-    sqlite_autoincrement=True,
     comment="Sign-ins that failed, for the limits; old rows are removed, the audit log keeps them.",
 )
 
-sign_in_flow = sa.Table(
+sign_in_flow = table(
     "sign_in_flow",
-    metadata,
     row_id("number of the sign-in"),
     column("state_hash", sa.Text, "sha256 of the random state that the provider must send back"),
     column("browser_hash", sa.Text, "sha256 of the cookie that the same browser must send back"),
@@ -153,26 +147,22 @@ sign_in_flow = sa.Table(
     column("code_verifier", sa.Text, "PKCE secret of this sign-in"),
     column("created", UtcTime, "when it began; valid for minutes"),
     sa.UniqueConstraint("state_hash"),
-    sqlite_autoincrement=True,
     comment="A sign-in through the identity provider that is under way; removed when it ends.",
 )
 
-sign_in_challenge = sa.Table(
+sign_in_challenge = table(
     "sign_in_challenge",
-    metadata,
     row_id("number of the sign-in"),
     column("secret_hash", sa.Text, "sha256 of the cookie that the same browser must send with the code"),
     column("user_id", RowId, "account whose code is required", sa.ForeignKey("user_account.id")),
     column("state", sa.Text, "sha256 over password hash and sealed secret: a change of either ends it"),
     column("created", UtcTime, "when the password was accepted; valid for minutes"),
     sa.UniqueConstraint("secret_hash"),
-    sqlite_autoincrement=True,
     comment="A sign-in whose password was right and whose code is missing; removed when it ends.",
 )
 
-recovery_code = sa.Table(
+recovery_code = table(
     "recovery_code",
-    metadata,
     row_id("number of the code"),
     column("user_id", RowId, "whose", sa.ForeignKey("user_account.id")),
     column("code_hash", sa.Text, "HMAC-SHA256 of account and code under a key of the home"),
@@ -181,29 +171,11 @@ recovery_code = sa.Table(
     sa.CheckConstraint("length(code_hash) = 64", name="code_is_a_hash"),
     sa.UniqueConstraint("code_hash"),
     sa.Index(None, "user_id"),
-    sqlite_autoincrement=True,
     comment="Codes that replace a lost second factor, each valid once. The code itself is not stored.",
 )
 
-second_factor_event = sa.Table(
-    "second_factor_event",
-    metadata,
-    row_id("number of the event"),
-    column(
-        "event", sa.Text, "what happened: on, off, reset, codes (new recovery codes), recovery (one used)"
-    ),
-    column("user_id", RowId, "the account", sa.ForeignKey("user_account.id")),
-    column("address", SafeText, "network address of the browser; empty = on the server itself"),
-    column("at", UtcTime, "when"),
-    one_of("event", ("on", "off", "reset", "codes", "recovery")),
-    sa.Index(None, "user_id"),
-    sqlite_autoincrement=True,
-    comment="What happened to second factors. Append-only; each row is in the audit log.",
-)
-
-saved_view = sa.Table(
+saved_view = table(
     "saved_view",
-    metadata,
     row_id("number of the view"),
     column("user_id", RowId, "whose", sa.ForeignKey("user_account.id")),
     column("name", SafeText, "its name"),
@@ -211,28 +183,17 @@ saved_view = sa.Table(
     column("created", UtcTime, "when it was saved"),
     sa.CheckConstraint("name <> ''", name="name_given"),
     sa.UniqueConstraint("user_id", "name"),
-    sqlite_autoincrement=True,
     comment="Filters of the queue that a person saved.",
 )
 
-log_review = sa.Table(
+log_review = history(
     "log_review",
-    metadata,
     row_id("number of the review"),
-    column("reviewer", SafeText, "who has reviewed the log"),
+    who("reviewer", "who has reviewed the log"),
     column("n_entries", sa.BigInteger, "entries that the log had"),
     column("head", sa.Text, "hash of the last of them"),
     column("note", SafeText, "free text; may be empty"),
-    column("at", UtcTime, "when"),
-    sa.CheckConstraint("reviewer <> ''", name="reviewer_named"),
+    when("at"),
     sa.CheckConstraint("length(head) = 64", name="head_is_a_hash"),
-    sqlite_autoincrement=True,
     comment='"I have reviewed this log": who, when, and up to which entry. Append-only.',
 )
-
-APPEND_ONLY: dict[str, tuple[str, ...]] = {
-    "user_event": ("id",),
-    "second_factor_event": ("id",),
-    "log_review": ("id",),
-}
-"""The append-only tables of this module and their unique columns."""

@@ -16,7 +16,7 @@ from phiscan.language import lazy_gettext
 from phiscan.model import NOT_COVERED, FailReason, Outcome
 from phiscan.report.words import FORMATS, waiting_for_ocr
 from phiscan.report.words import REASONS as OUTCOME_REASONS
-from phiscan.review.records.items import ScanHead, ScanSummary
+from phiscan.review.records.summaries import ScanHead, ScanSummary
 from phiscan.review.worklist.model import FileRecord
 from phiscan.visible import visible
 from phiscan.web.access import Permission, Routes

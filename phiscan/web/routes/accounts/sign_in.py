@@ -10,9 +10,8 @@ from fastapi import Form, Query, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
-from phiscan.review.accounts.provider_sign_in import FLOW_LIFE
 from phiscan.review.accounts.second_factors import SecondFactors
-from phiscan.review.accounts.sign_in import CHALLENGE_LIFE, KNOWN_FOR, Challenge
+from phiscan.review.accounts.sign_in import CHALLENGE_LIFE, FLOW_LIFE, KNOWN_FOR, Challenge
 from phiscan.review.accounts.users import Refusal, SignedIn
 from phiscan.web.access import Permission, Routes
 from phiscan.web.language import inside

@@ -1,12 +1,15 @@
-"""The whole verification: log, signed head, schema, digests of results, accounts, derived tables.
+"""Detection of changes of the database that the program did not make, and their exact location.
 
+Digests of results (examinations with child rows, scans) and of the states of accounts in the log are written
+with them. The whole verification compares log, signed head, schema, digests, accounts and derived tables.
 Every difference is reported: table, row, kind of change, and when it was last verified.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
 from hashlib import sha256
@@ -17,11 +20,12 @@ import sqlalchemy as sa
 
 from phiscan.errors import StoreError
 from phiscan.review.audit import log as audit
-from phiscan.review.integrity import digests
-from phiscan.review.records.items import AuditCheck, Tampering
+from phiscan.review.audit.log import AuditCheck, Tampering
 from phiscan.review.worklist import rows as work_rows
 from phiscan.store import append_only, seals, signed_head
-from phiscan.store.column_types import CanonicalJson, UtcTime, canonical_json, stored_columns
+from phiscan.store import portable_rows as portable
+from phiscan.store.column_types import CanonicalJson, UtcTime, canonical_json, row_digest, stored_columns
+from phiscan.store.sql_batches import chunks
 from phiscan.store.tables import (
     APPEND_ONLY,
     audit_head,
@@ -32,10 +36,291 @@ from phiscan.store.tables import (
     metadata,
     root,
     scan,
+    scan_digest,
     scan_root,
     seal_total,
     sighting,
 )
+from phiscan.store.tables.users import api_token, user_account, web_session
+
+N_AT_ONCE = 2000  # examinations per batch in memory
+N_HEX = 24
+CHILDREN = tuple(
+    table
+    for table in metadata.sorted_tables
+    if "examination_id" in table.primary_key.columns and table is not examination_digest
+)
+"""The tables with rows of an examination."""
+
+Parts = dict[str, str]
+"""Digest of one examination by table."""
+
+
+def parts_of(connection: sa.Connection, ids: Sequence[int]) -> dict[int, Parts]:
+    """Return the parts of examinations by number; missing examinations are omitted."""
+    hashes: dict[int, dict[str, Any]] = {}
+    own = (
+        sa.select(examination.c.id, *stored_columns(examination), file.c.root_id, file.c.path, file.c.display)
+        .join(file, file.c.id == examination.c.file_id)
+        .where(examination.c.id.in_(ids))
+    )
+    for row in connection.execute(own):
+        hashes[row[0]] = {"examination": sha256(portable.to_line("examination", row[1:]))}
+    for table in CHILDREN:
+        query = (
+            sa.select(table.c.examination_id, *stored_columns(table))
+            .where(table.c.examination_id.in_(ids))
+            .order_by(*table.primary_key.columns)
+        )
+        for row in connection.execute(query):
+            of_examination = hashes.get(row[0])
+            if of_examination is not None:
+                line = portable.to_line(table.name, row[1:]) + b"\n"
+                of_examination.setdefault(table.name, sha256()).update(line)
+    return {
+        number: {name: made.hexdigest()[:N_HEX] for name, made in of_examination.items()}
+        for number, of_examination in hashes.items()
+    }
+
+
+def write(connection: sa.Connection, ids: Sequence[int]) -> None:
+    """Write the digests of examinations that were just recorded."""
+    for batch in chunks(ids):
+        found = parts_of(connection, batch)
+        rows = [{"examination_id": number, "parts": parts} for number, parts in found.items()]
+        seals.insert(connection, examination_digest, rows)
+
+
+def stored_digests(connection: sa.Connection, ids: Sequence[int]) -> dict[int, tuple[str, bool]]:
+    """Return the stored parts of examinations as JSON, and whether their seal is right."""
+    query = seals.rows(connection, examination_digest, examination_digest.c.examination_id.in_(ids))
+    return {
+        row["examination_id"]: (row["parts"], seals.is_right(connection, examination_digest, row))
+        for row in query
+    }
+
+
+def refuse_forged(connection: sa.Connection, scan_id: int) -> int:
+    """Invalidate the results of an unfinished scan that it did not record so; return their number.
+
+    Their files are read again, as after a change of the versions.
+    """
+    n_refused = 0
+    for found in of_scan(connection, scan_id):
+        stored = stored_digests(connection, list(found))
+        forged = [
+            number for number, parts in found.items() if stored.get(number) != (canonical_json(parts), True)
+        ]
+        if forged:
+            changed = examination.update().where(examination.c.id.in_(forged))
+            connection.execute(changed.values(versions_key=""))
+        n_refused += len(forged)
+    return n_refused
+
+
+def of_scan(connection: sa.Connection, scan_id: int) -> Iterator[dict[int, Parts]]:
+    """Yield the parts of a scan's examinations, in batches, in ascending order."""
+    last = 0
+    while True:
+        query = (
+            sa.select(examination.c.id)
+            .where(examination.c.scan_id == scan_id, examination.c.id > last)
+            .order_by(examination.c.id)
+            .limit(N_AT_ONCE)
+        )
+        ids = list(connection.execute(query).scalars())
+        if not ids:
+            return
+        found = parts_of(connection, ids)
+        yield {number: found.get(number, {}) for number in ids}
+        last = ids[-1]
+
+
+def line_of(number: int, parts: str) -> bytes:
+    """Return the part of an examination that is included in the digest of its scan."""
+    return f"{number}:{parts}\n".encode("utf-8", "surrogatepass")
+
+
+def sightings_of(connection: sa.Connection, scan_id: int) -> tuple[int, str]:
+    """Return the number of files of a scan, and sha256 over them and their results."""
+    query = (
+        sa.select(sighting.c.file_id, sighting.c.examination_id)
+        .where(sighting.c.scan_id == scan_id)
+        .order_by(sighting.c.file_id)
+        .execution_options(yield_per=10_000)
+    )
+    made, n_rows = sha256(), 0
+    for batch in connection.execute(query).partitions():
+        made.update("".join(f"{row[0]}:{row[1]}\n" for row in batch).encode())
+        n_rows += len(batch)
+    return n_rows, made.hexdigest()
+
+
+def scan_row_of(connection: sa.Connection, scan_id: int) -> str:
+    """Return sha256 over a scan and its roots; "" if there is no such scan."""
+    row = connection.execute(sa.select(*stored_columns(scan)).where(scan.c.id == scan_id)).first()
+    if row is None:
+        return ""
+    roots = (
+        sa.select(scan_root.c.position, root.c.id, root.c.path, root.c.display)
+        .join(root, root.c.id == scan_root.c.root_id)
+        .where(scan_root.c.scan_id == scan_id)
+        .order_by(scan_root.c.position)
+    )
+    lines = [
+        portable.to_line("scan", row),
+        *(portable.to_line("root", one) for one in connection.execute(roots)),
+    ]
+    return sha256(b"\n".join(lines)).hexdigest()
+
+
+def make(connection: sa.Connection, scan_id: int, *, whole: bool, refused: int = 0, now: datetime) -> None:
+    """Write the digest of a complete scan over those of its results into table and log.
+
+    Only digests with a right seal count: a result that this program did not record is found later.
+    ``refused``: stored results that were not believed when the scan was resumed.
+    """
+    made: Made = (*combined(connection, scan_id, sealed=True), *sightings_of(connection, scan_id))
+    details = {"refused": refused} if refused else {}
+    _append(connection, scan_id, made, "scan", whole=whole, by="phiscan", now=now, details=details)
+
+
+def newest_digests(connection: sa.Connection) -> dict[int, sa.Row[Any]]:
+    """Return the valid digest by scan, as stored."""
+    query = sa.select(*stored_columns(scan_digest)).order_by(scan_digest.c.id)
+    return {row.scan_id: row for row in connection.execute(query)}
+
+
+def renew(connection: sa.Connection, *, actor: str, now: datetime) -> None:
+    """Write the digests of scans again that lost rows by a purge.
+
+    They are computed from the remaining digests of the examinations only, not from the results, so that a
+    change of the results is still found afterwards.
+    """
+    existing = set(connection.execute(sa.select(scan.c.id)).scalars())
+    for scan_id, row in newest_digests(connection).items():
+        if scan_id not in existing:
+            continue
+        made: Made = (*combined(connection, scan_id), *sightings_of(connection, scan_id))
+        if (made[0], made[2]) != (row.n_examinations, row.n_sightings):
+            _append(connection, scan_id, made, "purge", whole=row.whole, by=actor, now=now, details={})
+
+
+def combined(connection: sa.Connection, scan_id: int, *, sealed: bool = False) -> tuple[int, str]:
+    """Return number and sha256 of the stored digests of a scan's examinations; or only of sealed ones."""
+    of_scan = sa.select(examination.c.id).where(examination.c.scan_id == scan_id)
+    made, n_rows = sha256(), 0
+    for row in seals.rows(connection, examination_digest, examination_digest.c.examination_id.in_(of_scan)):
+        if not sealed or seals.is_right(connection, examination_digest, row):
+            made.update(line_of(row["examination_id"], row["parts"]))
+            n_rows += 1
+    return n_rows, made.hexdigest()
+
+
+Made = tuple[int, str, int, str]
+"""Number of the results of a scan and sha256 over their digests; the same of the files that it saw."""
+
+
+def _append(
+    connection: sa.Connection,
+    scan_id: int,
+    made: Made,
+    cause: str,
+    *,
+    whole: bool,
+    by: str,
+    now: datetime,
+    details: Mapping[str, Any],
+) -> None:
+    columns = ("n_examinations", "examinations", "n_sightings", "sightings")
+    values = {"scan_id": scan_id, "cause": cause, **dict(zip(columns, made, strict=True)), "whole": whole}
+    values["scan_row"] = scan_row_of(connection, scan_id)
+    details = {"scan": scan_id, "cause": cause, "examinations": made[0], **details}
+    audit.record(connection, "digest_scan", values, details, by=by, now=now)
+
+
+N_STATE_HEX = 16
+_CHANGING = {
+    user_account: {"second_factor_step"},
+    api_token: {"used"},
+    web_session: {"seen", "purpose", "seal"},
+}
+STATE_COLUMNS: Mapping[sa.Table, tuple[str, ...]] = {
+    table: tuple(column.name for column in table.columns if column.name not in {"id", *changing})
+    for table, changing in _CHANGING.items()
+}
+"""All columns but those that change at each use."""
+STATE_TABLES = {table.name: table for table in STATE_COLUMNS}
+
+States = dict[str, dict[int, dict[str, str]]]
+"""Per table and row, the digest of each column."""
+
+
+def state_of(table: sa.Table, row: Mapping[str, Any]) -> dict[str, str]:
+    """Return the digest of each column of a row as stored."""
+    return {name: row_digest(table, [name, row[name]])[:N_STATE_HEX] for name in STATE_COLUMNS[table]}
+
+
+def states(
+    connection: sa.Connection, table: sa.Table, where: sa.ColumnElement[bool] | None = None
+) -> dict[int, dict[str, str]]:
+    """Return the current states of rows."""
+    query = sa.select(*stored_columns(table)).order_by(table.c.id)
+    if where is not None:
+        query = query.where(where)
+    return {row["id"]: state_of(table, dict(row)) for row in connection.execute(query).mappings()}
+
+
+def state_details(
+    connection: sa.Connection, changes: Mapping[sa.Table, tuple[Iterable[int], Collection[str] | None]]
+) -> dict[str, Any]:
+    """Return the part of a log entry about changed rows; only the columns that the change concerns.
+
+    ``changes``: by table, the rows and their columns (None = all, of a new row). Columns outside of the
+    change keep their previous digest, so that a manipulation of them is found later.
+    """
+    found: dict[str, Any] = {}
+    for table, (numbers, columns) in changes.items():
+        ids = list(numbers)
+        rows = states(connection, table, table.c.id.in_(ids)) if ids else {}
+        kept = {
+            str(number): {name: state[name] for name in state if columns is None or name in columns}
+            for number, state in rows.items()
+        }
+        if any(kept.values()):
+            found[table.name] = kept
+    return {"states": found} if found else {}
+
+
+def add_states(known: States, details: Mapping[str, Any]) -> None:
+    """Merge the states of one entry into the known ones; the later entry applies."""
+    for name, rows in details.get("states", {}).items():
+        of_table = known.setdefault(name, {})
+        for number, state in rows.items():
+            of_table.setdefault(int(number), {}).update(state)
+
+
+def carried_states(connection: sa.Connection, known: States) -> dict[str, dict[str, str]]:
+    """Return the states of existing rows for the certificate of a purge."""
+    kept: dict[str, dict[str, str]] = {}
+    for name, rows in known.items():
+        existing = set(connection.execute(sa.select(STATE_TABLES[name].c.id)).scalars())
+        of_table = {
+            str(number): canonical_json(state) for number, state in rows.items() if number in existing
+        }
+        if of_table:
+            kept[name] = of_table
+    return kept
+
+
+def states_from_carried(kept: Mapping[str, Mapping[int, str]]) -> States:
+    """Return the states stored in the certificate of a purge."""
+    return {
+        name: {int(number): json.loads(text) for number, text in rows.items()}
+        for name, rows in kept.items()
+        if name in STATE_TABLES
+    }
+
 
 _LEFT_OUT = ("alembic_version", "sqlite_")
 
@@ -137,8 +422,8 @@ def verify(connection: sa.Connection, *, with_list: bool = True) -> AuditCheck:
     ``with_list``: also the review list, which can be rebuilt from the other tables. What cannot be read is
     a difference itself, and the rest is checked.
     """
+    check = AuditCheck(0, audit.BEFORE_FIRST)
     found: list[Tampering] = []
-    check = AuditCheck(ok=False, n_rows=0, first_bad=None, problem="", head=audit.BEFORE_FIRST)
     try:
         check = audit.verify(connection)
         found += check.found[:N_NAMED]
@@ -151,18 +436,7 @@ def verify(connection: sa.Connection, *, with_list: bool = True) -> AuditCheck:
             found += islice(look(connection), N_NAMED - len(found))
         except _UNREADABLE as error:
             found.append(Tampering(about, None, _cannot(error)))
-    if not found:
-        return check
-    first = found[0]
-    is_entry = first.table == "audit_log"
-    return AuditCheck(
-        ok=False,
-        n_rows=check.n_rows,
-        first_bad=first.row if is_entry else None,
-        problem=first.what if is_entry else str(first),
-        head=check.head,
-        found=tuple(found),
-    )
+    return replace(check, found=tuple(found))
 
 
 def _cannot(error: Exception) -> str:
@@ -178,7 +452,7 @@ def _head(connection: sa.Connection) -> Iterator[Tampering]:
 
 def _unreadable(connection: sa.Connection) -> Iterator[Tampering]:
     """Name each row with a value that its column's type cannot read, in tables without digests of results."""
-    of_results = {examination, file, sighting, examination_digest, *digests.CHILDREN}
+    of_results = {examination, file, sighting, examination_digest, *CHILDREN}
     for table in metadata.sorted_tables:
         typed = [column for column in table.columns if isinstance(column.type, UtcTime | CanonicalJson)]
         if table in of_results or not typed:
@@ -229,7 +503,7 @@ def _schema(connection: sa.Connection) -> Iterator[Tampering]:
 def _scans(connection: sa.Connection) -> Iterator[Tampering]:
     start = audit.read(connection)
     existing = {row.id: row for row in connection.execute(sa.select(scan.c.id, scan.c.status))}
-    newest = digests.newest(connection)
+    newest = newest_digests(connection)
     for scan_id in existing.keys() - newest.keys():  # unfinished
         yield from _examinations(connection, scan_id, None, "")
     for scan_id, expected in newest.items():
@@ -240,10 +514,10 @@ def _scans(connection: sa.Connection) -> Iterator[Tampering]:
             continue
         if existing[scan_id].status != "complete":
             yield Tampering("scan", scan_id, f"status became {existing[scan_id].status}", since)
-        if digests.scan_row_of(connection, scan_id) != expected.scan_row:
+        if scan_row_of(connection, scan_id) != expected.scan_row:
             yield Tampering("scan", scan_id, "it or its roots were changed", since)
         yield from _examinations(connection, scan_id, expected, since)
-        if digests.sightings_of(connection, scan_id) != (expected.n_sightings, expected.sightings):
+        if sightings_of(connection, scan_id) != (expected.n_sightings, expected.sightings):
             what = f"the files that scan {scan_id} saw were changed"
             yield Tampering("sighting", None, what, since)
     orphans = sa.select(examination_digest.c.examination_id).where(
@@ -257,12 +531,12 @@ def _examinations(
     connection: sa.Connection, scan_id: int, expected: sa.Row[Any] | None, since: str
 ) -> Iterator[Tampering]:
     made, n_rows, is_whole = sha256(), 0, True
-    for found in digests.of_scan(connection, scan_id):
-        stored = digests.stored_digests(connection, list(found))
+    for found in of_scan(connection, scan_id):
+        stored = stored_digests(connection, list(found))
         for number, parts in found.items():
             text, _ = stored.get(number, ("", False))
             n_rows += 1
-            made.update(digests.line_of(number, text))
+            made.update(line_of(number, text))
             if not text:
                 is_whole = False
                 yield Tampering("examination", number, "was added, or its digest was removed", since)
@@ -283,7 +557,7 @@ def _examinations(
         yield Tampering("scan", scan_id, what, since)
 
 
-def _how(table: str, kept: Mapping[str, Any], parts: digests.Parts) -> str:
+def _how(table: str, kept: Mapping[str, Any], parts: Parts) -> str:
     if table not in parts:
         return "all rows were removed"
     if table not in kept:
@@ -307,7 +581,7 @@ def _files(connection: sa.Connection) -> Iterator[Tampering]:
     for row in connection.execute(query.limit(N_NAMED)):
         what = f"was seen last by scan {row.seen}, its row says {row.seen_scan_id}"
         yield Tampering("file", row.id, what)
-    newest = digests.newest(connection)
+    newest = newest_digests(connection)
     for row in connection.execute(sa.select(root)):
         of_root = sa.select(scan_root.c.scan_id).where(scan_root.c.root_id == row.id)
         whole = [n for n in connection.execute(of_root).scalars() if n in newest and newest[n].whole]
@@ -323,17 +597,17 @@ def _files(connection: sa.Connection) -> Iterator[Tampering]:
 
 def _accounts(connection: sa.Connection) -> Iterator[Tampering]:
     start = audit.read(connection)
-    known = digests.states_from_carried(start.carried)
+    known = states_from_carried(start.carried)
     since: dict[tuple[str, int], str] = {}
     query = sa.select(*stored_columns(audit_log)).order_by(audit_log.c.id)
     for row in connection.execute(query.execution_options(yield_per=1000)):
         details = audit.details_of(row.details)
-        digests.add_states(known, details)
+        add_states(known, details)
         for name, numbers in details.get("states", {}).items():
             since.update({(name, int(number)): row.at for number in numbers})
-    for table in digests.STATE_COLUMNS:
+    for table in STATE_COLUMNS:
         expected = known.get(table.name, {})
-        found = digests.states(connection, table)
+        found = states(connection, table)
         for number, state in found.items():
             kept = expected.get(number, {})
             changed = [name for name, digest in kept.items() if state[name] != digest]
@@ -371,6 +645,4 @@ def verify_to(connection: sa.Connection, *, head: str = "") -> AuditCheck:
     if not head or audit.contains(connection, head):
         return check
     problem = "the noted hash is not in the log: it was rewritten or cut off"
-    return AuditCheck(
-        ok=False, n_rows=check.n_rows, first_bad=check.n_rows + 1, problem=problem, head=check.head
-    )
+    return replace(check, found=(Tampering("audit_log", check.n_rows + 1, problem), *check.found))

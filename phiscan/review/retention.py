@@ -1,45 +1,60 @@
-"""Legal holds, and the rows that a policy deletes, each with all rows that depend on it.
+"""Retention: policy, legal holds, the deletion plan, and the purge with its certificate.
 
 Seeds are marked by their own rules (a missing file, a verdict about a replaced content, a result superseded
 by a later scan, an old sign-in). Then all rows that refer to a marked row are marked too, table by table
-along the foreign keys, so that a table that is added later is included automatically.
+along the foreign keys, so that a table that is added later is included automatically. All of them are removed
+in one transaction. The certificate is a row of ``purge``, itself in the audit log, without any removed value:
+counts, dates and one digest over all removed rows, which can be recomputed from an earlier backup.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
 from functools import cache
-from typing import Any
+from hashlib import sha256
+from typing import Any, Self
 
 import sqlalchemy as sa
 
 from phiscan.config import Config, take_table
-from phiscan.errors import ConfigError, InputError
+from phiscan.errors import ConfigError, InputError, StoreError
+from phiscan.review import integrity
 from phiscan.review.audit import log as audit
 from phiscan.review.decisions.incidents import files_of, not_closed
+from phiscan.review.records import recording, summaries
 from phiscan.review.records.file_records import present
-from phiscan.store.column_types import UtcTime, iso
+from phiscan.review.worklist import rows as work_rows
+from phiscan.store import append_only, seals
+from phiscan.store import portable_rows as portable
+from phiscan.store.column_types import UtcTime, iso, stored_columns
+from phiscan.store.database import Database, is_sqlite
+from phiscan.store.sql_batches import as_value, count
 from phiscan.store.tables import (
+    APPEND_ONLY,
     assignment,
+    audit_log,
     decision,
     examination,
     file,
     incident_entry,
     legal_hold,
     metadata,
+    patient_event,
+    purge,
+    reveal,
     root,
     scan,
+    second_review,
     sighting,
+    skip,
     suppression,
+    work_item,
 )
-from phiscan.store.tables.desk import reveal, second_review, skip, work_item
-from phiscan.store.tables.patients import patient_event
 from phiscan.store.tables.users import (
     api_token,
     log_review,
-    second_factor_event,
     sign_in_attempt,
     sign_in_challenge,
     sign_in_flow,
@@ -97,10 +112,7 @@ def holds(connection: sa.Connection) -> list[Hold]:
         .where(newest, legal_hold.c.state == "placed")
         .order_by(legal_hold.c.id)
     )
-    return [
-        Hold(row.id, row.root, row.path, row.reason, row.set_by, row.set_at)
-        for row in connection.execute(query)
-    ]
+    return [as_value(Hold, row) for row in connection.execute(query)]
 
 
 def set_holds(
@@ -118,9 +130,9 @@ def set_holds(
     Raises:
         InputError: no reason or no user name, an unknown file or root, or a hold to lift that is not active.
     """
-    for field, value in (("reason", reason), ("by", by)):
+    for name, value in (("reason", reason), ("by", by)):
         if not value.strip():
-            message = f"{field}: expected a text"
+            message = f"{name}: expected a text"
             raise InputError(message)
     targets: list[tuple[sa.Column[Any], int]] = []
     for number in files:
@@ -134,19 +146,17 @@ def set_holds(
         if state == "lifted" and not stands:
             message = f"{column.name.removesuffix('_id')} {number}: it has no hold"
             raise InputError(message)
-        values = {column.name: number, "state": state, "reason": reason, "set_by": by, "set_at": now}
-        audit.record(connection, "hold", values, {column.name: number, "state": state}, by=by, now=now)
+        details = {column.name: number, "state": state}
+        audit.record(connection, "hold", {**details, "reason": reason}, details, by=by, now=now)
 
 
 def _root_number(connection: sa.Connection, path: str) -> int:
     numbers = {row.display: int(row.id) for row in connection.execute(sa.select(root.c.id, root.c.display))}
+    path = path if path in numbers else path.rstrip("/")  # a shell completes a folder's name with a slash
     if path not in numbers:
-        path_as_shown = path.rstrip("/")  # a shell completes a folder's name with a slash
-        if path_as_shown not in numbers:
-            known = ", ".join(sorted(numbers)) or "none yet"
-            message = f"{path}: no such root; expected one that was scanned: {known}"
-            raise InputError(message)
-        path = path_as_shown
+        known = ", ".join(sorted(numbers)) or "none yet"
+        message = f"{path}: no such root; expected one that was scanned: {known}"
+        raise InputError(message)
     return numbers[path]
 
 
@@ -211,7 +221,6 @@ _OLD_SCAN = "scan whose superseded rows go"  # not the name of a table: the scan
 # Tables whose rows have a retention time of their own; the column with their age.
 _LOGS: dict[sa.Table, sa.ColumnElement[Any]] = {
     user_event: user_event.c.at,
-    second_factor_event: second_factor_event.c.at,
     log_review: log_review.c.at,
     patient_event: patient_event.c.done,
     sign_in_attempt: sign_in_attempt.c.at,
@@ -234,21 +243,15 @@ class Cuts:
     logs: datetime
     superseded: datetime
 
-
-def cuts_of(policy: Retention, now: datetime) -> Cuts:
-    """Return the dates of a policy."""
-    return Cuts(
-        before(now, policy.findings_years),
-        before(now, policy.decisions_years),
-        before(now, policy.logs_years),
-        before(now, policy.superseded_years),
-    )
+    @classmethod
+    def of(cls, policy: Retention, now: datetime) -> Self:
+        """Return the dates of a policy."""
+        return cls(*(before(now, getattr(policy, f"{item.name}_years")) for item in fields(cls)))
 
 
 def mark(connection: sa.Connection, cuts: Cuts) -> None:
     """Mark every row that the policy deletes."""
-    if _is_marked(connection):  # left by an attempt that met a lock
-        _marks.drop(connection, checkfirst=False)
+    _marks.drop(connection, checkfirst=True)  # left by an attempt that met a lock
     _marks.create(connection, checkfirst=False)
     _mark(connection, file.name, _missing_files(cuts))
     for table, query in _decisions_on_replaced_content(cuts):
@@ -293,22 +296,12 @@ def scans_that_lose_rows(connection: sa.Connection) -> list[int]:
     return [number for number in connection.execute(query).scalars() if number not in marked]
 
 
-def _is_marked(connection: sa.Connection) -> bool:
-    if connection.dialect.name == "sqlite":
-        query = "SELECT count(*) FROM sqlite_temp_master WHERE name = 'deletion_mark'"
-    else:
-        query = "SELECT count(*) FROM pg_class WHERE relname = 'deletion_mark' AND relpersistence = 't'"
-        query += " AND pg_table_is_visible(oid)"
-    return bool(connection.exec_driver_sql(query).scalar_one())
-
-
 def _mark(connection: sa.Connection, kind: str, ids: sa.Select[Any]) -> None:
     connection.execute(_marking(kind, ids))
 
 
 def _marking(kind: str, ids: sa.Select[Any]) -> sa.Insert:
-    found = ids.subquery()
-    column = next(iter(found.c))
+    column = next(iter(ids.subquery().c))
     known = sa.select(_marks.c.id).where(_marks.c.kind == kind)
     rows = sa.select(sa.literal(kind), column).where(column.not_in(known)).distinct()
     return _marks.insert().from_select(["kind", "id"], rows)
@@ -467,3 +460,254 @@ def _forgotten_scans(cuts: Cuts) -> sa.Select[Any]:
                 referring = referring.where(~lost)
             query = query.where(scan.c.id.not_in(referring))
     return query
+
+
+LOGGED = {table.name: table for table in audit.TABLES.values()}
+_KEPT = ("holds", "incidents")  # their numbers, in the policy of a certificate
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """The result of a purge, or of a dry run."""
+
+    id: int | None  # None = nothing was removed (a dry run, or nothing to remove)
+    purged: datetime
+    purged_by: str
+    policy: dict[str, Any]
+    counts: dict[str, int]
+    oldest: datetime | None
+    newest: datetime | None
+    digest: str
+    log_through: int
+    log_hash: str
+    audit_entry: int | None = None
+    audit_hash: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the certificate for export."""
+        return {
+            "certificate": self.id,
+            "purged": self.purged.isoformat(),
+            "purged_by": self.purged_by,
+            "policy": {name: value for name, value in self.policy.items() if name not in _KEPT},
+            "rows": sum(self.counts.values()),
+            "counts": self.counts,
+            "oldest": self.oldest.isoformat() if self.oldest else None,
+            "newest": self.newest.isoformat() if self.newest else None,
+            "sha256": self.digest,
+            "log": {"purged_through": self.log_through, "hash": self.log_hash or None},
+            **{name: self.policy[name] for name in _KEPT},
+            "audit": {"entry": self.audit_entry, "hash": self.audit_hash or None},
+        }
+
+
+@dataclass(slots=True)
+class _Removed:
+    """Digest and counts of the removed rows."""
+
+    counts: dict[str, int] = field(default_factory=dict)
+    ranges: dict[str, list[list[int]]] = field(default_factory=dict)
+    times: list[str] = field(default_factory=list)
+    digest: Any = field(default_factory=sha256)
+
+
+class _DryRunOverError(Exception):
+    """Rolls the transaction of a dry run back."""
+
+    def __init__(self, certificate: Certificate) -> None:
+        super().__init__()
+        self.certificate = certificate
+
+
+def run(database: Database, policy: Retention, *, by: str, now: datetime, dry_run: bool) -> Certificate:
+    """Purge the rows that the policy deletes; a dry run does the same and rolls it back.
+
+    Raises:
+        InputError: no user name.
+        StoreError: the audit log is not intact, or rows cannot be removed; nothing was.
+    """
+    if not by.strip():
+        message = "by: expected a name"
+        raise InputError(message)
+
+    def remove(connection: sa.Connection) -> Certificate:
+        certificate = _remove(connection, policy, by=by, now=now)
+        if dry_run:
+            raise _DryRunOverError(certificate)
+        return certificate
+
+    try:
+        certificate = database.write(remove, durable=True, lock="exclusive")
+    except _DryRunOverError as over:
+        return over.certificate
+    if certificate.counts:
+        _scrub(database, certificate.counts)
+    return certificate
+
+
+def certificates(connection: sa.Connection) -> list[Certificate]:
+    """Return every certificate, oldest first."""
+    entries = {
+        row.subject_id: row
+        for row in connection.execute(sa.select(audit_log).where(audit_log.c.action == "purge"))
+    }
+    # None if its own entry was purged later
+    return [
+        as_value(
+            Certificate, row, audit_entry=entry.id if entry else None, audit_hash=entry.hash if entry else ""
+        )
+        for row in connection.execute(sa.select(purge).order_by(purge.c.id))
+        for entry in [entries.get(row.id)]
+    ]
+
+
+def _remove(connection: sa.Connection, policy: Retention, *, by: str, now: datetime) -> Certificate:
+    check = integrity.verify(connection, with_list=False)
+    if not check.ok:
+        where = f"entry {check.first_bad}: " if check.first_bad else ""
+        message = f"nothing was purged: the audit log is not whole: {where}{check.problem}"
+        raise StoreError(message)
+    if connection.dialect.name == "sqlite":
+        connection.exec_driver_sql("PRAGMA secure_delete = ON")  # overwrites removed rows
+    cuts = Cuts.of(policy, now)
+    n_holds = len(holds(connection))
+    mark(connection, cuts)
+    for number in scans_that_lose_rows(connection):
+        summaries.cache_totals(connection, number)
+    removed = _Removed()
+    with append_only.lifted(connection, APPEND_ONLY):
+        for table in reversed(metadata.sorted_tables):
+            if (lost := condition(table)) is not None:
+                _remove_rows(connection, table, lost, removed)
+        unmark(connection)
+        recording.forget_folders(connection)  # derived data, not counted by the certificate
+        through, log_hash = _log_end(connection, cuts, n_holds)
+        before = audit.read(connection)
+        if through > before.through:
+            _count_rows(connection, audit_log, audit_log.c.id <= through, removed)
+        through, log_hash = (through, log_hash) if through else (before.through, before.log_hash)
+        certificate = _certify(connection, policy, removed, (through, log_hash), n_holds, by=by, now=now)
+        connection.execute(audit_log.delete().where(audit_log.c.id <= through))
+    if "work_item" in removed.counts:
+        work_rows.rebuild(connection)  # its counts are updated row by row otherwise
+    integrity.renew(connection, actor=by, now=now)
+    after = audit.verify(connection)
+    if not after.ok:  # a fault of the program; rolled back, because the log could not be verified
+        message = f"nothing was purged: the audit log would not be whole: {after.problem}"
+        raise StoreError(message)
+    return certificate
+
+
+def _certify(
+    connection: sa.Connection,
+    policy: Retention,
+    removed: _Removed,
+    log: tuple[int, str],
+    n_holds: int,
+    *,
+    by: str,
+    now: datetime,
+) -> Certificate:
+    through, log_hash = log
+    n_incidents = count(connection, not_closed().subquery())
+    times = sorted(removed.times)
+    values: dict[str, Any] = {
+        "policy": {**policy.to_json(now), "holds": n_holds, "incidents": n_incidents},
+        "counts": dict(sorted(removed.counts.items())),
+        "oldest": datetime.fromisoformat(times[0]) if times else None,
+        "newest": datetime.fromisoformat(times[-1]) if times else None,
+        "digest": removed.digest.hexdigest(),
+        "log_through": through,
+        "log_hash": log_hash,
+    }
+    if not removed.counts:
+        return Certificate(None, now, by, **values)
+    # Not the server's next number: a dry run would use one up, and certificates must have no gaps.
+    number = 1 + (connection.execute(sa.select(sa.func.max(purge.c.id))).scalar() or 0)
+    values |= {"id": number, "ranges": removed.ranges, "carried": _carried(connection, through)}
+    details = {"rows": sum(removed.counts.values()), "log_through": through}
+    audit.record(connection, "purge", values, details, by=by, now=now)
+    return certificates(connection)[-1]
+
+
+def _remove_rows(
+    connection: sa.Connection, table: sa.Table, condition: sa.ColumnElement[bool], removed: _Removed
+) -> None:
+    numbers = _count_rows(connection, table, condition, removed)
+    if table.name in removed.counts:
+        seals.remove(connection, table, condition)
+    if numbers:
+        removed.ranges[table.name] = audit.as_ranges(numbers)
+
+
+def _count_rows(
+    connection: sa.Connection, table: sa.Table, condition: sa.ColumnElement[bool], removed: _Removed
+) -> list[int]:
+    """Add the rows to the removed ones; return their numbers if the table is a logged one."""
+    query = sa.select(*stored_columns(table)).where(condition).order_by(*table.primary_key.columns)
+    times = [n for n, column in enumerate(table.columns) if isinstance(column.type, UtcTime)]
+    numbers: list[int] = []
+    spans: list[str] = []
+    n_rows = 0
+    for row in connection.execute(query.execution_options(yield_per=portable.N_ROWS_AT_ONCE)):
+        if not n_rows:
+            removed.digest.update(f"{table.name}\n".encode())
+        n_rows += 1
+        removed.digest.update(portable.to_line(table.name, row) + b"\n")
+        moments = spans + [row[n] for n in times if row[n]]
+        spans = [min(moments), max(moments)] if moments else []
+        if table.name in LOGGED:
+            numbers.append(row.id)
+    removed.times.extend(spans)
+    if n_rows:
+        removed.counts[table.name] = n_rows
+    return numbers
+
+
+def _log_end(connection: sa.Connection, cuts: Cuts, n_holds: int) -> tuple[int, str]:
+    """Return number and hash of the last entry of the log to be removed; (0, "") = none.
+
+    Only the oldest entries can be removed, or the chain would break; none while a hold is active.
+    """
+    if n_holds:
+        return 0, ""
+    first_remaining = connection.execute(
+        sa.select(sa.func.min(audit_log.c.id)).where(audit_log.c.at >= cuts.logs)
+    ).scalar()
+    query = sa.select(audit_log.c.id, audit_log.c.hash).order_by(audit_log.c.id.desc()).limit(1)
+    if first_remaining is not None:
+        query = query.where(audit_log.c.id < first_remaining)
+    last = connection.execute(query).first()
+    return (last.id, last.hash) if last else (0, "")
+
+
+def _carried(connection: sa.Connection, through: int) -> dict[str, dict[str, str]]:
+    """Return the digests of logged rows that remain although their log entry is removed."""
+    query = sa.select(audit_log.c.action, audit_log.c.subject_id).where(audit_log.c.id > through)
+    logged: Collection[tuple[str, int]] = {
+        (audit.TABLES[row.action].name, row.subject_id) for row in connection.execute(query)
+    }
+    carried: dict[str, dict[str, str]] = {}
+    for name, table in LOGGED.items():
+        for number, digest in audit.digests(connection, table).items():
+            if (name, number) not in logged:
+                carried.setdefault(name, {})[str(number)] = digest
+    return carried | integrity.carried_states(connection, _states(connection, through))
+
+
+def _states(connection: sa.Connection, through: int) -> integrity.States:
+    """Return the states of accounts whose only log entries are removed now or were before."""
+    known = integrity.states_from_carried(audit.read(connection).carried)
+    query = sa.select(audit_log.c.details).where(audit_log.c.id <= through).order_by(audit_log.c.id)
+    for details in connection.execute(query).scalars():
+        integrity.add_states(known, details)
+    return known
+
+
+def _scrub(database: Database, tables: Collection[str]) -> None:
+    """Erase removed rows from the disk: the log of an SQLite file, dead rows on a server."""
+    if is_sqlite(database.url):
+        database.outside_transactions("PRAGMA wal_checkpoint(TRUNCATE)")
+        return
+    for table in sorted(tables):
+        database.outside_transactions(f"VACUUM {table}")

@@ -1,1 +1,0 @@
-"""The services that the pages of the desk call, each over one database."""

@@ -1,1 +1,0 @@
-"""Retention: policy, legal holds, the deletion plan and the purge with its certificate."""
