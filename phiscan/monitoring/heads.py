@@ -11,7 +11,7 @@ import os
 import socket
 import subprocess
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 import sqlalchemy as sa
 
-from phiscan.config import Config, take_table
+from phiscan.config import Config, HeadsTable
 from phiscan.errors import ConfigError, origin
 from phiscan.monitoring.timestamps import Authority
 from phiscan.review.store import Store
@@ -32,23 +32,10 @@ _UDP_PORT: Final = 514
 
 
 @dataclass(frozen=True, slots=True)
-class HeadsTable:
-    """The table ``[heads]`` of phiscan.toml; every destination is off by default."""
-
-    file: str = ""  # lines are appended; preferably on write-once media
-    syslog: str = ""  # a socket such as /dev/log, or udp://HOST:PORT, or tcp://HOST:PORT
-    mail_to: tuple[str, ...] = ()  # through the server of [notify]
-    command: tuple[str, ...] = ()  # program and arguments; it gets the line on standard input
-    timestamp_url: str = ""  # of an RFC 3161 time-stamping authority
-    timestamp_ca_file: str = ""  # its certificates, PEM; empty: time stamps are stored without verification
-    timestamp_dir: str = ""  # folder of the time stamps; empty: heads in home
-
-
-@dataclass(frozen=True, slots=True)
 class Heads:
     """The destinations of the head."""
 
-    table: HeadsTable = HeadsTable()
+    table: HeadsTable = field(default_factory=HeadsTable)
     mail: Callable[[str, str], None] | None = None  # subject and text
     authority: Authority | None = None
 
@@ -142,7 +129,7 @@ def read_heads(config: Config, *, mail_of: Callable[[tuple[str, ...]], Callable[
     Raises:
         ConfigError: names the field, and what was expected.
     """
-    table = take_table(config, TABLE, HeadsTable)
+    table = config.heads
     where = f"{config.source}: {TABLE}"
     if table.file and Path(table.file).exists() and not Path(table.file).is_file():
         message = f"{where}.file: {table.file}: expected a file, or a name that is free"

@@ -15,7 +15,7 @@ import pypdfium2
 import pytest
 from fastapi import FastAPI
 
-from phiscan.config import Config
+from phiscan.config import config_of
 from phiscan.errors import ConfigError, ConflictError, InputError
 from phiscan.language import using
 from phiscan.model import FileResult, Verdict
@@ -299,7 +299,7 @@ def test_an_owner_gets_a_number_and_a_link_and_no_name(
         }
         before, app.state.desk = (
             app.state.desk,
-            replace(app.state.desk, config=Config(tables={"notify": table})),
+            replace(app.state.desk, config=config_of({"notify": table})),
         )
         answer = client.post("/incidents/owners/mail", data=to, headers=OWN)
         assert answer.headers["location"] == "/incidents?said=mailed"
@@ -478,7 +478,7 @@ def test_more_than_a_thousand_files_are_chosen_at_once(browser: Visit, store: St
 )
 def test_a_wrong_key_of_the_organization_is_refused_in_one_line(table: dict[str, object], why: str) -> None:
     with pytest.raises(ConfigError, match=re.escape(why)) as refused:
-        read_organization(Config(tables={"organization": table}))
+        read_organization(config_of({"organization": table}))
     assert "\n" not in str(refused.value)
 
 

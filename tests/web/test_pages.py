@@ -16,7 +16,7 @@ from phiscan.model import EntityType, FailReason, Segment, Span, StoredTerm, Unr
 from phiscan.review.store import Store
 from phiscan.review.worklist.model import FileRecord, WorkFilter, WorkOrder, WorkState
 from phiscan.web import notices as notice
-from phiscan.web import packs
+from phiscan.web import report_builds as packs
 from phiscan.web.pages import _commands
 from phiscan.web.routes.reveal import reveal_view, shown
 from phiscan.web.views.masked_context import masked_lines

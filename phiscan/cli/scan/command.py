@@ -20,7 +20,7 @@ from phiscan.cli.output import log, print_json, print_message
 from phiscan.cli.patients.age import warn_of_age
 from phiscan.cli.scan.lock import lock_roots
 from phiscan.cli.scan.output import FORMATS
-from phiscan.config import MAX_WORKERS, Config, load_config, take_table
+from phiscan.config import MAX_WORKERS, Config, load_config
 from phiscan.crawl import IgnoreRules, check_roots, is_remote, load_ignore
 from phiscan.errors import ClusterError, ConfigError, InputError, StoreError
 from phiscan.monitoring.notices import Notices, counts_of, read_notices
@@ -226,16 +226,6 @@ _IOPRIO_SET = {"x86_64": 251, "aarch64": 30}  # the C library has no function fo
 
 
 @dataclass(frozen=True, slots=True)
-class RateLimitTable:
-    """The table ``[pace]`` of phiscan.toml; 0 = no limit."""
-
-    max_files_per_s: float = 0.0
-    max_mb_per_s: float = 0.0
-    nice: int = 0
-    ionice: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class LoadSettings:
     """The rate limit of reading, and the priority of the process; its workers inherit it."""
 
@@ -272,7 +262,7 @@ def load_settings_of(
         if value is not None and not math.isfinite(value):
             message = f"{option}: expected a number above 0, got {value}"
             raise InputError(message)
-    table = take_table(config, "pace", RateLimitTable)
+    table = config.pace
     for name in ("max_files_per_s", "max_mb_per_s"):
         if not 0 <= getattr(table, name) < math.inf:
             message = f"{config.source}: pace.{name}: expected a number of 0 (no limit) or more"

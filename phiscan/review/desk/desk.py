@@ -92,7 +92,11 @@ class Desk:
     incident = Reading(breaches.incident)
     write_incident = Writing(breaches.write_incident)
     answers = Reading(breaches.answers)
-    answer = Writing(breaches.answer)
+    about_files = Reading(breaches.about_files)
+    annotate = Writing(breaches.annotate)
+    owners = Reading(breaches.owners)
+    assign_owner = Writing(breaches.assign_owner)
+    record_owner = Writing(breaches.record_owner)
 
     # Corrections of spans and topics, the gold standard of the scores
 

@@ -8,14 +8,14 @@ along the foreign keys, so that a table that is added later is included automati
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import astuple, dataclass, fields
 from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
 
 import sqlalchemy as sa
 
-from phiscan.config import Config, take_table
+from phiscan.config import Config, RetentionTable
 from phiscan.errors import ConfigError, InputError
 from phiscan.review.audit import log as audit
 from phiscan.review.decisions.incidents import files_of, not_closed
@@ -163,13 +163,8 @@ MAX_YEARS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Retention:
-    """Retention times in years; HIPAA requires six for documentation (45 CFR 164.316(b)(2)(i))."""
-
-    findings_years: float = 6.0  # findings in a file, after the file was last present
-    decisions_years: float = 6.0  # decisions on a content, after they were made and it was replaced
-    logs_years: float = 6.0  # the audit log, sign-ins, reveals
-    superseded_years: float = 1.0  # results of older scans, once a later one has examined the file again
+class Retention(RetentionTable):
+    """Retention times in years, and the dates that follow from them."""
 
     def to_json(self, now: datetime) -> dict[str, float | str]:
         """Return the years and the dates before which rows are purged."""
@@ -186,7 +181,7 @@ def policy_of(config: Config) -> Retention:
     Raises:
         ConfigError: names the field.
     """
-    policy = take_table(config, "retention", Retention)
+    policy = Retention(*astuple(config.retention))
     for item in fields(Retention):
         if not 0 < getattr(policy, item.name) <= MAX_YEARS:
             message = f"{config.source}: retention.{item.name}: expected years above 0, up to {MAX_YEARS}"

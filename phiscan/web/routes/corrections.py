@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Callable
+from functools import partial
+from typing import Annotated, Any
 
 from fastapi import Form
 from starlette.responses import RedirectResponse, Response
@@ -10,9 +12,10 @@ from starlette.responses import RedirectResponse, Response
 from phiscan.errors import ConflictError, InputError
 from phiscan.language import gettext as _
 from phiscan.model import EntityType, Span
+from phiscan.review.accounts.users import User
 from phiscan.review.decisions.corrections import Mark
 from phiscan.web.access import Permission, Routes
-from phiscan.web.request_context import DeskNow
+from phiscan.web.request_context import Desk, DeskNow
 from phiscan.web.routes.queue import Listed
 from phiscan.web.session import SignedIn
 from phiscan.web.work_query import read_string
@@ -43,23 +46,16 @@ def correct_span(
     """
     found = None if not position else _number("position", position)
     missed = mark is Mark.MISSED or (mark is Mark.WITHDRAWN and found is None)
-    query, here = read_string(listed), f"/items/{file_id}"
-    try:
-        desk.store.desk.correct(
-            file_id,
-            mark,
-            seen=seen,
-            reviewer=user.name,
-            now=desk.now(),
-            position=found,
-            span=_span(start, end) if missed or mark is Mark.WRONG_EXTENT else None,
-            entity_type=entity_type
-            if missed or mark is Mark.WRONG_TYPE or (both and mark is Mark.WRONG_EXTENT)
-            else None,
-        )
-    except ConflictError:
-        return RedirectResponse(query.url(here, said="changed"), 303)
-    return RedirectResponse(query.url(here, said="corrected"), 303)
+    has_type = missed or mark is Mark.WRONG_TYPE or (both and mark is Mark.WRONG_EXTENT)
+    correct = partial(
+        desk.store.desk.correct,
+        file_id,
+        mark,
+        position=found,
+        span=_span(start, end) if missed or mark is Mark.WRONG_EXTENT else None,
+        entity_type=entity_type if has_type else None,
+    )
+    return _written(file_id, user, desk, seen, listed, correct, "corrected")
 
 
 @routes.page("POST", "/items/{file_id}/spans/complete", needs=Permission.CORRECT)
@@ -72,14 +68,8 @@ def complete_spans(
     listed: Listed = "",
 ) -> Response:
     """Record that all spans of a file were checked, or withdraw that."""
-    query, here = read_string(listed), f"/items/{file_id}"
-    try:
-        desk.store.desk.complete_spans(
-            file_id, seen=seen, reviewer=user.name, now=desk.now(), complete=bool(complete)
-        )
-    except ConflictError:
-        return RedirectResponse(query.url(here, said="changed"), 303)
-    return RedirectResponse(query.url(here, said="complete" if complete else "incomplete"), 303)
+    mark = partial(desk.store.desk.complete_spans, file_id, complete=bool(complete))
+    return _written(file_id, user, desk, seen, listed, mark, "complete" if complete else "incomplete")
 
 
 @routes.page("POST", "/items/{file_id}/topics", needs=Permission.CORRECT)
@@ -92,12 +82,19 @@ def correct_topics(
     listed: Listed = "",
 ) -> Response:
     """Record the topics that a reviewer chose for a file."""
-    query, here = read_string(listed), f"/items/{file_id}"
+    correct = partial(desk.store.desk.correct_topics, file_id, label or ())
+    return _written(file_id, user, desk, seen, listed, correct, "topics")
+
+
+def _written(
+    file_id: int, user: User, desk: Desk, seen: int, listed: str, write: Callable[..., Any], said: str
+) -> Response:
+    """Write a correction and return to the item; of a file that was examined again nothing is written."""
     try:
-        desk.store.desk.correct_topics(file_id, label or (), seen=seen, reviewer=user.name, now=desk.now())
+        write(seen=seen, reviewer=user.name, now=desk.now())
     except ConflictError:
-        return RedirectResponse(query.url(here, said="changed"), 303)
-    return RedirectResponse(query.url(here, said="topics"), 303)
+        said = "changed"
+    return RedirectResponse(read_string(listed).url(f"/items/{file_id}", said=said), 303)
 
 
 def _span(start: str, end: str) -> Span:

@@ -247,7 +247,7 @@ def answer(
     own = {one.file_id for one in _of(desk, user.name)}
     if not file or not set(file) <= own:
         return RedirectResponse("/mine?said=none", 303)
-    desk.store.desk.answer(dict.fromkeys(file, word), reason, by=user.name, now=desk.now())
+    desk.store.desk.annotate("answer", file, field=word, text=reason, by=user.name, now=desk.now())
     return RedirectResponse("/mine?said=answered", 303)
 
 

@@ -139,10 +139,8 @@ def item_page(
         request,
         "item.html",
         status_code=409 if unsent else 200,
-        v=view,
+        **view,
         file_id=file_id,
-        query=query,
-        judged=view.judged,
         notice=recorded_notice(request, desk, user) or action_notice(desk, user, notice_name),
         last_act=action_words(act) if may_reveal and (act := work.last_act(by=user.name)) else "",
         override=notice_name == "conflict",
@@ -157,7 +155,7 @@ def item_page(
         all_places=parameters.get("places") == "all",
         correcting=notice_name in {"corrected", "complete", "incomplete", "changed"},
         vetoed=veto_view(desk, file_id)
-        if parameters.get("vetoed") and not view.item.blind and may_reveal
+        if parameters.get("vetoed") and not detail.blind and may_reveal
         else None,
         may_reveal=may_reveal,
         purposes=PURPOSES,
@@ -288,7 +286,7 @@ def group(group_id: int, request: Request, user: SignedIn, desk: DeskNow) -> Res
     view = group_view(group_id, members, token=secrets.token_urlsafe(16), samples=samples)
     shown = action_notice(desk, user, request.query_params.get("said", ""))
     return desk.pages.render(
-        request, "group.html", v=view, notice=shown, query=ListQuery(), reason="", note=""
+        request, "group.html", **view, notice=shown, query=ListQuery(), reason="", note=""
     )
 
 
@@ -315,7 +313,7 @@ def decide_group(
             request,
             "group.html",
             status_code=409,
-            v=view,
+            **view,
             notice=notice("reason"),
             query=ListQuery(),
             reason="",
@@ -339,7 +337,7 @@ def decide_group(
         verdict=verdict,
     )
     return desk.pages.render(
-        request, "group.html", v=view, notice=None, query=ListQuery(), reason="", note=""
+        request, "group.html", **view, notice=None, query=ListQuery(), reason="", note=""
     )
 
 

@@ -11,7 +11,7 @@ from starlette.responses import PlainTextResponse, Response
 
 from phiscan.errors import ConflictError, InputError
 from phiscan.language import gettext as _
-from phiscan.model import EntityType, StoredFinding
+from phiscan.model import StoredFinding
 from phiscan.pipeline.rereading.file_lookup import present
 from phiscan.pipeline.rereading.masked_passages import Found, Kind, MaskedPassage, MaskedPiece, MaskedProse
 from phiscan.review.decisions.reveals import PURPOSES, Reveal
@@ -19,7 +19,7 @@ from phiscan.review.worklist.model import FileRecord
 from phiscan.web.access import Permission, Routes
 from phiscan.web.passage_cache import Key
 from phiscan.web.request_context import Desk, DeskNow
-from phiscan.web.routes.reveal import Stretch, shown
+from phiscan.web.routes.reveal import Stretch, marks_of, shown, stretches_of
 from phiscan.web.session import BrowserSession, SignedIn
 from phiscan.web.views.item import judged_positions
 from phiscan.web.views.plain_words import SHORT, colour, locator_words
@@ -169,20 +169,7 @@ def _piece(piece: MaskedPiece) -> PieceView:
 def revealed_stretches(text: str, reveal: Reveal, start: int, end: int) -> tuple[Stretch, ...]:
     """Return the real text of one passage, findings marked; at most ``MAX_REVEALED_CHARS``."""
     end = min(end, start + MAX_REVEALED_CHARS, len(text))
-    stretches: list[Stretch] = []
-    at = start
-    for position, (begin, stop, kind) in enumerate(sorted(reveal.spans)):
-        low, high = max(begin, at), min(stop, end)
-        if low >= high:
-            continue
-        if low > at:
-            stretches.append(Stretch(shown(text[at:low])))
-        found = EntityType(kind)
-        stretches.append(Stretch(shown(text[low:high]), position, colour(found), SHORT[found]))
-        at = high
-    if at < end:
-        stretches.append(Stretch(shown(text[at:end])))
-    return tuple(stretches)
+    return tuple(stretches_of(text, marks_of(reveal.spans, start, end), start, end))
 
 
 routes = Routes()

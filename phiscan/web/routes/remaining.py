@@ -104,4 +104,4 @@ def second_list_page(file_id: int, request: Request, desk: Desk) -> Response:
         position=None,
         all_places=False,
     )
-    return desk.pages.render(request, "second_list_item.html", v=view, known=DETECTORS)
+    return desk.pages.render(request, "second_list_item.html", **view, known=DETECTORS)

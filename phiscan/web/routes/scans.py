@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -16,7 +16,6 @@ from phiscan.language import lazy_gettext
 from phiscan.model import NOT_COVERED, FailReason, Outcome
 from phiscan.report.words import FORMATS, waiting_for_ocr
 from phiscan.report.words import REASONS as OUTCOME_REASONS
-from phiscan.review.records.items import ScanHead, ScanSummary
 from phiscan.review.worklist.model import FileRecord
 from phiscan.visible import visible
 from phiscan.web.access import Permission, Routes
@@ -63,52 +62,6 @@ class Unread:
     remedy: str
 
 
-@dataclass(frozen=True, slots=True)
-class ScanView:
-    """The content of the page of one scan."""
-
-    summary: ScanSummary
-    started: datetime
-    ended: datetime | None
-    roots: tuple[str, ...]
-    retry: str  # command that retries the failed files
-    parts: tuple[tuple[str, int], ...]  # of the coverage bar
-    skipped: tuple[tuple[str, int, str], ...]
-    failed: tuple[tuple[str, int, str], ...]
-    n_failed: int
-    unread: tuple[Unread, ...]
-    n_unread: int
-    waiting: str  # for OCR: files and pages; "" = none
-    scans: tuple[ScanHead, ...]  # newest first
-
-
-def scan_view(
-    summary: ScanSummary, scans: Sequence[ScanHead], unread: Sequence[Unread], *, n_unread: int
-) -> ScanView:
-    """Build the view; nothing is read from the database."""
-    n_failed = sum(summary.failed.values())
-    return ScanView(
-        summary=summary,
-        started=datetime.fromisoformat(summary.started),
-        ended=datetime.fromisoformat(summary.ended) if summary.ended else None,
-        roots=tuple(visible(root) for root in summary.roots),
-        retry=visible(shlex.join(["phiscan", "scan", *summary.roots, "--retry-failed"])),
-        parts=(
-            ("full", summary.screened),
-            ("same", summary.unchanged),
-            ("none", sum(summary.skipped.values())),
-            ("phi", n_failed),
-        ),
-        skipped=_counted(summary.skipped),
-        failed=_counted(summary.failed),
-        n_failed=n_failed,
-        unread=tuple(unread),
-        n_unread=n_unread,
-        waiting=waiting_for_ocr(summary.n_ocr_files, summary.n_ocr_parts) if summary.n_ocr_files else "",
-        scans=tuple(reversed(scans)),
-    )
-
-
 def unread_of(row: FileRecord) -> tuple[Unread, ...]:
     """Return the failed parts of a file; none for a skipped one, which is excluded on purpose."""
     folder, _, name = row.path.rpartition("/")
@@ -129,16 +82,15 @@ def unread_of(row: FileRecord) -> tuple[Unread, ...]:
     )
 
 
-def _counted(reasons: Mapping[str, int]) -> tuple[tuple[str, int, str], ...]:
-    ordered = sorted(reasons.items(), key=lambda one: (-one[1], one[0]))
-    return tuple((reason, n, OUTCOME_REASONS.get(reason, "")) for reason, n in ordered)
+def _counted(reasons: Mapping[str, int]) -> list[tuple[str, int]]:
+    return sorted(reasons.items(), key=lambda one: (-one[1], one[0]))
 
 
 @routes.page("GET", "/scans", needs=Permission.SEE_SCANS)
 def latest(request: Request, desk: DeskNow) -> Response:
     """Show the latest scan, and list all."""
     if not desk.store.scans():
-        return desk.pages.render(request, "scans.html", v=None)
+        return desk.pages.render(request, "scans.html", s=None)
     return _page(request, desk, None)
 
 
@@ -160,5 +112,26 @@ def _page(request: Request, desk: Desk, scan_id: int | None) -> Response:
             n_unread += len(found)
             if len(unread) < N_UNREAD:
                 unread.extend(found)
-    view = scan_view(summary, desk.store.scans(), unread[:N_UNREAD], n_unread=n_unread)
-    return desk.pages.render(request, "scans.html", v=view)
+    n_failed = sum(summary.failed.values())
+    return desk.pages.render(
+        request,
+        "scans.html",
+        s=summary,
+        started=datetime.fromisoformat(summary.started),
+        ended=datetime.fromisoformat(summary.ended) if summary.ended else None,
+        roots=[visible(root) for root in summary.roots],
+        retry=visible(shlex.join(["phiscan", "scan", *summary.roots, "--retry-failed"])),
+        parts=(
+            ("full", summary.screened),
+            ("same", summary.unchanged),
+            ("none", sum(summary.skipped.values())),
+            ("phi", n_failed),
+        ),
+        skipped=_counted(summary.skipped),
+        failed=_counted(summary.failed),
+        n_failed=n_failed,
+        unread=unread[:N_UNREAD],
+        n_unread=n_unread,
+        waiting=waiting_for_ocr(summary.n_ocr_files, summary.n_ocr_parts) if summary.n_ocr_files else "",
+        scans=tuple(reversed(desk.store.scans())),
+    )

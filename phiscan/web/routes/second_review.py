@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Form, Request
 from starlette.responses import RedirectResponse, Response
 
 from phiscan.errors import ConflictError
 from phiscan.language import gettext as _
-from phiscan.metrics.agreement import ASSUMPTION, SOURCE, Agreement, agreement, krippendorff_alpha
-from phiscan.metrics.intervals import Figure
+from phiscan.metrics.agreement import ASSUMPTION, SOURCE, agreement, krippendorff_alpha
 from phiscan.model import Verdict
 from phiscan.review.accounts.users import User
-from phiscan.review.decisions.second_review import Disagreement, Rating, SecondReviewCounts
+from phiscan.review.decisions.second_review import Disagreement
 from phiscan.review.worklist.model import REASONS, FileRecord
 from phiscan.visible import visible
 from phiscan.web.access import Permission, Routes
@@ -33,39 +31,6 @@ _LABELS = {name: label for chosen in REASONS.values() for name, label in chosen}
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
-    """The number of pairs with a given first and second verdict."""
-
-    first: str
-    second: str
-    n: int
-    agreed: bool
-
-
-@dataclass(frozen=True, slots=True)
-class SecondView:
-    """The content of the page of the second review."""
-
-    counts: SecondReviewCounts
-    share: float  # of decisions that get a second review
-    agreement: Agreement
-    alpha: Figure
-    pairs: tuple[Pair, ...]
-    assumption: str = ASSUMPTION
-    source: str = SOURCE
-
-    @property
-    def figures(self) -> tuple[tuple[str, Figure], ...]:
-        """The four figures with their names."""
-        return (
-            (_("Cohen's kappa"), self.agreement.kappa),
-            (_("Positive agreement"), self.agreement.positive_agreement),
-            ("PABAK", self.agreement.pabak),
-            (_("Krippendorff's alpha"), self.alpha),
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class Words:
     """A run of words of a note, and whether the other note lacks them."""
 
@@ -73,80 +38,23 @@ class Words:
     differs: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
-    """One of the two verdicts; of each part, whether it differs from the other's."""
-
-    reviewer: str
-    verdict: str
-    reason: str
-    reason_differs: bool
-    note: tuple[Words, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class DisagreementView:
-    """Two verdicts that differ, for the lead."""
-
-    case: Disagreement
-    name: str
-    folder: str
-    why: str  # the evidence: the strongest reasons in one sentence
-    sides: tuple[Side, Side]
-
-
-def second_view(counts: SecondReviewCounts, ratings: Sequence[Rating], *, share: float) -> SecondView:
-    """Build the figures; nothing is read from the database."""
-    first = [rating.first.value for rating in ratings]
-    second = [rating.second.value for rating in ratings]
-    met = Counter((rating.first, rating.second) for rating in ratings)
-    return SecondView(
-        counts=counts,
-        share=share,
-        agreement=agreement(first, second),
-        alpha=krippendorff_alpha(list(zip(first, second, strict=True))),
-        pairs=tuple(
-            Pair(verdict_words(a), verdict_words(b), n, agreed=a is b)
-            for (a, b), n in sorted(met.items(), key=lambda one: (-one[1], one[0]))
-        ),
-    )
-
-
-def disagreement_view(case: Disagreement, detail: FileRecord) -> DisagreementView:
-    """Return the view of one disagreement with the evidence of its file."""
+def _case(case: Disagreement, detail: FileRecord) -> dict[str, Any]:
+    """Return what the page shows of a disagreement, each part marked that differs from the other's."""
     folder, _slash, name = case.path.rpartition("/")
-    return DisagreementView(
-        case=case,
-        name=visible(name),
-        folder=place_words(case.root, folder),
-        why=why_words(detail),
-        sides=(
-            _side(
-                case.first_reviewer,
-                case.first,
-                (case.first_reason, case.second_reason),
-                (case.first_note, case.second_note),
-            ),
-            _side(
-                case.second_reviewer,
-                case.second,
-                (case.second_reason, case.first_reason),
-                (case.second_note, case.first_note),
-            ),
-        ),
-    )
-
-
-def _side(reviewer: str, verdict: Verdict, reasons: tuple[str, str], notes: tuple[str, str]) -> Side:
-    """Return one verdict compared with the other; reasons and notes begin with its own."""
-    own, other = reasons
-    return Side(
-        reviewer=visible(reviewer),
-        verdict=verdict.value,
-        reason=_LABELS.get(own, visible(own)),
-        reason_differs=own != other,
-        note=differing_words(visible(notes[0]), visible(notes[1])),
-    )
+    first = case.first_reviewer, case.first, case.first_reason, case.first_note
+    second = case.second_reviewer, case.second, case.second_reason, case.second_note
+    sides = [
+        {
+            "reviewer": visible(reviewer),
+            "verdict": verdict.value,
+            "reason": _LABELS.get(reason, visible(reason)),
+            "reason_differs": case.first_reason != case.second_reason,
+            "note": differing_words(visible(note), visible(other)),
+        }
+        for (reviewer, verdict, reason, note), other in ((first, second[3]), (second, first[3]))
+    ]
+    where = place_words(case.root, folder)
+    return {"case": case, "name": visible(name), "folder": where, "why": why_words(detail), "sides": sides}
 
 
 def differing_words(own: str, other: str) -> tuple[Words, ...]:
@@ -171,8 +79,31 @@ routes = Routes()
 def second_review(request: Request, desk: DeskNow) -> Response:
     """Show the progress of the second review, and the agreement of the reviewers."""
     work = desk.store.desk
-    view = second_view(work.second_review_counts(), work.ratings(), share=work.policy().second_review)
-    return desk.pages.render(request, "second_review.html", v=view)
+    ratings = work.ratings()
+    given = [(one.first.value, one.second.value) for one in ratings]
+    agreed = agreement([first for first, _second in given], [second for _first, second in given])
+    met = Counter((one.first, one.second) for one in ratings)
+    return desk.pages.render(
+        request,
+        "second_review.html",
+        counts=work.second_review_counts(),
+        share=work.policy().second_review,
+        figures=(
+            (_("Cohen's kappa"), agreed.kappa),
+            (_("Positive agreement"), agreed.positive_agreement),
+            ("PABAK", agreed.pabak),
+            (
+                _("Krippendorff's alpha"),
+                krippendorff_alpha(given),
+            ),
+        ),
+        pairs=[
+            (verdict_words(a), verdict_words(b), n, a is b)
+            for (a, b), n in sorted(met.items(), key=lambda one: (-one[1], one[0]))
+        ],
+        assumption=ASSUMPTION,
+        source=SOURCE,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +125,7 @@ def _cases(
 ) -> Response:
     work, now = desk.store.desk, desk.now()
     cases = [
-        disagreement_view(case, work.detail(case.file_id, viewer=user.name, now=now))
+        _case(case, work.detail(case.file_id, viewer=user.name, now=now))
         for case in work.disagreements(lead=user.name)
     ]
     return desk.pages.render(

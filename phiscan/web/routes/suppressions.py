@@ -54,25 +54,6 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class SuppressView:
-    """The content of the page."""
-
-    item: FileRecord
-    name: str
-    folder: str
-    targets: tuple[Target, ...]
-    chosen: tuple[Target, ...]
-    where: str
-    preview: SuppressionPreview | None
-    until: date
-
-    @property
-    def places(self) -> tuple[tuple[str, str], ...]:
-        """The scopes to choose from."""
-        return tuple(SCOPES.items())
-
-
-@dataclass(frozen=True, slots=True)
 class SuppressionRow:
     """One suppression in the list of all."""
 
@@ -170,7 +151,9 @@ def offer(
         scopes = [in_folder(one.scope, detail, where) for one in chosen]
         preview = desk.store.desk.preview_suppression(scopes, now=desk.now())
     folder, _, name = detail.path.rpartition("/")
-    view = SuppressView(
+    return desk.pages.render(
+        request,
+        "suppress.html",
         item=detail,
         name=visible(name),
         folder=place_words(detail.root, folder),
@@ -179,8 +162,9 @@ def offer(
         where=where,
         preview=preview,
         until=(desk.now() + UNTIL).date(),
+        wheres=tuple(SCOPES.items()),
+        query=ListQuery(),
     )
-    return desk.pages.render(request, "suppress.html", v=view, query=ListQuery())
 
 
 @routes.page("POST", "/items/{file_id}/suppress", needs=Permission.PROPOSE_SUPPRESSION)

@@ -6,6 +6,7 @@ import random
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from phiscan.errors import InputError
 from phiscan.language import decimal, lazy_gettext, ngettext
@@ -122,20 +123,6 @@ class MemberView:
     note: str  # why it cannot be chosen; "" = it can
 
 
-@dataclass(frozen=True, slots=True)
-class GroupView:
-    """The content of the page of a group."""
-
-    group_id: int
-    members: tuple[MemberView, ...]
-    n_open: int
-    token: str
-    reasons: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
-    decided: str  # the verdict that was just recorded, "" = none
-    left_out: tuple[tuple[str, str], ...]  # file name and reason
-    samples: tuple[GroupSample, ...] = ()  # files drawn at random, masked, with their differences
-
-
 def group_view(
     group_id: int,
     members: Sequence[GroupMember],
@@ -144,8 +131,8 @@ def group_view(
     outcome: GroupDecision | None = None,
     verdict: Verdict | None = None,
     samples: Sequence[GroupSample] = (),
-) -> GroupView:
-    """Build the view; with the result of a verdict that was just recorded."""
+) -> dict[str, Any]:
+    """Return what the page of a group shows; with the result of a verdict that was just recorded."""
     shown = tuple(_member(member, members[0]) for member in members)
     names = {member.file_id: member.name for member in shown}
     decided = ""
@@ -157,21 +144,21 @@ def group_view(
             n,
             verdict=verdict_words(verdict),
         )
-    return GroupView(
-        group_id=group_id,
-        members=shown,
-        n_open=sum(not member.note for member in shown),
-        token=token,
-        reasons=tuple((verdict_words(verdict), chosen) for verdict, chosen in REASONS.items()),
-        decided=decided,
-        left_out=tuple(
+    return {
+        "group_id": group_id,
+        "members": shown,
+        "n_open": sum(not member.note for member in shown),
+        "token": token,
+        "reasons": tuple((verdict_words(verdict), chosen) for verdict, chosen in REASONS.items()),
+        "decided": decided,
+        "left_out": tuple(
             (names.get(file_id, _("no. {number}", number=file_id)), LEFT_OUT.get(why, why))
             for file_id, why in outcome.left_out
         )
         if outcome
         else (),
-        samples=tuple(samples),
-    )
+        "samples": tuple(samples),
+    }
 
 
 def _member(member: GroupMember, first: GroupMember) -> MemberView:

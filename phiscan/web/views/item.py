@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from phiscan.decision.reasons import AGAINST, sentences
 from phiscan.health.topics import CHAPTERS, label_of, topics
@@ -24,7 +25,7 @@ from phiscan.review.worklist.model import (
 )
 from phiscan.visible import visible
 from phiscan.web.routes.queue import place_words, verdict_words
-from phiscan.web.views.masked_context import MaskedLine, count_places, masked_lines
+from phiscan.web.views.masked_context import count_places, masked_lines
 from phiscan.web.views.plain_words import (
     SHORT,
     colour,
@@ -91,89 +92,6 @@ class DoneView:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class ItemView:
-    """The content of the page of one item."""
-
-    item: FileRecord
-    query: ListQuery
-    name: str
-    folder: str
-    type: str
-    changed: datetime | None
-    owner: str
-    readers: str
-    mode: str
-    verdict: str
-    case: str
-    why: str  # the strongest reasons in one sentence
-    bits: tuple[str, ...]
-    missing: tuple[str, ...]
-    terms: tuple[tuple[str, int], ...]
-    n_terms: int
-    detectors: tuple[tuple[str, bool, str], ...]
-    outweighed: tuple[tuple[str, int], ...]
-    masked: tuple[MaskedLine, ...]
-    n_masked: int
-    is_cut: bool  # not all findings are in the masked context
-    n_unjudged: int
-    finding: FindingView | None
-    corrections: ItemCorrections
-    judged: frozenset[int]  # positions of findings that reviewers judged
-    missed: tuple[Correction, ...]
-    unread: tuple[tuple[str, str, str], ...]  # location, reason, explanation
-    left_out: tuple[tuple[str, str], ...]  # between the samples of a long text: location, share or size
-    topics: tuple[tuple[str, int], ...]
-    history: tuple[DoneView, ...]
-    group: tuple[GroupMember, ...]
-    token: str
-
-    @property
-    def chapters(self) -> tuple[str, ...]:
-        """The topics that a file can be about."""
-        return tuple(name for _first, _last, name in CHAPTERS)
-
-    @property
-    def chosen_topics(self) -> frozenset[str]:
-        """The valid topics: those of a reviewer, else the machine's."""
-        corrected = self.corrections.topics
-        return frozenset(corrected) if corrected is not None else frozenset(name for name, _n in self.topics)
-
-    @property
-    def other_topics(self) -> tuple[str, ...]:
-        """The topics of a reviewer that are no chapters."""
-        return tuple(name for name in self.corrections.topics or () if name not in self.chapters)
-
-    @property
-    def reasons(self) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
-        """The reasons to choose from, by verdict."""
-        return tuple((verdict_words(verdict), chosen) for verdict, chosen in REASONS.items())
-
-    @property
-    def kinds(self) -> tuple[tuple[str, str], ...]:
-        """The types of identifiers to choose from."""
-        return tuple((kind.value, ENTITY_TYPES[kind]) for kind in EntityType)
-
-    @property
-    def carried(self) -> HistoryEntry | None:
-        """The verdict that stands, if it was given for an identical file."""
-        found = (one.entry for one in self.history if one.entry.is_current and one.entry.path)
-        return next(found, None) if self.verdict else None
-
-    @property
-    def earlier(self) -> DoneView | None:
-        """The last verdict that does not stand for this item: on an earlier content, or an identical file."""
-        if self.verdict or self.item.blind:
-            return None
-        given = (one for one in self.history if one.entry.verdict and not one.entry.is_undone)
-        return next((one for one in given if one.entry.path or not one.entry.same_content), None)
-
-    @property
-    def others(self) -> tuple[GroupMember, ...]:
-        """The other files of its near-duplicate group."""
-        return tuple(member for member in self.group if member.file_id != self.item.file_id)
-
-
 def item_view(
     item: FileRecord,
     *,
@@ -184,8 +102,8 @@ def item_view(
     token: str,
     position: int | None,
     all_places: bool,
-) -> ItemView:
-    """Build the view; nothing is read from the database.
+) -> dict[str, Any]:
+    """Return what the page of an item shows; nothing is read from the database.
 
     Args:
         item: the item, as far as the viewer may see it.
@@ -202,55 +120,74 @@ def item_view(
     terms = sorted(item.terms, key=lambda term: (-term.count, term.concept))
     found = item.findings
     close = position is not None and 0 <= position < len(found)
-    return ItemView(
-        item=item,
-        query=query,
-        name=visible(name),
-        folder=place_words(item.root, folder),
-        type=FORMATS.get(item.media_type, visible(item.media_type)) or _("type unknown"),
-        changed=moment_of(item.source.mtime_ns),
-        owner=visible(item.owner) or _("no. {number}", number=item.source.uid),
-        readers=_readers(item),
-        mode=mode_letters(item.source.mode),
-        verdict="" if item.state is WorkState.UNDECIDED else item.state.value,
-        case=_sentence(str(CASES.get(item.case, item.case))),
-        why=why_words(item),
-        bits=tuple(label for bit, (label, _hipaa) in CHARACTERISTICS.items() if bit in item.vector.bits),
-        missing=tuple(CHARACTERISTICS[bit][0].lower() for bit in item.missing),
-        terms=tuple((label_of(term.concept), term.count) for term in terms[:N_TERMS]),
-        n_terms=len(terms),
-        detectors=tuple((name, is_phi, DETECTORS.get(name, "")) for name, is_phi in item.detectors),
-        outweighed=_outweighed(found),
-        masked=masked_lines(
+    verdict = "" if item.state is WorkState.UNDECIDED else item.state.value
+    entries = tuple(_done(history))
+    given = [one for one in entries if one.entry.verdict and not one.entry.is_undone]
+    chapters = tuple(name for _first, _last, name in CHAPTERS)
+    found_topics = topics(concept for term in item.terms for concept in [term.concept] * term.count)
+    corrected = corrections.topics
+    return {
+        "item": item,
+        "query": query,
+        "name": visible(name),
+        "folder": place_words(item.root, folder),
+        "type": FORMATS.get(item.media_type, visible(item.media_type)) or _("type unknown"),
+        "changed": moment_of(item.source.mtime_ns),
+        "owner": visible(item.owner) or _("no. {number}", number=item.source.uid),
+        "readers": _readers(item),
+        "mode": mode_letters(item.source.mode),
+        "decided": verdict,
+        # The verdict that stands, if it was given for an identical file.
+        "carried": next((one.entry for one in entries if one.entry.is_current and one.entry.path), None)
+        if verdict
+        else None,
+        # The last verdict that does not stand for this item: on an earlier content, or an identical file.
+        "earlier": None
+        if verdict or item.blind
+        else next((one for one in given if one.entry.path or not one.entry.same_content), None),
+        "case": _sentence(str(CASES.get(item.case, item.case))),
+        "why": why_words(item),
+        "bits": tuple(label for bit, (label, _hipaa) in CHARACTERISTICS.items() if bit in item.vector.bits),
+        "missing": tuple(CHARACTERISTICS[bit][0].lower() for bit in item.missing),
+        "terms": tuple((label_of(term.concept), term.count) for term in terms[:N_TERMS]),
+        "n_terms": len(terms),
+        "detectors": tuple((name, is_phi, DETECTORS.get(name, "")) for name, is_phi in item.detectors),
+        "outweighed": _outweighed(found),
+        "masked": masked_lines(
             item.findings,
             item.terms,
             most=None if all_places else MAX_MASKED_LINES,
             most_findings=None if all_places else MAX_MASKED_FINDINGS,
         ),
-        n_masked=count_places(item.findings, item.terms),
-        is_cut=len(found) > MAX_MASKED_FINDINGS and not all_places,
-        n_unjudged=len(found) - len(by_position),
-        finding=_finding(found[position], position, by_position.get(position))
+        "n_masked": count_places(item.findings, item.terms),
+        "is_cut": len(found) > MAX_MASKED_FINDINGS and not all_places,
+        "finding": _finding(found[position], position, by_position.get(position))
         if close and position is not None
         else None,
-        corrections=corrections,
-        judged=judged_positions(corrections),
-        missed=tuple(one for one in corrections.spans if one.position is None),
-        unread=tuple(
+        "corrections": corrections,
+        "judged": judged_positions(corrections),
+        "missed": tuple(one for one in corrections.spans if one.position is None),
+        "unread": tuple(
             (locator_words(part.locator), part.reason.value, OUTCOME_REASONS.get(part.reason, ""))
             for part in item.unread
             if not part.is_sampled
         ),
-        left_out=tuple(
+        "left_out": tuple(
             (locator_words(part.locator), part_detail(visible(part.detail)))
             for part in item.unread
             if part.is_sampled
         ),
-        topics=topics(concept for term in item.terms for concept in [term.concept] * term.count),
-        history=tuple(_done(history)),
-        group=tuple(group),
-        token=token,
-    )
+        "topics": found_topics,
+        "chapters": chapters,
+        # The valid topics: those of a reviewer, of whom some are no chapters, else the machine's.
+        "chosen_topics": {name for name, _n in found_topics} if corrected is None else set(corrected),
+        "other_topics": [name for name in corrected or () if name not in chapters],
+        "history": entries,
+        "others": [one for one in group if one.file_id != item.file_id],
+        "reasons": [(verdict_words(verdict), chosen) for verdict, chosen in REASONS.items()],
+        "kinds": [(kind.value, ENTITY_TYPES[kind]) for kind in EntityType],
+        "token": token,
+    }
 
 
 def judged_positions(corrections: ItemCorrections) -> frozenset[int]:
