@@ -60,16 +60,19 @@ from phiscan.web.routes import (
     folders,
     incidents,
     item,
+    owners,
     passages,
     person,
     queue,
     remaining,
+    remedies,
     reports,
     reveal,
     scans,
     second_review,
     service,
     suppressions,
+    trend,
 )
 from phiscan.web.routes import log as log_pages
 from phiscan.web.session import admit, cookie_name
@@ -79,7 +82,7 @@ ROUTES: tuple[Routes, ...] = tuple(
     for module in (
         *(service, accounts, log_pages),
         *(api, queue, folders, item, corrections, passages, reveal),
-        *(remaining, person, suppressions, second_review, incidents, scans, reports),
+        *(remaining, person, suppressions, second_review, incidents, remedies, owners, trend, scans, reports),
     )
 )
 

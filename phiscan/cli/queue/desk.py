@@ -6,7 +6,7 @@ import csv
 import json
 import sys
 from dataclasses import asdict
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import click
@@ -158,4 +158,25 @@ def policy(
     click.echo(f"a suppression that hides more than {policy.hide_limit:,} items needs a lead's approval")
 
 
-DESK_COMMANDS = (undo, gold, draw, left, policy)
+@click.command(epilog="Example: phiscan queue remind --every 7   (called once a day by a scheduler)")
+@click.option("--every", default=7, type=click.IntRange(1, 365), help="Days between two to one owner.")
+@click.pass_obj
+def remind(obj: str | None, every: int) -> None:
+    """Send one digest to each owner with open files and a known address: their number and a link alone."""
+    from phiscan.web.routes import owners  # noqa: PLC0415 (the server's packages take a second to load)
+
+    config = load_config(Path(obj) if obj else None)
+    if not config.desk.public_url:
+        message = f"{config.source}: desk.public_url: expected the address of the desk, for the link"
+        raise InputError(message)
+    link = f"{config.desk.public_url.rstrip('/')}/mine"
+    with _open(obj) as store:
+        n_sent, n_failed = owners.remind(
+            store, config, link, by="phiscan", now=datetime.now(UTC), every=timedelta(days=every)
+        )
+    click.echo(f"{n_sent} sent, {n_failed} not sent")
+    if n_failed:
+        raise SystemExit(1)
+
+
+DESK_COMMANDS = (undo, gold, draw, left, policy, remind)

@@ -200,3 +200,13 @@ def _others(connection: sa.Connection, file_id: int, content: str | None) -> lis
 
 def _plain(at: datetime, who: str, what: str, *, same_content: bool) -> HistoryEntry:
     return HistoryEntry(at, who, what, None, "", "", is_current=False, same_content=same_content)
+
+
+def times(connection: sa.Connection, *, since: datetime) -> dict[str, list[datetime]]:
+    """Return when each reviewer decided since a moment, in order; blind second verdicts are included."""
+    found: dict[str, list[datetime]] = {}
+    for table in (decision, second_verdict):
+        query = sa.select(table.c.reviewer, table.c.decided).where(table.c.decided >= since)
+        for reviewer, decided in connection.execute(query):
+            found.setdefault(reviewer, []).append(decided)
+    return {reviewer: sorted(decided) for reviewer, decided in sorted(found.items())}

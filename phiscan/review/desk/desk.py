@@ -84,6 +84,7 @@ class Desk:
     last_undone = Reading(verdicts.last_undone)
     skip = Writing(verdicts.skip_item, durable=False)
     history = Reading(file_history.history)
+    decision_times = Reading(file_history.times)
     tasks = Reading(remedies.tasks)
 
     # Incidents
