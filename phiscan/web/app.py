@@ -48,9 +48,8 @@ from phiscan.review.store import Store
 from phiscan.web import api
 from phiscan.web.access import PERMISSION, GuardedRoute, Routes
 from phiscan.web.error_pages import add_error_handlers
-from phiscan.web.language import Languages
 from phiscan.web.pages import Pages, Static
-from phiscan.web.protection import Protection
+from phiscan.web.protection import Languages, Protection
 from phiscan.web.provider import load_provider
 from phiscan.web.report_builds import Packs
 from phiscan.web.request_context import Desk, Settings, utc_now
@@ -60,17 +59,15 @@ from phiscan.web.routes import (
     folders,
     incidents,
     item,
-    owners,
-    passages,
     person,
+    quality,
     queue,
-    remaining,
     remedies,
     reports,
     reveal,
     scans,
-    second_review,
     service,
+    several,
     suppressions,
     trend,
 )
@@ -81,8 +78,8 @@ ROUTES: tuple[Routes, ...] = tuple(
     module.routes
     for module in (
         *(service, accounts, log_pages),
-        *(api, queue, folders, item, corrections, passages, reveal),
-        *(remaining, person, suppressions, second_review, incidents, remedies, owners, trend, scans, reports),
+        *(api, queue, folders, item, several, corrections, reveal),
+        *(quality, person, suppressions, incidents, remedies, trend, scans, reports),
     )
 )
 

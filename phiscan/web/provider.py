@@ -22,16 +22,8 @@ if TYPE_CHECKING:
     from authlib.integrations.httpx_client import OAuth2Client
 
 CALLBACK = "/sign-in/provider/callback"
-ALGORITHMS = (
-    "RS256",
-    "PS256",
-    "ES256",
-    "EdDSA",
-    "RS384",
-    "RS512",
-    "ES384",
-    "ES512",
-)  # none with a shared key
+# None with a shared key.
+ALGORITHMS = ("RS256", "PS256", "ES256", "EdDSA", "RS384", "RS512", "ES384", "ES512")
 LEEWAY_S = 60
 FRESH_S = 3600.0  # the provider's keys are fetched again after this time, or when an unknown key is used
 TIMEOUT_S = 10.0

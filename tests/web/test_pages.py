@@ -19,7 +19,7 @@ from phiscan.web import notices as notice
 from phiscan.web import report_builds as packs
 from phiscan.web.pages import _commands
 from phiscan.web.routes.reveal import reveal_view, shown
-from phiscan.web.views.masked_context import masked_lines
+from phiscan.web.views.item import masked_lines
 from phiscan.web.views.plain_words import locator_words
 from phiscan.web.work_query import ListQuery, read_query, read_string
 from tests.review.results import finding, pii_only, referred, scan

@@ -163,7 +163,7 @@ def policy(
 @click.pass_obj
 def remind(obj: str | None, every: int) -> None:
     """Send one digest to each owner with open files and a known address: their number and a link alone."""
-    from phiscan.web.routes import owners  # noqa: PLC0415 (the server's packages take a second to load)
+    from phiscan.web.routes import remedies  # noqa: PLC0415 (the server's packages take a second to load)
 
     config = load_config(Path(obj) if obj else None)
     if not config.desk.public_url:
@@ -171,7 +171,7 @@ def remind(obj: str | None, every: int) -> None:
         raise InputError(message)
     link = f"{config.desk.public_url.rstrip('/')}/mine"
     with _open(obj) as store:
-        n_sent, n_failed = owners.remind(
+        n_sent, n_failed = remedies.remind(
             store, config, link, by="phiscan", now=datetime.now(UTC), every=timedelta(days=every)
         )
     click.echo(f"{n_sent} sent, {n_failed} not sent")

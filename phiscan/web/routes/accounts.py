@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Annotated, Final
+from typing import Annotated, Any, Final, Literal
 from urllib.parse import quote, urlsplit
 
 import segno
@@ -23,7 +23,7 @@ from phiscan.review.accounts.sign_in import CHALLENGE_LIFE, KNOWN_FOR, Challenge
 from phiscan.review.accounts.users import Refusal, Role, Scope
 from phiscan.review.accounts.users import SignedIn as Begun
 from phiscan.web.access import RIGHTS, Permission, Routes, may
-from phiscan.web.language import COOKIE, inside
+from phiscan.web.protection import COOKIE, inside
 from phiscan.web.provider import CALLBACK, Provider, ProviderError
 from phiscan.web.request_context import Desk, DeskNow, RowNumber
 from phiscan.web.session import (
@@ -503,34 +503,25 @@ def add(
     return RedirectResponse("/users", 303)
 
 
-@routes.page("POST", "/users/{user_id}/role", needs=Permission.MANAGE_USERS)
-def set_role(user_id: RowNumber, user: SignedIn, desk: DeskNow, role: Annotated[Role, Form()]) -> Response:
-    """Change the role of an account."""
+@routes.page("POST", "/users/{user_id}/{change}", needs=Permission.MANAGE_USERS)
+def change_account(
+    user_id: RowNumber,
+    change: Literal["role", "password", "disable", "enable"],
+    user: SignedIn,
+    desk: DeskNow,
+    role: Annotated[Role | None, Form()] = None,
+    password: Password = "",
+) -> Response:
+    """Change the role or password of another user, or disable or enable the account."""
     not_oneself(user, user_id)
-    desk.store.users.set_role(user_id, role, by=user.name, now=desk.now())
-    return RedirectResponse("/users", 303)
-
-
-@routes.page("POST", "/users/{user_id}/password", needs=Permission.MANAGE_USERS)
-def set_password(user_id: RowNumber, user: SignedIn, desk: DeskNow, password: Password) -> Response:
-    """Set a new password for another user, and end the sessions of the account."""
-    not_oneself(user, user_id)
-    desk.store.users.set_password(user_id, password, by=user.name, now=desk.now())
-    return RedirectResponse("/users", 303)
-
-
-@routes.page("POST", "/users/{user_id}/disable", needs=Permission.MANAGE_USERS)
-def disable(user_id: RowNumber, user: SignedIn, desk: DeskNow) -> Response:
-    """Disable an account."""
-    not_oneself(user, user_id)
-    desk.store.users.disable(user_id, by=user.name, now=desk.now())
-    return RedirectResponse("/users", 303)
-
-
-@routes.page("POST", "/users/{user_id}/enable", needs=Permission.MANAGE_USERS)
-def enable(user_id: RowNumber, user: SignedIn, desk: DeskNow) -> Response:
-    """Enable a disabled account."""
-    desk.store.users.enable(user_id, by=user.name, now=desk.now())
+    users = desk.store.users
+    by: dict[str, Any] = {"by": user.name, "now": desk.now()}
+    if change == "password":
+        users.set_password(user_id, password, **by)
+    elif change == "role" and role is not None:
+        users.set_role(user_id, role, **by)
+    elif change != "role":
+        {"disable": users.disable, "enable": users.enable}[change](user_id, **by)
     return RedirectResponse("/users", 303)
 
 

@@ -28,7 +28,6 @@ from phiscan.report.incidents import (
 from phiscan.review.decisions.incidents import FIRST_DAY, TITLE, Incident, IncidentState, last_day
 from phiscan.web.access import Permission, Routes
 from phiscan.web.listing import Filter, Order, listing
-from phiscan.web.notices import notice
 from phiscan.web.request_context import MAX_NUMBER, Desk, DeskNow, RowNumber
 from phiscan.web.session import SignedIn, sent_file
 
@@ -74,7 +73,6 @@ def incidents(request: Request, desk: DeskNow) -> Response:
         l=shown,
         states=STATES,
         chosen=desk.organization.laws,
-        notice=notice(request.query_params.get("said", "")),
     )
 
 
@@ -139,7 +137,6 @@ def _page(
         answers=desk.store.desk.answers(),
         states=STATES,
         following=[state for state in IncidentState if state is not found.state],
-        notice=notice(request.query_params.get("said", "")),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Form, Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
@@ -14,7 +14,6 @@ from phiscan.language import gettext as _
 from phiscan.language import ngettext
 from phiscan.model import Verdict
 from phiscan.pipeline.rereading.vetoes import Veto
-from phiscan.report.words import ENTITY_TYPES
 from phiscan.review.accounts.users import Session, User
 from phiscan.review.decisions.reveals import PURPOSES
 from phiscan.review.decisions.verdicts import Act, UnopenedError
@@ -23,58 +22,22 @@ from phiscan.visible import visible
 from phiscan.web.access import Permission, Routes, may
 from phiscan.web.notices import Notice, notice
 from phiscan.web.request_context import Desk, DeskNow
-from phiscan.web.routes.passages import is_cached, is_quick, prose_view
+from phiscan.web.routes.quality import second_list_page
 from phiscan.web.routes.queue import Listed, first_url, reviewers, verdict_words
-from phiscan.web.routes.remaining import second_list_page
-from phiscan.web.routes.reveal import N_SECONDS
+from phiscan.web.routes.reveal import N_SECONDS, is_cached, is_quick, prose_view
 from phiscan.web.session import SignedIn
-from phiscan.web.views.group import group_samples, group_view
 from phiscan.web.views.item import item_view
-from phiscan.web.views.plain_words import colour, locator_words, step
+from phiscan.web.views.plain_words import step
 from phiscan.web.work_query import ListQuery, read_query, read_string
 
 
-@dataclass(frozen=True, slots=True)
-class VetoLine:
-    """One rejected candidate."""
-
-    kind: str
-    colour: str
-    shape: str
-    where: str
-    start: int
-    rule: str
-    why: str  # the last step of its score, or that the score was too low
-
-
-@dataclass(frozen=True, slots=True)
-class VetoView:
-    """The first rejected candidates; ``problem`` is the error message if the file could not be read again."""
-
-    lines: tuple[VetoLine, ...] = ()
-    n: int = 0
-    problem: str = ""
-
-
-def veto_view(desk: Desk, file_id: int) -> VetoView:
-    """Read a file again and build the view of its rejected candidates."""
+def vetoes_of(desk: Desk, file_id: int) -> dict[str, Any]:
+    """Read a file again and return its first rejected candidates, or the problem if that is not possible."""
     try:
         found = desk.rereader.vetoes(desk.store.desk.examined(file_id))
     except InputError as error:  # it changed, is missing, or cannot be read now
-        return VetoView(problem=str(error))
-    return VetoView(tuple(_line(one) for one in found.first), found.n)
-
-
-def _line(one: Veto) -> VetoLine:
-    return VetoLine(
-        kind=ENTITY_TYPES[one.entity_type],
-        colour=colour(one.entity_type),
-        shape=one.preview,
-        where=locator_words(one.locator),
-        start=one.start,
-        rule=visible(one.rule),
-        why=_why(one),
-    )
+        return {"problem": str(error)}
+    return {"problem": "", "lines": [(one, _why(one)) for one in found.first], "n": found.n}
 
 
 def _why(one: Veto) -> str:
@@ -154,7 +117,7 @@ def item_page(
         purpose=session.purpose if session else "",
         all_places=parameters.get("places") == "all",
         correcting=notice_name in {"corrected", "complete", "incomplete", "changed"},
-        vetoed=veto_view(desk, file_id)
+        vetoed=vetoes_of(desk, file_id)
         if parameters.get("vetoed") and not detail.blind and may_reveal
         else None,
         may_reveal=may_reveal,
@@ -273,72 +236,6 @@ def assign(
     """Assign an item to a reviewer; an empty name removes the assignment."""
     desk.store.assign_all([file_id], assignee, by=user.name, now=desk.now())
     return RedirectResponse(read_string(listed).url(f"/items/{file_id}", said="assigned"), 303)
-
-
-@routes.page("GET", "/groups/{group_id}", needs=Permission.SEE_QUEUE)
-def group(group_id: int, request: Request, user: SignedIn, desk: DeskNow) -> Response:
-    """Show the files of a near-duplicate group, for one verdict with exceptions."""
-    members = desk.store.desk.group(group_id, viewer=user.name)
-    if not members:
-        message = _("group {group_id}: there is no such group of near-duplicates", group_id=group_id)
-        raise InputError(message)
-    samples = group_samples(desk, group_id, members, viewer=user.name) if may(user, Permission.DECIDE) else ()
-    view = group_view(group_id, members, token=secrets.token_urlsafe(16), samples=samples)
-    shown = action_notice(desk, user, request.query_params.get("said", ""))
-    return desk.pages.render(
-        request, "group.html", **view, notice=shown, query=ListQuery(), reason="", note=""
-    )
-
-
-@routes.page("POST", "/groups/{group_id}/decide", needs=Permission.DECIDE)
-def decide_group(
-    group_id: int,
-    request: Request,
-    user: SignedIn,
-    desk: DeskNow,
-    verdict: Annotated[Verdict, Form()],
-    token: Annotated[str, Form(max_length=100)],
-    reason: Annotated[str, Form(max_length=200)] = "",
-    note: Annotated[str, Form(max_length=10_000)] = "",
-    file: Annotated[list[int] | None, Form()] = None,
-) -> Response:
-    """Record one verdict for the chosen files of a group, and show which were excluded and why."""
-    work = desk.store.desk
-    chosen = set(file or ())
-    before = work.group(group_id, viewer=user.name)
-    if not is_reason_of(reason, verdict):
-        samples = group_samples(desk, group_id, before, viewer=user.name)
-        view = group_view(group_id, before, token=secrets.token_urlsafe(16), samples=samples)
-        return desk.pages.render(
-            request,
-            "group.html",
-            status_code=409,
-            **view,
-            notice=notice("reason"),
-            query=ListQuery(),
-            reason="",
-            note=note,
-        )
-    outcome = work.decide_group(
-        group_id,
-        verdict,
-        reviewer=user.name,
-        now=desk.now(),
-        exceptions=[member.file_id for member in before if member.file_id not in chosen],
-        token=token,
-        reason=reason,
-        note=note,
-    )
-    view = group_view(
-        group_id,
-        work.group(group_id, viewer=user.name),
-        token=secrets.token_urlsafe(16),
-        outcome=outcome,
-        verdict=verdict,
-    )
-    return desk.pages.render(
-        request, "group.html", **view, notice=None, query=ListQuery(), reason="", note=""
-    )
 
 
 def action_url(desk: Desk, act: Act, query: ListQuery, user: User, *, notice_name: str) -> str:

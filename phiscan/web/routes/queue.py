@@ -26,7 +26,6 @@ from phiscan.review.worklist.model import (
 )
 from phiscan.visible import visible
 from phiscan.web.access import Permission, Routes, may
-from phiscan.web.notices import notice
 from phiscan.web.request_context import Desk, DeskNow
 from phiscan.web.session import SignedIn
 from phiscan.web.views.plain_words import INTO, kinds_of
@@ -193,7 +192,6 @@ def queue(request: Request, user: SignedIn, desk: DeskNow) -> Response:
         states=[(state.value, label) for state, label in STATES.items()],
         orders=[(order.value, label) for order, label in ORDERS.items()],
         order_words=ORDERS[query.order],
-        notice=notice(request.query_params.get("said", "")),
     )
 
 

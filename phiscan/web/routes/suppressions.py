@@ -23,7 +23,6 @@ from phiscan.review.decisions.suppressions import (
 from phiscan.review.worklist.model import FileRecord
 from phiscan.visible import visible
 from phiscan.web.access import Permission, Routes
-from phiscan.web.notices import notice
 from phiscan.web.request_context import Desk, DeskNow
 from phiscan.web.routes.queue import place_words
 from phiscan.web.session import SignedIn
@@ -205,8 +204,7 @@ def suppressions(request: Request, desk: DeskNow) -> Response:
         if one.status == "waiting"
     }
     made = rows(listed, effects, now=now)
-    shown = notice(request.query_params.get("said", ""))
-    return desk.pages.render(request, "suppressions.html", rows=made, notice=shown, query=ListQuery())
+    return desk.pages.render(request, "suppressions.html", rows=made)
 
 
 @routes.page("POST", "/suppressions/{suppression_id}/approve", needs=Permission.APPROVE_SUPPRESSION)

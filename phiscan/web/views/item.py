@@ -6,16 +6,17 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Any
 
 from phiscan.decision.reasons import AGAINST, sentences
 from phiscan.health.topics import CHAPTERS, label_of, topics
 from phiscan.language import decimal, lazy_gettext, ngettext
 from phiscan.language import gettext as _
-from phiscan.model import EntityType, Reason, StoredFinding
+from phiscan.model import EntityType, Reason, StoredFinding, StoredTerm
 from phiscan.report.words import CASES, CHARACTERISTICS, DETECTORS, ENTITY_TYPES, FORMATS, part_detail
 from phiscan.report.words import REASONS as OUTCOME_REASONS
-from phiscan.review.decisions.corrections import Correction, ItemCorrections, Mark
+from phiscan.review.decisions.corrections import ItemCorrections
 from phiscan.review.worklist.model import (
     REASONS,
     FileRecord,
@@ -25,16 +26,96 @@ from phiscan.review.worklist.model import (
 )
 from phiscan.visible import visible
 from phiscan.web.routes.queue import place_words, verdict_words
-from phiscan.web.views.masked_context import count_places, masked_lines
 from phiscan.web.views.plain_words import (
     SHORT,
     colour,
     locator_words,
     mode_letters,
     readers_by_mode,
-    step,
 )
 from phiscan.web.work_query import ListQuery
+
+MIN_GAP = 3  # code points: a shorter gap is a space or a comma
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One element of a line: a finding's shape, a health concept, or a gap of masked text."""
+
+    start: int
+    kind: str  # a colour of plain_words, "term" or "gap"
+    label: str
+    shape: str = ""
+    position: int | None = None  # of the finding among the file's findings
+
+
+@dataclass(frozen=True, slots=True)
+class MaskedLine:
+    """The elements of one location, in text order."""
+
+    where: str
+    pieces: tuple[Piece, ...]
+
+
+def count_places(findings: Sequence[StoredFinding], terms: Sequence[StoredTerm]) -> int:
+    """Count the locations of a file with a finding or a health concept."""
+    return len({found.locator for found in findings} | {term.locator for term in terms})
+
+
+def masked_lines(
+    findings: Sequence[StoredFinding],
+    terms: Sequence[StoredTerm],
+    *,
+    most: int | None = None,
+    most_findings: int | None = None,
+) -> tuple[MaskedLine, ...]:
+    """Return the lines of a file in text order: the first ``most`` of them, of its first ``most_findings``.
+
+    Only the first occurrence of a health concept is stored, so it is shown once.
+    """
+    findings = findings[:most_findings]  # stored in text order
+    placed = sorted(
+        [(one.span.start, one.locator) for one in findings]
+        + [(term.first.start, term.locator) for term in terms]
+    )
+    shown = frozenset(islice(dict.fromkeys(locator for _, locator in placed), most))
+    marks: list[tuple[int, int, str, Piece]] = [
+        (
+            found.span.start,
+            found.span.end,
+            found.locator,
+            Piece(
+                found.span.start, colour(found.entity_type), SHORT[found.entity_type], found.preview, index
+            ),
+        )
+        for index, found in enumerate(findings)
+        if found.locator in shown
+    ]
+    marks += [
+        (
+            term.first.start,
+            term.first.end,
+            term.locator,
+            Piece(term.first.start, "term", label_of(term.concept)),
+        )
+        for term in terms
+        if term.locator in shown
+    ]
+    marks.sort(key=lambda mark: (mark[0], mark[1]))
+    places: dict[str, list[tuple[int, int, Piece]]] = {}
+    for start, end, locator, piece in marks:
+        places.setdefault(locator, []).append((start, end, piece))
+    return tuple(MaskedLine(locator_words(place), tuple(_spaced(found))) for place, found in places.items())
+
+
+def _spaced(found: Sequence[tuple[int, int, Piece]]) -> Iterator[Piece]:
+    reached: int | None = None
+    for start, end, piece in found:
+        if reached is not None and start - reached >= MIN_GAP:
+            yield Piece(reached, "gap", f"{start - reached:,}".replace(",", "\N{NARROW NO-BREAK SPACE}"))
+        reached = max(end, reached or 0)
+        yield piece
+
 
 N_TERMS = 14  # health terms named; a long document has a hundred
 MAX_MASKED_FINDINGS = 500  # findings shown at first; a page with 5,000 of them takes a second
@@ -43,13 +124,6 @@ N_READERS = 4
 MAX_SHOWN = 0.99  # above, a probability is shown as "over 99%"
 MAX_NS = 2**62  # larger values are no valid file time
 
-MARKS: Mapping[Mark, str] = {
-    Mark.RIGHT: lazy_gettext("confirmed"),
-    Mark.WRONG_TYPE: lazy_gettext("wrong type"),
-    Mark.WRONG_EXTENT: lazy_gettext("wrong extent"),
-    Mark.SPURIOUS: lazy_gettext("false positive"),
-    Mark.MISSED: lazy_gettext("missed"),
-}
 DONE: Mapping[str, str] = {
     "decide": lazy_gettext("decided"),
     "undo": lazy_gettext("undid a decision"),
@@ -60,26 +134,6 @@ DONE: Mapping[str, str] = {
     "correct": lazy_gettext("corrected a span"),
     "topic": lazy_gettext("corrected the topics"),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class FindingView:
-    """One finding with the steps of its score, and its correction."""
-
-    position: int
-    kind: str
-    colour: str
-    shape: str
-    where: str
-    start: int
-    end: int
-    entity_type: str
-    score: float
-    source: str
-    steps: tuple[tuple[str, float], ...]
-    identity: str
-    correction: Correction | None
-    mark: str  # the correction in words, "" without one
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +215,7 @@ def item_view(
         ),
         "n_masked": count_places(item.findings, item.terms),
         "is_cut": len(found) > MAX_MASKED_FINDINGS and not all_places,
-        "finding": _finding(found[position], position, by_position.get(position))
+        "finding": (position, found[position], by_position.get(position))
         if close and position is not None
         else None,
         "corrections": corrections,
@@ -265,37 +319,6 @@ def _against(reason: Reason) -> str:
     if reason.kind == "context" and reason.detail.startswith("not "):
         return _("words that say {detail}", detail=visible(reason.detail))
     return ""
-
-
-def _finding(found: StoredFinding, position: int, correction: Correction | None) -> FindingView:
-    return FindingView(
-        position=position,
-        kind=ENTITY_TYPES[found.entity_type],
-        colour=colour(found.entity_type),
-        shape=found.preview,
-        where=locator_words(found.locator),
-        start=found.span.start,
-        end=found.span.end,
-        entity_type=found.entity_type.value,
-        score=found.score,
-        source=visible(found.source),
-        steps=tuple((step(reason), reason.score) for reason in found.reasons),
-        identity=found.identity,
-        correction=correction,
-        mark=mark_words(correction) if correction else "",
-    )
-
-
-def mark_words(correction: Correction) -> str:
-    """Return the correction of a span in words."""
-    words = MARKS.get(correction.mark, correction.mark.value)
-    if correction.mark is Mark.WRONG_TYPE:
-        return f"{words}: {SHORT[correction.entity_type]}"
-    if correction.mark is Mark.WRONG_EXTENT:
-        return _(
-            "{words}: {start} to {end}", words=words, start=correction.span.start, end=correction.span.end
-        )
-    return words
 
 
 def _done(history: Sequence[HistoryEntry]) -> Iterator[DoneView]:
