@@ -55,7 +55,6 @@ from phiscan.web.report_builds import Packs
 from phiscan.web.request_context import Desk, Settings, utc_now
 from phiscan.web.routes import (
     accounts,
-    corrections,
     folders,
     incidents,
     item,
@@ -78,7 +77,7 @@ ROUTES: tuple[Routes, ...] = tuple(
     module.routes
     for module in (
         *(service, accounts, log_pages),
-        *(api, queue, folders, item, several, corrections, reveal),
+        *(api, queue, folders, item, several, reveal),
         *(quality, person, suppressions, incidents, remedies, trend, scans, reports),
     )
 )

@@ -1,20 +1,25 @@
-"""One item: its page, the verdict on it, skip and undo, its assignment, and its near-duplicates."""
+"""One item: its page, the verdict on it, skip and undo, its assignment, the corrections of its spans."""
 
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import Form, Request
+from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from phiscan.errors import ConflictError, InputError
 from phiscan.language import gettext as _
 from phiscan.language import ngettext
-from phiscan.model import Verdict
+from phiscan.model import EntityType, Span, Verdict
 from phiscan.pipeline.rereading.vetoes import Veto
+from phiscan.report.words import DETECTORS
 from phiscan.review.accounts.users import Session, User
+from phiscan.review.decisions.corrections import ItemCorrections, Mark
 from phiscan.review.decisions.reveals import PURPOSES
 from phiscan.review.decisions.verdicts import Act, UnopenedError
 from phiscan.review.worklist.model import REASONS, FileRecord, WorkState
@@ -22,8 +27,7 @@ from phiscan.visible import visible
 from phiscan.web.access import Permission, Routes, may
 from phiscan.web.notices import Notice, notice
 from phiscan.web.request_context import Desk, DeskNow
-from phiscan.web.routes.quality import second_list_page
-from phiscan.web.routes.queue import Listed, first_url, reviewers, verdict_words
+from phiscan.web.routes.queue import Listed, first_url, place_words, reviewers, verdict_words
 from phiscan.web.routes.reveal import N_SECONDS, is_cached, is_quick, prose_view
 from phiscan.web.session import SignedIn
 from phiscan.web.views.item import item_view
@@ -335,3 +339,133 @@ def recorded_notice(request: Request, desk: Desk, user: SignedIn) -> Notice | No
         file_id=decided.file_id,
         suppress_url=f"/items/{decided.file_id}/suppress" if offer else "",
     )
+
+
+N_ROWS = 200  # files on the page; `phiscan queue list --second-look` lists all
+
+
+@routes.page("GET", "/second-list", needs=Permission.SEE_QUEUE)
+def second_list(request: Request, desk: DeskNow) -> Response:
+    """Show the first files of the second list, those with the highest probability first."""
+    items = desk.store.queue(second_look=True, conceal=True, by_probability=True, limit=N_ROWS)
+    return desk.pages.render(
+        request, "second_list.html", rows=items, most=N_ROWS, place=place_words, known=DETECTORS
+    )
+
+
+def second_list_page(file_id: int, request: Request, desk: Desk) -> Response:
+    """Return the read-only page of a file of the second list.
+
+    Raises:
+        HTTPException: 404; the file is in neither list, or there is no such file.
+    """
+    try:
+        record = desk.store.item(file_id, conceal=True)
+    except InputError as error:
+        raise HTTPException(404, str(error)) from None
+    if record.blind or not record.second_look:
+        raise HTTPException(404, _("file {file_id}: not in the review list (any more)", file_id=file_id))
+    view = item_view(
+        record,
+        query=ListQuery(),
+        corrections=ItemCorrections((), complete=False, completed_by="", topics=None),
+        history=(),
+        group=(),
+        token="",
+        position=None,
+        all_places=False,
+    )
+    return desk.pages.render(request, "second_list_item.html", **view, known=DETECTORS)
+
+
+Seen = Annotated[int, Form()]  # the examination whose findings were shown
+MAX_DIGITS = 12
+
+
+@routes.page("POST", "/items/{file_id}/spans", needs=Permission.CORRECT)
+def correct_span(
+    file_id: int,
+    user: SignedIn,
+    desk: DeskNow,
+    mark: Annotated[Mark, Form()],
+    seen: Seen,
+    position: Annotated[str, Form(max_length=MAX_DIGITS)] = "",
+    start: Annotated[str, Form(max_length=MAX_DIGITS)] = "",
+    end: Annotated[str, Form(max_length=MAX_DIGITS)] = "",
+    entity_type: Annotated[EntityType | None, Form()] = None,
+    both: Annotated[str, Form(max_length=1)] = "",
+    listed: Listed = "",
+) -> Response:
+    """Record a reviewer's correction of one span; reads only the form fields that the mark requires.
+
+    With ``both``, a corrected extent also gets the submitted type.
+    """
+    found = None if not position else _number("position", position)
+    missed = mark is Mark.MISSED or (mark is Mark.WITHDRAWN and found is None)
+    has_type = missed or mark is Mark.WRONG_TYPE or (both and mark is Mark.WRONG_EXTENT)
+    correct = partial(
+        desk.store.desk.correct,
+        file_id,
+        mark,
+        position=found,
+        span=_span(start, end) if missed or mark is Mark.WRONG_EXTENT else None,
+        entity_type=entity_type if has_type else None,
+    )
+    return _written(file_id, user, desk, seen, listed, correct, "corrected")
+
+
+@routes.page("POST", "/items/{file_id}/spans/complete", needs=Permission.CORRECT)
+def complete_spans(
+    file_id: int,
+    user: SignedIn,
+    desk: DeskNow,
+    seen: Seen,
+    complete: Annotated[str, Form(max_length=1)] = "",
+    listed: Listed = "",
+) -> Response:
+    """Record that all spans of a file were checked, or withdraw that."""
+    mark = partial(desk.store.desk.complete_spans, file_id, complete=bool(complete))
+    return _written(file_id, user, desk, seen, listed, mark, "complete" if complete else "incomplete")
+
+
+@routes.page("POST", "/items/{file_id}/topics", needs=Permission.CORRECT)
+def correct_topics(
+    file_id: int,
+    user: SignedIn,
+    desk: DeskNow,
+    seen: Seen,
+    label: Annotated[list[str] | None, Form()] = None,
+    listed: Listed = "",
+) -> Response:
+    """Record the topics that a reviewer chose for a file."""
+    correct = partial(desk.store.desk.correct_topics, file_id, label or ())
+    return _written(file_id, user, desk, seen, listed, correct, "topics")
+
+
+def _written(
+    file_id: int, user: User, desk: Desk, seen: int, listed: str, write: Callable[..., Any], said: str
+) -> Response:
+    """Write a correction and return to the item; of a file that was examined again nothing is written."""
+    try:
+        write(seen=seen, reviewer=user.name, now=desk.now())
+    except ConflictError:
+        said = "changed"
+    return RedirectResponse(read_string(listed).url(f"/items/{file_id}", said=said), 303)
+
+
+def _span(start: str, end: str) -> Span:
+    first, last = _number(_("from character"), start), _number(_("to before"), end)
+    if first >= last:
+        message = _(
+            "characters {first} to {last}: expected the first before the last", first=first, last=last
+        )
+        raise InputError(message)
+    return Span(first, last)
+
+
+def _number(field: str, text: str) -> int:
+    text = text.strip()
+    if not (text.isascii() and text.isdecimal()):
+        message = _("{field}: expected a number of characters", field=field)
+        raise InputError(message)
+    return int(text)

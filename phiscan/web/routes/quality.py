@@ -8,18 +8,15 @@ from difflib import SequenceMatcher
 from typing import Annotated, Any
 
 from fastapi import Form, Request
-from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
-from phiscan.errors import ConflictError, InputError
+from phiscan.errors import ConflictError
 from phiscan.language import gettext as _
 from phiscan.metrics.agreement import ASSUMPTION, SOURCE, agreement, krippendorff_alpha
 from phiscan.metrics.remaining import ASSUMPTION as LEFT_ASSUMPTION
 from phiscan.metrics.remaining import remaining
 from phiscan.model import Verdict
-from phiscan.report.words import DETECTORS
 from phiscan.review.accounts.users import User
-from phiscan.review.decisions.corrections import ItemCorrections
 from phiscan.review.decisions.second_review import Disagreement
 from phiscan.review.worklist.model import REASONS, FileRecord
 from phiscan.visible import visible
@@ -29,7 +26,7 @@ from phiscan.web.request_context import Desk, DeskNow
 from phiscan.web.routes.item import is_reason_of
 from phiscan.web.routes.queue import place_words, verdict_words
 from phiscan.web.session import SignedIn
-from phiscan.web.views.item import item_view, why_words
+from phiscan.web.views.item import why_words
 from phiscan.web.work_query import ListQuery
 
 MAX_DRAW = 100_000
@@ -78,43 +75,6 @@ def policy(
         second_review=second_review / 100, hide_limit=hide_limit, by=user.name, now=desk.now()
     )
     return RedirectResponse("/left?said=policy", 303)
-
-
-N_ROWS = 200  # files on the page; `phiscan queue list --second-look` lists all
-
-
-@routes.page("GET", "/second-list", needs=Permission.SEE_QUEUE)
-def second_list(request: Request, desk: DeskNow) -> Response:
-    """Show the first files of the second list, those with the highest probability first."""
-    items = desk.store.queue(second_look=True, conceal=True, by_probability=True, limit=N_ROWS)
-    return desk.pages.render(
-        request, "second_list.html", rows=items, most=N_ROWS, place=place_words, known=DETECTORS
-    )
-
-
-def second_list_page(file_id: int, request: Request, desk: Desk) -> Response:
-    """Return the read-only page of a file of the second list.
-
-    Raises:
-        HTTPException: 404; the file is in neither list, or there is no such file.
-    """
-    try:
-        record = desk.store.item(file_id, conceal=True)
-    except InputError as error:
-        raise HTTPException(404, str(error)) from None
-    if record.blind or not record.second_look:
-        raise HTTPException(404, _("file {file_id}: not in the review list (any more)", file_id=file_id))
-    view = item_view(
-        record,
-        query=ListQuery(),
-        corrections=ItemCorrections((), complete=False, completed_by="", topics=None),
-        history=(),
-        group=(),
-        token="",
-        position=None,
-        all_places=False,
-    )
-    return desk.pages.render(request, "second_list_item.html", **view, known=DETECTORS)
 
 
 _LABELS = {name: label for chosen in REASONS.values() for name, label in chosen}

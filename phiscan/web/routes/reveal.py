@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import groupby
 from operator import itemgetter
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Form, Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
@@ -42,7 +42,8 @@ from phiscan.web.work_query import ListQuery, read_query, read_string
 N_SECONDS = 120  # how long the text is shown
 MAX_FINDING_CHARS = 2_000  # the part of a longer finding beyond this is not marked
 N_CHARS = 40_000  # shown at once; more cannot be read in that time
-_UNCHANGED = frozenset("\n\t")
+_NO_WIDTH = "\N{ZERO WIDTH SPACE}"
+_UNCHANGED = frozenset(f"\n\t{_NO_WIDTH}")
 _PICTURES = 0x2400  # U+2400 and on: a picture of each control character
 _N_CONTROLS = 0x20
 _DELETE, _DELETE_PICTURE = "\x7f", "\u2421"
@@ -69,57 +70,6 @@ class Block:
     stretches: tuple[Stretch, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """A finding in the list of the correction form."""
-
-    position: int
-    words: str
-    start: int
-    end: int
-    entity_type: str
-
-
-@dataclass(frozen=True, slots=True)
-class RevealView:
-    """The content of the page."""
-
-    item: FileRecord
-    query: ListQuery
-    name: str
-    folder: str
-    purpose: str
-    blocks: tuple[Block, ...]
-    findings: tuple[Choice, ...]
-    start: int
-    end: int
-    n_chars: int
-    n_findings: int = 0  # spans from here on were added by reviewers
-    judged: frozenset[int] = frozenset()  # positions of findings that were judged
-    rejected: frozenset[int] = frozenset()  # of them, the false positives
-    seconds: int = N_SECONDS
-
-    @property
-    def masked_url(self) -> str:
-        """Where the page redirects after the time limit."""
-        return self.query.url(f"/items/{self.item.file_id}", said="masked")
-
-    @property
-    def kinds(self) -> tuple[tuple[str, str], ...]:
-        """The types of identifiers to choose from."""
-        return tuple((kind.value, ENTITY_TYPES[kind]) for kind in EntityType)
-
-    @property
-    def before(self) -> int | None:
-        """Offset of the previous part; None = this is the first."""
-        return max(0, self.start - N_CHARS) if self.start else None
-
-    @property
-    def after(self) -> int | None:
-        """Offset of the next part; None = this is the last."""
-        return self.end if self.end < self.n_chars else None
-
-
 Spans = Sequence[tuple[int, int, str]]  # start, end, type: the findings in text order
 Marks = Sequence[tuple[int, int, int, str]]  # position among the findings, start, end, type
 
@@ -134,8 +84,8 @@ def reveal_view(
     purpose: str,
     start: int,
     corrections: Sequence[Correction] = (),
-) -> RevealView:
-    """Build the view of a part of the text, from an offset on.
+) -> dict[str, Any]:
+    """Return what the page shows of a part of the text, from an offset on.
 
     Args:
         item: the item.
@@ -152,33 +102,32 @@ def reveal_view(
     folder, _, name = item.path.rpartition("/")
     first = min(max(0, start), max(0, len(text) - 1))
     last = min(len(text), first + N_CHARS)
-    return RevealView(
-        item=item,
-        query=query,
-        name=visible(name),
-        folder=place_words(item.root, folder),
-        purpose=purpose,
-        blocks=tuple(_blocks(text, segments, spans, first, last)),
-        findings=tuple(
-            Choice(
-                position,
-                f"{SHORT[EntityType(kind)]}: {shown(text[begin:end])[:60]}",
-                begin,
-                end,
-                kind,
-            )
-            for position, (begin, end, kind) in enumerate(spans[:n_findings])
+    judged = {one.position: one.mark for one in corrections if one.position is not None}
+    return {
+        "item": item,
+        "query": query,
+        "name": visible(name),
+        "folder": place_words(item.root, folder),
+        "purpose": purpose,
+        "blocks": tuple(_blocks(text, segments, spans, first, last)),
+        # Position, words, start, end and type of each finding that can be corrected.
+        "findings": [
+            (at, f"{SHORT[EntityType(kind)]}: {shown(text[begin:end])[:60]}", begin, end, kind)
+            for at, (begin, end, kind) in enumerate(spans[:n_findings])
             if first <= begin < last
-        ),
-        start=first,
-        end=last,
-        n_chars=len(text),
-        n_findings=n_findings,
-        judged=frozenset(one.position for one in corrections if one.position is not None),
-        rejected=frozenset(
-            one.position for one in corrections if one.position is not None and one.mark is Mark.SPURIOUS
-        ),
-    )
+        ],
+        "start": first,
+        "end": last,
+        "n_chars": len(text),
+        "n_findings": n_findings,  # spans from here on were added by reviewers
+        "judged": judged.keys(),
+        "rejected": {at for at, mark in judged.items() if mark is Mark.SPURIOUS},
+        "seconds": N_SECONDS,
+        "masked_url": query.url(f"/items/{item.file_id}", said="masked"),
+        "kinds": [(kind.value, ENTITY_TYPES[kind]) for kind in EntityType],
+        "before": max(0, first - N_CHARS) if first else None,
+        "after": last if last < len(text) else None,
+    }
 
 
 def with_missed(spans: Spans, corrections: Sequence[Correction]) -> Spans:
@@ -190,11 +139,13 @@ def with_missed(spans: Spans, corrections: Sequence[Correction]) -> Spans:
 def shown(text: str) -> str:
     r"""Return the text with every invisible character replaced by a visible one, one for one.
 
-    >>> shown("a\x00b\r\n\u202ec") == "a\u2400b\u240d\n\ufffdc"
+    >>> shown("a\x00b\r\n\u202ec\rd") == "a\u2400b\u200b\n\ufffdc\nd"
     True
     """
     if text.isascii() and text.isprintable():
         return text
+    if "\r" in text:  # a line end of another system, whose places in the text stay the same
+        text = text.replace("\r\n", f"{_NO_WIDTH}\n").replace("\r", "\n")
     return "".join(char if char in _UNCHANGED else _visible_char(char) for char in text)
 
 
@@ -525,14 +476,14 @@ def reveal(
     page = desk.pages.render(
         request,
         "reveal.html",
-        v=view,
-        parts=with_tables(document.text, view.blocks, spans),
+        **view,
+        parts=with_tables(document.text, view["blocks"], spans),
         pictures=pictures,
         n_pictures=file.n_pictures,
         token=secrets.token_urlsafe(16),
     )
     page.headers["Cache-Control"] = "no-store"
-    page.headers["Refresh"] = f"{N_SECONDS + GRACE_S}; url={view.masked_url}"
+    page.headers["Refresh"] = f"{N_SECONDS + GRACE_S}; url={view['masked_url']}"
     return page
 
 
@@ -563,36 +514,6 @@ class PieceView:
     type: str = ""  # of a finding, as it is stored
 
 
-@dataclass(frozen=True, slots=True)
-class PassageView:
-    """One passage, masked."""
-
-    number: int  # from 1
-    where: str
-    start: int
-    end: int
-    pieces: tuple[PieceView, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ProseView:
-    """The passages; ``problem`` is the error message if the file could not be read again."""
-
-    passages: tuple[PassageView, ...] = ()
-    problem: str = ""
-    tables: tuple[tuple[str, str], ...] = ()  # location of a table, and how identifiable its people are
-
-    @property
-    def first(self) -> tuple[PassageView, ...]:
-        """The passages that are shown."""
-        return self.passages[:N_OPEN]
-
-    @property
-    def more(self) -> tuple[PassageView, ...]:
-        """The passages that are collapsed."""
-        return self.passages[N_OPEN:]
-
-
 def is_quick(detail: FileRecord) -> bool:
     """Return whether a file can be read again during the request of its page."""
     item = detail
@@ -600,20 +521,17 @@ def is_quick(detail: FileRecord) -> bool:
     return is_small and not item.media_type.startswith(_SLOW_TYPES)
 
 
-def prose_view(desk: Desk, detail: FileRecord) -> ProseView:
-    """Return the strongest passages of a file, masked; the file is read again unless they are cached."""
+def prose_view(desk: Desk, detail: FileRecord) -> dict[str, Any]:
+    """Return the strongest passages of a file, masked, or the problem; it is read again unless cached."""
     try:
         masked = masked_of(desk, detail)
     except ConflictError:
-        return ProseView(
-            problem=_("The file has changed since it was examined, or is gone; the next scan reads it.")
-        )
+        problem = _("The file has changed since it was examined, or is gone; the next scan reads it.")
+        return {"problem": problem}
     except InputError as error:
-        return ProseView(problem=str(error))
-    return ProseView(
-        tuple(_passage(one, number) for number, one in enumerate(masked.passages, 1)),
-        tables=tuple((locator_words(table.locator), table.sentence) for table in masked.tables),
-    )
+        return {"problem": str(error)}
+    passages = [(one, pieces_of(one)) for one in masked.passages]
+    return {"first": passages[:N_OPEN], "more": passages[N_OPEN:], "tables": masked.tables}
 
 
 def masked_of(desk: Desk, detail: FileRecord, *, beginning: int = 0) -> MaskedProse:
@@ -653,16 +571,6 @@ def masking_input(findings: Sequence[StoredFinding]) -> list[Found]:
         (one.span.start, one.span.end, one.entity_type, any(reason.kind == _ROLE for reason in one.reasons))
         for one in findings
     ]
-
-
-def _passage(passage: MaskedPassage, number: int) -> PassageView:
-    return PassageView(
-        number,
-        locator_words(passage.locator),
-        passage.start,
-        passage.end,
-        pieces_of(passage),
-    )
 
 
 def pieces_of(passage: MaskedPassage) -> tuple[PieceView, ...]:
