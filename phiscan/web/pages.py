@@ -25,9 +25,9 @@ from phiscan.review.accounts.users import User
 from phiscan.review.store import Store
 from phiscan.review.worklist.model import WorkState
 from phiscan.visible import visible
+from phiscan.web import plain_words
 from phiscan.web.access import Permission, may
 from phiscan.web.notices import notice
-from phiscan.web.views import plain_words
 from phiscan.web.work_query import ListQuery
 
 _MESSAGE = re.compile(r'\b_\("([^"\\]+)"')  # a marked message of a script

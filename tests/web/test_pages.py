@@ -18,9 +18,9 @@ from phiscan.review.worklist.model import FileRecord, WorkFilter, WorkOrder, Wor
 from phiscan.web import notices as notice
 from phiscan.web import report_builds as packs
 from phiscan.web.pages import _commands
+from phiscan.web.plain_words import locator_words
+from phiscan.web.routes.item import masked_lines
 from phiscan.web.routes.reveal import reveal_view, shown
-from phiscan.web.views.item import masked_lines
-from phiscan.web.views.plain_words import locator_words
 from phiscan.web.work_query import ListQuery, read_query, read_string
 from tests.review.results import finding, pii_only, referred, scan
 from tests.web.conftest import OWN, Browser

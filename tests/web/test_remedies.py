@@ -339,7 +339,7 @@ def test_folders_are_mapped_to_departments(store: Store, confirmed: dict[str, in
         "folder,department\n/wide/Lab,Laboratory\n/wide/Lab/x/,X-ray\n/wide/Ward,Ward 3\n", "utf-8"
     )
     found = departments(store.desk.tasks(now=later(6)), read_departments(config))
-    assert {one.name: (one.everyone, one.people) for one in found} == {
+    assert {name: (by["everyone"], by["people"]) for name, by in found} == {
         "Laboratory": (1, 7),
         "X-ray": (1, 7),
         "Ward 3": (2, 14),

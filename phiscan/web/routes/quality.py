@@ -23,10 +23,9 @@ from phiscan.visible import visible
 from phiscan.web.access import Permission, Routes
 from phiscan.web.notices import notice
 from phiscan.web.request_context import Desk, DeskNow
-from phiscan.web.routes.item import is_reason_of
+from phiscan.web.routes.item import is_reason_of, why_words
 from phiscan.web.routes.queue import place_words, verdict_words
 from phiscan.web.session import SignedIn
-from phiscan.web.views.item import why_words
 from phiscan.web.work_query import ListQuery
 
 MAX_DRAW = 100_000
@@ -153,14 +152,6 @@ def second_review(request: Request, desk: DeskNow) -> Response:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class UnsentNote:
-    """A note that was not recorded with the verdict on a case; shown again in the form."""
-
-    id: int = 0
-    note: str = ""
-
-
 @routes.page("GET", "/adjudication", needs=Permission.ADJUDICATE)
 def adjudication(request: Request, user: SignedIn, desk: DeskNow) -> Response:
     """List the disagreements that this lead may adjudicate: both verdicts and the evidence."""
@@ -168,7 +159,7 @@ def adjudication(request: Request, user: SignedIn, desk: DeskNow) -> Response:
 
 
 def _cases(
-    request: Request, user: User, desk: Desk, *, notice_name: str, unsent: UnsentNote | None = None
+    request: Request, user: User, desk: Desk, *, notice_name: str, unsent: tuple[int, str] | None = None
 ) -> Response:
     work, now = desk.store.desk, desk.now()
     cases = [
@@ -180,7 +171,7 @@ def _cases(
         "adjudication.html",
         status_code=409 if unsent else 200,
         cases=cases,
-        unsent=unsent or UnsentNote(),
+        unsent=unsent or (0, ""),
         reasons=tuple((verdict_words(verdict), chosen) for verdict, chosen in REASONS.items()),
         notice=notice(notice_name),
         query=ListQuery(),
@@ -199,13 +190,11 @@ def adjudicate(
 ) -> Response:
     """Settle a disagreement by the lead's verdict."""
     if not is_reason_of(reason, verdict):
-        return _cases(request, user, desk, notice_name="reason", unsent=UnsentNote(second_review_id, note))
+        return _cases(request, user, desk, notice_name="reason", unsent=(second_review_id, note))
     try:
         desk.store.desk.adjudicate(
             second_review_id, verdict, lead=user.name, now=desk.now(), reason=reason, note=note
         )
     except ConflictError:
-        return _cases(
-            request, user, desk, notice_name="settled_before", unsent=UnsentNote(second_review_id, note)
-        )
+        return _cases(request, user, desk, notice_name="settled_before", unsent=(second_review_id, note))
     return RedirectResponse("/adjudication?said=settled", 303)

@@ -26,9 +26,9 @@ from phiscan.review.worklist.model import (
 )
 from phiscan.visible import visible
 from phiscan.web.access import Permission, Routes, may
+from phiscan.web.plain_words import INTO, kinds_of
 from phiscan.web.request_context import Desk, DeskNow
 from phiscan.web.session import SignedIn
-from phiscan.web.views.plain_words import INTO, kinds_of
 from phiscan.web.work_query import ListQuery, read_query, read_string
 
 N_KINDS = 8  # kinds of identifiers listed in a row; the others are counted

@@ -26,17 +26,16 @@ from phiscan.pipeline.rereading.file_lookup import present
 from phiscan.pipeline.rereading.masked_passages import Found, Kind, MaskedPassage, MaskedPiece, MaskedProse
 from phiscan.pipeline.rereading.page_pictures import PagePicture, WordBox
 from phiscan.report.words import ENTITY_TYPES
-from phiscan.review.decisions.corrections import Correction, Mark
+from phiscan.review.decisions.corrections import Correction, ItemCorrections, Mark
 from phiscan.review.decisions.reveals import PURPOSES, Reveal
 from phiscan.review.worklist.model import FileRecord
 from phiscan.visible import visible
 from phiscan.web.access import Permission, Routes
 from phiscan.web.passage_cache import Key
+from phiscan.web.plain_words import SHORT, colour, locator_words
 from phiscan.web.request_context import Desk, DeskNow
 from phiscan.web.routes.queue import Listed, place_words
 from phiscan.web.session import BrowserSession, SignedIn
-from phiscan.web.views.item import judged_positions
-from phiscan.web.views.plain_words import SHORT, colour, locator_words
 from phiscan.web.work_query import ListQuery, read_query, read_string
 
 N_SECONDS = 120  # how long the text is shown
@@ -571,6 +570,11 @@ def masking_input(findings: Sequence[StoredFinding]) -> list[Found]:
         (one.span.start, one.span.end, one.entity_type, any(reason.kind == _ROLE for reason in one.reasons))
         for one in findings
     ]
+
+
+def judged_positions(corrections: ItemCorrections) -> frozenset[int]:
+    """Return the positions of the findings that were judged."""
+    return frozenset(one.position for one in corrections.spans if one.position is not None)
 
 
 def pieces_of(passage: MaskedPassage) -> tuple[PieceView, ...]:

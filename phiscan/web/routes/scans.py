@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 
 from fastapi import Request
@@ -19,9 +18,9 @@ from phiscan.report.words import REASONS as OUTCOME_REASONS
 from phiscan.review.worklist.model import FileRecord
 from phiscan.visible import visible
 from phiscan.web.access import Permission, Routes
+from phiscan.web.plain_words import locator_words
 from phiscan.web.request_context import Desk, DeskNow
 from phiscan.web.routes.queue import place_words
-from phiscan.web.views.plain_words import locator_words
 
 routes = Routes()
 N_UNREAD = 500  # files listed on the page; files.csv of the pack lists all
@@ -49,37 +48,12 @@ REMEDIES: Mapping[str, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Unread:
-    """A file, or a part of one, that was not read."""
-
-    name: str
-    folder: str
-    part: str  # "" = the whole file
-    type: str
-    reason: str
-    meaning: str
-    remedy: str
-
-
-def unread_of(row: FileRecord) -> tuple[Unread, ...]:
-    """Return the failed parts of a file; none for a skipped one, which is excluded on purpose."""
-    folder, _, name = row.path.rpartition("/")
+def unread_of(row: FileRecord) -> list[tuple[FileRecord, str, str]]:
+    """Return the unread parts of a file with their reasons, "" = all of it; none of one that is skipped."""
     places = [("", row.reason)] if row.outcome is Outcome.FAILED else []
     places += [("", NOT_COVERED)] if not row.covered else []
     places += [(locator_words(part.locator), part.reason.value) for part in row.unread if not part.is_sampled]
-    return tuple(
-        Unread(
-            name=visible(name),
-            folder=place_words(row.root, folder),
-            part=part,
-            type=FORMATS.get(row.media_type, visible(row.media_type)),
-            reason=reason,
-            meaning=OUTCOME_REASONS.get(reason, ""),
-            remedy=REMEDIES.get(reason, ""),
-        )
-        for part, reason in places
-    )
+    return [(row, part, reason) for part, reason in places]
 
 
 def _counted(reasons: Mapping[str, int]) -> list[tuple[str, int]]:
@@ -104,7 +78,7 @@ def scan(scan_id: int, request: Request, desk: DeskNow) -> Response:
 
 def _page(request: Request, desk: Desk, scan_id: int | None) -> Response:
     summary = desk.store.summary(scan_id)
-    unread: list[Unread] = []
+    unread: list[tuple[FileRecord, str, str]] = []
     n_unread = 0
     if summary.has_unread:
         for row in desk.store.rows(summary.scan):
@@ -130,7 +104,13 @@ def _page(request: Request, desk: Desk, scan_id: int | None) -> Response:
         skipped=_counted(summary.skipped),
         failed=_counted(summary.failed),
         n_failed=n_failed,
-        unread=unread[:N_UNREAD],
+        unread=[
+            (row, place_words(row.root, row.path.rpartition("/")[0]), part, reason)
+            for row, part, reason in unread[:N_UNREAD]
+        ],
+        formats=FORMATS,
+        meanings=OUTCOME_REASONS,
+        remedies=REMEDIES,
         n_unread=n_unread,
         waiting=waiting_for_ocr(summary.n_ocr_files, summary.n_ocr_parts) if summary.n_ocr_files else "",
         scans=tuple(reversed(desk.store.scans())),

@@ -120,18 +120,6 @@ def burn_down(tasks: Sequence[Task], now: datetime) -> BurnDown:
     return BurnDown(tuple(days[first:]), closed, left(closed), left(high), left(low))
 
 
-@dataclass(frozen=True, slots=True)
-class Department:
-    """The open files of a department by who can read them."""
-
-    name: str
-    everyone: int = 0
-    group: int = 0
-    owner: int = 0
-    unknown: int = 0
-    people: int = 0
-
-
 def read_departments(config: Config) -> dict[str, str]:
     """Read the CSV file of [organization] departments_file: folder (with its share) -> department.
 
@@ -156,19 +144,17 @@ def read_departments(config: Config) -> dict[str, str]:
     return {folder.strip().rstrip("/"): department.strip() for folder, department in rows[1:]}
 
 
-def departments(tasks: Iterable[Task], folders: Mapping[str, str]) -> list[Department]:
-    """Return the open files by department, that of the deepest folder; those most widely readable first."""
+def departments(tasks: Iterable[Task], folders: Mapping[str, str]) -> list[tuple[str, Counter[str]]]:
+    """Count the open files by department, that of the deepest folder, and exposure, and their people."""
     counted: dict[str, Counter[str]] = {}
     for one in tasks:
         if one.is_open:
             parts = f"{one.root}/{one.path}".split("/")[:-1]
             above = ("/".join(parts[:n]) for n in range(len(parts), 0, -1))
             name = next((folders[place] for place in above if place in folders), "")
-            counted.setdefault(name, Counter()).update(
-                {(one.exposure_now or one.exposure).value: 1, "people": one.n_people}
-            )
-    found = [Department(name, **numbers) for name, numbers in counted.items()]
-    return sorted(found, key=lambda one: (-one.everyone, -one.unknown, -one.group, one.name))
+            exposure = (one.exposure_now or one.exposure).value
+            counted.setdefault(name, Counter()).update({exposure: 1, "files": 1, "people": one.n_people})
+    return sorted(counted.items(), key=lambda one: (-one[1]["everyone"], -one[1]["files"], one[0]))
 
 
 def seconds_per_item(decided: Iterable[Sequence[datetime]]) -> float | None:
@@ -243,12 +229,10 @@ def export(kind: Literal["csv", "pdf"], request: Request, user: SignedIn, desk: 
         heads=(_("Department"), _("Readable by everyone"), _("Other open files"), _("People")),
         rows=[
             (
-                visible(one.name) or _("no department"),
-                count(one.everyone),
-                count(one.group + one.owner + one.unknown),
-                count(one.people),
+                visible(name) or _("no department"),
+                *(count(n) for n in (by["everyone"], by["files"] - by["everyone"], by["people"])),
             )
-            for one in found
+            for name, by in found
         ],
     )
     return sent_file(request, user, desk, "board.pdf", content)
