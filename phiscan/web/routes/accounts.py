@@ -49,7 +49,7 @@ WRONG_CODE = lazy_gettext("The code was not right, or it was used already. Wait 
 @routes.page("GET", "/sign-in", needs=Permission.PUBLIC)
 def form(request: Request, desk: DeskNow, next: str = "/") -> Response:  # noqa: A002 (the field's name)
     """Show the form."""
-    return desk.pages.render(request, "sign_in.html", next=inside(next), problem="", provider=_label(desk))
+    return desk.pages.render(request, "sign_in.html", next=inside(next), problem="", **_ways(desk))
 
 
 @routes.page("POST", "/sign-in", needs=Permission.PUBLIC)
@@ -113,7 +113,7 @@ def _refused(request: Request, desk: Desk, template: str, why: Refusal, place: s
     """Show the form again, and after too many attempts say when the next one may be made."""
     status, shown = 429 if why is Refusal.TOO_MANY else 401, inside(place)
     page = desk.pages.render(
-        request, template, status_code=status, next=shown, problem=why.name, provider=_label(desk)
+        request, template, status_code=status, next=shown, problem=why.name, **_ways(desk)
     )
     if why is Refusal.TOO_MANY:
         page.headers["Retry-After"] = str(int(desk.store.users.limits.longest_wait.total_seconds()))
@@ -143,9 +143,12 @@ def sign_out(session: BrowserSession, desk: DeskNow) -> Response:
     return response
 
 
-def _label(desk: Desk) -> str:
-    """Return the label of the link to the identity provider; "" = none is configured."""
-    return desk.provider.table.label if desk.provider else ""
+def _ways(desk: Desk) -> dict[str, Any]:
+    """Return how one signs in here: the link of the provider, and whether the first account is to be made."""
+    return {
+        "provider": desk.provider.table.label if desk.provider else "",
+        "is_new": not desk.store.users.everybody(),
+    }
 
 
 log = structlog.get_logger("phiscan.web")
