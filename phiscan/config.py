@@ -403,7 +403,7 @@ def _with_secret_url(config: Config) -> Config:
 
 
 @cache
-def _known(kind: type[Any]) -> dict[str, Any]:
+def _known(kind: Any) -> dict[str, Any]:
     """Return the fields of a table with their types; what a program sets is no field of the file."""
     types = get_type_hints(kind)
     wanted = {name: types[name] for name in (item.name for item in fields(kind)) if name != "source"}
@@ -411,10 +411,14 @@ def _known(kind: type[Any]) -> dict[str, Any]:
 
 
 def _is_table(wanted: Any) -> bool:
-    return is_dataclass(wanted) or get_origin(wanted) is Mapping
+    return _has_fields(wanted) or get_origin(wanted) is Mapping
 
 
-def _tables(kind: type[Any]) -> dict[str, Any]:
+def _has_fields(wanted: Any) -> bool:
+    return is_dataclass(wanted)
+
+
+def _tables(kind: Any) -> dict[str, Any]:
     return {name: wanted for name, wanted in _known(kind).items() if _is_table(wanted)}
 
 
@@ -433,19 +437,19 @@ def _take(where: str, raw: Mapping[str, Any], kind: type[Any]) -> dict[str, Any]
 
 def _nearest(name: str, known: Mapping[str, Any]) -> str:
     """Return the known name that is most like a name, else the same name of another table; "" = none."""
-    elsewhere = [f"{table}.{name}" for table, one in _tables(Config).items() if name in _fields_of(one)]
+    elsewhere = [
+        f"{table}.{name}"
+        for table, one in _tables(Config).items()
+        if _has_fields(one) and name in _known(one)
+    ]
     return next(iter([*get_close_matches(name.lower(), known, n=1), *elsewhere]), "")
-
-
-def _fields_of(wanted: Any) -> Mapping[str, Any]:
-    return _known(wanted) if is_dataclass(wanted) else {}
 
 
 def _convert(where: str, value: Any, wanted: Any) -> Any:
     if _is_table(wanted):
         if not isinstance(value, Mapping):
             _refuse(where, f"a table [{where.rpartition(' ')[2]}]")
-        if is_dataclass(wanted):
+        if _has_fields(wanted):
             return wanted(**_take(f"{where}.", value, wanted))
         return {name: _convert(f"{where}.{name}", one, get_args(wanted)[1]) for name, one in value.items()}
     try:

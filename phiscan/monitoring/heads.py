@@ -1,32 +1,117 @@
 """Send the signed end of the audit log after each scan to destinations outside the database.
 
 A head is one line of JSON: number and hash of the last entry, the signature over both, the scan. It contains
-no document text. `phiscan audit verify --head HASH` compares a stored head with the log.
+no document text. `phiscan audit verify --head HASH` compares a stored head with the log. An authority's
+time stamp of it (RFC 3161) is stored as a file for `openssl ts`.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import socket
+import ssl
 import subprocess
+import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 from urllib.parse import urlsplit
 
 import sqlalchemy as sa
 
 from phiscan.config import Config, HeadsTable
 from phiscan.errors import ConfigError, origin
-from phiscan.monitoring.timestamps import Authority
 from phiscan.review.store import Store
 from phiscan.store.tables import audit_head
 
-TABLE: Final = "heads"
 TIMEOUT_S: Final = 30
+MAX_BYTES: Final = 1 << 20
+_GRANTED: Final = (0, 1)  # granted; granted with modifications
+
+
+@dataclass(frozen=True, slots=True)
+class Authority:
+    """A time-stamping authority, and the folder of its responses."""
+
+    url: str
+    folder: Path
+    ca_file: str = ""  # root certificates of its signature; "" = not verified
+
+    def checked(self) -> Self:
+        """Return it if it is valid.
+
+        Raises:
+            ValueError: names the field of phiscan.toml, and what was expected.
+        """
+        if importlib.util.find_spec("rfc3161_client") is None:
+            message = "timestamp_url: needs pip install 'phiscan[timestamps]'"
+            raise ValueError(message)
+        parts = urlsplit(self.url)
+        if parts.scheme not in {"http", "https"} or not parts.hostname or "@" in parts.netloc:
+            message = "timestamp_url: expected an http or https address, without a user in it"
+            raise ValueError(message)
+        if self.ca_file and not Path(self.ca_file).is_file():
+            message = f"timestamp_ca_file: {self.ca_file}: no such file"
+            raise ValueError(message)
+        return self
+
+    def stamp(self, name: str, line: str) -> None:
+        """Request a time stamp of a line; store the line as NAME.json and the response as NAME.tsr.
+
+        Plain http is enough: the response is signed, and only a hash is sent.
+
+        Raises:
+            OSError, ValueError: no response, not of this line, or not signed by a known authority.
+        """
+        from rfc3161_client import (  # noqa: PLC0415 (optional)
+            HashAlgorithm,
+            TimestampRequestBuilder,
+            VerificationError,
+            VerifierBuilder,
+            decode_timestamp_response,
+        )
+
+        data = line.encode()
+        request = TimestampRequestBuilder().data(data).hash_algorithm(HashAlgorithm.SHA256).build()
+        encoded = self._request(request.as_bytes())
+        response = decode_timestamp_response(encoded)
+        if response.status not in _GRANTED:
+            message = "the authority refused"
+            raise ValueError(message)
+        about = response.tst_info
+        if about.message_imprint.message != request.message_imprint.message or about.nonce != request.nonce:
+            message = "the response is for other data"
+            raise ValueError(message)
+        if self.ca_file:
+            from cryptography.x509 import load_pem_x509_certificates  # noqa: PLC0415
+
+            builder = VerifierBuilder.from_request(request)
+            for certificate in load_pem_x509_certificates(Path(self.ca_file).read_bytes()):
+                builder = builder.add_root_certificate(certificate)
+            try:
+                builder.build().verify_message(response, data)
+            except VerificationError:
+                message = "the response's signature does not chain to the certificates of timestamp_ca_file"
+                raise ValueError(message) from None
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        (self.folder / f"{name}.json").write_bytes(data)
+        (self.folder / f"{name}.tsr").write_bytes(encoded)
+
+    def _request(self, request: bytes) -> bytes:
+        posted = urllib.request.Request(  # noqa: S310 (http and https alone, see checked)
+            self.url, request, {"Content-Type": "application/timestamp-query"}
+        )
+        context = ssl.create_default_context()
+        with urllib.request.urlopen(posted, timeout=TIMEOUT_S, context=context) as response:  # noqa: S310 (as above)
+            found: bytes = response.read(MAX_BYTES)
+        return found
+
+
+TABLE: Final = "heads"
 _NOTICE_OF_LOG_AUDIT: Final = 13 * 8 + 5  # syslog: facility "log audit", severity "notice"
 _UDP_PORT: Final = 514
 

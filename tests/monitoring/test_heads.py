@@ -15,9 +15,8 @@ import pytest
 
 from phiscan.config import config_of
 from phiscan.errors import ConfigError
-from phiscan.monitoring.heads import read_head, read_heads
+from phiscan.monitoring.heads import Authority, read_head, read_heads
 from phiscan.monitoring.notices import read_notices
-from phiscan.monitoring.timestamps import Authority
 from phiscan.review.integrity.verification import verify_to
 from phiscan.review.store import Store
 from tests.monitoring.test_notices import _MailServer

@@ -84,9 +84,7 @@ def test_an_exception_ends_and_the_task_is_open_again(store: Store, confirmed: d
         ("exception", "2026-12-24", ""),
         ("answer", "perhaps", ""),
         ("answer", "needed", " "),
-        ("comment", "", ""),
         ("note", "", "x" * 1_001),
-        ("tag", "", "1"),
     ],
 )
 def test_entries_that_make_no_sense_are_refused(

@@ -24,7 +24,7 @@ from phiscan.review.decisions import writing
 from phiscan.review.decisions.writing import checked_name, checked_text
 from phiscan.store.database import lock_chain
 from phiscan.store.sql_batches import chunks
-from phiscan.store.tables import departure, examination, file, incident_entry, root, work_item
+from phiscan.store.tables import departure, examination, file, incident_entry, work_item
 
 MAX_TITLE_CHARS = 200
 TITLE, DISCOVERED, COUNTED = "title", "discovered", "counted"
@@ -33,7 +33,6 @@ _EARLIEST_ZONE = timedelta(hours=14)  # the day begins there first
 _COUNT = re.compile(r"[0-9]{1,9}|[0-9]{1,3}(?:[\s,][0-9]{3}){1,2}")  # a space may be of another kind
 MAX_REASON_CHARS, MAX_FIELD_CHARS = 1_000, 200
 MAX_EXCEPTION = timedelta(days=731)
-ANSWERED = "-"  # field of a comment that answers the question before it
 ANSWERS = ("mine", "not_mine", "done", "needed")
 """What an owner may answer about a file; "needed": it needs to stay, with a reason."""
 
@@ -309,10 +308,10 @@ def annotate(
     by: str,
     now: datetime,
 ) -> None:
-    """Record one entry about each of some files: an answer, assignee, note, exception, comment or tag.
+    """Record one entry about each of some files: an answer, assignee, note or exception.
 
-    ``field``: the answer; the last day of an exception, "" ends it; of a comment whom it asks, or that it is
-    ``ANSWERED``; the tag, which a text sets. Identifiers of the files in a text are replaced by their types.
+    ``field``: the answer, or the last day of an exception, "" ends it. Identifiers of the files in a text
+    are replaced by their types.
 
     Raises:
         InputError: an unknown answer, no day to come, a missing or overlong text.
@@ -323,11 +322,9 @@ def annotate(
         problem = _("answer: expected one of the list; what is to stay needs a reason")
     elif kind == "exception" and field and not (text and _is_to_come(field, now)):
         problem = _("exception: expected a reason, and a last day within two years (year-month-day)")
-    elif (kind == "comment" and field != ANSWERED and not text) or (kind == "tag" and not field):
-        problem = _("{kind}: expected a text", kind=kind)
     if problem:
         raise InputError(problem)
-    for batch in chunks(file_ids) if kind not in {"assignee", "tag"} else ():
+    for batch in chunks(file_ids) if kind != "assignee" else ():
         results = sa.select(examination.c.id).where(examination.c.file_id.in_(batch))
         text = writing.masked(connection, results, text)
     for file_id in file_ids:
@@ -357,9 +354,8 @@ class Owners:
 
 def owners(connection: sa.Connection) -> Owners:
     """Return the assigned owners of folders, the addresses of owners, and when each was reminded."""
-    kinds = ("owner", "address", "reminder")
-    query = sa.select(incident_entry).where(incident_entry.c.kind.in_(kinds)).order_by(incident_entry.c.id)
-    rows = connection.execute(query).all()
+    of_owners = incident_entry.c.kind.in_(("owner", "address", "reminder"))
+    rows = connection.execute(sa.select(incident_entry).where(of_owners).order_by(incident_entry.c.id)).all()
     places = {row.field.partition("/")[::2]: row.text for row in rows if row.kind == "owner"}
     return Owners(
         {(int(root), folder): owner for (root, folder), owner in places.items() if owner},
@@ -368,26 +364,12 @@ def owners(connection: sa.Connection) -> Owners:
     )
 
 
-def assign_owner(
-    connection: sa.Connection, root_id: int, folder: str, owner: str, *, by: str, now: datetime
+def write_owner(
+    connection: sa.Connection, kind: str, about: str, text: str = "", *, by: str, now: datetime
 ) -> None:
-    """Record who owns a folder of a share, and what is below it; an empty owner leaves it to the share.
-
-    Raises:
-        InputError: there is no such share, or a name is too long.
-    """
-    if connection.execute(sa.select(root.c.id).where(root.c.id == root_id)).first() is None:
-        raise InputError(_("owner: expected a share that was scanned"))
-    place = f"{root_id}/{checked_text('folder', folder).strip('/')}"
-    owner = checked_text("owner", owner, MAX_FIELD_CHARS)
-    _append(connection, None, "owner", by, now, field=place, text=owner)
-
-
-def record_owner(
-    connection: sa.Connection, kind: str, owner: str, text: str = "", *, by: str, now: datetime
-) -> None:
-    """Record the e-mail address of an owner, or (kind "reminder") that a digest was sent to it."""
-    _append(connection, None, kind, by, now, field=owner.casefold(), text=text)
+    """Record the owner of a folder (kind "owner", about ROOT/FOLDER), an address of one, or a "reminder"."""
+    about, text = (checked_text(kind, one, MAX_FIELD_CHARS) for one in (about, text))
+    _append(connection, None, kind, by, now, field=about if kind == "owner" else about.casefold(), text=text)
 
 
 def _listed(connection: sa.Connection, file_ids: Sequence[int]) -> set[int]:

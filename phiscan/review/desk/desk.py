@@ -96,8 +96,7 @@ class Desk:
     about_files = Reading(breaches.about_files)
     annotate = Writing(breaches.annotate)
     owners = Reading(breaches.owners)
-    assign_owner = Writing(breaches.assign_owner)
-    record_owner = Writing(breaches.record_owner)
+    write_owner = Writing(breaches.write_owner)
 
     # Corrections of spans and topics, the gold standard of the scores
 

@@ -43,27 +43,23 @@ assignment = sa.Table(
     comment="The assignment of a file to a reviewer. Append-only.",
 )
 
-_OF_INCIDENTS = ("text", "state", "add", "remove")
-_OF_FILES = ("answer", "assignee", "note", "exception", "comment", "tag")
-_OF_OWNERS = ("owner", "address", "reminder")
+_OF_INCIDENT = ("text", "state", "add", "remove")
 incident_entry = sa.Table(
     "incident_entry",
     metadata,
     row_id("number of the entry; of several about one field or file, the highest number applies"),
     column("incident", RowId, "number of the incident; null = of a file, folder or owner alone", null=True),
     column("kind", sa.Text, "what was done: a text, a state, a file added or removed, or about a remedy"),
-    column("field", SafeText, "field of a text, state, answer, end of an exception, tag, folder or owner"),
+    column("field", SafeText, "field of a text, state, answer, last day of an exception, folder or owner"),
     column("text", SafeText, "free text, without identifiers of the files; may be empty"),
     column("file_id", RowId, "the file that it is about", sa.ForeignKey("file.id"), null=True),
     column("entered_by", SafeText, "who"),
     column("entered", UtcTime, "when"),
-    one_of("kind", (*_OF_INCIDENTS, *_OF_FILES, *_OF_OWNERS)),
-    sa.CheckConstraint(
-        "(incident IS NULL) = (kind NOT IN ('text', 'state', 'add', 'remove'))", name="incident_given"
+    one_of(
+        "kind", (*_OF_INCIDENT, "answer", "assignee", "note", "exception", "owner", "address", "reminder")
     ),
-    sa.CheckConstraint(
-        "(file_id IS NULL) = (kind IN ('text', 'state', 'owner', 'address', 'reminder'))", name="file_given"
-    ),
+    sa.CheckConstraint(f"(incident IS NOT NULL) = (kind IN {_OF_INCIDENT})", name="incident_given"),
+    sa.CheckConstraint("file_id IS NULL OR kind NOT IN ('text', 'state', 'owner')", name="file_given"),
     sa.CheckConstraint("entered_by <> ''", name="entered_by_named"),
     sa.Index(None, "incident"),
     sa.Index(None, "file_id"),

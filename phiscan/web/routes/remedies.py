@@ -287,7 +287,7 @@ def send_digest(store: Store, mail: Mail, row: OwnerRow, link: str, *, by: str, 
         raise InputError(_("Not sent: expected one address at {home}, which phiscan writes from.", home=home))
     if not row.open:
         raise InputError(_("Not sent: no file of this owner is to be seen to."))
-    store.desk.record_owner("reminder", row.name, str(len(row.open)), by=by, now=now)
+    store.desk.write_owner("reminder", row.name, str(len(row.open)), by=by, now=now)
     try:
         send_text(replace(mail, to=(row.address,)).checked(), str(SUBJECT), digest(row, link))
     except (OSError, smtplib.SMTPException) as error:
@@ -327,7 +327,10 @@ def assign(
     folder: Text = "",
 ) -> Response:
     """Assign an owner to a share or one of its folders; an empty name leaves it to the share."""
-    desk.store.desk.assign_owner(root, folder.strip("/ "), owner, by=user.name, now=desk.now())
+    if root not in {number for number, _path, _n in desk.store.desk.choices().roots}:
+        raise InputError(_("owner: expected a share that was scanned"))
+    place = f"{root}/{folder.strip('/ ')}"
+    desk.store.desk.write_owner("owner", place, owner, by=user.name, now=desk.now())
     return RedirectResponse("/owners?said=recorded", 303)
 
 
@@ -338,7 +341,7 @@ def mail(user: SignedIn, desk: DeskNow, owner: Text, to: Text) -> Response:
     rows = [one for one in owner_rows(desk.store, now) if one.name.casefold() == owner.casefold() and owner]
     row = replace(rows[0], address=to) if rows else OwnerRow(owner, 0, (), 0, {}, 0, to, None)
     if row.open and is_same_domain(to, server.sender):
-        desk.store.desk.record_owner("address", owner, to, by=user.name, now=now)
+        desk.store.desk.write_owner("address", owner, to, by=user.name, now=now)
     send_digest(desk.store, server, row, mine_url(desk), by=user.name, now=now)
     return RedirectResponse("/owners?said=mailed", 303)
 
