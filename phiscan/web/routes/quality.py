@@ -12,7 +12,7 @@ from starlette.responses import RedirectResponse, Response
 
 from phiscan.errors import ConflictError
 from phiscan.language import gettext as _
-from phiscan.metrics.agreement import ASSUMPTION, SOURCE, agreement, krippendorff_alpha
+from phiscan.metrics.agreement import ASSUMPTION, agreement, krippendorff_alpha
 from phiscan.metrics.remaining import ASSUMPTION as LEFT_ASSUMPTION
 from phiscan.metrics.remaining import remaining
 from phiscan.model import Verdict
@@ -148,7 +148,6 @@ def second_review(request: Request, desk: DeskNow) -> Response:
             for (a, b), n in sorted(met.items(), key=lambda one: (-one[1], one[0]))
         ],
         assumption=ASSUMPTION,
-        source=SOURCE,
     )
 
 
