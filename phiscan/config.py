@@ -149,7 +149,7 @@ class OrganizationTable:
 
 
 @dataclass(frozen=True, slots=True)
-class PaceTable:
+class RateLimitTable:
     """``[pace]``: the rate limit of reading, 0 = none, and the priority of the process."""
 
     max_files_per_s: float = 0.0
@@ -259,7 +259,7 @@ class Config:
     notify: NotifyTable = field(default_factory=NotifyTable)
     oidc: OidcTable = field(default_factory=OidcTable)
     organization: OrganizationTable = field(default_factory=OrganizationTable)
-    pace: PaceTable = field(default_factory=PaceTable)
+    pace: RateLimitTable = field(default_factory=RateLimitTable)
     patients: PatientsTable = field(default_factory=PatientsTable)
     retention: RetentionTable = field(default_factory=RetentionTable)
     schedule: Mapping[str, ScheduleTable] = field(default_factory=dict)
@@ -422,7 +422,7 @@ def _tables(kind: Any) -> dict[str, Any]:
     return {name: wanted for name, wanted in _known(kind).items() if _is_table(wanted)}
 
 
-def _take(where: str, raw: Mapping[str, Any], kind: type[Any]) -> dict[str, Any]:
+def _take(where: str, raw: Mapping[str, Any], kind: Any) -> dict[str, Any]:
     """Return the fields of a table, each of its type; an unknown one is refused with the nearest one."""
     known = _known(kind)
     for name, value in raw.items():

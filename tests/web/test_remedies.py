@@ -4,6 +4,7 @@ import email
 import email.policy
 import io
 import re
+import socket
 import socketserver
 import subprocess
 import sys
@@ -24,6 +25,7 @@ from phiscan.model import FileResult, Verdict
 from phiscan.review.accounts.users import Role
 from phiscan.review.decisions.remedies import TaskState
 from phiscan.review.store import Store
+from phiscan.web.routes import remedies
 from phiscan.web.routes.trend import burn_down, departments, read_departments, seconds_per_item, trend_rows
 from tests.monitoring.test_notices import _MailServer
 from tests.review.results import NOW, later, referred, scan, url_of
@@ -245,6 +247,15 @@ def test_an_owner_gets_a_number_and_a_link_and_is_reminded(
         )
     assert client.post("/owners/mail", data={**to, "owner": "nobody"}, headers=OWN).status_code == 400
     app.state.desk = before
+    soon = {"now": later(7) + timedelta(days=2), "every": timedelta(days=1)}
+    desk = {"desk": {"public_url": "https://desk.example"}}
+    with socket.socket() as free:  # nobody listens there
+        free.bind(("127.0.0.1", 0))
+        silent = config_of({**desk, "notify": {**mail_table, "smtp_port": free.getsockname()[1]}})
+        assert remedies.remind(store, silent, **soon) == (0, 1)
+    assert remedies.remind(store, config_of({**desk, "notify": mail_table}), **soon) == (1, 0)
+    assert remedies.remind(store, config_of({**desk, "notify": mail_table}), **soon) == (0, 0)
+    _MailServer.got.pop()
     assert "joe@ward.hospital.example" in client.get("/owners").text
     config = tmp_path / "phiscan.toml"
     lines = [f"{name} = {value!r}" for name, value in mail_table.items()]

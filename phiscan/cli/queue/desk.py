@@ -165,18 +165,11 @@ def remind(obj: str | None, every: int) -> None:
     """Send one digest to each owner with open files and a known address: their number and a link alone."""
     from phiscan.web.routes import remedies  # noqa: PLC0415 (the server's packages take a second to load)
 
-    config = load_config(Path(obj) if obj else None)
-    if not config.desk.public_url:
-        message = f"{config.source}: desk.public_url: expected the address of the desk, for the link"
-        raise InputError(message)
-    link = f"{config.desk.public_url.rstrip('/')}/mine"
+    config, now = load_config(Path(obj) if obj else None), datetime.now(UTC)
     with _open(obj) as store:
-        n_sent, n_failed = remedies.remind(
-            store, config, link, by="phiscan", now=datetime.now(UTC), every=timedelta(days=every)
-        )
+        n_sent, n_failed = remedies.remind(store, config, now=now, every=timedelta(days=every))
     click.echo(f"{n_sent} sent, {n_failed} not sent")
-    if n_failed:
-        raise SystemExit(1)
+    sys.exit(1 if n_failed else 0)
 
 
 DESK_COMMANDS = (undo, gold, draw, left, policy, remind)

@@ -263,16 +263,16 @@ def load_settings_of(
             message = f"{option}: expected a number above 0, got {value}"
             raise InputError(message)
     table = config.pace
-    for name in ("max_files_per_s", "max_mb_per_s"):
-        if not 0 <= getattr(table, name) < math.inf:
-            message = f"{config.source}: pace.{name}: expected a number of 0 (no limit) or more"
+    no_limit = "a number of 0 (no limit) or more"
+    for name, is_good, expected in (
+        ("max_files_per_s", 0 <= table.max_files_per_s < math.inf, no_limit),
+        ("max_mb_per_s", 0 <= table.max_mb_per_s < math.inf, no_limit),
+        ("nice", 0 <= table.nice <= MAX_NICE, f"0 to {MAX_NICE}"),
+        ("ionice", table.ionice in {"", *IO_CLASSES}, f"one of {', '.join(IO_CLASSES)}"),
+    ):
+        if not is_good:
+            message = f"{config.source}: pace.{name}: expected {expected}"
             raise ConfigError(message)
-    if not 0 <= table.nice <= MAX_NICE:
-        message = f"{config.source}: pace.nice: expected 0 to {MAX_NICE}"
-        raise ConfigError(message)
-    if table.ionice not in {"", *IO_CLASSES}:
-        message = f"{config.source}: pace.ionice: expected one of {', '.join(IO_CLASSES)}"
-        raise ConfigError(message)
     n_files = max_files_per_s or table.max_files_per_s
     n_mb = max_mb_per_s or table.max_mb_per_s
     return LoadSettings(

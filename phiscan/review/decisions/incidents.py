@@ -360,14 +360,17 @@ def owners(connection: sa.Connection) -> Owners:
     return Owners(
         {(int(root), folder): owner for (root, folder), owner in places.items() if owner},
         {row.field: row.text for row in rows if row.kind == "address"},
-        {row.field: row.entered for row in rows if row.kind == "reminder"},
+        {row.field: row.entered for row in rows if row.kind == "reminder" and row.text},
     )
 
 
 def write_owner(
     connection: sa.Connection, kind: str, about: str, text: str = "", *, by: str, now: datetime
 ) -> None:
-    """Record the owner of a folder (kind "owner", about ROOT/FOLDER), an address of one, or a "reminder"."""
+    """Record the owner of a folder (kind "owner", about ROOT/FOLDER), an address of one, or a "reminder".
+
+    A reminder without a text was attempted; with the number of files it was sent.
+    """
     about, text = (checked_text(kind, one, MAX_FIELD_CHARS) for one in (about, text))
     _append(connection, None, kind, by, now, field=about if kind == "owner" else about.casefold(), text=text)
 

@@ -756,14 +756,14 @@ def correct_topics(
 
 
 def _written(
-    file_id: int, user: User, desk: Desk, seen: int, listed: str, write: Callable[..., Any], said: str
+    file_id: int, user: User, desk: Desk, seen: int, listed: str, write: Callable[..., Any], notice_name: str
 ) -> Response:
     """Write a correction and return to the item; of a file that was examined again nothing is written."""
     try:
         write(seen=seen, reviewer=user.name, now=desk.now())
     except ConflictError:
-        said = "changed"
-    return RedirectResponse(read_string(listed).url(f"/items/{file_id}", said=said), 303)
+        notice_name = "changed"
+    return RedirectResponse(read_string(listed).url(f"/items/{file_id}", said=notice_name), 303)
 
 
 def _span(start: str, end: str) -> Span:

@@ -255,29 +255,28 @@ def is_same_domain(address: str, sender: str) -> bool:
     return is_one and bool(home) and (domain == home or domain.endswith("." + home))
 
 
-def remind(
-    store: Store, config: Config, link: str, *, by: str, now: datetime, every: timedelta = EVERY
-) -> tuple[int, int]:
+def remind(store: Store, config: Config, *, now: datetime, every: timedelta = EVERY) -> tuple[int, int]:
     """Send one digest to each owner with open files, an address, and none in this time: sent, and failed.
 
     Raises:
-        InputError: no mail server is set up.
+        InputError: no mail server is set up, or no address of the desk for the link.
     """
-    mail = _mail(config)
+    mail, url = _mail(config), config.desk.public_url.rstrip("/")
+    if not url:
+        raise InputError(_("desk.public_url: expected the address of the desk, for the link"))
     n_sent = n_failed = 0
     for row in owner_rows(store, now):
-        if not row.open or not row.address or (row.reminded is not None and now - row.reminded < every):
-            continue
-        try:
-            send_digest(store, mail, row, link, by=by, now=now)
-            n_sent += 1
-        except InputError:
-            n_failed += 1
+        if row.open and row.address and (row.reminded is None or now - row.reminded >= every):
+            try:
+                send_digest(store, mail, row, f"{url}/mine", by="phiscan", now=now)
+                n_sent += 1
+            except InputError:
+                n_failed += 1
     return n_sent, n_failed
 
 
 def send_digest(store: Store, mail: Mail, row: OwnerRow, link: str, *, by: str, now: datetime) -> None:
-    """Send one owner the digest; that it is sent is recorded first.
+    """Send one owner the digest; the attempt is recorded first, and that it was sent.
 
     Raises:
         InputError: the address is of another domain, no file is open, or the server does not take it.
@@ -287,13 +286,14 @@ def send_digest(store: Store, mail: Mail, row: OwnerRow, link: str, *, by: str, 
         raise InputError(_("Not sent: expected one address at {home}, which phiscan writes from.", home=home))
     if not row.open:
         raise InputError(_("Not sent: no file of this owner is to be seen to."))
-    store.desk.write_owner("reminder", row.name, str(len(row.open)), by=by, now=now)
+    store.desk.write_owner("reminder", row.name, by=by, now=now)
     try:
         send_text(replace(mail, to=(row.address,)).checked(), str(SUBJECT), digest(row, link))
     except (OSError, smtplib.SMTPException) as error:
         _log.warning("e-mail to an owner was not sent", origin=origin(error))
         problem = _("Not sent: the mail server cannot be reached, or refused it. The attempt is in the log.")
         raise InputError(problem) from None
+    store.desk.write_owner("reminder", row.name, str(len(row.open)), by=by, now=now)
 
 
 def _mail(config: Config) -> Mail:

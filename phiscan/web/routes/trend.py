@@ -35,6 +35,7 @@ WINDOW = timedelta(days=28)  # in which remedies are counted
 PAUSE = timedelta(minutes=10)  # a longer one between two decisions is no work
 MIN_STEPS = 5  # decisions with another before them, from which a pace is known
 N_DAYS = 90  # of the burn-down
+N_SCANS, ALL_SCANS = 60, 10_000  # on the page, and in the file
 _WIDTH, _HEIGHT = 900.0, 180.0
 
 routes = Routes()
@@ -179,11 +180,10 @@ def hours_left(store: Store, *, viewer: str, now: datetime) -> tuple[float | Non
     return None, True
 
 
-def _rows(desk: Desk, tasks: Sequence[Task]) -> list[TrendRow]:
+def _rows(desk: Desk, tasks: Sequence[Task], n_last: int = N_SCANS) -> list[TrendRow]:
     scans = sorted(desk.store.scans(), key=lambda one: one.id)
-    return trend_rows(
-        tasks, scans, {one.id: sum(desk.store.summary(one.id).failed.values()) for one in scans}
-    )
+    unread = {one.id: sum(desk.store.summary(one.id).failed.values()) for one in scans[-n_last:]}
+    return trend_rows(tasks, scans, unread)[-n_last:]
 
 
 @routes.page("GET", "/trend", needs=Permission.READ_INCIDENT)
@@ -217,7 +217,7 @@ def export(kind: Literal["csv", "pdf"], request: Request, user: SignedIn, desk: 
     """Send the trend as CSV, or the board's page as PDF; the download is logged first."""
     now = desk.now()
     tasks = desk.store.desk.tasks(now=now)
-    rows = _rows(desk, tasks)
+    rows = _rows(desk, tasks, ALL_SCANS if kind == "csv" else 1)
     if kind == "csv":
         return sent_file(request, user, desk, "trend.csv", table_csv(table_of("trend", "", COLUMNS, rows)))
     found = departments(tasks, read_departments(desk.config))
