@@ -1,7 +1,8 @@
 """Load phiscan.toml and ``PHISCAN_*`` variables into one frozen ``Config``; locate the shipped data.
 
-Every field has its default here, and is described in docs/reference/configuration.md. An unknown key is an
-error, because a misspelt limit would otherwise be ignored silently.
+Every field of every table has its type and its default here, and is described in
+docs/reference/configuration.md. An unknown key is an error, because a misspelt limit would otherwise be
+ignored silently. What a value may be beyond its type is checked by the package that uses it.
 """
 
 from __future__ import annotations
@@ -9,28 +10,19 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
 from phiscan.errors import ConfigError
-from phiscan.language import LANGUAGES, SOURCE
-
-T = TypeVar("T")
+from phiscan.language import LANGUAGES, SOURCE, lazy_gettext
 
 CONFIG_NAME = "phiscan.toml"
 MAX_WORKERS = 1024
 MAX_LIMIT = 2**60  # limit of the system calls
 MAX_K = 100
-# No top-level field of phiscan.toml has one of these names.
-_NOT_FIELDS = frozenset({"limits", "health", "detectors", "tables", "source", "learned"})
-# Tables of phiscan.toml that the packages which use them read and check with ``take_table``.
-PACKAGE_TABLES = (
-    *("cluster", "desk", "heads", "notify", "oidc", "organization", "pace"),
-    *("patients", "retention", "schedule", "shares"),
-)
-
-
 # Kinds of messages of care, which are health information by their type; a site may switch each off.
 MESSAGES_OF_CARE = ("hl7", "x12", "fhir", "cda", "dicom")
 HEALTH_DETECTORS = ("model", "knn")
@@ -78,11 +70,166 @@ class LearnedVersion:
     former: LearnedVersion | None = None  # used before; the audit sample of a scan compares with it
 
 
-_OWN_TABLES: Mapping[str, type[Any]] = {
-    "limits": Limits,
-    "health": HealthSettings,
-    "detectors": DetectorThresholds,
-}
+@dataclass(frozen=True, slots=True)
+class ClusterTable:
+    """``[cluster]``: PEM files of the cluster's own certificate authority."""
+
+    ca_file: str = ""
+    cert_file: str = ""
+    key_file: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DeskTable:
+    """``[desk]``: the server of the review desk."""
+
+    public_url: str = ""  # address of this server in browsers, if a TLS proxy is in front of it
+    proxies: tuple[str, ...] = ()  # addresses or networks of that proxy; all others are refused
+    idle_minutes: int = 15  # a session without requests ends after this time
+    session_hours: int = 10  # every session ends after this time
+    max_body_kb: int = 1024  # larger requests are refused
+    second_factor: tuple[str, ...] = ()  # roles that require a second factor
+
+
+@dataclass(frozen=True, slots=True)
+class HeadsTable:
+    """``[heads]``: where the head of the audit log is sent; every destination is off by default."""
+
+    file: str = ""  # lines are appended; preferably on write-once media
+    syslog: str = ""  # a socket such as /dev/log, or udp://HOST:PORT, or tcp://HOST:PORT
+    mail_to: tuple[str, ...] = ()  # through the server of [notify]
+    command: tuple[str, ...] = ()  # program and arguments; it gets the line on standard input
+    timestamp_url: str = ""  # of an RFC 3161 time-stamping authority
+    timestamp_ca_file: str = ""  # its certificates, PEM; empty: time stamps are stored without verification
+    timestamp_dir: str = ""  # folder of the time stamps; empty: heads in home
+
+
+@dataclass(frozen=True, slots=True)
+class NotifyTable:
+    """``[notify]``: what is sent after a scan."""
+
+    when: str = "always"  # "attention" = only if files were referred or failed, or the scan was stopped
+    link: str = ""  # address of the review queue, for mail and webhook
+    metrics_file: str = ""  # for the node exporter's textfile collector
+    webhook_url: str = ""
+    webhook_secret_file: str = ""
+    webhook_ca_file: str = ""
+    mail_to: tuple[str, ...] = ()
+    mail_from: str = ""
+    smtp_host: str = ""
+    smtp_port: int = 587
+    smtp_tls: str = "starttls"  # or "tls"; "none" only on this machine
+    smtp_user: str = ""
+    smtp_password_file: str = ""
+    smtp_ca_file: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OidcTable:
+    """``[oidc]``: the identity provider; ``roles``: value of the claim -> role."""
+
+    issuer: str = ""
+    client_id: str = ""
+    client_secret_file: str = ""
+    label: str = lazy_gettext("Sign in with your organisation's account")  # text of the link
+    name_claim: str = "preferred_username"
+    role_claim: str = "groups"
+    scope: str = "openid profile"
+    roles: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class OrganizationTable:
+    """``[organization]``: who reports incidents, and by which rules."""
+
+    name: str = ""
+    contact: str = ""  # who answers the regulator: name, telephone, address
+    jurisdictions: tuple[str, ...] = ()
+    departments_file: str = ""  # CSV: folder, department
+
+
+@dataclass(frozen=True, slots=True)
+class RateLimitTable:
+    """``[pace]``: the rate limit of reading, 0 = none, and the priority of the process."""
+
+    max_files_per_s: float = 0.0
+    max_mb_per_s: float = 0.0
+    nice: int = 0
+    ionice: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PatientColumns:
+    """``[patients.map]``: the columns of a patient list that hold each field of a patient."""
+
+    number: tuple[str, ...] = ()  # the opaque number to use; default: the number of the row
+    given: tuple[str, ...] = ()
+    family: tuple[str, ...] = ()
+    name: tuple[str, ...] = ()  # given and family name in one column
+    former: tuple[str, ...] = ()  # former family name
+    preferred: tuple[str, ...] = ()  # preferred given name
+    birth_date: tuple[str, ...] = ()
+    record: tuple[str, ...] = ()  # record numbers of the organization
+    card: tuple[str, ...] = ()  # health card or health plan numbers
+    phone: tuple[str, ...] = ()
+    email: tuple[str, ...] = ()
+    street: tuple[str, ...] = ()
+    postal: tuple[str, ...] = ()
+    account: tuple[str, ...] = ()
+    region: tuple[str, ...] = ()  # state or province
+    canary: tuple[str, ...] = ()  # 1, true, yes: an invented record, planted to detect leaks
+
+
+@dataclass(frozen=True, slots=True)
+class PatientsTable:
+    """``[patients]``: the index of the organization's own patients."""
+
+    index_dir: str = ""  # "" = the folder patients in home
+    key_file: str = ""  # "" = patients.key in home; better on another disk
+    max_age_days: int = 30  # an older index gets a warning at each scan
+    hard_cost: int = 16  # scrypt cost n of record and card numbers: a power of 2
+    day_first: bool = True  # 03/04/1956 in the list is 3 April
+    map: PatientColumns = field(default_factory=PatientColumns)
+
+
+@dataclass(frozen=True, slots=True)
+class RetentionTable:
+    """``[retention]``: years; HIPAA requires six for documentation (45 CFR 164.316(b)(2)(i))."""
+
+    findings_years: float = 6.0  # findings in a file, after the file was last present
+    decisions_years: float = 6.0  # decisions on a content, after they were made and it was replaced
+    logs_years: float = 6.0  # the audit log, sign-ins, reveals
+    superseded_years: float = 1.0  # results of older scans, once a later one has examined the file again
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleTable:
+    """One table ``[schedule.NAME]``: a scheduled scan."""
+
+    roots: tuple[str, ...] = ()
+    cron: str = ""
+    time_zone: str = "UTC"
+    windows: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()  # further options of `phiscan scan`
+
+
+@dataclass(frozen=True, slots=True)
+class SharesTable:
+    """``[shares]``: remote shares, without secrets, which are in the environment or in a file."""
+
+    connections: int = 8  # files fetched, and folders listed, at a time
+    timeout_s: float = 30.0  # for one response of a server
+    attempts: int = 6  # before a file or a folder fails
+    retry_s: float = 1.0  # longest pause before the second attempt; doubled before each further one
+    ahead_bytes: int = 256 * 1024**2  # fetched and not yet examined
+    credentials_file: str = ""  # TOML, a table for each root; mode 0600
+    smb_username: str = ""  # name, DOMAIN\name or name@domain; "" = the Kerberos ticket's
+    smb_password_file: str = ""  # mode 0600
+    smb_auth: str = "negotiate"
+    smb_encrypt: str = "offered"
+    smb_domain_controller: str = ""  # resolves the namespaces (DFS) of a domain
+    s3_endpoint: str = ""  # "" = Amazon's
+    s3_access: str = "signed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +253,17 @@ class Config:
     limits: Limits = field(default_factory=Limits)
     health: HealthSettings = field(default_factory=HealthSettings)
     detectors: DetectorThresholds = field(default_factory=DetectorThresholds)
-    tables: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # PACKAGE_TABLES, not yet checked
+    cluster: ClusterTable = field(default_factory=ClusterTable)
+    desk: DeskTable = field(default_factory=DeskTable)
+    heads: HeadsTable = field(default_factory=HeadsTable)
+    notify: NotifyTable = field(default_factory=NotifyTable)
+    oidc: OidcTable = field(default_factory=OidcTable)
+    organization: OrganizationTable = field(default_factory=OrganizationTable)
+    pace: RateLimitTable = field(default_factory=RateLimitTable)
+    patients: PatientsTable = field(default_factory=PatientsTable)
+    retention: RetentionTable = field(default_factory=RetentionTable)
+    schedule: Mapping[str, ScheduleTable] = field(default_factory=dict)
+    shares: SharesTable = field(default_factory=SharesTable)
     source: str = "defaults"  # the file, for messages
     learned: LearnedVersion | None = None  # active version in the database when a scan begins; None = shipped
 
@@ -148,8 +305,9 @@ class Config:
         Of the patient index it has the path only. Such a process reads untrusted files, so it must not have
         any other secret.
         """
-        tables = {name: table for name, table in self.tables.items() if name == "patients"}
-        return replace(self, database="", database_file="", tables=tables)
+        kept = {"limits", "health", "detectors", "patients"}
+        tables = {name: getattr(Config(), name) for name in _tables(Config) if name not in kept}
+        return replace(self, database="", database_file="", **tables)
 
 
 def data_dir(name: str) -> Path:
@@ -182,11 +340,13 @@ def load_config(path: Path | None = None, environ: Mapping[str, str] | None = No
         path = Path(CONFIG_NAME)
     config = Config() if path is None else _from_file(path)
     changes: dict[str, Any] = {}
-    for item in fields(Config):
-        value = environ.get(f"PHISCAN_{item.name.upper()}")
-        if item.name in _NOT_FIELDS or value is None:
+    for name, wanted in _known(Config).items():
+        value = environ.get(f"PHISCAN_{name.upper()}")
+        if wanted not in _CONVERTERS or value is None:
             continue
-        changes[item.name] = _convert(f"PHISCAN_{item.name.upper()}", item.name, value, Config)
+        is_list = wanted == tuple[str, ...]
+        given = [part for part in value.split(os.pathsep) if part] if is_list else value
+        changes[name] = _convert(f"PHISCAN_{name.upper()}", given, wanted)
     if changes.get("database") or changes.get(
         "database_file"
     ):  # from the environment: overrides both fields of the file
@@ -203,29 +363,20 @@ def _from_file(path: Path) -> Config:
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: not valid TOML: {error}") from None
-    own = {name: raw.pop(name) for name in _OWN_TABLES if name in raw}
-    tables = {name: raw.pop(name) for name in PACKAGE_TABLES if name in raw}
-    for name, table in (own | tables).items():
-        if not isinstance(table, dict):
-            _refuse(f"{path}: {name}", f"a table [{name}]")
-    values = _take(str(path), raw, Config, _NOT_FIELDS, "")
-    for name, table in own.items():
-        kind = _OWN_TABLES[name]
-        values[name] = kind(**_take(str(path), table, kind, frozenset(), f"{name}."))
-    config = Config(**values, tables=tables, source=str(path))
+        message = f"{path}: not valid TOML: {error}"
+        raise ConfigError(message) from None
+    config = config_of(raw, str(path))
     home = config.home if config.home.is_absolute() else path.resolve().parent / config.home
     return replace(config, home=home)
 
 
-def take_table(config: Config, name: str, kind: type[T], raw: Mapping[str, Any] | None = None) -> T:
-    """Return one of ``PACKAGE_TABLES`` (or ``raw``, a part of it) as a dataclass, with defaults.
+def config_of(raw: Mapping[str, Any], source: str = "defaults") -> Config:
+    """Return the configuration of parsed TOML: each key and the type of each value is checked.
 
     Raises:
-        ConfigError: an unknown field, or a value of the wrong type.
+        ConfigError: names the source and the field, what was expected, and the nearest key.
     """
-    table = config.tables.get(name, {}) if raw is None else raw
-    return kind(**_take(config.source, table, kind, frozenset(), f"{name}."))
+    return Config(**_take(f"{source}: ", raw, Config), source=source)
 
 
 def _with_secret_url(config: Config) -> Config:
@@ -248,21 +399,56 @@ def _with_secret_url(config: Config) -> Config:
     return replace(config, database=url)
 
 
-def _take(
-    source: str, raw: Mapping[str, Any], kind: type, hidden: frozenset[str], prefix: str
-) -> dict[str, Any]:
-    known = {item.name for item in fields(kind)} - hidden
-    values: dict[str, Any] = {}
+@cache
+def _known(kind: Any) -> dict[str, Any]:
+    """Return the fields of a table with their types; what a program sets is no field of the file."""
+    types = get_type_hints(kind)
+    wanted = {name: types[name] for name in (item.name for item in fields(kind)) if name != "source"}
+    return {name: one for name, one in wanted.items() if one in _CONVERTERS or _is_table(one)}
+
+
+def _is_table(wanted: Any) -> bool:
+    return _has_fields(wanted) or get_origin(wanted) is Mapping
+
+
+def _has_fields(wanted: Any) -> bool:
+    return is_dataclass(wanted)
+
+
+def _tables(kind: Any) -> dict[str, Any]:
+    return {name: wanted for name, wanted in _known(kind).items() if _is_table(wanted)}
+
+
+def _take(where: str, raw: Mapping[str, Any], kind: Any) -> dict[str, Any]:
+    """Return the fields of a table, each of its type; an unknown one is refused with the nearest one."""
+    known = _known(kind)
     for name, value in raw.items():
         if name not in known:
-            message = f"{source}: {prefix}{name}: unknown field; expected one of {', '.join(sorted(known))}"
+            what, of_kind = ("table", _tables(kind)) if isinstance(value, Mapping) else ("field", known)
+            message = f"{where}{name}: unknown {what}; expected one of {', '.join(sorted(of_kind or known))}"
+            if nearest := _nearest(name, known):
+                message += f"; the nearest is {nearest}"
             raise ConfigError(message)
-        values[name] = _convert(f"{source}: {prefix}{name}", name, value, kind)
-    return values
+    return {name: _convert(f"{where}{name}", value, known[name]) for name, value in raw.items()}
 
 
-def _convert(where: str, name: str, value: Any, kind: type) -> Any:
-    wanted = get_type_hints(kind)[name]
+def _nearest(name: str, known: Mapping[str, Any]) -> str:
+    """Return the known name that is most like a name, else the same name of another table; "" = none."""
+    elsewhere = [
+        f"{table}.{name}"
+        for table, one in _tables(Config).items()
+        if _has_fields(one) and name in _known(one)
+    ]
+    return next(iter([*get_close_matches(name.lower(), known, n=1), *elsewhere]), "")
+
+
+def _convert(where: str, value: Any, wanted: Any) -> Any:
+    if _is_table(wanted):
+        if not isinstance(value, Mapping):
+            _refuse(where, f"a table [{where.rpartition(' ')[2]}]")
+        if _has_fields(wanted):
+            return wanted(**_take(f"{where}.", value, wanted))
+        return {name: _convert(f"{where}.{name}", one, get_args(wanted)[1]) for name, one in value.items()}
     try:
         return _CONVERTERS[wanted](value)
     except (TypeError, ValueError):
@@ -294,9 +480,7 @@ def _number(value: Any) -> float:
 
 
 def _texts(value: Any) -> tuple[str, ...]:
-    if isinstance(value, str):
-        return tuple(part for part in value.split(os.pathsep) if part)
-    return tuple(_text(part) for part in value)
+    return (value,) if isinstance(value, str) else tuple(_text(part) for part in value)
 
 
 _CONVERTERS: dict[Any, Callable[[Any], Any]] = {

@@ -1,11 +1,14 @@
 """phiscan.toml, PHISCAN_* and where the data files are."""
 
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
 from pathlib import Path
+from typing import get_args, get_origin, get_type_hints
 
 import pytest
 
 from phiscan import config as config_module
-from phiscan.config import Config, data_dir, load_config
+from phiscan.config import Config, LearnedVersion, data_dir, load_config
 from phiscan.errors import ConfigError
 
 
@@ -71,6 +74,53 @@ def test_names_file_and_field_of_a_mistake(tmp_path: Path, text: str, message: s
     with pytest.raises(ConfigError, match=message) as caught:
         load_config(path, environ={})
     assert str(caught.value).startswith(str(path))
+    assert "\n" not in str(caught.value)
+
+
+def _keys(kind: type, prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Yield each table of phiscan.toml with each of its keys, from the types alone."""
+    for item in fields(kind):
+        wanted = get_type_hints(kind)[item.name]
+        if is_dataclass(wanted):
+            yield from _keys(wanted, f"{prefix}{item.name}.")  # type: ignore[arg-type]
+        elif get_origin(wanted) is Mapping and is_dataclass(get_args(wanted)[1]):
+            yield from _keys(get_args(wanted)[1], f"{prefix}{item.name}.one.")
+        elif wanted != LearnedVersion | None and item.name != "source" and get_origin(wanted) is not Mapping:
+            yield prefix[:-1], item.name
+
+
+@pytest.mark.parametrize(("table", "key"), list(_keys(Config)))
+def test_a_misspelt_key_of_any_table_names_the_nearest(tmp_path: Path, table: str, key: str) -> None:
+    for wrong in (f"{key}x", key.upper() if len(key) > 1 else f"{key}k"):
+        path = _write(tmp_path, (f"[{table}]\n" if table else "") + f"{wrong} = 1\n")
+        with pytest.raises(ConfigError) as caught:
+            load_config(path, environ={})
+        told, where = str(caught.value), f"{table}.{wrong}" if table else wrong
+        assert told.startswith(f"{path}: {where}: unknown field; expected one of ")
+        assert told.endswith(f"; the nearest is {key}")
+        assert "\n" not in told
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "[notfy]\nsmtp_host = 'x'",
+            "notfy: unknown table; expected one of cluster, .*; the nearest is notify",
+        ),
+        ("[desk]\nsmtp_host = 'x'", "desk.smtp_host: unknown field; .*; the nearest is notify.smtp_host"),
+        ("[desk.more]\na = 1", "desk.more: unknown table; expected one of idle_minutes"),
+        ("[desk]\nidle_minutes = 'soon'", "desk.idle_minutes: expected a whole number"),
+        ("[organization]\njurisdictions = 3", "organization.jurisdictions: expected a list of texts"),
+        ("[schedule]\nnightly = 3", r"schedule.nightly: expected a table \[schedule.nightly\]"),
+        ("[oidc.roles]\nstaff = 3", "oidc.roles.staff: expected a text"),
+        ("[patients.map]\nmrn = 'MRN'", "patients.map.mrn: unknown field; expected one of account"),
+        ("desk = 3", r"desk: expected a table \[desk\]"),
+    ],
+)
+def test_every_table_is_checked_when_the_file_is_read(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message) as caught:
+        load_config(_write(tmp_path, text), environ={})
     assert "\n" not in str(caught.value)
 
 

@@ -63,7 +63,7 @@ def add(
         raise InputError(f"{name}: expected a name of small letters, digits, - and _")
     path = _config_path(obj)
     before = path.read_text(encoding="utf-8")
-    if name in load_config(path).tables.get("schedule", {}):
+    if name in load_config(path).schedule:
         message = f"{path}: schedule.{name}: is there already; `phiscan schedule remove {name}` takes it out"
         raise InputError(message)
     words = _scan_options(options)

@@ -7,7 +7,6 @@ import re
 import ssl
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -19,7 +18,7 @@ from distributed.security import Security
 from phiscan.cluster.client import ClusterClient
 from phiscan.cluster.pickling import WorkerState, from_pickle
 from phiscan.cluster.reading import worker_state
-from phiscan.config import Config, take_table
+from phiscan.config import Config
 from phiscan.errors import ClusterError, ConfigError, InputError, origin
 from phiscan.pipeline.versions import versions, versions_key
 from phiscan.visible import visible
@@ -46,20 +45,6 @@ NO_PAGES = "127.0.0.1:0"  # Dask's HTTP server cannot be switched off: it listen
 PRELOAD = ("phiscan.cluster.reading",)
 
 
-@dataclass(frozen=True, slots=True)
-class Tls:
-    """The table ``[cluster]`` of phiscan.toml: PEM files of the cluster's own certificate authority."""
-
-    ca_file: str = ""
-    cert_file: str = ""
-    key_file: str = ""
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether all three files are named."""
-        return bool(self.ca_file and self.cert_file and self.key_file)
-
-
 def check_address(address: str) -> str:
     """Return the address of a cluster if it is valid.
 
@@ -81,9 +66,10 @@ def security_for(config: Config, address: str) -> Security | None:
     """
     if not address.startswith("tls://"):
         return None
-    tls = take_table(config, "cluster", Tls)
-    if not tls.is_complete:
-        raise ConfigError(f"{config.source}: cluster: tls:// needs ca_file, cert_file and key_file")
+    tls = config.cluster
+    if not (tls.ca_file and tls.cert_file and tls.key_file):
+        message = f"{config.source}: cluster: tls:// needs ca_file, cert_file and key_file"
+        raise ConfigError(message)
     for name in ("ca_file", "cert_file", "key_file"):
         if not os.access(getattr(tls, name), os.R_OK):
             raise ConfigError(f"{config.source}: cluster.{name}: {getattr(tls, name)}: cannot be read")

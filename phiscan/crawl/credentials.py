@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
-from phiscan.crawl.settings import ShareSettings
+from phiscan.config import SharesTable
 from phiscan.errors import ConfigError
 
 _PRIVATE = stat.S_IRWXG | stat.S_IRWXO
@@ -26,7 +26,7 @@ class Credentials:
 
 
 def credentials_of(
-    root: bytes, settings: ShareSettings, environ: Mapping[str, str] | None = None
+    root: bytes, settings: SharesTable, environ: Mapping[str, str] | None = None
 ) -> Credentials:
     """Return the credentials of a root: its table in the credentials file, else environment and settings.
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-from phiscan.crawl.settings import ShareSettings
+from phiscan.config import SharesTable
 from phiscan.crawl.share_errors import UnansweredError
 
 T = TypeVar("T")
@@ -25,7 +25,7 @@ class RetryPolicy:
     ``PROBE_S`` seconds makes a single attempt; its success ends this state.
     """
 
-    def __init__(self, settings: ShareSettings) -> None:
+    def __init__(self, settings: SharesTable) -> None:
         self._attempts = settings.attempts
         self._retry_s = settings.retry_s
         self._stopped = threading.Event()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any, get_type_hints
 
-from phiscan.config import Config, take_table
+from phiscan.config import Config, SharesTable
 from phiscan.errors import ConfigError
 
 _MAX_CONNECTIONS = 64
@@ -17,36 +17,17 @@ _ENCRYPT = ("offered", "required")
 _ACCESS = ("signed", "anonymous")
 
 
-@dataclass(frozen=True, slots=True)
-class ShareSettings:
-    """Settings of remote shares, without secrets, which are in the environment or in a file."""
-
-    connections: int = 8  # files fetched, and folders listed, at a time
-    timeout_s: float = 30.0  # for one response of a server
-    attempts: int = 6  # before a file or a folder fails
-    retry_s: float = 1.0  # longest pause before the second attempt; doubled before each further one
-    ahead_bytes: int = 256 * 1024**2  # fetched and not yet examined
-    credentials_file: str = ""  # TOML, a table for each root; mode 0600
-    smb_username: str = ""  # name, DOMAIN\name or name@domain; "" = the Kerberos ticket's
-    smb_password_file: str = ""  # mode 0600
-    smb_auth: str = "negotiate"
-    smb_encrypt: str = "offered"
-    smb_domain_controller: str = ""  # resolves the namespaces (DFS) of a domain
-    s3_endpoint: str = ""  # "" = Amazon's
-    s3_access: str = "signed"
-
-
-def load_settings(config: Config, environ: Mapping[str, str] | None = None) -> ShareSettings:
+def load_settings(config: Config, environ: Mapping[str, str] | None = None) -> SharesTable:
     """Read ``[shares]``; ``PHISCAN_SMB_*``, ``PHISCAN_S3_*`` and ``PHISCAN_SHARES_*`` override it.
 
     Raises:
         ConfigError: names the field and says what was expected.
     """
     environ = os.environ if environ is None else environ
-    settings = take_table(config, "shares", ShareSettings)
-    kinds = get_type_hints(ShareSettings)
+    settings = config.shares
+    kinds = get_type_hints(SharesTable)
     changes: dict[str, Any] = {}
-    for item in fields(ShareSettings):
+    for item in fields(SharesTable):
         name = variable_of(item.name)
         value = environ.get(name)
         if value is None:
@@ -69,7 +50,7 @@ def variable_of(field: str) -> str:
     return f"PHISCAN_{prefix}{field.upper()}"
 
 
-def _checked(settings: ShareSettings, source: str) -> ShareSettings:
+def _checked(settings: SharesTable, source: str) -> SharesTable:
     within = {
         "connections": 1 <= settings.connections <= _MAX_CONNECTIONS or f"1 to {_MAX_CONNECTIONS}",
         "attempts": 1 <= settings.attempts <= _MAX_ATTEMPTS or f"1 to {_MAX_ATTEMPTS}",

@@ -9,11 +9,11 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from phiscan.config import Config
+from phiscan.config import Config, SharesTable
 from phiscan.crawl.ignore import IgnoreRules
 from phiscan.crawl.local import LocalShare
 from phiscan.crawl.location import is_url, parse_url
-from phiscan.crawl.settings import ShareSettings, load_settings
+from phiscan.crawl.settings import load_settings
 from phiscan.crawl.share import Crawled, Folders, RemoteShare, Share
 from phiscan.errors import InputError
 
@@ -41,12 +41,12 @@ def is_remote(root: bytes) -> bool:
     return is_url(root)
 
 
-def open_share(root: bytes, settings: ShareSettings) -> Share:
+def open_share(root: bytes, settings: SharesTable) -> Share:
     """Return the share of any root; no connection is made yet."""
     return open_remote(root, settings) if is_remote(root) else LocalShare(root)
 
 
-def open_remote(root: bytes, settings: ShareSettings) -> RemoteShare:
+def open_remote(root: bytes, settings: SharesTable) -> RemoteShare:
     """Return the share of a URL; no connection is made yet.
 
     Raises:
@@ -77,7 +77,7 @@ def check_roots(roots: Sequence[str | Path], config: Config | None = None) -> tu
             raise InputError(message)
         found.add(parse_url(str(root)).root if is_url(str(root)) else os.path.realpath(os.fsencode(root)))
     ordered = sorted(found)
-    settings = load_settings(config or Config()) if any(map(is_remote, ordered)) else ShareSettings()
+    settings = load_settings(config or Config()) if any(map(is_remote, ordered)) else SharesTable()
     for raw in ordered:
         open_share(raw, settings).connect()
     for outer, inner in itertools.permutations(ordered, 2):
@@ -99,7 +99,7 @@ def crawl(
     nothing is left out without a record. ``folders`` may report local folders as unchanged; their entries are
     not yielded.
     """
-    settings = load_settings(config or Config()) if any(map(is_remote, roots)) else ShareSettings()
+    settings = load_settings(config or Config()) if any(map(is_remote, roots)) else SharesTable()
     seen_inodes: set[tuple[int, int]] = set()
     for root in roots:
         share = open_remote(root, settings) if is_remote(root) else LocalShare(root, folders)

@@ -1,54 +1,126 @@
 """Send the signed end of the audit log after each scan to destinations outside the database.
 
 A head is one line of JSON: number and hash of the last entry, the signature over both, the scan. It contains
-no document text. `phiscan audit verify --head HASH` compares a stored head with the log.
+no document text. `phiscan audit verify --head HASH` compares a stored head with the log. An authority's
+time stamp of it (RFC 3161) is stored as a file for `openssl ts`.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import socket
+import ssl
 import subprocess
+import urllib.request
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 from urllib.parse import urlsplit
 
 import sqlalchemy as sa
 
-from phiscan.config import Config, take_table
+from phiscan.config import Config, HeadsTable
 from phiscan.errors import ConfigError, origin
-from phiscan.monitoring.timestamps import Authority
 from phiscan.review.store import Store
 from phiscan.store.tables import audit_head
 
-TABLE: Final = "heads"
 TIMEOUT_S: Final = 30
-_NOTICE_OF_LOG_AUDIT: Final = 13 * 8 + 5  # syslog: facility "log audit", severity "notice"
-_UDP_PORT: Final = 514
+MAX_BYTES: Final = 1 << 20
+_GRANTED: Final = (0, 1)  # granted; granted with modifications
 
 
 @dataclass(frozen=True, slots=True)
-class HeadsTable:
-    """The table ``[heads]`` of phiscan.toml; every destination is off by default."""
+class Authority:
+    """A time-stamping authority, and the folder of its responses."""
 
-    file: str = ""  # lines are appended; preferably on write-once media
-    syslog: str = ""  # a socket such as /dev/log, or udp://HOST:PORT, or tcp://HOST:PORT
-    mail_to: tuple[str, ...] = ()  # through the server of [notify]
-    command: tuple[str, ...] = ()  # program and arguments; it gets the line on standard input
-    timestamp_url: str = ""  # of an RFC 3161 time-stamping authority
-    timestamp_ca_file: str = ""  # its certificates, PEM; empty: time stamps are stored without verification
-    timestamp_dir: str = ""  # folder of the time stamps; empty: heads in home
+    url: str
+    folder: Path
+    ca_file: str = ""  # root certificates of its signature; "" = not verified
+
+    def checked(self) -> Self:
+        """Return it if it is valid.
+
+        Raises:
+            ValueError: names the field of phiscan.toml, and what was expected.
+        """
+        if importlib.util.find_spec("rfc3161_client") is None:
+            message = "timestamp_url: needs pip install 'phiscan[timestamps]'"
+            raise ValueError(message)
+        parts = urlsplit(self.url)
+        if parts.scheme not in {"http", "https"} or not parts.hostname or "@" in parts.netloc:
+            message = "timestamp_url: expected an http or https address, without a user in it"
+            raise ValueError(message)
+        if self.ca_file and not Path(self.ca_file).is_file():
+            message = f"timestamp_ca_file: {self.ca_file}: no such file"
+            raise ValueError(message)
+        return self
+
+    def stamp(self, name: str, line: str) -> None:
+        """Request a time stamp of a line; store the line as NAME.json and the response as NAME.tsr.
+
+        Plain http is enough: the response is signed, and only a hash is sent.
+
+        Raises:
+            OSError, ValueError: no response, not of this line, or not signed by a known authority.
+        """
+        from rfc3161_client import (  # noqa: PLC0415 (optional)
+            HashAlgorithm,
+            TimestampRequestBuilder,
+            VerificationError,
+            VerifierBuilder,
+            decode_timestamp_response,
+        )
+
+        data = line.encode()
+        request = TimestampRequestBuilder().data(data).hash_algorithm(HashAlgorithm.SHA256).build()
+        encoded = self._request(request.as_bytes())
+        response = decode_timestamp_response(encoded)
+        if response.status not in _GRANTED:
+            message = "the authority refused"
+            raise ValueError(message)
+        about = response.tst_info
+        if about.message_imprint.message != request.message_imprint.message or about.nonce != request.nonce:
+            message = "the response is for other data"
+            raise ValueError(message)
+        if self.ca_file:
+            from cryptography.x509 import load_pem_x509_certificates  # noqa: PLC0415
+
+            builder = VerifierBuilder.from_request(request)
+            for certificate in load_pem_x509_certificates(Path(self.ca_file).read_bytes()):
+                builder = builder.add_root_certificate(certificate)
+            try:
+                builder.build().verify_message(response, data)
+            except VerificationError:
+                message = "the response's signature does not chain to the certificates of timestamp_ca_file"
+                raise ValueError(message) from None
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        (self.folder / f"{name}.json").write_bytes(data)
+        (self.folder / f"{name}.tsr").write_bytes(encoded)
+
+    def _request(self, request: bytes) -> bytes:
+        posted = urllib.request.Request(  # noqa: S310 (http and https alone, see checked)
+            self.url, request, {"Content-Type": "application/timestamp-query"}
+        )
+        context = ssl.create_default_context()
+        with urllib.request.urlopen(posted, timeout=TIMEOUT_S, context=context) as response:  # noqa: S310 (as above)
+            found: bytes = response.read(MAX_BYTES)
+        return found
+
+
+TABLE: Final = "heads"
+_NOTICE_OF_LOG_AUDIT: Final = 13 * 8 + 5  # syslog: facility "log audit", severity "notice"
+_UDP_PORT: Final = 514
 
 
 @dataclass(frozen=True, slots=True)
 class Heads:
     """The destinations of the head."""
 
-    table: HeadsTable = HeadsTable()
+    table: HeadsTable = field(default_factory=HeadsTable)
     mail: Callable[[str, str], None] | None = None  # subject and text
     authority: Authority | None = None
 
@@ -142,7 +214,7 @@ def read_heads(config: Config, *, mail_of: Callable[[tuple[str, ...]], Callable[
     Raises:
         ConfigError: names the field, and what was expected.
     """
-    table = take_table(config, TABLE, HeadsTable)
+    table = config.heads
     where = f"{config.source}: {TABLE}"
     if table.file and Path(table.file).exists() and not Path(table.file).is_file():
         raise ConfigError(f"{where}.file: {table.file}: expected a file, or a name that is free")

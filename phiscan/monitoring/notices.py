@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from phiscan.config import Config, take_table
+from phiscan.config import Config, NotifyTable
 from phiscan.errors import ConfigError, origin
 from phiscan.monitoring.heads import Heads, read_heads
 from phiscan.review.store import ScanSummary, Store
@@ -22,26 +22,6 @@ if TYPE_CHECKING:  # each channel is imported when it is used
 
 WHEN = ("always", "attention")
 SMTP_PASSWORD = "PHISCAN_SMTP_PASSWORD"  # noqa: S105 (the name of a variable)
-
-
-@dataclass(frozen=True, slots=True)
-class NotifyTable:
-    """The table ``[notify]`` of phiscan.toml."""
-
-    when: str = "always"  # "attention" = only if files were referred or failed, or the scan was stopped
-    link: str = ""  # address of the review queue, for mail and webhook
-    metrics_file: str = ""  # for the node exporter's textfile collector
-    webhook_url: str = ""
-    webhook_secret_file: str = ""
-    webhook_ca_file: str = ""
-    mail_to: tuple[str, ...] = ()
-    mail_from: str = ""
-    smtp_host: str = ""
-    smtp_port: int = 587
-    smtp_tls: str = "starttls"  # or "tls"; "none" only on this machine
-    smtp_user: str = ""
-    smtp_password_file: str = ""
-    smtp_ca_file: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +79,7 @@ def read_notices(config: Config) -> Notices:
     Raises:
         ConfigError: names the field, and what was expected.
     """
-    table = take_table(config, "notify", NotifyTable)
+    table = config.notify
     where = f"{config.source}: notify"
     if table.when not in WHEN:
         raise ConfigError(f"{where}.when: expected one of {', '.join(WHEN)}")
@@ -126,7 +106,7 @@ def read_owner_mail(config: Config) -> Mail | None:
     Raises:
         ConfigError: names the field, and what was expected.
     """
-    table = take_table(config, "notify", NotifyTable)
+    table = config.notify
     if not table.smtp_host or not table.mail_from:
         return None
     where = f"{config.source}: notify"

@@ -3,42 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
 
-from phiscan.config import MAX_LIMIT, Config, take_table
+from phiscan.config import MAX_LIMIT, Config, PatientColumns
 from phiscan.errors import ConfigError, InputError
 
-TABLE = "patients"
-FIELDS = (
-    "number",  # the opaque number to use; default: the number of the row
-    "given",
-    "family",
-    "name",  # given and family name in one column
-    "former",  # former family name
-    "preferred",  # preferred given name
-    "birth_date",
-    "record",  # record numbers of the organization
-    "card",  # health card or health plan numbers
-    *("phone", "email", "street", "postal", "account"),
-    "region",  # state or province
-    "canary",  # 1, true, yes: an invented record, planted to detect leaks
-)
+FIELDS = tuple(item.name for item in fields(PatientColumns))
 """The fields of a patient that columns are mapped to."""
 
 Mapped = Mapping[str, tuple[str, ...]]
-
-
-@dataclass(frozen=True, slots=True)
-class _Table:
-    """The scalar fields of ``[patients]``."""
-
-    index_dir: str = ""  # "" = the folder patients in home
-    key_file: str = ""  # "" = patients.key in home; better on another disk
-    max_age_days: int = 30  # an older index gets a warning at each scan
-    hard_cost: int = 16  # scrypt cost n of record and card numbers: a power of 2
-    day_first: bool = True  # 03/04/1956 in the list is 3 April
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +38,7 @@ def load_settings(config: Config) -> PatientSettings:
     Raises:
         ConfigError: names the field and says what was expected.
     """
-    raw = dict(config.tables.get(TABLE, {}))
-    columns = raw.pop("map", {})
-    where = f"{config.source}: patients."
-    if not isinstance(columns, dict):
-        raise ConfigError(f"{where}map: expected a table [patients.map]")
-    table = take_table(config, TABLE, _Table, raw)
+    table, where = config.patients, f"{config.source}: patients."
     if not 1 <= table.max_age_days <= MAX_LIMIT:
         raise ConfigError(f"{where}max_age_days: expected a number of days above 0")
     cost = table.hard_cost
@@ -81,7 +50,7 @@ def load_settings(config: Config) -> PatientSettings:
         max_age_days=table.max_age_days,
         hard_cost=cost,
         day_first=table.day_first,
-        mapped={name: _columns(f"{where}map.", name, value) for name, value in columns.items()},
+        mapped={name: columns for name in FIELDS if (columns := getattr(table.map, name))},
     )
 
 
@@ -101,12 +70,3 @@ def merge_map(mapped: Mapped, options: tuple[str, ...]) -> Mapped:
             raise InputError(f"--map: expected FIELD=COLUMN with FIELD one of {', '.join(FIELDS)}")
         given[name] = (*given.get(name, ()), column)
     return {**mapped, **given}
-
-
-def _columns(where: str, name: str, value: Any) -> tuple[str, ...]:
-    if name not in FIELDS:
-        raise ConfigError(f"{where}{name}: unknown field; expected one of {', '.join(FIELDS)}")
-    columns = [value] if isinstance(value, str) else value
-    if not isinstance(columns, list) or not columns or not all(isinstance(c, str) and c for c in columns):
-        raise ConfigError(f"{where}{name}: expected the name of a column, or a list of names")
-    return tuple(columns)

@@ -319,7 +319,7 @@ def form_pdf(form: Form, fields: Sequence[FilledField], now: datetime) -> bytes:
         ConfigError: the fonts are not installed.
     """
     parts = [(field.label, field.value or str(EMPTY)) for field in fields]
-    return _pdf(form.title, [form_source(form, now), form.note], now, parts=parts)
+    return record_pdf(form.title, [form_source(form, now), form.note], now, parts=parts)
 
 
 REGISTER = (
@@ -379,10 +379,15 @@ def register_pdf(rows: Sequence[Mapping[str, str]], organization: Organization, 
     named = ({**row, "state": STATES[IncidentState(row["state"])]} for row in rows)
     lines = [tuple(row[name] for name in _HEADS) for row in named]
     facts = [organization.name, moment(now)]
-    return _pdf(_("Register of incidents"), facts, now, heads=tuple(_HEADS.values()), rows=lines)
+    return record_pdf(_("Register of incidents"), facts, now, heads=tuple(_HEADS.values()), rows=lines)
 
 
-def _pdf(title: str, facts: Sequence[str], now: datetime, **content: Any) -> bytes:
+def record_pdf(title: str, facts: Sequence[str], now: datetime, **content: Any) -> bytes:
+    """Return a page as PDF: its title, facts, ``parts`` (heading, text), and ``rows`` under ``heads``.
+
+    Raises:
+        ConfigError: the fonts are not installed.
+    """
     environment = Environment(
         loader=PackageLoader("phiscan.report", "templates"), autoescape=True, undefined=StrictUndefined
     )

@@ -10,26 +10,20 @@ import tomllib
 from calendar import monthrange
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
 from importlib import resources
 from typing import Any
 
-from phiscan.config import Config, take_table
+from phiscan.config import Config, OrganizationTable
 from phiscan.errors import ConfigError
 from phiscan.language import SOURCE, Lazy, current
 
-TABLE = "organization"
-
 
 @dataclass(frozen=True, slots=True)
-class Organization:
-    """The table ``[organization]`` of phiscan.toml."""
-
-    name: str = ""
-    contact: str = ""  # who answers the regulator: name, telephone, address
-    jurisdictions: tuple[str, ...] = ()
+class Organization(OrganizationTable):
+    """The table ``[organization]`` of phiscan.toml, with the rules that it chooses."""
 
     @property
     def laws(self) -> tuple[Jurisdiction, ...]:
@@ -142,11 +136,12 @@ def read_organization(config: Config) -> Organization:
     Raises:
         ConfigError: names the field and what was expected.
     """
-    found = take_table(config, TABLE, Organization)
+    found = Organization(*astuple(config.organization))
     for name in found.jurisdictions:
         if name not in jurisdictions():
             known = ", ".join(jurisdictions())
-            raise ConfigError(f"{config.source}: {TABLE}.jurisdictions: {name}: expected some of {known}")
+            message = f"{config.source}: organization.jurisdictions: {name}: expected some of {known}"
+            raise ConfigError(message)
     return found
 
 

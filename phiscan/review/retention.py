@@ -10,7 +10,7 @@ counts, dates and one digest over all removed rows, which can be recomputed from
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import astuple, dataclass, field, fields
 from datetime import datetime, timedelta
 from functools import cache
 from hashlib import sha256
@@ -18,7 +18,7 @@ from typing import Any, Self
 
 import sqlalchemy as sa
 
-from phiscan.config import Config, take_table
+from phiscan.config import Config, RetentionTable
 from phiscan.errors import ConfigError, InputError, StoreError
 from phiscan.review import integrity
 from phiscan.review.audit import log as audit
@@ -173,13 +173,8 @@ MAX_YEARS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Retention:
-    """Retention times in years; HIPAA requires six for documentation (45 CFR 164.316(b)(2)(i))."""
-
-    findings_years: float = 6.0  # findings in a file, after the file was last present
-    decisions_years: float = 6.0  # decisions on a content, after they were made and it was replaced
-    logs_years: float = 6.0  # the audit log, sign-ins, reveals
-    superseded_years: float = 1.0  # results of older scans, once a later one has examined the file again
+class Retention(RetentionTable):
+    """Retention times in years, and the dates that follow from them."""
 
     def to_json(self, now: datetime) -> dict[str, float | str]:
         """Return the years and the dates before which rows are purged."""
@@ -196,7 +191,7 @@ def policy_of(config: Config) -> Retention:
     Raises:
         ConfigError: names the field.
     """
-    policy = take_table(config, "retention", Retention)
+    policy = Retention(*astuple(config.retention))
     for item in fields(Retention):
         if not 0 < getattr(policy, item.name) <= MAX_YEARS:
             message = f"{config.source}: retention.{item.name}: expected years above 0, up to {MAX_YEARS}"

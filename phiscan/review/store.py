@@ -114,6 +114,7 @@ class Desk:
     last_undone = Reading(verdicts.last_undone)
     skip = Writing(verdicts.skip_item, durable=False)
     history = Reading(file_history.history)
+    decision_times = Reading(file_history.times)
     tasks = Reading(remedies.tasks)
 
     # Incidents
@@ -122,7 +123,10 @@ class Desk:
     incident = Reading(breaches.incident)
     write_incident = Writing(breaches.write_incident)
     answers = Reading(breaches.answers)
-    answer = Writing(breaches.answer)
+    about_files = Reading(breaches.about_files)
+    annotate = Writing(breaches.annotate)
+    owners = Reading(breaches.owners)
+    write_owner = Writing(breaches.write_owner)
 
     # Corrections of spans and topics, the gold standard of the scores
 

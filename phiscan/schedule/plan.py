@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -13,22 +12,11 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from phiscan.config import Config, take_table
+from phiscan.config import Config, ScheduleTable
 from phiscan.errors import ConfigError, StoreError
 from phiscan.schedule.windows import Windows, read_windows
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,40}")
-
-
-@dataclass(frozen=True, slots=True)
-class ScheduleTable:
-    """One table ``[schedule.NAME]`` of phiscan.toml."""
-
-    roots: tuple[str, ...] = ()
-    cron: str = ""
-    time_zone: str = "UTC"
-    windows: tuple[str, ...] = ()
-    options: tuple[str, ...] = ()  # further options of `phiscan scan`
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,17 +108,14 @@ def read_schedules(config: Config) -> tuple[Schedule, ...]:
     Raises:
         ConfigError: names the schedule, the field, and what was expected.
     """
-    table = config.tables.get("schedule", {})
-    return tuple(_read(config, name, table[name]) for name in sorted(table))
+    return tuple(_read(config, name, table) for name, table in sorted(config.schedule.items()))
 
 
-def _read(config: Config, name: str, raw: Any) -> Schedule:
+def _read(config: Config, name: str, table: ScheduleTable) -> Schedule:
     where = f"{config.source}: schedule.{name}"
     if not NAME.fullmatch(name):
-        raise ConfigError(f"{where}: expected a name of lower-case letters, digits, - and _")
-    if not isinstance(raw, Mapping):
-        raise ConfigError(f"{where}: expected a table [schedule.{name}]")
-    table = take_table(config, f"schedule.{name}", ScheduleTable, raw)
+        message = f"{where}: expected a name of lower-case letters, digits, - and _"
+        raise ConfigError(message)
     if not table.roots:
         raise ConfigError(f"{where}.roots: expected the folders to scan")
     try:

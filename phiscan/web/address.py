@@ -7,22 +7,10 @@ from ipaddress import ip_address, ip_network
 from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
-from phiscan.config import Config, take_table
+from phiscan.config import Config, DeskTable
 from phiscan.errors import ConfigError, InputError
 from phiscan.review.accounts.users import Role
 from phiscan.web.request_context import Settings
-
-
-@dataclass(frozen=True, slots=True)
-class DeskTable:
-    """The table ``[desk]`` of phiscan.toml."""
-
-    public_url: str = ""  # address of this server in browsers, if a TLS proxy is in front of it
-    proxies: tuple[str, ...] = ()  # addresses or networks of that proxy; all others are refused
-    idle_minutes: int = 15  # a session without requests ends after this time
-    session_hours: int = 10  # every session ends after this time
-    max_body_kb: int = 1024  # larger requests are refused
-    second_factor: tuple[str, ...] = ()  # roles that require a second factor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +32,7 @@ def desk_table(config: Config) -> DeskTable:
     Raises:
         ConfigError: names the field and what was expected.
     """
-    table = take_table(config, "desk", DeskTable)
+    table = config.desk
     for name in ("idle_minutes", "session_hours", "max_body_kb"):
         if not 1 <= getattr(table, name) <= 100_000:  # noqa: PLR2004 (weeks; 100 MB)
             message = f"{config.source}: desk.{name}: expected a whole number from 1 to 100000"

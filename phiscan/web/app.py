@@ -45,43 +45,40 @@ from phiscan.patients.settings import load_settings
 from phiscan.pipeline.rereading.reveal import Rereader
 from phiscan.report.regulators import read_organization
 from phiscan.review.store import Store
+from phiscan.web import api
 from phiscan.web.access import PERMISSION, GuardedRoute, Routes
-from phiscan.web.api import routes as routes_api
-from phiscan.web.api import routes_desk as routes_api_desk
-from phiscan.web.api import routes_queue as routes_api_queue
 from phiscan.web.error_pages import add_error_handlers
-from phiscan.web.language import Languages
-from phiscan.web.packs import Packs
 from phiscan.web.pages import Pages, Static
-from phiscan.web.protection import Protection
+from phiscan.web.protection import Languages, Protection
 from phiscan.web.provider import load_provider
+from phiscan.web.report_builds import Packs
 from phiscan.web.request_context import Desk, Settings, utc_now
 from phiscan.web.routes import (
-    corrections,
+    accounts,
     folders,
     incidents,
     item,
-    passages,
     person,
+    quality,
     queue,
-    remaining,
+    remedies,
     reports,
     reveal,
     scans,
-    second_review,
     service,
+    several,
     suppressions,
+    trend,
 )
 from phiscan.web.routes import log as log_pages
-from phiscan.web.routes.accounts import account, second_factor, sign_in, users
 from phiscan.web.session import admit, cookie_name
 
 ROUTES: tuple[Routes, ...] = tuple(
     module.routes
     for module in (
-        *(service, sign_in, account, second_factor, log_pages, users),
-        *(routes_api, routes_api_queue, routes_api_desk, queue, folders, item, corrections, passages, reveal),
-        *(remaining, person, suppressions, second_review, incidents, scans, reports),
+        *(service, accounts, log_pages),
+        *(api, queue, folders, item, several, reveal),
+        *(quality, person, suppressions, incidents, remedies, trend, scans, reports),
     )
 )
 

@@ -41,6 +41,7 @@ _GOOD = {
     "policy": lazy_gettext("In effect from now on."),
     "written": lazy_gettext("The incident is written."),
     "answered": lazy_gettext("Thank you: your answer is recorded. The next scan checks it."),
+    "recorded": lazy_gettext("Recorded."),
     "mailed": lazy_gettext("The e-mail to the owner is sent, and recorded in the log."),
 }
 _WARN = {

@@ -25,8 +25,10 @@ from phiscan.review.accounts.users import User
 from phiscan.review.store import Store
 from phiscan.review.worklist.model import WorkState
 from phiscan.visible import visible
+from phiscan.web import plain_words
 from phiscan.web.access import Permission, may
-from phiscan.web.views import plain_words
+from phiscan.web.notices import notice
+from phiscan.web.work_query import ListQuery
 
 _MESSAGE = re.compile(r'\b_\("([^"\\]+)"')  # a marked message of a script
 
@@ -219,6 +221,10 @@ class Pages:
             number=words.number,
             duration=words.duration,
             plain=words.plain,
+            colour=plain_words.colour,
+            locator=plain_words.locator_words,
+            step=plain_words.step,
+            mark=plain_words.mark_words,
         )
         self._environment.globals.update(
             static=static.url, digits=plain_words.digit_kinds(), short_kinds=plain_words.other_kinds()
@@ -227,8 +233,10 @@ class Pages:
     def render(
         self, request: Request, name: str, /, *, status_code: int = 200, **context: Any
     ) -> HTMLResponse:
-        """Return a page; ``name`` is a template's file name."""
+        """Return a page; ``name`` is a template's file name, ``said`` in the address names its notice."""
         user = getattr(request.state, "user", None)
+        context.setdefault("notice", notice(request.query_params.get("said", "")))
+        context.setdefault("query", ListQuery())
         text = self._environment.get_template(name).render(
             user=user,
             can=lambda permission: may(user, Permission(permission)),

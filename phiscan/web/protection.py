@@ -1,20 +1,20 @@
-"""Checks before every route: host names, cross-site requests, security headers, errors without details.
-
-One ASGI middleware, so that every response passes it, including error responses.
-"""
+"""Middleware of every request: host names, cross-site requests, headers, errors without details, language."""
 
 from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from typing import Final
 
 import structlog
 from starlette.datastructures import Headers, MutableHeaders, QueryParams
+from starlette.requests import cookie_parser
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from phiscan.errors import origin
+from phiscan.language import LANGUAGES, SOURCE, negotiate, using
 from phiscan.web.request_context import Settings
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -158,3 +158,47 @@ def _add_headers(
     headers["X-Frame-Options"] = "DENY"
     if is_https:
         headers["Strict-Transport-Security"] = "max-age=31536000"
+
+
+COOKIE: Final = "phiscan-language"
+_API: Final = "/api/"
+
+
+@dataclass(frozen=True, slots=True)
+class Languages:
+    """The middleware that sets the language of each request; programs get English, which never changes."""
+
+    app: ASGIApp
+    default: str = SOURCE
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle the request in its language."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        with using(language_of(Headers(scope=scope), scope["path"], self.default)):
+            await self.app(scope, receive, send)
+
+
+def language_of(headers: Headers, path: str, default: str = SOURCE) -> str:
+    """Return the language of a request by its path, its cookie and its Accept-Language header.
+
+    >>> language_of(Headers({"cookie": "phiscan-language=fr", "accept-language": "en"}), "/queue")
+    'fr'
+    >>> language_of(Headers({"accept-language": "fr-CA"}), "/api/v1/items")
+    'en'
+    """
+    if path.startswith(_API):
+        return SOURCE
+    chosen = cookie_parser(headers.get("cookie", "")).get(COOKIE, "")
+    return chosen if chosen in LANGUAGES else negotiate(headers.get("accept-language", ""), default)
+
+
+def inside(place: str) -> str:
+    r"""Return an address of this server to redirect to; "/" for any that a browser could resolve elsewhere.
+
+    >>> inside("/queue?type=MRN"), inside("//evil.example/"), inside("/\\evil.example"), inside("https:x")
+    ('/queue?type=MRN', '/', '/', '/')
+    """
+    ours = place.startswith("/") and not place.startswith(("//", "/\\")) and place.isprintable()
+    return place if ours and place.isascii() and "\\" not in place else "/"

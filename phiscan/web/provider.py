@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from phiscan.config import Config, take_table
+from phiscan.config import Config, OidcTable
 from phiscan.errors import ConfigError, PhiscanError, origin
-from phiscan.language import lazy_gettext
 from phiscan.review.accounts.sign_in import Flow, Identity
 from phiscan.store.tables.users import Role
 
@@ -23,16 +22,8 @@ if TYPE_CHECKING:
     from authlib.integrations.httpx_client import OAuth2Client
 
 CALLBACK = "/sign-in/provider/callback"
-ALGORITHMS = (
-    "RS256",
-    "PS256",
-    "ES256",
-    "EdDSA",
-    "RS384",
-    "RS512",
-    "ES384",
-    "ES512",
-)  # none with a shared key
+# None with a shared key.
+ALGORITHMS = ("RS256", "PS256", "ES256", "EdDSA", "RS384", "RS512", "ES384", "ES512")
 LEEWAY_S = 60
 FRESH_S = 3600.0  # the provider's keys are fetched again after this time, or when an unknown key is used
 TIMEOUT_S = 10.0
@@ -40,19 +31,6 @@ TIMEOUT_S = 10.0
 
 class ProviderError(PhiscanError):
     """The identity provider did not respond as specified; the sign-in fails."""
-
-
-@dataclass(frozen=True, slots=True)
-class OidcTable:
-    """The table ``[oidc]`` of phiscan.toml, without its roles."""
-
-    issuer: str = ""
-    client_id: str = ""
-    client_secret_file: str = ""
-    label: str = lazy_gettext("Sign in with your organisation's account")  # text of the link
-    name_claim: str = "preferred_username"
-    role_claim: str = "groups"
-    scope: str = "openid profile"
 
 
 @dataclass(slots=True)
@@ -190,11 +168,10 @@ def load_provider(config: Config, own_url: str) -> Provider | None:
     Raises:
         ConfigError: names the field and what was expected.
     """
-    raw = dict(config.tables.get("oidc", {}))
-    if not raw:
+    table = config.oidc
+    if table == OidcTable():
         return None
-    roles = _roles(config, raw.pop("roles", {}))
-    table = take_table(config, "oidc", OidcTable, raw)
+    roles = _roles(config)
     for name in ("issuer", "client_id"):
         if not getattr(table, name):
             message = f"{config.source}: oidc.{name}: expected a text"
@@ -221,12 +198,12 @@ def is_protected(url: str) -> bool:
     )
 
 
-def _roles(config: Config, raw: object) -> dict[str, Role]:
+def _roles(config: Config) -> dict[str, Role]:
     known = ", ".join(role.value for role in Role)
-    if not isinstance(raw, Mapping) or any(value not in set(Role) for value in raw.values()):
+    if any(value not in set(Role) for value in config.oidc.roles.values()):
         message = f"{config.source}: oidc.roles: expected a table of claim = role; roles are {known}"
         raise ConfigError(message)
-    return {str(claim): Role(value) for claim, value in raw.items()}
+    return {claim: Role(value) for claim, value in config.oidc.roles.items()}
 
 
 def _secret(config: Config, name: str) -> str:

@@ -14,11 +14,10 @@ from phiscan.pipeline.rereading.reveal import Rereader
 from phiscan.report.regulators import Organization
 from phiscan.review.accounts.users import Role
 from phiscan.review.store import Store
-from phiscan.web.live_report import LiveReports
-from phiscan.web.packs import Packs
 from phiscan.web.pages import Pages
 from phiscan.web.passage_cache import PassageCache
 from phiscan.web.provider import Provider
+from phiscan.web.report_builds import LiveReports, Packs
 
 MAX_NUMBER = 2**63 - 1  # of a row; a larger number in an address is refused
 RowNumber = Annotated[int, Path(ge=1, le=MAX_NUMBER)]

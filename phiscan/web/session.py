@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mimetypes
 from datetime import timedelta
 from typing import Annotated
 
@@ -126,6 +127,13 @@ def clear_cookie(response: Response, desk: Desk, name: str = "") -> None:
     response.delete_cookie(
         name or cookie_name(desk), path="/", secure=desk.settings.is_https, httponly=True, samesite="strict"
     )
+
+
+def sent_file(request: Request, user: User, desk: Desk, name: str, content: str | bytes) -> Response:
+    """Return a file to download; the download is logged first."""
+    desk.store.users.log_export(what=name, by=user, address=address_of(request), now=desk.now())
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(content, media_type=mimetypes.guess_type(name)[0] or "text/plain", headers=headers)
 
 
 def signed_in(request: Request) -> User:

@@ -9,12 +9,12 @@ import fsspec
 import pathspec
 import pytest
 
-from phiscan.config import Config
+from phiscan.config import Config, SharesTable
 from phiscan.crawl import Crawled, IgnoreRules, check_roots, crawl, is_same_file
 from phiscan.crawl.object_stores import s3 as s3_room
 from phiscan.crawl.object_stores.fsspec_store import ObjectStoreShare
 from phiscan.crawl.object_stores.s3 import S3Share
-from phiscan.crawl.settings import ShareSettings, load_settings
+from phiscan.crawl.settings import load_settings
 from phiscan.errors import ExtractError, InputError
 from phiscan.model import FailReason, SkipReason
 from tests.bucket import SECRET, environment, made_bucket, running_store
@@ -183,7 +183,7 @@ def test_a_store_that_goes_away_is_said_of_the_rest_of_the_listing_and_of_each_o
     for number in range(3):
         _put(bucket, f"{number}")
     found = _crawl()
-    settings = ShareSettings(attempts=2, retry_s=0.01, s3_endpoint="http://127.0.0.1:9")
+    settings = SharesTable(attempts=2, retry_s=0.01, s3_endpoint="http://127.0.0.1:9")
     share = S3Share(ROOT.encode(), settings)
     (failed,) = share.crawl(IgnoreRules(pathspec.GitIgnoreSpec.from_lines([])), set())
     assert (failed.source.path, failed.fail) == (b".", FailReason.IO_ERROR)
@@ -203,7 +203,7 @@ def other_store() -> Iterator[Any]:
 
 
 def test_crawls_and_reads_any_store_that_fsspec_reaches(other_store: Any) -> None:
-    share = ObjectStoreShare(b"gs://bucket", ShareSettings(attempts=1), other_store)
+    share = ObjectStoreShare(b"gs://bucket", SharesTable(attempts=1), other_store)
     found = list(share.crawl(IgnoreRules(pathspec.GitIgnoreSpec.from_lines([])), set()))
     assert [(crawled.source.path, crawled.skip) for crawled in found] == [
         (b"a/b/two.txt", None),

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from phiscan.config import Config, load_config
+from phiscan.config import Config, SharesTable, load_config
 from phiscan.crawl import check_roots
 from phiscan.crawl.credentials import credentials_of
 from phiscan.crawl.location import parse_url
 from phiscan.crawl.posix_access import with_access
 from phiscan.crawl.retries import RetryPolicy
-from phiscan.crawl.settings import ShareSettings, load_settings
+from phiscan.crawl.settings import load_settings
 from phiscan.crawl.share_errors import RefusedError, UnansweredError
 from phiscan.crawl.smb.security_descriptor import access_of
 from phiscan.errors import ConfigError, InputError
@@ -89,7 +89,7 @@ def test_the_longest_table_that_fits_a_root_signs_in(tmp_path: Path) -> None:
         '["s3://bucket"]\nusername = "c"\n'
     )
     path.chmod(0o600)
-    settings = ShareSettings(credentials_file=str(path), smb_username="d")
+    settings = SharesTable(credentials_file=str(path), smb_username="d")
     who = [
         credentials_of(root, settings, {}).username
         for root in (
@@ -119,12 +119,12 @@ def test_refuses_a_file_of_credentials_without_quoting_it(
     path.write_text(text)
     path.chmod(mode)
     with pytest.raises(ConfigError, match=expected) as caught:
-        credentials_of(b"smb://x", ShareSettings(credentials_file=str(path)), {})
+        credentials_of(b"smb://x", SharesTable(credentials_file=str(path)), {})
     assert SECRET not in str(caught.value)
 
 
 def test_no_secret_is_shown_by_repr() -> None:
-    who = credentials_of(b"smb://x/y", ShareSettings(), {"PHISCAN_SMB_PASSWORD": SECRET})
+    who = credentials_of(b"smb://x/y", SharesTable(), {"PHISCAN_SMB_PASSWORD": SECRET})
     assert who.password == SECRET
     assert SECRET not in repr(who)
 
@@ -145,7 +145,7 @@ class _Failing:
         return "answer"
 
 
-IMPATIENT = ShareSettings(attempts=4, retry_s=0.001)
+IMPATIENT = SharesTable(attempts=4, retry_s=0.001)
 
 
 def test_tries_again_until_there_is_an_answer() -> None:
@@ -201,7 +201,7 @@ def test_does_not_ask_again_what_was_refused() -> None:
 
 
 def test_pauses_double_and_differ() -> None:
-    retry_policy = RetryPolicy(ShareSettings(retry_s=1.0))
+    retry_policy = RetryPolicy(SharesTable(retry_s=1.0))
     for attempt in range(1, 5):
         pauses = [retry_policy._pause(attempt) for _ in range(200)]
         longest = 2.0 ** (attempt - 1)
@@ -210,7 +210,7 @@ def test_pauses_double_and_differ() -> None:
 
 
 def test_stopping_ends_a_pause() -> None:
-    retry_policy = RetryPolicy(ShareSettings(attempts=20, retry_s=30.0))
+    retry_policy = RetryPolicy(SharesTable(attempts=20, retry_s=30.0))
     began = time.monotonic()
 
     def fail_and_stop() -> None:

@@ -11,9 +11,9 @@ from pathlib import Path
 import pathspec
 import pytest
 
-from phiscan.config import Config
+from phiscan.config import Config, SharesTable
 from phiscan.crawl import Crawled, IgnoreRules, check_roots, crawl, is_same_file
-from phiscan.crawl.settings import ShareSettings, load_settings
+from phiscan.crawl.settings import load_settings
 from phiscan.crawl.share import OpenFile
 from phiscan.crawl.share_errors import RefusedError, UnansweredError
 from phiscan.crawl.smb.share import SmbShare
@@ -355,7 +355,7 @@ class _BrokenAfterOne:
 
 def test_a_server_that_falls_silent_is_hung_up_on() -> None:
     with socket.create_server(("127.0.0.1", 0)) as mute:  # takes connections and never says a word
-        settings = ShareSettings(attempts=1, timeout_s=1.0, smb_username="x")
+        settings = SharesTable(attempts=1, timeout_s=1.0, smb_username="x")
         share = SmbShare(b"smb://127.0.0.1:%d/share" % mute.getsockname()[1], settings)
         with (
             pytest.raises(UnansweredError) as caught,

@@ -19,7 +19,7 @@ from phiscan.extract import extract
 from phiscan.health.file_evidence import NAMES, RECORD
 from phiscan.model import OWN_NAMES, Document, EntityType, Examination, Finding, Segment, SourceFile
 from phiscan.pipeline.examine import examine
-from phiscan.web.views.item import why_words
+from phiscan.web.routes.item import why_words
 from tests.decision.test_decide import engine, judged
 
 SAMPLE = Path(__file__).resolve().parents[2] / "sample_corpus"

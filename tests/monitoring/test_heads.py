@@ -13,11 +13,10 @@ from typing import Any
 
 import pytest
 
-from phiscan.config import Config
+from phiscan.config import config_of
 from phiscan.errors import ConfigError
-from phiscan.monitoring.heads import read_head, read_heads
+from phiscan.monitoring.heads import Authority, read_head, read_heads
 from phiscan.monitoring.notices import read_notices
-from phiscan.monitoring.timestamps import Authority
 from phiscan.review.integrity import verify_to
 from phiscan.review.store import Store
 from tests.monitoring.test_notices import _MailServer
@@ -37,7 +36,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 def sent(store: Store, tmp_path: Path, **table: Any) -> list[str]:
-    config = Config(home=tmp_path / "home", tables={"heads": table})
+    config = config_of({"home": str(tmp_path / "home"), "heads": table})
     return list(read_heads(config, mail_of=nobody).send(store, 1))
 
 
@@ -90,8 +89,8 @@ def test_mail_goes_through_the_server_of_the_notices(store: Store, tmp_path: Pat
             "smtp_port": server.server_address[1],
             "smtp_tls": "none",
         }
-        tables = {"notify": notify, "heads": {"mail_to": ["audit@hospital.example"]}}
-        notices = read_notices(Config(home=tmp_path, tables=tables))
+        heads = {"mail_to": ["audit@hospital.example"]}
+        notices = read_notices(config_of({"home": str(tmp_path), "notify": notify, "heads": heads}))
         assert list(notices.send(store, store.summary(1))) == []
         server.shutdown()
     (mail,) = _MailServer.got
@@ -124,7 +123,7 @@ def test_a_way_that_fails_is_one_line_and_the_others_go_on(store: Store, tmp_pat
 )
 def test_a_mistake_is_said_before_the_scan(table: dict[str, Any], words: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=words):
-        read_heads(Config(home=tmp_path, tables={"heads": table}), mail_of=nobody)
+        read_heads(config_of({"home": str(tmp_path), "heads": table}), mail_of=nobody)
 
 
 class Tsa:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from phiscan.config import Config
+from phiscan.config import Config, PatientsTable
 from phiscan.decision.decide import Decider
 from phiscan.model import Document, EntityType, Referral
 from phiscan.patients.matching import RARE_NAME_LOG_ODDS, STRONG_LOG_ODDS, Matcher
@@ -76,7 +76,6 @@ def test_only_an_index_changes_the_versions(matcher: Matcher, tmp_path: Path) ->
     create_key(tmp_path / "home" / "key")
     config = Config(home=tmp_path / "home")
     assert "patients" not in versions(config)
-    tables = {"patients": {"index_dir": str(tmp_path / "index")}}
-    with_index = versions(replace(config, tables=tables))
+    with_index = versions(replace(config, patients=PatientsTable(index_dir=str(tmp_path / "index"))))
     assert with_index.pop("patients") == matcher.index.manifest.index_id
     assert with_index == versions(config)

@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 from pyarrow import parquet
 
-from phiscan.config import Config
+from phiscan.config import config_of
 from phiscan.errors import ConfigError, InputError
 from phiscan.patients.records import PatientKeys, PatientRecord, keys_of
 from phiscan.patients.settings import load_settings, merge_map
@@ -161,17 +161,17 @@ def test_a_record_never_shows_its_values(tmp_path: Path) -> None:
 
 def test_settings_are_checked() -> None:
     table = {"max_age_days": 7, "map": {"record": "MRN", "phone": ["home", "cell"]}}
-    settings = load_settings(Config(tables={"patients": table}))
+    settings = load_settings(config_of({"patients": table}))
     assert settings.mapped == {"record": ("MRN",), "phone": ("home", "cell")}
     assert settings.folder.name == "patients"
     for bad, message in (
         ({"map": {"recrod": "MRN"}}, "map.recrod: unknown field"),
-        ({"map": {"record": 3}}, "map.record: expected the name of a column"),
+        ({"map": {"record": 3}}, "map.record: expected a list of texts"),
         ({"hard_cost": 17}, "hard_cost: expected a power of 2"),
         ({"max_age_days": 0}, "max_age_days"),
         ({"colour": "red"}, "patients.colour: unknown field"),
     ):
         with pytest.raises(ConfigError, match=message.replace(".", r"\.")):
-            load_settings(Config(tables={"patients": bad}))
+            load_settings(config_of({"patients": bad}))
     with pytest.raises(InputError, match="expected FIELD=COLUMN"):
         merge_map({}, ("record",))

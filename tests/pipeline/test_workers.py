@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 import pytest
 
-from phiscan.config import Config
+from phiscan.config import Config, NotifyTable
 from phiscan.pipeline.workers import pools as workers
 from phiscan.pipeline.workers.pools import local_workers
 
@@ -37,7 +37,7 @@ def _config(home: Path) -> Config:
         database=f"postgresql://phiscan:{PASSWORD}@host/db",
         database_file=f"/run/{PASSWORD}",
         k=5,
-        tables={"notify": {"password": PASSWORD}},
+        notify=NotifyTable(smtp_user=PASSWORD),
     )
 
 
@@ -55,7 +55,7 @@ def test_what_results_depend_on_is_kept(tmp_path: Path) -> None:
             config.for_workers(),
             database=config.database,
             database_file=config.database_file,
-            tables=config.tables,
+            notify=config.notify,
         )
         == config
     )

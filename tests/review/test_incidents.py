@@ -122,7 +122,9 @@ def test_texts_are_masked_by_every_stored_result_of_the_files(store: Store) -> N
         number, {}, state=IncidentState.ASSESSED, reason="Okafor is well", by="ada", now=later(21)
     )
     assert store.desk.incident(number).entries[-1].text == "[PERSON] is well"
-    store.desk.answer({store.find(LETTER): "needed"}, "for Okafor", by="ada", now=later(22))
+    store.desk.annotate(
+        "answer", [store.find(LETTER)], field="needed", text="for Okafor", by="ada", now=later(22)
+    )
     assert store.desk.answers()[store.find(LETTER)].text == "for [PERSON]"
 
 
@@ -177,10 +179,10 @@ def test_a_file_that_is_back_at_its_place_is_in_its_incident_there(store: Store)
 
 def test_an_answer_of_an_owner_stays_with_a_file_that_moves(store: Store) -> None:
     scan(store, [referred(LETTER), referred(OTHER)])
-    store.desk.answer({store.find(LETTER): "mine"}, "", by="jroe", now=later(3))
+    store.desk.annotate("answer", [store.find(LETTER)], field="mine", by="jroe", now=later(3))
     place = moved(store, "c/moved.txt", OTHER, minutes=10)
     assert store.desk.answers()[place].field == "mine"
-    store.desk.answer({place: "done"}, "", by="jroe", now=later(12))
+    store.desk.annotate("answer", [place], field="done", by="jroe", now=later(12))
     assert store.desk.answers()[place].field == "done"
 
 
@@ -287,7 +289,7 @@ def test_more_files_than_one_statement_takes_are_one_incident(store: Store) -> N
     files = [store.find(name) for name in names]
     number = store.desk.write_incident(None, {"title": "Share"}, add=files, by="ada", now=later(6))
     assert store.desk.incident(number).files == tuple(files)
-    store.desk.answer(dict.fromkeys(files, "done"), "613-555-0199", by="ada", now=later(7))
+    store.desk.annotate("answer", files, field="done", text="613-555-0199", by="ada", now=later(7))
     assert len(store.desk.answers()) == len(files)
     store.desk.write_incident(number, {}, remove=files[1:], by="ada", now=later(8))
     assert store.desk.incident(number).files == (files[0],)

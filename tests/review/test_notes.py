@@ -78,5 +78,5 @@ def test_a_text_of_an_incident_is_masked_by_all_of_its_files(written: Store) -> 
     assert kept == {"title": "Folder of [PERSON]", "happened": "[EMAIL] was open to all"}
     written.desk.write_incident(number, {"found": "Chidi told us"}, by="ada", now=NOW)
     assert written.desk.incident(number).texts["found"] == "[PERSON] told us"
-    written.desk.answer({1: "needed"}, "for Okafor", by="ada", now=NOW)
+    written.desk.annotate("answer", [1], field="needed", text="for Okafor", by="ada", now=NOW)
     assert written.desk.answers()[1].text == "for [PERSON]"

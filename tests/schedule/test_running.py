@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from phiscan.config import Config
+from phiscan.config import Config, ScheduleTable
 from phiscan.errors import InputError
 from phiscan.schedule import Schedule, State, read_windows
 from phiscan.schedule.plan import state_path
@@ -84,7 +84,7 @@ def test_serves_until_a_signal(tmp_path: Path) -> None:
     runner = _runner(tmp_path)
     runner.config = Config(
         home=tmp_path / "home",
-        tables={"schedule": {"nightly": {"roots": ["/0"], "cron": "* * * * *"}}},
+        schedule={"nightly": ScheduleTable(roots=("/0",), cron="* * * * *")},
     )
     runner.say = said.append
     State(datetime.now(UTC) - timedelta(hours=1)).write(state_path(runner.config, "nightly"))

@@ -18,7 +18,7 @@ from phiscan.config import Config
 from phiscan.review.accounts import passwords
 from phiscan.review.accounts.users import Role
 from phiscan.review.store import Store
-from phiscan.web import live_report
+from phiscan.web import report_builds
 from phiscan.web.app import create_app
 from tests.review.results import NOW, scan, url_of
 from tests.web.clock import Clock
@@ -102,21 +102,7 @@ def _quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
 def report_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make reports in this process, where the process of their own is not what is tested."""
 
-    class Here:
-        content: tuple[str, str]
-
-        def send(self, content: tuple[str, str]) -> None:
-            self.content = content
-
-        def close(self) -> None:
-            """Nothing is open."""
-
-    def make(requested: live_report.ReportRequest) -> tuple[str, str]:
-        here = Here()
-        live_report._send(here, requested)  # type: ignore[arg-type]
-        return here.content
-
-    monkeypatch.setattr(live_report, "_from_process", make)
+    monkeypatch.setattr(report_builds, "build", report_builds.attempt)
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,7 @@ from phiscan.review.decisions.verdicts import MAX_AT_ONCE
 from phiscan.review.store import Store
 from phiscan.review.worklist.folder_totals import FolderTotal
 from phiscan.review.worklist.model import Exposure, WorkFilter, WorkState
-from phiscan.web.routes.folders import WIDE, Box, folder_view, squarified
+from phiscan.web.routes.folders import WIDE, Box, folder_view, split
 from tests.review.results import NOW, later, referred, scan
 from tests.web.conftest import OWN, Browser
 
@@ -134,7 +134,7 @@ def test_a_blind_item_adds_no_people(store: Store, share: int) -> None:
 def test_boxes_fill_the_area_in_proportion_and_stay_inside(
     weights: list[int], width: float, height: float
 ) -> None:
-    boxes = squarified(sorted(weights, reverse=True), Box(5, 7, width, height))
+    boxes = split(sorted(weights, reverse=True), Box(5, 7, width, height))
     total = sum(weights)
     for weight, box in zip(sorted(weights, reverse=True), boxes, strict=True):
         assert math.isclose(box.width * box.height, width * height * weight / total, rel_tol=1e-6)
@@ -152,8 +152,8 @@ def test_boxes_fill_the_area_in_proportion_and_stay_inside(
 def test_the_map_shows_every_folder_of_the_table(store: Store, share: int) -> None:
     level = store.desk.folder(share, viewer="reviewer", now=later(9))
     view = folder_view(level, root_id=share, folder="", roots={share: "/folders"}, size="people", items=())
-    wide = next(boxes for name, _, boxes in view.maps if name == "wide")
-    assert [box.url for box in wide] == [row.url for row in view.rows]
+    wide = next(boxes for name, _, boxes in view["maps"] if name == "wide")
+    assert [box.url for box in wide] == [row.url for row in view["rows"]]
     assert math.isclose(sum(one.box.width * one.box.height for one in wide), WIDE.width * WIDE.height)
 
 

@@ -1,12 +1,8 @@
 """Incidents: files of one breach are assessed, decided and filed; owners answer for their own files."""
 
 import csv
-import email
-import email.policy
 import io
 import re
-import socketserver
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -15,7 +11,7 @@ import pypdfium2
 import pytest
 from fastapi import FastAPI
 
-from phiscan.config import Config
+from phiscan.config import config_of
 from phiscan.errors import ConfigError, ConflictError, InputError
 from phiscan.language import using
 from phiscan.model import FileResult, Verdict
@@ -26,7 +22,6 @@ from phiscan.review.decisions.incidents import IncidentState
 from phiscan.review.decisions.remedies import DAYS_TO_ACT, TaskState
 from phiscan.review.store import Store
 from phiscan.review.worklist.model import Exposure
-from tests.monitoring.test_notices import _MailServer
 from tests.review.results import NOW, later, referred, scan
 from tests.web.conftest import OWN, PASSWORD, Browser
 
@@ -119,7 +114,7 @@ def test_files_become_an_incident_that_is_assessed_decided_and_filed(
     browser: Visit, store: Store, confirmed: dict[str, int]
 ) -> None:
     reviewer = browser("reviewer").client
-    assert "open.txt" in reviewer.get("/incidents").text
+    assert "open.txt" in reviewer.get("/tasks").text
     files = [confirmed["open.txt"], confirmed["gone.txt"]]
     page = reviewer.post("/incidents/choose", data={"file": files}, headers=OWN)
     assert "2 files to an incident" in page.text
@@ -276,52 +271,9 @@ def test_an_owner_sees_and_answers_for_their_own_files_alone(
     assert client.post("/mine", data={**given, "file": [1]}, headers=OWN).headers["location"].endswith("none")
     needed = {"answer": "needed", "file": [confirmed["gone.txt"]]}
     assert client.post("/mine", data=needed, headers=OWN).status_code == 400  # without a reason
-    assert "answered: done" in browser("lead").client.get("/incidents").text
+    assert "answered: done" in browser("lead").client.get("/tasks").text
     assert "open.txt" not in browser("owner").client.get("/mine").text
     assert store.users.log(action="incident").entries[0].actor == "JRoe"
-
-
-def test_an_owner_gets_a_number_and_a_link_and_no_name(
-    app: FastAPI, browser: Visit, store: Store, confirmed: dict[str, int]
-) -> None:
-    assert confirmed
-    client = browser("reviewer").client
-    to = {"owner": "jroe", "to": "ann@ward.hospital.example"}
-    assert "no mail server" in client.post("/incidents/owners/mail", data=to, headers=OWN).text
-    _MailServer.got.clear()
-    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), _MailServer) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        table = {
-            "mail_from": "privacy@hospital.example",
-            "smtp_host": "127.0.0.1",
-            "smtp_port": server.server_address[1],
-            "smtp_tls": "none",
-        }
-        before, app.state.desk = (
-            app.state.desk,
-            replace(app.state.desk, config=Config(tables={"notify": table})),
-        )
-        answer = client.post("/incidents/owners/mail", data=to, headers=OWN)
-        assert answer.headers["location"] == "/incidents?said=mailed"
-        for address in (
-            "ann@elsewhere.example",
-            "ann@x@hospital.example",
-            "a@b.hospital.example\r\nBcc: e@x",
-        ):
-            refused = client.post("/incidents/owners/mail", data={**to, "to": address}, headers=OWN)
-            assert refused.status_code == 400, address
-        server.shutdown()
-        app.state.desk = before
-    (raw,) = _MailServer.got
-    message = email.message_from_string(raw, policy=email.policy.default)
-    assert message["To"] == "ann@ward.hospital.example"
-    body = message.get_content()
-    assert "4 files are to be seen to" in body
-    assert "/mine" in body
-    assert not [word for word in ("open.txt", "wide", "jroe") if word in raw]
-    assert store.users.log(action="export").entries[0].details["value"] == (
-        "e-mail to the owner jroe: ann@ward.hospital.example"
-    )
 
 
 def test_the_evidence_is_that_of_the_breach_with_that_of_now_beside_it(
@@ -478,7 +430,7 @@ def test_more_than_a_thousand_files_are_chosen_at_once(browser: Visit, store: St
 )
 def test_a_wrong_key_of_the_organization_is_refused_in_one_line(table: dict[str, object], why: str) -> None:
     with pytest.raises(ConfigError, match=re.escape(why)) as refused:
-        read_organization(Config(tables={"organization": table}))
+        read_organization(config_of({"organization": table}))
     assert "\n" not in str(refused.value)
 
 

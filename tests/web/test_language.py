@@ -28,6 +28,7 @@ NO_PAGE = {
     *("/items/{file_id}/next", "/items/{file_id}/previous", "/items/{file_id}/reveal", "/reports/{name}"),
     *("/sign-in/provider", "/sign-in/provider/callback", "/incidents/register/{kind}"),
     "/incidents/{number}/forms/{form_id}/{kind}",
+    "/trend/{kind}",
 }
 PAGES = sorted(
     {

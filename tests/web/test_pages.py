@@ -16,11 +16,11 @@ from phiscan.model import EntityType, FailReason, Segment, Span, StoredTerm, Unr
 from phiscan.review.store import Store
 from phiscan.review.worklist.model import FileRecord, WorkFilter, WorkOrder, WorkState
 from phiscan.web import notices as notice
-from phiscan.web import packs
+from phiscan.web import report_builds as packs
 from phiscan.web.pages import _commands
+from phiscan.web.plain_words import locator_words
+from phiscan.web.routes.item import masked_lines
 from phiscan.web.routes.reveal import reveal_view, shown
-from phiscan.web.views.masked_context import masked_lines
-from phiscan.web.views.plain_words import locator_words
 from phiscan.web.work_query import ListQuery, read_query, read_string
 from tests.review.results import finding, pii_only, referred, scan
 from tests.web.conftest import OWN, Browser
@@ -79,10 +79,10 @@ def test_every_character_of_a_text_is_shown_once_and_in_its_place(cuts: list[int
     segments = [Segment(f"#line{n}", a, b) for n, (a, b) in enumerate(itertools.pairwise(ends))]
     spans = [(a, min(a + 4, 60), "PERSON") for a in ends if a < 60]
     view = reveal_view(item(), text, segments, spans, query=ListQuery(), purpose="x", start=start)
-    for block in view.blocks:
+    for block in view["blocks"]:
         joined = "".join(one.text for one in block.stretches)
         assert text[block.start : block.start + len(joined)] == joined
-    assert "".join(one.text for block in view.blocks for one in block.stretches) == text[view.start :]
+    assert "".join(one.text for block in view["blocks"] for one in block.stretches) == text[view["start"] :]
 
 
 def test_strips_hold_shapes_terms_and_gaps_in_text_order() -> None:

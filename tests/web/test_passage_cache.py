@@ -14,7 +14,7 @@ from phiscan.pipeline.rereading.masked_passages import Kind, MaskedPassage, Mask
 from phiscan.review.store import Store
 from phiscan.web.passage_cache import PassageCache
 from phiscan.web.request_context import Desk
-from phiscan.web.routes.passages import INLINE_BYTES, INLINE_FINDINGS, is_quick
+from phiscan.web.routes.reveal import INLINE_BYTES, INLINE_FINDINGS, is_quick
 from tests.review.results import NOW
 from tests.web.conftest import OWN, Browser
 

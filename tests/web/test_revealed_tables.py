@@ -21,7 +21,7 @@ def parts_of(rows: list[list[str]], found: list[str]) -> tuple[str, tuple[Part, 
         text += line + "\n"
     spans = sorted((text.index(one), text.index(one) + len(one), "PHONE") for one in found)
     view = reveal_view(item(), text, segments, spans, query=ListQuery(), purpose="x", start=0)
-    return text, with_tables(text, view.blocks, spans)
+    return text, with_tables(text, view["blocks"], spans)
 
 
 def test_rows_of_labelled_cells_are_a_table_with_roles() -> None:
@@ -62,7 +62,7 @@ def test_the_head_of_a_mail_is_a_list_of_fields() -> None:
     segments = [Segment("#headers", 0, len(head)), Segment("a.eml!/b.eml#body", len(head) + 1, len(text))]
     span = text.index("Ann Roy"), text.index(" <"), "PERSON"
     view = reveal_view(item(), text, segments, [span], query=ListQuery(), purpose="x", start=0)
-    parts = with_tables(text, view.blocks, [span])
+    parts = with_tables(text, view["blocks"], [span])
     assert isinstance(parts[0], MailHeaders)
     first = [(name, "".join(one.text for one in cell.stretches)) for name, cell in parts[0].first]
     assert first == [("From", "Ann Roy <ann@example.org>"), ("To", "ward"), ("Subject", "bed\n for Thursday")]

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from fastapi import FastAPI
 from httpx import Response
 
-from phiscan.config import Config
+from phiscan.config import config_of
 from phiscan.errors import ConfigError, StoreError
 from phiscan.review.accounts.second_factor import code_at, step_of
 from phiscan.review.accounts.second_factors import SecondFactors
@@ -366,7 +366,7 @@ def test_a_store_without_its_key_takes_no_code(made_once: Path, tmp_path: Path, 
 
 
 def test_roles_that_need_it_are_named_in_the_configuration() -> None:
-    table = desk_table(Config(tables={"desk": {"second_factor": ["lead", "admin"]}}))
+    table = desk_table(config_of({"desk": {"second_factor": ["lead", "admin"]}}))
     assert table.second_factor == ("lead", "admin")
     with pytest.raises(ConfigError, match="second_factor: boss: expected roles: reader, reviewer"):
-        desk_table(Config(tables={"desk": {"second_factor": ["boss"]}}))
+        desk_table(config_of({"desk": {"second_factor": ["boss"]}}))

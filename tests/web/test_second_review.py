@@ -11,7 +11,7 @@ from phiscan.model import Verdict
 from phiscan.review.accounts.users import Role
 from phiscan.review.store import Store
 from phiscan.review.worklist.model import FileRecord
-from phiscan.web.routes.second_review import differing_words
+from phiscan.web.routes.quality import differing_words
 from tests.review.results import NOW
 from tests.web.clock import Clock
 from tests.web.conftest import OWN, PASSWORD, Browser

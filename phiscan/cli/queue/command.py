@@ -8,7 +8,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -632,3 +632,18 @@ def policy(obj: str | None, second_review: float | None, hide_limit: int | None,
         f"{policy.second_review:.0%} of the verdicts go blind to a second person",
         f"a suppression that hides more than {policy.hide_limit:,} items needs a lead's approval",
     )
+
+
+@queue.command(epilog="Example: phiscan queue remind --every 7   (called once a day by a scheduler)")
+@click.option("--every", default=7, type=click.IntRange(1, 365), help="Days between two to one owner.")
+@click.pass_obj
+def remind(obj: str | None, every: int) -> None:
+    """Send one digest to each owner with open files and a known address: their number and a link alone."""
+    from phiscan.web.routes import remedies  # noqa: PLC0415 (the server's packages take a second to load)
+
+    with open_store(obj) as store:
+        n_sent, n_failed = remedies.remind(
+            store, config_of(obj), now=datetime.now(UTC), every=timedelta(days=every)
+        )
+    click.echo(f"{n_sent} sent, {n_failed} not sent")
+    sys.exit(1 if n_failed else 0)

@@ -19,7 +19,7 @@ from phiscan.report.words import CASES
 from phiscan.review.store import FileRecord
 from phiscan.review.worklist.record_json import record_json
 from phiscan.visible import visible
-from phiscan.web.views.plain_words import SHORT, kinds_of
+from phiscan.web.plain_words import SHORT, kinds_of
 
 _MIN_WIDTH = 60  # of a terminal; on narrower ones numbers would be truncated
 _NO_TERMINAL_WIDTH = 10_000  # one line per file for grep and other programs

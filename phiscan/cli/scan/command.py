@@ -19,7 +19,7 @@ from phiscan.cli.output import config_of, log, print_json, print_message
 from phiscan.cli.patients.age import warn_of_age
 from phiscan.cli.scan.lock import lock_roots
 from phiscan.cli.scan.output import FORMATS
-from phiscan.config import MAX_WORKERS, Config, take_table
+from phiscan.config import MAX_WORKERS, Config
 from phiscan.crawl import IgnoreRules, check_roots, is_remote, load_ignore
 from phiscan.errors import ClusterError, ConfigError, InputError, StoreError
 from phiscan.monitoring.notices import Notices, counts_of, read_notices
@@ -224,16 +224,6 @@ _IOPRIO_SET = {"x86_64": 251, "aarch64": 30}  # the C library has no function fo
 
 
 @dataclass(frozen=True, slots=True)
-class RateLimitTable:
-    """The table ``[pace]`` of phiscan.toml; 0 = no limit."""
-
-    max_files_per_s: float = 0.0
-    max_mb_per_s: float = 0.0
-    nice: int = 0
-    ionice: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class LoadSettings:
     """The rate limit of reading, and the priority of the process; its workers inherit it."""
 
@@ -268,15 +258,19 @@ def load_settings_of(
     """
     for option, value in (("--max-files-per-s", max_files_per_s), ("--max-mb-per-s", max_mb_per_s)):
         if value is not None and not math.isfinite(value):
-            raise InputError(f"{option}: expected a number above 0, got {value}")
-    table = take_table(config, "pace", RateLimitTable)
-    for name in ("max_files_per_s", "max_mb_per_s"):
-        if not 0 <= getattr(table, name) < math.inf:
-            raise ConfigError(f"{config.source}: pace.{name}: expected a number of 0 (no limit) or more")
-    if not 0 <= table.nice <= MAX_NICE:
-        raise ConfigError(f"{config.source}: pace.nice: expected 0 to {MAX_NICE}")
-    if table.ionice not in {"", *IO_CLASSES}:
-        raise ConfigError(f"{config.source}: pace.ionice: expected one of {', '.join(IO_CLASSES)}")
+            message = f"{option}: expected a number above 0, got {value}"
+            raise InputError(message)
+    table = config.pace
+    no_limit = "a number of 0 (no limit) or more"
+    for name, is_good, expected in (
+        ("max_files_per_s", 0 <= table.max_files_per_s < math.inf, no_limit),
+        ("max_mb_per_s", 0 <= table.max_mb_per_s < math.inf, no_limit),
+        ("nice", 0 <= table.nice <= MAX_NICE, f"0 to {MAX_NICE}"),
+        ("ionice", table.ionice in {"", *IO_CLASSES}, f"one of {', '.join(IO_CLASSES)}"),
+    ):
+        if not is_good:
+            message = f"{config.source}: pace.{name}: expected {expected}"
+            raise ConfigError(message)
     n_files = max_files_per_s or table.max_files_per_s
     n_mb = max_mb_per_s or table.max_mb_per_s
     return LoadSettings(

@@ -11,10 +11,10 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
+from phiscan.config import SharesTable
 from phiscan.crawl.ignore import IgnoreRules
 from phiscan.crawl.location import parse_url
 from phiscan.crawl.retries import RetryPolicy
-from phiscan.crawl.settings import ShareSettings
 from phiscan.crawl.share import Crawled, OpenFile, identity_number
 from phiscan.crawl.share_errors import RefusedError, UnansweredError
 from phiscan.crawl.walk import Entry, walk
@@ -31,7 +31,7 @@ class ObjectStoreShare:
 
     schemes = ("gs", "gcs", "az", "abfs")
 
-    def __init__(self, root: bytes, settings: ShareSettings, files: Any = None) -> None:
+    def __init__(self, root: bytes, settings: SharesTable, files: Any = None) -> None:
         location = parse_url(root.decode("utf-8", "surrogateescape"))
         self.root = location.root
         self._files = _filesystem(location.scheme) if files is None else files

@@ -13,13 +13,13 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from phiscan.config import SharesTable
 from phiscan.crawl.credentials import credentials_of
 from phiscan.crawl.ignore import IgnoreRules
 from phiscan.crawl.location import parse_url
 from phiscan.crawl.object_stores.s3_access import AccessLists
 from phiscan.crawl.object_stores.s3_client import Range, S3Client
 from phiscan.crawl.retries import RetryPolicy
-from phiscan.crawl.settings import ShareSettings
 from phiscan.crawl.share import Crawled, OpenFile, identity_number, unlisted
 from phiscan.crawl.share_errors import RefusedError, UnansweredError
 from phiscan.errors import InputError
@@ -34,7 +34,7 @@ class S3Share:
 
     schemes = ("s3",)
 
-    def __init__(self, root: bytes, settings: ShareSettings) -> None:
+    def __init__(self, root: bytes, settings: SharesTable) -> None:
         location = parse_url(root.decode("utf-8", "surrogateescape"))
         self.root = location.root
         self._prefix = "".join(part + "/" for part in location.path)

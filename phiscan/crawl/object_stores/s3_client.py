@@ -6,8 +6,8 @@ import logging
 from dataclasses import dataclass
 from typing import Any
 
+from phiscan.config import SharesTable
 from phiscan.crawl.credentials import Credentials
-from phiscan.crawl.settings import ShareSettings
 from phiscan.crawl.share_errors import RefusedError, UnansweredError
 from phiscan.errors import InputError, PhiscanError
 from phiscan.model import FailReason
@@ -47,7 +47,7 @@ class Range:
 class S3Client:
     """Requests to one bucket; thread-safe."""
 
-    def __init__(self, bucket: str, settings: ShareSettings, credentials: Credentials) -> None:
+    def __init__(self, bucket: str, settings: SharesTable, credentials: Credentials) -> None:
         try:
             from s3fs import S3FileSystem  # noqa: PLC0415 (an optional part, and slow to load)
         except ImportError:

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from phiscan.config import SharesTable
 from phiscan.crawl.credentials import Credentials
-from phiscan.crawl.settings import ShareSettings
 from phiscan.errors import InputError
 
 _PORT = 445
@@ -29,7 +29,7 @@ class Connections:
     of its thread are closed, which ends it with an error.
     """
 
-    def __init__(self, settings: ShareSettings, credentials: Credentials, port: int) -> None:
+    def __init__(self, settings: SharesTable, credentials: Credentials, port: int) -> None:
         self._settings = settings
         self._credentials = credentials
         self._port = port or _PORT

@@ -11,11 +11,11 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from phiscan.config import SharesTable
 from phiscan.crawl.credentials import credentials_of
 from phiscan.crawl.ignore import IgnoreRules
 from phiscan.crawl.location import parse_url
 from phiscan.crawl.retries import RetryPolicy
-from phiscan.crawl.settings import ShareSettings
 from phiscan.crawl.share import Crawled, OpenFile
 from phiscan.crawl.share_errors import RefusedError, UnansweredError
 from phiscan.crawl.smb.connections import Connections, require_library
@@ -43,7 +43,7 @@ class SmbShare:
 
     schemes = ("smb",)
 
-    def __init__(self, root: bytes, settings: ShareSettings) -> None:
+    def __init__(self, root: bytes, settings: SharesTable) -> None:
         require_library()
         location = parse_url(root.decode("utf-8", "surrogateescape"))
         self.root = location.root

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self, TypeVar
 
-from phiscan.config import Config
+from phiscan.config import Config, SharesTable
 from phiscan.crawl.posix_access import with_access
-from phiscan.crawl.settings import ShareSettings, load_settings
+from phiscan.crawl.settings import load_settings
 from phiscan.crawl.share import RemoteShare
 from phiscan.crawl.share_errors import RefusedError, UnansweredError
 from phiscan.crawl.shares import is_remote, open_remote
@@ -46,7 +46,7 @@ class Delivery:
         self._config = config
         self._limit = config.limits.file_bytes
         self._handoff = handoff
-        self._settings: ShareSettings | None = None
+        self._settings: SharesTable | None = None
         self._shares: dict[bytes, RemoteShare] = {}
         self._pool: ThreadPoolExecutor | None = None
         self._held_bytes = 0  # of what is fetched, being fetched or being examined
@@ -140,7 +140,7 @@ class Delivery:
             self._shares[root] = open_remote(root, self._share_settings())
         return self._shares[root]
 
-    def _share_settings(self) -> ShareSettings:
+    def _share_settings(self) -> SharesTable:
         if self._settings is None:
             self._settings = load_settings(self._config)
         return self._settings

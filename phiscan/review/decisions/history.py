@@ -289,3 +289,13 @@ def sign_log(connection: sa.Connection, *, head: str, note: str, reviewer: str, 
     details = {"entries": n_entries, "head": head}
     number = audit.record(connection, "log_review", values, details, by=reviewer, now=now)
     return LogReview(number, reviewer, n_entries, head, note, now)
+
+
+def times(connection: sa.Connection, *, since: datetime) -> dict[str, list[datetime]]:
+    """Return when each reviewer decided since a moment, in order; blind second verdicts are included."""
+    found: dict[str, list[datetime]] = {}
+    for table in (decision, second_verdict):
+        query = sa.select(table.c.reviewer, table.c.decided).where(table.c.decided >= since)
+        for reviewer, decided in connection.execute(query):
+            found.setdefault(reviewer, []).append(decided)
+    return {reviewer: sorted(decided) for reviewer, decided in sorted(found.items())}

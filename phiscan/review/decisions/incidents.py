@@ -6,7 +6,8 @@ An incident is its entries, which are never changed: of several about one field 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
@@ -30,7 +31,8 @@ TITLE, DISCOVERED, COUNTED = "title", "discovered", "counted"
 FIRST_DAY = date(1990, 1, 1)  # of a discovery; no rule of a regulator is older
 _EARLIEST_ZONE = timedelta(hours=14)  # the day begins there first
 _COUNT = re.compile(r"[0-9]{1,9}|[0-9]{1,3}(?:[\s,][0-9]{3}){1,2}")  # a space may be of another kind
-MAX_REASON_CHARS = 1_000
+MAX_REASON_CHARS, MAX_FIELD_CHARS = 1_000, 200
+MAX_EXCEPTION = timedelta(days=731)
 ANSWERS = ("mine", "not_mine", "done", "needed")
 """What an owner may answer about a file; "needed": it needs to stay, with a reason."""
 
@@ -46,7 +48,7 @@ class IncidentState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class IncidentEntry:
-    """One entry: a text of a field, a state with its reason, or a file added or removed."""
+    """One entry, about an incident or a file: a text of a field, a state with its reason, an answer."""
 
     id: int
     kind: str
@@ -281,31 +283,96 @@ def count_of(text: str) -> int:
     raise InputError(message)
 
 
+def about_files(connection: sa.Connection, *kinds: str) -> dict[int, list[IncidentEntry]]:
+    """Return the entries of some kinds about each file, oldest first; a file that moved keeps them."""
+    query = sa.select(incident_entry).where(incident_entry.c.kind.in_(kinds)).order_by(incident_entry.c.id)
+    moved, found = _moved(connection), defaultdict[int, list[IncidentEntry]](list)
+    for row in connection.execute(query):
+        for place in _followed(row.file_id, moved):
+            found[place].append(_entry(row))
+    return dict(found)
+
+
 def answers(connection: sa.Connection) -> dict[int, IncidentEntry]:
-    """Return the last answer of an owner about each file, of one that moved at its present place too."""
-    query = sa.select(incident_entry).where(incident_entry.c.kind == "answer").order_by(incident_entry.c.id)
-    moved = _moved(connection)
-    rows = connection.execute(query)
-    return {place: _entry(row) for row in rows for place in _followed(row.file_id, moved)}
+    """Return the last answer of an owner about each file."""
+    return {number: entries[-1] for number, entries in about_files(connection, "answer").items()}
 
 
-def answer(
-    connection: sa.Connection, given: Mapping[int, str], reason: str, *, by: str, now: datetime
+def annotate(
+    connection: sa.Connection,
+    kind: str,
+    file_ids: Collection[int],
+    *,
+    field: str = "",
+    text: str = "",
+    by: str,
+    now: datetime,
 ) -> None:
-    """Record the answers of an owner about files, with one reason.
+    """Record one entry about each of some files: an answer, assignee, note or exception.
+
+    ``field``: the answer, or the last day of an exception, "" ends it. Identifiers of the files in a text
+    are replaced by their types.
 
     Raises:
-        InputError: an unknown answer, a reason that is too long, or none for a file that is to stay.
+        InputError: an unknown answer, no day to come, a missing or overlong text.
     """
-    reason = checked_text("reason", reason, MAX_REASON_CHARS)
-    if not set(given.values()) <= set(ANSWERS) or ("needed" in given.values() and not reason):
-        message = _("answer: expected one of the list; what is to stay needs a reason")
-        raise InputError(message)
-    for batch in chunks(given):
+    field, text = checked_text("field", field, MAX_FIELD_CHARS), checked_text("text", text, MAX_REASON_CHARS)
+    problem = ""
+    if kind == "answer" and (field not in ANSWERS or (field == "needed" and not text)):
+        problem = _("answer: expected one of the list; what is to stay needs a reason")
+    elif kind == "exception" and field and not (text and _is_to_come(field, now)):
+        problem = _("exception: expected a reason, and a last day within two years (year-month-day)")
+    if problem:
+        raise InputError(problem)
+    for batch in chunks(file_ids) if kind != "assignee" else ():
         results = sa.select(examination.c.id).where(examination.c.file_id.in_(batch))
-        reason = writing.masked(connection, results, reason)
-    for file_id, word in given.items():
-        _append(connection, None, "answer", by, now, field=word, text=reason, file_id=file_id)
+        text = writing.masked(connection, results, text)
+    for file_id in file_ids:
+        _append(connection, None, kind, by, now, field=field, text=text, file_id=file_id)
+
+
+def _is_to_come(day: str, now: datetime) -> bool:
+    with suppress(ValueError):
+        return now.date() < date.fromisoformat(day) <= now.date() + MAX_EXCEPTION
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Owners:
+    """Who owns which folders, by assignment; names of owners in addresses and reminders are folded."""
+
+    folders: Mapping[tuple[int, str], str]  # root and folder -> owner
+    addresses: Mapping[str, str]
+    reminded: Mapping[str, datetime]  # the last time
+
+    def of(self, root_id: int, path: str) -> str:
+        """Return the owner of the deepest folder above a file; "" = none is assigned."""
+        parts = path.split("/")[:-1]
+        above = ("/".join(parts[:n]) for n in range(len(parts), -1, -1))
+        return next((owner for one in above if (owner := self.folders.get((root_id, one), ""))), "")
+
+
+def owners(connection: sa.Connection) -> Owners:
+    """Return the assigned owners of folders, the addresses of owners, and when each was reminded."""
+    of_owners = incident_entry.c.kind.in_(("owner", "address", "reminder"))
+    rows = connection.execute(sa.select(incident_entry).where(of_owners).order_by(incident_entry.c.id)).all()
+    places = {row.field.partition("/")[::2]: row.text for row in rows if row.kind == "owner"}
+    return Owners(
+        {(int(root), folder): owner for (root, folder), owner in places.items() if owner},
+        {row.field: row.text for row in rows if row.kind == "address"},
+        {row.field: row.entered for row in rows if row.kind == "reminder" and row.text},
+    )
+
+
+def write_owner(
+    connection: sa.Connection, kind: str, about: str, text: str = "", *, by: str, now: datetime
+) -> None:
+    """Record the owner of a folder (kind "owner", about ROOT/FOLDER), an address of one, or a "reminder".
+
+    A reminder without a text was attempted; with the number of files it was sent.
+    """
+    about, text = (checked_text(kind, one, MAX_FIELD_CHARS) for one in (about, text))
+    _append(connection, None, kind, by, now, field=about if kind == "owner" else about.casefold(), text=text)
 
 
 def _listed(connection: sa.Connection, file_ids: Sequence[int]) -> set[int]:

@@ -6,8 +6,8 @@ missing or fewer users may read it than when it was confirmed. Nothing is writte
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
 from typing import Any
 
@@ -15,6 +15,7 @@ import sqlalchemy as sa
 
 from phiscan.language import lazy_gettext as _
 from phiscan.model import Verdict
+from phiscan.review.decisions.incidents import about_files, owners
 from phiscan.review.records.file_records import standing_decision
 from phiscan.review.worklist.model import SECOND, Exposure, exposure_of
 from phiscan.store.tables import access, decision, departure, examination, file, root, scan, work_item
@@ -32,6 +33,7 @@ class TaskState(StrEnum):
     GONE = "gone"  # a complete scan did not find the file
     RESTRICTED = "restricted"  # fewer users may read it than when it was confirmed
     CHANGED = "changed"  # the content has changed; it must be reviewed again
+    EXCEPTED = "excepted"  # it may stay until a day, for a reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +42,11 @@ class Task:
 
     file_id: int
     examination_id: int  # as it was confirmed
+    content_hash: str
+    root_id: int
     root: str
     path: str
-    owner: str  # name from the share, else the user id; "" = not known
+    owner: str  # as assigned to the folder, else from the share, else the user id; "" = not known
     exposure: Exposure  # when it was confirmed
     exposure_now: Exposure | None  # None = the file is missing
     n_people: int
@@ -52,6 +56,10 @@ class Task:
     state: TaskState
     proof_scan: int | None  # the scan that proves it; None while open
     proved: datetime | None
+    assignee: str = ""
+    note: str = ""
+    until: date | None = None  # last day of an exception, past or to come
+    why: str = ""  # reason of the exception
 
     @property
     def is_open(self) -> bool:
@@ -69,7 +77,28 @@ def tasks(connection: sa.Connection, *, now: datetime, cleaned: bool = False) ->
     of_file = (row for row in rows if not cleaned or row.verdict == Verdict.PHI.value)
     standing: dict[int, Any] = {row.file_id: row for row in of_file}
     found = [_task(row, now) for row in standing.values() if row.verdict == Verdict.PHI.value]
+    found = _annotated(connection, found, now)
     return tuple(sorted(found, key=lambda one: (not one.is_open, one.due, one.root, one.path)))
+
+
+def _annotated(connection: sa.Connection, found: list[Task], now: datetime) -> list[Task]:
+    """Return the tasks with assigned owners, assignees, notes and exceptions, the last entry of each."""
+    about, assigned = about_files(connection, "assignee", "note", "exception"), owners(connection)
+    changed = []
+    for one in found:
+        last = {entry.kind: entry for entry in about.get(one.file_id, ())}
+        granted = last.get("exception")
+        until = date.fromisoformat(granted.field) if granted and granted.field else None
+        due, state = one.due, one.state
+        if until is not None and one.is_open:
+            due = max(due, datetime.combine(until + timedelta(days=1), time(), UTC))
+            is_excepted = now.date() <= until
+            state = TaskState.EXCEPTED if is_excepted else TaskState.OVERDUE if due < now else TaskState.OPEN
+        texts = {kind: last[kind].text for kind in ("assignee", "note") if kind in last}
+        owner = assigned.of(one.root_id, one.path) or one.owner
+        why = granted.text if granted and until else ""
+        changed.append(replace(one, owner=owner, due=due, state=state, until=until, why=why, **texts))
+    return changed
 
 
 _then, _now, _seen = examination.alias("then"), examination.alias("now"), examination.alias("seen")
@@ -104,6 +133,7 @@ _CONFIRMED = (
         decision.c.decided,
         decision.c.reviewer,
         decision.c.content_hash,
+        root.c.id.label("root_id"),
         root.c.display.label("root"),
         root.c.complete_scan_id,
         file.c.display.label("path"),
@@ -160,6 +190,8 @@ def _task(row: Any, now: datetime) -> Task:
     return Task(
         file_id=row.file_id,
         examination_id=row.examination_id,
+        content_hash=row.content_hash,
+        root_id=row.root_id,
         root=row.root,
         path=row.path,
         owner=row.owner or (_("no. {number}", number=row.uid) if row.uid is not None else ""),

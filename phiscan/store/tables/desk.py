@@ -42,22 +42,25 @@ assignment = history(
     comment="The assignment of a file to a reviewer. Append-only.",
 )
 
+_OF_INCIDENT = ("text", "state", "add", "remove")
 incident_entry = history(
     "incident_entry",
     row_id("number of the entry; of several about one field or file, the highest number applies"),
-    column("incident", RowId, "number of the incident; null = of a file alone, an owner's answer", null=True),
-    column("kind", sa.Text, "what was done: a text, a state, a file added or removed, an owner's answer"),
-    column("field", SafeText, "the field of a text, the state, or the answer; empty for a file"),
+    column("incident", RowId, "number of the incident; null = of a file, folder or owner alone", null=True),
+    column("kind", sa.Text, "what was done: a text, a state, a file added or removed, or about a remedy"),
+    column("field", SafeText, "field of a text, state, answer, last day of an exception, folder or owner"),
     column("text", SafeText, "free text, without identifiers of the files; may be empty"),
     column("file_id", RowId, "the file that it is about", sa.ForeignKey("file.id"), null=True),
     who("entered_by", "who"),
     when("entered"),
-    one_of("kind", ("text", "state", "add", "remove", "answer")),
-    sa.CheckConstraint("(incident IS NULL) = (kind = 'answer')", name="incident_given"),
-    sa.CheckConstraint("(file_id IS NULL) = (kind IN ('text', 'state'))", name="file_given"),
+    one_of(
+        "kind", (*_OF_INCIDENT, "answer", "assignee", "note", "exception", "owner", "address", "reminder")
+    ),
+    sa.CheckConstraint(f"(incident IS NOT NULL) = (kind IN {_OF_INCIDENT})", name="incident_given"),
+    sa.CheckConstraint("file_id IS NULL OR kind NOT IN ('text', 'state', 'owner')", name="file_given"),
     sa.Index(None, "incident"),
     sa.Index(None, "file_id"),
-    comment="The record of privacy incidents: what was written, decided and grouped. Append-only.",
+    comment="The record of incidents and remedies: what was written, decided, assigned. Append-only.",
 )
 
 audit_log = history(

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import urlencode
 
 from fastapi import Form, Request
@@ -14,19 +13,14 @@ from starlette.responses import RedirectResponse, Response
 from phiscan.errors import InputError
 from phiscan.language import count, lazy_gettext, ngettext
 from phiscan.language import gettext as _
-from phiscan.model import Verdict
-from phiscan.review.accounts.users import User
 from phiscan.review.decisions.verdicts import MAX_AT_ONCE
 from phiscan.review.worklist.folder_totals import FolderLevel, FolderTotal
-from phiscan.review.worklist.model import REASONS, Exposure, FileRecord, WorkFilter, WorkState
+from phiscan.review.worklist.model import Exposure, FileRecord, WorkFilter, WorkState
 from phiscan.visible import visible
 from phiscan.web.access import Permission, Routes, may
-from phiscan.web.notices import notice
-from phiscan.web.request_context import Desk, DeskNow
-from phiscan.web.routes.item import is_reason_of
-from phiscan.web.routes.queue import place_words, reviewers, verdict_words
+from phiscan.web.request_context import DeskNow
+from phiscan.web.routes.queue import reviewers
 from phiscan.web.session import SignedIn
-from phiscan.web.views.group import drawn_samples
 from phiscan.web.work_query import ListQuery, read_query
 
 
@@ -49,61 +43,25 @@ class Box:
         )
 
 
-def squarified(weights: Sequence[float], area: Box) -> list[Box]:
-    """Return one box per weight, in the same order, that fill the area.
+def split(weights: Sequence[float], area: Box) -> list[Box]:
+    """Return one box per weight, in the same order, that fill the area: it is halved along its longer side.
 
-    Args:
-        weights: positive, in descending order.
-        area: the rectangle to fill.
-
-    >>> [(round(box.width), round(box.height)) for box in squarified([2, 1, 1], Box(0, 0, 40, 20))]
+    >>> [(round(box.width), round(box.height)) for box in split([2, 1, 1], Box(0, 0, 40, 20))]
     [(20, 20), (20, 10), (20, 10)]
     """
-    total = sum(weights)
-    if total <= 0 or area.width <= 0 or area.height <= 0:
-        return [Box(area.x, area.y, 0.0, 0.0) for _ in weights]
-    scale = area.width * area.height / total
-    sizes = [weight * scale for weight in weights]
-    boxes: list[Box] = []
-    left = area
-    at = 0
-    while at < len(sizes):
-        side = min(left.width, left.height)
-        end = at + 1
-        while end < len(sizes) and _worst(sizes[at : end + 1], side) <= _worst(sizes[at:end], side):
-            end += 1
-        boxes += _tree_map_row(sizes[at:end], left)
-        left = _rest(sum(sizes[at:end]), left)
-        at = end
-    return boxes
-
-
-def _worst(sizes: Sequence[float], side: float) -> float:
-    """Return the greatest aspect ratio of a row of these areas along a side."""
-    if side <= 0:
-        return float("inf")
-    depth = sum(sizes) / side
-    return max(max(depth * depth / size, size / (depth * depth)) for size in sizes)
-
-
-def _tree_map_row(sizes: Sequence[float], area: Box) -> list[Box]:
-    boxes, x, y = [], area.x, area.y
-    is_wide = area.width >= area.height
-    side = area.height if is_wide else area.width
-    depth = sum(sizes) / side if side > 0 else 0.0
-    for size in sizes:
-        length = size / depth if depth > 0 else 0.0
-        boxes.append(Box(x, y, depth, length) if is_wide else Box(x, y, length, depth))
-        x, y = (x, y + length) if is_wide else (x + length, y)
-    return boxes
-
-
-def _rest(size: float, area: Box) -> Box:
+    if len(weights) < 2:  # noqa: PLR2004 (two can be split)
+        return [area for _weight in weights]
+    total, n_first, first = sum(weights), 1, weights[0]
+    while n_first < len(weights) - 1 and 2 * first + weights[n_first] <= total:
+        first, n_first = first + weights[n_first], n_first + 1
+    share = first / total if total > 0 else 0.0
     if area.width >= area.height:
-        depth = size / area.height if area.height > 0 else 0.0
-        return Box(area.x + depth, area.y, max(0.0, area.width - depth), area.height)
-    depth = size / area.width if area.width > 0 else 0.0
-    return Box(area.x, area.y + depth, area.width, max(0.0, area.height - depth))
+        one = Box(area.x, area.y, area.width * share, area.height)
+        other = Box(area.x + one.width, area.y, area.width - one.width, area.height)
+    else:
+        one = Box(area.x, area.y, area.width, area.height * share)
+        other = Box(area.x, area.y + one.height, area.width, area.height - one.height)
+    return split(weights[:n_first], one) + split(weights[n_first:], other)
 
 
 MAX_BOXES = 30  # of the map; smaller folders are joined in one box
@@ -160,25 +118,6 @@ class FolderRow:
     n_everyone: int
 
 
-@dataclass(frozen=True, slots=True)
-class FolderView:
-    """The content of the page."""
-
-    title: str
-    crumbs: tuple[tuple[str, str], ...]  # words and address
-    root_id: int | None
-    folder: str
-    size: str
-    sizes: tuple[tuple[str, str, str], ...]  # name, words, address
-    row: FolderRow
-    maps: tuple[tuple[str, Box, tuple[MapBox, ...]], ...]
-    rows: tuple[FolderRow, ...]
-    n_rows: int
-    items: tuple[FileRecord, ...]
-    query: ListQuery
-    decide_url: str  # page where several files are decided at once
-
-
 def folder_url(root_id: int | None, folder: str, size: str = "people", path: str = "/folders") -> str:
     """Return the address of a folder's page.
 
@@ -199,8 +138,8 @@ def folder_view(
     roots: Mapping[int, str],
     size: str,
     items: Sequence[FileRecord],
-) -> FolderView:
-    """Build the view of one folder."""
+) -> dict[str, Any]:
+    """Return what the page of a folder shows."""
     weigh = SIZES[size][1]
     children = sorted(level.children, key=lambda one: (-weigh(one), -one.n_files, one.name))
     parts = [part for part in folder.split("/") if part]
@@ -213,26 +152,26 @@ def folder_view(
         ]
     title = crumbs[-1][0] if crumbs else _("Folders")
     query = ListQuery(WorkFilter(root_id=root_id, folder=folder))
-    return FolderView(
-        title=title,
-        crumbs=tuple(crumbs[:-1]),
-        root_id=root_id,
-        folder=folder,
-        size=size,
-        sizes=tuple(
+    return {
+        "title": title,
+        "crumbs": tuple(crumbs[:-1]),
+        "root_id": root_id,
+        "folder": folder,
+        "size": size,
+        "sizes": tuple(
             (name, words, folder_url(root_id, folder, name)) for name, (words, _weigh) in SIZES.items()
         ),
-        row=_row(level.total, size, title),
-        maps=tuple(
+        "row": _row(level.total, size, title),
+        "maps": tuple(
             (name, area, _boxes(children, area, size, depth=1))
             for name, area in (("wide", WIDE), ("tall", TALL))
         ),
-        rows=tuple(_row(one, size) for one in children[:MAX_ROWS]),
-        n_rows=len(children),
-        items=tuple(items),
-        query=query,
-        decide_url=folder_url(root_id, folder, path="/folders/decide") if folder else "",
-    )
+        "rows": tuple(_row(one, size) for one in children[:MAX_ROWS]),
+        "n_rows": len(children),
+        "found": items,
+        "query": query,
+        "decide_url": folder_url(root_id, folder, path="/folders/decide") if folder else "",
+    }
 
 
 def _row(total: FolderTotal, size: str, name: str = "") -> FolderRow:
@@ -264,8 +203,7 @@ def _boxes(totals: Sequence[FolderTotal], area: Box, size: str, *, depth: int) -
     others = sum(weigh(one) for one in rest)
     if others:
         weights.append(others)
-    # The remainder is last, whatever its weight: the descending order only makes boxes squarer.
-    boxes = squarified(weights, area)
+    boxes = split(weights, area)
     made = [_box(one, box, size, depth=depth) for one, box in zip(shown, boxes, strict=False)]
     if others:
         words = ngettext(
@@ -397,8 +335,7 @@ def folders(request: Request, user: SignedIn, desk: DeskNow, size: str = "people
     return desk.pages.render(
         request,
         "folders.html",
-        v=view,
-        notice=notice(request.query_params.get("said", "")),
+        **view,
         people=reviewers(desk) if may(user, Permission.ASSIGN) else (),
         most=MAX_AT_ONCE,
     )
@@ -413,7 +350,7 @@ def assign(
     assignee: Annotated[str, Form(max_length=200)] = "",
 ) -> Response:
     """Assign the undecided files of a folder to a reviewer, or remove their assignment."""
-    query = _folder_query(root, folder)
+    query = read_query({"root": root, "folder": folder})
     files = desk.store.desk.numbers(query.filter, viewer=user.name, now=desk.now(), limit=MAX_ASSIGNED + 1)
     if len(files) > MAX_ASSIGNED:
         message = _(
@@ -426,95 +363,3 @@ def assign(
         return RedirectResponse(f"{back}{joint}said=none", 303)
     desk.store.assign_all(files, assignee, by=user.name, now=desk.now())
     return RedirectResponse(f"{back}{joint}said=assigned", 303)
-
-
-@routes.page("GET", "/folders/decide", needs=Permission.DECIDE)
-def choose(request: Request, user: SignedIn, desk: DeskNow) -> Response:
-    """List the undecided files of a folder, three with masked text, for one verdict with exceptions."""
-    return _choice(request, user, desk, ListQuery(read_query(request.query_params).filter))
-
-
-@routes.page("POST", "/folders/decide", needs=Permission.DECIDE)
-def decide(
-    request: Request,
-    user: SignedIn,
-    desk: DeskNow,
-    verdict: Annotated[Verdict, Form()],
-    token: Annotated[str, Form(max_length=100)],
-    root: Root = "",
-    folder: Folder = "",
-    reason: Annotated[str, Form(max_length=200)] = "",
-    note: Annotated[str, Form(max_length=10_000)] = "",
-    file: Annotated[list[int] | None, Form()] = None,
-) -> Response:
-    """Record one verdict for the chosen files of a folder; files of other folders are ignored."""
-    query = _folder_query(root, folder)
-    if not is_reason_of(reason, verdict):
-        return _choice(request, user, desk, query, unsent="reason", note=note)
-    work = desk.store.desk
-    here = set(work.numbers(query.filter, viewer=user.name, now=desk.now(), limit=MAX_AT_ONCE + 1))
-    chosen = sorted(here.intersection(file or ()))
-    if not chosen:
-        return _choice(request, user, desk, query, unsent="none", note=note)
-    outcome = work.decide_chosen(
-        chosen, verdict, reviewer=user.name, now=desk.now(), token=token, reason=reason, note=note
-    )
-    n = len(outcome.decided)
-    done = ngettext(
-        "{n} file is recorded as {verdict}.",
-        "{n} files are recorded as {verdict}.",
-        n,
-        verdict=verdict_words(verdict),
-    )
-    return _choice(request, user, desk, query, done=done)
-
-
-def _folder_query(root: str, folder: str) -> ListQuery:
-    return read_query({"root": root, "folder": folder})
-
-
-def _choice(
-    request: Request,
-    user: User,
-    desk: Desk,
-    query: ListQuery,
-    *,
-    done: str = "",
-    unsent: str = "",
-    note: str = "",
-) -> Response:
-    """Return the page for choosing and deciding the files of a folder.
-
-    Blind items are excluded: each must be judged individually.
-    """
-    work, now = desk.store.desk, desk.now()
-    wanted = WorkFilter(root_id=query.filter.root_id, folder=query.filter.folder)
-    if not wanted.folder or wanted.root_id is None:
-        message = _("folder: expected a folder of one share; a whole share is not decided at once")
-        raise InputError(message)
-    page = work.items(wanted, viewer=user.name, now=now, limit=MAX_AT_ONCE)
-    items = [item for item in page.items if not item.blind]
-    roots = {number: path for number, path, _n in work.choices().roots}
-    seed = f"{wanted.root_id}:{wanted.folder}:{len(items)}"
-    samples = () if done else drawn_samples(desk, seed, [(one.file_id, one.path) for one in items], user.name)
-    return desk.pages.render(
-        request,
-        "folder_decide.html",
-        status_code=409 if unsent else 200,
-        items=[
-            (item, place_words("", item.path.rpartition("/")[0]), item.path.rpartition("/")[2])
-            for item in items
-        ],
-        more=bool(page.after),
-        most=MAX_AT_ONCE,
-        n_blind=len(page.items) - len(items),
-        samples=samples,
-        title=place_words(roots.get(wanted.root_id, ""), wanted.folder),
-        back=folder_url(wanted.root_id, wanted.folder),
-        query=ListQuery(wanted),
-        done=done,
-        notice=notice(unsent) if unsent else None,
-        token=secrets.token_urlsafe(16),
-        reasons=tuple((verdict_words(verdict), chosen) for verdict, chosen in REASONS.items()),
-        note=note,
-    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Annotated
@@ -13,26 +13,22 @@ from starlette.responses import RedirectResponse, Response
 
 from phiscan.language import SOURCE, count, current, decimal, lazy_gettext
 from phiscan.language import gettext as _
-from phiscan.metrics.remaining import Remaining, remaining
+from phiscan.metrics.remaining import remaining
 from phiscan.model import EntityType, Verdict
 from phiscan.report.words import ENTITY_TYPES, FORMATS
 from phiscan.review.accounts.users import SavedView
 from phiscan.review.worklist.model import (
-    Choices,
     FileRecord,
-    Progress,
     WorkCounts,
     WorkFilter,
     WorkOrder,
-    WorkPage,
     WorkState,
 )
 from phiscan.visible import visible
 from phiscan.web.access import Permission, Routes, may
-from phiscan.web.notices import notice
+from phiscan.web.plain_words import INTO, kinds_of
 from phiscan.web.request_context import Desk, DeskNow
 from phiscan.web.session import SignedIn
-from phiscan.web.views.plain_words import INTO, kinds_of
 from phiscan.web.work_query import ListQuery, read_query, read_string
 
 N_KINDS = 8  # kinds of identifiers listed in a row; the others are counted
@@ -85,86 +81,6 @@ class View:
     current: bool
     n: int | None = None
     id: int | None = None  # of a saved view
-
-
-@dataclass(frozen=True, slots=True)
-class QueueView:
-    """The content of the page of the list."""
-
-    title: str
-    query: ListQuery
-    rows: tuple[Row, ...]
-    start_url: str  # "" = the list is empty
-    before_url: str
-    after_url: str
-    views: tuple[View, ...]
-    saved: tuple[View, ...]
-    progress: Progress
-    mine_today: int
-    parts: tuple[tuple[str, int], ...]  # of the progress bar
-    left: Remaining
-    choices: Choices
-    media_types: tuple[tuple[str, str, int], ...]
-    kinds: tuple[tuple[str, str], ...]
-    people: tuple[str, ...]  # possible assignees
-
-    @property
-    def states(self) -> tuple[tuple[str, str], ...]:
-        """The states to choose from."""
-        return tuple((state.value, label) for state, label in STATES.items())
-
-    @property
-    def orders(self) -> tuple[tuple[str, str], ...]:
-        """The orders to choose from."""
-        return tuple((order.value, label) for order, label in ORDERS.items())
-
-    @property
-    def order_words(self) -> str:
-        """The order in words."""
-        return ORDERS[self.query.order]
-
-
-def queue_view(
-    query: ListQuery,
-    page: WorkPage,
-    *,
-    counts: WorkCounts,
-    progress: Progress,
-    left: Remaining,
-    choices: Choices,
-    saved: Sequence[SavedView],
-    people: Sequence[str],
-    viewer: str,
-) -> QueueView:
-    """Build the view; nothing is read from the database."""
-    top = max((item.risk for item in page.items), default=0.0)
-    by_state = counts.by_state
-    return QueueView(
-        title=_title(query),
-        query=query,
-        rows=tuple(_row(item, query, top, many_roots=len(choices.roots) > 1) for item in page.items),
-        start_url=query.url("/queue/next") if page.items else "",
-        before_url=query.url("/queue", at=page.before) if page.before else "",
-        after_url=query.url("/queue", at=page.after) if page.after else "",
-        views=_views(query, counts, viewer),
-        saved=tuple(
-            View(
-                view.name,
-                (kept := read_string(view.query)).url("/queue"),
-                current=kept.to_string() == query.to_string(),
-                id=view.id,
-            )
-            for view in saved
-        ),
-        progress=progress,
-        mine_today=progress.by_reviewer.get(viewer, 0),
-        parts=tuple((state, by_state.get(WorkState(state), 0)) for state in ("phi", "not_phi", "unsure")),
-        left=left,
-        choices=choices,
-        media_types=tuple((name, FORMATS.get(name, visible(name)), n) for name, n in choices.media_types),
-        kinds=tuple((kind.value, ENTITY_TYPES[kind]) for kind in EntityType),
-        people=tuple(people),
-    )
 
 
 def _title(query: ListQuery) -> str:
@@ -252,19 +168,36 @@ def queue(request: Request, user: SignedIn, desk: DeskNow) -> Response:
     page = work.items(
         query.filter, viewer=user.name, now=now, order=query.order, limit=N_ROWS, cursor=query.cursor
     )
-    view = queue_view(
-        query,
-        page,
-        counts=work.counts(viewer=user.name, now=now),
+    choices, counts = work.choices(), work.counts(viewer=user.name, now=now)
+    top = max((one.risk for one in page.items), default=0.0)
+    return desk.pages.render(
+        request,
+        "queue.html",
+        title=_title(query),
+        query=query,
+        f=query.filter,
+        rows=[_row(one, query, top, many_roots=len(choices.roots) > 1) for one in page.items],
+        start_url=query.url("/queue/next") if page.items else "",
+        before_url=query.url("/queue", at=page.before) if page.before else "",
+        after_url=query.url("/queue", at=page.after) if page.after else "",
+        views=_views(query, counts, user.name),
+        saved=[_saved(one, query) for one in desk.store.users.views(user.id)],
         progress=work.progress(since=midnight(now)),
+        parts=[(state, counts.by_state.get(WorkState(state), 0)) for state in ("phi", "not_phi", "unsure")],
         left=remaining(work.left()),
-        choices=work.choices(),
-        saved=desk.store.users.views(user.id),
+        choices=choices,
+        media_types=[(name, FORMATS.get(name, visible(name)), n) for name, n in choices.media_types],
+        kinds=[(kind.value, ENTITY_TYPES[kind]) for kind in EntityType],
         people=reviewers(desk) if may(user, Permission.ASSIGN) else (),
-        viewer=user.name,
+        states=[(state.value, label) for state, label in STATES.items()],
+        orders=[(order.value, label) for order, label in ORDERS.items()],
+        order_words=ORDERS[query.order],
     )
-    shown = notice(request.query_params.get("said", ""))
-    return desk.pages.render(request, "queue.html", v=view, f=query.filter, notice=shown)
+
+
+def _saved(view: SavedView, query: ListQuery) -> View:
+    kept = read_string(view.query)
+    return View(view.name, kept.url("/queue"), current=kept.to_string() == query.to_string(), id=view.id)
 
 
 @routes.page("GET", "/queue/next", needs=Permission.SEE_QUEUE)

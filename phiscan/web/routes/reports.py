@@ -12,8 +12,8 @@ from phiscan.language import current
 from phiscan.language import gettext as _
 from phiscan.report.rendering.html import PARTS
 from phiscan.web.access import Permission, Routes
-from phiscan.web.live_report import ReportRequest
 from phiscan.web.notices import notice
+from phiscan.web.report_builds import ReportRequest
 from phiscan.web.request_context import DeskNow
 from phiscan.web.session import SignedIn, address_of
 from phiscan.web.work_query import ListQuery

@@ -1,4 +1,4 @@
-"""The real text of one item, for a limited time, after a permission check and with a purpose."""
+"""The real text of one item or passage, for a limited time, with a purpose; and its passages, masked."""
 
 from __future__ import annotations
 
@@ -13,32 +13,36 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import groupby
 from operator import itemgetter
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Form, Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
 from phiscan.errors import ConflictError, InputError
 from phiscan.language import gettext
 from phiscan.language import gettext as _
-from phiscan.model import EntityType, Segment
+from phiscan.model import EntityType, Segment, StoredFinding
+from phiscan.pipeline.rereading.file_lookup import present
+from phiscan.pipeline.rereading.masked_passages import Found, Kind, MaskedPassage, MaskedPiece, MaskedProse
 from phiscan.pipeline.rereading.page_pictures import PagePicture, WordBox
 from phiscan.report.words import ENTITY_TYPES
-from phiscan.review.decisions.corrections import Correction, Mark
-from phiscan.review.decisions.reveals import PURPOSES
+from phiscan.review.decisions.corrections import Correction, ItemCorrections, Mark
+from phiscan.review.decisions.reveals import PURPOSES, Reveal
 from phiscan.review.worklist.model import FileRecord
 from phiscan.visible import visible
 from phiscan.web.access import Permission, Routes
-from phiscan.web.request_context import DeskNow
+from phiscan.web.passage_cache import Key
+from phiscan.web.plain_words import SHORT, colour, locator_words
+from phiscan.web.request_context import Desk, DeskNow
 from phiscan.web.routes.queue import Listed, place_words
 from phiscan.web.session import BrowserSession, SignedIn
-from phiscan.web.views.plain_words import SHORT, colour, locator_words
 from phiscan.web.work_query import ListQuery, read_query, read_string
 
 N_SECONDS = 120  # how long the text is shown
 MAX_FINDING_CHARS = 2_000  # the part of a longer finding beyond this is not marked
 N_CHARS = 40_000  # shown at once; more cannot be read in that time
-_UNCHANGED = frozenset("\n\t")
+_NO_WIDTH = "\N{ZERO WIDTH SPACE}"
+_UNCHANGED = frozenset(f"\n\t{_NO_WIDTH}")
 _PICTURES = 0x2400  # U+2400 and on: a picture of each control character
 _N_CONTROLS = 0x20
 _DELETE, _DELETE_PICTURE = "\x7f", "\u2421"
@@ -65,57 +69,6 @@ class Block:
     stretches: tuple[Stretch, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """A finding in the list of the correction form."""
-
-    position: int
-    words: str
-    start: int
-    end: int
-    entity_type: str
-
-
-@dataclass(frozen=True, slots=True)
-class RevealView:
-    """The content of the page."""
-
-    item: FileRecord
-    query: ListQuery
-    name: str
-    folder: str
-    purpose: str
-    blocks: tuple[Block, ...]
-    findings: tuple[Choice, ...]
-    start: int
-    end: int
-    n_chars: int
-    n_findings: int = 0  # spans from here on were added by reviewers
-    judged: frozenset[int] = frozenset()  # positions of findings that were judged
-    rejected: frozenset[int] = frozenset()  # of them, the false positives
-    seconds: int = N_SECONDS
-
-    @property
-    def masked_url(self) -> str:
-        """Where the page redirects after the time limit."""
-        return self.query.url(f"/items/{self.item.file_id}", said="masked")
-
-    @property
-    def kinds(self) -> tuple[tuple[str, str], ...]:
-        """The types of identifiers to choose from."""
-        return tuple((kind.value, ENTITY_TYPES[kind]) for kind in EntityType)
-
-    @property
-    def before(self) -> int | None:
-        """Offset of the previous part; None = this is the first."""
-        return max(0, self.start - N_CHARS) if self.start else None
-
-    @property
-    def after(self) -> int | None:
-        """Offset of the next part; None = this is the last."""
-        return self.end if self.end < self.n_chars else None
-
-
 Spans = Sequence[tuple[int, int, str]]  # start, end, type: the findings in text order
 Marks = Sequence[tuple[int, int, int, str]]  # position among the findings, start, end, type
 
@@ -130,8 +83,8 @@ def reveal_view(
     purpose: str,
     start: int,
     corrections: Sequence[Correction] = (),
-) -> RevealView:
-    """Build the view of a part of the text, from an offset on.
+) -> dict[str, Any]:
+    """Return what the page shows of a part of the text, from an offset on.
 
     Args:
         item: the item.
@@ -148,33 +101,32 @@ def reveal_view(
     folder, _, name = item.path.rpartition("/")
     first = min(max(0, start), max(0, len(text) - 1))
     last = min(len(text), first + N_CHARS)
-    return RevealView(
-        item=item,
-        query=query,
-        name=visible(name),
-        folder=place_words(item.root, folder),
-        purpose=purpose,
-        blocks=tuple(_blocks(text, segments, spans, first, last)),
-        findings=tuple(
-            Choice(
-                position,
-                f"{SHORT[EntityType(kind)]}: {shown(text[begin:end])[:60]}",
-                begin,
-                end,
-                kind,
-            )
-            for position, (begin, end, kind) in enumerate(spans[:n_findings])
+    judged = {one.position: one.mark for one in corrections if one.position is not None}
+    return {
+        "item": item,
+        "query": query,
+        "name": visible(name),
+        "folder": place_words(item.root, folder),
+        "purpose": purpose,
+        "blocks": tuple(_blocks(text, segments, spans, first, last)),
+        # Position, words, start, end and type of each finding that can be corrected.
+        "findings": [
+            (at, f"{SHORT[EntityType(kind)]}: {shown(text[begin:end])[:60]}", begin, end, kind)
+            for at, (begin, end, kind) in enumerate(spans[:n_findings])
             if first <= begin < last
-        ),
-        start=first,
-        end=last,
-        n_chars=len(text),
-        n_findings=n_findings,
-        judged=frozenset(one.position for one in corrections if one.position is not None),
-        rejected=frozenset(
-            one.position for one in corrections if one.position is not None and one.mark is Mark.SPURIOUS
-        ),
-    )
+        ],
+        "start": first,
+        "end": last,
+        "n_chars": len(text),
+        "n_findings": n_findings,  # spans from here on were added by reviewers
+        "judged": judged.keys(),
+        "rejected": {at for at, mark in judged.items() if mark is Mark.SPURIOUS},
+        "seconds": N_SECONDS,
+        "masked_url": query.url(f"/items/{item.file_id}", said="masked"),
+        "kinds": [(kind.value, ENTITY_TYPES[kind]) for kind in EntityType],
+        "before": max(0, first - N_CHARS) if first else None,
+        "after": last if last < len(text) else None,
+    }
 
 
 def with_missed(spans: Spans, corrections: Sequence[Correction]) -> Spans:
@@ -186,11 +138,13 @@ def with_missed(spans: Spans, corrections: Sequence[Correction]) -> Spans:
 def shown(text: str) -> str:
     r"""Return the text with every invisible character replaced by a visible one, one for one.
 
-    >>> shown("a\x00b\r\n\u202ec") == "a\u2400b\u240d\n\ufffdc"
+    >>> shown("a\x00b\r\n\u202ec\rd") == "a\u2400b\u200b\n\ufffdc\nd"
     True
     """
     if text.isascii() and text.isprintable():
         return text
+    if "\r" in text:  # a line end of another system, whose places in the text stay the same
+        text = text.replace("\r\n", f"{_NO_WIDTH}\n").replace("\r", "\n")
     return "".join(char if char in _UNCHANGED else _visible_char(char) for char in text)
 
 
@@ -521,14 +475,14 @@ def reveal(
     page = desk.pages.render(
         request,
         "reveal.html",
-        v=view,
-        parts=with_tables(document.text, view.blocks, spans),
+        **view,
+        parts=with_tables(document.text, view["blocks"], spans),
         pictures=pictures,
         n_pictures=file.n_pictures,
         token=secrets.token_urlsafe(16),
     )
     page.headers["Cache-Control"] = "no-store"
-    page.headers["Refresh"] = f"{N_SECONDS + GRACE_S}; url={view.masked_url}"
+    page.headers["Refresh"] = f"{N_SECONDS + GRACE_S}; url={view['masked_url']}"
     return page
 
 
@@ -536,3 +490,160 @@ def reveal(
 def masked(file_id: int, request: Request) -> Response:
     """Redirect to the item: a text is shown once, in response to the form only."""
     return RedirectResponse(read_query(request.query_params).url(f"/items/{file_id}"), 303)
+
+
+N_OPEN = 3  # passages shown; the others are collapsed
+INLINE_BYTES = 1024 * 1024
+INLINE_FINDINGS = 1_000  # masking takes 0.1 s for 5,000; the page of such a file does not wait for it
+_ROLE = "role"  # kind of reason: the person is named as staff, author or the like
+# Reading these again may take seconds: OCR of pages, opening of containers.
+_SLOW_TYPES = ("application/pdf", "image/", "application/zip", "application/x-", "application/vnd.ms-outlook")
+MAX_REVEALED_CHARS = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class PieceView:
+    """One element: text, a mask, a finding as its type, or a health term."""
+
+    kind: str
+    text: str
+    label: str = ""
+    colour: str = ""
+    position: int | None = None
+    type: str = ""  # of a finding, as it is stored
+
+
+def is_quick(detail: FileRecord) -> bool:
+    """Return whether a file can be read again during the request of its page."""
+    item = detail
+    is_small = item.size <= INLINE_BYTES and item.n_findings <= INLINE_FINDINGS
+    return is_small and not item.media_type.startswith(_SLOW_TYPES)
+
+
+def prose_view(desk: Desk, detail: FileRecord) -> dict[str, Any]:
+    """Return the strongest passages of a file, masked, or the problem; it is read again unless cached."""
+    try:
+        masked = masked_of(desk, detail)
+    except ConflictError:
+        problem = _("The file has changed since it was examined, or is gone; the next scan reads it.")
+        return {"problem": problem}
+    except InputError as error:
+        return {"problem": str(error)}
+    passages = [(one, pieces_of(one)) for one in masked.passages]
+    return {"first": passages[:N_OPEN], "more": passages[N_OPEN:], "tables": masked.tables}
+
+
+def masked_of(desk: Desk, detail: FileRecord, *, beginning: int = 0) -> MaskedProse:
+    """Return the masked passages of a file: from the cache, else by reading it again.
+
+    Args:
+        desk: the desk.
+        detail: the item.
+        beginning: return one passage instead, with so many characters from the beginning of the text.
+
+    Raises:
+        ConflictError, InputError: as ``Rereader.masked``.
+    """
+    key = _key(detail, beginning)
+    examined = desk.store.desk.examined(detail.file_id)
+    kept = desk.passages.get(key, examined.source)
+    if kept is not None:
+        return kept
+    here = present(examined.source)
+    masked = desk.rereader.masked(examined, masking_input(detail.findings), beginning=beginning)
+    desk.passages.put(key, here, masked)
+    return masked
+
+
+def is_cached(desk: Desk, detail: FileRecord) -> bool:
+    """Return whether the strongest passages of an item are cached."""
+    return desk.passages.has(_key(detail, 0))
+
+
+def _key(detail: FileRecord, beginning: int) -> Key:
+    return detail.content_hash, detail.examination_id, beginning
+
+
+def masking_input(findings: Sequence[StoredFinding]) -> list[Found]:
+    """Return the findings as input of the masking."""
+    return [
+        (one.span.start, one.span.end, one.entity_type, any(reason.kind == _ROLE for reason in one.reasons))
+        for one in findings
+    ]
+
+
+def judged_positions(corrections: ItemCorrections) -> frozenset[int]:
+    """Return the positions of the findings that were judged."""
+    return frozenset(one.position for one in corrections.spans if one.position is not None)
+
+
+def pieces_of(passage: MaskedPassage) -> tuple[PieceView, ...]:
+    """Return the elements of a passage."""
+    return tuple(_piece(piece) for piece in passage.pieces)
+
+
+def _piece(piece: MaskedPiece) -> PieceView:
+    if piece.kind is Kind.FINDING and piece.entity_type is not None:
+        return PieceView(
+            piece.kind.value,
+            "",
+            SHORT[piece.entity_type],
+            colour(piece.entity_type),
+            piece.position,
+            piece.entity_type.value,
+        )
+    return PieceView(piece.kind.value, shown(piece.text))
+
+
+def revealed_stretches(text: str, reveal: Reveal, start: int, end: int) -> tuple[Stretch, ...]:
+    """Return the real text of one passage, findings marked; at most ``MAX_REVEALED_CHARS``."""
+    end = min(end, start + MAX_REVEALED_CHARS, len(text))
+    return tuple(stretches_of(text, marks_of(reveal.spans, start, end), start, end))
+
+
+@routes.page("GET", "/items/{file_id}/passages", needs=Permission.DECIDE)
+def passages(file_id: int, request: Request, user: SignedIn, desk: DeskNow) -> Response:
+    """Return the masked passages of an item, for a page that was rendered without them."""
+    detail = desk.store.desk.detail(file_id, viewer=user.name, now=desk.now())
+    if detail.blind:
+        message = _("file {file_id}: it is reviewed blind, so no passage is picked", file_id=file_id)
+        raise InputError(message)
+    judged = judged_positions(desk.store.desk.corrections(file_id, viewer=user.name))
+    return desk.pages.render(
+        request,
+        "passages.html",
+        prose=prose_view(desk, detail),
+        file_id=file_id,
+        query=read_query(request.query_params),
+        judged=judged,
+    )
+
+
+@routes.page("POST", "/items/{file_id}/passages/reveal", needs=Permission.REVEAL)
+def reveal_passage(
+    file_id: int,
+    request: Request,
+    user: SignedIn,
+    session: BrowserSession,
+    desk: DeskNow,
+    start: Annotated[int, Form(ge=0)],
+    end: Annotated[int, Form(ge=0)],
+    purpose: Annotated[str, Form(max_length=200)] = "",
+) -> Response:
+    """Record user and purpose in the log, then return the real text of one passage.
+
+    The purpose is that of the session; a form with another purpose changes it.
+    """
+    work = desk.store.desk
+    purpose = purpose or session.purpose
+    if purpose not in PURPOSES:
+        return PlainTextResponse("purpose: choose what texts are revealed for first", 409)
+    work.item(file_id, viewer=user.name, now=desk.now())  # raises unless the item is in the list
+    desk.store.users.set_purpose(session, purpose)
+    recorded = work.reveal(file_id, purpose=purpose, by=user.name, now=desk.now())
+    try:
+        document = desk.rereader.read(recorded)
+    except ConflictError:
+        return PlainTextResponse("the file has changed since it was examined, or is gone", 409)
+    stretches = revealed_stretches(document.text, recorded, start, end)
+    return desk.pages.render(request, "passage_revealed.html", stretches=stretches)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from datetime import datetime
 
 from fastapi import Request
@@ -16,13 +15,12 @@ from phiscan.language import lazy_gettext
 from phiscan.model import NOT_COVERED, FailReason, Outcome
 from phiscan.report.words import FORMATS, waiting_for_ocr
 from phiscan.report.words import REASONS as OUTCOME_REASONS
-from phiscan.review.records.summaries import ScanHead, ScanSummary
 from phiscan.review.worklist.model import FileRecord
 from phiscan.visible import visible
 from phiscan.web.access import Permission, Routes
+from phiscan.web.plain_words import locator_words
 from phiscan.web.request_context import Desk, DeskNow
 from phiscan.web.routes.queue import place_words
-from phiscan.web.views.plain_words import locator_words
 
 routes = Routes()
 N_UNREAD = 500  # files listed on the page; files.csv of the pack lists all
@@ -50,95 +48,23 @@ REMEDIES: Mapping[str, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Unread:
-    """A file, or a part of one, that was not read."""
-
-    name: str
-    folder: str
-    part: str  # "" = the whole file
-    type: str
-    reason: str
-    meaning: str
-    remedy: str
-
-
-@dataclass(frozen=True, slots=True)
-class ScanView:
-    """The content of the page of one scan."""
-
-    summary: ScanSummary
-    started: datetime
-    ended: datetime | None
-    roots: tuple[str, ...]
-    retry: str  # command that retries the failed files
-    parts: tuple[tuple[str, int], ...]  # of the coverage bar
-    skipped: tuple[tuple[str, int, str], ...]
-    failed: tuple[tuple[str, int, str], ...]
-    n_failed: int
-    unread: tuple[Unread, ...]
-    n_unread: int
-    waiting: str  # for OCR: files and pages; "" = none
-    scans: tuple[ScanHead, ...]  # newest first
-
-
-def scan_view(
-    summary: ScanSummary, scans: Sequence[ScanHead], unread: Sequence[Unread], *, n_unread: int
-) -> ScanView:
-    """Build the view; nothing is read from the database."""
-    n_failed = sum(summary.failed.values())
-    return ScanView(
-        summary=summary,
-        started=datetime.fromisoformat(summary.started),
-        ended=datetime.fromisoformat(summary.ended) if summary.ended else None,
-        roots=tuple(visible(root) for root in summary.roots),
-        retry=visible(shlex.join(["phiscan", "scan", *summary.roots, "--retry-failed"])),
-        parts=(
-            ("full", summary.screened),
-            ("same", summary.unchanged),
-            ("none", sum(summary.skipped.values())),
-            ("phi", n_failed),
-        ),
-        skipped=_counted(summary.skipped),
-        failed=_counted(summary.failed),
-        n_failed=n_failed,
-        unread=tuple(unread),
-        n_unread=n_unread,
-        waiting=waiting_for_ocr(summary.n_ocr_files, summary.n_ocr_parts) if summary.n_ocr_files else "",
-        scans=tuple(reversed(scans)),
-    )
-
-
-def unread_of(row: FileRecord) -> tuple[Unread, ...]:
-    """Return the failed parts of a file; none for a skipped one, which is excluded on purpose."""
-    folder, _, name = row.path.rpartition("/")
+def unread_of(row: FileRecord) -> list[tuple[FileRecord, str, str]]:
+    """Return the unread parts of a file with their reasons, "" = all of it; none of one that is skipped."""
     places = [("", row.reason)] if row.outcome is Outcome.FAILED else []
     places += [("", NOT_COVERED)] if not row.covered else []
     places += [(locator_words(part.locator), part.reason.value) for part in row.unread if not part.is_sampled]
-    return tuple(
-        Unread(
-            name=visible(name),
-            folder=place_words(row.root, folder),
-            part=part,
-            type=FORMATS.get(row.media_type, visible(row.media_type)),
-            reason=reason,
-            meaning=OUTCOME_REASONS.get(reason, ""),
-            remedy=REMEDIES.get(reason, ""),
-        )
-        for part, reason in places
-    )
+    return [(row, part, reason) for part, reason in places]
 
 
-def _counted(reasons: Mapping[str, int]) -> tuple[tuple[str, int, str], ...]:
-    ordered = sorted(reasons.items(), key=lambda one: (-one[1], one[0]))
-    return tuple((reason, n, OUTCOME_REASONS.get(reason, "")) for reason, n in ordered)
+def _counted(reasons: Mapping[str, int]) -> list[tuple[str, int]]:
+    return sorted(reasons.items(), key=lambda one: (-one[1], one[0]))
 
 
 @routes.page("GET", "/scans", needs=Permission.SEE_SCANS)
 def latest(request: Request, desk: DeskNow) -> Response:
     """Show the latest scan, and list all."""
     if not desk.store.scans():
-        return desk.pages.render(request, "scans.html", v=None)
+        return desk.pages.render(request, "scans.html", s=None)
     return _page(request, desk, None)
 
 
@@ -152,7 +78,7 @@ def scan(scan_id: int, request: Request, desk: DeskNow) -> Response:
 
 def _page(request: Request, desk: Desk, scan_id: int | None) -> Response:
     summary = desk.store.summary(scan_id)
-    unread: list[Unread] = []
+    unread: list[tuple[FileRecord, str, str]] = []
     n_unread = 0
     if summary.has_unread:
         for row in desk.store.rows(summary.scan):
@@ -160,5 +86,32 @@ def _page(request: Request, desk: Desk, scan_id: int | None) -> Response:
             n_unread += len(found)
             if len(unread) < N_UNREAD:
                 unread.extend(found)
-    view = scan_view(summary, desk.store.scans(), unread[:N_UNREAD], n_unread=n_unread)
-    return desk.pages.render(request, "scans.html", v=view)
+    n_failed = sum(summary.failed.values())
+    return desk.pages.render(
+        request,
+        "scans.html",
+        s=summary,
+        started=datetime.fromisoformat(summary.started),
+        ended=datetime.fromisoformat(summary.ended) if summary.ended else None,
+        roots=[visible(root) for root in summary.roots],
+        retry=visible(shlex.join(["phiscan", "scan", *summary.roots, "--retry-failed"])),
+        parts=(
+            ("full", summary.screened),
+            ("same", summary.unchanged),
+            ("none", sum(summary.skipped.values())),
+            ("phi", n_failed),
+        ),
+        skipped=_counted(summary.skipped),
+        failed=_counted(summary.failed),
+        n_failed=n_failed,
+        unread=[
+            (row, place_words(row.root, row.path.rpartition("/")[0]), part, reason)
+            for row, part, reason in unread[:N_UNREAD]
+        ],
+        formats=FORMATS,
+        meanings=OUTCOME_REASONS,
+        remedies=REMEDIES,
+        n_unread=n_unread,
+        waiting=waiting_for_ocr(summary.n_ocr_files, summary.n_ocr_parts) if summary.n_ocr_files else "",
+        scans=tuple(reversed(desk.store.scans())),
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Form, Query, Request
 from starlette.responses import RedirectResponse, Response
@@ -23,11 +23,10 @@ from phiscan.review.decisions.suppressions import (
 from phiscan.review.worklist.model import FileRecord
 from phiscan.visible import visible
 from phiscan.web.access import Permission, Routes
-from phiscan.web.notices import notice
+from phiscan.web.plain_words import SHORT
 from phiscan.web.request_context import Desk, DeskNow
 from phiscan.web.routes.queue import place_words
 from phiscan.web.session import SignedIn
-from phiscan.web.views.plain_words import SHORT
 from phiscan.web.work_query import ListQuery
 
 UNTIL = timedelta(days=90)  # suggested end; a suppression that is not renewed ends
@@ -51,38 +50,6 @@ class Target:
     name: str
     words: str
     scope: SuppressionScope
-
-
-@dataclass(frozen=True, slots=True)
-class SuppressView:
-    """The content of the page."""
-
-    item: FileRecord
-    name: str
-    folder: str
-    targets: tuple[Target, ...]
-    chosen: tuple[Target, ...]
-    where: str
-    preview: SuppressionPreview | None
-    until: date
-
-    @property
-    def places(self) -> tuple[tuple[str, str], ...]:
-        """The scopes to choose from."""
-        return tuple(SCOPES.items())
-
-
-@dataclass(frozen=True, slots=True)
-class SuppressionRow:
-    """One suppression in the list of all."""
-
-    made: Suppression
-    what: str
-    where: str
-    status: tuple[str, str]  # colour and words
-    days_left: int
-    types: str  # of one awaiting approval: the types of its findings, in words
-    effect: SuppressionPreview | None  # of one awaiting approval: what it would hide now
 
 
 def targets(findings: Sequence[StoredFinding]) -> tuple[Target, ...]:
@@ -122,29 +89,22 @@ def in_folder(scope: SuppressionScope, item: FileRecord, where: str) -> Suppress
     )
 
 
-def rows(
-    made: Sequence[Suppression],
-    effects: Mapping[int, tuple[Sequence[str], SuppressionPreview]],
-    *,
-    now: datetime,
-) -> tuple[SuppressionRow, ...]:
-    """Return the list of all suppressions; ``effects``: types and effect, by number, before approval."""
-    return tuple(
-        SuppressionRow(
-            made=one,
-            what=_("value {preview}", preview=one.scope.preview)
-            if one.scope.kind is SuppressionKind.VALUE
-            else _("rule {rule}", rule=visible(one.scope.target)),
-            where=place_words(one.root, one.scope.folder) or _("everywhere"),
-            status=STATUS.get(one.status, ("", one.status)),
-            days_left=max(0, (one.until - now).days),
-            types=", ".join(str(SHORT[EntityType(name)]) for name in effects[one.id][0])
-            if one.id in effects
-            else "",
-            effect=effects[one.id][1] if one.id in effects else None,
-        )
-        for one in made
-    )
+def _row(
+    one: Suppression, types: Sequence[str], effect: SuppressionPreview | None, now: datetime
+) -> dict[str, Any]:
+    """Return a suppression for the list; of one that awaits approval, its types and its effect now."""
+    by_value = one.scope.kind is SuppressionKind.VALUE
+    return {
+        "made": one,
+        "what": _("value {preview}", preview=one.scope.preview)
+        if by_value
+        else _("rule {rule}", rule=visible(one.scope.target)),
+        "where": place_words(one.root, one.scope.folder) or _("everywhere"),
+        "status": STATUS.get(one.status, ("", one.status)),
+        "days_left": max(0, (one.until - now).days),
+        "types": ", ".join(str(SHORT[EntityType(name)]) for name in types),
+        "effect": effect,
+    }
 
 
 routes = Routes()
@@ -170,7 +130,9 @@ def offer(
         scopes = [in_folder(one.scope, detail, where) for one in chosen]
         preview = desk.store.desk.preview_suppression(scopes, now=desk.now())
     folder, _, name = detail.path.rpartition("/")
-    view = SuppressView(
+    return desk.pages.render(
+        request,
+        "suppress.html",
         item=detail,
         name=visible(name),
         folder=place_words(detail.root, folder),
@@ -179,8 +141,9 @@ def offer(
         where=where,
         preview=preview,
         until=(desk.now() + UNTIL).date(),
+        wheres=tuple(SCOPES.items()),
+        query=ListQuery(),
     )
-    return desk.pages.render(request, "suppress.html", v=view, query=ListQuery())
 
 
 @routes.page("POST", "/items/{file_id}/suppress", needs=Permission.PROPOSE_SUPPRESSION)
@@ -214,15 +177,12 @@ def suppressions(request: Request, desk: DeskNow) -> Response:
     """List every suppression with its status."""
     now = desk.now()
     work = desk.store.desk
-    listed = work.suppressions(now=now)
-    effects = {
-        one.id: (work.suppressed_types(one.scope), work.preview_suppression([one.scope], now=now))
-        for one in listed
-        if one.status == "waiting"
-    }
-    made = rows(listed, effects, now=now)
-    shown = notice(request.query_params.get("said", ""))
-    return desk.pages.render(request, "suppressions.html", rows=made, notice=shown, query=ListQuery())
+    rows = []
+    for one in work.suppressions(now=now):
+        waits = one.status == "waiting"
+        effect = work.preview_suppression([one.scope], now=now) if waits else None
+        rows.append(_row(one, work.suppressed_types(one.scope) if waits else (), effect, now))
+    return desk.pages.render(request, "suppressions.html", rows=rows)
 
 
 @routes.page("POST", "/suppressions/{suppression_id}/approve", needs=Permission.APPROVE_SUPPRESSION)

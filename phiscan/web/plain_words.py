@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import stat
+from collections.abc import Mapping
 from typing import Final
 
 from phiscan.language import gettext as _
 from phiscan.language import lazy_gettext
 from phiscan.model import EntityType, PiiBit, PiiVector, Reason
+from phiscan.review.decisions.corrections import Correction, Mark
 from phiscan.visible import visible
 
 INTO: Final = " \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} "  # from a folder or container to its content
@@ -135,6 +137,14 @@ _WHOLE_LOCATIONS: Final = {
     "pages": lazy_gettext("other pages"),
 }
 
+MARKS: Mapping[Mark, str] = {
+    Mark.RIGHT: lazy_gettext("confirmed"),
+    Mark.WRONG_TYPE: lazy_gettext("wrong type"),
+    Mark.WRONG_EXTENT: lazy_gettext("wrong extent"),
+    Mark.SPURIOUS: lazy_gettext("false positive"),
+    Mark.MISSED: lazy_gettext("missed"),
+}
+
 # The types of identifiers that a digit selects when a finding is corrected, the most frequent first.
 DIGITS: Final[tuple[EntityType, ...]] = (
     EntityType.PERSON,
@@ -235,3 +245,15 @@ def _location(part: str) -> str:
     if number and head in _LOCATIONS:
         return f"{_LOCATIONS[head]} {number}"
     return str(_WHOLE_LOCATIONS.get(part) or visible(part))
+
+
+def mark_words(correction: Correction) -> str:
+    """Return the correction of a span in words."""
+    words = MARKS.get(correction.mark, correction.mark.value)
+    if correction.mark is Mark.WRONG_TYPE:
+        return f"{words}: {SHORT[correction.entity_type]}"
+    if correction.mark is Mark.WRONG_EXTENT:
+        return _(
+            "{words}: {start} to {end}", words=words, start=correction.span.start, end=correction.span.end
+        )
+    return words

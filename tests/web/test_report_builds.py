@@ -13,8 +13,8 @@ from fastapi import FastAPI
 from phiscan.report.gather import gather
 from phiscan.report.pack import pack
 from phiscan.review.store import Store
-from phiscan.web import live_report
-from phiscan.web.live_report import MAX_AGE, MAX_CONCURRENT, MAX_WAITING, LiveReports, ReportRequest
+from phiscan.web import report_builds
+from phiscan.web.report_builds import MAX_AGE, MAX_CONCURRENT, MAX_WAITING, LiveReports, ReportRequest
 from phiscan.web.request_context import Desk
 from tests.review.results import NOW, url_of
 from tests.waiting import wait_until
@@ -64,11 +64,11 @@ def test_a_report_is_made_anew_after_a_minute_and_forgotten_on_demand(
 ) -> None:
     made: list[ReportRequest] = []
 
-    def process(requested: ReportRequest) -> tuple[str, str]:
+    def process(_make: object, requested: ReportRequest) -> tuple[str, str]:
         made.append(requested)
         return "", f"report {len(made)}"
 
-    monkeypatch.setattr(live_report, "_from_process", process)
+    monkeypatch.setattr(report_builds, "build", process)
     reports, first = LiveReports(), ReportRequest("sqlite:///secret.db", 1, NOW)
     assert "secret" not in repr(first)
 
@@ -108,12 +108,12 @@ def test_neither_many_reports_nor_many_readers_hold_up_the_desk(monkeypatch: pyt
     made: list[int] = []
     release = threading.Event()
 
-    def process(requested: ReportRequest) -> tuple[str, str]:
+    def process(_make: object, requested: ReportRequest) -> tuple[str, str]:
         made.append(requested.scan_id)
         release.wait()
         return "", "report"
 
-    monkeypatch.setattr(live_report, "_from_process", process)
+    monkeypatch.setattr(report_builds, "build", process)
     reports, first = LiveReports(), ReportRequest("sqlite://", 1, NOW)
     for scan in range(1, 20):
         assert reports.get(replace(first, scan_id=scan), wait_s=0.0) is None
@@ -133,16 +133,16 @@ def test_neither_many_reports_nor_many_readers_hold_up_the_desk(monkeypatch: pyt
 def test_a_report_whose_process_cannot_be_started_can_be_asked_for_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def fail(_wanted: ReportRequest) -> tuple[str, str]:
+    def fail(_make: object, _wanted: ReportRequest) -> tuple[str, str]:
         message = "can't start new thread"
         raise RuntimeError(message)
 
     reports, requested = LiveReports(), ReportRequest("sqlite://", 1, NOW)
-    monkeypatch.setattr(live_report, "_from_process", fail)
+    monkeypatch.setattr(report_builds, "build", fail)
     found = reports.get(requested)
     assert found is not None
     assert "RuntimeError" in found.problem
-    monkeypatch.setattr(live_report, "_from_process", lambda _wanted: ("", "report"))
+    monkeypatch.setattr(report_builds, "build", lambda _make, _wanted: ("", "report"))
     found = reports.get(requested)
     assert found is not None
     assert found.html == "report"

@@ -1,1 +1,0 @@
-"""Routes of accounts: sign-in, second factor, own account, users, language."""

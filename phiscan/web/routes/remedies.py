@@ -1,0 +1,387 @@
+"""Remedies of confirmed files and their owners: lists, many files at once, scripts, answers, digests."""
+
+from __future__ import annotations
+
+import os
+import smtplib
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
+from pathlib import PurePosixPath, PureWindowsPath
+from typing import Annotated, Literal
+
+import structlog
+from fastapi import Form, Request
+from starlette.responses import RedirectResponse, Response
+
+from phiscan.config import Config
+from phiscan.errors import InputError, origin
+from phiscan.language import gettext as _
+from phiscan.language import lazy_gettext, lazy_ngettext
+from phiscan.monitoring.mail import Mail, send_text
+from phiscan.monitoring.notices import read_owner_mail
+from phiscan.report.words import EXPOSURES
+from phiscan.review.decisions.remedies import Task, TaskState
+from phiscan.review.store import Store
+from phiscan.review.worklist.model import Exposure
+from phiscan.visible import visible
+from phiscan.web.access import Permission, Routes, may
+from phiscan.web.listing import Filter, Order, listing
+from phiscan.web.remedy_script import Action, Kind, Target, hashed, script
+from phiscan.web.request_context import Desk, DeskNow
+from phiscan.web.routes.queue import place_words, reviewers
+from phiscan.web.session import SignedIn, sent_file
+
+MAX_SCRIPT_FILES = 5_000
+MAX_CHARS = 1_000
+UNTIL = timedelta(days=90)  # suggested end of an exception
+Chosen = Annotated[list[int] | None, Form(alias="file")]
+Text = Annotated[str, Form(max_length=MAX_CHARS)]
+STATES = {
+    TaskState.OPEN: lazy_gettext("open"),
+    TaskState.OVERDUE: lazy_gettext("overdue"),
+    TaskState.EXCEPTED: lazy_gettext("may stay until a day"),
+    TaskState.GONE: lazy_gettext("done: the file is gone"),
+    TaskState.RESTRICTED: lazy_gettext("done: access is restricted"),
+    TaskState.CHANGED: lazy_gettext("content changed: review it again"),
+}
+_BREADTH = (Exposure.EVERYONE, Exposure.UNKNOWN, Exposure.GROUP, Exposure.OWNER)
+
+
+def folder_of(task: Task) -> str:
+    """Return the share and folder of a file, as the page shows them."""
+    return place_words(task.root, task.path.rpartition("/")[0])
+
+
+def _by_due(task: Task) -> tuple[bool, datetime, str, str]:
+    return not task.is_open, task.due, task.root, task.path
+
+
+FILTERS: tuple[Filter[Task], ...] = (
+    Filter(
+        "state",
+        lazy_gettext("State"),
+        lambda one: one.state.value,
+        lambda name: str(STATES[TaskState(name)]),
+    ),
+    Filter(
+        "exposure",
+        lazy_gettext("Readable by"),
+        lambda one: one.exposure.value,
+        lambda name: str(EXPOSURES[Exposure(name)]),
+    ),
+    Filter("owner", lazy_gettext("Owner"), lambda one: one.owner),
+    Filter("assignee", lazy_gettext("Assigned to"), lambda one: one.assignee),
+    Filter("folder", lazy_gettext("Folder"), folder_of, str),
+)
+ORDERS: tuple[Order[Task], ...] = (
+    Order("due", lazy_gettext("due first"), _by_due),
+    Order("folder", lazy_gettext("by folder"), lambda one: (folder_of(one), _by_due(one)), folder_of),
+    Order(
+        "owner",
+        lazy_gettext("by owner"),
+        lambda one: (one.owner.casefold(), _by_due(one)),
+        lambda one: visible(one.owner) or _("no owner is known"),
+    ),
+    Order(
+        "people", lazy_gettext("most people first"), lambda one: (not one.is_open, -one.n_people, one.path)
+    ),
+    Order(
+        "exposure",
+        lazy_gettext("widest access first"),
+        lambda one: (not one.is_open, _BREADTH.index(one.exposure), one.due),
+    ),
+)
+
+routes = Routes()
+
+
+@routes.page("GET", "/tasks", needs=Permission.READ_INCIDENT)
+def tasks(request: Request, user: SignedIn, desk: DeskNow) -> Response:
+    """List the files confirmed as PHI, with what is to be done about each."""
+    work = desk.store.desk
+    return desk.pages.render(
+        request,
+        "remedies.html",
+        l=listing(
+            request.query_params,
+            work.tasks(now=desk.now()),
+            filters=FILTERS,
+            orders=ORDERS,
+            text_of=lambda one: f"{one.root}/{one.path}",
+        ),
+        answers=work.answers(),
+        grouped={file: one for one in reversed(work.incidents()) for file in one.files},
+        people=reviewers(desk) if may(user, Permission.EDIT_INCIDENT) else (),
+        until=(desk.now() + UNTIL).date(),
+    )
+
+
+@routes.page("POST", "/tasks", needs=Permission.EDIT_INCIDENT)
+def annotate(
+    user: SignedIn,
+    desk: DeskNow,
+    what: Annotated[Literal["assignee", "note", "exception"], Form()],
+    file: Chosen = None,
+    assignee: Text = "",
+    note: Text = "",
+    until: Annotated[date | Literal[""], Form()] = "",
+    reason: Text = "",
+    listed: Annotated[str, Form(alias="list", max_length=8_000)] = "",
+) -> Response:
+    """Record an assignee, a note, or an exception with its end, of the chosen files."""
+    back = f"/tasks?{listed}&said=" if listed else "/tasks?said="
+    known = {one.file_id for one in desk.store.desk.tasks(now=desk.now())}
+    chosen = [number for number in file or () if number in known]
+    if not chosen:
+        return RedirectResponse(f"{back}none", 303)
+    field = until and until.isoformat() if what == "exception" else ""
+    text = {"assignee": assignee, "note": note, "exception": reason}[what]
+    desk.store.desk.annotate(what, chosen, field=field, text=text, by=user.name, now=desk.now())
+    return RedirectResponse(f"{back}recorded", 303)
+
+
+@routes.page("POST", "/tasks/script", needs=Permission.EDIT_INCIDENT)
+def make_script(
+    request: Request,
+    user: SignedIn,
+    desk: DeskNow,
+    action: Annotated[Action, Form()],
+    kind: Annotated[Kind, Form()],
+    to: Text = "",
+    file: Chosen = None,
+) -> Response:
+    """Send a script for the administrator of the share; each file is read again first, the download logged.
+
+    Raises:
+        InputError: no open file is chosen, too many are, or no folder is named to move them to.
+    """
+    chosen = set(file or ())
+    found = [one for one in desk.store.desk.tasks(now=desk.now()) if one.file_id in chosen and one.is_open]
+    to = to.strip()
+    if not found or len(found) > MAX_SCRIPT_FILES:
+        message = _("script: expected 1 to {most} open files", most=MAX_SCRIPT_FILES)
+        raise InputError(message)
+    place = PurePosixPath(to) if kind == "sh" else PureWindowsPath(to)
+    if action == "move" and not (to.isprintable() and place.is_absolute()):
+        message = _("script: expected the whole path of a folder to move the files to")
+        raise InputError(message)
+    files = []
+    for one in found:
+        source = desk.store.desk.examined(one.file_id).source
+        files.append((Target(one.file_id, os.fsencode(source.absolute), one.content_hash), source.root))
+    head = (
+        f"phiscan: {action} {len(found)} confirmed files; {desk.now():%Y-%m-%d %H:%M} UTC, {user.name!a}",
+        "Read it before you run it. Without an option it is a dry run that changes nothing.",
+        "It reads each file again, and leaves what has changed since it was confirmed.",
+    )
+    content = script(kind, action, hashed(files), to=to, head=head)
+    return sent_file(request, user, desk, f"phiscan-{action}.{kind}", content)
+
+
+EVERY = timedelta(days=7)  # between two digests to one owner
+SUBJECT = lazy_gettext("Files of yours need attention")
+_TEXT = lazy_gettext(
+    """Hello,
+
+a privacy review has confirmed that files of yours hold personal health
+information. {files}
+
+Please sign in, look at each and answer: {link}
+
+Please do not send the files, or anything from them, by e-mail.
+"""
+)
+_log = structlog.get_logger("phiscan.web")
+
+
+@dataclass(frozen=True, slots=True)
+class OwnerRow:
+    """One owner: the files, the answers, the address of digests, and the last one."""
+
+    name: str
+    n_files: int
+    open: tuple[Task, ...]
+    n_overdue: int
+    answers: Mapping[str, int]
+    n_silent: int  # open files without an answer
+    address: str
+    reminded: datetime | None
+
+
+def owner_rows(store: Store, now: datetime) -> list[OwnerRow]:
+    """Return the owners of confirmed files, those with the most open files first; one without a name last."""
+    answers, known = store.desk.answers(), store.desk.owners()
+    by_owner: dict[str, list[Task]] = {}
+    for one in store.desk.tasks(now=now):
+        by_owner.setdefault(one.owner.casefold(), []).append(one)
+    rows = []
+    for name, found in by_owner.items():
+        waiting = tuple(one for one in found if one.is_open)
+        rows.append(
+            OwnerRow(
+                name=found[0].owner,
+                n_files=len(found),
+                open=waiting,
+                n_overdue=sum(one.state is TaskState.OVERDUE for one in waiting),
+                answers=Counter(answers[one.file_id].field for one in found if one.file_id in answers),
+                n_silent=sum(one.file_id not in answers for one in waiting),
+                address=known.addresses.get(name, ""),
+                reminded=known.reminded.get(name),
+            )
+        )
+    return sorted(rows, key=lambda one: (not one.name, -len(one.open), one.name))
+
+
+def digest(row: OwnerRow, link: str) -> str:
+    """Return the message to an owner: numbers of files, and the address of the page that lists them."""
+    files = lazy_ngettext("{n} file is to be seen to", "{n} files are to be seen to", len(row.open))
+    late = lazy_ngettext(", {n} of them is overdue.", ", {n} of them are overdue.", row.n_overdue)
+    return _TEXT.format(files=f"{files}{late if row.n_overdue else '.'}", link=link)
+
+
+def is_same_domain(address: str, sender: str) -> bool:
+    """Return whether an address is one in the sender's domain or a subdomain; others get no mail.
+
+    >>> is_same_domain("ann@ward.hospital.example", "privacy@hospital.example")
+    True
+    >>> is_same_domain("ann@nothospital.example", "privacy@hospital.example")
+    False
+    """
+    home = sender.rpartition("@")[2].casefold()
+    domain = address.rpartition("@")[2].casefold()
+    is_one = address.count("@") == 1 and len(address.split()) == 1 and address.isprintable()
+    return is_one and bool(home) and (domain == home or domain.endswith("." + home))
+
+
+def remind(store: Store, config: Config, *, now: datetime, every: timedelta = EVERY) -> tuple[int, int]:
+    """Send one digest to each owner with open files, an address, and none in this time: sent, and failed.
+
+    Raises:
+        InputError: no mail server is set up, or no address of the desk for the link.
+    """
+    mail, url = _mail(config), config.desk.public_url.rstrip("/")
+    if not url:
+        raise InputError(_("desk.public_url: expected the address of the desk, for the link"))
+    n_sent = n_failed = 0
+    for row in owner_rows(store, now):
+        if row.open and row.address and (row.reminded is None or now - row.reminded >= every):
+            try:
+                send_digest(store, mail, row, f"{url}/mine", by="phiscan", now=now)
+                n_sent += 1
+            except InputError:
+                n_failed += 1
+    return n_sent, n_failed
+
+
+def send_digest(store: Store, mail: Mail, row: OwnerRow, link: str, *, by: str, now: datetime) -> None:
+    """Send one owner the digest; the attempt is recorded first, and that it was sent.
+
+    Raises:
+        InputError: the address is of another domain, no file is open, or the server does not take it.
+    """
+    if not is_same_domain(row.address, mail.sender):
+        home = mail.sender.rpartition("@")[2]
+        raise InputError(_("Not sent: expected one address at {home}, which phiscan writes from.", home=home))
+    if not row.open:
+        raise InputError(_("Not sent: no file of this owner is to be seen to."))
+    store.desk.write_owner("reminder", row.name, by=by, now=now)
+    try:
+        send_text(replace(mail, to=(row.address,)).checked(), str(SUBJECT), digest(row, link))
+    except (OSError, smtplib.SMTPException) as error:
+        _log.warning("e-mail to an owner was not sent", origin=origin(error))
+        problem = _("Not sent: the mail server cannot be reached, or refused it. The attempt is in the log.")
+        raise InputError(problem) from None
+    store.desk.write_owner("reminder", row.name, str(len(row.open)), by=by, now=now)
+
+
+def _mail(config: Config) -> Mail:
+    mail = read_owner_mail(config)
+    if mail is None:
+        raise InputError(_("Not sent: no mail server is set up ([notify] smtp_host of phiscan.toml)."))
+    return mail
+
+
+@routes.page("GET", "/owners", needs=Permission.EDIT_INCIDENT)
+def owners(request: Request, desk: DeskNow) -> Response:
+    """Show the owners, what they answered, and the folders that somebody is assigned to."""
+    roots = {number: path for number, path, _n in desk.store.desk.choices().roots}
+    folders = sorted(desk.store.desk.owners().folders.items())
+    return desk.pages.render(
+        request,
+        "owners.html",
+        rows=owner_rows(desk.store, desk.now()),
+        roots=roots,
+        folders=[(roots.get(root_id, ""), folder, owner) for (root_id, folder), owner in folders],
+        every=EVERY.days,
+    )
+
+
+@routes.page("POST", "/owners", needs=Permission.ASSIGN)
+def assign(
+    user: SignedIn,
+    desk: DeskNow,
+    root: Annotated[int, Form(ge=1)],
+    owner: Text = "",
+    folder: Text = "",
+) -> Response:
+    """Assign an owner to a share or one of its folders; an empty name leaves it to the share."""
+    if root not in {number for number, _path, _n in desk.store.desk.choices().roots}:
+        raise InputError(_("owner: expected a share that was scanned"))
+    place = f"{root}/{folder.strip('/ ')}"
+    desk.store.desk.write_owner("owner", place, owner, by=user.name, now=desk.now())
+    return RedirectResponse("/owners?said=recorded", 303)
+
+
+@routes.page("POST", "/owners/mail", needs=Permission.EDIT_INCIDENT)
+def mail(user: SignedIn, desk: DeskNow, owner: Text, to: Text) -> Response:
+    """Keep the address of an owner, and send the digest to it."""
+    server, now = _mail(desk.config), desk.now()
+    rows = [one for one in owner_rows(desk.store, now) if one.name.casefold() == owner.casefold() and owner]
+    row = replace(rows[0], address=to) if rows else OwnerRow(owner, 0, (), 0, {}, 0, to, None)
+    if row.open and is_same_domain(to, server.sender):
+        desk.store.desk.write_owner("address", owner, to, by=user.name, now=now)
+    send_digest(desk.store, server, row, mine_url(desk), by=user.name, now=now)
+    return RedirectResponse("/owners?said=mailed", 303)
+
+
+def mine_url(desk: Desk) -> str:
+    """Return the address of the owners' own page."""
+    return f"{desk.settings.own_url}/mine"
+
+
+@routes.page("GET", "/mine", needs=Permission.OWN_FILES)
+def mine(request: Request, user: SignedIn, desk: DeskNow) -> Response:
+    """Show an owner the confirmed files of their own, and nobody else's."""
+    found: dict[str, list[Task]] = {}
+    for one in _of(desk, user.name):
+        found.setdefault(folder_of(one), []).append(one)
+    return desk.pages.render(
+        request,
+        "mine.html",
+        groups=sorted(found.items()),
+        answers=desk.store.desk.answers(),
+    )
+
+
+@routes.page("POST", "/mine", needs=Permission.OWN_FILES)
+def answer(
+    user: SignedIn,
+    desk: DeskNow,
+    word: Annotated[str, Form(alias="answer", max_length=20)],
+    reason: Text = "",
+    file: Chosen = None,
+) -> Response:
+    """Record one answer about the chosen files of the owner; those of others are refused."""
+    own = {one.file_id for one in _of(desk, user.name)}
+    if not file or not set(file) <= own:
+        return RedirectResponse("/mine?said=none", 303)
+    desk.store.desk.annotate("answer", file, field=word, text=reason, by=user.name, now=desk.now())
+    return RedirectResponse("/mine?said=answered", 303)
+
+
+def _of(desk: Desk, owner: str) -> list[Task]:
+    """Return the tasks of the files of an owner, as assigned or by the name that the share has."""
+    tasks = desk.store.desk.tasks(now=desk.now())
+    return [one for one in tasks if one.owner and one.owner.casefold() == owner.casefold()]

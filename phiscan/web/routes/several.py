@@ -1,0 +1,334 @@
+"""One verdict for several files, with exceptions: near-duplicates, or the open files of a folder."""
+
+from __future__ import annotations
+
+import random
+import re
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
+
+from fastapi import Form, Request
+from starlette.responses import Response
+
+from phiscan.errors import InputError
+from phiscan.language import decimal, lazy_gettext, ngettext
+from phiscan.language import gettext as _
+from phiscan.model import Verdict
+from phiscan.review.accounts.users import User
+from phiscan.review.decisions.verdicts import MAX_AT_ONCE
+from phiscan.review.worklist.model import REASONS, GroupDecision, GroupMember, WorkFilter, WorkState
+from phiscan.visible import visible
+from phiscan.web.access import Permission, Routes, may
+from phiscan.web.notices import notice
+from phiscan.web.request_context import Desk, DeskNow
+from phiscan.web.routes.folders import Folder, Root, folder_url
+from phiscan.web.routes.item import action_notice, is_reason_of
+from phiscan.web.routes.queue import place_words, verdict_words
+from phiscan.web.routes.reveal import PieceView, masked_of, pieces_of
+from phiscan.web.session import SignedIn
+from phiscan.web.work_query import ListQuery, read_query
+
+N_SAMPLES = 3  # shown before a whole group is decided
+N_CHARS = 2_500  # of each file, from its beginning
+_WORD = re.compile(r"\w+|\W+")
+
+
+LEFT_OUT: Mapping[str, str] = {
+    "excepted": lazy_gettext("not chosen"),
+    "decided before": lazy_gettext("was decided before"),
+    "suppressed": lazy_gettext("hidden by a suppression"),
+}
+Chosen = Annotated[list[int] | None, Form(alias="file")]
+Token = Annotated[str, Form(max_length=100)]
+Reason = Annotated[str, Form(max_length=200)]
+Note = Annotated[str, Form(max_length=10_000)]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One file of the page."""
+
+    file_id: int
+    path: str
+    folder: str
+    verdict: str = ""
+    reviewer: str = ""
+    why_not: str = ""  # why it cannot be chosen; "" = it can
+    alike: str = ""
+    n_people: int = 0
+
+    @property
+    def name(self) -> str:
+        """The name of the file, as it is shown."""
+        return visible(self.path.rpartition("/")[2])
+
+
+@dataclass(frozen=True, slots=True)
+class GroupSample:
+    """The beginning of one file, masked; pieces of the kind "differs" are not in every sample."""
+
+    file_id: int
+    name: str
+    pieces: tuple[PieceView, ...]
+    problem: str = ""  # error message, if it could not be read again
+
+    @property
+    def n_differing(self) -> int:
+        """Words and findings that are not in every sample."""
+        return sum(piece.kind == "differs" for piece in self.pieces)
+
+
+def drawn_samples(desk: Desk, seed: str, rows: Sequence[Row], viewer: str) -> tuple[GroupSample, ...]:
+    """Draw files that can be chosen at random and read their beginnings again, masked; nothing is stored.
+
+    The seed is of the open files too, so that reloading the page shows the same ones.
+    """
+    found = [(row.file_id, row.path) for row in rows if not row.why_not]
+    # The seed is no secret: it may be known which of the files are shown.
+    drawn = random.Random(f"{seed}:{len(found)}").sample(found, min(N_SAMPLES, len(found)))  # noqa: S311
+    return tuple(_sample(desk, *one, viewer) for one in sorted(drawn, key=lambda one: one[1]))
+
+
+def compared(samples: Sequence[GroupSample]) -> tuple[GroupSample, ...]:
+    """Mark the words and types of findings that are not in every sample."""
+    readable = [sample for sample in samples if not sample.problem]
+    if len(readable) < 2:  # noqa: PLR2004 (two can be compared)
+        return tuple(samples)
+    common = set.intersection(*(set(_words(sample.pieces)) for sample in readable))
+    return tuple(
+        replace(sample, pieces=tuple(_marked(sample.pieces, common))) if not sample.problem else sample
+        for sample in samples
+    )
+
+
+def _sample(desk: Desk, file_id: int, path: str, viewer: str) -> GroupSample:
+    name = visible(path.rpartition("/")[2])
+    try:
+        detail = desk.store.desk.detail(file_id, viewer=viewer, now=desk.now())
+        masked = masked_of(desk, detail, beginning=N_CHARS)
+    except InputError as error:
+        return GroupSample(file_id, name, (), problem=str(error))
+    return GroupSample(file_id, name, tuple(piece for one in masked.passages for piece in pieces_of(one)))
+
+
+def _words(pieces: Sequence[PieceView]) -> Iterator[str]:
+    for piece in pieces:
+        if piece.kind == "finding":
+            yield f"<{piece.label}>"
+        else:
+            yield from (word.casefold() for word in _WORD.findall(piece.text) if word[0].isalnum())
+
+
+def _marked(pieces: Sequence[PieceView], common: set[str]) -> Iterator[PieceView]:
+    for piece in pieces:
+        if piece.kind == "finding":
+            yield piece if f"<{piece.label}>" in common else replace(piece, kind="differs", text=piece.label)
+        elif piece.kind == "mask" or not any(
+            word[0].isalnum() and word.casefold() not in common for word in _WORD.findall(piece.text)
+        ):
+            yield piece
+        else:
+            for word in _WORD.findall(piece.text):
+                differs = word[0].isalnum() and word.casefold() not in common
+                yield PieceView("differs" if differs else piece.kind, word)
+
+
+def _alike(member: GroupMember, first: GroupMember) -> str:
+    """Return how a file is like the first of its group; only equal hashes are the same bytes."""
+    if member is first:
+        return _("the first of the group")
+    if member.content_hash == first.content_hash:
+        return _("the same bytes as the first")
+    return _("{share} of the masked text as in the first", share=decimal(f"{member.similarity:.0%}"))
+
+
+routes = Routes()
+
+
+@routes.page("GET", "/groups/{group_id}", needs=Permission.SEE_QUEUE)
+def group(group_id: int, request: Request, user: SignedIn, desk: DeskNow) -> Response:
+    """Show the files of a near-duplicate group, for one verdict with exceptions."""
+    shown = action_notice(desk, user, request.query_params.get("said", ""))
+    return _group(request, user, desk, group_id, notice=shown)
+
+
+@routes.page("POST", "/groups/{group_id}/decide", needs=Permission.DECIDE)
+def decide_group(
+    group_id: int,
+    request: Request,
+    user: SignedIn,
+    desk: DeskNow,
+    verdict: Annotated[Verdict, Form()],
+    token: Token,
+    reason: Reason = "",
+    note: Note = "",
+    file: Chosen = None,
+) -> Response:
+    """Record one verdict for the chosen files of a group, and show which were excluded and why."""
+    if not is_reason_of(reason, verdict):
+        return _group(request, user, desk, group_id, unsent="reason", note=note)
+    work, chosen = desk.store.desk, set(file or ())
+    before = work.group(group_id, viewer=user.name)
+    outcome = work.decide_group(
+        group_id,
+        verdict,
+        reviewer=user.name,
+        now=desk.now(),
+        exceptions=[member.file_id for member in before if member.file_id not in chosen],
+        token=token,
+        reason=reason,
+        note=note,
+    )
+    return _group(request, user, desk, group_id, outcome=outcome, verdict=verdict)
+
+
+def _group(
+    request: Request,
+    user: User,
+    desk: Desk,
+    group_id: int,
+    *,
+    outcome: GroupDecision | None = None,
+    verdict: Verdict | None = None,
+    **shown: Any,
+) -> Response:
+    members = desk.store.desk.group(group_id, viewer=user.name)
+    if not members:
+        message = _("group {group_id}: there is no such group of near-duplicates", group_id=group_id)
+        raise InputError(message)
+    rows = [_member(one, members[0]) for one in members]
+    names = {row.file_id: row.name for row in rows}
+    left_out = [
+        (names.get(file_id, _("no. {number}", number=file_id)), LEFT_OUT.get(why, why))
+        for file_id, why in (outcome.left_out if outcome else ())
+    ]
+    samples: Sequence[GroupSample] = ()
+    if outcome is None and may(user, Permission.DECIDE):
+        samples = compared(drawn_samples(desk, f"{group_id}", rows, user.name))
+    return _page(
+        request,
+        desk,
+        rows,
+        samples,
+        group_id=group_id,
+        done=_done(len(outcome.decided), verdict) if outcome and verdict else "",
+        left_out=left_out,
+        action=f"/groups/{group_id}/decide",
+        **shown,
+    )
+
+
+def _member(member: GroupMember, first: GroupMember) -> Row:
+    is_open = member.state is WorkState.UNDECIDED
+    why_not = "" if is_open else str(LEFT_OUT["decided before"])
+    return Row(
+        member.file_id,
+        member.path,
+        place_words(member.root, member.path.rpartition("/")[0]),
+        verdict="" if is_open else member.state.value,
+        reviewer=visible(member.reviewer),
+        why_not=why_not if member.in_list else _("no longer in the list"),
+        alike=_alike(member, first),
+    )
+
+
+@routes.page("GET", "/folders/decide", needs=Permission.DECIDE)
+def choose(request: Request, user: SignedIn, desk: DeskNow) -> Response:
+    """List the undecided files of a folder, three with masked text, for one verdict with exceptions."""
+    return _folder(request, user, desk, read_query(request.query_params).filter)
+
+
+@routes.page("POST", "/folders/decide", needs=Permission.DECIDE)
+def decide(
+    request: Request,
+    user: SignedIn,
+    desk: DeskNow,
+    verdict: Annotated[Verdict, Form()],
+    token: Token,
+    root: Root = "",
+    folder: Folder = "",
+    reason: Reason = "",
+    note: Note = "",
+    file: Chosen = None,
+) -> Response:
+    """Record one verdict for the chosen files of a folder; files of other folders are ignored."""
+    wanted = read_query({"root": root, "folder": folder}).filter
+    work, now = desk.store.desk, desk.now()
+    here = set(work.numbers(wanted, viewer=user.name, now=now, limit=MAX_AT_ONCE + 1))
+    chosen = sorted(here.intersection(file or ()))
+    if not chosen or not is_reason_of(reason, verdict):
+        return _folder(request, user, desk, wanted, unsent="reason" if chosen else "none", note=note)
+    outcome = work.decide_chosen(
+        chosen, verdict, reviewer=user.name, now=now, token=token, reason=reason, note=note
+    )
+    return _folder(request, user, desk, wanted, done=_done(len(outcome.decided), verdict))
+
+
+def _folder(
+    request: Request, user: User, desk: Desk, given: WorkFilter, *, done: str = "", **shown: Any
+) -> Response:
+    """Return the page of the files of a folder; blind items are left out: each is judged individually."""
+    work = desk.store.desk
+    wanted = WorkFilter(root_id=given.root_id, folder=given.folder)
+    if not wanted.folder or wanted.root_id is None:
+        message = _("folder: expected a folder of one share; a whole share is not decided at once")
+        raise InputError(message)
+    page = work.items(wanted, viewer=user.name, now=desk.now(), limit=MAX_AT_ONCE)
+    rows = [
+        Row(one.file_id, one.path, place_words("", one.path.rpartition("/")[0]), n_people=one.n_people)
+        for one in page.items
+        if not one.blind
+    ]
+    roots = {number: path for number, path, _n in work.choices().roots}
+    seed = f"{wanted.root_id}:{wanted.folder}"
+    return _page(
+        request,
+        desk,
+        rows,
+        () if done else drawn_samples(desk, seed, rows, user.name),
+        group_id=0,
+        done=done,
+        action="/folders/decide",
+        more=bool(page.after),
+        most=MAX_AT_ONCE,
+        n_blind=len(page.items) - len(rows),
+        where=place_words(roots.get(wanted.root_id, ""), wanted.folder),
+        back=folder_url(wanted.root_id, wanted.folder),
+        query=ListQuery(wanted),
+        **shown,
+    )
+
+
+def _page(
+    request: Request,
+    desk: Desk,
+    rows: Sequence[Row],
+    samples: Sequence[GroupSample],
+    *,
+    unsent: str = "",
+    **shown: Any,
+) -> Response:
+    if unsent:
+        shown["notice"] = notice(unsent)
+    return desk.pages.render(
+        request,
+        "several.html",
+        status_code=409 if unsent else 200,
+        rows=rows,
+        samples=samples,
+        n_open=sum(not row.why_not for row in rows),
+        token=secrets.token_urlsafe(16),
+        reasons=[(verdict_words(verdict), chosen) for verdict, chosen in REASONS.items()],
+        **{"note": "", "left_out": (), "n_blind": 0, "more": False, **shown},
+    )
+
+
+def _done(n: int, verdict: Verdict) -> str:
+    return ngettext(
+        "{n} file is recorded as {verdict}.",
+        "{n} files are recorded as {verdict}.",
+        n,
+        verdict=verdict_words(verdict),
+    )

@@ -1,1 +1,0 @@
-"""What the pages show, made from the store's values."""
