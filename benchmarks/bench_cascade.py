@@ -18,11 +18,12 @@ from benchmarks.bench_referral_share import DATA, texts
 from phiscan import screen
 from phiscan.config import Config
 from phiscan.decision import build_decider
-from phiscan.health import build_classifier, classify, detect
+from phiscan.health import build_classifier, classify
 from phiscan.model import Document, Referral, Segment
 from phiscan.pipeline.engine import Engine
 from phiscan.pipeline.examine import examine
 from tests.corpus.short_texts import short_texts
+from training.decision.features import detect
 
 SHORT, LONG = 2_000, 200_000
 

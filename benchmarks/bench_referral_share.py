@@ -21,8 +21,9 @@ import pytest
 
 from phiscan import decision, screen
 from phiscan.config import Config
-from phiscan.health import build_classifier, classify, detect
+from phiscan.health import build_classifier, classify
 from phiscan.model import Document, PiiBit, Referral, Segment
+from training.decision.features import detect
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "text"
 MIX = {"PHI": 0.01, "PII_ONLY": 0.25, "HI_ONLY": 0.10, "NEITHER": 0.64}

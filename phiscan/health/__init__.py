@@ -3,7 +3,6 @@
 from phiscan.health.classifier import Classifier, build_classifier, classify, read_terms
 from phiscan.health.detectors import (
     DETECTORS,
-    detect,
     detector_margins,
     is_dense,
     text_margin,
@@ -19,7 +18,6 @@ __all__ = [
     "Reading",
     "build_classifier",
     "classify",
-    "detect",
     "detector_margins",
     "is_dense",
     "label_of",

@@ -31,19 +31,6 @@ _WEAK: Final = NAMES | {
 }
 
 
-def detect(
-    document: Document, screening: Screening, health: HealthScore, classifier: Classifier | None
-) -> tuple[tuple[str, bool], ...]:
-    """Return each detector's verdict on "is this a PHI file", in the order of ``DETECTORS``.
-
-    A runs on every file; B and C run on the audit sample and on the files that the cascade passes on. With
-    ``classifier`` None C does not run, and the file has no verdict of C.
-    """
-    text = None if classifier is None else text_margin(document, screening, health, classifier)
-    found = detector_margins(document, screening, health, text)
-    return tuple((name, margin is not None and margin >= 0) for name, margin in found)
-
-
 def detector_margins(
     document: Document, screening: Screening, health: HealthScore, text: float | None
 ) -> tuple[tuple[str, float | None], ...]:

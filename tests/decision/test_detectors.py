@@ -14,12 +14,13 @@ from phiscan.decision import build_decider
 from phiscan.decision.detectors import DETECTORS_FILE, DetectorPanel, load_panel
 from phiscan.decision.model import log_odds_of
 from phiscan.errors import ModelError
-from phiscan.health import DETECTORS, build_classifier, detect, detector_margins
+from phiscan.health import DETECTORS, build_classifier, detector_margins
 from phiscan.health.patient_classifier import probability_of
 from phiscan.model import Document, EntityType, Examination, HealthScore, Segment, TermHit
 from phiscan.pipeline.engine import Engine
 from phiscan.pipeline.examine import examine
 from phiscan.screen import build_screener
+from training.decision.features import detect
 
 NOTE = (
     "Discharge summary\nPatient: Lena Okafor   MRN: 40718823   Date of birth: 1951-03-14\n"

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from phiscan.config import Config
-from phiscan.health import DETECTORS, build_classifier, classify, detect
+from phiscan.health import DETECTORS, build_classifier, classify
 from phiscan.health.detectors import by_names, by_patterns, text_margin
 from phiscan.health.text_detector import (
     LAYOUT_VALUE,
@@ -33,6 +33,7 @@ from phiscan.model import (
     Span,
     TermHit,
 )
+from training.decision.features import detect
 
 CLASSIFIER = build_classifier(Config())
 NOTE = "Mr. Ardal Finnerty, MRN 4471902, has asthma, gout, anemia and a cough. He takes metformin."

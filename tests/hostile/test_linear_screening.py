@@ -8,9 +8,10 @@ from functools import cache
 import pytest
 
 from phiscan.config import Config
-from phiscan.health import Classifier, build_classifier, classify, detect
+from phiscan.health import Classifier, build_classifier, classify
 from phiscan.model import Document, Segment
 from phiscan.screen import Screener, build_screener, screen
+from training.decision.features import detect
 
 N_CHARS = 20_000  # and four times as many
 MAX_RATIO = 12  # linear is 4, quadratic 16; a machine with other work to do blurs both

@@ -11,7 +11,7 @@ import pytest
 from phiscan.decision import decide as decide_module
 from phiscan.decision import evidence as evidence_module
 from phiscan.health import classifier as classifier_module
-from phiscan.health import classify, detect, is_dense, text_margin
+from phiscan.health import classify, is_dense, text_margin
 from phiscan.health import text_detector as ngrams
 from phiscan.model import Document, Segment, SourceFile
 from phiscan.pipeline import engine as engine_module
@@ -20,6 +20,7 @@ from phiscan.pipeline.file_names import names_of
 from phiscan.pipeline.process import _keep
 from tests.pipeline.harness import LETTER, MINUTES
 from tests.pipeline.test_cascade import STAFF, cut, document, full
+from training.decision.features import detect
 
 NOTE = LETTER.format(first="Zantho", last="Prathewin", born="3 May 1961", card="1234 567 897", year=2009)
 TEXTS = (NOTE, STAFF, MINUTES.format(n=1), "", f"{STAFF}{NOTE}")

@@ -15,7 +15,8 @@ import numpy.typing as npt
 from phiscan import screen
 from phiscan.config import Config
 from phiscan.decision.evidence import gather
-from phiscan.health import build_classifier, classify, detect
+from phiscan.health import build_classifier, classify, detector_margins, text_margin
+from phiscan.health.classifier import Classifier
 from phiscan.health.patient_classifier import person_features
 from phiscan.health.term_lexicon import Lexicon
 from phiscan.health.text_detector import features as ngram_features
@@ -60,6 +61,15 @@ class Described:
     n_concepts: int
     is_named: bool
     message: str
+
+
+def detect(
+    document: Document, screening: Screening, health: HealthScore, classifier: Classifier
+) -> tuple[tuple[str, bool], ...]:
+    """Return each detector's verdict on "is this a PHI file", in the order of ``DETECTORS``."""
+    text = text_margin(document, screening, health, classifier)
+    found = detector_margins(document, screening, health, text)
+    return tuple((name, margin is not None and margin >= 0) for name, margin in found)
 
 
 def screened(samples: Iterable[Sample], out: Path) -> None:
