@@ -5,7 +5,6 @@
 import base64
 import quopri
 import struct
-import zlib
 from collections.abc import Callable
 
 import pytest
