@@ -18,7 +18,6 @@ from phiscan.extract.office.storage import (
     cells_of,
     is_prose,
     is_typed,
-    long_narrow_runs,
     narrow_prose,
     narrow_runs,
     table_texts,
@@ -88,7 +87,7 @@ def _name(body: bytes) -> Iterator[str]:
 
 def _record(body: bytes, *, is_known: bool) -> Iterator[str]:
     """Yield the runs of text in a record: prose, and where texts are known to be, any with its length."""
-    for start, run in narrow_runs(body) if is_known else long_narrow_runs(body):
+    for start, run in narrow_runs(body, long=not is_known):
         yield from _typed(body, start, run, 1, is_known=is_known)
     if is_known or b" \0" in body:  # else no prose
         for start, run in wide_runs(body):

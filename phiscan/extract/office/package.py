@@ -166,6 +166,8 @@ class Package:
 
         A damaged part is added as it is too, so that nothing of it is lost.
         """
+        from phiscan.extract.office.part_values import is_swept, part_values  # noqa: PLC0415 (works on packages)
+
         place = self.content.place(name)
         try:
             data = self.read(name)
@@ -175,8 +177,8 @@ class Package:
         root, damage = parse_damaged(data)
         if root is not None and name not in self._parsed:
             self._parsed.add(name)
-            if (values := unshown_values(root, data, name)) is not None:
-                self.values += values
+            if is_swept(name):
+                self.values += part_values(root, data)
                 self.texts.append(list(root.itertext()))
             if b"Fallback" in data:
                 self.values += fallback_lines(root)
@@ -226,13 +228,6 @@ class Package:
                 if _BIBLIOGRAPHY in data[:_PROLOGUE_BYTES]:
                     data = _CITED_HOW.sub(b"", data, count=4)
                 yield self.content.member(shown, data)
-
-
-def unshown_values(root: Any, data: bytes, name: str) -> list[str] | None:
-    """Return the values of a part that its reader leaves out; None of one that only says how it is drawn."""
-    from phiscan.extract.office.part_values import is_swept, part_values  # noqa: PLC0415 (works on packages)
-
-    return part_values(root, data) if is_swept(name) else None
 
 
 @lru_cache(maxsize=4096)

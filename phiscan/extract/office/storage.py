@@ -233,21 +233,15 @@ _MOST_RUNS, _MOST_CHARS = 100_000, 1_000_000
 _MOST_COMPARED = 200_000_000  # characters of text, times strings looked for in it
 
 
-def narrow_runs(data: bytes) -> Iterator[tuple[int, str]]:
-    """Yield place and text of the runs of one byte for each character."""
-    for match in _NARROW.finditer(data):
-        yield match.start(), match.group().decode("cp1252", "replace")
-
-
-def long_narrow_runs(data: bytes) -> Iterator[tuple[int, str]]:
-    """Yield place and text of the runs of one byte for each character that are long enough for prose."""
-    for match in _NARROW_PROSE.finditer(data):
+def narrow_runs(data: bytes, *, long: bool = False) -> Iterator[tuple[int, str]]:
+    """Yield place and text of the runs of one byte for each character; those ``long`` enough for prose."""
+    for match in (_NARROW_PROSE if long else _NARROW).finditer(data):
         yield match.start(), match.group().decode("cp1252", "replace")
 
 
 def narrow_prose(data: bytes, shown: ShownWords | None = None) -> Iterator[str]:
     """Yield the runs of one byte for each character that are prose and not held by the ``shown`` text."""
-    yield from (text for _, text in long_narrow_runs(data) if _is_new_prose(text, shown))
+    yield from (text for _, text in narrow_runs(data, long=True) if _is_new_prose(text, shown))
 
 
 def wide_prose(data: bytes, shown: ShownWords | None = None) -> Iterator[str]:
