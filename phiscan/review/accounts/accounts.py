@@ -28,6 +28,8 @@ from phiscan.store.tables.users import Role, UserEvent, api_token, sign_in_attem
 MAX_NAME_CHARS = 64
 Changes = Mapping[sa.Table, tuple[Iterable[int], Collection[str] | None]]
 """Changed rows by table, and their changed columns; None = all columns, of a new row."""
+Ended = dict[sa.Table, tuple[list[int], tuple[str, ...]]]
+"""Sessions and tokens that were ended, as ``Changes``."""
 _ALSO_IN_NAMES = frozenset(" .,-_'@")
 
 
@@ -337,7 +339,7 @@ def _is_valid(lifetime: Lifetime, now: datetime) -> tuple[sa.ColumnElement[bool]
 
 def end_sessions(
     connection: sa.Connection, user_id: int, *, session_id: int | None = None, but: int = 0, now: datetime
-) -> dict[sa.Table, tuple[list[int], tuple[str, ...]]]:
+) -> Ended:
     """End one session of a user, or all (without the number ``but``); return the changes, for the log."""
     which = (web_session.c.user_id == user_id) & web_session.c.ended.is_(None) & (web_session.c.id != but)
     if session_id is not None:
@@ -348,9 +350,7 @@ def end_sessions(
     return {web_session: (ids, ("ended",))}
 
 
-def end_tokens(
-    connection: sa.Connection, user_id: int, *, now: datetime
-) -> dict[sa.Table, tuple[list[int], tuple[str, ...]]]:
+def end_tokens(connection: sa.Connection, user_id: int, *, now: datetime) -> Ended:
     """Revoke every token of a user; return the changes, for the log."""
     which = (api_token.c.user_id == user_id) & api_token.c.revoked.is_(None)
     ids = list(connection.execute(sa.select(api_token.c.id).where(which)).scalars())
@@ -358,9 +358,7 @@ def end_tokens(
     return {api_token: (ids, ("revoked",))}
 
 
-def end_access(
-    connection: sa.Connection, user_id: int, *, now: datetime, but: int = 0
-) -> dict[sa.Table, tuple[list[int], tuple[str, ...]]]:
+def end_access(connection: sa.Connection, user_id: int, *, now: datetime, but: int = 0) -> Ended:
     """End every session (without the number ``but``) and token of a user; return the changes, for the log."""
     ended = end_sessions(connection, user_id, but=but, now=now)
     return ended | end_tokens(connection, user_id, now=now)

@@ -56,12 +56,7 @@ def begin_challenge(connection: sa.Connection, user_id: int, *, now: datetime) -
     account = connection.execute(sa.select(user_account).where(user_account.c.id == user_id)).one()
     connection.execute(sign_in_challenge.delete().where(sign_in_challenge.c.created <= now - CHALLENGE_LIFE))
     secret = secrets.token_urlsafe(32)
-    values = {
-        "secret_hash": digest(secret),
-        "user_id": account.id,
-        "state": _state_of(account),
-        "created": now,
-    }
+    values = {"secret_hash": digest(secret), "user_id": user_id, "state": _state_of(account), "created": now}
     inserted_id(connection, sign_in_challenge, values)
     return Challenge(secret)
 
@@ -353,15 +348,8 @@ def _fail(
     value: str = "",
 ) -> Refusal:
     user_id = counted.user_id
-    accounts.log(
-        connection,
-        UserEvent.SIGN_IN_FAILED,
-        user_id,
-        actor=counted.name,
-        value=value,
-        address=address,
-        now=now,
-    )
+    who: dict[str, Any] = {"actor": counted.name, "address": address, "now": now}
+    accounts.log(connection, UserEvent.SIGN_IN_FAILED, user_id, value=value, **who)
     if user_id is not None and not counted.rests:
         n_failed = count(connection, sign_in_attempt, sign_in_attempt.c.user_id == user_id)
         lock = (
@@ -370,15 +358,8 @@ def _fail(
             .values(locked=now)
         )
         if n_failed >= limits.until_locked and connection.execute(lock).rowcount:
-            accounts.log(
-                connection,
-                UserEvent.LOCK,
-                user_id,
-                actor=counted.name,
-                address=address,
-                now=now,
-                changes={user_account: ([user_id], ("locked",))},
-            )
+            locked = {user_account: ([user_id], ("locked",))}
+            accounts.log(connection, UserEvent.LOCK, user_id, changes=locked, **who)
     return Refusal.WRONG
 
 
@@ -392,15 +373,10 @@ def begin(
     """Begin a session for an authenticated user."""
     _forget_attempts(connection, user.id)
     number, secret = accounts.begin_session(connection, user.id, method=method, address=address, now=now)
+    how, begun = log_as or method, {web_session: ([number], None)}
+    event = UserEvent.SIGN_IN
     accounts.log(
-        connection,
-        UserEvent.SIGN_IN,
-        user.id,
-        actor=user.name,
-        value=log_as or method,
-        address=address,
-        now=now,
-        changes={web_session: ([number], None)},
+        connection, event, user.id, actor=user.name, value=how, address=address, now=now, changes=begun
     )
     return SignedIn(user, secret, cookie(number, secret))
 

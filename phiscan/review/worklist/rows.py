@@ -94,17 +94,6 @@ def note(
                 connection.execute(_START, {"kind": kind, "value": value, "n": n})
 
 
-def add_counts(counts: Counter[tuple[str, str]], row: Mapping[str, Any]) -> None:
-    """Add a row of the list to counts by kind and value."""
-    counts.update((kind, _value(counted)) for kind, counted in _counted_of_new(row))
-
-
-def counts_agree(connection: sa.Connection, counts: Counter[tuple[str, str]]) -> bool:
-    """Return whether the stored counts equal these."""
-    query = sa.select(work_tally.c.kind, work_tally.c.value, work_tally.c.n).where(work_tally.c.n != 0)
-    return {(row.kind, row.value): row.n for row in connection.execute(query)} == dict(counts)
-
-
 def counted_rows(connection: sa.Connection, file_ids: Sequence[int]) -> list[Mapping[str, Any]]:
     """Return the counts of the rows of these files."""
     return [dict(row) for row in connection.execute(_OF_FILES, {"files": file_ids}).mappings()]
@@ -472,7 +461,7 @@ def refresh(
     """
     lock_chain(connection)  # serialized: a row depends on the rows of its duplicates
     for batch in chunks(dict.fromkeys(file_ids)):
-        before = _waiting(connection, batch)
+        before = {row.file_id: row.group_id for row in connection.execute(_WAITING, {"files": batch})}
         rows = _renew(connection, batch, types or {})
         after = {
             row["file_id"]: row["group_id"] for row in rows if row["awaits"] == SECOND and row["is_open"]
@@ -506,11 +495,6 @@ def _renew(connection: sa.Connection, batch: Sequence[int], types: Mapping[int, 
     return rows
 
 
-def _waiting(connection: sa.Connection, batch: Sequence[int]) -> dict[int, Any]:
-    """Return the files that await a second verdict, each with its near-duplicate group."""
-    return {row.file_id: row.group_id for row in connection.execute(_WAITING, {"files": batch})}
-
-
 def rebuild(connection: sa.Connection) -> int:
     """Derive the whole list again and return its length."""
     lock_chain(connection)
@@ -538,7 +522,7 @@ def differences(connection: sa.Connection) -> Iterator[tuple[int | None, str]]:
         for row in _rows(connection, batch, {}):
             number = row["file_id"]
             expected.add(number)
-            add_counts(counts, row)
+            counts.update((kind, _value(counted)) for kind, counted in _counted_of_new(row))
             found = kept.get(number)
             if found is None:
                 yield number, "was removed from the list"
@@ -550,7 +534,8 @@ def differences(connection: sa.Connection) -> Iterator[tuple[int | None, str]]:
     for number in there:
         if number not in expected:
             yield number, "was added to the list"
-    if not counts_agree(connection, counts):
+    stored = sa.select(work_tally.c.kind, work_tally.c.value, work_tally.c.n).where(work_tally.c.n != 0)
+    if {(row.kind, row.value): row.n for row in connection.execute(stored)} != dict(counts):
         yield None, "counts of the list changed"
 
 
@@ -564,13 +549,9 @@ def take_in(connection: sa.Connection, results: Mapping[int, FileResult], back: 
         number: types_mask(found.entity_type.value for found in one.findings)
         for number, one in referred.items()
     }
-    concerned = dict.fromkeys([*referred, *copies, *in_list(connection, others), *back])
+    in_list = (row.file_id for row in rows_in(connection, _IN_LIST, "files", others))
+    concerned = dict.fromkeys([*referred, *copies, *in_list, *back])
     refresh(connection, list(concerned), types=types)
-
-
-def in_list(connection: sa.Connection, file_ids: Sequence[int]) -> set[int]:
-    """Return which of these files have a row."""
-    return {row.file_id for row in rows_in(connection, _IN_LIST, "files", dict.fromkeys(file_ids))}
 
 
 def drop_departed(connection: sa.Connection, scan_id: int) -> None:
