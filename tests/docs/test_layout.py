@@ -12,7 +12,7 @@ DOCS_BUDGET = 9_500  # lines of Markdown
 # each change lowers it.
 BUDGETS = {
     "extract": (15_500, 19_379),
-    "screen": (8_500, 9_640),
+    "screen": (8_500, 9_598),
     "review": (8_500, 13_033),
     "web": (6_500, 8_227),
     "report": (6_000, 8_170),
@@ -23,7 +23,7 @@ BUDGETS = {
     "sandbox": (3_000, 3_174),
     "patients": (2_400, 3_046),
     "crawl": (4_500, 2_183),
-    "health and decision": (4_000, 3_997),
+    "health and decision": (4_000, 3_987),
     "rest": (4_600, 8_604),
     "all": (80_000, 99_022),
 }
