@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum, Flag, IntEnum, auto
 from typing import Protocol
 
-from phiscan.model import Document, EntityType, Finding, Reason, Span, bits_of
+from phiscan.lexicon.capitalized_words import name_finding
+from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span, bits_of
 
 
 class Cost(Enum):
@@ -61,8 +62,23 @@ class FieldRecognizer:
     case_variants: CaseVariant = CaseVariant.AS_WRITTEN
 
 
-def field_finding(  # noqa: PLR0917 (a place and what its field says of it)
-    kind: EntityType, start: int, end: int, source: str, score: float, where: str
-) -> Finding:
-    """Return the finding of a value in a field; ``where``: what the field is called."""
-    return Finding(Span(start, end), kind, source, score, bits_of(kind), (Reason("label", where, score),))
+@dataclass(frozen=True, slots=True)
+class FieldSource:
+    """What reads the fields of a format, and how sure they are; ``where``: what a field is called."""
+
+    name: str
+    score: float
+
+    def value(self, kind: EntityType, span: Span, where: str) -> Finding:
+        """Return the finding of a value in a field."""
+        return Finding(
+            span, kind, self.name, self.score, bits_of(kind), (Reason("label", where, self.score),)
+        )
+
+    def person(self, span: Span, bits: Iterable[PiiBit], where: str, *, health: bool) -> Finding:
+        """Return the finding of a name in a field."""
+        source, shown = f"names.{self.name}", frozenset(bits)
+        reason = ("label", where)
+        return name_finding(
+            span.start, span.end, health=health, bits=shown, source=source, score=self.score, reason=reason
+        )

@@ -23,7 +23,7 @@ BUDGETS = {
     "store": (3_000, 2_993),
     "patients": (2_400, 3_046),
     "crawl": (4_500, 2_183),
-    "health and decision": (4_000, 3_997),
+    "health and decision": (4_000, 3_987),
     "rest": (4_600, 8_604),
     "all": (80_000, 99_022),
 }

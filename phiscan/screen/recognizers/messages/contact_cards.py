@@ -11,13 +11,11 @@ from collections.abc import Iterator
 from itertools import zip_longest
 
 from phiscan.formats.x12_fields import DESKS
-from phiscan.lexicon.capitalized_words import name_finding
-from phiscan.model import Document, EntityType, Finding, PiiBit
-from phiscan.screen.recognizer import field_finding
+from phiscan.model import Document, EntityType, Finding, PiiBit, Span
+from phiscan.screen.recognizer import FieldSource
 from phiscan.text.passages import Passage, Piece
 
-SCORE = 0.9
-SOURCE = "card"
+_FIELD = FieldSource("card", 0.9)
 _BEGIN = re.compile(r"^BEGIN:V(CARD|CALENDAR)[ \t]*\r?$", re.MULTILINE | re.IGNORECASE)
 _END = {kind: re.compile(f"END:V{kind}", re.IGNORECASE) for kind in ("CARD", "CALENDAR")}
 # The lines of a card that nothing ends: properties and what is folded below them. A note may have "Patient:".
@@ -134,14 +132,11 @@ def _name(value: str, start: int, where: str) -> Iterator[Finding]:
     place = start + value.index(kept)
     bits = {PiiBit.LAST_NAME, PiiBit.FIRST_NAME} if len(words) > 1 else {PiiBit.LAST_NAME}
     is_health = _TITLE.match(kept) is not None or any(_TITLE.match(part) for part in kept.split(";"))
-    yield name_finding(
-        place, place + len(kept), health=is_health, bits=frozenset(bits), source=f"names.{SOURCE}",
-        score=SCORE, reason=("label", where),
-    )  # fmt: skip
+    yield _FIELD.person(Span(place, place + len(kept)), bits, where, health=is_health)
 
 
 def _found(kind: EntityType, value: str, start: int, where: str) -> Iterator[Finding]:
     kept = value.strip(" ;\r\n\t")
     if any(map(str.isalnum, kept)):
         place = start + value.index(kept)
-        yield field_finding(kind, place, place + len(kept), SOURCE, SCORE, where)
+        yield _FIELD.value(kind, Span(place, place + len(kept)), where)

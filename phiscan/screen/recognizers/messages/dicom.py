@@ -13,14 +13,12 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import NamedTuple
 
-from phiscan.lexicon.capitalized_words import name_finding
 from phiscan.model import Document, EntityType, Finding, PiiBit, Span
-from phiscan.screen.recognizer import field_finding
+from phiscan.screen.recognizer import FieldSource
 from phiscan.screen.validators.dates import is_day
 from phiscan.text.passages import Passage, Piece
 
-SCORE = 0.95
-SOURCE = "dicom"
+_FIELD = FieldSource("dicom", 0.95)
 # (0010,0010) PN [ROY^ANN]  |  (0010, 0010) Patient's Name    PN: 'ROY^ANN'  |  ... VR=<PN> VL=<8> <ROY^ANN >
 _LINE = re.compile(
     r"^[ \t>]{0,40}\((?:0x)?(?P<group>[0-9A-Fa-f]{4}), ?(?:0x)?(?P<element>[0-9A-Fa-f]{4})\)"
@@ -176,16 +174,14 @@ def _names(element: Element) -> Iterator[Finding]:
         if sum(map(len, words)) >= _MIN_LETTERS and not _NOBODY & {word.casefold() for word in words}:
             start = position + value.index(name)
             bits = {PiiBit.LAST_NAME, PiiBit.FIRST_NAME} if len(words) > 1 else {PiiBit.LAST_NAME}
-            yield name_finding(
-                start, start + len(name), health=not element.tag.startswith(_PATIENT), bits=frozenset(bits),
-                source=f"names.{SOURCE}", score=SCORE, reason=("label", f"({element.tag})"),
-            )  # fmt: skip
+            health = not element.tag.startswith(_PATIENT)
+            yield _FIELD.person(Span(start, start + len(name)), bits, f"({element.tag})", health=health)
         position += len(value) + 1
 
 
 def _found(kind: EntityType, element: Element) -> Finding:
-    end = element.start + len(element.value)
-    return field_finding(kind, element.start, end, SOURCE, SCORE, f"({element.tag})")
+    span = Span(element.start, element.start + len(element.value))
+    return _FIELD.value(kind, span, f"({element.tag})")
 
 
 _VR = r'"vr"\s{{0,80}}:\s{{0,80}}"(?P<{}>[A-Z]{{2}})"'

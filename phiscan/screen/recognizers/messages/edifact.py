@@ -11,13 +11,11 @@ from collections.abc import Iterator
 
 from phiscan.formats.edifact_segments import Segment, Value, parts
 from phiscan.formats.hl7_fields import AUTHORITIES
-from phiscan.lexicon.capitalized_words import name_finding
 from phiscan.model import Document, EntityType, Finding, PiiBit, Span
-from phiscan.screen.recognizer import field_finding
+from phiscan.screen.recognizer import FieldSource
 from phiscan.screen.validators.dates import is_day
 
-SCORE = 0.95
-SOURCE = "edifact"
+_FIELD = FieldSource("edifact", 0.95)
 _POSTAL = re.compile(r"(?=[A-Z0-9 -]{0,9}\d)[A-Z0-9]{2,6}(?:[ -][A-Z0-9]{3,4})?", re.IGNORECASE)
 _STAMP = re.compile(r"((?:18|19|20)\d{6})(?:\d{4}(?:\d\d)?)?(?:-?((?:18|19|20)\d{6})(?:\d{4}(?:\d\d)?)?)?")
 _SHORT_DAY = re.compile(r"\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])")
@@ -80,7 +78,7 @@ def _moment(segment: Segment) -> Iterator[Finding]:
     short = segment.get(1, 2) == "101" and _SHORT_DAY.fullmatch(segment.get(1, 1))
     if place and (short or (stamp and is_day(stamp[1]))):
         kind = EntityType.DATE_OF_BIRTH if segment.get(1) == _BIRTH else EntityType.DATE
-        yield _finding(kind, Span(*place), segment)
+        yield _FIELD.value(kind, Span(*place), segment.tag)
 
 
 def _sender(segment: Segment, number: int) -> Iterator[Finding]:
@@ -103,7 +101,7 @@ def _party(segment: Segment) -> Iterator[Finding]:
     elif is_person:
         yield from _person(segment, names, health=role not in _PATIENT | _KIN)
     elif names and any(map(str.isalpha, texts[0])):
-        yield _finding(EntityType.ORGANIZATION, Span(*names[0]), segment)
+        yield _FIELD.value(EntityType.ORGANIZATION, Span(*names[0]), segment.tag)
     kind = EntityType.MRN if role in _PATIENT else EntityType.LICENSE
     yield from _number(kind if is_person else EntityType.OTHER_ID, segment, 2)
     yield from _street(segment.filled(5), segment)
@@ -124,25 +122,19 @@ def _named(segment: Segment) -> Iterator[Finding]:
         place = segment.place(number, 1)
         if place and segment.get(number) not in _TITLES and segment.get(number, 1).strip("-"):
             bit = PiiBit.FIRST_NAME if segment.get(number) in _FIRST else PiiBit.LAST_NAME
-            yield _name(place, segment, frozenset({bit}), health=role not in _PATIENT | _KIN)
+            yield _FIELD.person(Span(*place), {bit}, segment.tag, health=role not in _PATIENT | _KIN)
 
 
 def _person(segment: Segment, names: list[Value], *, health: bool) -> Iterator[Finding]:
     if names and sum(map(str.isalpha, segment.text[names[0][0] : names[-1][1]])) >= _MIN_LETTERS:
-        place = names[0][0], names[-1][1]
-        yield _name(place, segment, frozenset({PiiBit.FIRST_NAME, PiiBit.LAST_NAME}), health=health)
-
-
-def _name(place: Value, segment: Segment, bits: frozenset[PiiBit], *, health: bool) -> Finding:
-    return name_finding(
-        *place, health=health, bits=bits, source=f"names.{SOURCE}", score=SCORE, reason=("label", segment.tag)
-    )
+        span = Span(names[0][0], names[-1][1])
+        yield _FIELD.person(span, {PiiBit.FIRST_NAME, PiiBit.LAST_NAME}, segment.tag, health=health)
 
 
 def _street(places: list[Value], segment: Segment) -> Iterator[Finding]:
     """Yield the lines of an address as one span."""
     if places:
-        yield _finding(EntityType.STREET_ADDRESS, Span(places[0][0], places[-1][1]), segment)
+        yield _FIELD.value(EntityType.STREET_ADDRESS, Span(places[0][0], places[-1][1]), segment.tag)
 
 
 def _place(segment: Segment, number: int) -> Iterator[Finding]:
@@ -168,11 +160,7 @@ def _holds_digit(value: str) -> bool:
 def _found(kind: EntityType, segment: Segment, element: int, component: int = 0) -> Iterator[Finding]:
     place = segment.place(element, component)
     if place:
-        yield _finding(kind, Span(*place), segment)
-
-
-def _finding(kind: EntityType, span: Span, segment: Segment) -> Finding:
-    return field_finding(kind, span.start, span.end, SOURCE, SCORE, segment.tag)
+        yield _FIELD.value(kind, Span(*place), segment.tag)
 
 
 # The numbers of segments: element, component, and how many characters it has at least.

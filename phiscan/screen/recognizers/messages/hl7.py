@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from phiscan.formats.hl7_encoding import as_standard, is_message
 from phiscan.formats.hl7_fields import AUTHORITIES, CODES, DATED, FIELDS, OBSERVED, STRAY, Kind, Part
-from phiscan.lexicon.capitalized_words import name_finding
-from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span, bits_of
-from phiscan.screen.recognizer import field_finding
+from phiscan.model import Document, EntityType, Finding, PiiBit, Span, bits_of
+from phiscan.screen.recognizer import FieldSource
 from phiscan.screen.validators.check_digits import npi, ssn
 from phiscan.screen.validators.dates import is_day
 from phiscan.screen.validators.verdicts import Verdict
 
-SCORE = 0.95
+_FIELD = FieldSource("hl7", 0.95)
 _SEGMENT = re.compile(rf"(?:^|(?<=[\n\r\x0b]))({'|'.join((*FIELDS, *DATED))})\|[^\n\r]{{1,20000}}")
 _STAMP = re.compile(
     r"(?<![^|^~&])((?:18|19|20)\d\d(?:0[1-9]|1[0-2])\d\d)"
@@ -226,10 +226,7 @@ def _name(parts: Sequence[str], start: int, where: str, *, health: bool) -> Iter
     if len(kept) > 1 - lead:
         bits.add(PiiBit.FIRST_NAME)
     length = len("^".join(kept))
-    yield name_finding(
-        start + lead, start + lead + length, health=health, bits=frozenset(bits), source="names.hl7",
-        score=SCORE, reason=("label", where),
-    )  # fmt: skip
+    yield _FIELD.person(Span(start + lead, start + lead + length), bits, where, health=health)
 
 
 def _address(parts: Sequence[str], start: int, where: str) -> Iterator[Finding]:
@@ -247,10 +244,8 @@ def _address(parts: Sequence[str], start: int, where: str) -> Iterator[Finding]:
     street = lead == 0
     kind = EntityType.STREET_ADDRESS if street else EntityType.LOCATION
     bits = bits_of(kind) | (bits_of(EntityType.LOCATION) if len(kept) > 1 else frozenset())
-    yield Finding(
-        Span(start + lead, start + lead + length), kind, "hl7", SCORE, bits, (Reason("label", where, SCORE),)
-    )
+    yield replace(_found(kind, start + lead, length, where), bits=bits)
 
 
 def _found(kind: EntityType, start: int, length: int, where: str) -> Finding:
-    return field_finding(kind, start, start + length, "hl7", SCORE, where)
+    return _FIELD.value(kind, Span(start, start + length), where)

@@ -11,14 +11,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from phiscan.formats.x12_fields import CHANNELS, DAYS, DESKS, NUMBERS, QUALIFIED, SHOWN, STAFF
-from phiscan.lexicon.capitalized_words import name_finding
 from phiscan.model import Document, EntityType, Finding, PiiBit, Span
-from phiscan.screen.recognizer import field_finding
+from phiscan.screen.recognizer import FieldSource
 from phiscan.screen.validators.dates import is_day
 from phiscan.text.passages import Passage, Piece
 
-SCORE = 0.95
-SOURCE = "x12"
+_FIELD = FieldSource("x12", 0.95)
 _ISA = re.compile(r"(?<!\w)ISA( \| |[^\w\s])\d\d\1.{0,10}\1\d\d\1")
 _BARE = re.compile(r"\s*(?:GS\*[A-Z]{2}\*|ST\*\d{3}\*)")  # an interchange without its envelope
 _ENVELOPE_CHARS = 400  # more than an envelope has
@@ -181,10 +179,7 @@ def _party(segment: _Segment, *, health: bool) -> Iterator[Finding]:
     if segment.get(4):
         bits.add(PiiBit.FIRST_NAME)
     span = segment.span(filled[0], filled[-1])
-    yield name_finding(
-        span.start, span.end, health=health, bits=frozenset(bits), source=f"names.{SOURCE}", score=SCORE,
-        reason=("label", _where(segment, filled[0], code)),
-    )  # fmt: skip
+    yield _FIELD.person(span, bits, _where(segment, filled[0], code), health=health)
 
 
 def _contact(segment: _Segment, *, health: bool) -> Iterator[Finding]:
@@ -192,11 +187,8 @@ def _contact(segment: _Segment, *, health: bool) -> Iterator[Finding]:
     words = re.findall(r"[^\W\d_]+", segment.get(2))
     if len("".join(words)) >= _MIN_LETTERS and not any(word.lower() in DESKS for word in words):
         span = segment.span(2, 2)
-        bits = frozenset({PiiBit.FIRST_NAME, PiiBit.LAST_NAME} if len(words) > 1 else {PiiBit.LAST_NAME})
-        yield name_finding(
-            span.start, span.end, health=health, bits=bits, source=f"names.{SOURCE}", score=SCORE,
-            reason=("label", _where(segment, 2, _role(segment))),
-        )  # fmt: skip
+        bits = {PiiBit.FIRST_NAME, PiiBit.LAST_NAME} if len(words) > 1 else {PiiBit.LAST_NAME}
+        yield _FIELD.person(span, bits, _where(segment, 2, _role(segment)), health=health)
     for number in (3, 5, 7):
         kind = CHANNELS.get(segment.get(number))
         value = segment.get(number + 1)
@@ -216,7 +208,7 @@ def _place(segment: _Segment) -> Iterator[Finding]:
     filled = [number for number in range(1, 3 if is_street else 5) if segment.get(number)]
     if filled:
         kind = EntityType.STREET_ADDRESS if is_street else EntityType.LOCATION
-        yield _finding(kind, segment.span(filled[0], filled[-1]), _where(segment, filled[0]))
+        yield _FIELD.value(kind, segment.span(filled[0], filled[-1]), _where(segment, filled[0]))
 
 
 def _number(
@@ -238,7 +230,7 @@ def _days(segment: _Segment, number: int, kind: EntityType = EntityType.DATE) ->
             for group in (1, 2):
                 if match[group] and is_day(match[group]):
                     end = match.end(2) if group == 2 else match.start(2) - 1 if match[2] else match.end()  # noqa: PLR2004 (the end of a range)
-                    yield _finding(
+                    yield _FIELD.value(
                         kind, Span(position + match.start(group), position + end), _where(segment, number)
                     )
         elif segment.name == "ISA" and _SHORT_DAY.fullmatch(value):
@@ -257,8 +249,4 @@ def _where(segment: _Segment, number: int, qualifier: str = "") -> str:
 
 
 def _found(kind: EntityType, segment: _Segment, number: int, qualifier: str = "") -> Finding:
-    return _finding(kind, segment.span(number, number), _where(segment, number, qualifier))
-
-
-def _finding(kind: EntityType, span: Span, where: str) -> Finding:
-    return field_finding(kind, span.start, span.end, SOURCE, SCORE, where)
+    return _FIELD.value(kind, segment.span(number, number), _where(segment, number, qualifier))
