@@ -17,6 +17,7 @@ from phiscan.visible import visible
 
 SCHEMA = "1.4.0"
 _HIGH, _INFORMATIONAL = 4, 1
+_REGULAR_FILE = {"type_id": 1, "type": "Regular File"}
 _STATUS = {None: (1, "New"), Verdict.NOT_PHI: (3, "Suppressed")}  # else under review
 _SCAN_ACTIVITY = {"complete": (2, "Completed"), "stopped": (3, "Cancelled")}  # else begun
 
@@ -26,22 +27,13 @@ def finding_event(row: FileRecord, now: datetime) -> dict[str, Any]:
     status_id, status = _STATUS.get(row.verdict, (2, "In Progress"))
     path = PurePosixPath(visible(row.root)) / visible(row.path)
     return {
-        "class_uid": 2006,
-        "class_name": "Data Security Finding",
-        "category_uid": 2,
-        "category_name": "Findings",
-        "activity_id": 1,
-        "activity_name": "Create",
-        "type_uid": 200601,
-        "type_name": "Data Security Finding: Create",
-        "time": _milliseconds(now),
+        **_header(2006, "Data Security Finding", "Findings", (1, "Create"), now),
         "severity_id": _HIGH,
         "severity": "High",
         "status_id": status_id,
         "status": status,
         "is_alert": row.verdict in {None, Verdict.PHI},
         "message": f"Probably personal health information; {row.n_people} people at risk",
-        "metadata": _metadata(),
         "finding_info": {
             "uid": f"phiscan-file-{row.file_id}",
             "title": "Personal health information on a file share",
@@ -78,20 +70,11 @@ def finding_event(row: FileRecord, now: datetime) -> dict[str, Any]:
 
 def scan_event(summary: ScanSummary, now: datetime) -> dict[str, Any]:
     """Return the event of one scan: counts, without folders."""
-    activity_id, activity = _SCAN_ACTIVITY.get(summary.status, (1, "Started"))
+    activity = _SCAN_ACTIVITY.get(summary.status, (1, "Started"))
     event: dict[str, Any] = {
-        "class_uid": 6007,
-        "class_name": "Scan Activity",
-        "category_uid": 6,
-        "category_name": "Application Activity",
-        "activity_id": activity_id,
-        "activity_name": activity,
-        "type_uid": 600700 + activity_id,
-        "type_name": f"Scan Activity: {activity}",
-        "time": _milliseconds(now),
+        **_header(6007, "Scan Activity", "Application Activity", activity, now),
         "severity_id": _INFORMATIONAL,
         "severity": "Informational",
-        "metadata": _metadata(),
         "scan": {"uid": str(summary.scan), "name": "phiscan", "type_id": 0, "type": "Unknown"},
         "start_time": _milliseconds(datetime.fromisoformat(summary.started)),
         "duration": round(1000 * summary.seconds),
@@ -110,9 +93,20 @@ def scan_event(summary: ScanSummary, now: datetime) -> dict[str, Any]:
     return event
 
 
-def _metadata() -> dict[str, Any]:
+def _header(uid: int, name: str, category: str, activity: tuple[int, str], now: datetime) -> dict[str, Any]:
     product = {"name": "phiscan", "vendor_name": "phiscan", "version": __version__}
-    return {"version": SCHEMA, "product": product}
+    return {
+        "class_uid": uid,
+        "class_name": name,
+        "category_uid": uid // 1000,
+        "category_name": category,
+        "activity_id": activity[0],
+        "activity_name": activity[1],
+        "type_uid": 100 * uid + activity[0],
+        "type_name": f"{name}: {activity[1]}",
+        "time": _milliseconds(now),
+        "metadata": {"version": SCHEMA, "product": product},
+    }
 
 
 def _milliseconds(moment: datetime) -> int:

@@ -15,8 +15,14 @@ from phiscan.metrics.capture_recapture.coverage import chao_lower_bound, sample_
 from phiscan.metrics.capture_recapture.loglinear import fit_models
 from phiscan.metrics.capture_recapture.model_names import hierarchical_models, model_name, parse_model
 from phiscan.metrics.capture_recapture.two_list import chapman, lincoln_petersen
-from phiscan.metrics.elusion import elusion, hypergeometric_upper, sample_size, sequential_upper
-from phiscan.metrics.hypergeometric import log_at_most, log_probability
+from phiscan.metrics.elusion import (
+    elusion,
+    hypergeometric_upper,
+    log_at_most,
+    log_probability,
+    sample_size,
+    sequential_upper,
+)
 from phiscan.metrics.independence import mutual_information
 from phiscan.metrics.intervals import binomial_lower, binomial_upper, clopper_pearson
 from phiscan.metrics.screening import relative, tdp_frp
@@ -132,8 +138,10 @@ def test_matches_closed_forms(cells: list[int]) -> None:
     ]
     for fit, missed in zip(fits, expected, strict=True):
         assert fit.missed == pytest.approx(missed, rel=1e-8)
-        assert fit.ci95 is not None
-        assert table.n_found <= fit.ci95[0] <= fit.ci95[1]
+        if fit.ci95 is None:  # cells of very different sizes: the interval is refused, with the reason
+            assert "largest numbers" in str(fit.reason)
+        else:
+            assert table.n_found <= fit.ci95[0] <= fit.ci95[1]
 
 
 @pytest.mark.slow

@@ -125,8 +125,8 @@ def _figures(figures: dict[str, Figure], *, always: bool) -> Shape:
     """Figures by name: values, intervals and reasons; reasons of known values only if ``always``."""
     shape: Shape = {name: found.value for name, found in figures.items()}
     shape["ci95"] = {name: _pair(found.ci95) for name, found in figures.items() if found.ci95}
-    told = {name: found.reason for name, found in figures.items() if always or found.value is None}
-    return _with_reason(shape, [reason and f"{name}: {reason}" for name, reason in told.items()])
+    reasons = {name: found.reason for name, found in figures.items() if always or found.value is None}
+    return _with_reason(shape, [reason and f"{name}: {reason}" for name, reason in reasons.items()])
 
 
 def verified(found: BeggGreenes) -> Shape:

@@ -330,21 +330,21 @@ def _sarif_unread(row: FileRecord) -> list[dict[str, Any]]:
 def _print_ocsf(run: ScanRun, store: Store) -> None:
     from phiscan.monitoring import ocsf  # noqa: PLC0415 (few scans are printed so)
 
-    now = datetime.now(UTC)
-    print_json(ocsf.scan_event(run.summary, now))
-    for row in store.rows(run.summary.scan):
-        if row.referral == Referral.REFERRED:
-            print_json(ocsf.finding_event(row, now))
+    print_json(ocsf.scan_event(run.summary, datetime.now(UTC)))
+    _print_findings(run, store, "ocsf")
 
 
 def _print_cef(run: ScanRun, store: Store) -> None:
     from phiscan.monitoring import cef  # noqa: PLC0415 (as above)
 
-    now = datetime.now(UTC)
-    click.echo(cef.scan_line(run.summary, now))
-    for row in store.rows(run.summary.scan):
-        if row.referral == Referral.REFERRED:
-            click.echo(cef.finding_line(row, now))
+    click.echo(cef.scan_line(run.summary, datetime.now(UTC)))
+    _print_findings(run, store, "cef")
+
+
+def _print_findings(run: ScanRun, store: Store, form: str) -> None:
+    from phiscan.cli.queue.command import print_events  # noqa: PLC0415 (as above)
+
+    print_events((row for row in store.rows(run.summary.scan) if row.referral == Referral.REFERRED), form)
 
 
 FORMATS: dict[str, Callable[[ScanRun, Store], None]] = {

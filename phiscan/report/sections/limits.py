@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from phiscan.language import lazy_gettext as _
 from phiscan.metrics.cascade import CascadeLoss, cascade_loss
@@ -39,10 +39,10 @@ def limits(
     )
 
 
-def _of_the_cascade(loss: CascadeLoss) -> list[str]:
+def _of_the_cascade(loss: CascadeLoss) -> Iterator[str]:
     """Return how many files were not searched for names, and the estimate from the audit sample."""
     if not loss.n_left_out:
-        return []
+        return
     sentence = _(
         "The names in {n_left_out} were not searched, because none could bring the "
         "probability of PHI to the threshold. Identifiers that rules find were counted "
@@ -50,9 +50,10 @@ def _of_the_cascade(loss: CascadeLoss) -> list[str]:
         n_left_out=counted(loss.n_left_out, "file"),
     )
     if loss.referrals.high is None:
-        return [_("{sentence} No file was drawn at random to estimate what that missed.", sentence=sentence)]
+        yield _("{sentence} No file was drawn at random to estimate what that missed.", sentence=sentence)
+        return
     missed, identified = loss.referrals, loss.identified
-    sample = _(
+    yield _(
         "{sentence} Of {n_audit} drawn at random and searched all the same, {n_audit_referred} "
         "were referred; {n_audit_identified} held identifiers. Missed were between {value} "
         "and {value2} referrals, and between {value3} and {value4} files with identifiers "
@@ -66,108 +67,86 @@ def _of_the_cascade(loss: CascadeLoss) -> list[str]:
         value3=count(identified.low or 0),
         value4=count(identified.high or 0),
     )
-    return [sample]
 
 
-def _not_read(coverage: Coverage) -> list[str]:
-    sentences: list[str] = []
+def _not_read(coverage: Coverage) -> Iterator[str]:
     if coverage.not_read:
-        sentences.append(
-            _(
-                "{not_read} could not be read. They may hold anything; no number on this page covers them.",
-                not_read=counted(coverage.not_read, "file"),
-            )
+        yield _(
+            "{not_read} could not be read. They may hold anything; no number on this page covers them.",
+            not_read=counted(coverage.not_read, "file"),
         )
     if coverage.unread_parts:
-        sentences.append(
-            _(
-                "{unread_parts} of {files_with_unread_parts} could not be read. Those files were "
-                "judged by what was left of them.",
-                unread_parts=counted(coverage.unread_parts, "part"),
-                files_with_unread_parts=counted(coverage.files_with_unread_parts, "other file"),
-            )
+        yield _(
+            "{unread_parts} of {files_with_unread_parts} could not be read. Those files were "
+            "judged by what was left of them.",
+            unread_parts=counted(coverage.unread_parts, "part"),
+            files_with_unread_parts=counted(coverage.files_with_unread_parts, "other file"),
         )
     if coverage.not_covered:
-        sentences.append(
-            _(
-                "In {files}, text is in a language or script that is not read ({languages}). What it says is "
-                "not known: it is not clean, and no number on this page covers it.",
-                files=counted(sum(coverage.not_covered.values()), "file"),
-                languages=", ".join(f"{name} {n}" for name, n in coverage.not_covered.items()),
-            )
+        yield _(
+            "In {files}, text is in a language or script that is not read ({languages}). What it says is "
+            "not known: it is not clean, and no number on this page covers it.",
+            files=counted(sum(coverage.not_covered.values()), "file"),
+            languages=", ".join(f"{name} {n}" for name, n in coverage.not_covered.items()),
         )
-    return sentences
 
 
-def _of_this_scan(coverage: Coverage, funnel: Funnel, overall: Characteristic, elusion: Elusion) -> list[str]:
-    sentences = _not_read(coverage)
+def _of_this_scan(
+    coverage: Coverage, funnel: Funnel, overall: Characteristic, elusion: Elusion
+) -> Iterator[str]:
+    yield from _not_read(coverage)
     n_rest = funnel.read - funnel.referred
     if coverage.sampled_files:
-        sentences.append(
-            _(
-                "Of {sampled_files} with a long text only samples were read: they refer the file, and the "
-                "number of people in it is an estimate. The table lists the share that was left out.",
-                sampled_files=counted(coverage.sampled_files, "file"),
-            )
+        yield _(
+            "Of {sampled_files} with a long text only samples were read: they refer the file, and the "
+            "number of people in it is an estimate. The table lists the share that was left out.",
+            sampled_files=counted(coverage.sampled_files, "file"),
         )
     if coverage.ocr_files:
-        sentences.append(
-            _(
-                "{ocr_files}. What they show is not known yet; the next scan reads them, and may "
-                "refer more files.",
-                ocr_files=waiting_for_ocr(coverage.ocr_files, coverage.ocr_parts),
-            )
+        yield _(
+            "{ocr_files}. What they show is not known yet; the next scan reads them, and may "
+            "refer more files.",
+            ocr_files=waiting_for_ocr(coverage.ocr_files, coverage.ocr_parts),
         )
     if coverage.unchanged:
-        sentences.append(
-            _(
-                "{unchanged} unchanged files were not opened again: earlier results are kept.",
-                unchanged=count(coverage.unchanged),
-            )
+        yield _(
+            "{unchanged} unchanged files were not opened again: earlier results are kept.",
+            unchanged=count(coverage.unchanged),
         )
     if funnel.undecided or funnel.unsure:
-        sentences.append(
-            _(
-                "{undecided} referred files have no verdict and {unsure} are marked unsure. They "
-                "count as neither PHI nor not PHI. Riskier files are shown to reviewers first: the "
-                "decided ones are not a random sample of the referred ones, and no number takes them "
-                "for one.",
-                undecided=count(funnel.undecided),
-                unsure=count(funnel.unsure),
-            )
+        yield _(
+            "{undecided} referred files have no verdict and {unsure} are marked unsure. They "
+            "count as neither PHI nor not PHI. Riskier files are shown to reviewers first: the "
+            "decided ones are not a random sample of the referred ones, and no number takes them "
+            "for one.",
+            undecided=count(funnel.undecided),
+            unsure=count(funnel.unsure),
         )
     if overall.n and elusion.reviewed == 0 and n_rest:
-        sentences.append(
-            _(
-                "Nobody has looked at a random sample of the {population} files that were not "
-                "referred. Sensitivity (recall) is therefore unknown, not good.",
-                population=count(n_rest),
-            )
+        yield _(
+            "Nobody has looked at a random sample of the {population} files that were not "
+            "referred. Sensitivity (recall) is therefore unknown, not good.",
+            population=count(n_rest),
         )
     if coverage.crawled and overall.n == 0:
-        sentences.append(_("No file was read. This report makes no statement about what the share holds."))
+        yield _("No file was read. This report makes no statement about what the share holds.")
     elif overall.coverage.value is not None and overall.n:
-        sentences.append(
-            _(
-                "{value} of the files that were read were referred; the rest were opened by the "
-                "program only, never by a person.",
-                value=share(overall.coverage.value),
-            )
+        yield _(
+            "{value} of the files that were read were referred; the rest were opened by the "
+            "program only, never by a person.",
+            value=share(overall.coverage.value),
         )
-    return sentences
 
 
-def _blind(held_back: int) -> list[str]:
-    if not held_back:
-        return []
-    sentence = _(
-        "{held_back} files have a verdict that this report holds back, because a second "
-        "person is still to judge them blind. They count as undecided in every number, "
-        "and nothing that was said of them is in here. Make the report "
-        "again when the second review is done.",
-        held_back=count(held_back),
-    )
-    return [sentence]
+def _blind(held_back: int) -> Iterator[str]:
+    if held_back:
+        yield _(
+            "{held_back} files have a verdict that this report holds back, because a second "
+            "person is still to judge them blind. They count as undecided in every number, "
+            "and nothing that was said of them is in here. Make the report "
+            "again when the second review is done.",
+            held_back=count(held_back),
+        )
 
 
 # One paragraph each, separated by empty lines.

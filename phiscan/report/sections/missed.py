@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -474,53 +474,41 @@ def _reason(names: Sequence[str], n_found: int) -> str | None:
     return None
 
 
-def _warnings(n_found: int, n_open: int, outside: int, models: missed.MissedFiles | None) -> tuple[str, ...]:
-    warnings = []
+def _warnings(n_found: int, n_open: int, outside: int, models: missed.MissedFiles | None) -> Iterator[str]:
     if n_open:
-        warnings.append(
-            _(
-                "Some files that a detector marked have not been verified. The histories are "
-                "therefore incomplete, and what is missing is mostly what one detector alone saw: "
-                "these totals are probably too low."
-            )
+        yield _(
+            "Some files that a detector marked have not been verified. The histories are "
+            "therefore incomplete, and what is missing is mostly what one detector alone saw: "
+            "these totals are probably too low."
         )
     if n_found < FEW_FILES:
-        warnings.append(
-            _(
-                "Fewer than {few_files} confirmed files: read the intervals, not the estimates.",
-                few_files=FEW_FILES,
-            )
+        yield _(
+            "Fewer than {few_files} confirmed files: read the intervals, not the estimates.",
+            few_files=FEW_FILES,
         )
     if outside:
-        warnings.append(
-            _(
-                "People confirmed PHI in files that no detector marked. These are known misses; they "
-                "are outside of the histories, and of the estimated missed files they are already "
-                "found."
-            )
+        yield _(
+            "People confirmed PHI in files that no detector marked. These are known misses; they "
+            "are outside of the histories, and of the estimated missed files they are already "
+            "found."
         )
     if models is not None and models.averaged is not None and models.averaged.missed < outside:
-        warnings.append(
-            _(
-                "The averaged estimate is below the number of those known misses: the detectors fail "
-                "on the same files, the assumption does not hold here, and the estimate is not to be "
-                "used."
-            )
+        yield _(
+            "The averaged estimate is below the number of those known misses: the detectors fail "
+            "on the same files, the assumption does not hold here, and the estimate is not to be "
+            "used."
         )
-    return tuple(warnings)
 
 
-def _incomplete(n_files: int) -> tuple[str, ...]:
+def _incomplete(n_files: int) -> Iterator[str]:
     """Warn of files without a history, for which the cascade skipped the expensive recognizers."""
-    if not n_files:
-        return ()
-    warning = _(
-        "The names of {n_files} files were not searched, so that not every detector judged "
-        "them. These totals say nothing of them; what they hold is estimated from the audit "
-        "sample of the scan (see the limits).",
-        n_files=words.count(n_files),
-    )
-    return (warning,)
+    if n_files:
+        yield _(
+            "The names of {n_files} files were not searched, so that not every detector judged "
+            "them. These totals say nothing of them; what they hold is estimated from the audit "
+            "sample of the scan (see the limits).",
+            n_files=words.count(n_files),
+        )
 
 
 def coverage_warnings(pairs: Sequence[PairEstimate]) -> tuple[str, ...]:
