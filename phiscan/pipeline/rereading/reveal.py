@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import Self, TypeVar
 
 from phiscan import extract
-from phiscan.config import Config
+from phiscan.config import Config, PatientsTable
 from phiscan.errors import ConflictError, ExtractError, InputError
 from phiscan.health.term_lexicon import load_lexicon
 from phiscan.model import Document, FileResult, SourceFile
@@ -222,7 +222,7 @@ def _examine(source: SourceFile) -> FileResult:
 @cache
 def _engine() -> Engine:
     """Return the stages; the hashes of what they find are by a key of their own, and compare with none."""
-    config = replace(_config(), tables={}).searching_everything()
+    config = replace(_config(), patients=PatientsTable()).searching_everything()
     return replace(build_engine(config, secrets.token_bytes(32)), passwords=tuple(_Worker.passwords))
 
 
