@@ -7,7 +7,7 @@ from dataclasses import asdict
 import click
 
 from phiscan.cli.output import print_json, print_message
-from phiscan.cli.queue.command import open_store
+from phiscan.cli.queue.desk import open_store
 from phiscan.errors import StoreError
 from phiscan.review.integrity.verification import NOT_COVERED
 from phiscan.store import seals

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from phiscan.cli.output import print_json, print_message
-from phiscan.cli.queue.command import open_store
+from phiscan.cli.queue.desk import open_store
 from phiscan.errors import InputError
 from phiscan.review.accounts.second_factors import SecondFactors
 from phiscan.review.accounts.users import Scope, Token, User

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import click
 
 from phiscan.cli.output import print_json, print_message, unblind_option
-from phiscan.cli.queue.desk import DESK_COMMANDS
+from phiscan.cli.queue.desk import DESK_COMMANDS, open_store
 from phiscan.cli.queue.explain import (
     ITEM_FIELDS,
     detail_json,
@@ -264,12 +264,6 @@ _scan_option = click.option(
     type=click.IntRange(1, MAX_SCAN),
     help="Only what this scan saw; default: all present.",
 )
-
-
-def open_store(config_path: str | None) -> Store:
-    """Open the configured review store; it must exist."""
-    config = load_config(Path(config_path) if config_path else None)
-    return Store.open(config.database_url, audit_key=config.audit_key_file, hash_key=config.key_file)
 
 
 @click.group()

@@ -20,7 +20,8 @@ from phiscan.visible import safe_cell, visible
 _json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
 
-def _open(config_path: str | None) -> Store:
+def open_store(config_path: str | None) -> Store:
+    """Open the configured review store; it must exist."""
     config = load_config(Path(config_path) if config_path else None)
     return Store.open(config.database_url, audit_key=config.audit_key_file, hash_key=config.key_file)
 
@@ -36,7 +37,7 @@ def undo(obj: str | None, files: tuple[str, ...], reviewer: str, as_json: bool) 
     Nothing is removed: the undo is added to the record and the log.
     """
     now = datetime.now(UTC)
-    with _open(obj) as store:
+    with open_store(obj) as store:
         numbers = list(dict.fromkeys(store.find(file) for file in files))
         for number in numbers:
             store.desk.undo(number, by=reviewer.strip(), now=now)
@@ -56,7 +57,7 @@ def gold(obj: str | None, of_system: bool, topics: bool) -> None:
     Spans: one JSON line per file whose spans were all checked; the id is the number of the file. Only
     the instance scores can be computed from it, because tokens need the text.
     """
-    with _open(obj) as store:
+    with open_store(obj) as store:
         if topics:
             writer = csv.writer(sys.stdout, lineterminator="\n")
             writer.writerow(("document", "label"))
@@ -83,7 +84,7 @@ def draw(obj: str | None, queued: int, unreferred: int, by: str, as_json: bool) 
     The desk does not show which of the blind items were referred. A draw replaces the previous one. Desk and
     report bound by it what is left and what was missed. Only `--json` shows its seed: keep it from reviewers.
     """
-    with _open(obj) as store:
+    with open_store(obj) as store:
         made = store.desk.draw_sample(n_queued=queued, n_unreferred=unreferred, by=by, now=datetime.now(UTC))
     if as_json:
         print_json({**asdict(made), "drawn": made.drawn.isoformat()})
@@ -117,7 +118,7 @@ def left(obj: str | None, target_recall: float, target_rate: float, as_json: boo
     """
     from phiscan.metrics.remaining import remaining  # noqa: PLC0415 (imports scipy: a third of a second)
 
-    with _open(obj) as store:
+    with open_store(obj) as store:
         rest = remaining(store.desk.left(), target_recall=target_recall, target_rate=target_rate)
     if as_json:
         print_json(asdict(rest))
@@ -139,7 +140,7 @@ def policy(
     obj: str | None, second_review: float | None, hide_limit: int | None, by: str, as_json: bool
 ) -> None:
     """Show the review policy, or change it."""
-    with _open(obj) as store:
+    with open_store(obj) as store:
         policy = store.desk.policy()
         if second_review is not None or hide_limit is not None:
             if not by.strip():
@@ -166,7 +167,7 @@ def remind(obj: str | None, every: int) -> None:
     from phiscan.web.routes import remedies  # noqa: PLC0415 (the server's packages take a second to load)
 
     config, now = load_config(Path(obj) if obj else None), datetime.now(UTC)
-    with _open(obj) as store:
+    with open_store(obj) as store:
         n_sent, n_failed = remedies.remind(store, config, now=now, every=timedelta(days=every))
     click.echo(f"{n_sent} sent, {n_failed} not sent")
     sys.exit(1 if n_failed else 0)

@@ -43,7 +43,7 @@ assignment = sa.Table(
     comment="The assignment of a file to a reviewer. Append-only.",
 )
 
-_OF_INCIDENT = ("text", "state", "add", "remove")
+_GROUPED = ("text", "state", "add", "remove")
 incident_entry = sa.Table(
     "incident_entry",
     metadata,
@@ -55,11 +55,8 @@ incident_entry = sa.Table(
     column("file_id", RowId, "the file that it is about", sa.ForeignKey("file.id"), null=True),
     column("entered_by", SafeText, "who"),
     column("entered", UtcTime, "when"),
-    one_of(
-        "kind", (*_OF_INCIDENT, "answer", "assignee", "note", "exception", "owner", "address", "reminder")
-    ),
-    sa.CheckConstraint(f"(incident IS NOT NULL) = (kind IN {_OF_INCIDENT})", name="incident_given"),
-    sa.CheckConstraint("file_id IS NULL OR kind NOT IN ('text', 'state', 'owner')", name="file_given"),
+    one_of("kind", (*_GROUPED, "answer", "assignee", "note", "exception", "owner", "address", "reminder")),
+    sa.CheckConstraint(f"(incident IS NOT NULL) = (kind IN {_GROUPED})", name="incident_given"),
     sa.CheckConstraint("entered_by <> ''", name="entered_by_named"),
     sa.Index(None, "incident"),
     sa.Index(None, "file_id"),
