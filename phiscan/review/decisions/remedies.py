@@ -94,10 +94,10 @@ def _annotated(connection: sa.Connection, found: list[Task], now: datetime) -> l
             due = max(due, datetime.combine(until + timedelta(days=1), time(), UTC))
             is_excepted = now.date() <= until
             state = TaskState.EXCEPTED if is_excepted else TaskState.OVERDUE if due < now else TaskState.OPEN
-        texts = {kind: last[kind].text for kind in ("assignee", "note") if kind in last}
-        owner = assigned.of(one.root_id, one.path) or one.owner
-        why = granted.text if granted and until else ""
-        changed.append(replace(one, owner=owner, due=due, state=state, until=until, why=why, **texts))
+        texts = {kind: entry.text for kind, entry in last.items()}
+        one = replace(one, assignee=texts.get("assignee", ""), note=texts.get("note", ""))  # noqa: PLW2901
+        owner, why = assigned.of(one.root_id, one.path) or one.owner, texts["exception"] if until else ""
+        changed.append(replace(one, owner=owner, due=due, state=state, until=until, why=why))
     return changed
 
 

@@ -42,7 +42,7 @@ assignment = history(
     comment="The assignment of a file to a reviewer. Append-only.",
 )
 
-_OF_INCIDENT = ("text", "state", "add", "remove")
+_GROUPED = ("text", "state", "add", "remove")
 incident_entry = history(
     "incident_entry",
     row_id("number of the entry; of several about one field or file, the highest number applies"),
@@ -53,11 +53,8 @@ incident_entry = history(
     column("file_id", RowId, "the file that it is about", sa.ForeignKey("file.id"), null=True),
     who("entered_by", "who"),
     when("entered"),
-    one_of(
-        "kind", (*_OF_INCIDENT, "answer", "assignee", "note", "exception", "owner", "address", "reminder")
-    ),
-    sa.CheckConstraint(f"(incident IS NOT NULL) = (kind IN {_OF_INCIDENT})", name="incident_given"),
-    sa.CheckConstraint("file_id IS NULL OR kind NOT IN ('text', 'state', 'owner')", name="file_given"),
+    one_of("kind", (*_GROUPED, "answer", "assignee", "note", "exception", "owner", "address", "reminder")),
+    sa.CheckConstraint(f"(incident IS NOT NULL) = (kind IN {_GROUPED})", name="incident_given"),
     sa.Index(None, "incident"),
     sa.Index(None, "file_id"),
     comment="The record of incidents and remedies: what was written, decided, assigned. Append-only.",

@@ -136,7 +136,7 @@ def annotate(
     chosen = [number for number in file or () if number in known]
     if not chosen:
         return RedirectResponse(f"{back}none", 303)
-    field = until and until.isoformat() if what == "exception" else ""
+    field = until.isoformat() if until and what == "exception" else ""
     text = {"assignee": assignee, "note": note, "exception": reason}[what]
     desk.store.desk.annotate(what, chosen, field=field, text=text, by=user.name, now=desk.now())
     return RedirectResponse(f"{back}recorded", 303)
