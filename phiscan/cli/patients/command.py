@@ -15,8 +15,7 @@ import click
 from phiscan.cli.extract import EXIT_UNREAD, read, reading_workers, source_file
 from phiscan.cli.output import Answer, answers, config_of, print_json, print_message
 from phiscan.cli.patients.age import warn_of_age
-from phiscan.cli.queue.command import MAX_SCAN
-from phiscan.cli.queue.command import open_store
+from phiscan.cli.queue.command import MAX_SCAN, open_store
 from phiscan.cli.users import _actor
 from phiscan.config import Config
 from phiscan.errors import InputError
