@@ -116,7 +116,7 @@ def test_members_behind_the_end_mark_of_a_tar_are_read() -> None:
     data = tar("1.txt")[:1024] + bytes(1024) + tar("2.txt")
     document = read(bytes(data), "a.tar")
     assert document.text.count(HIDDEN) == 2
-    assert "end mark" in document.unread[0].detail
+    assert not document.unread
 
 
 @pytest.mark.parametrize("n_bytes", [1024, 1024 + 300, 1024 + 512 + 20])

@@ -255,7 +255,7 @@ def test_nothing_about_the_files_of_an_incident_is_purged_until_it_is_closed(sto
     scan_at(store, years(0.2), unchanged=(OTHER,))  # gone from its second place too
     plan = purge(store, years(30), dry_run=True)
     assert not {"file", "decision", "finding", "departure"} & plan.counts.keys()
-    assert (plan.n_incidents, plan.to_json()["incidents"]) == (1, 1)
+    assert plan.to_json()["incidents"] == 1
     purge(store, years(30))
     assert store.desk.incident(number).files == (store.find("c/moved.txt"),)
     store.desk.write_incident(number, {}, state=IncidentState.CLOSED, reason="done", by="ada", now=years(30))

@@ -505,6 +505,13 @@ def add(
     return RedirectResponse("/users", 303)
 
 
+@routes.page("POST", "/users/{user_id}/unlock", needs=Permission.UNLOCK)
+def unlock(user_id: RowNumber, user: SignedIn, desk: DeskNow) -> Response:
+    """Reset the count of failed sign-ins of an account."""
+    desk.store.users.unlock(user_id, by=user.name, now=desk.now())
+    return RedirectResponse("/users" if may(user, Permission.MANAGE_USERS) else "/locked", 303)
+
+
 @routes.page("POST", "/users/{user_id}/{change}", needs=Permission.MANAGE_USERS)
 def change_account(
     user_id: RowNumber,
@@ -534,13 +541,6 @@ def locked(request: Request, user: SignedIn, desk: DeskNow) -> Response:
     accounts = [account for account in everybody if account.locked is not None]
     with_factor = [account for account in everybody if account.has_second_factor and account.id != user.id]
     return desk.pages.render(request, "locked.html", accounts=accounts, with_factor=with_factor)
-
-
-@routes.page("POST", "/users/{user_id}/unlock", needs=Permission.UNLOCK)
-def unlock(user_id: RowNumber, user: SignedIn, desk: DeskNow) -> Response:
-    """Reset the count of failed sign-ins of an account."""
-    desk.store.users.unlock(user_id, by=user.name, now=desk.now())
-    return RedirectResponse("/users" if may(user, Permission.MANAGE_USERS) else "/locked", 303)
 
 
 @routes.page("POST", "/users/{user_id}/sessions/end", needs=Permission.MANAGE_USERS)
