@@ -12,7 +12,7 @@ DOCS_BUDGET = 9_500  # lines of Markdown
 # each change lowers it.
 BUDGETS = {
     "extract": (15_500, 17_721),
-    "screen": (8_500, 9_640),
+    "screen": (8_500, 9_602),
     "review": (8_500, 12_029),
     "web": (6_500, 8_227),
     "report": (6_000, 7_753),
