@@ -320,7 +320,8 @@ def data_dir(name: str) -> Path:
     for candidate in (package / "data" / name, package.parent / name):
         if candidate.is_dir():
             return candidate
-    raise ConfigError(f"{name}/: not found with the package {package}; the installation is incomplete")
+    message = f"{name}/: not found with the package {package}; the installation is incomplete"
+    raise ConfigError(message)
 
 
 def load_config(path: Path | None = None, environ: Mapping[str, str] | None = None) -> Config:
@@ -359,9 +360,11 @@ def _from_file(path: Path) -> Config:
     try:
         raw = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise ConfigError(f"{path}: no such file; `phiscan init` writes one") from None
+        message = f"{path}: no such file; `phiscan init` writes one"
+        raise ConfigError(message) from None
     except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
+        message = f"{path}: cannot be read: {error.strerror}"
+        raise ConfigError(message) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         message = f"{path}: not valid TOML: {error}"
         raise ConfigError(message) from None
@@ -502,7 +505,8 @@ _EXPECTED: dict[Any, str] = {
 
 
 def _refuse(where: str, expected: str) -> Any:
-    raise ConfigError(f"{where}: expected {expected}")
+    message = f"{where}: expected {expected}"
+    raise ConfigError(message)
 
 
 def _checked(config: Config) -> Config:

@@ -62,7 +62,8 @@ def verify(obj: str | None, head: str) -> Answer:
         for one in check.found[1:]:
             print_message(f"phiscan: {name}: {one}")
         where = f"audit log is not whole: entry {check.first_bad}: " if check.first_bad else "was changed: "
-        raise StoreError(f"{name}: {where}{check.problem}")
+        message = f"{name}: {where}{check.problem}"
+        raise StoreError(message)
     entries = "entry" if check.n_rows == 1 else "entries"
     answer: dict[str, Any] = {"ok": check.ok, "entries": check.n_rows, "first_bad": check.first_bad}
     differences = [

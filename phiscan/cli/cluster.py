@@ -67,9 +67,11 @@ def worker(obj: str | None, address: str, workers: int | None, host: str, give_u
     serving = _serving()
     config = config_of(obj)
     if not address.startswith(("tcp://", "tls://")):
-        raise InputError(f"{address}: expected tcp://HOST:PORT or tls://HOST:PORT")
+        message = f"{address}: expected tcp://HOST:PORT or tls://HOST:PORT"
+        raise InputError(message)
     if not config.key_file.exists():
-        raise ConfigError(f"{config.key_file}: a worker needs the key of the scan; copy it here (mode 0600)")
+        message = f"{config.key_file}: a worker needs the key of the scan; copy it here (mode 0600)"
+        raise ConfigError(message)
     serving.serve_workers(
         config,
         address,
@@ -99,7 +101,8 @@ def _serving() -> ModuleType:
     try:
         from phiscan.cluster import serving  # noqa: PLC0415 (the extra may not be installed)
     except ModuleNotFoundError as error:
-        raise ConfigError(
+        message = (
             f"a cluster needs the extra `cluster` (pip install 'phiscan[cluster]'): no module {error.name}"
-        ) from None
+        )
+        raise ConfigError(message) from None
     return serving

@@ -18,5 +18,6 @@ def completion(shell: str) -> None:
 
     kind = get_completion_class(shell)
     if kind is None:
-        raise InputError(f"{shell}: expected one of {', '.join(SHELLS)}")
+        message = f"{shell}: expected one of {', '.join(SHELLS)}"
+        raise InputError(message)
     click.echo(kind(app, {}, "phiscan", "_PHISCAN_COMPLETE").source())

@@ -103,7 +103,8 @@ def init(obj: str | None, folder: str | None, as_json: bool) -> None:
     a copy apart from the database's.
     """
     if obj and folder:
-        raise InputError("expected either --config FILE or DIR, not both")
+        message = "expected either --config FILE or DIR, not both"
+        raise InputError(message)
     path = Path(obj) if obj else Path(folder or ".") / CONFIG_NAME
     made = [("configuration", str(path), _write_config(path))]
     config = load_config(path)
@@ -130,5 +131,6 @@ def _write_config(path: Path) -> bool:
     except FileExistsError:
         return False
     except OSError as error:
-        raise ConfigError(f"{path}: cannot be written: {error.strerror}") from None
+        message = f"{path}: cannot be written: {error.strerror}"
+        raise ConfigError(message) from None
     return True

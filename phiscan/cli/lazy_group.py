@@ -43,10 +43,11 @@ class LazyGroup(click.Group):
             except ModuleNotFoundError as error:
                 if error.name not in CHECKOUT_ONLY:
                     raise
-                raise click.UsageError(
+                message = (
                     f"`{ctx.command_path} {cmd_name}` needs a checkout of phiscan's source: its folder"
                     f" {error.name}/ is not installed"
-                ) from None
+                )
+                raise click.UsageError(message) from None
         return command
 
     def invoke(self, ctx: click.Context) -> object:

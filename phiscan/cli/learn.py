@@ -40,9 +40,11 @@ def learn(config_path: str | None, activate: str | None, accept: str, as_list: b
     missed PHI cannot be bounded, needs --accept WHY.
     """
     if activate is not None and as_list:
-        raise InputError("--activate: expected alone, or with --by, --accept and --json")
+        message = "--activate: expected alone, or with --by, --accept and --json"
+        raise InputError(message)
     if accept and activate is None:
-        raise InputError("--accept: expected with --activate VERSION")
+        message = "--accept: expected with --activate VERSION"
+        raise InputError(message)
     config = config_of(config_path)
     with Store.open(config.database_url, audit_key=config.audit_key_file) as store:
         if as_list:
@@ -54,14 +56,16 @@ def learn(config_path: str | None, activate: str | None, accept: str, as_list: b
 
 def _learn(config: Config, store: Store, *, by: str) -> Answer:
     if not by.strip():
-        raise InputError("--by: expected your name, for the audit log")
+        message = "--by: expected your name, for the audit log"
+        raise InputError(message)
     number, summary = learn_version(config, store, by=by.strip(), now=datetime.now(UTC))
     return {"version": number, "active": False, **summary}, _lines(number, summary)
 
 
 def _activate(config: Config, store: Store, version: str, *, by: str, accept: str) -> Answer:
     if version != SHIPPED and not (version.isascii() and version.isdecimal() and len(version) < 10):  # noqa: PLR2004 (digits)
-        raise InputError(f"--activate: expected the number of a version, or {SHIPPED}")
+        message = f"--activate: expected the number of a version, or {SHIPPED}"
+        raise InputError(message)
     number = None if version == SHIPPED else int(version)
     for known in models.versions(store.database):
         if known.number == number:

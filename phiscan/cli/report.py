@@ -65,11 +65,14 @@ def report(
     Files that await a blind second verdict are undecided in it; --unblind NAME shows their first verdicts.
     """
     if out is None and not as_json:
-        raise click.UsageError("expected --out DIR, --json, or both")
+        message = "expected --out DIR, --json, or both"
+        raise click.UsageError(message)
     if private_delta is not None and private_epsilon is None:
-        raise click.UsageError("--private-delta: expected --private-epsilon with it")
+        message = "--private-delta: expected --private-epsilon with it"
+        raise click.UsageError(message)
     if private_epsilon is not None and unblind is not None:
-        raise click.UsageError("--unblind: expected without --private-epsilon, which shows no file")
+        message = "--unblind: expected without --private-epsilon, which shows no file"
+        raise click.UsageError(message)
     # scipy and sqlalchemy take most of a second to load: not for every --help.
     from phiscan.patients.settings import load_settings  # noqa: PLC0415
     from phiscan.report.export import report_json  # noqa: PLC0415

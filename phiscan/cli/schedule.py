@@ -60,7 +60,8 @@ def add(
 ) -> None:
     """Write the scan NAME of the folders ROOTS into phiscan.toml, as the table [schedule.NAME]."""
     if not NAME.fullmatch(name):
-        raise InputError(f"{name}: expected a name of small letters, digits, - and _")
+        message = f"{name}: expected a name of small letters, digits, - and _"
+        raise InputError(message)
     path = _config_path(obj)
     before = path.read_text(encoding="utf-8")
     if name in load_config(path).schedule:
@@ -92,7 +93,8 @@ def remove(obj: str | None, name: str) -> None:
     block = re.compile(rf"^\[schedule\.{re.escape(name)}\][^\n]*\n(?:(?!\[)[^\n]*(?:\n|\Z))*", re.MULTILINE)
     after, n_found = block.subn("", before)
     if n_found != 1:
-        raise InputError(f"{path}: schedule.{name}: there is no table [schedule.{name}]")
+        message = f"{path}: schedule.{name}: there is no table [schedule.{name}]"
+        raise InputError(message)
     _rewrite(path, before, after.rstrip("\n") + "\n")
     state_path(config, name).unlink(missing_ok=True)
     click.echo(f"{name}: taken out of {visible(str(path))}")
@@ -142,9 +144,11 @@ def run(ctx: click.Context, name: str | None, only_due: bool) -> None:
     _stop_on_signals(runner.stop)
     if name is None:
         if only_due:
-            raise InputError("--due: expected the NAME of a schedule with it")
+            message = "--due: expected the NAME of a schedule with it"
+            raise InputError(message)
         if not read_schedules(config):
-            raise ConfigError(f"{config.source}: no schedule; `phiscan schedule add` writes one")
+            message = f"{config.source}: no schedule; `phiscan schedule add` writes one"
+            raise ConfigError(message)
         runner.serve()
         print_message("phiscan: stopped")
         ctx.exit(EXIT_STOPPED)
@@ -181,7 +185,8 @@ def systemd(obj: str | None, name: str, user: str | None, out: str | None) -> No
             try:
                 place.write_text(text, encoding="utf-8")
             except OSError as error:
-                raise ConfigError(f"{place}: cannot be written: {error.strerror}") from None
+                message = f"{place}: cannot be written: {error.strerror}"
+                raise ConfigError(message) from None
             click.echo(f"written: {visible(str(place))}")
     if out is not None:
         click.echo(f"systemctl daemon-reload && systemctl enable --now phiscan-{name}.timer")
@@ -192,21 +197,24 @@ def _scan_options(text: str) -> list[str]:
     try:
         words = shlex.split(text)
     except ValueError as error:
-        raise InputError(f"--options: {str(error)[:1].lower()}{str(error)[1:]}") from None
+        message = f"--options: {str(error)[:1].lower()}{str(error)[1:]}"
+        raise InputError(message) from None
     root = click.get_current_context().find_root()
     if not isinstance(root.command, click.Group) or (scan := root.command.get_command(root, "scan")) is None:
         return words  # pragma: no cover (the program has the command)
     try:
         scan.make_context("scan", [*words, "--", "/"], parent=root).close()
     except click.UsageError as error:
-        raise InputError(f"--options: {' '.join(error.format_message().split())}") from None
+        message = f"--options: {' '.join(error.format_message().split())}"
+        raise InputError(message) from None
     return words
 
 
 def _config_path(obj: str | None) -> Path:
     path = Path(obj or os.environ.get("PHISCAN_CONFIG") or CONFIG_NAME)
     if not path.is_file():
-        raise ConfigError(f"{path}: no such file; `phiscan init` writes one")
+        message = f"{path}: no such file; `phiscan init` writes one"
+        raise ConfigError(message)
     return path
 
 
@@ -218,10 +226,12 @@ def _rewrite(path: Path, before: str, after: str) -> None:
         partial.write_text(after, encoding="utf-8")
         read_schedules(load_config(partial))
         if path.read_text(encoding="utf-8") != before:
-            raise ConfigError(f"{path}: was changed meanwhile; try again")  # noqa: TRY301 (as all others here)
+            message = f"{path}: was changed meanwhile; try again"
+            raise ConfigError(message)  # noqa: TRY301 (as all others here)
         partial.replace(path)
     except OSError as error:
-        raise ConfigError(f"{path}: cannot be written: {error.strerror}") from None
+        message = f"{path}: cannot be written: {error.strerror}"
+        raise ConfigError(message) from None
     except ConfigError as error:
         raise ConfigError(str(error).replace(str(partial), str(path))) from None
     finally:
@@ -232,7 +242,8 @@ def _named(config: Config, name: str) -> Schedule:
     for one in read_schedules(config):
         if one.name == name:
             return one
-    raise ConfigError(f"{config.source}: schedule.{name}: there is none of this name")
+    message = f"{config.source}: schedule.{name}: there is none of this name"
+    raise ConfigError(message)
 
 
 def _upcoming(config: Config) -> list[dict[str, object]]:

@@ -76,7 +76,8 @@ def _texts(file: str) -> Iterator[tuple[Any, str]]:
         except (ValueError, RecursionError):
             record = None
         if not isinstance(record, dict) or not isinstance(record.get("text"), str) or "id" not in record:
-            raise InputError(f'{shown}: line {number}: expected a JSON object with "id" and a text in "text"')
+            message = f'{shown}: line {number}: expected a JSON object with "id" and a text in "text"'
+            raise InputError(message)
         yield record["id"], record["text"]
 
 
@@ -89,13 +90,15 @@ def _lines(file: str, shown: str) -> Iterator[str]:
     try:
         stream: IO[bytes] = sys.stdin.buffer if file == "-" else Path(file).open("rb")  # noqa: SIM115 (closed below)
     except OSError as error:
-        raise InputError(f"{shown}: cannot be read: {error.strerror}") from None
+        message = f"{shown}: cannot be read: {error.strerror}"
+        raise InputError(message) from None
     with nullcontext(stream) if file == "-" else stream as lines:
         for number, raw in enumerate(lines, start=1):
             try:
                 yield raw.decode("utf-8-sig" if number == 1 else "utf-8")
             except UnicodeDecodeError:
-                raise InputError(f"{shown}: line {number}: expected UTF-8") from None
+                message = f"{shown}: line {number}: expected UTF-8"
+                raise InputError(message) from None
 
 
 def _shape(name: Any, document: Document, examination: Examination) -> dict[str, Any]:

@@ -84,7 +84,8 @@ def serve(
     )
     for path in (tls_cert, tls_key):
         if path is not None and not path.is_file():
-            raise InputError(f"{path}: no such file")
+            message = f"{path}: no such file"
+            raise InputError(message)
     lifetime = Lifetime(
         idle=timedelta(minutes=table.idle_minutes), absolute=timedelta(hours=table.session_hours)
     )

@@ -53,7 +53,8 @@ class Table:
             plain = text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS
             value = int(text) if plain else low - 1
             if value < low or (high is not None and value > high):
-                raise InputError(f"{self.where(row, name)}: expected a whole number {span}")
+                message = f"{self.where(row, name)}: expected a whole number {span}"
+                raise InputError(message)
             values.append(value)
         return tuple(values)
 
@@ -69,19 +70,25 @@ def read_table(path: str | Path, required: Sequence[str] = ()) -> Table:
             reader = csv.reader(stream, strict=True)
             parsed = [(reader.line_num, tuple(cell.strip() for cell in row)) for row in reader if any(row)]
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+        message = f"{path}: cannot be read: {error.strerror}"
+        raise InputError(message) from None
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: byte {error.start}: expected UTF-8") from None
+        message = f"{path}: byte {error.start}: expected UTF-8"
+        raise InputError(message) from None
     except csv.Error as error:
-        raise InputError(f"{path}: line {reader.line_num}: expected CSV: {error}") from None
+        message = f"{path}: line {reader.line_num}: expected CSV: {error}"
+        raise InputError(message) from None
     if not parsed:
-        raise InputError(f"{path}: line 1: expected a header, found an empty file")
+        message = f"{path}: line 1: expected a header, found an empty file"
+        raise InputError(message)
     header = parsed[0][1]
     if len(set(header)) != len(header):
-        raise InputError(f"{path}: line 1: expected every column name once")
+        message = f"{path}: line 1: expected every column name once"
+        raise InputError(message)
     for line, row in parsed[1:]:
         if len(row) != len(header):
-            raise InputError(f"{path}: line {line}: expected {len(header)} fields, found {len(row)}")
+            message = f"{path}: line {line}: expected {len(header)} fields, found {len(row)}"
+            raise InputError(message)
     table = Table(str(path), header, tuple(row for _, row in parsed[1:]), tuple(n for n, _ in parsed[1:]))
     for name in required:
         table.column(name)

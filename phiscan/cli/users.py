@@ -61,7 +61,8 @@ def add(
     where the list of processes would show it.
     """
     if no_password and (password_file or not subject):
-        raise InputError("--no-password: expected --subject, and no --password-file")
+        message = "--no-password: expected --subject, and no --password-file"
+        raise InputError(message)
     with open_store(obj) as store:
         user = store.users.add(
             name=name,
@@ -204,18 +205,21 @@ def _actor(by: str) -> str:
 def _password(source: str | None) -> str:
     if source is None:
         if not sys.stdin.isatty():
-            raise InputError(
+            message = (
                 "password: expected a terminal for the prompt, or --password-file FILE (- = standard input)"
             )
+            raise InputError(message)
         chosen: str = click.prompt("Password", hide_input=True, confirmation_prompt=True)
         return chosen
     try:
         data = sys.stdin.buffer.readline(10_000) if source == "-" else Path(source).read_bytes()[:10_000]
         return data.decode("utf-8-sig").splitlines()[0] if data else ""
     except OSError as error:
-        raise InputError(f"{source}: cannot be read: {error.strerror}") from None
+        message = f"{source}: cannot be read: {error.strerror}"
+        raise InputError(message) from None
     except UnicodeDecodeError:
-        raise InputError(f"{source}: expected UTF-8") from None
+        message = f"{source}: expected UTF-8"
+        raise InputError(message) from None
 
 
 def _state(user: User) -> str:

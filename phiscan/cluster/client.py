@@ -144,7 +144,8 @@ class ClusterClient:
             except Exception as error:  # noqa: BLE001 (as in _send)
                 raise _gone(error) from None
             if isinstance(answer, Refusal):
-                raise ClusterError(f"a worker of the cluster refused to read: {answer.message}")
+                message = f"a worker of the cluster refused to read: {answer.message}"
+                raise ClusterError(message)
             return answer
 
     def _check_workers(self) -> None:
@@ -152,7 +153,8 @@ class ClusterClient:
         if self._n_workers():
             self._alone_since = time.monotonic()
         elif time.monotonic() - self._alone_since > MAX_WAIT_S:
-            raise ClusterError(f"the cluster has had no worker for {MAX_WAIT_S:.0f} s")
+            message = f"the cluster has had no worker for {MAX_WAIT_S:.0f} s"
+            raise ClusterError(message)
 
     def _n_workers(self) -> int:
         try:

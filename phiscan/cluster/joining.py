@@ -52,9 +52,11 @@ def check_address(address: str) -> str:
         InputError: it is not valid.
     """
     if not _ADDRESS.fullmatch(address) or not 0 < int(address.rsplit(":", 1)[1]) <= 65535:  # noqa: PLR2004 (the highest port)
-        raise InputError(f"--cluster {address}: expected tcp://HOST:PORT, tls://HOST:PORT or local:WORKERS")
+        message = f"--cluster {address}: expected tcp://HOST:PORT, tls://HOST:PORT or local:WORKERS"
+        raise InputError(message)
     if address.startswith("local:") and int(address[6:]) > MAX_LOCAL:
-        raise InputError(f"--cluster {address}: expected at most {MAX_LOCAL} local workers")
+        message = f"--cluster {address}: expected at most {MAX_LOCAL} local workers"
+        raise InputError(message)
     return address
 
 
@@ -72,7 +74,8 @@ def security_for(config: Config, address: str) -> Security | None:
         raise ConfigError(message)
     for name in ("ca_file", "cert_file", "key_file"):
         if not os.access(getattr(tls, name), os.R_OK):
-            raise ConfigError(f"{config.source}: cluster.{name}: {getattr(tls, name)}: cannot be read")
+            message = f"{config.source}: cluster.{name}: {getattr(tls, name)}: cannot be read"
+            raise ConfigError(message)
     try:
         ssl.create_default_context(cafile=tls.ca_file).load_cert_chain(tls.cert_file, tls.key_file)
     except (ssl.SSLError, OSError) as error:
@@ -124,16 +127,19 @@ def check_workers(client: Client, config: Config, roots: Sequence[bytes]) -> int
         client.wait_for_workers(1, timeout=CONNECT_S)
         answers: dict[str, Any] = client.run(worker_state, tuple(roots), config.learned, on_error="return")
     except Exception as error:  # noqa: BLE001 (Dask raises what its transport raises)
-        raise ClusterError(f"the cluster has no worker ({type(error).__name__})") from None
+        message = f"the cluster has no worker ({type(error).__name__})"
+        raise ClusterError(message) from None
     for worker, answer in sorted(answers.items()):
         if isinstance(answer, BaseException):
             # Most likely it has no phiscan, or a version that is too old for this request.
-            raise ConfigError(
+            message = (
                 f"worker {worker}: does not respond ({origin(answer)}); is the same phiscan installed there?"
             )
+            raise ConfigError(message)
         state: WorkerState = from_pickle(answer)
         if problem := _unfit(state, parts, roots):
-            raise ConfigError(f"worker {worker}: {problem}")
+            message = f"worker {worker}: {problem}"
+            raise ConfigError(message)
     return len(answers)
 
 
@@ -168,7 +174,8 @@ def join(config: Config, address: str) -> Iterator[Client]:
     try:
         client = Client(address, security=security, timeout=CONNECT_S, set_as_default=False)
     except Exception as error:  # noqa: BLE001 (Dask raises what its transport raises)
-        raise ClusterError(f"--cluster {address}: cannot be reached ({type(error).__name__})") from None
+        message = f"--cluster {address}: cannot be reached ({type(error).__name__})"
+        raise ClusterError(message) from None
     try:
         yield client
     finally:
@@ -204,7 +211,8 @@ def _local_cluster(config: Config, n_workers: int) -> Iterator[LocalCluster]:
                 silence_logs=False,
             )
         except Exception as error:  # noqa: BLE001 (Dask raises what its transport raises)
-            raise ClusterError(f"--cluster local:{n_workers}: cannot be started ({origin(error)})") from None
+            message = f"--cluster local:{n_workers}: cannot be started ({origin(error)})"
+            raise ClusterError(message) from None
         try:
             yield cluster
         finally:

@@ -105,7 +105,8 @@ def _workers_for(key: str, learned: LearnedVersion | None) -> Workers:
         close_sandbox()
         config = load_config().with_learned(learned)
         if versions_key(versions(config)) != key:
-            raise PhiscanError("its program, rules, models, limits or key are not those of the scan")
+            message = "its program, rules, models, limits or key are not those of the scan"
+            raise PhiscanError(message)
         context = local_workers(config)
         _Sandbox.workers = context.__enter__()
         _Sandbox.context, _Sandbox.versions_key = context, key

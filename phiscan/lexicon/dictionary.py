@@ -39,9 +39,11 @@ def load_dictionary(path: Path) -> Dictionary:
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
     except OSError as error:
-        raise DictionaryError(f"{path}: cannot be read: {error.strerror}") from None
+        message = f"{path}: cannot be read: {error.strerror}"
+        raise DictionaryError(message) from None
     except UnicodeDecodeError as error:
-        raise DictionaryError(f"{path}: byte {error.start}: expected UTF-8") from None
+        message = f"{path}: byte {error.start}: expected UTF-8"
+        raise DictionaryError(message) from None
     header: dict[str, str] = {}
     rows: list[tuple[str, ...]] = []
     n_columns = 0
@@ -49,7 +51,8 @@ def load_dictionary(path: Path) -> Dictionary:
         if line.startswith("#"):
             key, colon, value = line[1:].partition(":")
             if not colon or rows:
-                raise DictionaryError(f"{path}: line {number}: expected '# key: value' lines only at the top")
+                message = f"{path}: line {number}: expected '# key: value' lines only at the top"
+                raise DictionaryError(message)
             header[key.strip()] = value.strip()
         elif line.strip():
             columns = tuple(line.split("\t"))
@@ -60,5 +63,6 @@ def load_dictionary(path: Path) -> Dictionary:
             rows.append(columns)
     missing = [key for key in REQUIRED_HEADER if not header.get(key)]
     if missing:
-        raise DictionaryError(f"{path}: line 1: expected the header lines {', '.join(missing)}")
+        message = f"{path}: line 1: expected the header lines {', '.join(missing)}"
+        raise DictionaryError(message)
     return Dictionary(path.stem, header, tuple(rows))

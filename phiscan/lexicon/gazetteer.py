@@ -214,7 +214,8 @@ def terms(path: Path) -> frozenset[str]:
         raise DictionaryError(message) from None
     head, _, body = text.partition("# columns: term\n")
     if not head.startswith("# source:"):
-        raise DictionaryError(f"{path}: line 1: expected the header '# source: ...'")
+        message = f"{path}: line 1: expected the header '# source: ...'"
+        raise DictionaryError(message)
     return frozenset(body.split("\n")) - {""}
 
 

@@ -40,13 +40,15 @@ def detector_accuracy(
     DetectorAccuracy(tp=80, fp=10, fn=20.0, tn=890.0, sensitivity=0.8, accuracy=0.97, reason=None)
     """
     if tp < 0 or (fp is not None and fp < 0) or (files is not None and files < tp + (fp or 0)):
-        raise ValueError("expected counts of 0 or more, and no more files marked than read")
+        message = "expected counts of 0 or more, and no more files marked than read"
+        raise ValueError(message)
     if actual_positives is None:
         return DetectorAccuracy(
             tp, fp, None, None, None, None, _("the number of actual positives is unknown")
         )
     if actual_positives < tp:
-        raise ValueError(f"expected at least {tp} actual positives, got {actual_positives:g}")
+        message = f"expected at least {tp} actual positives, got {actual_positives:g}"
+        raise ValueError(message)
     fn = actual_positives - tp
     sensitivity = tp / actual_positives if actual_positives else None
     if fp is None or files is None:

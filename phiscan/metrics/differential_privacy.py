@@ -91,7 +91,8 @@ def smooth_sensitivity(metric: str, n: int, m: int, beta: float) -> float:
     0.02
     """
     if n < 0 or m < 0 or n + m < 1:
-        raise ValueError(f"expected numbers of examples, got {n} and {m}")
+        message = f"expected numbers of examples, got {n} and {m}"
+        raise ValueError(message)
     total = n + m
     if metric == "accuracy":
         return 1 / total
@@ -111,7 +112,8 @@ def smooth_sensitivity(metric: str, n: int, m: int, beta: float) -> float:
             min(local_sensitivity_average_precision(size), 1.0) * math.exp(-beta * abs(n - size))
             for size in {n, min(_LOOSE, total), min(_LOOSE + 1, total)}
         )
-    raise ValueError(f"expected one of {', '.join(METRICS)}, got {metric}")
+    message = f"expected one of {', '.join(METRICS)}, got {metric}"
+    raise ValueError(message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,12 +171,14 @@ def release(value: float, scale: float, noise: str) -> float:
         ValueError: the scale is not positive and finite, or the noise is unknown.
     """
     if not (scale > 0 and math.isfinite(scale)):
-        raise ValueError(f"expected a positive scale, got {scale}")
+        message = f"expected a positive scale, got {scale}"
+        raise ValueError(message)
     if noise == "laplace":
         return _release_laplace(value, scale)
     if noise == "cauchy":
         return _release_cauchy(value, scale)
-    raise ValueError(f"expected one of {', '.join(NOISES)}, got {noise}")
+    message = f"expected one of {', '.join(NOISES)}, got {noise}"
+    raise ValueError(message)
 
 
 def laplace_library() -> Any:
@@ -233,10 +237,14 @@ def compose(releases: list[tuple[float, float]]) -> Spent:
 
 def _check(epsilon: float, delta: float, noise: str, *, needs_delta: bool) -> None:
     if noise not in NOISES:
-        raise ValueError(f"expected one of {', '.join(NOISES)}, got {noise}")
+        message = f"expected one of {', '.join(NOISES)}, got {noise}"
+        raise ValueError(message)
     if not (epsilon > 0 and math.isfinite(epsilon)):
-        raise ValueError(f"expected epsilon above 0, got {epsilon}")
+        message = f"expected epsilon above 0, got {epsilon}"
+        raise ValueError(message)
     if needs_delta and not 0 < delta < 1:
-        raise ValueError(f"expected delta above 0 and below 1 for Laplace noise, got {delta}")
+        message = f"expected delta above 0 and below 1 for Laplace noise, got {delta}"
+        raise ValueError(message)
     if not 0 <= delta < 1:
-        raise ValueError(f"expected delta from 0 to below 1, got {delta}")
+        message = f"expected delta from 0 to below 1, got {delta}"
+        raise ValueError(message)

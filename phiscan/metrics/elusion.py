@@ -320,7 +320,8 @@ def stratified_elusion(
     66
     """
     if not strata:
-        raise ValueError("strata: expected at least one")
+        message = "strata: expected at least one"
+        raise ValueError(message)
     tail = tail_of(confidence) / len(strata)
     population = sum(stratum.population for stratum in strata)
     missed: Fraction | None = Fraction(0)
@@ -329,7 +330,8 @@ def stratified_elusion(
         try:
             _check(stratum.population, stratum.sample, stratum.found)
         except ValueError as error:
-            raise ValueError(f"stratum {stratum.name}: {error}") from None
+            message = f"stratum {stratum.name}: {error}"
+            raise ValueError(message) from None
         counts = (stratum.population, stratum.sample, stratum.found)
         exact += hypergeometric_upper(*counts, tail)
         any_time += sequential_upper(*counts, tail) if sequential else 0

@@ -62,7 +62,8 @@ class Hierarchy:
         [['401.1'], ['401'], ['400-405']]
         """
         if label not in self.labels:
-            raise ValueError(f"the label '{label}' is not in the hierarchy")
+            message = f"the label '{label}' is not in the hierarchy"
+            raise ValueError(message)
         levels = [frozenset({label})]
         while above := frozenset(up for node in levels[-1] for up in self._parents.get(node, ())):
             levels.append(above)
@@ -86,7 +87,8 @@ class Hierarchy:
             node = min(left)
             for _ in left:
                 node = children[node]
-            raise ValueError(f"the label '{node}' is its own ancestor; expected no cycle")
+            message = f"the label '{node}' is its own ancestor; expected no cycle"
+            raise ValueError(message)
 
 
 def overlap(predicted: Mapping[str, int], gold: Mapping[str, int]) -> OverlapCounts:

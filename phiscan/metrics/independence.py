@@ -45,7 +45,8 @@ def verdict_dependence(both: int, only_first: int, only_second: int, neither: in
     """
     counts = (both, only_first, only_second, neither)
     if min(counts) < 0 or sum(counts) == 0:
-        raise ValueError(f"counts: expected four of 0 or more, not all 0, got {counts}")
+        message = f"counts: expected four of 0 or more, not all 0, got {counts}"
+        raise ValueError(message)
     n, first, second = sum(counts), both + only_first, both + only_second
 
     def nats(found: int) -> float:
@@ -81,7 +82,8 @@ def mutual_information(first: Sequence[Hashable], second: Sequence[Hashable]) ->
     """
     n = len(first)
     if n != len(second) or n == 0:
-        raise ValueError(f"columns: expected two of one length, not empty, got {n} and {len(second)}")
+        message = f"columns: expected two of one length, not empty, got {n} and {len(second)}"
+        raise ValueError(message)
     rows, columns = Counter(first), Counter(second)
     cells = Counter(zip(first, second, strict=True)).items()
     return _information((count / n, count * n / (rows[a] * columns[b])) for (a, b), count in cells)
@@ -100,7 +102,8 @@ def equal_frequency_bins(values: ArrayLike, n_bins: int = 8) -> NDArray[np.intp]
 
     column = np.asarray(values, dtype=float)
     if n_bins < 1 or not np.isfinite(column).all():
-        raise ValueError("values: expected finite numbers and at least one bin")
+        message = "values: expected finite numbers and at least one bin"
+        raise ValueError(message)
     edges = np.unique(np.quantile(column, np.arange(1, n_bins) / n_bins))
     return np.asarray(np.searchsorted(edges, column, side="left"))
 

@@ -25,9 +25,11 @@ def check_count(name: str, value: int, high: int | None = None) -> None:
         ValueError: the value is not a whole number from 0 to ``high``.
     """
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ValueError(f"{name}: expected a whole number of 0 or more, got {value}")
+        message = f"{name}: expected a whole number of 0 or more, got {value}"
+        raise ValueError(message)
     if high is not None and value > high:
-        raise ValueError(f"{name}: expected a whole number from 0 to {high}, got {value}")
+        message = f"{name}: expected a whole number from 0 to {high}, got {value}"
+        raise ValueError(message)
 
 
 def check_share(name: str, value: float, *, open_ends: bool = False) -> None:
@@ -39,7 +41,8 @@ def check_share(name: str, value: float, *, open_ends: bool = False) -> None:
     inside = 0 < value < 1 if open_ends else 0 <= value <= 1
     if not inside:
         span = "between 0 and 1, both excluded" if open_ends else "from 0 to 1"
-        raise ValueError(f"{name}: expected a number {span}, got {value}")
+        message = f"{name}: expected a number {span}, got {value}"
+        raise ValueError(message)
 
 
 def binomial_lower(n_hits: int, n: int, tail: float) -> float:
@@ -91,7 +94,8 @@ def clopper_pearson(n_hits: int, n: int, confidence: float = 0.95) -> tuple[floa
     """
     check_count("n_hits", n_hits, n)
     if n < 1:
-        raise ValueError("n: expected at least 1 trial, got 0")
+        message = "n: expected at least 1 trial, got 0"
+        raise ValueError(message)
     check_share("confidence", confidence, open_ends=True)
     tail = (1 - confidence) / 2
     return binomial_lower(n_hits, n, tail), binomial_upper(n_hits, n, tail)

@@ -64,11 +64,14 @@ def rank(scores: npt.ArrayLike, labels: npt.ArrayLike) -> Ranking:
     values = np.asarray(scores, dtype=np.float64)
     positive = np.asarray(labels, dtype=bool)
     if values.ndim != 1 or values.shape != positive.shape:
-        raise ValueError(f"expected as many labels as scores, got {positive.shape} and {values.shape}")
+        message = f"expected as many labels as scores, got {positive.shape} and {values.shape}"
+        raise ValueError(message)
     if not np.isfinite(values).all():
-        raise ValueError("expected finite scores")
+        message = "expected finite scores"
+        raise ValueError(message)
     if positive.all() or not positive.any():
-        raise ValueError("expected at least one positive and one negative example")
+        message = "expected at least one positive and one negative example"
+        raise ValueError(message)
     distinct, group = np.unique(-values, return_inverse=True)
     n_positive = np.bincount(group[positive], minlength=len(distinct))
     n_negative = np.bincount(group[~positive], minlength=len(distinct))
@@ -237,7 +240,8 @@ def minimum_aucpr(skew: float) -> float:
     0.306853
     """
     if not 0 <= skew <= 1:
-        raise ValueError(f"expected a share of positives from 0 to 1, got {skew}")
+        message = f"expected a share of positives from 0 to 1, got {skew}"
+        raise ValueError(message)
     if skew == 1:
         return 1.0
     if skew < _SERIES_BELOW:

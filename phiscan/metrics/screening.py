@@ -149,7 +149,8 @@ def relative(
     shared = both or (min(first[0], other[0]), min(first[1], other[1]))
     n_marked = sum(first) + sum(other) - sum(shared)
     if n_files is not None and n_marked > n_files:
-        raise ValueError(f"the two characteristics: expected to mark at most {n_files} files, got {n_marked}")
+        message = f"the two characteristics: expected to mark at most {n_files} files, got {n_marked}"
+        raise ValueError(message)
     return relative_rates
 
 

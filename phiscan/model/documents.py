@@ -28,7 +28,8 @@ class Span:
     def __post_init__(self) -> None:
         """Raise ValueError for an empty or reversed range."""
         if not 0 <= self.start < self.end:
-            raise ValueError(f"a span needs 0 <= start < end, got [{self.start}, {self.end})")
+            message = f"a span needs 0 <= start < end, got [{self.start}, {self.end})"
+            raise ValueError(message)
 
     @property
     def n_chars(self) -> int:

@@ -217,7 +217,8 @@ def read_heads(config: Config, *, mail_of: Callable[[tuple[str, ...]], Callable[
     table = config.heads
     where = f"{config.source}: {TABLE}"
     if table.file and Path(table.file).exists() and not Path(table.file).is_file():
-        raise ConfigError(f"{where}.file: {table.file}: expected a file, or a name that is free")
+        message = f"{where}.file: {table.file}: expected a file, or a name that is free"
+        raise ConfigError(message)
     if table.syslog and not _is_syslog(table.syslog):
         message = f"{where}.syslog: expected a socket such as /dev/log, udp://HOST:PORT or tcp://HOST:PORT"
         raise ConfigError(message)
@@ -227,7 +228,8 @@ def read_heads(config: Config, *, mail_of: Callable[[tuple[str, ...]], Callable[
         try:
             authority = Authority(table.timestamp_url, folder, table.timestamp_ca_file).checked()
         except ValueError as error:
-            raise ConfigError(f"{where}.{error}") from None
+            message = f"{where}.{error}"
+            raise ConfigError(message) from None
     return Heads(table, mail_of(table.mail_to) if table.mail_to else None, authority)
 
 

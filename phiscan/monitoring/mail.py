@@ -35,18 +35,24 @@ class Mail:
             ValueError: names the field of phiscan.toml, and what was expected.
         """
         if not self.host:
-            raise ValueError("smtp_host: expected the name of the mail server")
+            message = "smtp_host: expected the name of the mail server"
+            raise ValueError(message)
         if not 0 < self.port <= MAX_PORT:
-            raise ValueError(f"smtp_port: expected 1 to {MAX_PORT}")
+            message = f"smtp_port: expected 1 to {MAX_PORT}"
+            raise ValueError(message)
         for name, address in [("mail_from", self.sender), *(("mail_to", address) for address in self.to)]:
             if address.count("@") != 1 or any(char.isspace() for char in address):
-                raise ValueError(f"{name}: expected an address such as privacy@hospital.example")
+                message = f"{name}: expected an address such as privacy@hospital.example"
+                raise ValueError(message)
         if self.tls not in TLS:
-            raise ValueError(f"smtp_tls: expected one of {', '.join(TLS)}")
+            message = f"smtp_tls: expected one of {', '.join(TLS)}"
+            raise ValueError(message)
         if self.tls == "none" and self.host not in LOOPBACK:
-            raise ValueError("smtp_tls: none is for a server on this machine only")
+            message = "smtp_tls: none is for a server on this machine only"
+            raise ValueError(message)
         if self.user and not self.password:
-            raise ValueError("smtp_password_file: expected the password of smtp_user in a file")
+            message = "smtp_password_file: expected the password of smtp_user in a file"
+            raise ValueError(message)
         return self
 
 

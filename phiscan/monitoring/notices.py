@@ -82,11 +82,13 @@ def read_notices(config: Config) -> Notices:
     table = config.notify
     where = f"{config.source}: notify"
     if table.when not in WHEN:
-        raise ConfigError(f"{where}.when: expected one of {', '.join(WHEN)}")
+        message = f"{where}.when: expected one of {', '.join(WHEN)}"
+        raise ConfigError(message)
     metrics_file = Path(table.metrics_file) if table.metrics_file else None
     if metrics_file is not None and metrics_file.exists() and not metrics_file.is_file():
         # The file is replaced, not written into, so it must not be a device.
-        raise ConfigError(f"{where}.metrics_file: {metrics_file}: expected a file, or a name that is free")
+        message = f"{where}.metrics_file: {metrics_file}: expected a file, or a name that is free"
+        raise ConfigError(message)
     try:
         return Notices(
             when=table.when,
@@ -97,7 +99,8 @@ def read_notices(config: Config) -> Notices:
             heads=read_heads(config, mail_of=lambda to: _writer(_mail(replace(table, mail_to=to), where))),
         )
     except ValueError as error:
-        raise ConfigError(f"{where}.{error}") from None
+        message = f"{where}.{error}"
+        raise ConfigError(message) from None
 
 
 def read_owner_mail(config: Config) -> Mail | None:
@@ -113,7 +116,8 @@ def read_owner_mail(config: Config) -> Mail | None:
     try:
         return _mail(replace(table, mail_to=()), where)
     except ValueError as error:
-        raise ConfigError(f"{where}.{error}") from None
+        message = f"{where}.{error}"
+        raise ConfigError(message) from None
 
 
 def _mail(table: NotifyTable, where: str) -> Mail:
@@ -144,7 +148,8 @@ def _webhook(table: NotifyTable, where: str) -> Webhook:
     from phiscan.monitoring.webhook import Webhook  # noqa: PLC0415 (see above)
 
     if not table.webhook_secret_file:
-        raise ValueError("webhook_secret_file: expected a file with the secret that signs what is sent")
+        message = "webhook_secret_file: expected a file with the secret that signs what is sent"
+        raise ValueError(message)
     secret = _secret(table.webhook_secret_file, f"{where}.webhook_secret_file")
     return Webhook(table.webhook_url, secret.encode(), table.webhook_ca_file or None).checked()
 
@@ -153,7 +158,9 @@ def _secret(path: str, where: str) -> str:
     try:
         secret = Path(path).read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{where}: {path}: cannot be read ({type(error).__name__})") from None
+        message = f"{where}: {path}: cannot be read ({type(error).__name__})"
+        raise ConfigError(message) from None
     if not secret:
-        raise ConfigError(f"{where}: {path}: is empty")
+        message = f"{where}: {path}: is empty"
+        raise ConfigError(message)
     return secret

@@ -37,7 +37,8 @@ class Webhook:
             ValueError: names the field of phiscan.toml, and what was expected.
         """
         if not _is_protected(self.url):
-            raise ValueError("webhook_url: expected an https address, without a user in it")
+            message = "webhook_url: expected an https address, without a user in it"
+            raise ValueError(message)
         return self
 
 

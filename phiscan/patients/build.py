@@ -154,7 +154,8 @@ def gather(
         for name, shapes in part.shapes.items():
             total.shapes[name].update(shapes)
     if not total.n_records:
-        raise InputError("the patient list holds no patient")
+        message = "the patient list holds no patient"
+        raise InputError(message)
     parts, counts = np.unique(arrays.joined("parts", np.uint64), return_counts=True)
     rare, rare_rows = _rare_names(arrays.joined("pairs", np.uint64), parts, counts, total.n_records)
     total.kinds[Kind.RARE_NAME.value] = len(rare)

@@ -35,9 +35,11 @@ def record_event(
     """
     name, purpose = storable(actor.name.strip()), storable(purpose.strip())
     if not name:
-        raise InputError("by: expected a name")
+        message = "by: expected a name"
+        raise InputError(message)
     if len(purpose) > MAX_PURPOSE_CHARS:
-        raise InputError(f"purpose: expected at most {MAX_PURPOSE_CHARS} characters")
+        message = f"purpose: expected at most {MAX_PURPOSE_CHARS} characters"
+        raise InputError(message)
 
     def write(connection: sa.Connection) -> int:
         values = {

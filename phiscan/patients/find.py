@@ -75,7 +75,8 @@ def find(
     """
     _check(person)
     if not purpose.strip():
-        raise InputError("purpose: expected what the person is looked for, got an empty text")
+        message = "purpose: expected what the person is looked for, got an empty text"
+        raise InputError(message)
     record_event(database, "find", actor=actor, purpose=purpose, details={"fields": person.fields})
     try:
         with database.read() as connection:
@@ -91,16 +92,20 @@ def _check(person: Person) -> None:
     if bool(person.number) == bool(person.name or person.birth_date) or bool(person.name) != bool(
         person.birth_date
     ):
-        raise InputError("expected either a name and a birth date, or a number")
+        message = "expected either a name and a birth date, or a number"
+        raise InputError(message)
     n_words = len(tokens_of(person.name))
     if person.name and not (
         all(_given_and_family(person.name)) and _MIN_NAME_WORDS <= n_words <= _MOST_NAME_WORDS
     ):
-        raise InputError("name: expected a given and a family name")
+        message = "name: expected a given and a family name"
+        raise InputError(message)
     if person.birth_date and not normalise.date_forms(person.birth_date):
-        raise InputError("birth_date: expected a date such as 1956-03-12")
+        message = "birth_date: expected a date such as 1956-03-12"
+        raise InputError(message)
     if person.number and not normalise.number_form(person.number):
-        raise InputError("number: expected at least 4 letters and digits")
+        message = "number: expected at least 4 letters and digits"
+        raise InputError(message)
 
 
 def _by_hashes(connection: sa.Connection, person: Person, key: bytes) -> set[int]:

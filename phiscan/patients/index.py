@@ -146,7 +146,8 @@ def open_index(folder: Path) -> PatientIndex:
             message = f"{path}: cannot be read as an array of the patient index; build it again"
             raise ConfigError(message) from None
         if array.dtype != kind or array.ndim != 1:
-            raise ConfigError(f"{path}: expected a list of {kind}; build the patient index again")
+            message = f"{path}: expected a list of {kind}; build the patient index again"
+            raise ConfigError(message)
         arrays[name] = np.asarray(array)
     if len(arrays["hashes"]) != len(arrays["numbers"]) or len(arrays["hashes"]) != manifest.n_keys:
         message = f"{folder}: its arrays and {MANIFEST} do not belong together; build the patient index again"
@@ -176,7 +177,8 @@ def write_index(folder: Path, manifest: Manifest, arrays: Mapping[str, npt.NDArr
         draft.replace(folder / MANIFEST)
     except OSError as error:
         shutil.rmtree(folder / name, ignore_errors=True)
-        raise ConfigError(f"{folder}: the patient index cannot be written: {error.strerror}") from None
+        message = f"{folder}: the patient index cannot be written: {error.strerror}"
+        raise ConfigError(message) from None
     for old in folder.glob("arrays-*"):
         if old.name != name:
             remove_arrays(old)

@@ -47,10 +47,11 @@ def load_hasher(settings: PatientSettings, manifest: Manifest) -> Hasher:
             if hasher.key_id == manifest.key_id:
                 return hasher
     state = "holds another key" if settings.key_file.exists() else "is missing"
-    raise ConfigError(
+    message = (
         f"{settings.key_file}: the key of the patient index {state}; restore key {manifest.key_id}, or "
         "`phiscan patients destroy` and build the index again"
     )
+    raise ConfigError(message)
 
 
 def build(
@@ -70,9 +71,10 @@ def build(
     """
     old = open_index(settings.folder) if settings.is_built else None
     if old is not None and not replace_old:
-        raise InputError(
+        message = (
             f"{settings.folder}: holds a patient index already; `update` changes it, `--replace` builds anew"
         )
+        raise InputError(message)
     if old is None:
         _make_key(settings.key_file)
         hasher = Hasher(load_key(settings.key_file), settings.hard_cost)
@@ -281,7 +283,8 @@ def destroy(settings: PatientSettings) -> dict[str, Any]:
         with suppress(OSError):
             settings.folder.rmdir()
     except OSError as error:
-        raise ConfigError(f"{settings.folder}: cannot be removed: {error.strerror}") from None
+        message = f"{settings.folder}: cannot be removed: {error.strerror}"
+        raise ConfigError(message) from None
     return {
         "index": manifest.index_id,
         "key": manifest.key_id,
@@ -302,7 +305,8 @@ def certificate(destroyed: Mapping[str, Any], *, by: str, now: datetime, event: 
 def _make_key(path: Path) -> None:
     create_key(path)
     if not path.exists():
-        raise ConfigError(f"{path}: the key of the patient index cannot be written")
+        message = f"{path}: the key of the patient index cannot be written"
+        raise ConfigError(message)
 
 
 def _draft(key_file: Path) -> Path:
@@ -319,9 +323,10 @@ def _replace_key(draft: Path, key_file: Path) -> None:
             os.fsync(old)
             os.close(old)
     except OSError as error:
-        raise ConfigError(
+        message = (
             f"{key_file}: the new key cannot replace the old one: {error.strerror}; run the command again"
-        ) from None
+        )
+        raise ConfigError(message) from None
 
 
 def _overwrite(path: Path) -> None:

@@ -53,9 +53,12 @@ def read_manifest(folder: Path) -> Manifest:
         message = f"{path}: there is no patient index; `phiscan patients build FILE` makes one"
         raise ConfigError(message) from None
     except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
+        message = f"{path}: cannot be read: {error.strerror}"
+        raise ConfigError(message) from None
     except (ValueError, TypeError):
-        raise ConfigError(f"{path}: not a patient index of this version; build it again") from None
+        message = f"{path}: not a patient index of this version; build it again"
+        raise ConfigError(message) from None
     if manifest.format != FORMAT:
-        raise ConfigError(f"{path}: format: expected {FORMAT}; build the patient index again")
+        message = f"{path}: format: expected {FORMAT}; build the patient index again"
+        raise ConfigError(message)
     return manifest

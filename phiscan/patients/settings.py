@@ -40,10 +40,12 @@ def load_settings(config: Config) -> PatientSettings:
     """
     table, where = config.patients, f"{config.source}: patients."
     if not 1 <= table.max_age_days <= MAX_LIMIT:
-        raise ConfigError(f"{where}max_age_days: expected a number of days above 0")
+        message = f"{where}max_age_days: expected a number of days above 0"
+        raise ConfigError(message)
     cost = table.hard_cost
     if not 2 <= cost <= 2**20 or cost & (cost - 1):  # noqa: PLR2004 (what scrypt takes)
-        raise ConfigError(f"{where}hard_cost: expected a power of 2 from 2 to 1048576")
+        message = f"{where}hard_cost: expected a power of 2 from 2 to 1048576"
+        raise ConfigError(message)
     return PatientSettings(
         folder=Path(table.index_dir) if table.index_dir else config.home / "patients",
         key_file=Path(table.key_file) if table.key_file else config.home / "patients.key",
@@ -67,6 +69,7 @@ def merge_map(mapped: Mapped, options: tuple[str, ...]) -> Mapped:
     for option in options:
         name, sign, column = option.partition("=")
         if not sign or not column or name not in FIELDS:
-            raise InputError(f"--map: expected FIELD=COLUMN with FIELD one of {', '.join(FIELDS)}")
+            message = f"--map: expected FIELD=COLUMN with FIELD one of {', '.join(FIELDS)}"
+            raise InputError(message)
         given[name] = (*given.get(name, ()), column)
     return {**mapped, **given}

@@ -71,9 +71,11 @@ def read_records(
         with path.open(encoding="utf-8-sig", newline="") as stream:
             yield from _of_text(path, stream, mapped, day_first)
     except UnicodeDecodeError:
-        raise InputError(f"{path}: expected UTF-8") from None
+        message = f"{path}: expected UTF-8"
+        raise InputError(message) from None
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+        message = f"{path}: cannot be read: {error.strerror}"
+        raise InputError(message) from None
 
 
 def _of_text(path: Path, stream: TextIO, mapped: Mapped, day_first: bool) -> Iterator[PatientRecord]:
@@ -102,7 +104,8 @@ def _of_csv(path: Path, lines: Iterable[str], mapped: Mapped, day_first: bool) -
                     raise InputError(message)
                 yield _of_row(f"{path}:{reader.line_num}", reader.line_num, row, indices, day_first)
     except csv.Error:
-        raise InputError(f"{path}:{reader.line_num}: not valid CSV") from None
+        message = f"{path}:{reader.line_num}: not valid CSV"
+        raise InputError(message) from None
 
 
 def _of_parquet(path: Path, mapped: Mapped, day_first: bool) -> Iterator[PatientRecord]:
@@ -124,7 +127,8 @@ def _of_parquet(path: Path, mapped: Mapped, day_first: bool) -> Iterator[Patient
                         f"{path}: row {line}", line, [_cell(cell) for cell in row], indices, day_first
                     )
     except (pa.ArrowException, OSError):
-        raise InputError(f"{path}: cannot be read as Parquet, in or after row {line}") from None
+        message = f"{path}: cannot be read as Parquet, in or after row {line}"
+        raise InputError(message) from None
 
 
 def _cell(value: object) -> str:
@@ -147,7 +151,8 @@ def _of_query(url: str, query: str, mapped: Mapped, day_first: bool) -> Iterator
                 cells = ["" if cell is None else str(cell) for cell in row]
                 yield _of_row(f"--query: row {line}", line, cells, indices, day_first)
     except (sa.exc.SQLAlchemyError, ModuleNotFoundError, ValueError) as error:
-        raise InputError(f"--query: the database cannot be read ({type(error).__name__})") from None
+        message = f"--query: the database cannot be read ({type(error).__name__})"
+        raise InputError(message) from None
     finally:
         if engine is not None:
             engine.dispose()
@@ -160,17 +165,19 @@ def _columns_of_fields(where: str, header: Sequence[str], mapped: Mapped) -> dic
     for field, columns in mapped.items():
         for column in columns:
             if column not in at:
-                raise InputError(f"{where}: column {column}: not in the header, but mapped to {field}")
+                message = f"{where}: column {column}: not in the header, but mapped to {field}"
+                raise InputError(message)
             indices.setdefault(field, []).append(at[column])
     if not mapped:
         for index, name in enumerate(header):
             if field := _FIELD_OF.get("".join(filter(str.isalnum, plain(name))), ""):
                 indices.setdefault(field, []).append(index)
     if not {"record", "card", "name", "family"} & indices.keys():
-        raise InputError(
+        message = (
             f"{where}: no column for record, card, name or family; map them in [patients.map] or with "
             "--map FIELD=COLUMN"
         )
+        raise InputError(message)
     return indices
 
 
@@ -207,7 +214,8 @@ def _number(where: str, values: Sequence[str]) -> int | None:
         return None
     text = values[0]
     if not text.isdecimal() or not 0 < int(text) <= _MAX_NUMBER:
-        raise InputError(f"{where}: number: expected a whole number from 1 to {_MAX_NUMBER}")
+        message = f"{where}: number: expected a whole number from 1 to {_MAX_NUMBER}"
+        raise InputError(message)
     return int(text)
 
 
@@ -219,7 +227,8 @@ def _of_ndjson(path: Path, lines: Iterable[str]) -> Iterator[PatientRecord]:
         try:
             resource = json.loads(line)
         except (ValueError, RecursionError):
-            raise InputError(f"{path}:{number}: not a JSON object") from None
+            message = f"{path}:{number}: not a JSON object"
+            raise InputError(message) from None
         if isinstance(resource, dict) and resource.get("resourceType") == "Patient":
             yield _of_resource(number, resource)
 

@@ -94,5 +94,6 @@ def write_files(texts: Mapping[str, str], folder: Path, *, language: str = SOURC
             draft.replace(path)
             written.append(path)
     except OSError as error:
-        raise InputError(f"{folder}: the report cannot be written: {error.strerror}") from None
+        message = f"{folder}: the report cannot be written: {error.strerror}"
+        raise InputError(message) from None
     return tuple(written)

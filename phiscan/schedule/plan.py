@@ -85,7 +85,8 @@ class State:
             state.write(path)
             return state
         except (ValueError, KeyError, TypeError):
-            raise ConfigError(f"{path}: damaged; remove it, and the schedule begins again") from None
+            message = f"{path}: damaged; remove it, and the schedule begins again"
+            raise ConfigError(message) from None
 
 
 def state_path(config: Config, name: str) -> Path:
@@ -117,7 +118,8 @@ def _read(config: Config, name: str, table: ScheduleTable) -> Schedule:
         message = f"{where}: expected a name of lower-case letters, digits, - and _"
         raise ConfigError(message)
     if not table.roots:
-        raise ConfigError(f"{where}.roots: expected the folders to scan")
+        message = f"{where}.roots: expected the folders to scan"
+        raise ConfigError(message)
     try:
         zone = ZoneInfo(table.time_zone)
     except (ZoneInfoNotFoundError, ValueError, OSError):
@@ -126,15 +128,17 @@ def _read(config: Config, name: str, table: ScheduleTable) -> Schedule:
     try:
         windows = read_windows(table.windows, zone)
     except ValueError as error:
-        raise ConfigError(f"{where}.windows: {error}") from None
+        message = f"{where}.windows: {error}"
+        raise ConfigError(message) from None
     try:
         fires = _trigger(table.cron, zone).get_next_fire_time(None, datetime.now(zone))
     except ValueError:
         fires = None
     if fires is None:
-        raise ConfigError(
+        message = (
             f"{where}.cron: {table.cron!r}: expected minute, hour, day, month and weekday: '0 22 * * mon-fri'"
         )
+        raise ConfigError(message)
     # Relative folders are relative to phiscan.toml: a timer has another working folder.
     base = Path(config.source).resolve().parent if Path(config.source).is_file() else Path.cwd()
     roots = tuple(root if "://" in root else os.path.normpath(base / root) for root in table.roots)
@@ -145,9 +149,11 @@ def _trigger(cron: str, zone: ZoneInfo) -> Any:
     # cron counts weekdays from Sunday, others from Monday; names mean the same everywhere.
     weekdays = "".join(cron.split()[-1:]).partition("/")[0]
     if any(char.isdigit() for char in weekdays):
-        raise ValueError("expected the names of weekdays")
+        message = "expected the names of weekdays"
+        raise ValueError(message)
     try:
         from apscheduler.triggers.cron import CronTrigger  # noqa: PLC0415 (the extra may not be installed)
     except ModuleNotFoundError:
-        raise ConfigError("schedules need the extra `schedule` (pip install 'phiscan[schedule]')") from None
+        message = "schedules need the extra `schedule` (pip install 'phiscan[schedule]')"
+        raise ConfigError(message) from None
     return CronTrigger.from_crontab(cron, timezone=zone)

@@ -38,7 +38,8 @@ def only_one(config: Config) -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise InputError(f"{config.home}: a scheduled scan is running already") from None
+            message = f"{config.home}: a scheduled scan is running already"
+            raise InputError(message) from None
         yield
 
 
@@ -64,7 +65,8 @@ class Runner:
         began = self.clock()
         closes = schedule.windows.open_until(began)
         if closes is None:
-            raise InputError(f"schedule {schedule.name}: no window is open now")
+            message = f"schedule {schedule.name}: no window is open now"
+            raise InputError(message)
         place = state_path(self.config, schedule.name)
         with only_one(self.config):
             if self.stop.is_set():  # before the scan began: it remains pending

@@ -80,7 +80,8 @@ def units(
         InputError: a user or folder that a unit cannot contain.
     """
     if not _USER.fullmatch(user):
-        raise InputError(f"user: expected a user's name or number, got {user!r}")
+        message = f"user: expected a user's name or number, got {user!r}"
+        raise InputError(message)
     if not str(folder).isprintable():
         message = f"{folder}: a unit cannot name a folder with such characters; expected printable ones"
         raise InputError(message)

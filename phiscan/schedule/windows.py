@@ -92,14 +92,16 @@ def read_windows(texts: Sequence[str], zone: ZoneInfo) -> Windows:
 def _read_window(text: str) -> Window:
     match = _WINDOW.fullmatch(text.strip())
     if match is None:
-        raise ValueError(f"{text!r}: expected days and times such as 'Mon-Fri 20:00-06:00' or 'Sat,Sun'")
+        message = f"{text!r}: expected days and times such as 'Mon-Fri 20:00-06:00' or 'Sat,Sun'"
+        raise ValueError(message)
     days, *times = match.groups()
     if times[0] is None:
         return Window(_read_days(days, text), 0, _DAY_MINUTES)
     start_hour, start_minute, end_hour, end_minute = map(int, times)
     start, end = start_hour * 60 + start_minute, end_hour * 60 + end_minute
     if max(start_minute, end_minute) > 59 or max(start, end) > _DAY_MINUTES or start == _DAY_MINUTES:  # noqa: PLR2004 (minutes of an hour)
-        raise ValueError(f"{text!r}: there is no such time of the day")
+        message = f"{text!r}: there is no such time of the day"
+        raise ValueError(message)
     return Window(_read_days(days, text), start, end if end > start else end + _DAY_MINUTES)
 
 

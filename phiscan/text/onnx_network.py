@@ -33,4 +33,5 @@ def network_of(graph: bytes) -> Any:
     try:
         return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
     except _UNREADABLE as error:
-        raise ValueError(f"expected an ONNX graph: {type(error).__name__}") from None
+        message = f"expected an ONNX graph: {type(error).__name__}"
+        raise ValueError(message) from None

@@ -50,7 +50,8 @@ def purge(obj: str | None, dry_run: bool, yes: bool, by: str) -> Answer:
     2), and a scan that is started meanwhile waits.
     """
     if dry_run == yes:
-        raise InputError("expected either --dry-run or --yes")
+        message = "expected either --dry-run or --yes"
+        raise InputError(message)
     config = config_of(obj)
     policy = policy_of(config)
     with keep_scans_out(config.home, config.database_url), _database(config) as database:
@@ -67,7 +68,8 @@ def certificate(obj: str | None, number: int | None, as_json: bool) -> None:
     with _database(config_of(obj)) as database, database.read() as connection:
         found = [made for made in retention.certificates(connection) if number in {None, made.id}]
     if number is not None and not found:
-        raise InputError(f"certificate {number}: there is no such purge")
+        message = f"certificate {number}: there is no such purge"
+        raise InputError(message)
     for made in found:
         if as_json:
             print_json(made.to_json())
@@ -92,7 +94,8 @@ def hold(
     Nothing about a held file is purged, and while any hold is active nothing of the audit log is.
     """
     if (lift or reason) and not (files or roots):
-        raise InputError("--lift and --reason: expected --file or --root with them")
+        message = "--lift and --reason: expected --file or --root with them"
+        raise InputError(message)
     with _database(config_of(obj)) as database:
         if files or roots:
             with database.read() as connection:
@@ -159,7 +162,8 @@ def rotate_key(obj: str | None, seal: Path | None, destroy: bool, by: str) -> An
     interrupted rotation is completed by the same command.
     """
     if (seal is None) != destroy:
-        raise InputError("expected either --seal FILE or --destroy, for the old key")
+        message = "expected either --seal FILE or --destroy, for the old key"
+        raise InputError(message)
     config = config_of(obj)
     with keep_scans_out(config.home, config.database_url):
         done = key_rotation.rotate(
@@ -310,7 +314,8 @@ def _url_in(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: the file with the URL cannot be read ({type(error).__name__})") from None
+        message = f"{path}: the file with the URL cannot be read ({type(error).__name__})"
+        raise InputError(message) from None
 
 
 def _manifest_lines(done: str, file: Path, made: backups.Manifest) -> Iterator[str]:

@@ -50,11 +50,13 @@ def read_captures(table: Table, detectors: Sequence[str], rows: Sequence[int] | 
         history = sum(column[row] << position for position, column in enumerate(columns))
         where = table.where(row, detectors[0])
         if history == 0:
-            raise InputError(
+            message = (
                 f"{where}: expected a history with a 1 in it: files that nobody found are what is estimated"
             )
+            raise InputError(message)
         if history in counts:
-            raise InputError(f"{where}: expected every capture history once, this one is a duplicate")
+            message = f"{where}: expected every capture history once, this one is a duplicate"
+            raise InputError(message)
         counts[history] = numbers[row]
     return CaptureTable(len(detectors), tuple(counts.get(index, 0) for index in range(1 << len(detectors))))
 
@@ -71,9 +73,10 @@ def read_strata(path: str | Path) -> list[Stratum]:
     seen: set[str] = set()
     for row, (name, population, sample, found) in enumerate(zip(table.column("name"), *numbers, strict=True)):
         if sample > population:
-            raise InputError(
+            message = (
                 f"{table.where(row, 'sample')}: expected at most the population {population}, got {sample}"
             )
+            raise InputError(message)
         if found > sample:
             message = f"{table.where(row, 'found')}: expected at most the sample {sample}, got {found}"
             raise InputError(message)
@@ -83,7 +86,8 @@ def read_strata(path: str | Path) -> list[Stratum]:
         seen.add(name)
         strata.append(Stratum(name, population, sample, found))
     if not strata:
-        raise InputError(f"{path}: line 2: expected at least one stratum")
+        message = f"{path}: line 2: expected at least one stratum"
+        raise InputError(message)
     return strata
 
 
@@ -97,11 +101,13 @@ def read_ratings(path: str | Path) -> tuple[list[str], list[list[str | None]]]:
     seen: set[str] = set()
     for row, item in enumerate(table.column("item")):
         if item in seen:
-            raise InputError(f"{table.where(row, 'item')}: expected every item once, this one is a duplicate")
+            message = f"{table.where(row, 'item')}: expected every item once, this one is a duplicate"
+            raise InputError(message)
         seen.add(item)
     reviewers = [name for name in table.header if name != "item"]
     if len(reviewers) < 2:  # noqa: PLR2004 (agreement needs two)
-        raise InputError(f"{path}: line 1: expected two reviewers or more after item, found {len(reviewers)}")
+        message = f"{path}: line 1: expected two reviewers or more after item, found {len(reviewers)}"
+        raise InputError(message)
     return reviewers, [[label or None for label in table.column(name)] for name in reviewers]
 
 
@@ -129,7 +135,8 @@ def captures_of_scan(config_path: str | None, scan_id: int | None) -> ScanCaptur
         name = store.name
     found = histories(read)
     if not found or len(found[0].detectors) < MIN_DETECTORS:
-        raise InputError(f"{name}: expected a scan in which two detectors or more gave verdicts")
+        message = f"{name}: expected a scan in which two detectors or more gave verdicts"
+        raise InputError(message)
     counts = {
         tuple(map(int, one.detectors.values())): one.phi for one in found if any(one.detectors.values())
     }
@@ -162,7 +169,8 @@ def stated_second_list(reviewed: int, files: int) -> SecondList:
         InputError: more were reviewed than it contains.
     """
     if reviewed > files:
-        raise InputError(f"--second-list: expected at most {files} reviewed, got {reviewed}")
+        message = f"--second-list: expected at most {files} reviewed, got {reviewed}"
+        raise InputError(message)
     return made_of(files, reviewed, None)
 
 
@@ -197,13 +205,15 @@ def with_detectors(shape: Shape, given: Mapping[str, Any]) -> Shape:
     n_files, wrong = given["n_files"], dict(given["false_positives"])
     if given["counts"] is None or given["by"]:
         if n_files is not None or wrong:
-            raise InputError("--files and --false-positives: expected with COUNTS, without --by")
+            message = "--files and --false-positives: expected with COUNTS, without --by"
+            raise InputError(message)
         return shape
     table = read_table(given["counts"], ("count",))
     names = [name for name in table.header if name != "count"]
     for name in wrong:
         if name not in names:
-            raise InputError(f"--false-positives: expected one of {', '.join(names)}, got '{name}'")
+            message = f"--false-positives: expected one of {', '.join(names)}, got '{name}'"
+            raise InputError(message)
     found = detectors_shape(read_captures(table, names), names, shape, n_files=n_files, wrong=wrong)
     more = {"note": TWO_LIST_NOTE} if given["model_text"] and "two_list" in shape else {}
     return shape | more | found
@@ -229,7 +239,8 @@ def detectors_shape(
         try:
             found = detector_accuracy(captures.margin(1 << index), total, fp=wrong.get(name), files=n_files)
         except ValueError as error:
-            raise InputError(f"--files, --false-positives: detector '{name}': {error}") from None
+            message = f"--files, --false-positives: detector '{name}': {error}"
+            raise InputError(message) from None
         row = {"detector": name, **asdict(found)}
         if row["reason"] is None:
             del row["reason"]
@@ -298,7 +309,8 @@ def screening(
     Example: phiscan estimate screening --phi 71 --not-phi 4 --not-screened 48 --versus 75,3 --json
     """
     if both and not versus:
-        raise click.UsageError("--both needs --versus")
+        message = "--both needs --versus"
+        raise click.UsageError(message)
     with _refusing():
         found = screens.tdp_frp(phi, not_phi, not_screened)
         shape = {"n": found.n} | {name: shapes.figure(getattr(found, name)) for name in ("tdp", "frp", "ppv")}
@@ -376,11 +388,13 @@ def _counted(
     """Return the known numbers of the second list, and the capture histories; None: they are stratified."""
     if counts is None:
         if by is not None or listed is not None:
-            raise click.UsageError("--by and --second-list: expected with COUNTS")
+            message = "--by and --second-list: expected with COUNTS"
+            raise click.UsageError(message)
         found = captures_of_scan(config_path, scan_id)
         return second_list_shape(found.second_list), found.captures
     if scan_id is not None:
-        raise click.UsageError("--scan: expected without COUNTS")
+        message = "--scan: expected without COUNTS"
+        raise click.UsageError(message)
     second = second_list_shape(None if listed is None else stated_second_list(*listed))
     if by is not None:
         return second, None
@@ -513,7 +527,8 @@ def _by_stratum(table: Table, by: str) -> shapes.Shape:
 
 def _plan(given: dict[str, Any]) -> shapes.Shape:
     if given["target"] is None:
-        raise click.UsageError("--plan needs --target")
+        message = "--plan needs --target"
+        raise click.UsageError(message)
     size = elusions.sample_size(
         given["target"], confidence=given["confidence"], population=given["population"]
     )
@@ -526,11 +541,13 @@ def _elusion(given: dict[str, Any]) -> shapes.Shape:
     parts: list[elusions.Stratum] = []
     if given["strata"] is not None:
         if any(value is not None for value in counts):
-            raise click.UsageError("--strata replaces --population, --sample and --found")
+            message = "--strata replaces --population, --sample and --found"
+            raise click.UsageError(message)
         parts = read_strata(given["strata"])
         found = elusions.stratified_elusion(parts, **how)
     elif None in counts:
-        raise click.UsageError("needs --population, --sample and --found, or --strata, or --plan")
+        message = "needs --population, --sample and --found, or --strata, or --plan"
+        raise click.UsageError(message)
     else:
         found = elusions.elusion(*counts, **how)
     positives = given["true_positives"]
@@ -543,7 +560,8 @@ def _elusion(given: dict[str, Any]) -> shapes.Shape:
         shape["strata"] = shapes.strata(parts, tail=elusions.tail_of(given["confidence"]) / len(parts))
     if given["target_recall"] is not None:
         if positives is None or found.upper_sequential is None:
-            raise click.UsageError("--target-recall needs --sequential and --true-positives")
+            message = "--target-recall needs --sequential and --true-positives"
+            raise click.UsageError(message)
         check_share("target_recall", given["target_recall"])
         lower = elusions.recall_lower(positives, found.upper_sequential)
         shape["stop"] = lower is None or lower >= given["target_recall"]

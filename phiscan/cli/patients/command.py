@@ -229,7 +229,8 @@ def _write_list(path: Path, found: Affected) -> None:
         path.write_text(text, encoding="ascii")
         path.chmod(0o600)
     except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror}") from None
+        message = f"{path}: cannot be written: {error.strerror}"
+        raise InputError(message) from None
 
 
 _by_option = click.option("--by", default="", help="Who does this; default: the system's name of the user.")
@@ -324,7 +325,8 @@ def update(
     compared with the index as it is then; `phiscan scan --full` compares all files again.
     """
     if not files and not removed:
-        raise InputError("expected FILE..., or --remove FILE")
+        message = "expected FILE..., or --remove FILE"
+        raise InputError(message)
     config, settings = _settings(obj)
     actor = Actor(_actor(by), datetime.now(UTC))
     manifest, counts = lifecycle.update(
@@ -399,7 +401,8 @@ def destroy(obj: str | None, certificate_file: Path | None, by: str) -> Answer:
     """
     config, settings = _settings(obj)
     if certificate_file is not None and certificate_file.exists():
-        raise InputError(f"{certificate_file}: is there already; a certificate is never overwritten")
+        message = f"{certificate_file}: is there already; a certificate is never overwritten"
+        raise InputError(message)
     actor = Actor(_actor(by), datetime.now(UTC))
     destroyed = lifecycle.destroy(settings)
     with _store(config) as store:
@@ -421,7 +424,8 @@ def _records(
 ) -> Iterator[PatientRecord]:
     mapped = merge_map(settings.mapped, mapping)
     if query is not None and len(files) != 1:
-        raise InputError("--query: expected one FILE, the SQLAlchemy URL of a database")
+        message = "--query: expected one FILE, the SQLAlchemy URL of a database"
+        raise InputError(message)
     for name in files:
         yield from read_records(name, mapped=mapped, day_first=settings.day_first, query=query)
 
@@ -487,4 +491,5 @@ def _write(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8")
         path.chmod(0o600)
     except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror}") from None
+        message = f"{path}: cannot be written: {error.strerror}"
+        raise InputError(message) from None

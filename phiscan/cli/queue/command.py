@@ -122,11 +122,13 @@ def _lines(name: str) -> Iterator[str]:
     try:
         data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
     except OSError as error:
-        raise InputError(f"{name}: cannot be read: {error.strerror}") from None
+        message = f"{name}: cannot be read: {error.strerror}"
+        raise InputError(message) from None
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputError(f"{name}: byte {error.start}: expected UTF-8") from None
+        message = f"{name}: byte {error.start}: expected UTF-8"
+        raise InputError(message) from None
     yield from text.split("\n")
 
 
@@ -136,17 +138,20 @@ def _parse(where: str, line: str) -> FileVerdict:
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
-        raise InputError(f"{where}: expected a JSON object")
+        message = f"{where}: expected a JSON object"
+        raise InputError(message)
     path = value.get("path")
     if not isinstance(path, str) or not path:
-        raise InputError(f"{where}: field path: expected the path of a file")
+        message = f"{where}: field path: expected the path of a file"
+        raise InputError(message)
     field, known = ("verdict", _VERDICTS) if value.get("verdict") is not None else ("label", LABELS)
     return FileVerdict(where, path, _lookup(where, field, known, value.get(field)))
 
 
 def _lookup(where: str, field: str, known: Mapping[str, Verdict], value: Any) -> Verdict:
     if not isinstance(value, str) or value not in known:
-        raise InputError(f"{where}: field {field}: expected one of {', '.join(known)}")
+        message = f"{where}: field {field}: expected one of {', '.join(known)}"
+        raise InputError(message)
     return known[value]
 
 
@@ -408,9 +413,11 @@ def decide(
     desk by the same reviewer.
     """
     if opened and by_name:
-        raise InputError("--opened, --by-name: expected at most one of them")
+        message = "--opened, --by-name: expected at most one of them"
+        raise InputError(message)
     if bool(files) == bool(verdict_file) or bool(files) != bool(verdict):
-        raise InputError("expected either FILE... with --verdict, or --from FILE")
+        message = "expected either FILE... with --verdict, or --from FILE"
+        raise InputError(message)
     now = datetime.now(UTC)
     counts: Mapping[str, int] = {}
     wanted: list[tuple[int, Verdict]] = []
@@ -621,7 +628,8 @@ def policy(obj: str | None, second_review: float | None, hide_limit: int | None,
         policy = store.desk.policy()
         if second_review is not None or hide_limit is not None:
             if not by.strip():
-                raise InputError("expected --by with the name of the user")
+                message = "expected --by with the name of the user"
+                raise InputError(message)
             policy = store.desk.set_policy(
                 second_review=policy.second_review if second_review is None else second_review,
                 hide_limit=policy.hide_limit if hide_limit is None else hide_limit,

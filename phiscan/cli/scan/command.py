@@ -56,11 +56,12 @@ def check_root(*, allowed: bool) -> None:
             "phiscan: started as root, and workers stay root, kept in by Landlock; better run it as a user"
         )
         return
-    raise ConfigError(
+    message = (
         "started as root, and workers could open what root can: there is no Landlock here "
         f"({layers['landlock'].detail}), and {layers['user'].detail}; "
         "run it as another user, or say --allow-root"
     )
+    raise ConfigError(message)
 
 
 PLAIN_EVERY_S = 15.0
@@ -283,11 +284,13 @@ def load_settings_of(
 def _set_io_class(name: str) -> None:
     number = _IOPRIO_SET.get(platform.machine())
     if number is None:
-        raise ConfigError(f"ionice: not known how on this machine ({platform.machine()})")
+        message = f"ionice: not known how on this machine ({platform.machine()})"
+        raise ConfigError(message)
     io_class, level = _IO_PRIORITIES[name]
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.syscall(number, _IOPRIO_WHO_PROCESS, 0, io_class << _IO_CLASS_SHIFT | level):
-        raise ConfigError(f"ionice: {os.strerror(ctypes.get_errno())}")
+        message = f"ionice: {os.strerror(ctypes.get_errno())}"
+        raise ConfigError(message)
 
 
 EXIT_REFERRED = 1
@@ -461,10 +464,11 @@ def _open_store(config: Config) -> Store:
     if not config.key_file.exists():
         if store.scans():
             store.close()
-            raise ConfigError(
+            message = (
                 f"{config.key_file}: the key is gone, but the database holds hashes made with it; "
                 "bring it back, or begin a new database"
             )
+            raise ConfigError(message)
         create_key(config.key_file)
     return store
 
@@ -502,9 +506,10 @@ def _workers(
     try:
         from phiscan import cluster  # noqa: PLC0415 (the extra may not be installed)
     except ModuleNotFoundError as error:
-        raise ConfigError(
+        message = (
             f"--cluster needs the extra `cluster` (pip install 'phiscan[cluster]'): no module {error.name}"
-        ) from None
+        )
+        raise ConfigError(message) from None
     config = config.with_learned(learned_version(store))
     return cluster.open_cluster(config, address, folders, largest_batch=pace.largest_batch)
 

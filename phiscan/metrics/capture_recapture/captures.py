@@ -56,17 +56,21 @@ def capture_table(histories: Sequence[Sequence[int]], counts: Sequence[int]) -> 
     """
     n_lists = len(histories[0]) if histories else 0
     if not 2 <= n_lists <= MAX_LISTS:  # noqa: PLR2004 (one list has no overlap)
-        raise ValueError(f"lists: expected from 2 to {MAX_LISTS}, got {n_lists}")
+        message = f"lists: expected from 2 to {MAX_LISTS}, got {n_lists}"
+        raise ValueError(message)
     table = [0] * (1 << n_lists)
     seen = set()
     for history, count in zip(histories, counts, strict=True):
         if len(history) != n_lists or any(value not in {0, 1} for value in history):
-            raise ValueError(f"history: expected {n_lists} values 0 or 1, got {tuple(history)}")
+            message = f"history: expected {n_lists} values 0 or 1, got {tuple(history)}"
+            raise ValueError(message)
         index = sum(value << position for position, value in enumerate(history))
         if index == 0:
-            raise ValueError("history: the all-zero history is the one to be estimated; leave it out")
+            message = "history: the all-zero history is the one to be estimated; leave it out"
+            raise ValueError(message)
         if index in seen:
-            raise ValueError(f"history: {tuple(history)} is given twice")
+            message = f"history: {tuple(history)} is given twice"
+            raise ValueError(message)
         seen.add(index)
         check_count("count", count)
         table[index] = count

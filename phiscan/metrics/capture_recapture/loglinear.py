@@ -275,7 +275,8 @@ def vanishing_cells(design: Floats, positive: Flags) -> Flags:
         method="highs",
     )
     if solved.status != 0:
-        raise ArithmeticError(f"the existence programme was not solved: {solved.message}")
+        message = f"the existence programme was not solved: {solved.message}"
+        raise ArithmeticError(message)
     marked[empty] = solved.x[n_terms:] > _HALF
     return marked
 

@@ -64,22 +64,26 @@ def parse_model(text: str, n_lists: int) -> Model:
     """
     inner = text.strip()
     if not (inner.startswith("[") and inner.endswith("]")):
-        raise ValueError(f"model: expected terms in brackets like [12,3], got '{text}'")
+        message = f"model: expected terms in brackets like [12,3], got '{text}'"
+        raise ValueError(message)
     terms: set[int] = set()
     for part in inner[1:-1].split(","):
         digits = part.strip()
         members = [int(digit) for digit in digits if digit in "123456789"]
         if not digits or len(members) != len(digits) or len(set(members)) != len(members):
-            raise ValueError(f"model: expected a term of different list numbers, got '{digits}'")
+            message = f"model: expected a term of different list numbers, got '{digits}'"
+            raise ValueError(message)
         if max(members) > n_lists:
-            raise ValueError(f"model: there is no list {max(members)}, expected 1 to {n_lists}")
+            message = f"model: there is no list {max(members)}, expected 1 to {n_lists}"
+            raise ValueError(message)
         for order in range(1, len(members) + 1):
             terms.update(
                 sum(1 << (member - 1) for member in chosen) for chosen in combinations(members, order)
             )
     lacking = [position + 1 for position in range(n_lists) if 1 << position not in terms]
     if lacking:
-        raise ValueError(f"model: list {lacking[0]} is missing; every list has its main effect")
+        message = f"model: list {lacking[0]} is missing; every list has its main effect"
+        raise ValueError(message)
     if (1 << n_lists) - 1 in terms:
         message = "model: the term of all lists cannot be estimated without the files that nobody found"
         raise ValueError(message)

@@ -46,7 +46,8 @@ def stratified_total(tables: Mapping[str, CaptureTable]) -> StratifiedTotal:
     85.618
     """
     if not tables:
-        raise ValueError("strata: expected at least one")
+        message = "strata: expected at least one"
+        raise ValueError(message)
     totals = {name: _one(table) for name, table in tables.items()}
     failed = [name for name, total in totals.items() if total.total is None]
     if failed:
@@ -69,7 +70,8 @@ def _one(table: CaptureTable) -> Total:
     if table.n_lists == 2:  # noqa: PLR2004 (two lists have one model only)
         return chapman(table.counts[3], table.counts[1], table.counts[2])
     if table.n_lists > 5:  # noqa: PLR2004 (too many models to fit them in every stratum)
-        raise ValueError(f"lists: expected from 2 to 5 within strata, got {table.n_lists}")
+        message = f"lists: expected from 2 to 5 within strata, got {table.n_lists}"
+        raise ValueError(message)
     fits = fit_models(table, hierarchical_models(table.n_lists), intervals=False)
     averaged = average(fits, table.n_found)
     if averaged is None:

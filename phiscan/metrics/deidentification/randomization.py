@@ -56,9 +56,11 @@ def randomization_test(
     1.0
     """
     if shuffles < 1:
-        raise ValueError(f"expected at least 1 shuffle, got {shuffles}")
+        message = f"expected at least 1 shuffle, got {shuffles}"
+        raise ValueError(message)
     if [counts.n_gold for counts in first] != [counts.n_gold for counts in second]:
-        raise ValueError("expected two systems scored on the same records of one gold standard")
+        message = "expected two systems scored on the same records of one gold standard"
+        raise ValueError(message)
     n_gold = sum(counts.n_gold for counts in first)
     # Columns: correct and system spans of the one, then of the other. The sum of both is what stays.
     one = np.array([(counts.correct, counts.n_system) for counts in first], dtype=float).reshape(-1, 2)

@@ -27,13 +27,17 @@ def checked_span(where: str, start: Any, end: Any, kind: Any, n_chars: int | Non
     """
     for value in (start, end):
         if isinstance(value, bool) or not isinstance(value, int):
-            raise InputError(f"{where}: expected whole numbers as offsets")
+            message = f"{where}: expected whole numbers as offsets"
+            raise InputError(message)
     if not isinstance(kind, str) or not kind or not kind.isprintable():
-        raise InputError(f"{where}: expected a type, on one line")
+        message = f"{where}: expected a type, on one line"
+        raise InputError(message)
     if not 0 <= start < end:
-        raise InputError(f"{where}: expected 0 <= start < end, got [{start}, {end})")
+        message = f"{where}: expected 0 <= start < end, got [{start}, {end})"
+        raise InputError(message)
     if n_chars is not None and end > n_chars:
-        raise InputError(f"{where}: [{start}, {end}) ends beyond the text of {n_chars} characters")
+        message = f"{where}: [{start}, {end}) ends beyond the text of {n_chars} characters"
+        raise InputError(message)
     return LabelledSpan(start, end, kind)
 
 
@@ -55,30 +59,36 @@ def parse_jsonl(source: str, content: str) -> list[AnnotatedText]:
         try:
             item = json.loads(line)
         except (ValueError, RecursionError):
-            raise InputError(f"{where}: expected a JSON object") from None
+            message = f"{where}: expected a JSON object"
+            raise InputError(message) from None
         documents.append(_from_json(where, item))
     return documents
 
 
 def _from_json(where: str, item: Any) -> AnnotatedText:
     if not isinstance(item, dict):
-        raise InputError(f"{where}: expected a JSON object")
+        message = f"{where}: expected a JSON object"
+        raise InputError(message)
     name, text, spans = item.get("id"), item.get("text"), item.get("spans")
     if isinstance(name, int) and not isinstance(name, bool):
         name = str(name)
     if not isinstance(name, str) or not name:
-        raise InputError(f"{where}, field id: expected a text")
+        message = f"{where}, field id: expected a text"
+        raise InputError(message)
     if text is not None and not isinstance(text, str):
-        raise InputError(f"{where}, field text: expected a text")
+        message = f"{where}, field text: expected a text"
+        raise InputError(message)
     if not isinstance(spans, list):
-        raise InputError(f"{where}, field spans: expected a list of [start, end, type]")
+        message = f"{where}, field spans: expected a list of [start, end, type]"
+        raise InputError(message)
     found = []
     for index, span in enumerate(spans):
         place = f"{where}, field spans[{index}]"
         if isinstance(span, dict):
             span = [span.get("start"), span.get("end"), span.get("type")]  # noqa: PLW2901 (one shape below)
         if not isinstance(span, list) or len(span) != len(LabelledSpan._fields):
-            raise InputError(f"{place}: expected [start, end, type]")
+            message = f"{place}: expected [start, end, type]"
+            raise InputError(message)
         found.append(checked_span(place, span[0], span[1], span[2], None if text is None else len(text)))
     return AnnotatedText(name, text, tuple(found))
 
@@ -115,12 +125,14 @@ def parse_brat(source: str, name: str, annotations: str, text: str | None) -> An
         where = f"{source}: line {number}"
         columns = line.split("\t")
         if len(columns) > 1 and ";" in columns[1]:
-            raise InputError(f"{where}: expected a continuous span, found a discontinuous one")
+            message = f"{where}: expected a continuous span, found a discontinuous one"
+            raise InputError(message)
         fields = columns[1].split(" ") if len(columns) > 1 else []
         if len(fields) != _BRAT_COLUMNS or not all(
             value.isdecimal() and len(value) <= MAX_DIGITS for value in fields[1:]
         ):
-            raise InputError(f"{where}: expected 'T<number>, tab, type start end, tab, text'")
+            message = f"{where}: expected 'T<number>, tab, type start end, tab, text'"
+            raise InputError(message)
         n_chars = None if text is None else len(text)
         spans.append(checked_span(where, int(fields[1]), int(fields[2]), fields[0], n_chars))
     return AnnotatedText(name, text, tuple(spans))
@@ -135,7 +147,8 @@ def write_brat(document: AnnotatedText) -> str:
     'T1\tPATIENT 0 2\tJo\n'
     """
     if document.text is None:
-        raise InputError(f"{document.name}: expected the text, which brat files repeat")
+        message = f"{document.name}: expected the text, which brat files repeat"
+        raise InputError(message)
     lines = []
     for number, (start, end, kind) in enumerate(document.spans, start=1):
         if len(kind.split()) != 1 or ";" in kind:

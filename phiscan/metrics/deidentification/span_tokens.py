@@ -194,5 +194,6 @@ def _words(pairs: Sequence[tuple[AnnotatedText, AnnotatedText]], normalise: Call
 
 def _text(document: AnnotatedText) -> str:
     if document.text is None:
-        raise ValueError(f"{document.name}: a gold document needs its text")
+        message = f"{document.name}: a gold document needs its text"
+        raise ValueError(message)
     return document.text

@@ -172,10 +172,11 @@ def learn_version(config: Config, store: Store, *, by: str, now: datetime) -> tu
     """
     decided = Decided.of(list(reviewed_files(store.database)))
     if not decided.files:
-        raise InputError(
+        message = (
             "nothing to learn from: no verdict of phi or not_phi stands on a file that this phiscan has"
             " examined; `phiscan scan ROOT --full` examines again what was decided before"
         )
+        raise InputError(message)
     draw, sample = store.desk.last_draw(), store.desk.sample_weights()
     share = Share.of(scanned_files(store.database), random=sample, drawn=draw.drawn if draw else None)
     limit = log_odds_of(threshold_of(config.missed_file_cost))

@@ -88,7 +88,8 @@ class Rereader:
             sandbox, _ = self._started()
             for _, answer in sandbox.run(_load, [""]):
                 if isinstance(answer, Fault):
-                    raise InputError(f"reading files again is not ready: {answer.reason}")
+                    message = f"reading files again is not ready: {answer.reason}"
+                    raise InputError(message)
 
     def read(self, examined: Examined) -> Document:
         """Return the text of a file as it was examined; nobody keeps it but the caller.
@@ -150,9 +151,11 @@ class Rereader:
             if answer.reason == "changed":
                 message = f"{name}: the file has changed since it was examined, or is gone; it is not shown"
                 raise ConflictError(message)
-            raise InputError(f"{name}: cannot be read now: {answer.reason}")
+            message = f"{name}: cannot be read now: {answer.reason}"
+            raise InputError(message)
         if answer.content_hash != examined.content_hash:
-            raise ConflictError(f"{name}: the file has changed since it was examined; it is not shown")
+            message = f"{name}: the file has changed since it was examined; it is not shown"
+            raise ConflictError(message)
         return answer
 
     def _started(self) -> tuple[Sandbox, Delivery]:
@@ -234,5 +237,6 @@ def _finder() -> Callable[[Document], Vetoes]:
 
 def _config() -> Config:
     if _Worker.config is None:
-        raise RuntimeError("the worker was not started with _start_worker")
+        message = "the worker was not started with _start_worker"
+        raise RuntimeError(message)
     return _Worker.config

@@ -82,7 +82,8 @@ def work(source: SourceFile) -> FileResult:
     from phiscan.pipeline.process import process  # noqa: PLC0415 (as in start)
 
     if _Worker.engine is None:
-        raise RuntimeError("the worker was not started with start()")
+        message = "the worker was not started with start()"
+        raise RuntimeError(message)
     counter = _Worker.counter = _Worker.counter or ReadCounter()
     before = counter.n_bytes()
     result = process(source, _Worker.engine)

@@ -157,7 +157,8 @@ def charge(home: Path, data_set: str, release: Charge, budget: Budget | None) ->
     try:
         stream = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "r+", encoding="utf-8")
     except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror}") from None
+        message = f"{path}: cannot be written: {error.strerror}"
+        raise InputError(message) from None
     with stream:
         fcntl.flock(stream, fcntl.LOCK_EX)  # concurrent releases must not both read the old sum
         ledger = _parse(path, stream.read())
@@ -168,10 +169,11 @@ def charge(home: Path, data_set: str, release: Charge, budget: Budget | None) ->
         spent = compose([*past, (release.epsilon, release.delta)])
         if spent.epsilon > limit["epsilon"] * _ROUNDING or spent.delta > limit["delta"] * _ROUNDING:
             before = compose(past)
-            raise InputError(
+            message = (
                 f"{path}: the privacy budget of this data set does not allow the release: spent epsilon "
                 f"{before.epsilon:g} of {limit['epsilon']:g} and delta {before.delta:g} of {limit['delta']:g}"
             )
+            raise InputError(message)
         ledger["releases"].append(
             {
                 "when": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -199,7 +201,8 @@ def _parse(path: Path, content: str) -> dict[str, Any]:
     except (ValueError, TypeError, KeyError):
         usable = False
     if not usable:
-        raise InputError(f"{path}: expected a ledger of private releases; refusing to release without one")
+        message = f"{path}: expected a ledger of private releases; refusing to release without one"
+        raise InputError(message)
     return dict(ledger)
 
 
@@ -266,7 +269,8 @@ def private_report(
         noise_scale("accuracy", 1, 1, epsilon=part, delta=part_delta, noise="laplace")
         noise_scale("auc_roc", 1, 1, epsilon=part, delta=part_delta, noise=noise)
     except ValueError as error:
-        raise InputError(f"--private-epsilon, --private-delta: {error}") from None
+        message = f"--private-epsilon, --private-delta: {error}"
+        raise InputError(message) from None
     laplace_library()
     spent = charge(home, roots_id(home, roots), Charge("report", f"laplace, {noise}", epsilon, delta), None)
     tdp = _share("tdp", _("True detection probability"), read, Verdict.PHI, part)
@@ -400,9 +404,11 @@ def check_folder(folder: Path) -> None:
         if earlier.is_file() and '"spent_epsilon"' not in earlier.read_text("utf-8", "replace"):
             found.add("a full report")
     except OSError as error:
-        raise InputError(f"{folder}: cannot be read: {error.strerror}") from None
+        message = f"{folder}: cannot be read: {error.strerror}"
+        raise InputError(message) from None
     if found - _NAMES:
-        raise InputError(f"{folder}: expected a new or empty folder; what lies there would be published too")
+        message = f"{folder}: expected a new or empty folder; what lies there would be published too"
+        raise InputError(message)
 
 
 def write_private_pack(data: PrivateData, folder: Path, *, language: str = ENGLISH) -> tuple[Path, ...]:

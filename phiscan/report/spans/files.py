@@ -46,7 +46,8 @@ def parse_i2b2(source: str, name: str, content: str) -> list[AnnotatedText]:
         root = etree.fromstring(f"<documents>{body.lstrip(chr(0xFEFF))}</documents>", parser)
     except (etree.XMLSyntaxError, ValueError) as error:
         line = getattr(error, "lineno", None) or 1
-        raise InputError(f"{source}: line {line}: expected well-formed XML without a document type") from None
+        message = f"{source}: line {line}: expected well-formed XML without a document type"
+        raise InputError(message) from None
     for tags in root.iter("TAGS"):
         return [_from_standoff(source, name, tags)]
     records = list(root.iter("RECORD"))
@@ -60,7 +61,8 @@ def _from_inline(source: str, record: etree._Element) -> AnnotatedText:
     where = f"{source}: line {record.sourceline}"
     name, text = record.get("ID"), record.find("TEXT")
     if not name or text is None:
-        raise InputError(f"{where}: expected a RECORD with an ID and a TEXT")
+        message = f"{where}: expected a RECORD with an ID and a TEXT"
+        raise InputError(message)
     parts: list[str] = []
     spans: list[LabelledSpan] = []
     _walk(source, text, parts, spans)
@@ -74,7 +76,8 @@ def _walk(source: str, element: etree._Element, parts: list[str], spans: list[La
         where = f"{source}: line {child.sourceline}"
         tag: Any = child.tag  # a function for an entity or a processing instruction
         if not isinstance(tag, str):
-            raise InputError(f"{where}: expected no entity or processing instruction inside the text")
+            message = f"{where}: expected no entity or processing instruction inside the text"
+            raise InputError(message)
         start = sum(map(len, parts))
         _walk(source, child, parts, spans)
         if child.tag == "PHI":
@@ -87,7 +90,8 @@ def _from_standoff(source: str, name: str, tags: etree._Element) -> AnnotatedTex
     parent = tags.getparent()
     text_element = None if parent is None else parent.find("TEXT")
     if text_element is not None and len(text_element):
-        raise InputError(f"{source}: line {text_element.sourceline}: expected a TEXT element of plain text")
+        message = f"{source}: line {text_element.sourceline}: expected a TEXT element of plain text"
+        raise InputError(message)
     text = None if text_element is None else text_element.text or ""
     spans = []
     for tag in tags:
@@ -102,7 +106,8 @@ def _from_standoff(source: str, name: str, tags: etree._Element) -> AnnotatedTex
 def _offset(where: str, tag: etree._Element, field: str) -> int:
     value = tag.get(field) or ""
     if not value.isdecimal() or len(value) > MAX_DIGITS:
-        raise InputError(f"{where}, field {field}: expected a whole number")
+        message = f"{where}, field {field}: expected a whole number"
+        raise InputError(message)
     return int(value)
 
 
@@ -153,10 +158,12 @@ def write_i2b2_2014(document: AnnotatedText, categories: Mapping[str, str]) -> s
 
 def _xml_text(document: AnnotatedText) -> str:
     if document.text is None:
-        raise InputError(f"{document.name}: expected the text, which this format repeats")
+        message = f"{document.name}: expected the text, which this format repeats"
+        raise InputError(message)
     found = _NOT_XML.search(document.text)
     if found:
-        raise InputError(f"{document.name}: character {found.start()} cannot be written as XML")
+        message = f"{document.name}: character {found.start()} cannot be written as XML"
+        raise InputError(message)
     return document.text
 
 
@@ -188,17 +195,21 @@ def read_documents(path: Path, kind: str) -> dict[str, AnnotatedText]:
     suffix = _SUFFIX[kind]
     files = sorted(path.glob(f"*{suffix}")) if path.is_dir() else [path]
     if not files:
-        raise InputError(f"{path}: expected {suffix} files in this folder, found none")
+        message = f"{path}: expected {suffix} files in this folder, found none"
+        raise InputError(message)
     documents: dict[str, AnnotatedText] = {}
     for file in files:
         for document in _read_file(file, kind):
             if not document.name.isprintable():  # a line break would forge a second line of a message
-                raise InputError(f"{file}: document {len(documents) + 1}: expected a printable name")
+                message = f"{file}: document {len(documents) + 1}: expected a printable name"
+                raise InputError(message)
             if document.name in documents:
-                raise InputError(f"{file}: the document '{document.name}' comes twice; expected it once")
+                message = f"{file}: the document '{document.name}' comes twice; expected it once"
+                raise InputError(message)
             documents[document.name] = document
     if not documents:
-        raise InputError(f"{path}: line 1: expected documents, found none")
+        message = f"{path}: line 1: expected documents, found none"
+        raise InputError(message)
     return documents
 
 
@@ -218,9 +229,11 @@ def _read_text(file: Path) -> str:
         with file.open(encoding="utf-8-sig", newline="") as stream:
             return stream.read()
     except OSError as error:
-        raise InputError(f"{file}: cannot be read: {error.strerror}") from None
+        message = f"{file}: cannot be read: {error.strerror}"
+        raise InputError(message) from None
     except UnicodeDecodeError as error:
-        raise InputError(f"{file}: byte {error.start}: expected UTF-8") from None
+        message = f"{file}: byte {error.start}: expected UTF-8"
+        raise InputError(message) from None
 
 
 def pair_documents(
@@ -252,10 +265,11 @@ def pair_documents(
             missing.append(name)
             other = AnnotatedText(name, None, ())
         elif None not in {document.text, other.text} and other.text != document.text:
-            raise InputError(
+            message = (
                 f"{system_path}: the text of the document '{name}' differs from {gold_path} "
                 f"at character {_first_difference(document.text or '', other.text or '')}"
             )
+            raise InputError(message)
         for number, span in enumerate(other.spans):
             where = f"{system_path}: document '{name}', span {number}"
             n_chars = None if document.text is None else len(document.text)
@@ -285,7 +299,8 @@ def read_vocabulary(path: Path) -> frozenset[str]:
         if not line.startswith("#"):
             words.update(line.split("\t")[0].split())
     if not words:
-        raise InputError(f"{path}: line 1: expected one word per line, found none")
+        message = f"{path}: line 1: expected one word per line, found none"
+        raise InputError(message)
     return frozenset(words)
 
 
@@ -347,7 +362,8 @@ def _write_each(
     rendered = {}
     for document in documents:
         if document.name != Path(document.name).name or document.name in {".", ".."}:
-            raise InputError(f"{folder}: the document '{document.name}' cannot be a file name")
+            message = f"{folder}: the document '{document.name}' cannot be a file name"
+            raise InputError(message)
         for suffix, content in render(document).items():
             rendered[folder / f"{document.name}{suffix}"] = content
     for path, content in rendered.items():
@@ -360,8 +376,11 @@ def _write_new(path: Path, content: str) -> None:
         with path.open("x", encoding="utf-8", newline="") as stream:
             stream.write(content)
     except UnicodeEncodeError:
-        raise InputError(f"{path}: expected text that UTF-8 can express") from None
+        message = f"{path}: expected text that UTF-8 can express"
+        raise InputError(message) from None
     except FileExistsError:
-        raise InputError(f"{path}: exists; expected a new file") from None
+        message = f"{path}: exists; expected a new file"
+        raise InputError(message) from None
     except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror}") from None
+        message = f"{path}: cannot be written: {error.strerror}"
+        raise InputError(message) from None
