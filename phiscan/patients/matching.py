@@ -31,7 +31,7 @@ from phiscan.patients.chance import (
 from phiscan.patients.hashing import Hasher
 from phiscan.patients.index import PatientIndex, open_index
 from phiscan.patients.lifecycle import load_hasher
-from phiscan.patients.names import pair_of, tokens_of
+from phiscan.patients.names import forms_of, pair_of
 from phiscan.patients.normalise import shape_of
 from phiscan.patients.records import RARE, WITH_NAME, Kind
 from phiscan.patients.settings import PatientSettings
@@ -131,10 +131,10 @@ def candidates_of(document: Document, findings: Sequence[Finding]) -> Candidates
         span, kind = finding.span, finding.entity_type
         written = span.of(text)
         if kind is EntityType.PERSON:
-            if tokens := tokens_of(written):
-                names.append(Value(span, tuple(tokens)))
-        elif (part := _PART_OF.get(kind)) and (forms := _forms(part, written)):
-            parts[part].append(Value(span, forms))
+            if forms := forms_of(written):
+                names.append(Value(span, forms))
+        elif (part := _PART_OF.get(kind)) and (others := _forms(part, written)):
+            parts[part].append(Value(span, others))
         if kind is EntityType.STREET_ADDRESS:
             parts["postal"] += _postal_codes(span, written)
         if kind in _NUMBERS and (value := _number(span, written)) is not None:

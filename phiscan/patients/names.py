@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from itertools import combinations
 
 from phiscan.patients.normalise import plain
 
@@ -146,17 +145,10 @@ def listed_pairs(given: str, family: str) -> Iterator[str]:
             yield pair_of(first, last)
 
 
-def written_pairs(name: str) -> tuple[str, ...]:
-    """Return the possible pairs of a name in a document: every two of its words.
+def forms_of(name: str) -> tuple[str, ...]:
+    """Return the words of a name in a document, and those that follow prefixes written together with them.
 
-    >>> pair_of(token_form("ann"), token_form("roy")) in written_pairs("ROY, Ann Marie")
+    >>> forms_of("O Malley, Siobhan")[-1] == token_form("O'Malley")
     True
     """
-    tokens = tokens_of(name)
-    found = dict.fromkeys(pair_of(a, b) for a, b in combinations(tokens, 2) if a != b)
-    if len(tokens) == 3 and "-" in name:  # noqa: PLR2004 (a given name and a double family name)
-        found[pair_of(tokens[0], tokens[1] + tokens[2])] = None
-        found[pair_of(tokens[2], tokens[0] + tokens[1])] = None
-    joined = _joined(name)
-    found |= dict.fromkeys(pair_of(a, b) for a in joined for b in tokens if a != b)
-    return tuple(found)
+    return tuple(dict.fromkeys((*tokens_of(name), *_joined(name))))
