@@ -70,10 +70,7 @@ def _words_of_chunk(text: str, chunk: Chunk, health: Hits, lexicon: Lexicon) -> 
     term = np.maximum(health.starts.searchsorted(starts, side="right") - 1, 0)
     covered = (starts >= health.starts[term]) & (starts < health.ends[term])
     begins = covered & (starts == health.starts[term])
-    kinds = [
-        hash_of(f"term{lexicon.marks[index][1].removeprefix('kind:')}")
-        for index in health.terms[term[begins]].tolist()
-    ]
+    kinds = [lexicon.marks[index][1].removeprefix("kind:") for index in health.terms[term[begins]].tolist()]
     hashes[begins] = np.array([hash_of(f"term{kind}") for kind in kinds], dtype=np.uint64)
     kept = ~covered | begins
     return Words(starts[kept], hashes[kept])
