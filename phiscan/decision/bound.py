@@ -48,8 +48,8 @@ SHORT_TEXT_ALLOWANCE: Final = 4.0
 SHORT_CHARS: Final = 600
 STRONG_ALLOWANCE: Final = 1.5  # at least, while only strong identifiers are known
 TEXT_ALLOWANCE: Final = 0.5  # and how far the text detector's log-odds may then rise
-ENCODER_ALLOWANCE: Final = (2.75, 3.0)  # once the encoder was asked; while only strong identifiers are known
-ASKED_CHARS: Final = 1000  # of a text for which it is: names in a shorter one cost less than asking
+ENCODER_ALLOWANCE: Final = (1.5, 1.75)  # once the encoder was asked; while only strong identifiers are known
+ENCODER_CHARS: Final = 1000  # of a text for which it is: names in a shorter one cost less than asking
 
 _AT: Final = {name: index for index, name in enumerate(NAMES_OF_EVIDENCE)}
 _OF_NAME: Final = (_AT["full_name"], _AT["name"])

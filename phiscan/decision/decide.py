@@ -9,8 +9,8 @@ from functools import partial
 
 from phiscan.config import Config
 from phiscan.decision.bound import (
-    ASKED_CHARS,
     ENCODER_ALLOWANCE,
+    ENCODER_CHARS,
     STRONG_ALLOWANCE,
     TEXT_ALLOWANCE,
     allowance_of,
@@ -196,7 +196,7 @@ class Decider:
         chosen = inputs.names_health.nonzero()[0].tolist()
         rows, places = rows[chosen], [inputs.places[number] for number in chosen]
         can_rise = self.model.reaches(least - rise - self.encoder.highest, rows, places, scores, "")
-        if not can_rise or len(text) < ASKED_CHARS:
+        if not can_rise or len(text) < ENCODER_CHARS:
             return can_rise
         least -= self.model.prior + ENCODER_ALLOWANCE[is_strong_only]
         for one in self.model.strongest(rows, places, scores):

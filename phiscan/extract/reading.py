@@ -224,11 +224,11 @@ def extract(source: SourceFile, limits: Limits, passwords: Sequence[str] = ()) -
     """
     name = _name(source)
     if _is_opened(source, limits) or _has_series_name(source):
-        with _opened(source) as (stream, size, content_hash, part):
+        with _opened(source) as (stream, size, hashed, part):
             if part or _is_opened(source, limits):
                 sink = Sink(limits, passwords, _dispatch)
                 media_type = PART if part == _LATER else _collect_opened(sink, stream, size, name)
-                return _document(sink, media_type, content_hash, name)
+                return _document(sink, media_type, hashed(), name)
     return extract_bytes(read_source(source, limits.file_bytes), name, limits, passwords)
 
 
@@ -238,15 +238,18 @@ def _is_opened(source: SourceFile, limits: Limits) -> bool:
 
 
 @contextmanager
-def _opened(source: SourceFile) -> Iterator[tuple[BinaryIO, int, str, str]]:
-    """Give a file, open, with the segments that it begins: bytes, size, hash, and its part in a series."""
+def _opened(source: SourceFile) -> Iterator[tuple[BinaryIO, int, Callable[[], str], str]]:
+    """Give a file, open, with the segments that it begins: bytes, size, hash, and its part in a series.
+
+    The hash is worked out when it is asked for: a file that cannot be read is not read for it.
+    """
     with open_source(source) as (first, size), opened_segments(source, first.fileno()) as (series, is_later):
-        content_hash = large_hash(first, size)
         if series:
             whole = joined(series)
-            yield whole, whole.seek(0, os.SEEK_END), joined_hash(content_hash, series), _FIRST
+            end = whole.seek(0, os.SEEK_END)
+            yield whole, end, lambda: joined_hash(large_hash(first, size), series), _FIRST
         else:
-            yield first, size, content_hash, _LATER if is_later else ""
+            yield first, size, lambda: large_hash(first, size), _LATER if is_later else ""
 
 
 def _collect_opened(sink: Sink, stream: BinaryIO, size: int, name: str) -> str:
@@ -293,14 +296,14 @@ def identify(source: SourceFile, limits: Limits) -> tuple[str, str, str]:
     """
     name = _name(source)
     if _is_opened(source, limits) or _has_series_name(source):
-        with _opened(source) as (stream, size, content_hash, part):
+        with _opened(source) as (stream, size, hashed, part):
             if part == _LATER:
-                return content_hash, PART, ""
+                return hashed(), PART, ""
             if part or _is_opened(source, limits):
                 if not part and not is_hashed_whole(size):
                     raise ExtractError(FailReason.TOO_LARGE)
                 media_type = large_type(stream, name)
-                return content_hash, media_type, declared_type(name, media_type)
+                return hashed(), media_type, declared_type(name, media_type)
     data = read_source(source, limits.file_bytes)
     media_type = sniff(data, name)
     return blake3(data).hexdigest(), media_type, declared_type(name, media_type)

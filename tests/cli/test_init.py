@@ -3,7 +3,7 @@
 import json
 import stat
 import tomllib
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, is_dataclass
 from pathlib import Path
 
 import pytest
@@ -109,7 +109,8 @@ def test_the_template_names_every_field_with_its_default() -> None:
     expected = {
         field.name: getattr(default, field.name)
         for field in fields(Config)
-        if field.name not in {"limits", "health", "detectors", "source", "tables", "learned"}
+        if not is_dataclass(getattr(default, field.name))
+        and field.name not in {"source", "schedule", "learned"}
     }
     assert {
         **written,

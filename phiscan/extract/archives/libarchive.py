@@ -16,10 +16,10 @@ from functools import lru_cache
 from typing import Any
 
 from phiscan.errors import ExtractError
-from phiscan.extract.core.content import CHUNK_BYTES
 from phiscan.model import FailReason
 
 _FORMATS = ("rar", "rar5", "cab", "ar", "cpio", "lha", "xar", "7zip", "zip_seekable")
+_BLOCK_BYTES = 1024**2  # that are unpacked at once
 _RAW_FILTERS = ("lzip", "compress", "lzma")
 
 
@@ -87,7 +87,7 @@ def entries(data: bytes, passwords: Sequence[str] = (), *, raw: bool = False) ->
                 path: Any = entry.pathname or ""  # bytes where they are no UTF-8
                 shown = path.decode("utf-8", "replace") if isinstance(path, bytes) else path
                 is_encrypted = bool(lib.entry_is_data_encrypted(entry._entry_p))  # noqa: SLF001 (no other way)
-                yield Entry(shown, is_encrypted, entry.get_blocks(CHUNK_BYTES))
+                yield Entry(shown, is_encrypted, entry.get_blocks(_BLOCK_BYTES))
     except lib.ArchiveError:
         if lib.read_has_encrypted_entries(archive) > 0:
             raise ExtractError(FailReason.ENCRYPTED) from None

@@ -55,7 +55,7 @@ def split(weights: Sequence[float], area: Box) -> list[Box]:
     while n_first < len(weights) - 1 and 2 * first + weights[n_first] <= total:
         first, n_first = first + weights[n_first], n_first + 1
     share = first / total if total > 0 else 0.0
-    if area.width >= area.height:
+    if area.width > area.height:
         one = Box(area.x, area.y, area.width * share, area.height)
         other = Box(area.x + one.width, area.y, area.width - one.width, area.height)
     else:
