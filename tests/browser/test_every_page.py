@@ -34,6 +34,7 @@ NO_PAGE = {
     "/items/{file_id}/reveal",  # the form's answer is looked at instead
     "/reports/{name}",
     "/incidents/register/{kind}",
+    "/trend/{kind}",
     "/incidents/{number}/forms/{form_id}/{kind}",
     "/sign-in/code",  # asked for after a password; looked at in a test of its own
     "/sign-in/provider",

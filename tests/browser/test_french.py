@@ -16,7 +16,7 @@ def test_a_french_browser_decides_an_item_by_keyboard_and_its_script_speaks_fren
     page = seat.go("/queue")
     assert page.get_attribute("html", "lang") == "fr"
     assert page.inner_text("h1") == "File d\u2019attente"
-    assert page.inner_text("header nav").startswith("Révision")
+    assert page.inner_text("header nav").startswith("Réviser")
     seat.press("o")
     assert "S\u2019agit-il de RPS?" in page.inner_text("#decide")
     page.wait_for_selector(".passage, .passages, .empty")
