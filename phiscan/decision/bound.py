@@ -86,7 +86,5 @@ def hold_numbers(
     """Tell of each place ``[start, end)`` in a text whether a number is there that no finding covers."""
     taken = merged((one.span.start, one.span.end) for one in findings)
     starts = [match.start() for match in _NUMBER.finditer(text) if not is_taken(*match.span(), taken)]
-    return (
-        Positions(np.array(starts, dtype=np.int64)).counts(*np.array(places, dtype=np.int64).reshape(-1, 2).T)
-        > 0
-    )
+    low, high = np.array(places, dtype=np.int64).reshape(-1, 2).T
+    return Positions(np.array(starts, dtype=np.int64)).counts(low, high) > 0
