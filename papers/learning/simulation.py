@@ -117,7 +117,9 @@ def decided_of(
         flipped = {index for index in decided if reviewers[index] == "bea"}
     verdicts = {index: bool(files.is_phi[index]) != (index in flipped) for index in decided}
     reviewed = [
-        ReviewedFile(index, verdicts[index], reviewers[index], PiiVector(), {}, files.evidence[index])
+        ReviewedFile(
+            index, str(index), verdicts[index], reviewers[index], PiiVector(), {}, files.evidence[index]
+        )
         for index in decided
     ]
     scanned = [

@@ -21,8 +21,8 @@ from scipy import stats
 from phiscan.config import Config
 from phiscan.decision.calibration import fit_line, inverse_probabilities
 from phiscan.decision.decided_examples import (
+    CONTRIBUTIONS,
     LOG_ODDS,
-    RADIUS,
     SCALE,
     DecidedExamples,
     LearnedDecision,
@@ -84,8 +84,9 @@ def _shift(learned: LearnedDecision, share: Share, distances: Floats) -> str:
     above = learned.examples.is_above
     if not points or not above.any():
         return ""
-    near_new = [bool((learned.examples.distances(point)[above] <= RADIUS).any()) for point in points if point]
-    near_old = (distances[above][:, above] <= RADIUS).any(axis=1)
+    most = CONTRIBUTIONS.radius
+    near_new = [bool((learned.examples.distances(point)[above] <= most).any()) for point in points if point]
+    near_old = (distances[above][:, above] <= most).any(axis=1)
     table = [[near_new.count(True), near_new.count(False)], [int(near_old.sum()), int((~near_old).sum())]]
     if stats.fisher_exact(table, alternative="less")[1] >= SURE:
         return ""
@@ -99,7 +100,7 @@ def _doubts(files: Sequence[ReviewedFile], distances: Floats, log_odds: Floats) 
     """Return warnings that name the doubted verdicts and reviewers."""
     is_phi = np.array([item.is_phi for item in files], dtype=np.bool_)
     reviewers = np.array([item.reviewer for item in files])
-    near = distances <= RADIUS
+    near = distances <= CONTRIBUTIONS.radius
     if len(set(reviewers.tolist())) > 1:
         near &= reviewers[:, None] != reviewers[None, :]
     opposite = is_phi[:, None] != is_phi[None, :]
