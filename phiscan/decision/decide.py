@@ -28,24 +28,15 @@ from phiscan.decision.decided_examples import (
     bits_of,
     stored_point,
 )
-from phiscan.decision.detectors import DetectorPanel, load_panel
 from phiscan.decision.encoder import PassageEncoder, load_encoder, passage_and_context
 from phiscan.decision.evidence import DocumentEvidence, gather
-from phiscan.decision.model import (
-    Judgement,
-    PassageInputs,
-    PhiModel,
-    Strong,
-    load_phi_model,
-    log_odds_of,
-    threshold_of,
-)
+from phiscan.decision.model import Judgement, PassageInputs, PhiModel, Strong, load_phi_model, threshold_of
 from phiscan.decision.reasons import FORMER_VERSION, OWN_PATIENT, PATH, strongest_reasons
 from phiscan.health.classifier import Classifier
-from phiscan.health.detectors import DETECTORS
+from phiscan.health.detectors import DETECTORS, DetectorPanel, load_panel
 from phiscan.health.features import Reading
 from phiscan.health.file_evidence import DIRECT, HEALTH, NAMES, identifies
-from phiscan.health.patient_classifier import probability_of
+from phiscan.health.patient_classifier import log_odds_of, probability_of
 from phiscan.health.text_detector import TextScores
 from phiscan.model import Decision, Document, Finding, HealthScore, Referral, Screening
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, Self
 
 import numpy as np
@@ -152,10 +152,6 @@ class DecidedExamples:
         odds = math.log(prior + n_phi) - math.log(self.space.prior - prior + n_other)
         return max(min(odds - log_odds, self.space.most), -self.space.most)
 
-    def may_raise(self) -> bool:
-        """Tell whether a file below the threshold may be raised: PHI was found there."""
-        return bool((self.is_phi & ~self.is_above).any())
-
 
 def near_copies(rows: Floats, is_phi: Flags, same: float) -> npt.NDArray[np.int64]:
     """Return a group per file: that of the first earlier file with the same verdict within ``same``."""
@@ -182,10 +178,6 @@ class Line:
             return log_odds
         return self.slope * log_odds + self.intercept
 
-    def to_json(self) -> dict[str, float | None]:
-        """Return it for the file and the summary of a version."""
-        return {"slope": self.slope, "intercept": self.intercept, "start": self.start}
-
 
 @dataclass(frozen=True, slots=True)
 class LearnedDecision:
@@ -209,22 +201,18 @@ class LearnedDecision:
         before = (log_odds - self.line.intercept) / self.line.slope
         if self.line.start is not None and before < self.line.start:
             before = log_odds
-        return min(before, log_odds) - (MAX_SHIFT if self.examples.may_raise() else 0.0)
+        may_raise = (
+            self.examples.is_phi & ~self.examples.is_above
+        ).any()  # PHI was found below the threshold
+        return min(before, log_odds) - (MAX_SHIFT if may_raise else 0.0)
 
     def to_json(self) -> dict[str, Any]:
         """Return it for the file of a version."""
         kept = self.examples
-        return {
-            "threshold": self.threshold,
-            "line": self.line.to_json(),
-            "names": list(kept.names),
-            "examples": [
-                {"point": row, "phi": phi, "above": above}
-                for row, phi, above in zip(
-                    kept.points.round(3).tolist(), kept.is_phi.tolist(), kept.is_above.tolist(), strict=True
-                )
-            ],
-        }
+        columns = (kept.points.round(3).tolist(), kept.is_phi.tolist(), kept.is_above.tolist())
+        rows = [dict(zip(("point", "phi", "above"), row, strict=True)) for row in zip(*columns, strict=True)]
+        of = {"threshold": self.threshold, "line": asdict(self.line)}
+        return {**of, "names": list(kept.names), "examples": rows}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> LearnedDecision:

@@ -79,7 +79,6 @@ class PassageEncoder:
     lowest: float  # by which it can change the log-odds of a passage
     highest: float
     read_from: float  # log-odds that a passage must be able to reach with it to be read
-    version: str
 
     def log_odds(self, pair: Pair) -> float:
         """Return the log-odds of PHI by what a passage and its context say."""
@@ -130,7 +129,6 @@ def load_encoder() -> PassageEncoder:
         return PassageEncoder(
             session=session,
             words=words,
-            version=str(joint["version"]),
             evidence=np.array([float(joint["evidence"][name]) for name in NAMES_OF_EVIDENCE]),
             **constants,
         )

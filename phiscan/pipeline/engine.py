@@ -8,7 +8,7 @@ from phiscan import decision, screen
 from phiscan.config import Config, Limits
 from phiscan.decision.decided_examples import NOTHING_LEARNED, DecidedExamples
 from phiscan.decision.learned_versions import load_version
-from phiscan.health import Classifier, build_classifier
+from phiscan.health.classifier import Classifier, build_classifier
 from phiscan.model import (
     PiiVector,
 )

@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from phiscan import decision, screen
-from phiscan.health import classify, detector_margins, is_dense, read_terms, text_margin
+from phiscan.health.classifier import classify, read_terms
+from phiscan.health.detectors import detector_margins, is_dense, text_margin
 from phiscan.health.features import Reading
 from phiscan.model import (
     OWN_NAMES,

@@ -16,10 +16,20 @@ from itertools import islice
 from phiscan import screen
 from phiscan.decision.decided_examples import INPUT
 from phiscan.decision.everyday_words import load_everyday_words
-from phiscan.health import classify, read_terms
+from phiscan.health.classifier import classify, read_terms
 from phiscan.health.file_evidence import NAMES
 from phiscan.lexicon.capitalized_words import has_civil_title
-from phiscan.model import TITLED, Document, Examination, Finding, Referral, Screening, SourceFile, TermHit
+from phiscan.model import (
+    TITLED,
+    Document,
+    Examination,
+    Finding,
+    Referral,
+    Screening,
+    SourceFile,
+    Span,
+    TermHit,
+)
 from phiscan.pipeline.engine import Engine
 from phiscan.pipeline.examine import examine_named
 from phiscan.pipeline.file_names import (
@@ -89,18 +99,13 @@ def examine_titled(
     if engine.decider.is_knn_alone or is_long(document):
         return None
     best: tuple[float, TextWindow, Examination, tuple[Named, ...]] | None = None
-    parts = titled_parts(document, title_of(source))
-    for start, end, names in islice(
-        (part for part in parts if _tells_of_care(part[2], engine)), MAX_EXAMINED
-    ):
+    parts = (part for part in titled_parts(document, title_of(source)) if _tells_of_care(part[2], engine))
+    for start, end, names in islice(parts, MAX_EXAMINED):
         window = cut_window(document, start, end, title_line(names))
         one = examine_named(window.document, (), engine)[1]
         log_odds = one.decision.log_odds
-        if (
-            one.referral is Referral.REFERRED
-            and _reads_like_health(one)
-            and (best is None or log_odds > best[0])
-        ):
+        is_referred = one.referral is Referral.REFERRED and _reads_like_health(one)
+        if is_referred and (best is None or log_odds > best[0]):
             best = log_odds, window, one, names
     if best is None:
         return None
@@ -115,12 +120,13 @@ def examine_titled(
     findings = [
         replace(found, span=span) for found in one.screening.findings if (span := window.in_whole(found.span))
     ]
-    passage = one.decision.passage
+    passage, n_title = one.decision.passage, window.n_header_chars
+    inside = passage and passage.end > n_title and Span(max(passage.start, n_title), passage.end)
     decided = replace(
         one.decision,
         case=TITLED,
         reasons=((TITLED, 0.0), *one.decision.reasons),
-        passage=window.in_whole(passage) if passage else None,
+        passage=window.in_whole(inside) if inside else None,
     )
     return whole, replace(
         one,

@@ -17,8 +17,8 @@ from blake3 import blake3
 from phiscan import __version__, extract
 from phiscan.config import Config, LearnedVersion, data_dir
 from phiscan.decision.decided_examples import LIKE, SCALE, WORDING, DecidedExamples, bits_of, code_of
-from phiscan.decision.model import log_odds_of, threshold_of
-from phiscan.health.patient_classifier import probability_of
+from phiscan.decision.model import threshold_of
+from phiscan.health.patient_classifier import log_odds_of, probability_of
 from phiscan.patients.manifest import read_manifest
 from phiscan.patients.settings import load_settings
 from phiscan.review.decisions.model_versions import in_use, judged_near, reviewed_files

@@ -11,8 +11,8 @@ import pytest
 
 from phiscan.decision.calibration import fit_line, inverse_probabilities
 from phiscan.decision.decided_examples import SIZE, DecidedExamples, LearnedDecision, Line, stored_point
-from phiscan.decision.model import log_odds_of, threshold_of
-from phiscan.health.patient_classifier import probability_of
+from phiscan.decision.model import threshold_of
+from phiscan.health.patient_classifier import log_odds_of, probability_of
 from phiscan.model import PiiVector, ScannedFile, Verdict
 from phiscan.pipeline.learning.effect import Share, effect_of
 from phiscan.pipeline.learning.learn import Decided, learn, warnings_of

@@ -25,7 +25,8 @@ from scipy.optimize import minimize
 from phiscan.config import Config
 from phiscan.decision.encoder import ENCODER_FILE, JOINT_FILE, PassageEncoder, load_encoder
 from phiscan.decision.evidence import N_EVIDENCE, NAMES_OF_EVIDENCE
-from phiscan.decision.model import load_phi_model, log_odds_of, threshold_of
+from phiscan.decision.model import load_phi_model, threshold_of
+from phiscan.health.patient_classifier import log_odds_of
 from phiscan.metrics.intervals import clopper_pearson
 from training.decision.build import PREVALENCE
 from training.judge.build import is_held_out

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
@@ -29,9 +29,10 @@ from phiscan.decision.decided_examples import (
     point_of,
 )
 from phiscan.decision.learned_versions import MODEL_NAME, base_of, extended, file_hash, model_bytes
-from phiscan.decision.model import log_odds_of, threshold_of
+from phiscan.decision.model import threshold_of
 from phiscan.errors import InputError
 from phiscan.health.classifier import Classifier, build_classifier
+from phiscan.health.patient_classifier import log_odds_of
 from phiscan.pipeline.learning.effect import Share, effect_of
 from phiscan.review.decisions.model_versions import (
     ReviewedFile,
@@ -195,7 +196,7 @@ def learn_version(config: Config, store: Store, *, by: str, now: datetime) -> tu
             "above": int((decided.log_odds >= limit).sum()),
             "random_sample": len(share.random_reviewed()),
         },
-        "line": learned.line.to_json(),
+        "line": asdict(learned.line),
         "prototypes": {"health": len(health), "pii": len(pii)},
         **effect,
         "warnings": warnings_of(decided.files, learned, decided.log_odds, share),
