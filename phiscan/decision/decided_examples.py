@@ -141,9 +141,8 @@ class DecidedExamples:
             return 0.0
         radius = self.space.radius if is_above else self.space.radius_below
         near = np.maximum(0.0, 1.0 - (self.distances(point) / radius) ** 2) * self.weights
-        near = np.where(self.is_above == is_above, near, 0.0)
-        if without is not None:
-            near = np.where(without, 0.0, near)
+        of_side = self.is_above == is_above
+        near = np.where(of_side if without is None else of_side & ~without, near, 0.0)
         n_phi, n_other = float(near[self.is_phi].sum()), float(near[~self.is_phi].sum())
         if n_phi + n_other == 0.0:
             return 0.0
@@ -201,9 +200,7 @@ class LearnedDecision:
         before = (log_odds - self.line.intercept) / self.line.slope
         if self.line.start is not None and before < self.line.start:
             before = log_odds
-        may_raise = (
-            self.examples.is_phi & ~self.examples.is_above
-        ).any()  # PHI was found below the threshold
+        may_raise = (self.examples.is_phi & ~self.examples.is_above).any()  # PHI was found below it
         return min(before, log_odds) - (MAX_SHIFT if may_raise else 0.0)
 
     def to_json(self) -> dict[str, Any]:
