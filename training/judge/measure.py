@@ -38,7 +38,7 @@ READ_FROM: Final = 0.5  # a passage that cannot reach it is not read
 LOWEST, HIGHEST = -1.25, 4.0  # log-odds that the encoder may add
 MOST_PASSAGES: Final = 4  # of one document
 NEVER: Final = -30.0  # log-odds of a passage that does not count
-VERSION: Final = "judge-5"
+VERSION: Final = "judge-6"
 PENALTY: Final = 0.002
 EVIDENCE_PENALTY: Final = 0.003
 # Weights of the kinds of families, each side of PHI summing to one: ordinary files are the bulk of a share.
