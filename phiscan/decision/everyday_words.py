@@ -14,11 +14,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from phiscan.decision.passages import units_of
-from phiscan.health.features import Reading, Window
-from phiscan.health.term_lexicon import Lexicon
 from phiscan.health.text_detector import arrays_of
-from phiscan.health.word_hashes import BUCKET_BITS, Words, buckets_of, words_of
+from phiscan.health.word_hashes import BUCKET_BITS, Words, buckets_of
 
 Offsets = npt.NDArray[np.int64]
 
@@ -36,11 +33,6 @@ class EverydayWords:
     def lines(self, words: Words, starts: Offsets, ends: Offsets) -> Offsets:
         """Return the starts of the lines ``[start, end)`` of a text that reach the threshold."""
         return starts[self.scores(words, starts, ends) >= self.threshold]
-
-    def marks(self, text: str, reading: Reading, lexicon: Lexicon) -> bool:
-        """Tell whether a line of a text of its own tells of health; ``reading``: its terms and cues."""
-        whole = Window(0, max(len(text), 1), {})
-        return len(self.lines(words_of(text, reading, lexicon, (whole,)), *units_of(text))) > 0
 
     def scores(self, words: Words, starts: Offsets, ends: Offsets) -> npt.NDArray[np.float32]:
         """Return the sum of the weights of each line's words and pairs, over the root of their number."""

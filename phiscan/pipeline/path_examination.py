@@ -15,7 +15,6 @@ from itertools import islice
 
 from phiscan import screen
 from phiscan.decision.decided_examples import INPUT
-from phiscan.decision.everyday_words import load_everyday_words
 from phiscan.health.classifier import classify, read_terms
 from phiscan.health.file_evidence import NAMES
 from phiscan.lexicon.capitalized_words import has_civil_title
@@ -150,13 +149,7 @@ def _tells_of_care(names: Sequence[Named], engine: Engine) -> bool:
     """Tell whether names may tell of somebody's health, by their words alone; the encoder decides."""
     if is_of_others(names):
         return False
-    if has_word_of_care(names):
-        return True
-    listed = with_names(_BARE, names)
-    reading = read_terms(listed, engine.classifier)
-    if len(reading.health.starts):
-        return True
-    return load_everyday_words().marks(listed.text, reading, engine.classifier.lexicon)
+    return has_word_of_care(names) or bool(classify(with_names(_BARE, names), engine.classifier).terms)
 
 
 def joined(
@@ -165,12 +158,13 @@ def joined(
     """Return the examination of a document with the referral by the names that ``whole`` has besides."""
     n_chars = len(document.text)
     inside = [one for one in content.screening.findings if one.span.start < n_chars]
-    terms = (*(one for one in content.health.terms if one.span.start < n_chars), *of_path.health.terms)
-    screening = _with_findings(content, (*inside, *of_path.screening.findings), whole, engine)
+    terms = [*(one for one in content.health.terms if one.span.start < n_chars), *of_path.health.terms]
+    found = {(one.span, one.entity_type): one for one in (*of_path.screening.findings, *inside)}
+    screening = _with_findings(content, tuple(found.values()), whole, engine)
     return replace(
         content,
         screening=screening,
-        health=replace(content.health, terms=terms),
+        health=replace(content.health, terms=tuple(sorted(set(terms), key=lambda hit: hit.span))),
         decision=replace(of_path.decision, evidence=content.decision.evidence),
     )
 
