@@ -27,23 +27,10 @@ _TOWNS = {
     "bc": ("Tamarrow Bay", "Keldonna", "Fort Istwell"),
     "us": ("Pellmoor", "Crandleton", "East Vassary", "Millhaven Springs"),
 }
-_STATE = {"on": "ON", "qc": "QC", "bc": "BC", "us": "OH"}
 _AREA = {"on": "613", "qc": "418", "bc": "250", "us": "614"}
 _DOMAINS = ("example.ca", "example.org", "mail.example.com", "post.example.net")
-_MONTHS_FR = [
-    "janvier",
-    "février",
-    "mars",
-    "avril",
-    "mai",
-    "juin",
-    "juillet",
-    "août",
-    "septembre",
-    "octobre",
-    "novembre",
-    "décembre",
-]
+_MONTHS_FR = ["janvier", "février", "mars", "avril", "mai", "juin", "juillet", "août", "septembre"]
+_MONTHS_FR += ["octobre", "novembre", "décembre"]
 _POSTAL_FIRST = {"on": "K", "qc": "G", "bc": "V"}
 _POSTAL_LETTERS = "ABCEGHJKLMNPRSTVWXYZ"
 # Published by the card networks for testing; never issued to anyone.
@@ -259,8 +246,3 @@ def make_person(  # noqa: PLR0915 (one line per identifier)
         )
     values["empno"] = f"E-{rng.randrange(100000, 999999)}"
     return Person(values, professional)
-
-
-def state_of(region: str) -> str:
-    """Return the abbreviation of the province or state."""
-    return _STATE[region]

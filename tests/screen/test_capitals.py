@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.screen.test_small_letters import screened, values
+from tests.screen.whole import screened, values
 
 
 @pytest.mark.parametrize(
