@@ -173,25 +173,24 @@ SCHEMA_EDITS = [
     ("CREATE VIEW v AS SELECT 1", "v: of the schema was added"),
     ("ALTER TABLE skip ADD COLUMN x", "skip: of the schema was changed"),
     ("DROP INDEX ix_user_event_user_id", "ix_user_event_user_id: of the schema was removed"),
+    (  # of the same name, and it does nothing
+        (
+            "DROP TRIGGER decision_no_delete;"
+            "CREATE TRIGGER decision_no_delete BEFORE DELETE ON decision BEGIN SELECT 1; END"
+        ),
+        "decision_no_delete: of the schema was changed",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("statement", "words"), SCHEMA_EDITS)
 def test_each_edit_of_the_schema_is_found(kept: Store, database: Path, statement: str, words: str) -> None:
     with sqlite3.connect(database) as connection:
-        connection.execute(statement)
+        connection.executescript(statement)
     connection.close()
     check = kept.verify_audit()
     assert not check.ok
     assert words in said(check)
-
-
-def test_a_trigger_of_the_same_name_that_does_nothing_is_found(kept: Store, database: Path) -> None:
-    with sqlite3.connect(database) as connection:
-        connection.execute("DROP TRIGGER decision_no_delete")
-        connection.execute("CREATE TRIGGER decision_no_delete BEFORE DELETE ON decision BEGIN SELECT 1; END")
-    connection.close()
-    assert "decision_no_delete: of the schema was changed" in said(kept.verify_audit())
 
 
 UNREADABLE = [
