@@ -12,8 +12,6 @@ An entry starts with ``=== path | label | key=value ...``; a line ``--- name`` s
 An entry whose path starts with ``@`` is no file of its own: other entries contain it (``--- attach NAME``).
 """
 
-from __future__ import annotations
-
 import random
 import re
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ person: SINs begin with 9 and SSNs with 8 (see sample_truth/README.md), telephon
 mail domains are example.*.
 """
 
-from __future__ import annotations
-
 import calendar
 import random
 import tomllib

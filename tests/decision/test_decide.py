@@ -1,7 +1,5 @@
 """The decision on texts as they lie on a share: sentences, tables, mails with what stands around them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import replace

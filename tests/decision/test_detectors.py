@@ -1,7 +1,5 @@
 """Each detector has its own probability and threshold, and none knows of another."""
 
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What the encoder reads of a passage, what it may change, and that it runs in a confined worker."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """``health.detector = "knn"``: equations 4 and 5 and the nearest health prototypes decide, nothing else."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -8,8 +8,6 @@ texts are invented; nobody in them exists. What is missed or wrong in them today
 they show change, not merit.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

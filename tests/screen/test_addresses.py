@@ -1,7 +1,5 @@
 """Internet protocol addresses are told from versions, sections and identifiers of objects."""
 
-from __future__ import annotations
-
 import pytest
 
 from phiscan.model import EntityType

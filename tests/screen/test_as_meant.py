@@ -1,7 +1,5 @@
 r"""Texts as they are meant: entities, escapes of JSON, URLs and mail, rows of SQL dumps; and the way back."""
 
-from __future__ import annotations
-
 import pytest
 
 from phiscan.model import Document, Segment

@@ -1,7 +1,5 @@
 """Lines in capitals: names are found in them, and words of every day are nobody."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.screen.whole import screened, values

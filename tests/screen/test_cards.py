@@ -1,7 +1,5 @@
 """Raw contacts and calendars: names, addresses and days by their property; its name is nobody's."""
 
-from __future__ import annotations
-
 import pytest
 
 from phiscan.model import Document

@@ -1,7 +1,5 @@
 """Days in their forms, through the whole screener: a word before a day hides none of it."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.screen.whole import values

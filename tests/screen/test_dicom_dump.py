@@ -1,7 +1,5 @@
 """Listings of DICOM headers: what each tag holds, in the forms of several programs; tags are nothing."""
 
-from __future__ import annotations
-
 import pytest
 
 from phiscan.model import Document, Span

@@ -1,7 +1,5 @@
 """DICOM headers in JSON: what their tags say, however the JSON is written; the text in them."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

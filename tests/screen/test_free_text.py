@@ -1,7 +1,5 @@
 """What people wrote within messages and labels: read for names, put back to its place, codes left alone."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """Names in introductions, lists of medicines that name nobody, years of birth in columns, cards of Quebec."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.screen.whole import found, values

@@ -1,7 +1,5 @@
 """What cheap recognizers found in a document is not looked for twice, and a search with it finds the same."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """Diseases, instruments and languages are doubtful names where the tagger alone takes them for people."""
 
-from __future__ import annotations
-
 import pytest
 
 from phiscan.model import EntityType

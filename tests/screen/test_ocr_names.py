@@ -1,7 +1,5 @@
 """Names in scanned texts are found as they were meant, with the span that they have in the text."""
 
-from __future__ import annotations
-
 import pytest
 
 from phiscan.model import EntityType

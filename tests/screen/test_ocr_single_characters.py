@@ -1,7 +1,5 @@
 """Texts with one misread character: nothing else in them looks misread."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

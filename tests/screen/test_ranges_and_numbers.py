@@ -3,8 +3,6 @@
 The first sentences of each kind follow public reports about other tools.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 
 import pytest

@@ -1,7 +1,5 @@
 """Listings ruled by dashes: cells that touch, hold spaces or are empty; lines that are none of them."""
 
-from __future__ import annotations
-
 import pytest
 
 from phiscan.model import Document

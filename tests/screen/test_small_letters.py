@@ -1,7 +1,5 @@
 """Texts in small letters: detected, recased, and screened in both letter cases."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

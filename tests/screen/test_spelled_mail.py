@@ -1,7 +1,5 @@
 """E-mail addresses with their signs spelled out, through the whole screener: names in them are no people."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.screen.whole import found, values

@@ -1,7 +1,5 @@
 """Numbers that were spoken are read as digits, typed by their labels, and shown where they were said."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
