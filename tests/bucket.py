@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 from moto.server import ThreadedMotoServer
@@ -32,18 +33,23 @@ def environment(endpoint: str) -> dict[str, str]:
     }
 
 
-@contextmanager
-def made_bucket(endpoint: str) -> Iterator[Any]:
-    """Make the bucket "research" and give its client; remove it and all that is in it."""
+@cache
+def _client(endpoint: str) -> Any:
     import boto3  # noqa: PLC0415 (slow to load)
 
-    client = boto3.client(
+    return boto3.client(
         "s3",
         endpoint_url=endpoint,
         region_name="us-east-1",
         aws_access_key_id="scanner",
         aws_secret_access_key=SECRET,
     )
+
+
+@contextmanager
+def made_bucket(endpoint: str) -> Iterator[Any]:
+    """Make the bucket "research" and give its client; remove it and all that is in it."""
+    client = _client(endpoint)
     client.create_bucket(Bucket="research")
     yield client
     found = client.list_objects_v2(Bucket="research").get("Contents", [])

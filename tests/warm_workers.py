@@ -16,7 +16,8 @@ def warm(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     from phiscan.pipeline.workers import pools  # noqa: PLC0415 (few tests need what this loads)
     from phiscan.sandbox import fork_server, pool  # noqa: PLC0415 (the same)
 
-    if fork_server.start(tmp_path_factory.mktemp("server"), [*pool._PRELOAD, *pools._PRELOAD]):
+    preload = [*pool._PRELOAD, *pools._PRELOAD, "tests.warm_models"]
+    if fork_server.start(tmp_path_factory.mktemp("server"), preload):
         request.config.stash[_STARTED] = True
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from papers.needs import PACKAGES, library_versions, needed
+from papers.needs import PACKAGES, code_digest, library_versions, needed
 from phiscan.cli.output import print_json, print_message
 from phiscan.errors import InputError
 
@@ -56,7 +56,8 @@ def i2b2(short: bool, shuffles: int, seed: int, folder: Path | None, as_json: bo
     sizes = (20, 10) if short else (N_TRAIN, N_TEST)
     corpus = make_corpus(seed=2006 + seed, n_train=sizes[0], n_test=sizes[1])
     scores = rank_systems(corpus, recognizers(short=short), log=print_message)
-    versions = {**library_versions("python-crfsuite"), **screening_versions(load_config())}
+    experiment = {"experiment": code_digest(Path(__file__).parents[1] / "i2b2")}
+    versions = {**library_versions("python-crfsuite"), **experiment, **screening_versions(load_config())}
     shape = {"versions": versions, **payload(corpus, scores, shuffles=shuffles, seed=seed)}
     if folder is not None:
         prepare(folder)

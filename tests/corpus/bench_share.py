@@ -5,8 +5,6 @@ identifiers become the bulk, and forms with invented people become the PHI and t
 file differs from every other, so that no cache by content can help.
 """
 
-from __future__ import annotations
-
 import html
 import io
 import random

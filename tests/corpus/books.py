@@ -12,11 +12,9 @@ An entry starts with ``=== path | label | key=value ...``; a line ``--- name`` s
 An entry whose path starts with ``@`` is no file of its own: other entries contain it (``--- attach NAME``).
 """
 
-from __future__ import annotations
-
 import random
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from tests.corpus.surrogates import SEED, Person, make_person, random_date
@@ -71,7 +69,6 @@ class Entry:
     options: dict[str, str]
     parts: tuple[Part, ...]
     attachments: tuple[str, ...] = ()
-    extra: dict[str, str] = field(default_factory=dict)
 
     @property
     def suffix(self) -> str:
@@ -192,27 +189,8 @@ def _restore(line: str, filled: str) -> str:
     return (match[1] if match else "") + filled
 
 
-VERBATIM = {
-    "txt",
-    "csv",
-    "tsv",
-    "html",
-    "htm",
-    "hl7",
-    "json",
-    "log",
-    "py",
-    "sql",
-    "md",
-    "ini",
-    "bat",
-    "ics",
-    "xml",
-    "sh",
-    "vcf",
-    "bak",
-    "asc",
-}
+VERBATIM = {"txt", "csv", "tsv", "html", "htm", "hl7", "json", "log", "py", "sql", "md", "ini", "bat"}
+VERBATIM |= {"ics", "xml", "sh", "vcf", "bak", "asc"}
 _NEWLINES = {"crlf": "\r\n", "cr": "\r", "lf": "\n"}
 
 

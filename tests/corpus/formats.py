@@ -1,7 +1,5 @@
 """Text, HTML, RTF, mail and archives from entries; which maker writes which extension."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 from collections.abc import Callable, Mapping

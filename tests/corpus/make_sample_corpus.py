@@ -5,8 +5,6 @@ are fixed.
 What stands in the files is written in texts/*.txt; README.md in sample_truth/ says what the truth means.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sys

@@ -1,7 +1,5 @@
 """Word, Excel and PowerPoint files from entries, with the same bytes every time."""
 
-from __future__ import annotations
-
 import io
 import re
 import zipfile

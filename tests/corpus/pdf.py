@@ -1,7 +1,5 @@
 """PDF files from entries (with text, filled forms, encrypted) and pictures of pages (scans)."""
 
-from __future__ import annotations
-
 import io
 from xml.sax.saxutils import escape
 

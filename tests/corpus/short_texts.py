@@ -1,7 +1,5 @@
 """Read the short texts and split them in two halves by a seeded draw; short_texts/README.md says why."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import dataclass
 from pathlib import Path

@@ -6,8 +6,6 @@ person: SINs begin with 9 and SSNs with 8 (see sample_truth/README.md), telephon
 mail domains are example.*.
 """
 
-from __future__ import annotations
-
 import calendar
 import random
 import tomllib
@@ -27,23 +25,10 @@ _TOWNS = {
     "bc": ("Tamarrow Bay", "Keldonna", "Fort Istwell"),
     "us": ("Pellmoor", "Crandleton", "East Vassary", "Millhaven Springs"),
 }
-_STATE = {"on": "ON", "qc": "QC", "bc": "BC", "us": "OH"}
 _AREA = {"on": "613", "qc": "418", "bc": "250", "us": "614"}
 _DOMAINS = ("example.ca", "example.org", "mail.example.com", "post.example.net")
-_MONTHS_FR = [
-    "janvier",
-    "février",
-    "mars",
-    "avril",
-    "mai",
-    "juin",
-    "juillet",
-    "août",
-    "septembre",
-    "octobre",
-    "novembre",
-    "décembre",
-]
+_MONTHS_FR = ["janvier", "février", "mars", "avril", "mai", "juin", "juillet", "août", "septembre"]
+_MONTHS_FR += ["octobre", "novembre", "décembre"]
 _POSTAL_FIRST = {"on": "K", "qc": "G", "bc": "V"}
 _POSTAL_LETTERS = "ABCEGHJKLMNPRSTVWXYZ"
 # Published by the card networks for testing; never issued to anyone.
@@ -259,8 +244,3 @@ def make_person(  # noqa: PLR0915 (one line per identifier)
         )
     values["empno"] = f"E-{rng.randrange(100000, 999999)}"
     return Person(values, professional)
-
-
-def state_of(region: str) -> str:
-    """Return the abbreviation of the province or state."""
-    return _STATE[region]

@@ -1,7 +1,5 @@
 """The share for benchmarks is what its function says."""
 
-from __future__ import annotations
-
 import io
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The committed sample corpus says what its truth says, and can be made again."""
 
-from __future__ import annotations
-
 import email
 import io
 import json

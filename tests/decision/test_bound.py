@@ -1,7 +1,5 @@
 """The highest P(PHI) that names could still bring about is never below what they do bring about."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The decision on texts as they lie on a share: sentences, tables, mails with what stands around them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import replace
@@ -52,16 +50,19 @@ PATIENTS = (
 )
 
 
-@cache
-def engine() -> Engine:
-    config = Config()
+def engine_of(config: Config) -> Engine:
     return Engine(
         build_screener(config), build_classifier(config), build_decider(config), config.limits, key=b""
     )
 
 
-def judged(text: str, media_type: str = "text/plain") -> Examination:
-    return examine(Document(text, (Segment("", 0, len(text)),), media_type), engine())
+@cache
+def engine() -> Engine:
+    return engine_of(Config())
+
+
+def judged(text: str, media_type: str = "text/plain", by: Engine | None = None) -> Examination:
+    return examine(Document(text, (Segment("", 0, len(text)),), media_type), by or engine())
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """Each detector has its own probability and threshold, and none knows of another."""
 
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import replace
@@ -10,15 +8,11 @@ from pathlib import Path
 import pytest
 
 from phiscan.config import Config, DetectorThresholds
-from phiscan.decision import build_decider
 from phiscan.errors import ModelError
-from phiscan.health.classifier import build_classifier
 from phiscan.health.detectors import DETECTORS, DETECTORS_FILE, DetectorPanel, detector_margins, load_panel
 from phiscan.health.patient_classifier import log_odds_of, probability_of
-from phiscan.model import Document, EntityType, Examination, HealthScore, Segment, TermHit
-from phiscan.pipeline.engine import Engine
-from phiscan.pipeline.examine import examine
-from phiscan.screen import build_screener
+from phiscan.model import Document, EntityType, HealthScore, Segment, TermHit
+from tests.decision.test_decide import engine, engine_of, judged
 from training.decision.features import detect
 
 NOTE = (
@@ -37,21 +31,6 @@ def at_threshold(panel: DetectorPanel, name: str) -> float:
 
 def panel(**thresholds: float) -> DetectorPanel:
     return load_panel(DetectorThresholds(**thresholds), Config().prevalence)
-
-
-def engine(config: Config) -> Engine:
-    return Engine(
-        build_screener(config), build_classifier(config), build_decider(config), config.limits, key=b""
-    )
-
-
-@pytest.fixture(scope="module")
-def shipped() -> Engine:
-    return engine(Config())
-
-
-def judged(text: str, engine: Engine) -> Examination:
-    return examine(Document(text, (Segment("", 0, len(text)),), "text/plain"), engine)
 
 
 def test_the_shipped_verdicts_are_those_of_the_margins() -> None:
@@ -90,31 +69,31 @@ def test_the_probability_is_that_on_a_share_of_the_stated_prevalence() -> None:
         assert math.isclose(difference, math.log(99))
 
 
-def test_an_examination_says_each_detectors_probability(shipped: Engine) -> None:
+def test_an_examination_says_each_detectors_probability() -> None:
     for text in (NOTE, MENU):
-        examination = judged(text, shipped)
+        examination = judged(text)
         alone = dict(examination.detector_probabilities)
         assert list(alone) == [name for name, _ in examination.detectors] == list(DETECTORS)
         for name, verdict in examination.detectors:
-            assert verdict == (alone[name] >= at_threshold(shipped.decider.detectors, name))
-    note, menu = (dict(judged(text, shipped).detector_probabilities) for text in (NOTE, MENU))
+            assert verdict == (alone[name] >= at_threshold(engine().decider.detectors, name))
+    note, menu = (dict(judged(text).detector_probabilities) for text in (NOTE, MENU))
     assert all(note[name] > menu[name] for name in DETECTORS)
 
 
-def test_a_threshold_of_the_configuration_changes_a_verdict_and_no_referral(shipped: Engine) -> None:
-    before = judged(NOTE, shipped)
-    strict = engine(Config(detectors=DetectorThresholds(names=0.999)))
-    after = judged(NOTE, strict)
+def test_a_threshold_of_the_configuration_changes_a_verdict_and_no_referral() -> None:
+    before = judged(NOTE)
+    strict = engine_of(Config(detectors=DetectorThresholds(names=0.999)))
+    after = judged(NOTE, by=strict)
     assert (dict(before.detectors)["names"], dict(after.detectors)["names"]) == (True, False)
     assert dict(after.detectors)["patterns"] == dict(before.detectors)["patterns"]
     assert after.detector_probabilities == before.detector_probabilities
     assert after.decision.probability == before.decision.probability
 
 
-def test_a_detector_rests_on_its_own_evidence_alone(shipped: Engine) -> None:
+def test_a_detector_rests_on_its_own_evidence_alone() -> None:
     """Change what one detector sees, and the margins of the others stay as they were."""
     document = Document(NOTE, (Segment("", 0, len(NOTE)),), "text/plain")
-    examination = judged(NOTE, shipped)
+    examination = judged(NOTE)
     screening, health = examination.screening, examination.health
     whole = dict(detector_margins(document, screening, health, 1.0))
     no_numbers = tuple(f for f in screening.findings if f.entity_type is EntityType.PERSON)
@@ -126,10 +105,10 @@ def test_a_detector_rests_on_its_own_evidence_alone(shipped: Engine) -> None:
     assert (far["patterns"], far["text"]) == (whole["patterns"], whole["text"])
 
 
-def test_the_cut_of_a_is_its_number_and_density_of_terms(shipped: Engine) -> None:
+def test_the_cut_of_a_is_its_number_and_density_of_terms() -> None:
     text = "x" * 2000
     document = Document(text, (Segment("", 0, len(text)),), "text/plain")
-    screening = judged(NOTE, shipped).screening
+    screening = judged(NOTE).screening
     span = screening.findings[0].span
     for n_terms, expected in ((4, True), (3, False)):
         terms = tuple(TermHit(span, f"dx:{number}") for number in range(n_terms))
@@ -159,8 +138,8 @@ def test_probability_of_a_detector_survives_extreme_margins() -> None:
     assert probability_of(-1e9) > 0
 
 
-def test_detect_says_what_the_panel_says(shipped: Engine) -> None:
+def test_detect_says_what_the_panel_says() -> None:
     document = Document(NOTE, (Segment("", 0, len(NOTE)),), "text/plain")
-    examination = judged(NOTE, shipped)
-    found = detect(document, examination.screening, examination.health, shipped.classifier)
+    examination = judged(NOTE)
+    found = detect(document, examination.screening, examination.health, engine().classifier)
     assert found == examination.detectors

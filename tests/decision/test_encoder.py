@@ -1,7 +1,5 @@
 """What the encoder reads of a passage, what it may change, and that it runs in a confined worker."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -20,7 +18,10 @@ from phiscan.model import Document, Referral, Segment
 from phiscan.pipeline.examine import examine
 from phiscan.screen import screen
 from tests.decision.test_decide import ORDINARY, engine
-from tests.pipeline.harness import Tool
+from tests.pipeline.conftest import tool_here
+from tests.pipeline.harness import ToolHere
+
+__all__ = ["tool_here"]  # a fixture
 
 MAIL = (
     "From: Torvald Karrowick <tk@example.org>\nTo: Quenna Vandelune <qv@example.org>\n"
@@ -120,13 +121,12 @@ def test_it_is_not_asked_where_it_could_change_nothing(monkeypatch: pytest.Monke
     assert not asked
 
 
-def test_a_confined_worker_decides_as_this_process_does(tmp_path: Path) -> None:
+def test_a_confined_worker_decides_as_this_process_does(tool_here: ToolHere, tmp_path: Path) -> None:
     share = tmp_path / "share"
     share.mkdir()
     (share / "minutes.txt").write_text(ASIDE)
-    tool = Tool(tmp_path / "home")
-    assert tool.run("scan", share, "--workers", "1").returncode == 1
-    shown = tool.run("queue", "show", "1").stdout
+    assert tool_here.run("scan", share, "--workers", "1").returncode == 1
+    shown = tool_here.run("queue", "show", "1").stdout
     assert "referred" in shown
     assert str(WORDS["encoder"][0]) in shown.lower()
 

@@ -5,32 +5,24 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from phiscan import screen
-from phiscan.config import Config
-from phiscan.decision.decide import Decider, Gathered, build_decider
+from phiscan.decision.decide import Gathered
 from phiscan.decision.everyday_words import WORDS_FILE, EverydayWords, load_everyday_words
 from phiscan.decision.passages import units_of
 from phiscan.errors import ModelError
-from phiscan.health.classifier import Classifier, build_classifier
 from phiscan.health.word_hashes import BUCKET_BITS, Words, buckets_of
 from phiscan.model import Document, Segment
+from phiscan.screen import screen
 from phiscan.text.word_tokens import tokenize
+from tests.decision.test_decide import engine
 
 TELLS = "Rota for May\n\nJanet Broom is off, she can't leave the ward yet.\nKeys are in the tin.\n"
 OF_NOBODY = "Rota for May\n\nJanet Broom is on the tills, the shop opens at nine.\nKeys are in the tin.\n"
 NAMED = "Rota for May\n\nJanet Broom has asthma, she can't leave the ward yet.\n"
 
 
-@pytest.fixture(scope="module")
-def parts() -> tuple[screen.Screener, Classifier, Decider]:
-    config = Config()
-    return screen.build_screener(config), build_classifier(config), build_decider(config)
-
-
-def gathered(text: str, parts: tuple[screen.Screener, Classifier, Decider]) -> Gathered:
-    screener, classifier, decider = parts
-    document = Document(text, (Segment("", 0, len(text)),), "text/plain")
-    return decider.gather(document, screen.screen(document, screener), classifier)
+def gathered(text: str) -> Gathered:
+    document, one = Document(text, (Segment("", 0, len(text)),), "text/plain"), engine()
+    return one.decider.gather(document, screen(document, one.screener), one.classifier)
 
 
 def words_of(text: str) -> Words:
@@ -53,10 +45,8 @@ def test_a_score_is_the_sum_of_weights_over_the_root_of_the_number_of_words() ->
     assert model.scores(words_of("..."), *units_of("...")).tolist() == [0.0]
 
 
-def test_a_line_that_tells_of_health_is_a_passage_that_the_encoder_may_raise(
-    parts: tuple[screen.Screener, Classifier, Decider],
-) -> None:
-    found = gathered(TELLS, parts)
+def test_a_line_that_tells_of_health_is_a_passage_that_the_encoder_may_raise() -> None:
+    found = gathered(TELLS)
     assert found.passages.everyday.tolist() == [TELLS.index("Janet")]
     assert not len(found.passages.reading.health.starts)
     chosen = [
@@ -65,15 +55,13 @@ def test_a_line_that_tells_of_health_is_a_passage_that_the_encoder_may_raise(
         if names
     ]
     assert TELLS.split("\n")[2] in chosen
-    other = gathered(OF_NOBODY, parts)
+    other = gathered(OF_NOBODY)
     assert not len(other.passages.everyday)
     assert not other.inputs.names_health.any()
 
 
-def test_a_text_with_a_health_term_has_its_terms_alone(
-    parts: tuple[screen.Screener, Classifier, Decider],
-) -> None:
-    found = gathered(NAMED, parts)
+def test_a_text_with_a_health_term_has_its_terms_alone() -> None:
+    found = gathered(NAMED)
     assert not len(found.passages.everyday)
     assert found.passages.health_places().tolist() == [NAMED.index("asthma")]
     assert found.inputs.names_health.any()

@@ -1,7 +1,5 @@
 """The evidence of passages, which is counted for all of them at once."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

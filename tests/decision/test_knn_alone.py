@@ -1,7 +1,5 @@
 """``health.detector = "knn"``: equations 4 and 5 and the nearest health prototypes decide, nothing else."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,11 +11,11 @@ from phiscan.errors import ConfigError
 from phiscan.health.classifier import build_classifier, distances_of
 from phiscan.health.features import read, windows
 from phiscan.health.file_evidence import HEALTH
-from phiscan.model import Document, Examination, PiiVector, Referral, Segment
+from phiscan.model import Document, PiiVector, Referral, Segment
 from phiscan.pipeline.engine import Engine
 from phiscan.pipeline.examine import examine
-from phiscan.screen import build_screener
 from phiscan.screen.prototypes import Prototype
+from tests.decision.test_decide import engine_of, judged
 
 # A record in the manner of the i2b2 challenge: a name, a number, three illnesses, hardly a word besides.
 RECORD = "Record 0471\nName: Jonathan Pembroke   Record number: 88204417   Telephone: 613-555-0142\n"
@@ -30,38 +28,27 @@ NUMBER_ONLY = "MRN: 88204417\nColon cancer. Cirrhosis. Hepatitis C.\n"
 STAFF = "Jonathan Pembroke, General Hospital, telephone 613-555-0142. The parking lot is closed on Monday.\n"
 
 
-def engine(detector: str) -> Engine:
-    config = Config(health=HealthSettings(detector))
-    return Engine(
-        build_screener(config), build_classifier(config), build_decider(config), config.limits, key=b""
-    )
-
-
 @pytest.fixture(scope="module")
 def knn() -> Engine:
-    return engine("knn")
+    return engine_of(Config(health=HealthSettings("knn")))
 
 
 def document(text: str) -> Document:
     return Document(text, (Segment("", 0, len(text)),), "text/plain")
 
 
-def judged(text: str, engine: Engine) -> Examination:
-    return examine(document(text), engine)
-
-
 def test_equation_4_and_near_prototypes_refer(knn: Engine) -> None:
-    examination = judged(RECORD + ILLNESSES, knn)
+    examination = judged(RECORD + ILLNESSES, by=knn)
     assert examination.screening.hamming == 0
     assert examination.health.score >= HEALTH
     assert (examination.referral, examination.case) == (Referral.REFERRED, "concept")
 
 
 def test_health_alone_and_a_person_alone_do_not(knn: Engine) -> None:
-    health = judged(NOBODY, knn)
+    health = judged(NOBODY, by=knn)
     assert health.health.score >= HEALTH
     assert health.referral is Referral.HEALTH_ONLY
-    person = judged(STAFF, knn)
+    person = judged(STAFF, by=knn)
     assert person.screening.hamming == 0
     assert person.health.score == 0.0
     assert person.referral is Referral.PII_ONLY
@@ -71,7 +58,7 @@ def test_the_score_is_that_of_the_distance_to_the_prototypes(knn: Engine) -> Non
     classifier = knn.classifier
     found = windows(read(RECORD + ILLNESSES, classifier.lexicon), classifier.lexicon)
     distances, nearest = distances_of(found, classifier)
-    health = judged(RECORD + ILLNESSES, knn).health
+    health = judged(RECORD + ILLNESSES, by=knn).health
     assert health.distance == float(distances.min())
     assert health.nearest_prototype == classifier.prototype_names[int(nearest[int(distances.argmin())])]
     assert (health.score >= HEALTH) == (health.distance <= classifier.knn.threshold_)
@@ -81,20 +68,20 @@ def test_p_of_phi_is_said_and_decides_nothing(knn: Engine) -> None:
     sure = replace(knn, decider=replace(knn.decider, threshold=1e-12))
     never = replace(knn, decider=replace(knn.decider, threshold=1 - 1e-12))
     for text in (RECORD + ILLNESSES, NOBODY, STAFF):
-        found = [judged(text, one) for one in (knn, sure, never)]
+        found = [judged(text, by=one) for one in (knn, sure, never)]
         assert len({(one.referral, one.case, one.decision.probability) for one in found}) == 1
         assert all(0 < one.decision.probability < 1 for one in found)
     # What P(PHI) would refer is never lost: it is on the second list.
-    assert judged(NOBODY, sure).decision.second_look
+    assert judged(NOBODY, by=sure).decision.second_look
 
 
 def test_exactly_the_identifiers_of_a_stored_example_refer_too(knn: Engine) -> None:
-    plain = judged(NUMBER_ONLY, knn)
+    plain = judged(NUMBER_ONLY, by=knn)
     assert plain.screening.hamming > 0
     assert plain.referral is not Referral.REFERRED
     learned = Prototype("learned", PiiVector(plain.screening.vector.bits))
     screener = replace(knn.screener, prototypes=(*knn.screener.prototypes, learned))
-    examination = judged(NUMBER_ONLY, replace(knn, screener=screener))
+    examination = judged(NUMBER_ONLY, by=replace(knn, screener=screener))
     assert (examination.referral, examination.case) == (Referral.REFERRED, "stored_example")
 
 
@@ -106,9 +93,8 @@ def test_the_cascade_loses_no_referral(knn: Engine) -> None:
 
 
 def test_the_detectors_and_p_are_those_of_the_default(knn: Engine) -> None:
-    model = engine("model")
     for text in (RECORD + ILLNESSES, NOBODY, STAFF):
-        with_knn, with_model = judged(text, knn), judged(text, model)
+        with_knn, with_model = judged(text, by=knn), judged(text)
         assert with_knn.detectors == with_model.detectors
         assert with_knn.detector_probabilities == with_model.detector_probabilities
         assert with_knn.decision.probability == with_model.decision.probability

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from phiscan.config import MESSAGES_OF_CARE

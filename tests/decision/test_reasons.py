@@ -1,7 +1,5 @@
 """Reasons: each sentence that is shown is true of the passage, and its sign is that of its contribution."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 from pathlib import Path

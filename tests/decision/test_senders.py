@@ -1,7 +1,5 @@
 """Mails in which the ill person is only named as the sender, and mails by the same people about others."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Budgets of lines by package, and the size of modules: the program stays small enough to be known."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "phiscan"

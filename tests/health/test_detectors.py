@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import re
 from collections import Counter
 
@@ -9,7 +7,7 @@ from hypothesis import strategies as st
 
 from phiscan.config import Config
 from phiscan.health.classifier import build_classifier, classify
-from phiscan.health.detectors import DETECTORS, by_names, by_patterns, text_margin
+from phiscan.health.detectors import by_names, by_patterns, text_margin
 from phiscan.health.text_detector import (
     LAYOUT_VALUE,
     MAX_PIECES,
@@ -31,7 +29,6 @@ from phiscan.model import (
     Span,
     TermHit,
 )
-from training.decision.features import detect
 
 CLASSIFIER = build_classifier(Config())
 NOTE = "Mr. Ardal Finnerty, MRN 4471902, has asthma, gout, anemia and a cough. He takes metformin."
@@ -51,12 +48,6 @@ RECORD = finding(EntityType.MRN, PiiBit.MRN, "4471902")
 PERSON = finding(EntityType.PERSON, PiiBit.LAST_NAME, "Finnerty")
 DOCUMENT = Document(NOTE, (), "text/plain")
 HEALTH = classify(DOCUMENT, CLASSIFIER)
-
-
-def test_verdicts_have_the_names_of_the_contract() -> None:
-    verdicts = detect(DOCUMENT, screened(RECORD, PERSON), HEALTH, CLASSIFIER)
-    assert tuple(name for name, _ in verdicts) == DETECTORS == ("patterns", "names", "text")
-    assert all(type(verdict) is bool for _, verdict in verdicts)
 
 
 def marks(margin: float | None) -> bool:

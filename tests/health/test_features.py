@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from phiscan.health.features import STRIDE_CHARS, WINDOW_CHARS, read, windows
 from phiscan.health.patient_classifier import CueModel, densities
 from phiscan.health.term_lexicon import load_lexicon

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import inspect
 import math
 
@@ -7,7 +5,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.neighbors import NearestNeighbors
 
 from phiscan.health.knn import ConceptTfidf, OneClassKnn
 from phiscan.health.terms import TermMatcher
@@ -59,16 +56,6 @@ def test_distances_equal_those_computed_by_hand(bags: list[dict[str, int]]) -> N
     np.fill_diagonal(between, np.inf)
     left_out = np.sort(between, axis=1)[:, 1]
     assert math.isclose(knn.threshold_, float(np.quantile(left_out, knn.quantile)), abs_tol=1e-6)
-
-
-@given(BAGS)
-@settings(max_examples=25, deadline=None)
-def test_search_equals_scikit_learn(bags: list[dict[str, int]]) -> None:
-    tfidf = ConceptTfidf().fit(bags)
-    rows = tfidf.transform(bags)
-    ours, _ = OneClassKnn(k=3).fit(rows).nearest(tfidf.rows(bags))
-    theirs, _ = NearestNeighbors(n_neighbors=3, algorithm="brute").fit(rows).kneighbors(rows)
-    assert np.allclose(ours, theirs[:, -1], atol=1e-6)
 
 
 def test_score_is_half_at_the_threshold_and_falls_with_distance() -> None:

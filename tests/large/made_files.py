@@ -1,7 +1,5 @@
 """Large files made from seeded records: one table of patients in many formats, and files with one PHI row."""
 
-from __future__ import annotations
-
 import io
 import json
 import random

@@ -1,5 +1,7 @@
 """Intervals lie inside the range of their figure, contain the estimate and have a width, or do not exist."""
 
+import math
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -100,6 +102,7 @@ def test_of_totals_of_two_lists(both: int, first: int, second: int) -> None:
     n_found = both + first + second
     for found in (lincoln_petersen(both, first, second), chapman(both, first, second)):
         check(found.total, found.ci95, found.reason, (n_found, float("inf")))
+        assert found.total is None or found.total == pytest.approx(n_found + found.missed)
     if n_found:
         table = CaptureTable(2, (0, first, second, both))
         whole = stratified_total({"a": table, "b": table}).combined
@@ -155,6 +158,12 @@ def test_of_totals_of_three_lists(counts: list[int]) -> None:
     fits = fit_models(table, hierarchical_models(3)) if table.n_found else []
     for fit in fits:
         check(fit.total, fit.ci95, fit.reason, bounds)
+        if fit.outcome == "refused":
+            assert fit.total is None
+        else:
+            assert math.isfinite(fit.total)
+            assert math.isfinite(fit.se)
+            assert fit.deviance >= 0
     averaged = average(fits, table.n_found)
     if averaged is not None:
         check(averaged.total, averaged.ci95, None, bounds)

@@ -1,7 +1,5 @@
 """Properties of spans and of the concept that hold for every text and every vector."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

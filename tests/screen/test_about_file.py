@@ -2,13 +2,12 @@
 
 import pytest
 
-from phiscan.config import Config
 from phiscan.model import Document, EntityType, PiiBit, Segment
-from phiscan.screen import build_screener, screen
+from phiscan.screen import screen
 from phiscan.screen.attributes.named_roles import FILE_REASON
+from tests.screen.whole import shipped
 
 BODY = "Take your tablets with water. High blood pressure has no symptoms.\n"
-SCREENER = build_screener(Config())
 
 
 def _document(properties: str, body: str = BODY, place: str = "#properties") -> Document:
@@ -22,7 +21,7 @@ def _document(properties: str, body: str = BODY, place: str = "#properties") -> 
     ["creator: Margaret Thompson\n", "lastModifiedBy: Margaret Thompson\n", "Author: Margaret Thompson\n"],
 )
 def test_an_author_is_found_and_sets_no_characteristic(line: str) -> None:
-    screening = screen(_document(line), SCREENER)
+    screening = screen(_document(line), shipped())
     (finding,) = [one for one in screening.findings if one.entity_type == EntityType.PERSON]
     assert finding.reasons[-1].detail == FILE_REASON
     assert finding.bits == frozenset()
@@ -34,18 +33,18 @@ def test_an_author_is_found_and_sets_no_characteristic(line: str) -> None:
     "line", ["title: Margaret Thompson\n", "subject: Margaret Thompson, born 1950-03-04\n"]
 )
 def test_a_title_may_name_a_patient(line: str) -> None:
-    assert PiiBit.LAST_NAME in screen(_document(line), SCREENER).vector.bits
+    assert PiiBit.LAST_NAME in screen(_document(line), shipped()).vector.bits
 
 
 def test_the_same_line_in_a_body_counts() -> None:
     assert (
         PiiBit.LAST_NAME
-        in screen(_document("Author: Margaret Thompson\n", place="#body2"), SCREENER).vector.bits
+        in screen(_document("Author: Margaret Thompson\n", place="#body2"), shipped()).vector.bits
     )
 
 
 def test_an_author_who_is_named_in_the_body_counts_there() -> None:
     body = "Dear Margaret Thompson, your blood pressure was high.\n"
-    screening = screen(_document("creator: Margaret Thompson\n", body), SCREENER)
+    screening = screen(_document("creator: Margaret Thompson\n", body), shipped())
     assert PiiBit.LAST_NAME in screening.vector.bits
     assert screening.n_people == 1

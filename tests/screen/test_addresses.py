@@ -1,12 +1,9 @@
 """Internet protocol addresses are told from versions, sections and identifiers of objects."""
 
-from __future__ import annotations
-
 import pytest
 
-from phiscan.config import Config
-from phiscan.model import Document, EntityType
-from phiscan.screen import Screener, build_screener, screen
+from phiscan.model import EntityType
+from tests.screen.whole import screened
 
 ADDRESSES = [
     "Client/10.4.12.7 connected",
@@ -55,36 +52,29 @@ OTHERS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def screener() -> Screener:
-    return build_screener(Config())
-
-
-def _has_address(text: str, screener: Screener) -> bool:
-    return any(one.entity_type is EntityType.IP for one in screen(Document(text, (), ""), screener).findings)
+def _has_address(text: str) -> bool:
+    return any(one.entity_type is EntityType.IP for one in screened(text).findings)
 
 
 @pytest.mark.parametrize("text", ADDRESSES)
-def test_an_address_in_a_log_a_filter_or_a_table_is_found(text: str, screener: Screener) -> None:
-    assert _has_address(text, screener)
+def test_an_address_in_a_log_a_filter_or_a_table_is_found(text: str) -> None:
+    assert _has_address(text)
 
 
 @pytest.mark.parametrize("text", OTHERS)
-def test_a_version_or_a_section_is_no_address(text: str, screener: Screener) -> None:
-    assert not _has_address(text, screener)
+def test_a_version_or_a_section_is_no_address(text: str) -> None:
+    assert not _has_address(text)
 
 
 @pytest.mark.parametrize("text", ["YOB: 34", "yob\n34\n", "année de naissance : 31", "Year of birth: 1934"])
-def test_a_year_of_birth_that_can_only_be_of_the_last_century_is_an_age(
-    text: str, screener: Screener
-) -> None:
-    kinds = {one.entity_type for one in screen(Document(text, (), ""), screener).findings}
+def test_a_year_of_birth_that_can_only_be_of_the_last_century_is_an_age(text: str) -> None:
+    kinds = {one.entity_type for one in screened(text).findings}
     assert EntityType.AGE_OVER_89 in kinds
 
 
 @pytest.mark.parametrize(
     "text", ["YOB: 12", "YOB: 62", "YOB: 34 weeks", "yob\n05\n", "année de naissance : 88"]
 )
-def test_a_year_of_birth_of_two_centuries_or_of_the_young_is_no_age(text: str, screener: Screener) -> None:
-    kinds = {one.entity_type for one in screen(Document(text, (), ""), screener).findings}
+def test_a_year_of_birth_of_two_centuries_or_of_the_young_is_no_age(text: str) -> None:
+    kinds = {one.entity_type for one in screened(text).findings}
     assert EntityType.AGE_OVER_89 not in kinds

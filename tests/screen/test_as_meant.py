@@ -1,13 +1,10 @@
 r"""Texts as they are meant: entities, escapes of JSON, URLs and mail, rows of SQL dumps; and the way back."""
 
-from __future__ import annotations
-
 import pytest
 
-from phiscan.config import Config
 from phiscan.model import Document, Segment
 from phiscan.normalize.text_view import normalized
-from phiscan.screen import build_screener, screen
+from tests.screen.whole import found, screened
 
 TABLE = "CREATE TABLE pt (id int NOT NULL, nom varchar(60) DEFAULT '', PRIMARY KEY (id));\n"
 
@@ -15,12 +12,6 @@ TABLE = "CREATE TABLE pt (id int NOT NULL, nom varchar(60) DEFAULT '', PRIMARY K
 def meant(text: str) -> str:
     read = normalized(Document(text, (), "text/plain"))
     return text if read is None else read.document.text.removesuffix("\n")
-
-
-def found(text: str) -> set[tuple[str, str]]:
-    findings = screen(Document(text, (), "text/plain"), build_screener(Config())).findings
-    assert list(findings) == sorted(findings, key=lambda finding: finding.span.start)
-    return {(f.entity_type.value, f.span.of(text)) for f in findings}
 
 
 @pytest.mark.parametrize(
@@ -83,6 +74,8 @@ def test_puts_findings_back() -> None:
         "-- dump\nINSERT INTO `usager` (`nom`,`prenom`,`ddn`,`tel`) VALUES "
         "('D\\'Amours','Ren\\u00e9e','1938-06-17','4185550122'),\n('Okafor','Chidi','1995-10-03',NULL);\n"
     )
+    findings = screened(text).findings
+    assert list(findings) == sorted(findings, key=lambda finding: finding.span.start)
     assert found(text) >= {
         ("PERSON", "D\\'Amours"), ("PERSON", "Ren\\u00e9e"), ("DATE_OF_BIRTH", "1938-06-17"),
         ("PHONE", "4185550122"), ("PERSON", "Okafor"), ("PERSON", "Chidi"), ("DATE_OF_BIRTH", "1995-10-03"),
@@ -103,7 +96,7 @@ def test_moves_segments_along() -> None:
 
 def test_finds_in_one_word_what_stands_side_by_side() -> None:
     text = "GET /x?note=Patient%20Jean%20Tremblay%20tel%20613-555-0199 HTTP/1.1\n"
-    findings = screen(Document(text, (), "text/plain"), build_screener(Config())).findings
+    findings = screened(text).findings
     assert [finding.entity_type.value for finding in findings] == ["PERSON", "PHONE"]
     assert findings[0].span.end <= findings[1].span.start
     assert all(finding.span.end - finding.span.start < 24 for finding in findings)

@@ -1,10 +1,8 @@
 """Lines in capitals: names are found in them, and words of every day are nobody."""
 
-from __future__ import annotations
-
 import pytest
 
-from tests.screen.test_small_letters import screened, values
+from tests.screen.whole import screened, values
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,10 @@
 """Raw contacts and calendars: names, addresses and days by their property; its name is nobody's."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-
 import pytest
 
 from phiscan.model import Document
 from phiscan.screen.recognizers.messages.contact_cards import card_findings
-
-Found = Callable[[str], set[tuple[str, str]]]
+from tests.screen.whole import found
 
 CARD = "BEGIN:VCARD\r\nVERSION:3.0\r\n{}\r\nEND:VCARD\r\n"
 CALENDAR = """\
@@ -56,7 +51,7 @@ def test_reads_the_properties_of_a_contact(line: str, expected: list[tuple[str, 
     assert not list(card_findings(Document(line, (), "text/plain")))
 
 
-def test_a_calendar_within_other_text(found: Found) -> None:
+def test_a_calendar_within_other_text() -> None:
     text = f"Dear Mrs. Jeanne Gagnon,\nplease come.\n{CALENDAR}Sincerely,\nHelen Marsh\n"
     people = {one for one in found(text) if one[0] in {"PERSON", "HEALTH_PROFESSIONAL"}}
     assert people == {
@@ -72,7 +67,7 @@ def test_a_calendar_within_other_text(found: Found) -> None:
      "begin:vcard\nfn:Peter Okafor\nend:vcard\n", "BEGIN:VCARD\nFN:Peter Okafor\nPatient: came in\n"],
 )  # fmt: skip
 @pytest.mark.parametrize("behind", ["", CARD.format("FN:Sylvie Roy")])
-def test_a_note_behind_a_card_without_an_end_is_read(found: Found, card: str, behind: str) -> None:
+def test_a_note_behind_a_card_without_an_end_is_read(card: str, behind: str) -> None:
     text = f"{card}Dear Mrs. Jeanne Gagnon,\nyou were seen with your son Luc Tremblay.\n{behind}"
     people = {value for kind, value in found(text) if kind == "PERSON"}
     assert people == {"Peter Okafor", "Jeanne Gagnon", "Luc Tremblay"} | ({"Sylvie Roy"} if behind else set())

@@ -1,7 +1,5 @@
 """Numbers among the words of a cell: found below their header, but no parts of dates, and none in remarks."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import pytest

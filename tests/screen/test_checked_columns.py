@@ -1,7 +1,5 @@
 """Columns whose numbers all carry a check digit are found without a header; other numbers are not."""
 
-from __future__ import annotations
-
 import pytest
 
 from phiscan.model import Document, EntityType

@@ -1,7 +1,5 @@
 """Check digits against published numbers; each expectation names where the number was printed."""
 
-from __future__ import annotations
-
 import random
 
 import phonenumbers

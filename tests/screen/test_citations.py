@@ -2,13 +2,11 @@
 
 import pytest
 
-from phiscan.config import Config
-from phiscan.model import Document, EntityType, PiiBit
-from phiscan.screen import build_screener, screen
+from phiscan.model import EntityType, PiiBit
 from phiscan.screen.attributes.citations import cited, references
 from phiscan.screen.attributes.named_roles import has_role
+from tests.screen.whole import screened
 
-SCREENER = build_screener(Config())
 STYLES = [
     "1. Beaupre LA, Binder EF. Recovery after hip fracture in seniors. Best Pract. 2013;27(6):771-88.",
     "12 Sobolev B, Guy P, et al. Mortality effects of waiting for surgery. CMAJ 2018;190:E923",
@@ -48,11 +46,11 @@ def test_authors_of_references_set_no_characteristic_and_the_patient_does() -> N
     body = "Ms. Delphine Arsenault, 78, fell at home and broke her hip; she takes warfarin."
     listed = "\n".join(STYLES)
     text = f"{body}\nEarly walking helps (Beaupre et al., 2013).\n\nReferences\n{listed}\n"
-    screening = screen(Document(text, (), "text/plain"), SCREENER)
+    screening = screened(text)
     people = [one for one in screening.findings if one.entity_type is EntityType.PERSON and one.bits]
     assert [one.span.of(text) for one in people] == ["Delphine Arsenault"]
     assert screening.n_people == 1
-    alone = screen(Document(text.replace(body, "Hip fractures are common."), (), "text/plain"), SCREENER)
+    alone = screened(text.replace(body, "Hip fractures are common."))
     assert not alone.vector.bits & {PiiBit.FIRST_NAME, PiiBit.LAST_NAME}
     assert any(has_role(one) for one in alone.findings)
 

@@ -1,26 +1,10 @@
 """Days in their forms, through the whole screener: a word before a day hides none of it."""
 
-from __future__ import annotations
-
-from functools import cache
-
 import pytest
 
-from phiscan.config import Config
-from phiscan.model import Document, EntityType
-from phiscan.screen import Screener, build_screener, screen
+from tests.screen.whole import values
 
-DAYS = frozenset({EntityType.DATE, EntityType.DATE_OF_BIRTH})
-
-
-@cache
-def _screener() -> Screener:
-    return build_screener(Config())
-
-
-def found(text: str) -> list[str]:
-    findings = screen(Document(text, (), "text/plain"), _screener()).findings
-    return [finding.span.of(text) for finding in findings if finding.entity_type in DAYS]
+DAYS = ("DATE", "DATE_OF_BIRTH")
 
 
 @pytest.mark.parametrize(
@@ -28,7 +12,7 @@ def found(text: str) -> list[str]:
 )
 @pytest.mark.parametrize("day", ["4/2/24", "12/5/2023", "12.05.2024", "2024-04-02", "5th of March 2024"])
 def test_a_word_before_a_day_hides_none_of_it(before: str, day: str) -> None:
-    assert found(f"{before} {day}, ok\n") == [day]
+    assert values(f"{before} {day}, ok\n", *DAYS) == [day]
 
 
 @pytest.mark.parametrize(
@@ -43,7 +27,7 @@ def test_a_word_before_a_day_hides_none_of_it(before: str, day: str) -> None:
     ],
 )
 def test_finds_days_as_notes_have_them(text: str, days: list[str]) -> None:
-    assert found(text) == days
+    assert values(text, *DAYS) == days
 
 
 @pytest.mark.parametrize(
@@ -58,4 +42,4 @@ def test_finds_days_as_notes_have_them(text: str, days: list[str]) -> None:
     ],
 )
 def test_leaves_scores_hours_and_wishes(text: str) -> None:
-    assert not found(text)
+    assert not values(text, *DAYS)

@@ -1,15 +1,10 @@
 """Listings of DICOM headers: what each tag holds, in the forms of several programs; tags are nothing."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-
 import pytest
 
 from phiscan.model import Document, Span
 from phiscan.screen.recognizers.messages.dicom import is_tag, listing_findings, passages
-
-Found = Callable[[str], set[tuple[str, str]]]
+from tests.screen.whole import found
 
 DCMDUMP = """\
 # Dicom-File-Format
@@ -35,7 +30,7 @@ DCMDUMP = """\
 """
 
 
-def test_a_listing_holds_what_its_tags_say(found: Found) -> None:
+def test_a_listing_holds_what_its_tags_say() -> None:
     assert found(DCMDUMP) == {
         ("DATE", "20240212"), ("OTHER_ID", "RVH2400817"), ("HEALTH_PROFESSIONAL", "CHEN^WEI^^DR"),
         ("HEALTH_PROFESSIONAL", "Marsh, Helen"), ("HEALTH_PROFESSIONAL", "OKAFOR^PETER"),
@@ -71,13 +66,13 @@ def test_leaves_what_names_nobody(line: str) -> None:
     assert not list(listing_findings(Document(f"(0008,0060) CS [CT]\n{line}\n", (), "")))
 
 
-def test_what_stands_around_a_listing_is_read(found: Found) -> None:
+def test_what_stands_around_a_listing_is_read() -> None:
     text = f"Dear Mrs. Jeanne Gagnon,\nyour scan:\n{DCMDUMP}"
     assert ("PERSON", "Jeanne Gagnon") in found(text)
 
 
 @pytest.mark.parametrize("tag", ["0008,1030) LO", "0032,1060) LO", "0040,0254) SH"])
-def test_descriptions_are_read_for_names(found: Found, tag: str) -> None:
+def test_descriptions_are_read_for_names(tag: str) -> None:
     text = f"(0008,0060) CS [CT]\n({tag} [Came with her son Luc Tremblay]  # 30, 1 Description\n"
     assert found(text) == {("PERSON", "Luc Tremblay")}
 
@@ -96,7 +91,7 @@ def test_descriptions_are_read_for_names(found: Found, tag: str) -> None:
         "(0010,4000) LT [{}",
     ],
 )
-def test_a_value_runs_to_its_last_bracket(found: Found, value: str, line: str) -> None:
+def test_a_value_runs_to_its_last_bracket(value: str, line: str) -> None:
     text = f"(0008,0060) CS [CT]\n{line.format(value)}\n(0008,0060) CS [CT]\n"
     ((piece,),) = passages(text)
     assert piece.text == text[piece.start : piece.end]

@@ -1,15 +1,12 @@
 """DICOM headers in JSON: what their tags say, however the JSON is written; the text in them."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
 
-from phiscan.config import Config
 from phiscan.model import Document
-from phiscan.screen import build_screener, screen
 from phiscan.screen.recognizers.messages.dicom import is_model, model_findings, model_passages
+from tests.screen.whole import screened
 
 HEADER = {
     "00080020": {"vr": "DA", "Value": ["20240227"]},
@@ -53,8 +50,8 @@ def test_reads_the_elements(text: str) -> None:
 
 def test_finds_nothing_in_tags() -> None:
     text = json.dumps([HEADER], indent=2)
-    found = screen(Document(text, (), "application/json"), build_screener(Config())).findings
-    assert {f.span.of(text) for f in found} == {value for _, value in FOUND} | {"Mbeki"}
+    findings = screened(text).findings
+    assert {f.span.of(text) for f in findings} == {value for _, value in FOUND} | {"Mbeki"}
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """EDIFACT: segments of patients and parties, numbers, days, free text; other separators; what is none."""
 
-from __future__ import annotations
-
 import pytest
 
 from phiscan.formats.edifact_segments import passages

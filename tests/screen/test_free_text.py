@@ -1,8 +1,6 @@
 """What people wrote within messages and labels: read for names, put back to its place, codes left alone."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import given
@@ -10,16 +8,16 @@ from hypothesis import strategies as st
 
 from phiscan.formats.hl7_free_text import passages as hl7_passages
 from phiscan.model import Document, EntityType, Finding, Segment, Span
-from phiscan.screen import Screener, screen
+from phiscan.screen import screen
 from phiscan.screen.free_text import in_free_text
 from phiscan.text.passages import Joined, Piece
+from tests.screen.whole import found, screened, shipped
 
-Found = Callable[[str], set[tuple[str, str]]]
 HEAD = "MSH|^~\\&|LAB|NSG|LAB|NSG|20240131083000||ORU^R01|77|P|2.5\r"
 PERSON, DOCTOR = "PERSON", "HEALTH_PROFESSIONAL"
 
 
-def people(found: Found, text: str) -> set[tuple[str, str]]:
+def people(text: str) -> set[tuple[str, str]]:
     return {one for one in found(text) if one[0] in {PERSON, DOCTOR}}
 
 
@@ -37,8 +35,8 @@ def people(found: Found, text: str) -> set[tuple[str, str]]:
         ("PV2|||^Pain, found at home by Mrs. Jeanne Gagnon", {(PERSON, "Jeanne Gagnon")}),
     ],
 )  # fmt: skip
-def test_names_in_the_text_of_a_message(found: Found, segment: str, expected: set[tuple[str, str]]) -> None:
-    assert people(found, HEAD + segment) == expected
+def test_names_in_the_text_of_a_message(segment: str, expected: set[tuple[str, str]]) -> None:
+    assert people(HEAD + segment) == expected
 
 
 @pytest.mark.parametrize(
@@ -54,7 +52,7 @@ def test_names_in_the_text_of_a_message(found: Found, segment: str, expected: se
         "RXE|1|08^Jean Roy^CVX",
     ],
 )
-def test_codes_and_results_are_nobody(found: Found, segment: str) -> None:
+def test_codes_and_results_are_nobody(segment: str) -> None:
     assert found(HEAD + segment) == found(HEAD)
 
 
@@ -71,9 +69,9 @@ SENT = (
 @pytest.mark.parametrize(
     "sent", [SENT, SENT.replace("\r", "\n"), f'payload="{SENT}"'.replace("\\", "\\\\").replace("\r", "\\r")]
 )
-def test_messages_in_the_log_of_an_interface(found: Found, sent: str) -> None:
+def test_messages_in_the_log_of_an_interface(sent: str) -> None:
     text = LOG.format(sent)
-    assert people(found, text) == {
+    assert people(text) == {
         (PERSON, "Janice Whitfield"), (PERSON, "WOLAK^EWA"), (DOCTOR, "Helen Marsh"), (PERSON, "Luc Gagnon"),
     }  # fmt: skip
     assert {("MRN", "77-12^^^NSG^MR"), ("LOCATION", "Barrie, ON")} <= found(text)
@@ -114,7 +112,7 @@ def test_every_span_leads_back_to_the_same_characters(values: list[str], gaps: i
             )
 
 
-def test_a_document_that_a_message_carries_is_read(screener: Screener) -> None:
+def test_a_document_that_a_message_carries_is_read() -> None:
     message, fields, letter = (
         HEAD + "OBR|1",
         "Patient name: X",
@@ -125,7 +123,7 @@ def test_a_document_that_a_message_carries_is_read(screener: Screener) -> None:
     for locator, part in (("", message), ("#fields", fields), ("document1", letter)):
         start = text.index(part)
         segments.append(Segment(locator, start, start + len(part)))
-    findings = screen(Document(text, tuple(segments), "application/hl7-v2"), screener).findings
+    findings = screen(Document(text, tuple(segments), "application/hl7-v2"), shipped()).findings
     assert [f.span.of(text) for f in findings if f.entity_type is EntityType.PERSON] == ["Jeanne Gagnon"]
 
 
@@ -151,7 +149,7 @@ LABEL = (
 )
 
 
-def test_only_what_a_label_prints_is_read(found: Found) -> None:
+def test_only_what_a_label_prints_is_read() -> None:
     assert found(LABEL) == {
         ("PERSON", "TREMBLAY, MARIE"),
         ("MRN", "0123456"),
@@ -180,8 +178,8 @@ ENVELOPE = (
         f"{ENVELOPE}{NOTE}~IEA*1*000000905~",
     ],
 )
-def test_a_note_beside_an_interchange_is_read_whole(found: Found, text: str) -> None:
-    assert people(found, text) == {(PERSON, "Jeanne Gagnon"), (PERSON, "Luc Tremblay")}
+def test_a_note_beside_an_interchange_is_read_whole(text: str) -> None:
+    assert people(text) == {(PERSON, "Jeanne Gagnon"), (PERSON, "Luc Tremblay")}
 
 
 @pytest.mark.parametrize(
@@ -193,15 +191,15 @@ def test_a_note_beside_an_interchange_is_read_whole(found: Found, text: str) -> 
         "OBX|1|ED|X||^PDF^^Base64^JVBERi0x\n" + "QUJD" * 19 + "\n",
     ],
 )
-def test_a_note_behind_the_segments_of_a_message_is_read_whole(found: Found, segments: str) -> None:
+def test_a_note_behind_the_segments_of_a_message_is_read_whole(segments: str) -> None:
     text = HEAD + segments
-    assert people(found, text) == set()
-    assert people(found, text + NOTE) == {(PERSON, "Jeanne Gagnon"), (PERSON, "Luc Tremblay")}
+    assert people(text) == set()
+    assert people(text + NOTE) == {(PERSON, "Jeanne Gagnon"), (PERSON, "Luc Tremblay")}
 
 
-def test_the_question_of_a_value_is_a_code(screener: Screener) -> None:
+def test_the_question_of_a_value_is_a_code() -> None:
     text = f"{HEAD}OBX|123456|ABC|046 454 286||5\r"
-    assert not [f for f in screen(Document(text, (), ""), screener).findings if "046" in f.span.of(text)]
+    assert not [f for f in screened(text).findings if "046" in f.span.of(text)]
 
 
 def test_a_text_without_segments_is_one_passage() -> None:
@@ -221,6 +219,6 @@ PRINTED = "^XA^FO50,50^FDROOM 12^FS^FO9,9^GB100,50,2^FS^XZ"
         f"{PRINTED.removesuffix('^XZ')}\n{NOTE}",
     ],
 )
-def test_a_note_beside_a_label_is_read_whole(found: Found, text: str) -> None:
+def test_a_note_beside_a_label_is_read_whole(text: str) -> None:
     findings = found(f"{text}MRN: 0123456\n")
     assert findings == {(PERSON, "Jeanne Gagnon"), (PERSON, "Luc Tremblay"), ("MRN", "0123456")}

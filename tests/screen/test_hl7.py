@@ -1,7 +1,5 @@
 """HL7 v2 messages: the fields of identifiers, time stamps, numbers by their type or who assigned them."""
 
-from __future__ import annotations
-
 import pytest
 
 from phiscan.model import Document

@@ -1,7 +1,5 @@
 """HL7 v2 messages with separators of a sender's own, within the lines of logs, and the segments of a site."""
 
-from __future__ import annotations
-
 import pytest
 
 from phiscan.formats.hl7_encoding import as_standard

@@ -1,21 +1,10 @@
 """Names in introductions, lists of medicines that name nobody, years of birth in columns, cards of Quebec."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-
 import pytest
 
-from phiscan.model import EntityType, Screening
+from tests.screen.whole import found, values
 
-Screened = Callable[[str], Screening]
-Found = Callable[[str], set[tuple[str, str]]]
-PEOPLE = (EntityType.PERSON, EntityType.HEALTH_PROFESSIONAL)
-
-
-def names(screened: Screened, text: str) -> list[str]:
-    found = screened(text).findings
-    return [f.span.of(text) for f in found if f.entity_type in PEOPLE and not f.is_doubtful]
+PEOPLE = ("PERSON", "HEALTH_PROFESSIONAL")
 
 
 @pytest.mark.parametrize(
@@ -44,8 +33,8 @@ def names(screened: Screened, text: str) -> list[str]:
         ("MOI C'EST FLORE ET J'AI LA GRIPPE", "FLORE"),
     ],
 )
-def test_people_who_introduce_themselves_are_named(screened: Screened, text: str, name: str) -> None:
-    assert names(screened, text) == [name]
+def test_people_who_introduce_themselves_are_named(text: str, name: str) -> None:
+    assert values(text, *PEOPLE) == [name]
 
 
 @pytest.mark.parametrize(
@@ -69,8 +58,8 @@ def test_people_who_introduce_themselves_are_named(screened: Screened, text: str
         "mon nom est sur la liste",
     ],
 )
-def test_what_people_say_of_themselves_is_no_name(screened: Screened, text: str) -> None:
-    assert not names(screened, text)
+def test_what_people_say_of_themselves_is_no_name(text: str) -> None:
+    assert not values(text, *PEOPLE)
 
 
 @pytest.mark.parametrize(
@@ -94,8 +83,8 @@ def test_what_people_say_of_themselves_is_no_name(screened: Screened, text: str)
         "pills: camila, heather",
     ],
 )
-def test_brands_that_are_given_names_are_nobody(screened: Screened, text: str) -> None:
-    assert not names(screened, text)
+def test_brands_that_are_given_names_are_nobody(text: str) -> None:
+    assert not values(text, *PEOPLE)
 
 
 @pytest.mark.parametrize(
@@ -110,8 +99,8 @@ def test_brands_that_are_given_names_are_nobody(screened: Screened, text: str) -
         ("Medications reviewed with: Laura, Heather", ["Laura, Heather"]),
     ],
 )
-def test_people_beside_medicines_stay_people(screened: Screened, text: str, people: list[str]) -> None:
-    assert names(screened, text) == people
+def test_people_beside_medicines_stay_people(text: str, people: list[str]) -> None:
+    assert values(text, *PEOPLE) == people
 
 
 @pytest.mark.parametrize(
@@ -123,20 +112,18 @@ def test_people_beside_medicines_stay_people(screened: Screened, text: str, peop
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("sign", [",", "\t", ";", " | "])
-def test_a_column_of_birth_years_gives_ages_over_89(found: Found, head: str, sign: str) -> None:
+def test_a_column_of_birth_years_gives_ages_over_89(head: str, sign: str) -> None:
     rows = [("id", head, "sex"), ("1", "1927", "F"), ("2", "1986", "M"), ("3", "1931", "F")]
     ages = {value for kind, value in found("\n".join(map(sign.join, rows)) + "\n") if kind == "AGE_OVER_89"}
     assert ages == {"1927", "1931"}
 
 
 @pytest.mark.parametrize("head", ["year", "published", "built", "birth_count", "année", "année fiscale"])
-def test_other_columns_of_years_are_no_ages(found: Found, head: str) -> None:
+def test_other_columns_of_years_are_no_ages(head: str) -> None:
     assert not {kind for kind, _ in found(f"id,{head}\n1,1927\n2,1986\n")} & {"AGE_OVER_89"}
 
 
 @pytest.mark.parametrize("number", ["BÉLM 8355 1412", "TREM 6502 0312", "CÔTÉ 6502 0312"])
 @pytest.mark.parametrize("label", ["Objet : ", "Dossier : ", "Re: ", "RAMQ ", "", "Nom : "])
-def test_a_card_of_quebec_is_a_card_whatever_label_is_before_it(
-    found: Found, label: str, number: str
-) -> None:
+def test_a_card_of_quebec_is_a_card_whatever_label_is_before_it(label: str, number: str) -> None:
     assert ("HEALTH_CARD", number) in found(f"{label}{number}\n")

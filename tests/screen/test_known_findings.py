@@ -1,17 +1,15 @@
 """What cheap recognizers found in a document is not looked for twice, and a search with it finds the same."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import pytest
 
-from phiscan.config import Config
-from phiscan.model import Document, Finding, Segment
-from phiscan.screen import Known, Screener, build_screener, screen
+from phiscan.model import Document, Finding
+from phiscan.screen import Known, screen
 from phiscan.screen.recognizer import CaseVariant, Cost, Recognizer
+from tests.screen.whole import document, screened, shipped
 
 LETTER = (
     "Patient: Margaret Kowalski, DOB 1957-03-04, MRN: 4417263.\n"
@@ -35,28 +33,19 @@ class _Counted:
         return self.of.recognize(document)
 
 
-@pytest.fixture(scope="module")
-def screener() -> Screener:
-    return build_screener(Config())
-
-
-def _document(text: str) -> Document:
-    return Document(text, (Segment("", 0, len(text)),), "text/plain")
-
-
 @pytest.mark.parametrize("text", [LETTER, LETTER.lower(), LETTER.upper(), ESCAPED])
-def test_a_search_with_what_is_known_finds_the_same(screener: Screener, text: str) -> None:
-    document = _document(text)
+def test_a_search_with_what_is_known_finds_the_same(text: str) -> None:
     known: Known = {}
-    cheap = screen(document, screener.without_names(), known)
-    assert cheap == screen(document, screener.without_names())
-    assert screen(document, screener, known) == screen(document, screener)
+    read = document(text)
+    cheap = screen(read, shipped().without_names(), known)
+    assert cheap == screen(read, shipped().without_names())
+    assert screen(read, shipped(), known) == screened(text)
 
 
-def test_a_cheap_recognizer_reads_a_document_once(screener: Screener) -> None:
-    counted = _Counted(screener.recognizers[0])
-    both = replace(screener, recognizers=(counted, *screener.recognizers[1:]))
+def test_a_cheap_recognizer_reads_a_document_once() -> None:
+    counted = _Counted(shipped().recognizers[0])
+    both = replace(shipped(), recognizers=(counted, *shipped().recognizers[1:]))
     known: Known = {}
-    screen(_document(LETTER), both.without_names(), known)
-    screen(_document(LETTER), both, known)
+    screen(document(LETTER), both.without_names(), known)
+    screen(document(LETTER), both, known)
     assert counted.calls == [LETTER]

@@ -8,10 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from phiscan.config import Config
 from phiscan.errors import ModelError
 from phiscan.model import Document, EntityType, Finding, PiiBit, Segment, Span
-from phiscan.screen import build_screener, screen
 from phiscan.screen.id_classifier.classifier import (
     FORMAT,
     MAX_NUMBERS,
@@ -21,6 +19,7 @@ from phiscan.screen.id_classifier.classifier import (
     load_numbers,
 )
 from phiscan.screen.id_classifier.features import MAX_LINE_CHARS, NumberContext, ages, candidates
+from tests.screen.whole import document, screened, shipped
 
 SOUND = {
     "format": FORMAT,
@@ -40,8 +39,7 @@ def model(weights: dict[str, float], *, bias: float = -3.0) -> NumberModel:
 
 
 def found(text: str, *others: Finding, weights: dict[str, float] | None = None) -> list[Finding]:
-    document = Document(text, (Segment("", 0, len(text)),), "text/plain")
-    return list(learned_numbers(document, others, model(BIASED if weights is None else weights)))
+    return list(learned_numbers(document(text), others, model(BIASED if weights is None else weights)))
 
 
 def person(text: str, name: str) -> Finding:
@@ -134,8 +132,8 @@ def test_machine_formats_say_themselves_what_their_numbers_are() -> None:
     assert not found(message)
     fields = "Claim # 44187\n"
     segments = (Segment("a", 0, len(message)), Segment("a#fields", len(message), len(message + fields)))
-    document = Document(message + fields, segments, "text/plain")
-    assert not list(learned_numbers(document, (), model(BIASED)))
+    both = Document(message + fields, segments, "text/plain")
+    assert not list(learned_numbers(both, (), model(BIASED)))
 
 
 def test_of_very_many_numbers_every_nth_is_looked_at_and_the_findings_say_so() -> None:
@@ -227,9 +225,7 @@ def test_features_hold_no_number() -> None:
 
 def test_the_shipped_weights_find_what_no_rule_does() -> None:
     text = "Sac de sang, unité W04 5512 pour Mme Lavoie.\n"
-    findings = screen(
-        Document(text, (Segment("", 0, len(text)),), "text/plain"), build_screener(Config())
-    ).findings
+    findings = screened(text).findings
     assert [one.span.of(text) for one in findings if one.source == "learned_numbers"] == ["W04 5512"]
 
 
@@ -238,15 +234,13 @@ def test_the_shipped_weights_leave_doses_prices_and_codes_alone() -> None:
         "Give 500 mg twice, 1200 mL at 125 mL/h; Hb 112, K 4.1; J45.909, CPT 99213.\n"
         "Catalogue 44-2201: 12 boxes at $114.50, table 3, page 218 of 435. Form F-2207 (rev. 2021).\n"
     )
-    findings = screen(
-        Document(text, (Segment("", 0, len(text)),), "text/plain"), build_screener(Config())
-    ).findings
+    findings = screened(text).findings
     assert not [one for one in findings if one.source == "learned_numbers" and not one.is_doubtful]
 
 
 def test_the_cheap_screening_does_without() -> None:
-    assert build_screener(Config()).numbers is load_numbers()
-    assert build_screener(Config()).without_names().numbers is None
+    assert shipped().numbers is load_numbers()
+    assert shipped().without_names().numbers is None
 
 
 def test_sound_weights_are_read(tmp_path: Path) -> None:

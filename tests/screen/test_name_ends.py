@@ -1,7 +1,5 @@
 """What stands at the ends of a name and is none of it."""
 
-from __future__ import annotations
-
 import pytest
 
 from phiscan.lexicon.gazetteer import load_gazetteer

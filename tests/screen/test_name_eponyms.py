@@ -1,22 +1,14 @@
 """Diseases, instruments and languages are doubtful names where the tagger alone takes them for people."""
 
-from __future__ import annotations
-
 import pytest
 
-from phiscan.config import Config
-from phiscan.model import Document, EntityType
-from phiscan.screen import Screener, build_screener, screen
+from phiscan.model import EntityType
 from phiscan.screen.filters.eponyms import _is_listed, load_eponyms
+from tests.screen.whole import screened
 
 
-@pytest.fixture(scope="module")
-def screener() -> Screener:
-    return build_screener(Config())
-
-
-def _counted(text: str, screener: Screener) -> set[str]:
-    findings = screen(Document(text, (), ""), screener).findings
+def _counted(text: str) -> set[str]:
+    findings = screened(text).findings
     return {f.span.of(text) for f in findings if f.entity_type is EntityType.PERSON and not f.is_doubtful}
 
 
@@ -28,8 +20,8 @@ def _counted(text: str, screener: Screener) -> set[str]:
         "Cheyne-Stokes, Kussmaul noted", "Braden 16, Epworth 12",
     ],
 )  # fmt: skip
-def test_a_thing_counts_for_nobody(text: str, screener: Screener) -> None:
-    assert not _counted(text, screener)
+def test_a_thing_counts_for_nobody(text: str) -> None:
+    assert not _counted(text)
 
 
 @pytest.mark.parametrize(
@@ -41,8 +33,8 @@ def test_a_thing_counts_for_nobody(text: str, screener: Screener) -> None:
         ("Murphy called back about her pills.", "Murphy"),
     ],
 )
-def test_a_name_stays_one(text: str, name: str, screener: Screener) -> None:
-    assert name in _counted(text, screener)
+def test_a_name_stays_one(text: str, name: str) -> None:
+    assert name in _counted(text)
 
 
 def test_every_word_is_a_thing_or_as_often_a_name() -> None:
@@ -58,10 +50,8 @@ def test_every_word_is_a_thing_or_as_often_a_name() -> None:
         ("Admitted: Tremblay, Gagnon, Roth, Murphy, Adams\n", True),
     ],
 )
-def test_a_list_of_things_called_after_somebody_lists_nobody(
-    text: str, counts: bool, screener: Screener
-) -> None:
-    assert bool(_counted(text, screener)) is counts
+def test_a_list_of_things_called_after_somebody_lists_nobody(text: str, counts: bool) -> None:
+    assert bool(_counted(text)) is counts
 
 
 @pytest.mark.parametrize(

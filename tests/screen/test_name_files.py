@@ -1,7 +1,5 @@
 """Names that files are named for, and file names that hold none."""
 
-from __future__ import annotations
-
 import pytest
 
 from phiscan.lexicon.gazetteer import load_gazetteer

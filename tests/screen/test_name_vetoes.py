@@ -1,11 +1,8 @@
-from __future__ import annotations
-
-from collections.abc import Callable
-
 import pytest
 
 from phiscan.lexicon.gazetteer import load_gazetteer
 from phiscan.screen.filters.false_names import Vetoes, load_vetoes
+from tests.screen.whole import found
 
 PEOPLE = {"PERSON", "HEALTH_PROFESSIONAL"}
 
@@ -54,6 +51,6 @@ def test_a_name_that_is_a_label_elsewhere_stays_a_name(vetoes: Vetoes, text: str
     assert not vetoes.is_label(text, start, start + len(word))
 
 
-def test_no_label_is_found_as_a_person(found: Callable[[str], set[tuple[str, str]]]) -> None:
+def test_no_label_is_found_as_a_person() -> None:
     text = "Nom : Désir, Wilner\nDDN : 14 juin 1986      NAM : DESW 8606 1417\nReflexes: Babinski negative."
     assert {name for kind, name in found(text) if kind in PEOPLE} == {"Désir, Wilner"}

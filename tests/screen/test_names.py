@@ -1,16 +1,12 @@
-from __future__ import annotations
-
-from collections.abc import Callable
-
 import pytest
 
 from phiscan.config import data_dir
 from phiscan.lexicon.dictionary import load_dictionary
 from phiscan.lexicon.gazetteer import load_gazetteer, terms
-from phiscan.model import Document, PiiBit, Screening
+from phiscan.model import Document, PiiBit
 from phiscan.screen.recognizers.person.recognizer import RuleNameRecognizer
+from tests.screen.whole import found, screened
 
-Found = Callable[[str], set[tuple[str, str]]]
 PERSON, DOCTOR = "PERSON", "HEALTH_PROFESSIONAL"
 
 
@@ -73,7 +69,7 @@ PERSON, DOCTOR = "PERSON", "HEALTH_PROFESSIONAL"
         ("Room,Last,First,DOB,By\nA,Miller,Chance,9/1/18,Okafor\nB,Roy,Will,9/2/18,Iwu\n", (DOCTOR, "Iwu")),
     ],
 )
-def test_finds_names(found: Found, text: str, expected: tuple[str, str]) -> None:
+def test_finds_names(text: str, expected: tuple[str, str]) -> None:
     assert expected in found(text)
 
 
@@ -98,7 +94,7 @@ def test_finds_names(found: Found, text: str, expected: tuple[str, str]) -> None
         'the "best" practice of the "Royal" kind',
     ],
 )
-def test_leaves_terms_words_and_organizations_alone(found: Found, text: str) -> None:
+def test_leaves_terms_words_and_organizations_alone(text: str) -> None:
     assert {value for kind, value in found(text) if kind in {PERSON, DOCTOR}} == set()
 
 
@@ -107,7 +103,7 @@ def test_a_gazetteer_word_alone_is_no_finding_of_the_rules() -> None:
     assert not list(RuleNameRecognizer(load_gazetteer()).recognize(document))
 
 
-def test_repeats_a_name_found_under_a_label(found: Found) -> None:
+def test_repeats_a_name_found_under_a_label() -> None:
     text = "Patient: Anna Kowalczyk\n\nKowalczyk tolerated it well. The Kowalczyk sign was absent."
     assert found(text) == {(PERSON, "Anna Kowalczyk"), (PERSON, "Kowalczyk")}
 
@@ -122,19 +118,17 @@ def test_repeats_a_name_found_under_a_label(found: Found) -> None:
         ("Dr. Kowalczyk", {PiiBit.HEALTH_PROFESSIONAL}),
     ],
 )
-def test_a_name_shows_the_bits_of_its_parts(
-    screened: Callable[[str], Screening], text: str, bits: set[PiiBit]
-) -> None:
+def test_a_name_shows_the_bits_of_its_parts(text: str, bits: set[PiiBit]) -> None:
     assert screened(text).vector.bits == bits
 
 
-def test_reads_the_columns_of_a_table(found: Found) -> None:
+def test_reads_the_columns_of_a_table() -> None:
     rows = "First name\tLast name\tRoom\nAnna\tKowalczyk\t12\nZorb\tQuill\t14\n"
     values = {value for kind, value in found(rows) if kind == PERSON}
     assert values == {"Anna", "Kowalczyk", "Zorb", "Quill"}
 
 
-def test_reads_the_fields_of_an_hl7_message(found: Found) -> None:
+def test_reads_the_fields_of_an_hl7_message() -> None:
     message = (
         "MSH|^~\\&|LAB|CHEO|||20240101||ORU^R01|1|P|2.5\r"
         "PID|1||998877^^^CHEO^MR||SMITH^JOHN^A||19620314|M|||401 Smyth Rd^^Ottawa^ON^K1H 8L1||6135550199\r"
@@ -173,6 +167,6 @@ def test_a_word_is_looked_up_without_case_and_accents() -> None:
     assert gazetteer.of("HÉLÈNE") == gazetteer.of("helene") != 0
 
 
-def test_a_method_called_after_somebody_is_at_most_doubtful(screened: Callable[[str], Screening]) -> None:
+def test_a_method_called_after_somebody_is_at_most_doubtful() -> None:
     findings = screened('<analyse code="VS" nom="Westergren" valeur="41"/>').findings
     assert all(one.is_doubtful for one in findings if one.entity_type in {PERSON, DOCTOR})

@@ -1,24 +1,17 @@
 """Names in scanned texts are found as they were meant, with the span that they have in the text."""
 
-from __future__ import annotations
-
 import pytest
 
-from phiscan.config import Config
-from phiscan.model import Document, EntityType
-from phiscan.screen import Screener, build_screener, screen
+from phiscan.model import EntityType
+from phiscan.screen import Screener, screen
+from tests.screen.whole import document, shipped
 
 _NAMES = {EntityType.PERSON, EntityType.HEALTH_PROFESSIONAL}
 _SCAN = "\nTel: 4l6-555-Ol26   Fax 4l6-555-Ol27\nseen O6/lO/2O24, chart no O O 4 l 7 8 8 2\n"
 
 
-@pytest.fixture(scope="module")
-def screener() -> Screener:
-    return build_screener(Config())
-
-
-def _names(text: str, screener: Screener) -> list[tuple[str, bool]]:
-    findings = screen(Document(text, (), ""), screener).findings
+def _names(text: str, screener: Screener | None = None) -> list[tuple[str, bool]]:
+    findings = screen(document(text), screener or shipped()).findings
     return [
         (f.span.of(text), any((r.kind, r.detail) == ("misread", "names") for r in f.reasons))
         for f in findings
@@ -38,8 +31,8 @@ def _names(text: str, screener: Screener) -> list[tuple[str, bool]]:
         ("Dr. Katherine Mac Do nald", "Katherine Mac Do nald"),
     ],
 )
-def test_finds_a_misread_name_where_it_stands(line: str, name: str, screener: Screener) -> None:
-    found = dict(_names(line + _SCAN, screener))
+def test_finds_a_misread_name_where_it_stands(line: str, name: str) -> None:
+    found = dict(_names(line + _SCAN))
     assert any(name in value or value in name for value in found), line
     assert sum(len(value) for value in found if value in name or name in value) >= len(name) - 4, line
 
@@ -47,11 +40,11 @@ def test_finds_a_misread_name_where_it_stands(line: str, name: str, screener: Sc
 @pytest.mark.parametrize(
     "line", ["The odor of the ward", "grade A pples and 0ranges", "hepatitis B oth tirnes"]
 )
-def test_makes_no_name_of_misread_words(line: str, screener: Screener) -> None:
-    assert not [value for value, is_misread in _names(line + _SCAN, screener) if is_misread], line
+def test_makes_no_name_of_misread_words(line: str) -> None:
+    assert not [value for value, is_misread in _names(line + _SCAN) if is_misread], line
 
 
-def test_is_left_out_where_names_are_not_searched(screener: Screener) -> None:
+def test_is_left_out_where_names_are_not_searched() -> None:
     text = f"Patient: Mu11ins, Darre1{_SCAN}"
-    assert _names(text, screener)
-    assert not _names(text, screener.without_names())
+    assert _names(text)
+    assert not _names(text, shipped().without_names())

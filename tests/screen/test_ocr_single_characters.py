@@ -1,8 +1,5 @@
 """Texts with one misread character: nothing else in them looks misread."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
@@ -13,10 +10,9 @@ from phiscan.model import Document
 from phiscan.normalize.ocr_line import Line
 from phiscan.normalize.ocr_numbers import as_digits, corrected_codes
 from phiscan.normalize.ocr_words import loose, month_nearby, ocr_variants
-from phiscan.screen import Screener
 from phiscan.screen.recognizers.ocr import OcrRecognizer
+from tests.screen.whole import found, shipped
 
-Found = Callable[[str], set[tuple[str, str]]]
 BEFORE = "Thank you for seeing this pleasant patient, who has been well since the last visit.\n\n"
 AFTER = "\n\nThe chest was clear, the abdomen soft. No further tests are planned before the summer.\n"
 
@@ -74,9 +70,7 @@ AFTER = "\n\nThe chest was clear, the abdomen soft. No further tests are planned
         ("Address: 12 Elm Strcet", "STREET_ADDRESS", "12 Elm Strcet"),
     ],
 )
-def test_one_misread_character_in_a_clean_text_is_corrected(
-    found: Found, line: str, kind: str, value: str
-) -> None:
+def test_one_misread_character_in_a_clean_text_is_corrected(line: str, kind: str, value: str) -> None:
     assert (kind, value) in found(BEFORE + line + AFTER)
 
 
@@ -93,7 +87,7 @@ def test_one_misread_character_in_a_clean_text_is_corrected(
         "novo vent, hiper nova, boit aux 2 h, veut 3 choses, lang and long, form and farm, cord or card.",
     ],
 )
-def test_codes_measures_and_words_are_no_identifiers(found: Found, line: str) -> None:
+def test_codes_measures_and_words_are_no_identifiers(line: str) -> None:
     kinds = {
         "PHONE",
         "DATE",
@@ -109,14 +103,14 @@ def test_codes_measures_and_words_are_no_identifiers(found: Found, line: str) ->
     assert {one for one in found(BEFORE + line + AFTER) if one[0] in kinds} == set()
 
 
-def test_rows_below_a_misread_head_are_read(found: Found) -> None:
+def test_rows_below_a_misread_head_are_read() -> None:
     text = "Ward,Nomber,Ploce\nEast,44187720,chart room\nWest,44187731,chart room\n"
     assert not {kind for kind, _ in found(text)} & {"MRN", "ACCOUNT"}
     text = text.replace("Nomber", "Medicol record no")
     assert {("MRN", "44187720"), ("MRN", "44187731")} <= found(text)
 
 
-def test_columns_beside_people_may_hold_misread_figures(found: Found) -> None:
+def test_columns_beside_people_may_hold_misread_figures() -> None:
     rows = (
         "Roy, Ann;F;G-55102",
         "Tremblay, Luc;M;G-5S108",
@@ -174,9 +168,9 @@ def test_words_beside_no_number_are_no_months() -> None:
         max_size=12,
     )
 )  # fmt: skip
-def test_every_span_lies_in_the_text(screener: Screener, parts: list[str]) -> None:
+def test_every_span_lies_in_the_text(parts: list[str]) -> None:
     text = "".join(parts)
-    recognizer = next(one for one in screener.recognizers if isinstance(one, OcrRecognizer))
+    recognizer = next(one for one in shipped().recognizers if isinstance(one, OcrRecognizer))
     for finding in recognizer.recognize(Document(text, (), "")):
         assert 0 <= finding.span.start < finding.span.end <= len(text)
         assert finding.span.of(text) == finding.span.of(text).strip()

@@ -1,7 +1,5 @@
 """Which words are of the language or of medicine."""
 
-from __future__ import annotations
-
 import pytest
 
 from phiscan.lexicon.ordinary_words import load_ordinary

@@ -1,13 +1,10 @@
-from __future__ import annotations
-
 from dataclasses import replace
 
-from phiscan.config import Config
-from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span, bits_of
-from phiscan.screen import build_screener, screen
+from phiscan.model import EntityType, Finding, PiiBit, Reason, Span, bits_of
 from phiscan.screen.ner.tagger import SOURCE as TAGGER
 from phiscan.screen.recognizer import Priority
 from phiscan.screen.resolution import resolve
+from tests.screen.whole import screened
 
 
 def finding(start: int, end: int, kind: EntityType, score: float, source: str) -> Finding:
@@ -34,7 +31,7 @@ def test_a_priority_outranks_a_confidence_that_stays_as_it_is() -> None:
 
 def test_the_tagger_is_as_confident_as_its_model_and_ranks_below_labels() -> None:
     text = "Patient seen today. Daniel Kowalski lives in Guelph with Margaret Kowalski and Emily Tremblay.\n"
-    findings = screen(Document(text, (), "text/plain"), build_screener(Config())).findings
+    findings = screened(text).findings
     sure = [one for one in findings if one.source == TAGGER and one.score > Priority.MODEL / 1000]
     assert sure
     assert all(one.rank == Priority.MODEL for one in sure)

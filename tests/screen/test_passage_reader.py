@@ -9,7 +9,7 @@ from phiscan.errors import ModelError
 from phiscan.lexicon.gazetteer import load_gazetteer
 from phiscan.screen.ner.crf import ConditionalRandomField
 from phiscan.screen.ner.ensemble import TaggerEnsemble
-from phiscan.screen.ner.features import OFFSETS, REACH, TEMPLATES, Lexicon, context_names
+from phiscan.screen.ner.features import REACH, Lexicon
 from phiscan.screen.ner.lstm import NETWORK, WEIGHTS, WINDOW, Arrays, BidirectionalLstm, _windows
 from phiscan.screen.ner.tagger import load_kinds
 from phiscan.screen.ner.viterbi import decode
@@ -212,33 +212,3 @@ def test_a_name_is_never_entered_from_within_another_kind() -> None:
         labels = path[start : start + length]
         for before, label in pairwise(labels):
             assert not label.startswith("I-") or before[2:] == label[2:]
-
-
-def test_the_scores_of_the_field_are_the_sums_of_its_weights() -> None:
-    field = ConditionalRandomField.load(load_kinds(load_gazetteer()))
-    lexicon = field.lexicon
-    with np.load(str(resources.files("phiscan.screen") / "data" / "names.npz"), allow_pickle=False) as stored:
-        data = {name: stored[name] for name in stored.files}
-    names = data["names"].tobytes().decode().split("\0")
-    stored = np.unpackbits(data["given"], axis=1, count=len(names) + len(data["codes"])).astype(bool)
-    weights = np.zeros(stored.shape)
-    weights[stored] = data["weight"]
-    by_name = {name: weights[:, row] for row, name in enumerate(names)}
-    contexts = zip(data["templates"].tolist(), data["codes"].tolist(), strict=True)
-    by_context = {
-        f"{TEMPLATES[template]}:{code}": weights[:, row]
-        for row, (template, code) in enumerate(contexts, len(names))
-    }
-    for text in ("Seen by Dr. Ann Roy-Smith,\nMRN 4471 at GIMLI HOSPITAL", "Ann Roy of Gimli, 12 Main St."):
-        stream = lexicon.read(text)
-        found = field.emission(stream)
-        for row, token in enumerate(stream.units.index.tolist()):
-            has = [
-                name
-                for place in range(len(OFFSETS))
-                for name in lexicon.features_by_offset(int(stream.entries[token + place]))[place]
-            ]
-            expected = sum(
-                (by_name[name] for name in has if name in by_name), np.zeros(len(field.labels))
-            ) + sum(by_context.get(name, 0) for name in context_names(stream, token))
-            np.testing.assert_allclose(found[row], expected, atol=2e-4)

@@ -1,18 +1,13 @@
-from __future__ import annotations
-
 import time
-from collections.abc import Callable
 
 import pytest
 
-from phiscan.model import Document, EntityType, Screening
+from phiscan.model import Document, EntityType
 from phiscan.screen.rules import recognizer as patterns
 from phiscan.screen.rules import scanner
 from phiscan.screen.rules.definitions import load_rules
 from phiscan.screen.rules.recognizer import PatternRecognizer
-
-Seconds = Callable[[Callable[[str], object], str, int], float]
-Found = Callable[[str], set[tuple[str, str]]]
+from tests.screen.whole import found, screened
 
 
 @pytest.mark.parametrize(
@@ -75,7 +70,7 @@ Found = Callable[[str], set[tuple[str, str]]]
         ("see http://example.org/" + "a" * 150, ("URL", "http://example.org/" + "a" * 150)),
     ],
 )
-def test_finds_identifiers_in_their_odd_forms(found: Found, text: str, expected: tuple[str, str]) -> None:
+def test_finds_identifiers_in_their_odd_forms(text: str, expected: tuple[str, str]) -> None:
     assert expected in found(text)
 
 
@@ -90,31 +85,31 @@ def test_finds_identifiers_in_their_odd_forms(found: Found, text: str, expected:
         "Total cholesterol 222 mg/dL, HDL 44 mg/dL, LDL 153 mg/dL, HGB (M 13-18 g/dl; F 12-16 g/dl)",
     ],
 )
-def test_finds_nothing_in_plain_numbers(found: Found, text: str) -> None:
+def test_finds_nothing_in_plain_numbers(text: str) -> None:
     assert found(text) == set()
 
 
-def test_reads_the_column_below_a_header(found: Found) -> None:
+def test_reads_the_column_below_a_header() -> None:
     rows = "Chart No,Visit,Amount\n445566,12,99881\n445567,13,99882\n"
     assert found(rows) == {("MRN", "445566"), ("MRN", "445567")}
 
 
-def test_reads_columns_set_with_spaces(found: Found) -> None:
+def test_reads_columns_set_with_spaces() -> None:
     rows = "MRN        Bed    Weight\n1002003    12     80001\n1002004    14     70002\n"
     assert {value for kind, value in found(rows) if kind == "MRN"} == {"1002003", "1002004"}
 
 
 @pytest.mark.parametrize("n_spaces", [1, 10, 11, 40, 60])
-def test_a_value_may_stand_in_the_next_column(found: Found, n_spaces: int) -> None:
+def test_a_value_may_stand_in_the_next_column(n_spaces: int) -> None:
     rows = f"SSN:{n_spaces * ' '}527 43 9108\nMRN :{n_spaces * ' '}77150221\n"
     assert {("SSN", "527 43 9108"), ("MRN", "77150221")} <= found(rows)
 
 
-def test_a_label_reaches_no_further_than_a_page_is_wide(found: Found) -> None:
+def test_a_label_reaches_no_further_than_a_page_is_wide() -> None:
     assert ("SSN", "527439108") not in found(f"SSN:{200 * ' '}527439108\n")
 
 
-def test_spans_are_code_points_after_emoji_and_accents(screened: Callable[[str], Screening]) -> None:
+def test_spans_are_code_points_after_emoji_and_accents() -> None:
     text = "😀é𝒳 Téléphone: 613-555-0199 ✓ DOB: 1962-03-14"
     spans = {f.entity_type: f.span.of(text) for f in screened(text).findings}
     assert spans[EntityType.PHONE] == "613-555-0199"
@@ -149,7 +144,7 @@ def test_a_number_among_many_of_another_kind_is_not_skipped(monkeypatch: pytest.
         assert "SSN" in {finding.entity_type for finding in found}, place
 
 
-def test_every_reason_and_repr_is_free_of_document_text(screened: Callable[[str], Screening]) -> None:
+def test_every_reason_and_repr_is_free_of_document_text() -> None:
     text = "Patient: Zyxwvu Qqcanary\nSSN: 999-26-4284\nlives at 905 Qqcanary Bay, Lynn, MA 01901"
     screening = screened(text)
     shown = repr(screening) + repr([f.reasons for f in screening.findings])
@@ -165,7 +160,7 @@ def test_every_reason_and_repr_is_free_of_document_text(screened: Callable[[str]
      "né le ", "1" * 40 + "@", "Patient:", '"', "é", "😀", "A Hospital ", "St., ",
      "smith | phone | yes\n"],
 )  # fmt: skip
-def test_time_grows_linearly_on_hostile_input(screened: Callable[[str], Screening], unit: str) -> None:
+def test_time_grows_linearly_on_hostile_input(unit: str) -> None:
     def took(n_chars: int) -> float:
         text = unit * (n_chars // len(unit))
         start = time.process_time()

@@ -1,10 +1,6 @@
-from __future__ import annotations
-
-from collections.abc import Callable
-
 import pytest
 
-from phiscan.model import Screening
+from tests.screen.whole import screened
 
 
 @pytest.mark.parametrize(
@@ -19,5 +15,5 @@ from phiscan.model import Screening
         ("nothing at all", 0),
     ],
 )
-def test_counts_distinct_people(screened: Callable[[str], Screening], text: str, n_people: int) -> None:
+def test_counts_distinct_people(text: str, n_people: int) -> None:
     assert screened(text).n_people == n_people

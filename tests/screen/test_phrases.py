@@ -1,7 +1,5 @@
 """The tree of phrases finds what the phrases side by side find."""
 
-from __future__ import annotations
-
 import re
 
 import re2

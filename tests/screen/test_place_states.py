@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from phiscan.lexicon.gazetteer import load_gazetteer

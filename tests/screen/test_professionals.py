@@ -1,10 +1,7 @@
-from __future__ import annotations
-
-from collections.abc import Callable
-
 import pytest
 
-Found = Callable[[str], set[tuple[str, str]]]
+from tests.screen.whole import found
+
 PERSON, DOCTOR = "PERSON", "HEALTH_PROFESSIONAL"
 
 
@@ -40,11 +37,11 @@ PERSON, DOCTOR = "PERSON", "HEALTH_PROFESSIONAL"
         ("(0008,1050) PN [LONG^PETER^J]   # 12, 1 PerformingPhysicianName", "LONG^PETER^J"),
     ],
 )
-def test_a_role_or_a_degree_makes_a_name_that_of_a_professional(found: Found, text: str, name: str) -> None:
+def test_a_role_or_a_degree_makes_a_name_that_of_a_professional(text: str, name: str) -> None:
     assert (DOCTOR, name) in found(text)
 
 
-def test_other_mentions_of_a_professional_are_the_same_person(found: Found) -> None:
+def test_other_mentions_of_a_professional_are_the_same_person() -> None:
     text = "From: Siobhan Kelly\nTo: Ward\n\nSiobhan is off today.\n--\nSiobhan Kelly, RN\nRehab"
     assert {name for kind, name in found(text) if kind == DOCTOR} == {"Siobhan Kelly", "Siobhan"}
 
@@ -68,7 +65,7 @@ def test_other_mentions_of_a_professional_are_the_same_person(found: Found) -> N
         "referred by the nurse. Maria Lopez was admitted.",
     ],
 )
-def test_a_patient_or_a_relative_is_never_a_professional(found: Found, text: str) -> None:
+def test_a_patient_or_a_relative_is_never_a_professional(text: str) -> None:
     found_there = found(text)
     assert not {name for kind, name in found_there if kind == DOCTOR} & {
         "Maria Lopez", "Siobhan Kelly", "Kelly"
@@ -84,5 +81,5 @@ def test_a_patient_or_a_relative_is_never_a_professional(found: Found, text: str
         ("Patient: Tran, Son", "Tran, Son"),
     ],
 )
-def test_what_is_no_part_of_a_name_is_left_out(found: Found, text: str, name: str) -> None:
+def test_what_is_no_part_of_a_name_is_left_out(text: str, name: str) -> None:
     assert (PERSON, name) in found(text)

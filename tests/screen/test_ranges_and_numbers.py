@@ -3,25 +3,16 @@
 The first sentences of each kind follow public reports about other tools.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 
 import pytest
 
-from phiscan.config import Config
-from phiscan.model import Document
-from phiscan.screen import Screener, build_screener, screen
+from tests.screen.whole import screened
 
 
-@pytest.fixture(scope="module")
-def screener() -> Screener:
-    return build_screener(Config())
-
-
-def _found(text: str, screener: Screener) -> dict[str, list[str]]:
+def _found(text: str) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    for finding in screen(Document(text, (), ""), screener).findings:
+    for finding in screened(text).findings:
         if not finding.is_doubtful:
             found.setdefault(str(finding.entity_type), []).append(finding.span.of(text).rstrip("."))
     return found
@@ -66,8 +57,8 @@ def _found(text: str, screener: Screener) -> dict[str, list[str]]:
         ("nascida em 14 de março de 1951", ["14 de março de 1951"]),
     ],
 )  # fmt: skip
-def test_every_day_of_a_range_is_found(text: str, expected: list[str], screener: Screener) -> None:
-    assert _found(text, screener).get("DATE") == expected
+def test_every_day_of_a_range_is_found(text: str, expected: list[str]) -> None:
+    assert _found(text).get("DATE") == expected
 
 
 @pytest.mark.parametrize(
@@ -79,8 +70,8 @@ def test_every_day_of_a_range_is_found(text: str, expected: list[str], screener:
         "vaccines at 2/12 and 4/12 of age", "seen the 3rd and 4th toes",
     ],
 )  # fmt: skip
-def test_what_only_looks_like_days_is_no_date(text: str, screener: Screener) -> None:
-    assert "DATE" not in _found(text, screener)
+def test_what_only_looks_like_days_is_no_date(text: str) -> None:
+    assert "DATE" not in _found(text)
 
 
 @pytest.mark.parametrize(
@@ -101,8 +92,8 @@ def test_what_only_looks_like_days_is_no_date(text: str, screener: Screener) -> 
         "3.1.2.4 Scope of the policy", "UMLS C0011849, ISSN 2049-3630",
     ],
 )  # fmt: skip
-def test_values_versions_and_numbers_of_forms_identify_nobody(text: str, screener: Screener) -> None:
-    assert not _found(text, screener).keys() & {"PHONE", "FAX", "IP", "OTHER_ID"}
+def test_values_versions_and_numbers_of_forms_identify_nobody(text: str) -> None:
+    assert not _found(text).keys() & {"PHONE", "FAX", "IP", "OTHER_ID"}
 
 
 @pytest.mark.parametrize(
@@ -114,8 +105,8 @@ def test_values_versions_and_numbers_of_forms_identify_nobody(text: str, screene
         ("ip=10.4.12.7", "IP"),
     ],
 )  # fmt: skip
-def test_numbers_of_people_stay_found(text: str, kind: str, screener: Screener) -> None:
-    assert kind in _found(text, screener)
+def test_numbers_of_people_stay_found(text: str, kind: str) -> None:
+    assert kind in _found(text)
 
 
 @pytest.mark.parametrize(
@@ -125,10 +116,10 @@ def test_numbers_of_people_stay_found(text: str, kind: str, screener: Screener) 
         "DOB {}", "born circa {}",
     ],
 )  # fmt: skip
-def test_a_year_of_birth_says_an_age_over_89(form: str, screener: Screener) -> None:
+def test_a_year_of_birth_says_an_age_over_89(form: str) -> None:
     this_year = dt.datetime.now(dt.UTC).year
-    assert "AGE_OVER_89" in _found(form.format(this_year - 95), screener)
-    assert "AGE_OVER_89" not in _found(form.format(this_year - 80), screener)
+    assert "AGE_OVER_89" in _found(form.format(this_year - 95))
+    assert "AGE_OVER_89" not in _found(form.format(this_year - 80))
 
 
 @pytest.mark.parametrize(
@@ -153,8 +144,8 @@ def test_a_year_of_birth_says_an_age_over_89(form: str, screener: Screener) -> N
         "Princess Margaret shares the protocol.", "The Ann Beaulieu Award for asthma research",
     ],
 )  # fmt: skip
-def test_an_eponym_of_several_words_is_nobody(text: str, screener: Screener) -> None:
-    assert "PERSON" not in _found(text, screener)
+def test_an_eponym_of_several_words_is_nobody(text: str) -> None:
+    assert "PERSON" not in _found(text)
 
 
 @pytest.mark.parametrize(
@@ -167,5 +158,5 @@ def test_an_eponym_of_several_words_is_nobody(text: str, screener: Screener) -> 
         ("Ines Morel Ward 4 bed 2", "Ines Morel"),
     ],
 )  # fmt: skip
-def test_an_illness_after_a_name_is_no_eponym_of_it(text: str, name: str, screener: Screener) -> None:
-    assert name in _found(text, screener).get("PERSON", [])
+def test_an_illness_after_a_name_is_no_eponym_of_it(text: str, name: str) -> None:
+    assert name in _found(text).get("PERSON", [])

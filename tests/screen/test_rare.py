@@ -1,7 +1,5 @@
 """The hint of a rare pattern lets everything pass that the pattern matches."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import pkgutil

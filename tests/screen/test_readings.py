@@ -1,7 +1,5 @@
 """A document is read as it is written, and what one reading finds is weighed against another."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from phiscan.model import Document, EntityType, Finding, Reason, Segment, Span

@@ -2,18 +2,12 @@
 
 import pytest
 
-from phiscan.config import Config
-from phiscan.model import Document, EntityType, Finding, PiiBit, Screening
-from phiscan.screen import build_screener, screen
+from phiscan.model import EntityType, Finding, PiiBit, Screening
 from phiscan.screen.attributes.named_roles import MADE_UP, REASON, has_role
+from tests.screen.whole import screened
 
-SCREENER = build_screener(Config())
 ABSTRACT = "Asthma in school children: a cohort\n{}\nMethods: we enrolled 412 children with asthma.\n"
 PAID = "Margaret Thompson was paid for talks on croup. Daniel Kowalski declares none.\n"
-
-
-def _screened(text: str) -> Screening:
-    return screen(Document(text, (), "text/plain"), SCREENER)
 
 
 NAMED = {EntityType.PERSON, EntityType.HEALTH_PROFESSIONAL}
@@ -51,7 +45,7 @@ def _people(screening: Screening) -> list[Finding]:
     ],
 )
 def test_people_named_for_a_role_are_found_and_set_no_characteristic(text: str) -> None:
-    screening = _screened(text)
+    screening = screened(text)
     people = [one for one in _people(screening) if not one.is_doubtful]
     assert people
     for one in people:
@@ -79,28 +73,28 @@ def test_people_named_for_a_role_are_found_and_set_no_characteristic(text: str) 
     ],
 )
 def test_patients_are_not_taken_for_it(text: str) -> None:
-    assert PiiBit.LAST_NAME in _screened(text).vector.bits
+    assert PiiBit.LAST_NAME in screened(text).vector.bits
 
 
 def test_numbers_after_names_make_no_authors_without_affiliations() -> None:
     text = "Beds with croup\nMargaret Thompson 1, Daniel Kowalski 2\n1 has croup since Monday\n"
-    assert [one.bits for one in _people(_screened(text))] == [{PiiBit.FIRST_NAME, PiiBit.LAST_NAME}] * 2
+    assert [one.bits for one in _people(screened(text))] == [{PiiBit.FIRST_NAME, PiiBit.LAST_NAME}] * 2
 
 
 def test_the_last_name_alone_further_down_is_the_same_person() -> None:
-    people = _people(_screened("Prepared by: Margaret Kowalski\nAsk Kowalski before you change the dose.\n"))
+    people = _people(screened("Prepared by: Margaret Kowalski\nAsk Kowalski before you change the dose.\n"))
     assert [has_role(one) for one in people] == [True, True]
 
 
 def test_a_patient_beside_the_reviewer_counts() -> None:
-    screening = _screened("Prepared by: Margaret Kowalski\nPatient: Daniel Tremblay, asthma.\n")
+    screening = screened("Prepared by: Margaret Kowalski\nPatient: Daniel Tremblay, asthma.\n")
     assert [has_role(one) for one in _people(screening)] == [True, False]
     assert screening.n_people == 1
 
 
 def test_a_surname_that_the_patient_bears_too_counts() -> None:
     text = "Patient: Luc Kowalski\nPhysician: Dr. Ann Kowalski\nKowalski went home.\n"
-    assert all(one.bits for one in _people(_screened(text)) if one.entity_type is EntityType.PERSON)
+    assert all(one.bits for one in _people(screened(text)) if one.entity_type is EntityType.PERSON)
 
 
 @pytest.mark.parametrize(
@@ -112,7 +106,7 @@ def test_a_surname_that_the_patient_bears_too_counts() -> None:
     ],
 )
 def test_names_said_to_be_made_up_set_no_characteristic(text: str) -> None:
-    screening = _screened(text)
+    screening = screened(text)
     assert any(one.reasons[-1].detail == MADE_UP for one in _people(screening))
     assert not screening.vector.bits & {PiiBit.FIRST_NAME, PiiBit.LAST_NAME}
     assert screening.n_people == 0

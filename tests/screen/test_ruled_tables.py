@@ -1,13 +1,10 @@
 """Listings ruled by dashes: cells that touch, hold spaces or are empty; lines that are none of them."""
 
-from __future__ import annotations
-
 import pytest
 
-from phiscan.config import Config
 from phiscan.model import Document
 from phiscan.normalize.text_view import normalized
-from phiscan.screen import build_screener, screen
+from tests.screen.whole import screened
 
 
 def meant(text: str) -> str:
@@ -49,7 +46,7 @@ def test_finds_cells_that_touch_under_their_heads() -> None:
         "301-2 SAVOIE MILDRED   00441890 118 207 441 14NOV24 DOIRON\n"
         "302-1 GALLANT WM       00440077 204 418 820 17NOV24 FOWLIE B\n"
     )
-    findings = screen(Document(text, (), "text/plain"), build_screener(Config())).findings
+    findings = screened(text).findings
     found = {(f.entity_type.value, f.span.of(text)) for f in findings}
     assert found >= {
         ("MRN", "00441882"), ("MRN", "00441890"), ("MRN", "00440077"), ("HEALTH_CARD", "771 820 447"),

@@ -1,7 +1,5 @@
 """Texts in small letters: detected, recased, and screened in both letter cases."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +8,6 @@ from phiscan.config import Config
 from phiscan.health.classifier import build_classifier, classify
 from phiscan.lexicon.gazetteer import load_gazetteer
 from phiscan.lexicon.ordinary_words import load_ordinary
-from phiscan.model import Document, Screening, Segment
 from phiscan.normalize.letter_case import (
     Recaser,
     in_capitals,
@@ -18,22 +15,9 @@ from phiscan.normalize.letter_case import (
     is_small,
     with_capitals,
 )
-from phiscan.screen import build_screener, screen
+from tests.screen.whole import document, values
 
 PROSE = "The patient was seen by Dr. Roy at the clinic. She lives with her son in Guelph and takes insulin."
-
-
-def screened(text: str) -> Screening:
-    return screen(Document(text, (Segment("", 0, len(text)),), "text/plain"), build_screener(Config()))
-
-
-def values(text: str, kind: str) -> list[str]:
-    """Return what is found of a type, without what is doubtful."""
-    return [
-        finding.span.of(text)
-        for finding in screened(text).findings
-        if finding.entity_type.value == kind and not finding.is_doubtful
-    ]
 
 
 @pytest.mark.parametrize("text", [PROSE.lower(), "call mrs roy re MRI and ECG tmrw at 2 pls, son rob knows"])
@@ -113,5 +97,4 @@ def test_codes_in_small_letters_are_health() -> None:
 
 
 def _health(text: str) -> set[str]:
-    document = Document(text, (Segment("", 0, len(text)),), "text/plain")
-    return {hit.concept for hit in classify(document, build_classifier(Config())).terms}
+    return {hit.concept for hit in classify(document(text), build_classifier(Config())).terms}

@@ -1,16 +1,12 @@
 """Numbers that were spoken are read as digits, typed by their labels, and shown where they were said."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phiscan.config import Config
-from phiscan.model import Document
 from phiscan.normalize.spoken_numbers import HINT, spoken_numbers, spoken_postal_codes
-from phiscan.screen import build_screener, screen
 from phiscan.text.automata import automaton, matches
+from tests.screen.whole import screened
 
 DIGITS = "zero one two three four five six seven eight nine".split()  # noqa: SIM905 (a list of words)
 
@@ -73,13 +69,13 @@ def test_what_is_said_has_the_type_of_its_label_and_stands_where_it_was_said(
     before: str, said: str, kind: str
 ) -> None:
     text = f"{before} {said}, merci"
-    found = screen(Document(text, (), "text/plain"), build_screener(Config())).findings
+    found = screened(text).findings
     assert (said, kind) in [(f.span.of(text), f.entity_type.value) for f in found]
 
 
 def test_a_number_that_a_label_tells_is_not_shown_twice() -> None:
     text = "her MRN is oh oh four four eight one seven, call six one three, five five five, oh one nine nine"
-    found = screen(Document(text, (), "text/plain"), build_screener(Config())).findings
+    found = screened(text).findings
     assert [f.entity_type.value for f in found] == ["MRN", "PHONE"]
 
 

@@ -1,12 +1,8 @@
-from __future__ import annotations
-
-from collections.abc import Callable
-
 import pytest
 
 from phiscan.screen.table_columns import Tables
+from tests.screen.whole import found
 
-Found = Callable[[str], set[tuple[str, str]]]
 ROWS = (
     "Last name | First name | Born | MRN\n"
     "Last name: Quill | First name: Zorb | Born: 1972-11-30 | MRN: 00431299\n"
@@ -14,7 +10,7 @@ ROWS = (
 )
 
 
-def test_takes_no_label_for_a_name_where_each_row_carries_its_header(found: Found) -> None:
+def test_takes_no_label_for_a_name_where_each_row_carries_its_header() -> None:
     assert {value for kind, value in found(ROWS) if kind == "PERSON"} == {"Quill", "Zorb", "Zhao"}
 
 

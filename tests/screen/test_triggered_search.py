@@ -1,7 +1,5 @@
 """Rules with a trigger find around many triggers what they find around each, and each match once."""
 
-from __future__ import annotations
-
 from functools import cache
 from time import process_time
 

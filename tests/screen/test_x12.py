@@ -1,7 +1,5 @@
 """X12 interchanges: parties, addresses, numbers by their qualifiers, days; as sent and as extracted."""
 
-from __future__ import annotations
-
 import pytest
 
 from phiscan.model import Document, PiiBit

@@ -57,57 +57,20 @@ def _call(number: int, *arguments: object) -> None:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
 
 
-def read_key(target: Target) -> None:
-    (target.home / "key").read_text(encoding="ascii")
-
-
-def read_passwords_of_the_system(_target: Target) -> None:
-    Path("/etc/shadow").read_bytes()
-
-
-def list_home(target: Target) -> None:
-    list(target.home.iterdir())
+@contextmanager
+def _handed(target: Target) -> Iterator[int]:
+    # Outside a worker, where nothing is handed over, the file is opened by its path.
+    is_worker = is_handed_over()
+    descriptor = take(target.source)[0] if is_worker else os.open(target.source.absolute, os.O_RDONLY)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 def open_database(target: Target) -> None:
     with sqlite3.connect(target.home / "phiscan.db") as connection:
         connection.execute("CREATE TABLE taken (x)")
-
-
-def write_database(target: Target) -> None:
-    with (target.home / "phiscan.db").open("r+b") as stream:
-        stream.write(b"x")
-
-
-def read_share(target: Target) -> None:
-    Path(os.fsdecode(target.source.absolute)).read_bytes()
-
-
-def write_share(target: Target) -> None:
-    with Path(os.fsdecode(target.source.absolute)).open("r+b"):
-        pass
-
-
-def remove_from_share(target: Target) -> None:
-    path = Path(os.fsdecode(target.source.absolute)).with_name("victim")
-    path.unlink()
-
-
-def add_to_share(target: Target) -> None:
-    (Path(os.fsdecode(target.source.root)) / "new").touch()
-
-
-def change_mode_in_share(target: Target) -> None:
-    path = Path(os.fsdecode(target.source.absolute))
-    path.chmod(path.stat().st_mode & 0o777)
-
-
-def change_time_in_share(target: Target) -> None:
-    os.utime(target.source.absolute)
-
-
-def execute(_target: Target) -> None:
-    subprocess.run(["/bin/true"], check=True)
 
 
 def replace_itself(_target: Target) -> None:
@@ -127,18 +90,6 @@ def fork(_target: Target) -> None:
     os.waitpid(pid, 0)
 
 
-def make_tcp_socket(_target: Target) -> None:
-    socket.socket(socket.AF_INET).close()
-
-
-def make_path_socket(_target: Target) -> None:
-    socket.socket(socket.AF_UNIX).close()
-
-
-def make_raw_netlink_socket(_target: Target) -> None:
-    socket.socket(socket.AF_NETLINK, socket.SOCK_RAW).close()
-
-
 def enter_namespace_of_parent(target: Target) -> None:
     descriptor = os.open(f"/proc/{target.parent}/ns/net", os.O_RDONLY)
     try:
@@ -155,74 +106,9 @@ def enter_any_namespace(_target: Target) -> None:
             raise
 
 
-def make_namespace(_target: Target) -> None:
-    _call(_UNSHARE, ctypes.c_int(_CLONE_NEWUSER | _CLONE_NEWNS))
-
-
-def mount(target: Target) -> None:
-    _call(_MOUNT, b"none", os.fsencode(target.home), b"tmpfs", ctypes.c_ulong(0), None)
-
-
-def trace_parent(target: Target) -> None:
-    _call(_PTRACE, ctypes.c_long(_PTRACE_ATTACH), ctypes.c_long(target.parent), None, None)
-
-
-def read_memory_of_parent(target: Target) -> None:
-    # With nothing to read it succeeds wherever it is allowed.
-    _call(_PROCESS_VM_READV, ctypes.c_int(target.parent), None, 0, None, 0, 0)
-
-
-def read_environment_of_parent(target: Target) -> None:
-    Path(f"/proc/{target.parent}/environ").read_bytes()
-
-
 def see_other_processes(_target: Target) -> None:
     if not any(entry.name.isdigit() for entry in Path("/proc").iterdir()):
         raise FileNotFoundError
-
-
-def read_command_line_of_parent(target: Target) -> None:
-    Path(f"/proc/{target.parent}/cmdline").read_bytes()
-
-
-def signal_parent(target: Target) -> None:
-    os.kill(target.parent, 0)
-
-
-def signal_all(_target: Target) -> None:
-    os.kill(0, signal.SIGCONT)
-
-
-def use_keyring(_target: Target) -> None:
-    _call(_KEYCTL, ctypes.c_int(0), ctypes.c_int(-3), ctypes.c_int(0))
-
-
-def write_elsewhere(_target: Target) -> None:
-    (Path("/var/tmp") / f"attack-{os.getpid()}").touch()  # noqa: S108 (a folder that everybody may write)
-
-
-def write_through_the_handed_descriptor(target: Target) -> None:
-    descriptor, _ = take(target.source)
-    try:
-        os.write(descriptor, b"x")
-    finally:
-        os.close(descriptor)
-
-
-def reopen_the_handed_descriptor(target: Target) -> None:
-    descriptor, _ = take(target.source)
-    try:
-        os.close(os.open(f"/proc/self/fd/{descriptor}", os.O_RDWR))
-    finally:
-        os.close(descriptor)
-
-
-def change_mode_of_the_handed_descriptor(target: Target) -> None:
-    descriptor, _ = take(target.source)
-    try:
-        os.fchmod(descriptor, 0o666)
-    finally:
-        os.close(descriptor)
 
 
 def regain_capabilities(_target: Target) -> None:
@@ -235,21 +121,6 @@ def regain_capabilities(_target: Target) -> None:
 def become_root(_target: Target) -> None:
     os.setresuid(0, 0, 0)
     os.open("/etc/shadow", os.O_RDONLY)
-
-
-def make_device(_target: Target) -> None:
-    os.mknod("/dev/attack", 0o600 | 0o020000, os.makedev(1, 1))
-
-
-@contextmanager
-def _handed(target: Target) -> Iterator[int]:
-    # Outside a worker, where nothing is handed over, the file is opened by its path.
-    is_worker = is_handed_over()
-    descriptor = take(target.source)[0] if is_worker else os.open(target.source.absolute, os.O_RDONLY)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
 
 
 def write_to_the_resource_tracker(_target: Target) -> None:
@@ -290,10 +161,6 @@ def shut_what_others_use(_target: Target) -> None:
             shared.shutdown(socket.SHUT_RDWR)
 
 
-def hold_memory_in_files(_target: Target) -> None:
-    os.close(os.memfd_create("attack"))
-
-
 def make_a_file_in_the_scratch_folder(_target: Target) -> None:
     descriptor, name = tempfile.mkstemp()
     os.close(descriptor)
@@ -308,44 +175,10 @@ def set_flags_of_the_handed_file(target: Target) -> None:
         fcntl.ioctl(descriptor, _FS_IOC_SETFLAGS, bytes(flags))
 
 
-def set_version_of_the_handed_file(target: Target) -> None:
-    with _handed(target) as descriptor:
-        fcntl.ioctl(descriptor, _FS_IOC_SETVERSION, bytes(8))
-
-
 def set_attributes_of_the_handed_file(target: Target) -> None:
     with _handed(target) as descriptor:
         size = ctypes.c_size_t(24)
         _call(_FILE_SETATTR, ctypes.c_int(descriptor), b"", ctypes.create_string_buffer(24), size, 0x1000)
-
-
-def take_a_lease_on_the_handed_file(target: Target) -> None:
-    with _handed(target) as descriptor:
-        fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_RDLCK)
-
-
-def lock_the_handed_file(target: Target) -> None:
-    with _handed(target) as descriptor:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
-def lock_a_range_of_the_handed_file(target: Target) -> None:
-    with _handed(target) as descriptor:
-        fcntl.lockf(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-
-
-def have_the_kernel_signal_the_parent(target: Target) -> None:
-    with _handed(target) as descriptor:
-        fcntl.fcntl(descriptor, fcntl.F_SETOWN, target.parent)
-
-
-def choose_the_signal_of_a_descriptor(target: Target) -> None:
-    with _handed(target) as descriptor:
-        fcntl.fcntl(descriptor, _F_SETSIG, signal.SIGKILL)
-
-
-def look_at_the_key(target: Target) -> None:
-    (target.home / "key").stat()
 
 
 def go_to_the_home(target: Target) -> None:
@@ -361,20 +194,6 @@ def watch_the_home(target: Target) -> None:
     _call(_INOTIFY_ADD_WATCH, ctypes.c_int(watcher), os.fsencode(target.home), ctypes.c_uint(0x100))
 
 
-def raise_the_limit_of_memory(_target: Target) -> None:
-    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    if hard == resource.RLIM_INFINITY:
-        return
-    resource.setrlimit(resource.RLIMIT_AS, (soft, hard + 1))
-
-
-def raise_the_limit_of_processor_time(_target: Target) -> None:
-    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-    if hard == resource.RLIM_INFINITY:
-        return
-    resource.setrlimit(resource.RLIMIT_CPU, (hard + 1, hard + 1))
-
-
 def set_the_soft_limit_of_processor_time(_target: Target) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_CPU)
     if soft == hard:
@@ -387,6 +206,97 @@ def read_a_password_of_the_scan(_target: Target) -> None:
             return
     if SECRET not in os.environ:
         raise PermissionError
+
+
+def _with_handed(act: Callable[[int], object]) -> Callable[[Target], None]:
+    """Return an attack on the descriptor of the file that this worker was handed."""
+
+    def attack_it(target: Target) -> None:
+        with _handed(target) as descriptor:
+            act(descriptor)
+
+    return attack_it
+
+
+def _raise_hard_limit(kind: int) -> None:
+    soft, hard = resource.getrlimit(kind)
+    if hard != resource.RLIM_INFINITY:
+        resource.setrlimit(kind, (soft, hard + 1))
+
+
+def _file(target: Target) -> Path:
+    return Path(os.fsdecode(target.source.absolute))
+
+
+ATTACKS: dict[str, Callable[[Target], object]] = {
+    "read_key": lambda target: (target.home / "key").read_bytes(),
+    "read_passwords_of_the_system": lambda _: Path("/etc/shadow").read_bytes(),
+    "list_home": lambda target: list(target.home.iterdir()),
+    "look_at_the_key": lambda target: (target.home / "key").stat(),
+    "write_database": lambda target: (target.home / "phiscan.db").write_bytes(b"x"),
+    "read_share": lambda target: _file(target).read_bytes(),
+    "write_share": lambda target: _file(target).open("r+b").close(),
+    "remove_from_share": lambda target: _file(target).with_name("victim").unlink(),
+    "add_to_share": lambda target: (Path(os.fsdecode(target.source.root)) / "new").touch(),
+    "change_mode_in_share": lambda target: _file(target).chmod(_file(target).stat().st_mode & 0o777),
+    "change_time_in_share": lambda target: os.utime(target.source.absolute),
+    "execute": lambda _: subprocess.run(["/bin/true"], check=True),
+    "make_tcp_socket": lambda _: socket.socket(socket.AF_INET).close(),
+    "make_path_socket": lambda _: socket.socket(socket.AF_UNIX).close(),
+    "make_raw_netlink_socket": lambda _: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW).close(),
+    "make_namespace": lambda _: _call(_UNSHARE, ctypes.c_int(_CLONE_NEWUSER | _CLONE_NEWNS)),
+    "mount": lambda target: _call(
+        _MOUNT, b"none", os.fsencode(target.home), b"tmpfs", ctypes.c_ulong(0), None
+    ),
+    "trace_parent": lambda target: _call(
+        _PTRACE, ctypes.c_long(_PTRACE_ATTACH), ctypes.c_long(target.parent), None, None
+    ),
+    # With nothing to read it succeeds wherever it is allowed.
+    "read_memory_of_parent": lambda target: _call(
+        _PROCESS_VM_READV, ctypes.c_int(target.parent), None, 0, None, 0, 0
+    ),
+    "read_environment_of_parent": lambda target: Path(f"/proc/{target.parent}/environ").read_bytes(),
+    "read_command_line_of_parent": lambda target: Path(f"/proc/{target.parent}/cmdline").read_bytes(),
+    "signal_parent": lambda target: os.kill(target.parent, 0),
+    "signal_all": lambda _: os.kill(0, signal.SIGCONT),
+    "use_keyring": lambda _: _call(_KEYCTL, ctypes.c_int(0), ctypes.c_int(-3), ctypes.c_int(0)),
+    "write_elsewhere": lambda _: (Path("/var/tmp") / f"attack-{os.getpid()}").touch(),  # noqa: S108 (a folder that everybody may write)
+    "make_device": lambda _: os.mknod("/dev/attack", 0o600 | 0o020000, os.makedev(1, 1)),
+    "hold_memory_in_files": lambda _: os.close(os.memfd_create("attack")),
+    "raise_the_limit_of_memory": lambda _: _raise_hard_limit(resource.RLIMIT_AS),
+    "raise_the_limit_of_processor_time": lambda _: _raise_hard_limit(resource.RLIMIT_CPU),
+    "write_through_the_handed_descriptor": _with_handed(lambda one: os.write(one, b"x")),
+    "reopen_the_handed_descriptor": _with_handed(
+        lambda one: os.close(os.open(f"/proc/self/fd/{one}", os.O_RDWR))
+    ),
+    "change_mode_of_the_handed_descriptor": _with_handed(lambda one: os.fchmod(one, 0o666)),
+    "set_version_of_the_handed_file": _with_handed(
+        lambda one: fcntl.ioctl(one, _FS_IOC_SETVERSION, bytes(8))
+    ),
+    "take_a_lease_on_the_handed_file": _with_handed(
+        lambda one: fcntl.fcntl(one, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+    ),
+    "lock_the_handed_file": _with_handed(lambda one: fcntl.flock(one, fcntl.LOCK_EX | fcntl.LOCK_NB)),
+    "lock_a_range_of_the_handed_file": _with_handed(
+        lambda one: fcntl.lockf(one, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    ),
+    "have_the_kernel_signal_the_parent": lambda target: _with_handed(
+        lambda one: fcntl.fcntl(one, fcntl.F_SETOWN, target.parent)
+    )(target),
+    "choose_the_signal_of_a_descriptor": _with_handed(
+        lambda one: fcntl.fcntl(one, _F_SETSIG, signal.SIGKILL)
+    ),
+    **{
+        one.__name__: one
+        for one in (
+            *(open_database, replace_itself, fork, enter_namespace_of_parent, enter_any_namespace),
+            *(see_other_processes, regain_capabilities, become_root, write_to_the_resource_tracker),
+            *(reopen_what_others_read, shut_what_others_use, make_a_file_in_the_scratch_folder),
+            *(set_flags_of_the_handed_file, set_attributes_of_the_handed_file, go_to_the_home),
+            *(watch_the_home, set_the_soft_limit_of_processor_time, read_a_password_of_the_scan),
+        )
+    },
+}
 
 
 def descriptors(_target: Target) -> list[str]:
@@ -411,69 +321,6 @@ def take_after_a_loss(job: tuple[int, Target]) -> str:
     if number == 0 and delivered_files._Worker.connection is not None:
         delivered_files._Worker.connection.close()
     return "done"
-
-
-ATTACKS: dict[str, Callable[[Target], None]] = {
-    function.__name__: function
-    for function in (
-        read_key,
-        read_passwords_of_the_system,
-        list_home,
-        open_database,
-        write_database,
-        read_share,
-        write_share,
-        remove_from_share,
-        add_to_share,
-        change_mode_in_share,
-        change_time_in_share,
-        execute,
-        replace_itself,
-        fork,
-        make_tcp_socket,
-        make_path_socket,
-        make_raw_netlink_socket,
-        enter_namespace_of_parent,
-        enter_any_namespace,
-        make_namespace,
-        mount,
-        trace_parent,
-        read_memory_of_parent,
-        read_environment_of_parent,
-        see_other_processes,
-        read_command_line_of_parent,
-        signal_parent,
-        signal_all,
-        use_keyring,
-        write_elsewhere,
-        write_through_the_handed_descriptor,
-        reopen_the_handed_descriptor,
-        change_mode_of_the_handed_descriptor,
-        regain_capabilities,
-        become_root,
-        make_device,
-        write_to_the_resource_tracker,
-        reopen_what_others_read,
-        shut_what_others_use,
-        hold_memory_in_files,
-        make_a_file_in_the_scratch_folder,
-        set_flags_of_the_handed_file,
-        set_version_of_the_handed_file,
-        set_attributes_of_the_handed_file,
-        take_a_lease_on_the_handed_file,
-        lock_the_handed_file,
-        lock_a_range_of_the_handed_file,
-        have_the_kernel_signal_the_parent,
-        choose_the_signal_of_a_descriptor,
-        look_at_the_key,
-        go_to_the_home,
-        watch_the_home,
-        raise_the_limit_of_memory,
-        raise_the_limit_of_processor_time,
-        set_the_soft_limit_of_processor_time,
-        read_a_password_of_the_scan,
-    )
-}
 
 
 def attack(job: tuple[str, Target]) -> tuple[str, int]:

@@ -16,10 +16,13 @@ from pathlib import Path
 
 from phiscan.config import Config
 from phiscan.model import SourceFile
+from phiscan.pipeline.workers import worker
 from phiscan.pipeline.workers.acceptance import accepted
 from phiscan.pipeline.workers.file_handoff import FileHandoff
 from phiscan.pipeline.workers.worker import start
+from phiscan.sandbox import hashing
 from phiscan.sandbox.answers import Fault
+from phiscan.sandbox.delivered_files import ask_at
 from phiscan.sandbox.pool import Sandbox
 from phiscan.sandbox.service import key_service, program_service
 from phiscan.store.identity import create_key, load_key
@@ -47,6 +50,8 @@ CONTROLS = (
     *("set_the_soft_limit_of_processor_time", "read_a_password_of_the_scan", "reopen_what_others_read"),
 )
 
+_KEPT: list[object] = []  # the connection to the hashes, which an engine would keep
+
 
 def main(folder: Path, *modules: str) -> None:
     os.environ[SECRET] = "canary"
@@ -65,10 +70,11 @@ def main(folder: Path, *modules: str) -> None:
     services = [key_service(lambda: load_key(home / "key")), program_service(config.limits)]
     with FileHandoff(services) as handoff:
         handoff.put_local(source)
-        arguments = (config.for_workers(), handoff.address)
-        with Sandbox(
-            1, config.limits, start, arguments, preload=("phiscan.pipeline.workers.preload", *modules)
-        ) as sandbox:
+        begin, arguments = start, (config.for_workers(), handoff.address)
+        preload = ("phiscan.pipeline.workers.preload",)
+        if modules:  # what is tested is a layer, for which no model is needed
+            begin, arguments, preload = start_without_models, (handoff.address,), modules
+        with Sandbox(1, config.limits, begin, arguments, preload=preload) as sandbox:
             jobs = [(name, target) for name in ATTACKS]
             answers = {name: answer for (name, _), answer in sandbox.run(attack, jobs)}
             ((_, opened),) = sandbox.run(descriptors, [target])
@@ -81,8 +87,7 @@ def main(folder: Path, *modules: str) -> None:
                 for (name, _), answer in sandbox.run(tell_a_name, [(name, source) for name in TOLD])
             }
             key = load_key(home / "key")
-            holds_key = holds(pid, [key, key.hex().encode()])
-            holds_path = holds(pid, [b"phiscan.pipeline.engine"])
+            held = held_of(pid, [key, key.hex().encode(), b"phiscan.pipeline.engine"])
             missing = sandbox.missing
     unhindered = {name: _aside(name, target) for name in CONTROLS}
     print(
@@ -96,16 +101,24 @@ def main(folder: Path, *modules: str) -> None:
                 "told": told,
                 "after_a_loss": losses[-1] if isinstance(losses[-1], str) else losses[-1].detail,
                 "aside": unhindered,
-                "holds_key": holds_key,
-                "was_searched": holds_path,
+                "holds_key": held and (held[0] or held[1]),
+                "was_searched": held and held[2],
                 "missing": missing,
             }
         )
     )
 
 
-def holds(pid: int, values: list[bytes]) -> bool | None:
-    """Tell whether one of the values is in the memory of a process; None = it cannot be looked at."""
+def start_without_models(handoff: str) -> None:
+    """Connect a worker as ``start`` does, without the engine."""
+    ask_at(handoff)
+    _KEPT.append(hashing.ask_at(handoff.rpartition("/")[0]))
+    worker._Worker.counter = worker.ReadCounter()
+
+
+def held_of(pid: int, values: list[bytes]) -> list[bool] | None:
+    """Tell of each value whether it is in the memory of a process; None = it cannot be looked at."""
+    held = [False] * len(values)
     try:
         maps = Path(f"/proc/{pid}/maps").read_text()
         with Path(f"/proc/{pid}/mem").open("rb", buffering=0) as memory:
@@ -117,11 +130,10 @@ def holds(pid: int, values: list[bytes]) -> bool | None:
                 with suppress(OSError, ValueError, OverflowError):
                     memory.seek(begin)
                     data = memory.read(end - begin)
-                    if any(value in data for value in values):
-                        return True
+                    held = [was or value in data for was, value in zip(held, values, strict=True)]
     except OSError:
         return None
-    return False
+    return held
 
 
 def _aside(name: str, target: Target) -> str:

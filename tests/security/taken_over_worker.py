@@ -49,43 +49,10 @@ def announce_a_huge_answer(_marker: str) -> int:
     return 0
 
 
-def _answer_with(text: str) -> int:
-    """Have this worker answer its batch with these bytes, whatever it would have said."""
+def answer_with(text: str) -> int:
+    """Have this worker answer its batch with this text, whatever it would have said."""
     worker_process.pack = lambda *_: text.encode()  # type: ignore[assignment]
     return 0
-
-
-def answer_too_many(_marker: str) -> int:
-    return _answer_with("[0.1,[[1,1],[1,2],[1,3]],[]]")
-
-
-def answer_another_type(_marker: str) -> int:
-    return _answer_with('[0.1,[[1,"text"]],[]]')
-
-
-def answer_what_is_no_number(_marker: str) -> int:
-    return _answer_with("[NaN,[[1,1e999]],[]]")
-
-
-def answer_a_huge_number(_marker: str) -> int:
-    return _answer_with(f"[0.1,[[1,{10**30}]],[]]")
-
-
-def answer_nested(_marker: str) -> int:
-    return _answer_with("[" * 200_000)
-
-
-def answer_no_json(_marker: str) -> int:
-    return _answer_with("\x80\x04")
-
-
-def answer_many_values(_marker: str) -> int:
-    """20 million empty lists: 60 MB, of which a parser makes more than a gigabyte."""
-    return _answer_with("[0.1,[[1,[" + "[]," * 20_000_000 + "[]]]],[]]")
-
-
-def answer_an_object(_marker: str) -> int:
-    return _answer_with('[0.1,[[1,{"a":1}]],[]]')
 
 
 ATTACKS: tuple[Callable[[str], object], ...] = (
@@ -94,23 +61,24 @@ ATTACKS: tuple[Callable[[str], object], ...] = (
     send_a_bomb_as_pebble_does,
     send_noise,
     announce_a_huge_answer,
-    answer_too_many,
-    answer_another_type,
-    answer_what_is_no_number,
-    answer_a_huge_number,
-    answer_nested,
-    answer_no_json,
-    answer_many_values,
-    answer_an_object,
 )
+ANSWERS = {
+    "too many": "[0.1,[[1,1],[1,2],[1,3]],[]]",
+    "another type": '[0.1,[[1,"text"]],[]]',
+    "no number": "[NaN,[[1,1e999]],[]]",
+    "a huge number": f"[0.1,[[1,{10**30}]],[]]",
+    "nested": "[" * 200_000,
+    "no JSON": "\x80\x04",
+    "an object": '[0.1,[[1,{"a":1}]],[]]',
+}
+# Answers of the right form, with lines of the worker's choice.
+LIE_ABOUT_LAYERS = '[0.1,[[1,5]],["\\u001b[2Jall is well","seccomp: \\u001b[2J","seccomp"]]'
+NAME = '"AmaraOkafor"'
 
 
-def lie_about_layers(_marker: str) -> int:
-    return _answer_with('[0.1,[[1,5]],["\\u001b[2Jall is well","seccomp: \\u001b[2J","seccomp"]]')
-
-
-def tell_a_name(_marker: str) -> int:
-    return _answer_with('"AmaraOkafor"')
+def answer_many_values(_marker: str) -> int:
+    """20 million empty lists: 60 MB, of which a parser makes more than a gigabyte."""
+    return answer_with("[0.1,[[1,[" + "[]," * 20_000_000 + "[]]]],[]]")
 
 
 def double(number: int) -> int:

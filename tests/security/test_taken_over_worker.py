@@ -2,7 +2,7 @@
 
 import os
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -14,21 +14,44 @@ from phiscan.sandbox.answers import Fault, unpack
 from phiscan.sandbox.isolation import limit_memory
 from phiscan.sandbox.pool import Sandbox
 from tests.security import taken_over_worker
-from tests.security.taken_over_worker import ATTACKS, double, lie_about_layers, tell_a_name
+from tests.security.taken_over_worker import (
+    ANSWERS,
+    ATTACKS,
+    LIE_ABOUT_LAYERS,
+    NAME,
+    answer_many_values,
+    answer_with,
+    double,
+)
 
 LIMITS = Limits(time_s=20.0, memory_bytes=2 * 1024**3)
 
 
-@pytest.mark.parametrize("attack", ATTACKS, ids=[one.__name__ for one in ATTACKS])
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Sandbox]:
+    """One pool for all: each attack finds another worker in the place of the last."""
+    with Sandbox(1, LIMITS, preload=(taken_over_worker.__name__,)) as running:
+        yield running
+
+
+def _is_refused(sandbox: Sandbox, attack: Callable[[str], object], given: str) -> bool:
+    ((_, answer),) = sandbox.run(attack, [given])
+    assert [found for _, found in sandbox.run(double, [1, 2])] == [2, 4]
+    return isinstance(answer, Fault)
+
+
+@pytest.mark.parametrize("attack", [*ATTACKS, answer_many_values], ids=lambda one: one.__name__)
 def test_nothing_that_a_worker_sends_is_run_or_ends_the_scan(
-    attack: Callable[[str], object], tmp_path: Path
+    sandbox: Sandbox, attack: Callable[[str], object], tmp_path: Path
 ) -> None:
     marker = tmp_path / "made-by-the-parent"
-    with Sandbox(1, LIMITS, preload=(taken_over_worker.__name__,)) as sandbox:
-        ((_, answer),) = sandbox.run(attack, [str(marker)])
-        assert not marker.exists()
-        assert isinstance(answer, Fault)
-        assert [found for _, found in sandbox.run(double, [1, 2])] == [2, 4]
+    assert _is_refused(sandbox, attack, str(marker))
+    assert not marker.exists()
+
+
+@pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS)
+def test_an_answer_of_another_form_is_refused(sandbox: Sandbox, answer: str) -> None:
+    assert _is_refused(sandbox, answer_with, answer)
 
 
 def test_an_answer_of_many_values_is_refused_in_little_memory() -> None:
@@ -62,7 +85,7 @@ def test_the_error_text_of_a_worker_is_not_repeated() -> None:
         Sandbox(1, LIMITS, preload=(taken_over_worker.__name__,)) as sandbox,
         pytest.raises(PhiscanError, match=r"^a worker cannot start: Exception$"),
     ):
-        list(sandbox.run(tell_a_name, [""]))
+        list(sandbox.run(answer_with, [NAME]))
 
 
 def test_the_bomb_runs_in_whoever_unpickles_it(tmp_path: Path) -> None:
@@ -72,7 +95,6 @@ def test_the_bomb_runs_in_whoever_unpickles_it(tmp_path: Path) -> None:
 
 def test_what_a_worker_says_of_its_layers_is_the_text_of_the_program() -> None:
     with Sandbox(1, LIMITS, preload=(taken_over_worker.__name__,)) as sandbox:
-        # An answer of the right form, with lines of the worker's choice.
-        assert [found for _, found in sandbox.run(lie_about_layers, [""])] == [5]
+        assert [found for _, found in sandbox.run(answer_with, [LIE_ABOUT_LAYERS])] == [5]
         (line,) = sandbox.missing or ()
         assert line.startswith("seccomp: not on; workers can")

@@ -91,8 +91,6 @@ def edit(database: Path, statement: str) -> None:
 EDITS = [
     ("UPDATE user_account SET role = 'admin' WHERE name = 'bea'", "user_account 2: role changed"),
     ("UPDATE user_account SET password_hash = 'x' WHERE name = 'ada'", "user_account 1: password_hash"),
-    ("UPDATE user_account SET disabled = NULL WHERE name = 'cas'", "user_account 3: disabled changed"),
-    ("UPDATE user_account SET subject = 'https://idp eve' WHERE name = 'ada'", "user_account 1: subject"),
     (
         (
             "INSERT INTO user_account (name, name_key, role, password_hash, created) "
@@ -101,12 +99,6 @@ EDITS = [
         "user_account 4: no entry of the log made it",
     ),
     ("DELETE FROM user_account WHERE name = 'cas'", "user_account 3: was removed"),
-    (
-        "UPDATE api_token SET expires = '2036-01-01T00:00:00.000000+00:00' WHERE id = 2",
-        "api_token 2: expires",
-    ),
-    ("UPDATE api_token SET revoked = NULL WHERE id = 1", "api_token 1: revoked"),
-    ("UPDATE api_token SET user_id = 1 WHERE id = 2", "api_token 2: user_id"),
     ("UPDATE api_token SET scopes = 'admin' WHERE id = 2", "api_token 2: scopes"),
     (
         (
@@ -128,19 +120,14 @@ EDITS = [
         "examination 6: was changed",
     ),
     ("UPDATE examination SET risk = 0 WHERE id = 1", "examination 1: was changed"),
-    ("UPDATE examination SET content_hash = 'x' WHERE id = 2", "examination 2: was changed"),
-    ("UPDATE examination SET reason = 'empty', outcome = 'skipped', referral = NULL WHERE id = 3", "3: was"),
     ("DELETE FROM finding WHERE examination_id = 1", "finding (examination 1): all rows were removed"),
     ("DELETE FROM finding WHERE examination_id = 1 AND position = 1", "finding (examination 1): rows were"),
     ("UPDATE finding SET score = 0.1 WHERE examination_id = 2 AND position = 0", "finding (examination 2)"),
-    ("UPDATE finding SET identity = substr(hex(zeroblob(32)), 1, 64) WHERE position = 0", "finding"),
     ("UPDATE health_term SET n_hits = 99 WHERE examination_id = 1", "health_term (examination 1)"),
     ("DELETE FROM unread_part WHERE examination_id = 6", "unread_part (examination 6): all rows"),
     ("UPDATE examination_digest SET parts = '{}' WHERE examination_id = 1", "examination"),
     ("DELETE FROM work_item", "work_item 1: was removed from the list"),
     ("UPDATE work_item SET state = 'not_phi' WHERE file_id = 6", "work_item 6: state changed"),
-    ("UPDATE work_item SET risk = 0 WHERE file_id = 6", "work_item 6: risk changed"),
-    ("UPDATE work_item SET assignee = 'eve' WHERE file_id = 6", "work_item 6: assignee changed"),
     ("UPDATE work_tally SET n = n + 1", "counts of the list changed"),
     ("DELETE FROM sighting WHERE scan_id = 2 AND file_id = 6", "files that scan 2 saw were changed"),
     ("UPDATE file SET seen_scan_id = 1 WHERE id = 6", "file 6: was seen last by scan 2"),
@@ -157,12 +144,7 @@ EDITS = [
     ("DELETE FROM audit_head", "the signature of the log's end was removed"),
     ("UPDATE user_event SET value = 'admin' WHERE id = 2", "row 2 of user_event was changed"),
     ("UPDATE web_session SET seen = '2030-01-01T00:00:00.000000+00:00'", "web_session 1: was changed or"),
-    ("UPDATE web_session SET address = '10.0.0.9'", "web_session 1: address changed"),
     ("UPDATE web_session SET purpose = 'audit'", "web_session 1: was changed or added (wrong seal)"),
-    (
-        "UPDATE user_account SET created = '2020-01-01T00:00:00.000000+00:00'",
-        "user_account 1: created changed",
-    ),
     ("UPDATE patient_check SET n_patients = 0", "patient_check (examination"),
     ("DELETE FROM near_signature", "near_signature (examination"),
     ("UPDATE stage_time SET total_s = 99", "stage_time (examination"),
@@ -191,25 +173,24 @@ SCHEMA_EDITS = [
     ("CREATE VIEW v AS SELECT 1", "v: of the schema was added"),
     ("ALTER TABLE skip ADD COLUMN x", "skip: of the schema was changed"),
     ("DROP INDEX ix_user_event_user_id", "ix_user_event_user_id: of the schema was removed"),
+    (  # of the same name, and it does nothing
+        (
+            "DROP TRIGGER decision_no_delete;"
+            "CREATE TRIGGER decision_no_delete BEFORE DELETE ON decision BEGIN SELECT 1; END"
+        ),
+        "decision_no_delete: of the schema was changed",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("statement", "words"), SCHEMA_EDITS)
 def test_each_edit_of_the_schema_is_found(kept: Store, database: Path, statement: str, words: str) -> None:
     with sqlite3.connect(database) as connection:
-        connection.execute(statement)
+        connection.executescript(statement)
     connection.close()
     check = kept.verify_audit()
     assert not check.ok
     assert words in said(check)
-
-
-def test_a_trigger_of_the_same_name_that_does_nothing_is_found(kept: Store, database: Path) -> None:
-    with sqlite3.connect(database) as connection:
-        connection.execute("DROP TRIGGER decision_no_delete")
-        connection.execute("CREATE TRIGGER decision_no_delete BEFORE DELETE ON decision BEGIN SELECT 1; END")
-    connection.close()
-    assert "decision_no_delete: of the schema was changed" in said(kept.verify_audit())
 
 
 UNREADABLE = [

@@ -89,17 +89,23 @@ def test_every_labelled_value_is_in_its_text() -> None:
         assert value in {text[low:high] for low, high in find(text)}, (file, name)
 
 
-def test_a_damaged_line_is_named(few: Path, tmp_path: Path) -> None:
-    few.write_text('{"id": "a"}\n', encoding="utf-8")
-    with pytest.raises(InputError, match=r"few\.jsonl: line 1, field spans"):
+@pytest.mark.parametrize(
+    ("line", "keeps_own_texts", "message"),
+    [
+        ('{"id": "a"}', True, r"few\.jsonl: line 1, field spans"),
+        ('{"id": "a", "spans": []}', True, r"few\.jsonl: text 1, field text: expected a text"),
+        ('{"id": "a", "text": "file 44187", "spans": [[5, 10, "MRN"]]}', False, "some that are not"),
+    ],
+)
+def test_marked_texts_that_teach_nothing_are_named(
+    few: Path, tmp_path: Path, line: str, *, keeps_own_texts: bool, message: str
+) -> None:
+    few.write_text(f"{line}\n", encoding="utf-8")
+    for path in [] if keeps_own_texts else numbers.FOLDER.glob("*.txt"):
+        path.unlink()
+    with pytest.raises(InputError, match=message):
         train_numbers(NumberSettings(), marked=[few], out=tmp_path / "out", log=lambda _: None)
     assert not (tmp_path / "out").exists()
-
-
-def test_a_text_is_needed(few: Path, tmp_path: Path) -> None:
-    few.write_text('{"id": "a", "spans": []}\n', encoding="utf-8")
-    with pytest.raises(InputError, match=r"few\.jsonl: text 1, field text: expected a text"):
-        train_numbers(NumberSettings(), marked=[few], out=tmp_path / "out", log=lambda _: None)
 
 
 def test_two_files_of_one_name_are_refused(few: Path, tmp_path: Path) -> None:
@@ -125,14 +131,6 @@ def test_the_command_says_which_file_lacks(tmp_path: Path) -> None:
         app, ["train", "numbers", "--out", str(tmp_path), "--marked", gone], standalone_mode=False
     )
     assert str(result.exception) == f"{gone}: expected JSON lines of marked texts: FileNotFoundError"
-
-
-def test_numbers_of_which_all_are_somebodys_teach_nothing(few: Path, tmp_path: Path) -> None:
-    few.write_text('{"id": "a", "text": "file 44187", "spans": [[5, 10, "MRN"]]}\n', encoding="utf-8")
-    for path in numbers.FOLDER.glob("*.txt"):
-        path.unlink()
-    with pytest.raises(InputError, match="some that are not"):
-        train_numbers(NumberSettings(), marked=[few], out=tmp_path / "out", log=lambda _: None)
 
 
 def test_the_shipped_card_is_that_of_the_shipped_weights() -> None:
