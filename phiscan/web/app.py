@@ -37,6 +37,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 from fastapi.telemetry import TelemetryConfig
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 
 from phiscan import __version__
 from phiscan.config import Config
@@ -46,13 +47,13 @@ from phiscan.pipeline.rereading.reveal import Rereader
 from phiscan.report.regulators import read_organization
 from phiscan.review.store import Store
 from phiscan.web import api
-from phiscan.web.access import PERMISSION, GuardedRoute, Routes
+from phiscan.web.access import PERMISSION, GuardedRoute, Permission, Routes
 from phiscan.web.error_pages import add_error_handlers
 from phiscan.web.pages import Pages, Static
 from phiscan.web.protection import Languages, Protection
 from phiscan.web.provider import load_provider
 from phiscan.web.report_builds import Packs
-from phiscan.web.request_context import Desk, Settings, utc_now
+from phiscan.web.request_context import Ctx, Desk, Settings, admit, cookie_name, utc_now
 from phiscan.web.routes import (
     accounts,
     folders,
@@ -62,24 +63,58 @@ from phiscan.web.routes import (
     quality,
     queue,
     remedies,
-    reports,
     reveal,
     scans,
-    service,
     several,
     suppressions,
     trend,
 )
-from phiscan.web.routes import log as log_pages
-from phiscan.web.session import admit, cookie_name
 
-ROUTES: tuple[Routes, ...] = tuple(
-    module.routes
-    for module in (
-        *(service, accounts, log_pages),
-        *(api, queue, folders, item, several, reveal),
-        *(quality, person, suppressions, incidents, remedies, trend, scans, reports),
+own = Routes()
+
+
+@own.page("GET", "/healthz", needs=Permission.PUBLIC)
+def health(ctx: Ctx) -> Response:
+    """Report that the server runs and reaches its database; without counts or version."""
+    with ctx.users.database.read():
+        return PlainTextResponse("ok\n")
+
+
+@own.page("GET", "/static/{digest}/{name}", needs=Permission.PUBLIC)
+def static(digest: str, name: str, ctx: Ctx) -> Response:
+    """Send a static file; its address contains the hash of its content."""
+    found = ctx.desk.pages.static.files.get(name)
+    if found is None or found.digest != digest:
+        return PlainTextResponse("no such file\n", 404)
+    headers = {"Cache-Control": "public, max-age=31536000, immutable", "ETag": f'"{found.digest}"'}
+    if ctx.request.headers.get("if-none-match") == headers["ETag"]:
+        return Response(status_code=304, headers=headers)
+    return Response(found.content, media_type=found.media_type, headers=headers)
+
+
+@own.page("GET", "/", needs=Permission.SIGNED_IN)
+def start(ctx: Ctx) -> Response:
+    """Redirect to the start page of the user's role."""
+    places = (
+        (Permission.SEE_QUEUE, "/queue"),
+        (Permission.READ_LOG, "/log"),
+        (Permission.MANAGE_USERS, "/users"),
+        (Permission.OWN_FILES, "/mine"),
     )
+    place = next((place for permission, place in places if ctx.may(permission)), "/account")
+    return RedirectResponse(place, 303)
+
+
+@own.page("GET", "/api/v1/openapi.json", needs=Permission.SIGNED_IN)
+def openapi(ctx: Ctx) -> Response:
+    """Describe the REST API."""
+    return JSONResponse(ctx.request.app.openapi())
+
+
+ROUTES: tuple[Routes, ...] = (
+    own,
+    *(module.routes for module in (accounts, scans, api, queue, folders, item, several, reveal)),
+    *(module.routes for module in (quality, person, suppressions, incidents, remedies, trend)),
 )
 
 log = structlog.get_logger("phiscan.web")
@@ -112,7 +147,7 @@ def create_app(
     app = FastAPI(
         title="phiscan",
         version=__version__,
-        openapi_url=None,  # served by routes/service.py, to signed-in users only
+        openapi_url=None,  # served above, to signed-in users only
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,

@@ -16,8 +16,14 @@ from phiscan.language import gettext as _
 from phiscan.language import lazy_gettext
 from phiscan.report.words import plain
 from phiscan.visible import visible
-from phiscan.web.request_context import desk_of
-from phiscan.web.session import API, SECOND_FACTOR, NoSecondFactorError, NotAllowedError, NotSignedInError
+from phiscan.web.request_context import (
+    API,
+    SECOND_FACTOR,
+    NoSecondFactorError,
+    NotAllowedError,
+    NotSignedInError,
+    desk_of,
+)
 
 WORDS = {
     400: lazy_gettext("That cannot be done"),

@@ -61,7 +61,6 @@ class Listing(Generic[T]):
 def listing(
     given: Mapping[str, str],
     found: Sequence[T],
-    *,
     filters: Sequence[Filter[T]],
     orders: Sequence[Order[T]],
     text_of: Callable[[T], str],

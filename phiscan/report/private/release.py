@@ -28,7 +28,7 @@ from phiscan.report.data.scan_rows import read_decided
 from phiscan.report.export import report_json, table_csv
 from phiscan.report.pack import PDF, write_files
 from phiscan.report.rendering.html import count, moment, number
-from phiscan.report.rendering.tables import Column, Table, table_of
+from phiscan.report.rendering.tables import Column, Table, columns, table_of
 from phiscan.review.worklist.model import FileRecord
 from phiscan.store.database import Database
 
@@ -424,14 +424,13 @@ def write_private_pack(data: PrivateData, folder: Path, *, language: str = ENGLI
 
 
 def _figures(data: PrivateData) -> Table:
-    columns = (
+    return table_of(
+        "private",
+        _("Figures released with differential privacy"),
+        data.figures,
         Column("name", _("Figure")),
-        Column("value", _("Released"), "number"),
-        Column("noise95", _("Noise, 95% within"), "number"),
+        *columns("number", value=_("Released"), noise95=_("Noise, 95% within")),
         Column("mechanism", _("Noise")),
-        Column("epsilon", _("Epsilon"), "number"),
-        Column("delta", _("Delta"), "number"),
-        Column("warning", _("Warning")),
-        Column("reason", _("Remark")),
+        *columns("number", epsilon=_("Epsilon"), delta=_("Delta")),
+        *columns("text", warning=_("Warning"), reason=_("Remark")),
     )
-    return table_of("private", _("Figures released with differential privacy"), columns, data.figures)

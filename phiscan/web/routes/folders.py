@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
-from fastapi import Form, Request
+from fastapi import Depends, Form
 from starlette.responses import RedirectResponse, Response
 
 from phiscan.errors import InputError
@@ -17,10 +17,9 @@ from phiscan.review.decisions.verdicts import MAX_AT_ONCE
 from phiscan.review.worklist.folder_totals import FolderLevel, FolderTotal
 from phiscan.review.worklist.model import Exposure, FileRecord, WorkFilter, WorkState
 from phiscan.visible import visible
-from phiscan.web.access import Permission, Routes, may
-from phiscan.web.request_context import DeskNow
-from phiscan.web.routes.queue import reviewers
-from phiscan.web.session import SignedIn
+from phiscan.web.access import Permission, Routes
+from phiscan.web.request_context import Ctx
+from phiscan.web.routes.queue import Line, reviewers
 from phiscan.web.work_query import ListQuery, read_query
 
 
@@ -308,58 +307,45 @@ MAX_ASSIGNED = 5_000  # files that one form assigns
 
 routes = Routes()
 
-Root = Annotated[str, Form(max_length=20)]
-Folder = Annotated[str, Form(max_length=1000)]
+
+def wanted_folder(
+    root: Annotated[str, Form(max_length=20)] = "", folder: Annotated[str, Form(max_length=1000)] = ""
+) -> WorkFilter:
+    """Return the files of the folder that a form names."""
+    return read_query({"root": root, "folder": folder}).filter
+
+
+Wanted = Annotated[WorkFilter, Depends(wanted_folder)]
 
 
 @routes.page("GET", "/folders", needs=Permission.SEE_QUEUE)
-def folders(request: Request, user: SignedIn, desk: DeskNow, size: str = "people") -> Response:
+def folders(ctx: Ctx, size: str = "people") -> Response:
     """Show a folder as a tree map and a table: files, people, verdicts, who can read them."""
     if size not in SIZES:
         message = _("size: expected one of {names}", names=", ".join(SIZES))
         raise InputError(message)
-    work, now = desk.store.desk, desk.now()
+    work = ctx.work
     roots = {number: path for number, path, _n in work.choices().roots}
-    requested = read_query(request.query_params).filter
-    root_id = requested.root_id if requested.root_id is not None or len(roots) != 1 else next(iter(roots))
-    wanted = WorkFilter(root_id=root_id, folder=requested.folder)
-    level = work.folder(root_id, requested.folder if root_id is not None else "", viewer=user.name, now=now)
-    view = folder_view(
-        level,
-        root_id=root_id,
-        folder=requested.folder,
-        roots=roots,
-        size=size,
-        items=work.items(wanted, viewer=user.name, now=now, limit=N_ITEMS).items,
-    )
-    return desk.pages.render(
-        request,
-        "folders.html",
-        **view,
-        people=reviewers(desk) if may(user, Permission.ASSIGN) else (),
-        most=MAX_AT_ONCE,
-    )
+    asked = ctx.query.filter
+    root_id = asked.root_id if asked.root_id is not None or len(roots) != 1 else next(iter(roots))
+    wanted = WorkFilter(root_id=root_id, folder=asked.folder)
+    level = work.folder(root_id, asked.folder if root_id is not None else "", **ctx.viewing)
+    items = work.items(wanted, limit=N_ITEMS, **ctx.viewing).items
+    view = folder_view(level, root_id=root_id, folder=asked.folder, roots=roots, size=size, items=items)
+    people = reviewers(ctx) if ctx.may(Permission.ASSIGN) else ()
+    return ctx.page("folders.html", **view, people=people, most=MAX_AT_ONCE)
 
 
 @routes.page("POST", "/folders/assign", needs=Permission.ASSIGN)
-def assign(
-    user: SignedIn,
-    desk: DeskNow,
-    root: Root = "",
-    folder: Folder = "",
-    assignee: Annotated[str, Form(max_length=200)] = "",
-) -> Response:
+def assign(ctx: Ctx, wanted: Wanted, assignee: Line = "") -> Response:
     """Assign the undecided files of a folder to a reviewer, or remove their assignment."""
-    query = read_query({"root": root, "folder": folder})
-    files = desk.store.desk.numbers(query.filter, viewer=user.name, now=desk.now(), limit=MAX_ASSIGNED + 1)
+    files = ctx.work.numbers(wanted, limit=MAX_ASSIGNED + 1, **ctx.viewing)
     if len(files) > MAX_ASSIGNED:
         message = _(
             "folder: more than {most} open files; choose one of its folders", most=count(MAX_ASSIGNED)
         )
         raise InputError(message)
-    back = folder_url(query.filter.root_id, query.filter.folder)
-    joint = "&" if "?" in back else "?"
-    if not files:
-        return RedirectResponse(f"{back}{joint}said=none", 303)
-    desk.store.assign_all(files, assignee, by=user.name, now=desk.now())
-    return RedirectResponse(f"{back}{joint}said=assigned", 303)
+    if files:
+        ctx.desk.store.assign_all(files, assignee, **ctx.by)
+    back = folder_url(wanted.root_id, wanted.folder)
+    return RedirectResponse(f"{back}{'&' if '?' in back else '?'}said={'assigned' if files else 'none'}", 303)
