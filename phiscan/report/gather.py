@@ -15,26 +15,23 @@ from phiscan.metrics.intervals import proportion
 from phiscan.metrics.remaining import Remaining, remaining
 from phiscan.model import NOT_COVERED, Outcome, Referral, Verdict
 from phiscan.model.frame import FramePart
-from phiscan.report.data.desk import IncidentRow
-from phiscan.report.data.estimates import Elusion
+from phiscan.report.data.estimates import Elusion, IncidentRow
 from phiscan.report.data.report import Coverage, Funnel, ReportData, Scope, TopFile, Unread
 from phiscan.report.data.scan_rows import StoredScan, read_scan
 from phiscan.report.sections import missed, screened
-from phiscan.report.sections.change import change
 from phiscan.report.sections.counts import (
     Names,
     affected_patients,
     by_folder,
     by_format,
     by_type,
+    change,
     decisions_made,
     people,
     reviewers,
     topics,
     type_levels,
 )
-from phiscan.report.sections.limits import limits
-from phiscan.report.sections.ranking import rankings
 from phiscan.report.sections.reviewers import (
     blind_review,
     double_review,
@@ -42,8 +39,8 @@ from phiscan.report.sections.reviewers import (
     span_scores,
     topic_scores,
 )
-from phiscan.report.sections.screened import corrected, second_list
-from phiscan.report.summary import headlines, summary
+from phiscan.report.sections.screened import corrected, rankings, second_list
+from phiscan.report.summary import headlines, limits, summary
 from phiscan.report.words import CHARACTERISTICS, plain
 from phiscan.review.decisions.incidents import Incident, incidents
 from phiscan.review.worklist.model import FileRecord

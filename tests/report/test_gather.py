@@ -13,8 +13,8 @@ from phiscan.metrics.remaining import remaining
 from phiscan.metrics.screening import relative, tdp_frp
 from phiscan.model import OCR_PENDING, FailReason, PiiBit, Referral, UnreadPart, Verdict
 from phiscan.report.data.report import Characteristic, ReportData
-from phiscan.report.export import files_csv
 from phiscan.report.gather import gather
+from phiscan.report.pack import files_csv
 from phiscan.report.rendering.html import render
 from phiscan.review.store import Store
 from tests.report.synthetic import NOW, Made, decide_referred, failed, screened, share, skipped

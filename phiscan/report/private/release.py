@@ -25,8 +25,7 @@ from phiscan.metrics.differential_privacy import Spent, compose, laplace_library
 from phiscan.metrics.ranking import auc_roc, average_precision, rank
 from phiscan.model import Referral, Verdict
 from phiscan.report.data.scan_rows import read_decided
-from phiscan.report.export import report_json, table_csv
-from phiscan.report.pack import PDF, write_files
+from phiscan.report.pack import PDF, report_json, table_csv, write_files
 from phiscan.report.rendering.html import count, moment, number
 from phiscan.report.rendering.tables import Column, Table, columns, table_of
 from phiscan.review.worklist.model import FileRecord

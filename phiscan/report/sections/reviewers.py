@@ -27,12 +27,15 @@ from phiscan.metrics.deidentification.spans import (
 from phiscan.metrics.hierarchy import REPRESENTATION, Hierarchy, score_hierarchy
 from phiscan.metrics.rates import OverlapCounts
 from phiscan.model import EntityType
-from phiscan.report.data.desk import (
+from phiscan.report.data.estimates import (
     BlindReview,
+    DoubleReview,
+    Estimate,
     LogSignOff,
     Oversight,
     Revealer,
     RevealRow,
+    ReviewerPair,
     SchemeScore,
     SpanScore,
     SpanScores,
@@ -40,10 +43,10 @@ from phiscan.report.data.desk import (
     TopicScore,
     TopicScores,
 )
-from phiscan.report.data.estimates import DoubleReview, Estimate, ReviewerPair
-from phiscan.report.data.scan_rows import Revealed, StoredDesk
+from phiscan.report.data.scan_rows import StoredDesk
 from phiscan.report.words import ENTITY_TYPES
 from phiscan.review.decisions.corrections import GoldFile, TopicGold
+from phiscan.review.decisions.reveals import purpose_shown
 from phiscan.review.decisions.second_review import Rating
 from phiscan.review.decisions.suppressions import Suppression, SuppressionKind
 from phiscan.review.worklist.model import Decision
@@ -291,26 +294,32 @@ def oversight(desk: StoredDesk, paths: Mapping[int, str], *, hidden: bool) -> Ov
         paths: names of the files of the scan.
         hidden: whether paths must not be shown.
     """
-    by_person: dict[str, list[Revealed]] = defaultdict(list)
-    for one in desk.reveals:
-        by_person[one.revealed_by].append(one)
+    reveals = tuple(
+        RevealRow(
+            reveal=one.id,
+            revealed=one.revealed,
+            revealed_by=visible(one.revealed_by),
+            file=one.file_id,
+            path=paths[one.file_id],
+            purpose=purpose_shown(one.purpose),
+        )
+        for one in desk.reveals
+    )
+    by_person: dict[str, list[RevealRow]] = defaultdict(list)
+    for row in reveals:
+        by_person[row.revealed_by].append(row)
     return Oversight(
         revealers=tuple(
             Revealer(
-                revealed_by=visible(name),
+                revealed_by=name,
                 reveals=len(theirs),
-                files=len({one.file_id for one in theirs}),
+                files=len({one.file for one in theirs}),
                 first=min(one.revealed for one in theirs),
                 last=max(one.revealed for one in theirs),
             )
             for name, theirs in sorted(by_person.items())
         ),
-        reveals=tuple(
-            RevealRow(
-                one.id, one.revealed, visible(one.revealed_by), one.file_id, paths[one.file_id], one.purpose
-            )
-            for one in desk.reveals
-        ),
+        reveals=reveals,
         suppressions=tuple(
             _suppression(one, hides_now, hidden=hidden) for one, hides_now in desk.suppressions
         ),

@@ -16,8 +16,8 @@ from phiscan.config import Config
 from phiscan.errors import ConfigError
 from phiscan.language import decimal, lazy_gettext, ngettext
 from phiscan.language import gettext as _
-from phiscan.report.export import table_csv
 from phiscan.report.incidents import record_pdf
+from phiscan.report.pack import table_csv
 from phiscan.report.rendering.tables import Column, columns, table_of
 from phiscan.report.words import count, moment
 from phiscan.review.decisions.remedies import Task, TaskState
