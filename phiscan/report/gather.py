@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -92,7 +92,6 @@ def gather(
     referred = frozenset(entry.file_id for entry in read if entry.referral is Referral.REFERRED)
     desk = stored.desk
     paths = {row.file_id: names.file(row) for row in stored.rows}
-    places = {row.file_id: row for row in stored.rows}
     overall = screened.overall(read, referred)
     known = remaining(stored.frame)
     sample = _sample(stored.frame.rest, known, n_found=overall.phi)
@@ -123,8 +122,8 @@ def gather(
         coverage=coverage,
         funnel=funnel,
         overall=overall,
-        characteristics=screened.characteristics(_bit_screens(read), read),
-        detectors=screened.characteristics(_detector_screens(read), read),
+        characteristics=screened.characteristics(list(_bit_screens(read)), read),
+        detectors=screened.characteristics(list(_detector_screens(read)), read),
         histories=missed.histories(read),
         rankings=rankings([row for row in stored.rows if row.referral is not None]),
         double_review=double_review([made for made in stored.decisions if made.id not in desk.undone]),
@@ -145,15 +144,7 @@ def gather(
         decisions=decisions_made(stored, paths),
         people=people(stored),
         topics=topics(stored.terms, _confirmed(read)),
-        change=change(
-            desk.previous,
-            places,
-            complete=stored.summary.status == "complete",
-            versions=stored.summary.versions,
-            n_copies=stored.summary.n_copies,
-            paths=paths,
-            name_of=names.at,
-        ),
+        change=change(stored, paths, names),
         oversight=oversight(desk, paths, hidden=hide_paths),
         incidents=listed,
         in_no_incident=loose,
@@ -173,17 +164,11 @@ def gather(
 
 def _incidents(known: Sequence[Incident], here: Collection[int]) -> tuple[IncidentRow, ...]:
     """Return the incidents with files of the scan; ``here``: its files."""
-    rows = (
-        IncidentRow(
-            one.number,
-            one.state.value,
-            one.entries[0].entered,
-            len(one.files),
-            sum(file in here for file in one.places),
-        )
+    return tuple(
+        IncidentRow(one.number, one.state.value, one.entries[0].entered, len(one.files), n_here)
         for one in known
+        if (n_here := sum(file in here for file in one.places))
     )
-    return tuple(row for row in rows if row.here)
 
 
 def _confirmed(files: tuple[FileRecord, ...]) -> frozenset[int]:
@@ -266,28 +251,20 @@ def _funnel(stored: StoredScan, read: tuple[FileRecord, ...]) -> Funnel:
     )
 
 
-def _bit_screens(read: tuple[FileRecord, ...]) -> list[screened.Screen]:
-    return [
-        screened.Screen(bit.value, label, hipaa, frozenset(e.file_id for e in read if bit in e.vector.bits))
-        for bit, (label, hipaa) in CHARACTERISTICS.items()
-    ]
+def _bit_screens(read: tuple[FileRecord, ...]) -> Iterator[screened.Screen]:
+    for bit, (label, hipaa) in CHARACTERISTICS.items():
+        marked = frozenset(one.file_id for one in read if bit in one.vector.bits)
+        yield screened.Screen(bit.value, label, hipaa, marked)
 
 
-def _detector_screens(read: tuple[FileRecord, ...]) -> list[screened.Screen]:
-    return [
-        screened.Screen(
-            name,
-            plain(name).capitalize(),
-            "",
-            frozenset(e.file_id for e in read if dict(e.detectors).get(name)),
-        )
-        for name in missed.detector_names(read)
-    ]
+def _detector_screens(read: tuple[FileRecord, ...]) -> Iterator[screened.Screen]:
+    for name in missed.detector_names(read):
+        marked = frozenset(one.file_id for one in read if dict(one.detectors).get(name))
+        yield screened.Screen(name, plain(name).capitalize(), "", marked)
 
 
 def _sample(rest: FramePart, known: Remaining, *, n_found: int) -> Elusion:
-    missed = rest.found + known.missed_in_rest.upper
-    recall = bounds.recall_lower(n_found, missed)
+    recall = bounds.recall_lower(n_found, rest.found + known.missed_in_rest.upper)
     return Elusion(rest.population, rest.drawn, rest.reviewed, rest.phi, recall)
 
 

@@ -8,10 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from phiscan.language import lazy_gettext as _
 from phiscan.language import lazy_ngettext
 from phiscan.metrics.cascade import CascadeLoss, cascade_loss
+from phiscan.metrics.intervals import Figure
 from phiscan.metrics.remaining import Bound
 from phiscan.model import Referral, Verdict
 from phiscan.report.data.estimates import Answer, Bar, Capture, Elusion, IncidentRow, Summary
-from phiscan.report.data.report import Characteristic, Coverage, Funnel, Group, Headline, People
+from phiscan.report.data.report import Characteristic, Coverage, Final, Funnel, Group, Headline, People
 from phiscan.report.sections.counts import Names, by_folder, by_format
 from phiscan.report.words import EXPOSURES, count, counted, number, share, waiting_for_ocr
 from phiscan.review.worklist.model import Exposure, FileRecord
@@ -21,77 +22,57 @@ def headlines(
     coverage: Coverage, overall: Characteristic, elusion: Elusion, rest: Bound, capture: Capture
 ) -> tuple[Headline, ...]:
     """Return TDP, FRP, PPV and the missed files."""
-    return (_tdp(overall), _frp(overall), _ppv(overall), _headlines_missed(coverage, elusion, rest, capture))
+    phi, n, reviewed = count(overall.phi), count(overall.n), overall.phi + overall.not_phi
+    return (
+        _headline(
+            _("Files referred and confirmed as PHI, of all files read"),
+            overall.tdp,
+            _(
+                "{phi} of the {n} files that were read were referred and confirmed as PHI (true "
+                "detection probability, TDP). It is not the share of PHI that was found: it cannot "
+                "exceed the share of PHI on the disk.",
+                phi=phi,
+                n=n,
+            ),
+            _("How much of the share is detected PHI is not known yet."),
+            _open(overall, overall.final_tdp),
+        ),
+        _headline(
+            _("Files referred that hold no PHI, of all files read"),
+            overall.frp,
+            _(
+                "{not_phi} of the {n} files that were read were referred and turned out not to be "
+                "PHI (false referral probability, FRP).",
+                not_phi=count(overall.not_phi),
+                n=n,
+            ),
+            _("How many files were referred for nothing is not known yet."),
+            _open(overall, overall.final_frp),
+        ),
+        _headline(
+            _("Referred files that hold PHI, of those decided"),
+            overall.ppv,
+            _(
+                "Of {reviewed} referred files that people have decided, {phi} hold PHI (positive "
+                "predictive value, PPV).",
+                reviewed=count(reviewed),
+                phi=phi,
+            ),
+            _("How often a referral is right is not known yet."),
+            _(
+                "{unverified} referred files are undecided. The queue shows the riskiest first, so "
+                "the share among those may well be lower.",
+                unverified=count(overall.unverified),
+            )
+            if overall.unverified and reviewed
+            else "",
+        ),
+        _headlines_missed(coverage, elusion, rest, capture),
+    )
 
 
-def _tdp(overall: Characteristic) -> Headline:
-    figure = overall.tdp
-    sentence = (
-        _(
-            "{phi} of the {n} files that were read were referred and confirmed as PHI (true "
-            "detection probability, TDP). It is not the share of PHI that was found: it cannot "
-            "exceed the share of PHI on the disk.",
-            phi=count(overall.phi),
-            n=count(overall.n),
-        )
-        if figure.value is not None
-        else _("How much of the share is detected PHI is not known yet.")
-    )
-    return Headline(
-        name=_("Files referred and confirmed as PHI, of all files read"),
-        value=figure.value,
-        ci95=figure.ci95,
-        sentence=sentence,
-        caution=_open(overall, overall.final_tdp.low, overall.final_tdp.high),
-        reason=figure.reason,
-    )
-
-
-def _frp(overall: Characteristic) -> Headline:
-    figure = overall.frp
-    sentence = (
-        _(
-            "{not_phi} of the {n} files that were read were referred and turned out not to be "
-            "PHI (false referral probability, FRP).",
-            not_phi=count(overall.not_phi),
-            n=count(overall.n),
-        )
-        if figure.value is not None
-        else _("How many files were referred for nothing is not known yet.")
-    )
-    return Headline(
-        name=_("Files referred that hold no PHI, of all files read"),
-        value=figure.value,
-        ci95=figure.ci95,
-        sentence=sentence,
-        caution=_open(overall, overall.final_frp.low, overall.final_frp.high),
-        reason=figure.reason,
-    )
-
-
-def _ppv(overall: Characteristic) -> Headline:
-    figure = overall.ppv
-    reviewed = overall.phi + overall.not_phi
-    sentence = (
-        _(
-            "Of {reviewed} referred files that people have decided, {phi} hold PHI (positive "
-            "predictive value, PPV).",
-            reviewed=count(reviewed),
-            phi=count(overall.phi),
-        )
-        if figure.value is not None
-        else _("How often a referral is right is not known yet.")
-    )
-    caution = (
-        _(
-            "{unverified} referred files are undecided. The queue shows the riskiest first, so "
-            "the share among those may well be lower.",
-            unverified=count(overall.unverified),
-        )
-        if overall.unverified and reviewed
-        else ""
-    )
-    name = _("Referred files that hold PHI, of those decided")
+def _headline(name: str, figure: Figure, sentence: str, unknown: str, caution: str) -> Headline:
+    sentence = unknown if figure.value is None else sentence
     return Headline(name, figure.value, figure.ci95, sentence, caution, figure.reason)
 
 
@@ -121,25 +102,19 @@ def _headlines_missed(coverage: Coverage, elusion: Elusion, rest: Bound, capture
             " overlook.",
             missed=number(models.averaged.missed),
         )
-    return Headline(
-        _("Missed PHI files, at most"),
-        float(rest.upper),
-        None,
-        sentence,
-        caution,
-        _("the limit is one-sided"),
-    )
+    reason = _("the limit is one-sided")
+    return Headline(_("Missed PHI files, at most"), float(rest.upper), None, sentence, caution, reason)
 
 
-def _open(overall: Characteristic, low: float | None, high: float | None) -> str:
-    if not overall.unverified or low is None or high is None:
+def _open(overall: Characteristic, final: Final) -> str:
+    if not overall.unverified or final.low is None or final.high is None:
         return ""
     return _(
         "{unverified} referred files are undecided. When all are decided this number will "
         "lie between {low} and {high}.",
         unverified=count(overall.unverified),
-        low=share(low),
-        high=share(high),
+        low=share(final.low),
+        high=share(final.high),
     )
 
 
@@ -175,17 +150,16 @@ def summary(
     unsettled = funnel.undecided + funnel.unsure
     # A verdict of "unsure" settles no file.
     is_reviewed = not unsettled or any(row.verdict in {Verdict.PHI, Verdict.NOT_PHI} for row in rows)
-    answers = (
-        _files(confirmed, unsettled) if is_reviewed else _files_unknown(unsettled),
-        _people(people, unsettled, is_reviewed=is_reviewed),
-        _readers(len(suspects), exposures),
-        _missed(missed),
-        _unread(coverage),
-        _incidents(incidents, in_no_incident),
-    )
     folders = by_folder(suspects, same_people, names)
     return Summary(
-        answers=answers,
+        answers=(
+            _files(confirmed, unsettled, is_reviewed=is_reviewed),
+            _people(people, unsettled, is_reviewed=is_reviewed),
+            _readers(len(suspects), exposures),
+            _missed(missed),
+            _unread(coverage),
+            _incidents(incidents, in_no_incident),
+        ),
         outcomes=_outcomes(coverage, funnel, confirmed),
         exposures=tuple(
             Bar(EXPOSURES[one], "failed" if one is Exposure.EVERYONE else "screened", exposures[one])
@@ -197,28 +171,25 @@ def summary(
     )
 
 
-def _files(confirmed: int, unsettled: int) -> Answer:
+def _files(confirmed: int, unsettled: int, *, is_reviewed: bool) -> Answer:
+    """Return the first answer; as long as no file has a verdict none is confirmed, but many may be PHI."""
+    question = _("How many files hold PHI?")
+    if not is_reviewed:
+        sentence = lazy_ngettext(
+            "{n} referred file waits for a verdict.", "{n} referred files wait for a verdict.", unsettled
+        )
+        return Answer("files", question, None, sentence, "", _NO_VERDICT)
     sentence = lazy_ngettext(
         "{n} file is confirmed as PHI by a person.",
         "{n} files are confirmed as PHI by a person.",
         confirmed,
     )
-    caution = ""
-    if unsettled:
-        caution = lazy_ngettext(
-            "{n} more referred file has no final verdict.",
-            "{n} more referred files have no final verdict.",
-            unsettled,
-        )
-    return Answer("files", _("How many files hold PHI?"), confirmed, sentence, caution)
-
-
-def _files_unknown(unsettled: int) -> Answer:
-    """Return the first answer as long as no file has a verdict: none is confirmed, but many may be PHI."""
-    sentence = lazy_ngettext(
-        "{n} referred file waits for a verdict.", "{n} referred files wait for a verdict.", unsettled
+    caution = lazy_ngettext(
+        "{n} more referred file has no final verdict.",
+        "{n} more referred files have no final verdict.",
+        unsettled,
     )
-    return Answer("files", _("How many files hold PHI?"), None, sentence, "", _NO_VERDICT)
+    return Answer("files", question, confirmed, sentence, caution if unsettled else "")
 
 
 def _people(people: People, unsettled: int, *, is_reviewed: bool) -> Answer:
@@ -236,15 +207,9 @@ def _readers(n: int, exposures: Counter[Exposure]) -> Answer:
         return Answer("readers", question, 0, _("No file is PHI or waits for a verdict."))
     n_open, group, unknown = (exposures[one] for one in (Exposure.EVERYONE, Exposure.GROUP, Exposure.UNKNOWN))
     if unknown == n:
-        why = _("the share does not report who can read them")
-        return Answer(
-            "readers",
-            question,
-            None,
-            lazy_ngettext("{n} file is PHI or undecided.", "{n} files are PHI or undecided.", n),
-            "",
-            why,
-        )
+        sentence = lazy_ngettext("{n} file is PHI or undecided.", "{n} files are PHI or undecided.", n)
+        reason = _("the share does not report who can read them")
+        return Answer("readers", question, None, sentence, "", reason)
     sentence = lazy_ngettext(
         "Everyone who reaches the share can read {n_open} of the {n} file that is PHI or undecided; a group"
         " can read {group} more.",
@@ -254,37 +219,29 @@ def _readers(n: int, exposures: Counter[Exposure]) -> Answer:
         n_open=count(n_open),
         group=count(group),
     )
-    caution = (
-        lazy_ngettext(
-            "Of {n} file the share does not report who can read.",
-            "Of {n} files the share does not report who can read.",
-            unknown,
-        )
-        if unknown
-        else ""
+    caution = lazy_ngettext(
+        "Of {n} file the share does not report who can read.",
+        "Of {n} files the share does not report who can read.",
+        unknown,
     )
-    return Answer("readers", question, n_open, sentence, caution)
+    return Answer("readers", question, n_open, sentence, caution if unknown else "")
 
 
 def _missed(missed: Headline) -> Answer:
     value = None if missed.value is None else int(missed.value)
-    reason = missed.reason if value is None else None
-    return Answer(
-        "missed", _("How many were missed, at most?"), value, missed.sentence, missed.caution, reason
-    )
+    given = (missed.sentence, missed.caution, missed.reason if value is None else None)
+    return Answer("missed", _("How many were missed, at most?"), value, *given)
 
 
 def _unread(coverage: Coverage) -> Answer:
     n = coverage.not_read
-    sentence = (
-        lazy_ngettext(
-            "{n} file could not be read and may hold anything.",
-            "{n} files could not be read and may hold anything.",
-            n,
-        )
-        if n
-        else _("Every file that had something to read was read.")
+    sentence = lazy_ngettext(
+        "{n} file could not be read and may hold anything.",
+        "{n} files could not be read and may hold anything.",
+        n,
     )
+    if not n:
+        sentence = _("Every file that had something to read was read.")
     caution = ""
     if coverage.unread_parts:
         caution = _(
@@ -342,6 +299,13 @@ def limits(
     ``searches``: files that the cascade skipped, and the results of its audit sample. ``missing_isolation``:
     isolation layers that the workers of the scan lacked, one line each.
     """
+    blind = _(
+        "{held_back} files have a verdict that this report holds back, because a second "
+        "person is still to judge them blind. They count as undecided in every number, "
+        "and nothing that was said of them is in here. Make the report "
+        "again when the second review is done.",
+        held_back=count(held_back),
+    )
     return (
         *_of_this_scan(coverage, funnel, overall, elusion),
         *_of_the_cascade(cascade_loss(**(searches or {}))),
@@ -349,8 +313,8 @@ def limits(
             _("Documents were read with less isolation than intended. {line}.", line=line)
             for line in missing_isolation
         ),
-        *_blind(held_back),
-        *_of_the_method(),
+        *([blind] if held_back else []),
+        *_METHOD,
     )
 
 
@@ -453,17 +417,6 @@ def _of_this_scan(
         )
 
 
-def _blind(held_back: int) -> Iterator[str]:
-    if held_back:
-        yield _(
-            "{held_back} files have a verdict that this report holds back, because a second "
-            "person is still to judge them blind. They count as undecided in every number, "
-            "and nothing that was said of them is in here. Make the report "
-            "again when the second review is done.",
-            held_back=count(held_back),
-        )
-
-
 # One paragraph each, separated by empty lines.
 _METHOD = (
     _(
@@ -513,7 +466,3 @@ _METHOD = (
         "itself name a person: handle this page accordingly, or make it with --hide-paths."
     ),
 )
-
-
-def _of_the_method() -> list[str]:
-    return list(_METHOD)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -305,32 +305,20 @@ NOW_READ, NO_LONGER_READ, NEVER_READ = "now_read", "no_longer_read", "never_read
 
 _READ = {Outcome.SCREENED, Outcome.UNCHANGED}
 
-NameOf = Callable[[int, str, str], str]  # from number, root and path
 
-
-def change(
-    previous: PreviousScan | None,
-    places: Mapping[int, FileRecord],
-    *,
-    complete: bool,
-    versions: Mapping[str, str],
-    n_copies: int,
-    paths: Mapping[int, str],
-    name_of: NameOf,
-) -> Change:
-    """Compare the files of a scan with those of the previous scan.
+def change(stored: StoredScan, paths: Mapping[int, str], names: Names) -> Change:
+    """Compare the files of a scan with those of the previous complete scan of the same folders.
 
     Args:
-        previous: the previous complete scan of the same folders.
-        places: the files of this scan.
-        complete: this scan was completed, so that files that it did not find are missing.
-        versions: versions of rules and models at this scan.
-        n_copies: files whose result this scan reused from an equal content.
+        stored: the scan; of one that was completed, files that it did not find are missing.
         paths: names of the files of this scan.
-        name_of: displayed name of a file that this scan did not find.
+        names: of files that this scan did not find.
     """
+    previous, n_copies = stored.desk.previous, stored.summary.n_copies
     if previous is None:
         return Change(copies=n_copies, reason=NO_PREVIOUS)
+    complete = stored.summary.status == "complete"
+    places = {row.file_id: row for row in stored.rows}
     before = previous.files
     missing = sorted(before.keys() - places.keys())
     moved_to = _moves(previous, places, missing)
@@ -352,14 +340,12 @@ def change(
         ),
         *(ChangedFile(_("no longer referred"), n, paths[n], "") for n in dropped),
         *(
-            ChangedFile(_("moved"), old, name_of(old, before[old].root, before[old].path), paths[new])
+            ChangedFile(_("moved"), old, names.file(before[old]), paths[new])
             for old, new in sorted(moved_to.items())
         ),
     ]
     if complete:
-        rows += [
-            ChangedFile(_("deleted"), n, name_of(n, before[n].root, before[n].path), "") for n in deleted
-        ]
+        rows += [ChangedFile(_("deleted"), n, names.file(before[n]), "") for n in deleted]
     return Change(
         previous=previous.id,
         previous_ended=previous.ended,
@@ -381,7 +367,7 @@ def change(
         no_longer_referred=len(dropped),
         referred_gone=sum(number in was for number in deleted) if complete else None,
         still_referred=len(is_now) - len(newly),
-        versions=_changed_versions(previous.versions, versions),
+        versions=_changed_versions(previous.versions, stored.summary.versions),
         files=tuple(rows),
         reason=None if complete else NOT_COMPLETE,
     )
