@@ -12,8 +12,8 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from phiscan.errors import ConflictError, InputError, StoreError
+from phiscan.language import gettext, lazy_gettext
 from phiscan.language import gettext as _
-from phiscan.language import lazy_gettext
 from phiscan.report.words import plain
 from phiscan.visible import visible
 from phiscan.web.request_context import (
@@ -43,14 +43,20 @@ log = structlog.get_logger("phiscan.web")
 
 def add_error_handlers(app: FastAPI) -> None:
     """Register a handler for every expected type of error."""
-    app.add_exception_handler(NotSignedInError, _not_signed_in)
-    app.add_exception_handler(NotAllowedError, _not_allowed)
-    app.add_exception_handler(NoSecondFactorError, _no_second_factor)
-    app.add_exception_handler(InputError, _input)
-    app.add_exception_handler(StoreError, _store)
-    app.add_exception_handler(RequestValidationError, _validation)
-    app.add_exception_handler(HTTPException, _http)
-    app.add_exception_handler(OverflowError, _overflow)
+    for kind, handler in (
+        (NotSignedInError, _not_signed_in),
+        (
+            NotAllowedError,
+            lambda request, _: failure(request, 403, gettext("Your role does not allow this.")),
+        ),
+        (NoSecondFactorError, _no_second_factor),
+        (InputError, _input),
+        (StoreError, _store),
+        (RequestValidationError, _validation),
+        (HTTPException, _http),
+        (OverflowError, lambda request, _: failure(request, 404, "")),  # a row number out of range
+    ):
+        app.add_exception_handler(kind, handler)
 
 
 def failure(request: Request, status_code: int, message: str) -> Response:
@@ -72,10 +78,6 @@ def _not_signed_in(request: Request, _error: Exception) -> Response:
     place = request.url.path + (f"?{request.url.query}" if request.url.query else "")
     back = f"?next={quote(place, safe='')}" if request.method == "GET" and place != "/" else ""
     return RedirectResponse(f"/sign-in{back}", 303)
-
-
-def _not_allowed(request: Request, _error: Exception) -> Response:
-    return failure(request, 403, _("Your role does not allow this."))
 
 
 def _no_second_factor(request: Request, _error: Exception) -> Response:
@@ -104,11 +106,6 @@ def _validation(request: Request, error: Exception) -> Response:
     if not request.url.path.startswith(API):
         problems = [(str(plain(field)), str(plain(problem))) for field, problem in problems]
     return failure(request, 422, "; ".join(f"{field}: {problem}" for field, problem in problems))
-
-
-def _overflow(request: Request, _error: Exception) -> Response:
-    """Respond to a row number outside the range of the database's column."""
-    return failure(request, 404, "")
 
 
 def _http(request: Request, error: Exception) -> Response:

@@ -70,15 +70,17 @@ def read_query(values: Mapping[str, str]) -> ListQuery:
     """
     long = [name for name, value in values.items() if len(value) > MAX_CHARS]
     if long:
-        message = _(
-            "filter {long}: expected at most {max_chars} characters", long=long[0][:40], max_chars=MAX_CHARS
+        raise InputError(
+            _(
+                "filter {long}: expected at most {max_chars} characters",
+                long=long[0][:40],
+                max_chars=MAX_CHARS,
+            )
         )
-        raise InputError(message)
     # PostgreSQL rejects NUL, and SQLite ends the pattern at it: it would match every path.
     cut = [name for name, value in values.items() if "\0" in value]
     if cut:
-        message = _("filter {cut}: expected a text without NUL characters", cut=visible(cut[0][:40]))
-        raise InputError(message)
+        raise InputError(_("filter {cut}: expected a text without NUL characters", cut=visible(cut[0][:40])))
     given = {name: value.strip() for name, value in values.items()}
     assignee = given.get("assignee", "")
     return ListQuery(
@@ -118,8 +120,9 @@ def _word(given: Mapping[str, str], name: str, words: type[_Words]) -> _Words | 
     try:
         return words(value)
     except ValueError:
-        message = _("filter {name}: expected one of {words}", name=name, words=", ".join(words))
-        raise InputError(message) from None
+        raise InputError(
+            _("filter {name}: expected one of {words}", name=name, words=", ".join(words))
+        ) from None
 
 
 def _number(given: Mapping[str, str], name: str) -> int | None:
@@ -127,8 +130,7 @@ def _number(given: Mapping[str, str], name: str) -> int | None:
     if not value:
         return None
     if not (value.isascii() and value.isdecimal() and int(value) < MAX_NUMBER):
-        message = _("filter {name}: expected a number", name=name)
-        raise InputError(message)
+        raise InputError(_("filter {name}: expected a number", name=name))
     return int(value)
 
 
@@ -141,6 +143,5 @@ def _share(given: Mapping[str, str], name: str) -> float | None:
     except ValueError:
         share = math.nan
     if not 0 <= share <= 1:
-        message = _("filter {name}: expected a number from 0 to 1", name=name)
-        raise InputError(message)
+        raise InputError(_("filter {name}: expected a number from 0 to 1", name=name))
     return share

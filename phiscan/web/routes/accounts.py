@@ -255,8 +255,7 @@ COOKIE_AGE: Final = timedelta(days=365)
 def choose_language(ctx: Ctx, language: Annotated[str, Form(max_length=8)]) -> Response:
     """Store the chosen language in a cookie of this browser, and redirect to the page of the form."""
     if language not in LANGUAGES:
-        message = _("language: expected one of {codes}", codes=", ".join(LANGUAGES))
-        raise InputError(message)
+        raise InputError(_("language: expected one of {codes}", codes=", ".join(LANGUAGES)))
     response = RedirectResponse(_back(ctx), 303)
     response.set_cookie(
         COOKIE,
@@ -331,10 +330,9 @@ def _refusal(ctx: Context, password: str, code: str | None = None) -> str:
     """Check password and code, and return the error message; "" = both are correct."""
     proof: Any = {"address": ctx.address, "now": ctx.now}
     if not ctx.user.has_password:
-        message = _(
-            "expected an account with a password: the identity provider asks for its own second factor"
+        raise InputError(
+            _("expected an account with a password: the identity provider asks for its own second factor")
         )
-        raise InputError(message)
     if code is not None and not (
         ctx.user.has_second_factor and SecondFactors.of(ctx.users).proves_code(ctx.user, code, **proof)
     ):
@@ -450,10 +448,9 @@ def end_sessions_of(user_id: RowNumber, ctx: Ctx) -> Response:
 def not_oneself(ctx: Context, user_id: int) -> None:
     """Refuse a change of the administrator's own account, which could raise a role or lock everyone out."""
     if ctx.user.id == user_id:
-        message = _(
-            "expected the account of somebody else; your own password is changed on your account page"
+        raise InputError(
+            _("expected the account of somebody else; your own password is changed on your account page")
         )
-        raise InputError(message)
 
 
 def _users_page(ctx: Context, *, problem: str = "") -> Response:

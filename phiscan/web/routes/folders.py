@@ -103,20 +103,6 @@ class MapBox:
     inner: tuple[MapBox, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class FolderRow:
-    """One line of the table."""
-
-    name: str
-    url: str
-    review_url: str
-    total: FolderTotal
-    n_phi: int
-    n_not_phi: int
-    n_unsure: int
-    n_everyone: int
-
-
 def folder_url(root_id: int | None, folder: str, size: str = "people", path: str = "/folders") -> str:
     """Return the address of a folder's page.
 
@@ -173,22 +159,16 @@ def folder_view(
     }
 
 
-def _row(total: FolderTotal, size: str, name: str = "") -> FolderRow:
+def _row(total: FolderTotal, size: str, name: str = "") -> dict[str, Any]:
     query = ListQuery(WorkFilter(root_id=total.root_id or None, folder=total.folder))
-    return FolderRow(
-        name=name or _name(total),
-        url=folder_url(total.root_id, total.folder, size) if total.name else "",
-        review_url=query.url("/queue/next") if total.name or name else "",
-        total=total,
-        n_phi=total.by_state[WorkState.PHI],
-        n_not_phi=total.by_state[WorkState.NOT_PHI],
-        n_unsure=total.by_state[WorkState.UNSURE],
-        n_everyone=total.by_exposure[Exposure.EVERYONE],
-    )
-
-
-def _name(total: FolderTotal) -> str:
-    return visible(total.name) or _("Files directly in this folder")
+    return {
+        "name": name or visible(total.name) or _("Files directly in this folder"),
+        "url": folder_url(total.root_id, total.folder, size) if total.name else "",
+        "review_url": query.url("/queue/next") if total.name or name else "",
+        "total": total,
+        **{f"n_{state}": total.by_state[WorkState(state)] for state in ("phi", "not_phi", "unsure")},
+        "n_everyone": total.by_exposure[Exposure.EVERYONE],
+    }
 
 
 def _boxes(totals: Sequence[FolderTotal], area: Box, size: str, *, depth: int) -> tuple[MapBox, ...]:
@@ -322,8 +302,7 @@ Wanted = Annotated[WorkFilter, Depends(wanted_folder)]
 def folders(ctx: Ctx, size: str = "people") -> Response:
     """Show a folder as a tree map and a table: files, people, verdicts, who can read them."""
     if size not in SIZES:
-        message = _("size: expected one of {names}", names=", ".join(SIZES))
-        raise InputError(message)
+        raise InputError(_("size: expected one of {names}", names=", ".join(SIZES)))
     work = ctx.work
     roots = {number: path for number, path, _n in work.choices().roots}
     asked = ctx.query.filter
@@ -341,10 +320,9 @@ def assign(ctx: Ctx, wanted: Wanted, assignee: Line = "") -> Response:
     """Assign the undecided files of a folder to a reviewer, or remove their assignment."""
     files = ctx.work.numbers(wanted, limit=MAX_ASSIGNED + 1, **ctx.viewing)
     if len(files) > MAX_ASSIGNED:
-        message = _(
-            "folder: more than {most} open files; choose one of its folders", most=count(MAX_ASSIGNED)
+        raise InputError(
+            _("folder: more than {most} open files; choose one of its folders", most=count(MAX_ASSIGNED))
         )
-        raise InputError(message)
     if files:
         ctx.desk.store.assign_all(files, assignee, **ctx.by)
     back = folder_url(wanted.root_id, wanted.folder)

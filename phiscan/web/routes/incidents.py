@@ -136,8 +136,7 @@ def write(
     """Write the texts of a form, each under its name, and remove the chosen files."""
     names, texts = name or [], text or []
     if len(names) != len(texts) or not set(names) <= {*FIELDS, *_questions(ctx)}:
-        message = _("incident: expected the fields of its page")
-        raise InputError(message)
+        raise InputError(_("incident: expected the fields of its page"))
     given = dict(zip(names, texts, strict=True))
     return _written(ctx, number, given, seen, given, remove=file or ())
 

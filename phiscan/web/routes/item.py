@@ -99,39 +99,27 @@ def masked_lines(
 
     Only the first occurrence of a health concept is stored, so it is shown once.
     """
-    findings = findings[:most_findings]  # stored in text order
-    placed = sorted(
-        [(one.span.start, one.locator) for one in findings]
-        + [(term.first.start, term.locator) for term in terms]
-    )
-    shown = frozenset(islice(dict.fromkeys(locator for _, locator in placed), most))
-    marks: list[tuple[int, int, str, Piece]] = [
+    # Findings are stored in text order.
+    marks = [
         (
-            found.span.start,
-            found.span.end,
+            found.span,
             found.locator,
             Piece(
                 found.span.start, colour(found.entity_type), SHORT[found.entity_type], found.preview, index
             ),
         )
-        for index, found in enumerate(findings)
-        if found.locator in shown
+        for index, found in enumerate(findings[:most_findings])
     ]
     marks += [
-        (
-            term.first.start,
-            term.first.end,
-            term.locator,
-            Piece(term.first.start, "term", label_of(term.concept)),
-        )
-        for term in terms
-        if term.locator in shown
+        (term.first, term.locator, Piece(term.first.start, "term", label_of(term.concept))) for term in terms
     ]
-    marks.sort(key=lambda mark: (mark[0], mark[1]))
     places: dict[str, list[tuple[int, int, Piece]]] = {}
-    for start, end, locator, piece in marks:
-        places.setdefault(locator, []).append((start, end, piece))
-    return tuple(MaskedLine(locator_words(place), tuple(_spaced(found))) for place, found in places.items())
+    for span, locator, piece in sorted(marks, key=lambda mark: (mark[0].start, mark[0].end)):
+        places.setdefault(locator, []).append((span.start, span.end, piece))
+    return tuple(
+        MaskedLine(locator_words(place), tuple(_spaced(found)))
+        for place, found in islice(places.items(), most)
+    )
 
 
 def _spaced(found: Sequence[tuple[int, int, Piece]]) -> Iterator[Piece]:
@@ -160,16 +148,6 @@ DONE: Mapping[str, str] = {
     "correct": lazy_gettext("corrected a span"),
     "topic": lazy_gettext("corrected the topics"),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class DoneView:
-    """One line of the history."""
-
-    entry: HistoryEntry
-    what: str
-    verdict: str  # selects the colour
-    reason: str
 
 
 def item_view(
@@ -202,7 +180,7 @@ def item_view(
     close = position is not None and 0 <= position < len(found)
     verdict = "" if item.state is WorkState.UNDECIDED else item.state.value
     entries = tuple(_done(history))
-    given = [one for one in entries if one.entry.verdict and not one.entry.is_undone]
+    given = [one for one in entries if one["entry"].verdict and not one["entry"].is_undone]
     chapters = tuple(name for _first, _last, name in CHAPTERS)
     found_topics = topics(concept for term in item.terms for concept in [term.concept] * term.count)
     corrected = corrections.topics
@@ -218,13 +196,11 @@ def item_view(
         "mode": mode_letters(item.source.mode),
         "decided": verdict,
         # The verdict that stands, if it was given for an identical file.
-        "carried": next((one.entry for one in entries if one.entry.is_current and one.entry.path), None)
-        if verdict
-        else None,
+        "carried": next((one for one in reversed(history) if verdict and one.is_current and one.path), None),
         # The last verdict that does not stand for this item: on an earlier content, or an identical file.
         "earlier": None
         if verdict or item.blind
-        else next((one for one in given if one.entry.path or not one.entry.same_content), None),
+        else next((one for one in given if one["entry"].path or not one["entry"].same_content), None),
         "case": _sentence(str(CASES.get(item.case, item.case))),
         "why": why_words(item),
         "bits": tuple(label for bit, (label, _hipaa) in CHARACTERISTICS.items() if bit in item.vector.bits),
@@ -342,19 +318,17 @@ def _against(reason: Reason) -> str:
     return ""
 
 
-def _done(history: Sequence[HistoryEntry]) -> Iterator[DoneView]:
+def _done(history: Sequence[HistoryEntry]) -> Iterator[dict[str, Any]]:
+    """Yield the lines of the history, the newest first; the verdict selects the colour."""
     labels = {name: label for chosen in REASONS.values() for name, label in chosen}
     for entry in reversed(history):
         verdict = entry.verdict
         what = str(DONE.get(entry.what, entry.what))
         if verdict is not None:
             what += f": {verdict_words(verdict)}"
-        yield DoneView(
-            entry=entry,
-            what=what,
-            verdict=verdict.value if verdict and entry.is_current else "",
-            reason=labels.get(entry.reason, visible(entry.reason)),
-        )
+        current = verdict.value if verdict and entry.is_current else ""
+        reason = labels.get(entry.reason, visible(entry.reason))
+        yield {"entry": entry, "what": what, "verdict": current, "reason": reason}
 
 
 def vetoes_of(ctx: Context, file_id: int) -> dict[str, Any]:
@@ -697,16 +671,14 @@ def _written(
 def _span(start: str, end: str) -> Span:
     first, last = _number(_("from character"), start), _number(_("to before"), end)
     if first >= last:
-        message = _(
-            "characters {first} to {last}: expected the first before the last", first=first, last=last
+        raise InputError(
+            _("characters {first} to {last}: expected the first before the last", first=first, last=last)
         )
-        raise InputError(message)
     return Span(first, last)
 
 
 def _number(field: str, text: str) -> int:
     text = text.strip()
     if not (text.isascii() and text.isdecimal()):
-        message = _("{field}: expected a number of characters", field=field)
-        raise InputError(message)
+        raise InputError(_("{field}: expected a number of characters", field=field))
     return int(text)

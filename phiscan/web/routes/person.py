@@ -45,14 +45,14 @@ def answer(
     The purpose is chosen from a list, so that no patient's name is entered there.
     """
     if purpose not in PURPOSES:
-        message = _("purpose: expected one of the list")
-        raise InputError(message)
+        raise InputError(_("purpose: expected one of the list"))
     try:
         key = load_key(ctx.desk.config.key_file)
         matcher = load_matcher(load_settings(ctx.desk.config))
     except ConfigError:
-        message = _("the keys of the hashes are not on this server, so that nobody can be searched for here")
-        raise InputError(message) from None
+        raise InputError(
+            _("the keys of the hashes are not on this server, so that nobody can be searched for here")
+        ) from None
     person, actor = Person(name.strip(), birth_date.strip(), number.strip()), Actor(ctx.name, ctx.now)
     database = ctx.desk.store.database
     return _page(ctx, find(database, person, key=key, matcher=matcher, purpose=purpose, actor=actor), purpose)

@@ -148,12 +148,10 @@ def make_script(
     found = [one for one in ctx.work.tasks(now=ctx.now) if one.file_id in chosen and one.is_open]
     to = to.strip()
     if not found or len(found) > MAX_SCRIPT_FILES:
-        message = _("script: expected 1 to {most} open files", most=MAX_SCRIPT_FILES)
-        raise InputError(message)
+        raise InputError(_("script: expected 1 to {most} open files", most=MAX_SCRIPT_FILES))
     place = PurePosixPath(to) if kind == "sh" else PureWindowsPath(to)
     if action == "move" and not (to.isprintable() and place.is_absolute()):
-        message = _("script: expected the whole path of a folder to move the files to")
-        raise InputError(message)
+        raise InputError(_("script: expected the whole path of a folder to move the files to"))
     files = []
     for one in found:
         source = ctx.work.examined(one.file_id).source

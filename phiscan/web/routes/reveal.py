@@ -437,8 +437,7 @@ def reveal(file_id: int, ctx: Ctx, listed: Listed, purpose: Line, start: Offset 
     The purpose is chosen from a list, so that no patient's name is entered there.
     """
     if purpose not in PURPOSES:
-        message = _("purpose: expected one of the list")
-        raise InputError(message)
+        raise InputError(_("purpose: expected one of the list"))
     item, recorded = _recorded(ctx, file_id, purpose)
     try:
         file = ctx.desk.rereader.read_shown(recorded, start=start)
@@ -571,8 +570,7 @@ def passages(file_id: int, ctx: Ctx) -> Response:
     """Return the masked passages of an item, for a page that was rendered without them."""
     detail = ctx.detail(file_id)
     if detail.blind:
-        message = _("file {file_id}: it is reviewed blind, so no passage is picked", file_id=file_id)
-        raise InputError(message)
+        raise InputError(_("file {file_id}: it is reviewed blind, so no passage is picked", file_id=file_id))
     judged = judged_positions(ctx.work.corrections(file_id, viewer=ctx.name))
     given = {"query": ctx.query, "judged": judged}
     return ctx.page("passages.html", prose=prose_view(ctx, detail), file_id=file_id, **given)

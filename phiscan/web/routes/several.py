@@ -177,8 +177,7 @@ def _group(
 ) -> Response:
     members = ctx.work.group(group_id, viewer=ctx.name)
     if not members:
-        message = _("group {group_id}: there is no such group of near-duplicates", group_id=group_id)
-        raise InputError(message)
+        raise InputError(_("group {group_id}: there is no such group of near-duplicates", group_id=group_id))
     rows = [_member(one, members[0]) for one in members]
     names = {row.file_id: row.name for row in rows}
     left_out = [
@@ -245,8 +244,7 @@ def _folder(ctx: Context, given: WorkFilter, *, done: str = "", **shown: Any) ->
     work = ctx.work
     wanted = WorkFilter(root_id=given.root_id, folder=given.folder)
     if not wanted.folder or wanted.root_id is None:
-        message = _("folder: expected a folder of one share; a whole share is not decided at once")
-        raise InputError(message)
+        raise InputError(_("folder: expected a folder of one share; a whole share is not decided at once"))
     page = work.items(wanted, limit=MAX_AT_ONCE, **ctx.viewing)
     rows = [
         Row(one.file_id, one.path, place_words("", one.path.rpartition("/")[0]), n_people=one.n_people)

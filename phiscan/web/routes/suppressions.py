@@ -148,8 +148,7 @@ def suppress(
     """Create a suppression of each chosen value or rule; refused if together they hide nothing."""
     scopes = _scopes(ctx, file_id, what, where)
     if not ctx.work.preview_suppression(scopes, now=ctx.now).n_hidden:
-        message = _("suppression: it would hide no item; choose every value that refers one")
-        raise InputError(message)
+        raise InputError(_("suppression: it would hide no item; choose every value that refers one"))
     ends = datetime.combine(until, time.max, UTC)
     made = ctx.work.suppress(scopes, reason=reason, until=ends, **ctx.by)
     notice_name = "waiting" if any(one.status == "waiting" for one in made) else "suppressed"
@@ -185,8 +184,7 @@ def _scopes(ctx: Context, file_id: int, what: Sequence[str], where: str) -> list
     detail = ctx.detail(file_id)
     chosen = _chosen(detail, targets(detail.findings), what, None)
     if len(chosen) < len(set(what)) or not chosen or where not in SCOPES:
-        message = _("suppression: expected a value or rule of this file, and where it shall hold")
-        raise InputError(message)
+        raise InputError(_("suppression: expected a value or rule of this file, and where it shall hold"))
     return [in_folder(one.scope, detail, where) for one in chosen]
 
 
