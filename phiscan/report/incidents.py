@@ -14,15 +14,15 @@ from textwrap import indent
 from typing import Any
 
 import sqlalchemy as sa
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from phiscan.errors import InputError
 from phiscan.health.topics import topic_of
-from phiscan.language import current, install, lazy_gettext, lazy_join
 from phiscan.language import gettext as _
+from phiscan.language import lazy_gettext, lazy_join
 from phiscan.model import EntityType, Verdict
 from phiscan.report.data.estimates import AffectedPatients
 from phiscan.report.regulators import Clock, Form, Organization, jurisdictions, running
+from phiscan.report.rendering.html import rendered
 from phiscan.report.rendering.pdf import render_pdf
 from phiscan.report.sections.counts import affected_patients
 from phiscan.report.words import ENTITY_TYPES, EXPOSURES, count, moment
@@ -388,10 +388,5 @@ def record_pdf(title: str, facts: Sequence[str], now: datetime, **content: Any) 
     Raises:
         ConfigError: the fonts are not installed.
     """
-    environment = Environment(
-        loader=PackageLoader("phiscan.report", "templates"), autoescape=True, undefined=StrictUndefined
-    )
-    install(environment)
     given = {"parts": (), "heads": (), "rows": (), **content}
-    template = environment.get_template("record.html.j2")
-    return render_pdf(template.render(title=title, facts=facts, now=now, language=current(), **given))
+    return render_pdf(rendered("record.html.j2", title=title, facts=facts, now=now, **given))

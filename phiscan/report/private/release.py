@@ -14,19 +14,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from phiscan import __version__
 from phiscan.errors import InputError
 from phiscan.language import SOURCE as ENGLISH
-from phiscan.language import current, install, using
 from phiscan.language import lazy_gettext as _
+from phiscan.language import using
 from phiscan.metrics.differential_privacy import Spent, compose, laplace_library, noise_scale, release
 from phiscan.metrics.ranking import auc_roc, average_precision, rank
 from phiscan.model import Referral, Verdict
 from phiscan.report.data.scan_rows import read_decided
 from phiscan.report.pack import PDF, report_json, table_csv, write_files
-from phiscan.report.rendering.html import count, moment, number
+from phiscan.report.rendering.html import rendered
 from phiscan.report.rendering.tables import Column, Table, columns, table_of
 from phiscan.review.worklist.model import FileRecord
 from phiscan.store.database import Database
@@ -360,12 +358,7 @@ def private_pack(data: PrivateData) -> Mapping[str, str]:
 
 def render_private(data: PrivateData) -> str:
     """Return the page; every number is in a ``data`` element with its unrounded value."""
-    environment = Environment(
-        loader=PackageLoader("phiscan.report", "templates"), autoescape=True, undefined=StrictUndefined
-    )
-    install(environment)
-    environment.filters.update(count=count, number=number, moment=moment)
-    return environment.get_template("private.html.j2").render(language=current(), r=data)
+    return rendered("private.html.j2", r=data)
 
 
 def check_folder(folder: Path) -> None:
