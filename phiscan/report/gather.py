@@ -90,7 +90,6 @@ def gather(
     read = tuple(row for row in stored.rows if row.referral is not None)
     n_read = sum(entry.outcome in {Outcome.SCREENED, Outcome.UNCHANGED} for entry in read)
     referred = frozenset(entry.file_id for entry in read if entry.referral is Referral.REFERRED)
-    desk = stored.desk
     paths = {row.file_id: names.file(row) for row in stored.rows}
     overall = screened.overall(read, referred)
     known = remaining(stored.frame)
@@ -126,10 +125,10 @@ def gather(
         detectors=screened.characteristics(list(_detector_screens(read)), read),
         histories=missed.histories(read),
         rankings=rankings([row for row in stored.rows if row.referral is not None]),
-        double_review=double_review([made for made in stored.decisions if made.id not in desk.undone]),
-        blind_review=blind_review(desk.drawn, desk.ratings, held_back=desk.n_concealed),
-        span_scores=span_scores(desk.gold),
-        topic_scores=topic_scores(desk.topic_gold),
+        double_review=double_review([made for made in stored.decisions if made.id not in stored.undone]),
+        blind_review=blind_review(stored.drawn, stored.ratings, held_back=stored.n_concealed),
+        span_scores=span_scores(stored.gold),
+        topic_scores=topic_scores(stored.topic_gold),
         elusion=sample,
         remaining=known,
         verification=corrected(overall, sample, n_rest=len(read) - len(referred)),
@@ -145,7 +144,7 @@ def gather(
         people=people(stored),
         topics=topics(stored.terms, _confirmed(read)),
         change=change(stored, paths, names),
-        oversight=oversight(desk, paths, hidden=hide_paths),
+        oversight=oversight(stored, paths, hidden=hide_paths),
         incidents=listed,
         in_no_incident=loose,
         affected=affected_patients(database, confirmed, patient_index),
@@ -154,7 +153,7 @@ def gather(
             funnel,
             overall,
             sample,
-            held_back=desk.n_concealed,
+            held_back=stored.n_concealed,
             searches=stored.summary.searches,
             missing_isolation=(read_missing(home, stored.summary.scan) if home else None) or (),
         ),

@@ -7,7 +7,7 @@ scan runs.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -54,78 +54,6 @@ class PreviousScan:
     ended: datetime | None
     versions: Mapping[str, str]
     files: Mapping[int, FileRecord]
-
-
-@dataclass(frozen=True, slots=True)
-class StoredDesk:
-    """The records of the desk; mappings are by file number, of the files of one scan."""
-
-    undone: frozenset[int]  # undone decisions
-    previous: PreviousScan | None
-    reveals: tuple[sa.Row[Any], ...]  # the newest first
-    suppressions: tuple[tuple[Suppression, int | None], ...]  # each with the number of items it hides now
-    hidden_now: int
-    sign_offs: tuple[history.LogReview, ...]
-    last_entry: int  # of the log
-    log_heads: Mapping[int, str]  # hash by number, of the entries that were signed off
-    gold: tuple[corrections.GoldFile, ...]
-    topic_gold: tuple[corrections.TopicGold, ...]
-    n_concealed: int  # files whose verdict is hidden until the blind second one is recorded
-    drawn: int
-    ratings: tuple[second_review.Rating, ...]
-
-
-def read_desk(
-    connection: sa.Connection,
-    scan_id: int,
-    *,
-    rows: Sequence[FileRecord],
-    concealed: Collection[str],
-    now: datetime,
-) -> StoredDesk:
-    """Read the records of the files of one scan.
-
-    Args:
-        connection: connection in the transaction that reads the rest.
-        scan_id: number of the scan.
-        rows: its files.
-        concealed: contents whose verdicts and corrections must not be read.
-        now: date of the report; it decides which suppressions have ended.
-    """
-    contents = {row.file_id: row.content_hash for row in rows}
-    shown = {one for one in contents.items() if one[1] not in concealed}
-    signed = history.log_reviews(connection)
-    heads = sa.select(audit_log.c.id, audit_log.c.hash).where(
-        audit_log.c.id.in_([one.n_entries for one in signed])
-    )
-    drawn = connection.execute(sa.select(second_review_table.c.content_hash)).scalars().all()
-    return StoredDesk(
-        undone=frozenset(
-            connection.execute(
-                sa.select(decision_undo.c.decision_id).where(decision_undo.c.decision_id.is_not(None))
-            ).scalars()
-        ),
-        previous=_previous(connection, scan_id),
-        reveals=_reveals(connection, scan_id),
-        suppressions=_suppressions(connection, scan_id, now),
-        hidden_now=_hidden_now(connection, scan_id, now),
-        sign_offs=tuple(signed),
-        last_entry=connection.execute(sa.select(sa.func.max(audit_log.c.id))).scalar() or 0,
-        log_heads={row.id: row.hash for row in connection.execute(heads)},
-        gold=tuple(one for one in corrections.gold(connection) if (one.file_id, one.content_hash) in shown),
-        topic_gold=tuple(
-            one
-            for one in corrections.topic_gold(connection)
-            if (one.file_id, contents.get(one.file_id)) in shown
-        ),
-        n_concealed=len(contents) - len(shown),
-        drawn=sum(one in contents.values() for one in drawn),
-        ratings=tuple(
-            one
-            for one in second_review.ratings(connection)
-            if one.content_hash in contents.values() and one.content_hash not in concealed
-        ),
-    )
 
 
 def _previous(connection: sa.Connection, scan_id: int) -> PreviousScan | None:
@@ -191,7 +119,7 @@ def _hides_now(connection: sa.Connection, scan_id: int, one: Suppression, now: d
 
 @dataclass(frozen=True, slots=True)
 class StoredScan:
-    """One stored scan; mappings are by file number."""
+    """One stored scan with the records of the desk about its files; mappings are by file number."""
 
     summary: ScanSummary
     audit: AuditCheck
@@ -204,7 +132,19 @@ class StoredScan:
     terms: dict[int, Counter[str]]  # of referred files: occurrences by health concept
     decisions: tuple[Decision, ...]  # about any content of the scan's files, oldest first
     frame: FrameCounts  # of the files that are present now, whatever the scan
-    desk: StoredDesk
+    undone: frozenset[int]  # undone decisions
+    previous: PreviousScan | None
+    reveals: tuple[sa.Row[Any], ...]  # the newest first
+    suppressions: tuple[tuple[Suppression, int | None], ...]  # each with the number of items it hides now
+    hidden_now: int
+    sign_offs: tuple[history.LogReview, ...]
+    last_entry: int  # of the log
+    log_heads: Mapping[int, str]  # hash by number, of the entries that were signed off
+    gold: tuple[corrections.GoldFile, ...]
+    topic_gold: tuple[corrections.TopicGold, ...]
+    n_concealed: int  # files whose verdict is hidden until the blind second one is recorded
+    drawn: int
+    ratings: tuple[second_review.Rating, ...]
 
 
 def read_scan(
@@ -223,6 +163,13 @@ def read_scan(
         summary = summaries.summary(connection, number)
         rows = tuple(queue.rows(connection, number, conceal=conceal))
         concealed = second_review.open_contents(connection) if conceal else frozenset()
+        contents = {row.file_id: row.content_hash for row in rows}
+        shown = {one for one in contents.items() if one[1] not in concealed}
+        signed = history.log_reviews(connection)
+        heads = sa.select(audit_log.c.id, audit_log.c.hash).where(
+            audit_log.c.id.in_([one.n_entries for one in signed])
+        )
+        drawn = connection.execute(sa.select(second_review_table.c.content_hash)).scalars().all()
         return StoredScan(
             summary=summary,
             audit=audit.verify(connection),
@@ -237,7 +184,33 @@ def read_scan(
                 made for made in _decisions(connection, number) if made.content_hash not in concealed
             ),
             frame=sampling.left(connection),
-            desk=read_desk(connection, number, rows=rows, concealed=concealed, now=now),
+            undone=frozenset(
+                connection.execute(
+                    sa.select(decision_undo.c.decision_id).where(decision_undo.c.decision_id.is_not(None))
+                ).scalars()
+            ),
+            previous=_previous(connection, number),
+            reveals=_reveals(connection, number),
+            suppressions=_suppressions(connection, number, now),
+            hidden_now=_hidden_now(connection, number, now),
+            sign_offs=tuple(signed),
+            last_entry=connection.execute(sa.select(sa.func.max(audit_log.c.id))).scalar() or 0,
+            log_heads={row.id: row.hash for row in connection.execute(heads)},
+            gold=tuple(
+                one for one in corrections.gold(connection) if (one.file_id, one.content_hash) in shown
+            ),
+            topic_gold=tuple(
+                one
+                for one in corrections.topic_gold(connection)
+                if (one.file_id, contents.get(one.file_id)) in shown
+            ),
+            n_concealed=len(contents) - len(shown),
+            drawn=sum(one in contents.values() for one in drawn),
+            ratings=tuple(
+                one
+                for one in second_review.ratings(connection)
+                if one.content_hash in contents.values() and one.content_hash not in concealed
+            ),
         )
 
 

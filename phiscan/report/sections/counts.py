@@ -178,7 +178,7 @@ def decisions_made(stored: StoredScan, paths: Mapping[int, str]) -> tuple[Decisi
             reviewer=visible(made.reviewer),
             decided=made.decided,
             standing=made.id in stored.standing,
-            undone=made.id in stored.desk.undone,
+            undone=made.id in stored.undone,
         )
         for made in reversed(stored.decisions)
     )
@@ -314,7 +314,7 @@ def change(stored: StoredScan, paths: Mapping[int, str], names: Names) -> Change
         paths: names of the files of this scan.
         names: of files that this scan did not find.
     """
-    previous, n_copies = stored.desk.previous, stored.summary.n_copies
+    previous, n_copies = stored.previous, stored.summary.n_copies
     if previous is None:
         return Change(copies=n_copies, reason=NO_PREVIOUS)
     complete = stored.summary.status == "complete"

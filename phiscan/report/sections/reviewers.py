@@ -43,7 +43,7 @@ from phiscan.report.data.estimates import (
     TopicScore,
     TopicScores,
 )
-from phiscan.report.data.scan_rows import StoredDesk
+from phiscan.report.data.scan_rows import StoredScan
 from phiscan.report.words import ENTITY_TYPES
 from phiscan.review.decisions.corrections import GoldFile, TopicGold
 from phiscan.review.decisions.reveals import purpose_shown
@@ -286,11 +286,11 @@ def topic_scores(gold: Sequence[TopicGold]) -> TopicScores:
     )
 
 
-def oversight(desk: StoredDesk, paths: Mapping[int, str], *, hidden: bool) -> Oversight:
+def oversight(stored: StoredScan, paths: Mapping[int, str], *, hidden: bool) -> Oversight:
     """Summarize reveals, suppressions and the reviews of the log.
 
     Args:
-        desk: the records of the desk.
+        stored: the scan with the records of the desk.
         paths: names of the files of the scan.
         hidden: whether paths must not be shown.
     """
@@ -303,7 +303,7 @@ def oversight(desk: StoredDesk, paths: Mapping[int, str], *, hidden: bool) -> Ov
             path=paths[one.file_id],
             purpose=purpose_shown(one.purpose),
         )
-        for one in desk.reveals
+        for one in stored.reveals
     )
     by_person: dict[str, list[RevealRow]] = defaultdict(list)
     for row in reveals:
@@ -321,19 +321,21 @@ def oversight(desk: StoredDesk, paths: Mapping[int, str], *, hidden: bool) -> Ov
         ),
         reveals=reveals,
         suppressions=tuple(
-            _suppression(one, hides_now, hidden=hidden) for one, hides_now in desk.suppressions
+            _suppression(one, hides_now, hidden=hidden) for one, hides_now in stored.suppressions
         ),
-        hidden_now=desk.hidden_now,
+        hidden_now=stored.hidden_now,
         sign_offs=tuple(
             LogSignOff(
                 reviewer=visible(one.reviewer),
                 at=one.at,
                 entries=one.n_entries,
-                since=desk.last_entry - one.n_entries,
+                since=stored.last_entry - one.n_entries,
                 head=one.head,
-                holds=desk.log_heads[one.n_entries] == one.head if one.n_entries in desk.log_heads else None,
+                holds=stored.log_heads[one.n_entries] == one.head
+                if one.n_entries in stored.log_heads
+                else None,
             )
-            for one in desk.sign_offs
+            for one in stored.sign_offs
         ),
     )
 
