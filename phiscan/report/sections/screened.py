@@ -15,7 +15,6 @@ from phiscan.language import lazy_gettext as _
 from phiscan.language import lazy_join
 from phiscan.metrics.intervals import Figure, proportion
 from phiscan.metrics.ranking import (
-    Interval,
     Ranking,
     auc_roc,
     average_precision,
@@ -306,75 +305,63 @@ def _reason(phi: int, not_phi: int) -> str | None:
 def _estimates(ranking: Ranking) -> tuple[Estimate, ...]:
     n, m = ranking.n, ranking.m
     counts: dict[str, float] = {_("n (decided as PHI)"): n, _("m (decided as not PHI)"): m}
-    areas = (
-        (
+
+    def area(name: str, value: float, size: int, formula: str, source: str) -> Estimate:
+        interval = logit_interval(value, size)
+        reason = interval.reason or None
+        return Estimate(name, value, interval.ends, "ratio", formula, counts, ASSUMPTION, source, reason)
+
+    def from_counts(name: str, value: float, formula: str, inputs: dict[str, float]) -> Estimate:
+        return Estimate(name, value, None, "ratio", formula, inputs, _NO_ASSUMPTION, _REGION_SOURCE, None)
+
+    return (
+        area(
             _("Average precision"),
             average_precision(ranking),
+            n,
             _("mean over the PHI files of the precision at their score; tied files share one threshold"),
+            _AREA_SOURCE,
         ),
-        (
+        area(
             _("Area under the precision-recall curve, lower trapezoid"),
             lower_trapezoid(ranking),
+            n,
             _("Σ (r₂ - r₁) (lowest p₁ + highest p₂) / 2 over neighbouring recalls"),
+            _AREA_SOURCE,
         ),
-        (
+        area(
             _("Area under the precision-recall curve, interpolated median"),
             interpolated_median(ranking),
+            n,
             _("Σ ∫ r / (a r + b) dr between the median points of neighbouring recalls"),
+            _AREA_SOURCE,
         ),
-    )
-    return (
-        *(
-            _ranked(name, (area, logit_interval(area, n)), formula, counts, _AREA_SOURCE)
-            for name, area, formula in areas
+        # Its variance is at most A(1 - A) over the smaller class (Birnbaum & Klose 1957), so that a logit
+        # interval with that size is never too narrow for its variance.
+        area(
+            _("Area under the ROC curve"),
+            auc_roc(ranking),
+            min(n, m),
+            _("share of the n m pairs in which the PHI file has the higher score; a tie counts one half"),
+            _(
+                "Bamber (1975); interval: logit, with min(n, m) as its size, after the variance "
+                "bound of Birnbaum & Klose (1957), Ann. Math. Stat. 28:933"
+            ),
         ),
-        _roc(ranking, counts),
-        _from_counts(_("Skew"), ranking.skew, "n / (n + m)", counts),
-        _from_counts(
+        from_counts(_("Skew"), ranking.skew, "n / (n + m)", counts),
+        from_counts(
             _("Minimum area under the precision-recall curve"),
             minimum_aucpr(ranking.skew),
             _("1 + (1 - π) ln(1 - π) / π"),
             {_("π (skew)"): ranking.skew},
         ),
-        _from_counts(
+        from_counts(
             _("Minimum average precision"),
             minimum_average_precision(n, m),
             _("Σ i / (i + m) / n over i = 1 … n: the worst order there is"),
             counts,
         ),
     )
-
-
-def _roc(ranking: Ranking, counts: dict[str, float]) -> Estimate:
-    """Return the area under the ROC curve.
-
-    Its variance is at most A(1 - A) over the smaller class (Birnbaum & Klose 1957), so that a logit interval
-    with that size is never too narrow for its variance.
-    """
-    area = auc_roc(ranking)
-    interval = logit_interval(area, min(ranking.n, ranking.m))
-    return _ranked(
-        _("Area under the ROC curve"),
-        (area, interval),
-        _("share of the n m pairs in which the PHI file has the higher score; a tie counts one half"),
-        counts,
-        _(
-            "Bamber (1975); interval: logit, with min(n, m) as its size, after the variance "
-            "bound of Birnbaum & Klose (1957), Ann. Math. Stat. 28:933"
-        ),
-    )
-
-
-def _ranked(
-    name: str, found: tuple[float, Interval], formula: str, inputs: dict[str, float], source: str
-) -> Estimate:
-    value, interval = found
-    reason = interval.reason or None
-    return Estimate(name, value, interval.ends, "ratio", formula, inputs, ASSUMPTION, source, reason)
-
-
-def _from_counts(name: str, value: float, formula: str, inputs: dict[str, float]) -> Estimate:
-    return Estimate(name, value, None, "ratio", formula, inputs, _NO_ASSUMPTION, _REGION_SOURCE, None)
 
 
 def _curve(ranking: Ranking) -> tuple[tuple[float, float], ...]:
