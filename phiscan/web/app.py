@@ -48,9 +48,8 @@ from phiscan.report.regulators import read_organization
 from phiscan.review.store import Store
 from phiscan.web import api
 from phiscan.web.access import PERMISSION, GuardedRoute, Permission, Routes
-from phiscan.web.error_pages import add_error_handlers
 from phiscan.web.pages import Pages, Static
-from phiscan.web.protection import Languages, Protection
+from phiscan.web.protection import Languages, Protection, add_error_handlers
 from phiscan.web.provider import load_provider
 from phiscan.web.report_builds import Packs
 from phiscan.web.request_context import Ctx, Desk, Settings, admit, cookie_name, utc_now

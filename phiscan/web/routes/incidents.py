@@ -26,7 +26,6 @@ from phiscan.report.incidents import (
 )
 from phiscan.review.decisions.incidents import FIRST_DAY, TITLE, Incident, IncidentState, last_day
 from phiscan.web.access import Permission, Routes
-from phiscan.web.listing import Filter, Order, listing
 from phiscan.web.request_context import (
     MAX_NUMBER,
     Context,
@@ -34,6 +33,7 @@ from phiscan.web.request_context import (
     RowNumber,
 )
 from phiscan.web.routes.queue import Chosen
+from phiscan.web.work_query import Filter, Order, listing
 
 MAX_TEXT_CHARS = 10_000
 Seen = Annotated[int | None, Form(ge=0, le=MAX_NUMBER)]  # the last entry that the page showed

@@ -27,10 +27,10 @@ from phiscan.review.store import Store
 from phiscan.review.worklist.model import Exposure
 from phiscan.visible import visible
 from phiscan.web.access import Permission, Routes
-from phiscan.web.listing import Filter, Order, listing
 from phiscan.web.remedy_script import Action, Kind, Target, hashed, script
 from phiscan.web.request_context import Context, Ctx
 from phiscan.web.routes.queue import Chosen, place_words, reviewers
+from phiscan.web.work_query import Filter, Order, listing
 
 MAX_SCRIPT_FILES = 5_000
 MAX_CHARS = 1_000
