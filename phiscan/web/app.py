@@ -6,16 +6,15 @@ How to add a page. Write ``web/routes/<subject>.py`` (a place in the menu: ``tem
     routes = Routes()
 
     @routes.page("GET", "/queue", needs=Permission.SEE_QUEUE)
-    def queue(request: Request, user: SignedIn, desk: DeskNow) -> Response:
-        items = desk.store.queue(limit=50)
-        return desk.pages.render(request, "queue.html", items=items)
+    def queue(ctx: Ctx) -> Response:
+        return ctx.page("queue.html", items=ctx.desk.store.queue(limit=50))
 
-    @routes.api("POST", "/items/{file_id}/decision", needs=Permission.DECIDE)
-    def decide(file_id: int, body: DecisionBody, user: SignedIn, desk: DeskNow) -> DecisionAnswer: ...
+    @routes.api("POST", "/items/{file_id}/decision", Permission.DECIDE, "Decide")
+    def decide(file_id: int, body: DecisionBody, ctx: Ctx) -> DecisionAnswer: ...
 
 then name its ``routes`` in ``ROUTES`` below. Endpoints are plain ``def`` (they run in a thread, the store
 blocks); forms are read by ``Annotated[str, Form()]``; raise ``InputError`` for invalid input (400).
-A form posts to its own address and redirects with 303. Time is ``desk.now()``.
+A form posts to its own address and redirects with 303. Time is ``ctx.now``.
 
 Templates extend ``base.html`` (blocks: title, content, script). Everything is escaped; filter every name
 from a share with ``|visible``. No inline script or style, unless with ``nonce="{{ nonce }}"``; no

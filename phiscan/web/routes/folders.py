@@ -199,44 +199,26 @@ def _boxes(totals: Sequence[FolderTotal], area: Box, size: str, *, depth: int) -
 
 def _box(total: FolderTotal, box: Box, size: str, *, depth: int) -> MapBox:
     n_phi, n_everyone = total.by_state[WorkState.PHI], total.by_exposure[Exposure.EVERYONE]
-    numbers = " · ".join(
-        (
-            _people(total.people),
-            _("{n} PHI", n=count(n_phi)),
-            ngettext("{n} open", "{n} open", total.n_open),
-        )
-    )
+    is_open = ngettext("{n} open", "{n} open", total.n_open)
+    numbers = " · ".join((_people(total.people), _("{n} PHI", n=count(n_phi)), is_open))
     name = visible(total.name) or _("files here")
     label, detail = _labels(name, numbers if depth else count(SIZES[size][1](total)), box)
     is_split = depth and box.width >= _MIN_WIDTH and box.height >= _MIN_HEIGHT
-    has_folders = any(one.name for one in total.below)
-    inner = (
-        _boxes(total.below, box.inset(_MARGIN, _HEADING).inset(0, 0), size, depth=0)
-        if is_split and has_folders
-        else ()
-    )
-    return MapBox(
-        box,
-        exposure_step(n_everyone, total.n_files),
-        label,
-        detail,
-        _words(total, name),
-        folder_url(total.root_id, total.folder, size) if total.name else "",
-        _bars(total, box) if not inner else (),
-        inner,
-    )
-
-
-def _words(total: FolderTotal, name: str) -> str:
-    return _(
+    inner: tuple[MapBox, ...] = ()
+    if is_split and any(one.name for one in total.below):
+        inner = _boxes(total.below, box.inset(_MARGIN, _HEADING), size, depth=0)
+    words = _(
         "{name}: {files}, {people}, {phi} PHI, {open}, {everyone} readable by everyone",
         name=name,
         files=ngettext("{n} file", "{n} files", total.n_files),
         people=_people(total.people),
-        phi=count(total.by_state[WorkState.PHI]),
-        open=ngettext("{n} open", "{n} open", total.n_open),
-        everyone=count(total.by_exposure[Exposure.EVERYONE]),
+        phi=count(n_phi),
+        open=is_open,
+        everyone=count(n_everyone),
     )
+    url = folder_url(total.root_id, total.folder, size) if total.name else ""
+    bars = () if inner else _bars(total, box)
+    return MapBox(box, exposure_step(n_everyone, total.n_files), label, detail, words, url, bars, inner)
 
 
 def _people(n: int) -> str:
@@ -249,10 +231,8 @@ def exposure_step(n_everyone: int, n_files: int) -> int:
     >>> [exposure_step(n, 4) for n in (0, 1, 2, 4)]
     [0, 1, 2, 3]
     """
-    if not n_everyone:
-        return 0
-    if n_everyone == n_files:
-        return 3
+    if n_everyone in {0, n_files}:
+        return 3 if n_everyone else 0
     return 2 if 2 * n_everyone >= n_files else 1
 
 
