@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Depends, Form
 from starlette.responses import RedirectResponse, Response
@@ -54,34 +54,6 @@ EXPOSURES: Mapping[str, str] = {
 _VERDICTS = {state.value for state in (WorkState.PHI, WorkState.NOT_PHI, WorkState.UNSURE)}
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One row of the list."""
-
-    item: FileRecord
-    url: str
-    name: str
-    folder: str
-    type: str
-    kinds: tuple[str, ...]
-    n_more: int
-    readers: str
-    verdict: str  # "" = undecided
-    risk: str
-    risk_width: float  # of 100
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """A preset or saved view of the list."""
-
-    name: str
-    url: str
-    current: bool
-    n: int | None = None
-    id: int | None = None  # of a saved view
-
-
 def _title(query: ListQuery) -> str:
     state = query.filter.state
     if query.filter.suppressed:
@@ -91,7 +63,10 @@ def _title(query: ListQuery) -> str:
     return _("All items") if state is WorkState.ANY else _("Items: {state}", state=STATES[state].lower())
 
 
-def _views(query: ListQuery, counts: WorkCounts, viewer: str) -> tuple[View, ...]:
+View = dict[str, Any]  # name, url, whether it is the current one, n: number of items, id: of a saved view
+
+
+def _views(query: ListQuery, counts: WorkCounts, viewer: str) -> Iterator[View]:
     """Return the preset views, with the number of items of each."""
     ours: list[tuple[str, WorkFilter, int]] = [
         (label, WorkFilter(state=state), counts.by_state.get(state, 0))
@@ -100,36 +75,35 @@ def _views(query: ListQuery, counts: WorkCounts, viewer: str) -> tuple[View, ...
     ]
     ours.insert(1, (_("Assigned to you"), WorkFilter(assignee=viewer), counts.mine))
     ours.append((_("Hidden"), WorkFilter(suppressed=True), counts.suppressed))
-    return tuple(
-        View(
-            label, ListQuery(wanted, query.order).url("/queue"), current=_same(query.filter, wanted), n=number
-        )
-        for label, wanted, number in ours
-        if number or _same(query.filter, wanted) or wanted == WorkFilter()
-    )
+    for label, wanted, n in ours:
+        is_current = _same(query.filter, wanted)
+        if n or is_current or wanted == WorkFilter():
+            url = ListQuery(wanted, query.order).url("/queue")
+            yield {"name": label, "url": url, "current": is_current, "n": n}
 
 
 def _same(given: WorkFilter, wanted: WorkFilter) -> bool:
     return replace(given, text=wanted.text) == wanted
 
 
-def _row(item: FileRecord, query: ListQuery, top: float, *, many_roots: bool) -> Row:
+def _row(item: FileRecord, query: ListQuery, top: float, *, many_roots: bool) -> dict[str, Any]:
+    """Return one row of the list."""
     folder, _slash, name = item.path.rpartition("/")
     kinds = kinds_of(item.vector)
-    return Row(
-        item=item,
-        url=query.url(f"/items/{item.file_id}"),
-        name=visible(name),
-        folder=place_words(item.root if many_roots else "", folder),
-        type=FORMATS.get(item.media_type, visible(item.media_type)) or _("type unknown"),
-        kinds=kinds[:N_KINDS],
-        n_more=max(0, len(kinds) - N_KINDS),
-        readers=EXPOSURES.get(item.exposure, item.exposure),
-        verdict=item.state.value if item.state.value in _VERDICTS else "",
-        risk=_risk_words(item.risk),
-        # Logarithmic: the highest risk of a share is often a hundred times the next.
-        risk_width=round(100 * math.log1p(max(0.0, item.risk)) / math.log1p(top), 1) if top > 0 else 0.0,
-    )
+    return {
+        "item": item,
+        "url": query.url(f"/items/{item.file_id}"),
+        "name": visible(name),
+        "folder": place_words(item.root if many_roots else "", folder),
+        "type": FORMATS.get(item.media_type, visible(item.media_type)) or _("type unknown"),
+        "kinds": kinds[:N_KINDS],
+        "n_more": max(0, len(kinds) - N_KINDS),
+        "readers": EXPOSURES.get(item.exposure, item.exposure),
+        "verdict": item.state.value if item.state.value in _VERDICTS else "",
+        "risk": _risk_words(item.risk),
+        # Of 100; logarithmic: the highest risk of a share is often a hundred times the next.
+        "risk_width": round(100 * math.log1p(max(0.0, item.risk)) / math.log1p(top), 1) if top > 0 else 0.0,
+    }
 
 
 def _risk_words(risk: float) -> str:
@@ -185,7 +159,7 @@ def queue(ctx: Ctx) -> Response:
         start_url=query.url("/queue/next") if page.items else "",
         before_url=query.url("/queue", at=page.before) if page.before else "",
         after_url=query.url("/queue", at=page.after) if page.after else "",
-        views=_views(query, counts, ctx.name),
+        views=list(_views(query, counts, ctx.name)),
         saved=[_saved(one, query) for one in ctx.users.views(ctx.user.id)],
         progress=work.progress(since=midnight(ctx.now)),
         parts=[(state, counts.by_state.get(WorkState(state), 0)) for state in ("phi", "not_phi", "unsure")],
@@ -202,7 +176,8 @@ def queue(ctx: Ctx) -> Response:
 
 def _saved(view: SavedView, query: ListQuery) -> View:
     kept = read_string(view.query)
-    return View(view.name, kept.url("/queue"), current=kept.to_string() == query.to_string(), id=view.id)
+    is_current = kept.to_string() == query.to_string()
+    return {"name": view.name, "url": kept.url("/queue"), "current": is_current, "id": view.id}
 
 
 @routes.page("GET", "/queue/next", needs=Permission.SEE_QUEUE)
