@@ -311,7 +311,7 @@ class Pages:
             mark=plain_words.mark_words,
         )
         self._environment.globals.update(
-            static=static.url, digits=plain_words.digit_kinds(), short_kinds=plain_words.other_kinds()
+            static=static.url, digits=plain_words.DIGIT_KINDS, short_kinds=plain_words.OTHER_KINDS
         )
 
     def render(

@@ -117,14 +117,9 @@ def colour(kind: EntityType) -> str:
     return COLOURS.get(kind, "id")
 
 
-def digit_kinds() -> tuple[tuple[int, str, str, str], ...]:
-    """Return the types with a digit: digit, type, short label and colour."""
-    return tuple((at, kind.value, SHORT[kind], colour(kind)) for at, kind in enumerate(DIGITS, 1))
-
-
-def other_kinds() -> tuple[tuple[str, str, str], ...]:
-    """Return the types without a digit: type, short label and colour."""
-    return tuple((kind.value, label, colour(kind)) for kind, label in SHORT.items() if kind not in DIGITS)
+# The types with a digit: digit, type, short label and colour; and those without one.
+DIGIT_KINDS = tuple((at, kind.value, SHORT[kind], colour(kind)) for at, kind in enumerate(DIGITS, 1))
+OTHER_KINDS = tuple((kind.value, label, colour(kind)) for kind, label in SHORT.items() if kind not in DIGITS)
 
 
 def kinds_of(vector: PiiVector) -> tuple[str, ...]:

@@ -100,11 +100,6 @@ def _hidden(scan_id: int, now: datetime) -> sa.Select[Any]:
     )
 
 
-def _hidden_now(connection: sa.Connection, scan_id: int, now: datetime) -> int:
-    query = sa.select(sa.func.count()).select_from(_hidden(scan_id, now).subquery())
-    return int(connection.execute(query).scalar_one())
-
-
 def _hides_now(connection: sa.Connection, scan_id: int, one: Suppression, now: datetime) -> int:
     """Count the hidden items with a finding that a suppression matches."""
     scope = one.scope
@@ -192,7 +187,7 @@ def read_scan(
             previous=_previous(connection, number),
             reveals=_reveals(connection, number),
             suppressions=_suppressions(connection, number, now),
-            hidden_now=_hidden_now(connection, number, now),
+            hidden_now=len(connection.execute(_hidden(number, now)).all()),
             sign_offs=tuple(signed),
             last_entry=connection.execute(sa.select(sa.func.max(audit_log.c.id))).scalar() or 0,
             log_heads={row.id: row.hash for row in connection.execute(heads)},

@@ -158,13 +158,9 @@ def people(stored: StoredScan) -> People:
     confirmed = [(row.file_id, row.n_people) for row in rows if row.verdict is Verdict.PHI]
     bands = dict.fromkeys((name for name, _ in reversed(PEOPLE_BANDS)), 0)
     for row in rows:
-        bands[_band(row.n_people)] += 1
+        bands[next(name for name, least in PEOPLE_BANDS if row.n_people >= least)] += 1
     same = stored.same_people
     return People(total_people(at_risk, same), total_people(confirmed, same), bands)
-
-
-def _band(n_people: int) -> str:
-    return next(name for name, least in PEOPLE_BANDS if n_people >= least)
 
 
 def decisions_made(stored: StoredScan, paths: Mapping[int, str]) -> tuple[DecisionRow, ...]:

@@ -118,7 +118,9 @@ def double_review(decisions: Sequence[Decision]) -> DoubleReview:
     Args:
         decisions: about the files of a scan, oldest first.
     """
-    latest = _latest(decisions)
+    latest: dict[str, dict[str, str]] = {}  # verdict of each reviewer by content
+    for made in decisions:
+        latest.setdefault(made.content_hash, {})[made.reviewer] = str(made.verdict)
     shared = {content: verdicts for content, verdicts in latest.items() if len(verdicts) > 1}
     together = Counter(pair for verdicts in shared.values() for pair in combinations(sorted(verdicts), 2))
     return DoubleReview(
@@ -139,14 +141,6 @@ def double_review(decisions: Sequence[Decision]) -> DoubleReview:
         assumption=ASSUMPTION,
         source=SOURCE,
     )
-
-
-def _latest(decisions: Sequence[Decision]) -> Mapping[str, Mapping[str, str]]:
-    """Return the last verdict of each reviewer by content."""
-    latest: dict[str, dict[str, str]] = {}
-    for made in decisions:
-        latest.setdefault(made.content_hash, {})[made.reviewer] = str(made.verdict)
-    return latest
 
 
 def blind_review(drawn: int, ratings: Sequence[Rating], *, held_back: int) -> BlindReview:

@@ -83,11 +83,6 @@ class MaskedLine:
     pieces: tuple[Piece, ...]
 
 
-def count_places(findings: Sequence[StoredFinding], terms: Sequence[StoredTerm]) -> int:
-    """Count the locations of a file with a finding or a health concept."""
-    return len({found.locator for found in findings} | {term.locator for term in terms})
-
-
 def masked_lines(
     findings: Sequence[StoredFinding],
     terms: Sequence[StoredTerm],
@@ -174,6 +169,7 @@ def item_view(
         all_places: show every location of the file, not only the first ones.
     """
     folder, _slash, name = item.path.rpartition("/")
+    mtime_ns = item.source.mtime_ns
     by_position = {one.position: one for one in corrections.spans if one.position is not None}
     terms = sorted(item.terms, key=lambda term: (-term.count, term.concept))
     found = item.findings
@@ -190,7 +186,7 @@ def item_view(
         "name": visible(name),
         "folder": place_words(item.root, folder),
         "type": FORMATS.get(item.media_type, visible(item.media_type)) or _("type unknown"),
-        "changed": moment_of(item.source.mtime_ns),
+        "changed": datetime.fromtimestamp(mtime_ns / 1e9, UTC) if abs(mtime_ns) < MAX_NS else None,
         "owner": visible(item.owner) or _("no. {number}", number=item.source.uid),
         "readers": _readers(item),
         "mode": mode_letters(item.source.mode),
@@ -215,7 +211,7 @@ def item_view(
             most=None if all_places else MAX_MASKED_LINES,
             most_findings=None if all_places else MAX_MASKED_FINDINGS,
         ),
-        "n_masked": count_places(item.findings, item.terms),
+        "n_masked": len({one.locator for one in (*item.findings, *item.terms)}),
         "is_cut": len(found) > MAX_MASKED_FINDINGS and not all_places,
         "finding": (position, found[position], by_position.get(position))
         if close and position is not None
@@ -244,11 +240,6 @@ def item_view(
         "kinds": [(kind.value, ENTITY_TYPES[kind]) for kind in EntityType],
         "token": token,
     }
-
-
-def moment_of(mtime_ns: int) -> datetime | None:
-    """Return a file's modification time, None if it is out of range."""
-    return datetime.fromtimestamp(mtime_ns / 1e9, UTC) if abs(mtime_ns) < MAX_NS else None
 
 
 def why_words(record: FileRecord) -> str:

@@ -21,9 +21,9 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from phiscan.errors import ConflictError, InputError
 from phiscan.language import gettext
 from phiscan.language import gettext as _
-from phiscan.model import EntityType, Segment, StoredFinding
+from phiscan.model import EntityType, Segment
 from phiscan.pipeline.rereading.file_lookup import present
-from phiscan.pipeline.rereading.masked_passages import Found, Kind, MaskedPassage, MaskedProse
+from phiscan.pipeline.rereading.masked_passages import Kind, MaskedPassage, MaskedProse
 from phiscan.pipeline.rereading.page_pictures import PagePicture, WordBox
 from phiscan.report.words import ENTITY_TYPES
 from phiscan.review.decisions.corrections import Correction, ItemCorrections, Mark
@@ -526,7 +526,11 @@ def masked_of(ctx: Context, detail: FileRecord, *, beginning: int = 0) -> Masked
     if kept is not None:
         return kept
     here = present(examined.source)
-    masked = ctx.desk.rereader.masked(examined, masking_input(detail.findings), beginning=beginning)
+    found = [
+        (one.span.start, one.span.end, one.entity_type, any(reason.kind == _ROLE for reason in one.reasons))
+        for one in detail.findings
+    ]
+    masked = ctx.desk.rereader.masked(examined, found, beginning=beginning)
     ctx.desk.passages.put(key, here, masked)
     return masked
 
@@ -534,14 +538,6 @@ def masked_of(ctx: Context, detail: FileRecord, *, beginning: int = 0) -> Masked
 def is_cached(ctx: Context, detail: FileRecord) -> bool:
     """Return whether the strongest passages of an item are cached."""
     return ctx.desk.passages.has((detail.content_hash, detail.examination_id, 0))
-
-
-def masking_input(findings: Sequence[StoredFinding]) -> list[Found]:
-    """Return the findings as input of the masking."""
-    return [
-        (one.span.start, one.span.end, one.entity_type, any(reason.kind == _ROLE for reason in one.reasons))
-        for one in findings
-    ]
 
 
 def judged_positions(corrections: ItemCorrections) -> frozenset[int]:
@@ -557,12 +553,6 @@ def pieces_of(passage: MaskedPassage) -> tuple[PieceView, ...]:
         else PieceView(one.kind.value, "", SHORT[kind], colour(kind), one.position, kind.value)
         for one in passage.pieces
     )
-
-
-def revealed_stretches(text: str, reveal: Reveal, start: int, end: int) -> tuple[Stretch, ...]:
-    """Return the real text of one passage, findings marked; at most ``MAX_REVEALED_CHARS``."""
-    end = min(end, start + MAX_REVEALED_CHARS, len(text))
-    return tuple(stretches_of(text, marks_of(reveal.spans, start, end), start, end))
 
 
 @routes.page("GET", "/items/{file_id}/passages", needs=Permission.DECIDE)
@@ -590,8 +580,9 @@ def reveal_passage(file_id: int, ctx: Ctx, start: Offset, end: Offset, purpose: 
         document = ctx.desk.rereader.read(recorded)
     except ConflictError:
         return PlainTextResponse("the file has changed since it was examined, or is gone", 409)
-    stretches = revealed_stretches(document.text, recorded, start, end)
-    return ctx.page("passage_revealed.html", stretches=stretches)
+    end = min(end, start + MAX_REVEALED_CHARS, len(document.text))
+    marks = marks_of(recorded.spans, start, end)
+    return ctx.page("passage_revealed.html", stretches=tuple(stretches_of(document.text, marks, start, end)))
 
 
 def _recorded(ctx: Context, file_id: int, purpose: str) -> tuple[FileRecord, Reveal]:
