@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import secrets
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote
@@ -231,19 +232,17 @@ _FRENCH_SPACE = re.compile("\N{NO-BREAK SPACE}(?=[:;!?%\N{RIGHT-POINTING DOUBLE 
 
 def add_error_handlers(app: FastAPI) -> None:
     """Register a handler for every expected type of error."""
-    for kind, handler in (
-        (NotSignedInError, _not_signed_in),
-        (
-            NotAllowedError,
-            lambda request, _: failure(request, 403, gettext("Your role does not allow this.")),
-        ),
-        (NoSecondFactorError, _no_second_factor),
-        (InputError, _input),
-        (StoreError, _store),
-        (RequestValidationError, _validation),
-        (HTTPException, _http),
-        (OverflowError, lambda request, _: failure(request, 404, "")),  # a row number out of range
-    ):
+    handlers: Mapping[type[Exception], Callable[[Request, Exception], Response]] = {
+        NotSignedInError: _not_signed_in,
+        NotAllowedError: lambda request, _: failure(request, 403, gettext("Your role does not allow this.")),
+        NoSecondFactorError: _no_second_factor,
+        InputError: _input,
+        StoreError: _store,
+        RequestValidationError: _validation,
+        HTTPException: _http,
+        OverflowError: lambda request, _: failure(request, 404, ""),  # a row number out of range
+    }
+    for kind, handler in handlers.items():
         app.add_exception_handler(kind, handler)
 
 

@@ -252,7 +252,7 @@ def _same_people(connection: sa.Connection, scan_id: int) -> dict[int, str]:
     return {row.file_id: row.people for row in connection.execute(query)}
 
 
-def _referred(scan_id: int, table: sa.Table) -> sa.Select[tuple[int]]:
+def _referred(scan_id: int, table: sa.FromClause) -> sa.Select[tuple[int]]:
     """Select the rows of a table that belong to the current results of the referred files."""
     return (
         sa.select(sighting.c.file_id)

@@ -305,7 +305,8 @@ def _share(
 
 def _predictive_value(tdp: PrivateFigure, frp: PrivateFigure) -> PrivateFigure:
     """Compute PPV = TDP / (TDP + FRP) from released figures, which costs no budget."""
-    value, reason = None, tdp.reason
+    value: float | None = None
+    reason = tdp.reason
     if tdp.value is not None and frp.value is not None:
         reason = _("noise drowns the two above")
         if tdp.value >= 0 and frp.value >= 0 and tdp.value + frp.value > 0:

@@ -420,7 +420,7 @@ def decide(
         return item_page(file_id, ctx, listed, unsent="reason", note=note)
     ctx.item(file_id)  # raises unless the item is in the list
     onward = following(ctx, listed, file_id)  # a blind item loses its drawn place
-    given = {"token": token, "seen": seen, "reason": reason, "note": note, **ctx.reviewing}
+    given: Any = {"token": token, "seen": seen, "reason": reason, "note": note, **ctx.reviewing}
     try:
         ctx.work.decide(file_id, verdict, override=bool(override), by_name=bool(by_name), **given)
     except ConflictError:

@@ -562,7 +562,7 @@ def passages(file_id: int, ctx: Ctx) -> Response:
     if detail.blind:
         raise InputError(_("file {file_id}: it is reviewed blind, so no passage is picked", file_id=file_id))
     judged = judged_positions(ctx.work.corrections(file_id, viewer=ctx.name))
-    given = {"query": ctx.query, "judged": judged}
+    given: Any = {"query": ctx.query, "judged": judged}
     return ctx.page("passages.html", prose=prose_view(ctx, detail), file_id=file_id, **given)
 
 

@@ -162,7 +162,7 @@ def decide_group(
         return _group(ctx, group_id, unsent="reason", note=note)
     members = [member.file_id for member in ctx.work.group(group_id, viewer=ctx.name)]
     others = [number for number in members if number not in (file or ())]
-    given = {"token": token, "reason": reason, "note": note, **ctx.reviewing}
+    given: Any = {"token": token, "reason": reason, "note": note, **ctx.reviewing}
     outcome = ctx.work.decide_group(group_id, verdict, exceptions=others, **given)
     return _group(ctx, group_id, outcome=outcome, verdict=verdict)
 
@@ -234,7 +234,7 @@ def decide(
     chosen = sorted(here.intersection(file or ()))
     if not chosen or not is_reason_of(reason, verdict):
         return _folder(ctx, wanted, unsent="reason" if chosen else "none", note=note)
-    given = {"token": token, "reason": reason, "note": note, **ctx.reviewing}
+    given: Any = {"token": token, "reason": reason, "note": note, **ctx.reviewing}
     outcome = ctx.work.decide_chosen(chosen, verdict, **given)
     return _folder(ctx, wanted, done=_done(len(outcome.decided), verdict))
 
