@@ -70,9 +70,11 @@ def columns(kind: Kind, **labels: str) -> tuple[Column, ...]:
 
 def plain_columns(**labels: str) -> tuple[Column, ...]:
     """Return columns by key and heading, whose cells are the identifiers in these attributes as words."""
-    return tuple(
-        Column(key, label, of=lambda one, key=key: plain(getattr(one, key))) for key, label in labels.items()
-    )
+
+    def words(key: str) -> Callable[[Any], Cell]:
+        return lambda one: plain(getattr(one, key))
+
+    return tuple(Column(key, label, of=words(key)) for key, label in labels.items())
 
 
 def table_of(
@@ -210,12 +212,10 @@ def _of_detectors(data: ReportData) -> tuple[Table, ...]:
         lowest = _("lowest {criteria}", criteria=lazy_join(_(" and "), chosen)) if chosen else ""
         return fit.reason or lowest
 
-    flags = [
-        Column(
-            name, plain(name).capitalize(), "flag", of=lambda h, name=name: ("no", "yes")[h.detectors[name]]
-        )
-        for name in capture.detectors
-    ]
+    def flag(name: str) -> Callable[[Any], Cell]:
+        return lambda history: "yes" if history.detectors[name] else "no"
+
+    flags = [Column(name, plain(name).capitalize(), "flag", of=flag(name)) for name in capture.detectors]
     pair = plain_columns(first=_("First"), second=_("Second"))
     return (
         _screening("detectors", _("Each detector as a separate screen"), data.detectors),

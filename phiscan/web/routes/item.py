@@ -211,7 +211,7 @@ def item_view(
             most=None if all_places else MAX_MASKED_LINES,
             most_findings=None if all_places else MAX_MASKED_FINDINGS,
         ),
-        "n_masked": len({one.locator for one in (*item.findings, *item.terms)}),
+        "n_masked": len({one.locator for one in found} | {one.locator for one in terms}),
         "is_cut": len(found) > MAX_MASKED_FINDINGS and not all_places,
         "finding": (position, found[position], by_position.get(position))
         if close and position is not None
