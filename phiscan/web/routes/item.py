@@ -465,21 +465,21 @@ def undo(file_id: int, ctx: Ctx, listed: Listed) -> Response:
 @routes.page("POST", "/undo", needs=Permission.DECIDE)
 def undo_last(ctx: Ctx, listed: Listed) -> Response:
     """Undo the user's most recent verdict on any item or group, and show that item or group."""
-    return _act_again(ctx, listed, ctx.work.undo_last, "undo", "undone")
+    return _act_again(ctx, listed, ctx.work.undo_last, "undone", "nothing_to_undo")
 
 
 @routes.page("POST", "/redo", needs=Permission.DECIDE)
 def redo_last(ctx: Ctx, listed: Listed) -> Response:
     """Record the verdicts again that the user has just undone, and show their item or group."""
-    return _act_again(ctx, listed, ctx.work.redo_last, "redo", "redone")
+    return _act_again(ctx, listed, ctx.work.redo_last, "redone", "nothing_to_redo")
 
 
-def _act_again(ctx: Context, listed: ListQuery, act: Callable[..., Act], name: str, said: str) -> Response:
-    """Undo or redo an action, and redirect to its item or group."""
+def _act_again(ctx: Context, listed: ListQuery, act: Callable[..., Act], said: str, none: str) -> Response:
+    """Undo or redo an action, and redirect to its item or group; ``none``: the notice if there is none."""
     try:
         done = act(**ctx.by)
     except ConflictError:
-        return redirect_or_json(ctx, listed.url("/queue", said=f"nothing_to_{name}"))
+        return redirect_or_json(ctx, listed.url("/queue", said=none))
     url = listed.url(f"/items/{done.file_ids[0]}", said=said)
     if len(done.file_ids) > 1 and (group := ctx.item(done.file_ids[0]).group_id) is not None:
         url = f"/groups/{group}?said={said}"
