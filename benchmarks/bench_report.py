@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from phiscan.report.data.scan_rows import read_scan
-from phiscan.report.export import files_csv, report_json, table_csv
 from phiscan.report.gather import N_TOP, gather
+from phiscan.report.pack import files_csv, report_json, table_csv
 from phiscan.report.rendering.html import render
 from phiscan.report.rendering.pdf import render_pdf
 from phiscan.report.rendering.tables import tables

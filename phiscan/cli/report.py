@@ -75,9 +75,8 @@ def report(
         raise click.UsageError(message)
     # scipy and sqlalchemy take most of a second to load: not for every --help.
     from phiscan.patients.settings import load_settings  # noqa: PLC0415
-    from phiscan.report.export import report_json  # noqa: PLC0415
     from phiscan.report.gather import gather  # noqa: PLC0415
-    from phiscan.report.pack import write_pack  # noqa: PLC0415
+    from phiscan.report.pack import report_json, write_pack  # noqa: PLC0415
     from phiscan.review.accounts.users import Users  # noqa: PLC0415
     from phiscan.store.database import open_database  # noqa: PLC0415
 
@@ -123,7 +122,7 @@ def _private(
     config: Config, scan_id: int | None, out: Path | None, *, as_json: bool, epsilon: float, delta: float
 ) -> None:
     """Release figures with differential privacy; the exact ones are neither written nor printed."""
-    from phiscan.report.export import report_json  # noqa: PLC0415 (as above)
+    from phiscan.report.pack import report_json  # noqa: PLC0415 (as above)
     from phiscan.report.private import release  # noqa: PLC0415
     from phiscan.store.database import open_database  # noqa: PLC0415
 

@@ -60,9 +60,8 @@ def serve(
     from phiscan.monitoring import logs  # noqa: PLC0415
     from phiscan.review.accounts.users import Lifetime, Role  # noqa: PLC0415
     from phiscan.review.store import Store  # noqa: PLC0415
-    from phiscan.web.address import Listening, desk_table, settings_of  # noqa: PLC0415
+    from phiscan.web.address import ConnectionLimits, Listening, desk_table, limited, settings_of  # noqa: PLC0415  # noqa: PLC0415
     from phiscan.web.app import create_app  # noqa: PLC0415
-    from phiscan.web.connections import ConnectionLimits, limited  # noqa: PLC0415
 
     logs.configure("json")
     _quiet_forms()

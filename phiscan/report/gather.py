@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -15,26 +15,23 @@ from phiscan.metrics.intervals import proportion
 from phiscan.metrics.remaining import Remaining, remaining
 from phiscan.model import NOT_COVERED, Outcome, Referral, Verdict
 from phiscan.model.frame import FramePart
-from phiscan.report.data.desk import IncidentRow
-from phiscan.report.data.estimates import Elusion
+from phiscan.report.data.estimates import Elusion, IncidentRow
 from phiscan.report.data.report import Coverage, Funnel, ReportData, Scope, TopFile, Unread
 from phiscan.report.data.scan_rows import StoredScan, read_scan
 from phiscan.report.sections import missed, screened
-from phiscan.report.sections.change import change
 from phiscan.report.sections.counts import (
     Names,
     affected_patients,
     by_folder,
     by_format,
     by_type,
+    change,
     decisions_made,
     people,
     reviewers,
     topics,
     type_levels,
 )
-from phiscan.report.sections.limits import limits
-from phiscan.report.sections.ranking import rankings
 from phiscan.report.sections.reviewers import (
     blind_review,
     double_review,
@@ -42,8 +39,8 @@ from phiscan.report.sections.reviewers import (
     span_scores,
     topic_scores,
 )
-from phiscan.report.sections.screened import corrected, second_list
-from phiscan.report.summary import headlines, summary
+from phiscan.report.sections.screened import corrected, rankings, second_list
+from phiscan.report.summary import headlines, limits, summary
 from phiscan.report.words import CHARACTERISTICS, plain
 from phiscan.review.decisions.incidents import Incident, incidents
 from phiscan.review.worklist.model import FileRecord
@@ -93,9 +90,7 @@ def gather(
     read = tuple(row for row in stored.rows if row.referral is not None)
     n_read = sum(entry.outcome in {Outcome.SCREENED, Outcome.UNCHANGED} for entry in read)
     referred = frozenset(entry.file_id for entry in read if entry.referral is Referral.REFERRED)
-    desk = stored.desk
     paths = {row.file_id: names.file(row) for row in stored.rows}
-    places = {row.file_id: row for row in stored.rows}
     overall = screened.overall(read, referred)
     known = remaining(stored.frame)
     sample = _sample(stored.frame.rest, known, n_found=overall.phi)
@@ -126,14 +121,14 @@ def gather(
         coverage=coverage,
         funnel=funnel,
         overall=overall,
-        characteristics=screened.characteristics(_bit_screens(read), read),
-        detectors=screened.characteristics(_detector_screens(read), read),
+        characteristics=screened.characteristics(list(_bit_screens(read)), read),
+        detectors=screened.characteristics(list(_detector_screens(read)), read),
         histories=missed.histories(read),
         rankings=rankings([row for row in stored.rows if row.referral is not None]),
-        double_review=double_review([made for made in stored.decisions if made.id not in desk.undone]),
-        blind_review=blind_review(desk.drawn, desk.ratings, held_back=desk.n_concealed),
-        span_scores=span_scores(desk.gold),
-        topic_scores=topic_scores(desk.topic_gold),
+        double_review=double_review([made for made in stored.decisions if made.id not in stored.undone]),
+        blind_review=blind_review(stored.drawn, stored.ratings, held_back=stored.n_concealed),
+        span_scores=span_scores(stored.gold),
+        topic_scores=topic_scores(stored.topic_gold),
         elusion=sample,
         remaining=known,
         verification=corrected(overall, sample, n_rest=len(read) - len(referred)),
@@ -148,16 +143,8 @@ def gather(
         decisions=decisions_made(stored, paths),
         people=people(stored),
         topics=topics(stored.terms, _confirmed(read)),
-        change=change(
-            desk.previous,
-            places,
-            complete=stored.summary.status == "complete",
-            versions=stored.summary.versions,
-            n_copies=stored.summary.n_copies,
-            paths=paths,
-            name_of=names.at,
-        ),
-        oversight=oversight(desk, paths, hidden=hide_paths),
+        change=change(stored, paths, names),
+        oversight=oversight(stored, paths, hidden=hide_paths),
         incidents=listed,
         in_no_incident=loose,
         affected=affected_patients(database, confirmed, patient_index),
@@ -166,7 +153,7 @@ def gather(
             funnel,
             overall,
             sample,
-            held_back=desk.n_concealed,
+            held_back=stored.n_concealed,
             searches=stored.summary.searches,
             missing_isolation=(read_missing(home, stored.summary.scan) if home else None) or (),
         ),
@@ -176,17 +163,11 @@ def gather(
 
 def _incidents(known: Sequence[Incident], here: Collection[int]) -> tuple[IncidentRow, ...]:
     """Return the incidents with files of the scan; ``here``: its files."""
-    rows = (
-        IncidentRow(
-            one.number,
-            one.state.value,
-            one.entries[0].entered,
-            len(one.files),
-            sum(file in here for file in one.places),
-        )
+    return tuple(
+        IncidentRow(one.number, one.state.value, one.entries[0].entered, len(one.files), n_here)
         for one in known
+        if (n_here := sum(file in here for file in one.places))
     )
-    return tuple(row for row in rows if row.here)
 
 
 def _confirmed(files: tuple[FileRecord, ...]) -> frozenset[int]:
@@ -269,28 +250,20 @@ def _funnel(stored: StoredScan, read: tuple[FileRecord, ...]) -> Funnel:
     )
 
 
-def _bit_screens(read: tuple[FileRecord, ...]) -> list[screened.Screen]:
-    return [
-        screened.Screen(bit.value, label, hipaa, frozenset(e.file_id for e in read if bit in e.vector.bits))
-        for bit, (label, hipaa) in CHARACTERISTICS.items()
-    ]
+def _bit_screens(read: tuple[FileRecord, ...]) -> Iterator[screened.Screen]:
+    for bit, (label, hipaa) in CHARACTERISTICS.items():
+        marked = frozenset(one.file_id for one in read if bit in one.vector.bits)
+        yield screened.Screen(bit.value, label, hipaa, marked)
 
 
-def _detector_screens(read: tuple[FileRecord, ...]) -> list[screened.Screen]:
-    return [
-        screened.Screen(
-            name,
-            plain(name).capitalize(),
-            "",
-            frozenset(e.file_id for e in read if dict(e.detectors).get(name)),
-        )
-        for name in missed.detector_names(read)
-    ]
+def _detector_screens(read: tuple[FileRecord, ...]) -> Iterator[screened.Screen]:
+    for name in missed.detector_names(read):
+        marked = frozenset(one.file_id for one in read if dict(one.detectors).get(name))
+        yield screened.Screen(name, plain(name).capitalize(), "", marked)
 
 
 def _sample(rest: FramePart, known: Remaining, *, n_found: int) -> Elusion:
-    missed = rest.found + known.missed_in_rest.upper
-    recall = bounds.recall_lower(n_found, missed)
+    recall = bounds.recall_lower(n_found, rest.found + known.missed_in_rest.upper)
     return Elusion(rest.population, rest.drawn, rest.reviewed, rest.phi, recall)
 
 

@@ -14,15 +14,15 @@ from textwrap import indent
 from typing import Any
 
 import sqlalchemy as sa
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from phiscan.errors import InputError
 from phiscan.health.topics import topic_of
-from phiscan.language import current, install, lazy_gettext, lazy_join
 from phiscan.language import gettext as _
+from phiscan.language import lazy_gettext, lazy_join
 from phiscan.model import EntityType, Verdict
 from phiscan.report.data.estimates import AffectedPatients
 from phiscan.report.regulators import Clock, Form, Organization, jurisdictions, running
+from phiscan.report.rendering.html import rendered
 from phiscan.report.rendering.pdf import render_pdf
 from phiscan.report.sections.counts import affected_patients
 from phiscan.report.words import ENTITY_TYPES, EXPOSURES, count, moment
@@ -242,21 +242,15 @@ def _facts(database: Database, results: Sequence[FileRecord], patient_index: Pat
     )
 
 
-@dataclass(frozen=True, slots=True)
-class FilledField:
-    """A field of a form with its value; "" = the officer must fill it."""
-
-    label: str
-    value: str
+Filled = tuple[tuple[str, str], ...]
+"""The fields of a form with their values; "" = the officer must fill it."""
 
 
-def filled(
-    form: Form, incident: Incident, found: Evidence, organization: Organization
-) -> tuple[FilledField, ...]:
+def filled(form: Form, incident: Incident, found: Evidence, organization: Organization) -> Filled:
     """Return the fields of a form, filled from an incident."""
     values = _values(form, incident, found, organization)
     return tuple(
-        FilledField(field.label, "\n".join(text for name in field.fill if (text := values[name])))
+        (field.label, "\n".join(text for name in field.fill if (text := values[name])))
         for field in form.fields
     )
 
@@ -292,10 +286,10 @@ def _values(form: Form, incident: Incident, found: Evidence, organization: Organ
     }
 
 
-def form_text(form: Form, fields: Sequence[FilledField], now: datetime) -> str:
+def form_text(form: Form, fields: Filled, now: datetime) -> str:
     """Return a filled form as plain text; empty fields are marked."""
     head = [str(form.title), form_source(form, now), str(form.note), ""]
-    body = [f"{one.label}\n{indent(one.value or str(EMPTY), '    ')}\n" for one in fields]
+    body = [f"{label}\n{indent(value or str(EMPTY), '    ')}\n" for label, value in fields]
     return "\n".join([*head, *body])
 
 
@@ -312,13 +306,13 @@ def form_source(form: Form, now: datetime) -> str:
     )
 
 
-def form_pdf(form: Form, fields: Sequence[FilledField], now: datetime) -> bytes:
+def form_pdf(form: Form, fields: Filled, now: datetime) -> bytes:
     """Return a filled form as PDF.
 
     Raises:
         ConfigError: the fonts are not installed.
     """
-    parts = [(field.label, field.value or str(EMPTY)) for field in fields]
+    parts = [(label, value or str(EMPTY)) for label, value in fields]
     return record_pdf(form.title, [form_source(form, now), form.note], now, parts=parts)
 
 
@@ -388,10 +382,5 @@ def record_pdf(title: str, facts: Sequence[str], now: datetime, **content: Any) 
     Raises:
         ConfigError: the fonts are not installed.
     """
-    environment = Environment(
-        loader=PackageLoader("phiscan.report", "templates"), autoescape=True, undefined=StrictUndefined
-    )
-    install(environment)
     given = {"parts": (), "heads": (), "rows": (), **content}
-    template = environment.get_template("record.html.j2")
-    return render_pdf(template.render(title=title, facts=facts, now=now, language=current(), **given))
+    return render_pdf(rendered("record.html.j2", title=title, facts=facts, now=now, **given))

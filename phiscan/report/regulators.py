@@ -170,35 +170,22 @@ def running(
 
 def _read(name: str, text: str) -> Jurisdiction:
     raw = tomllib.loads(text)
-    law, in_force = _text(raw["name"]), raw["in_force"]
+    law = _text(raw["name"])
+
+    def rule(table: Mapping[str, Any], **more: Any) -> dict[str, Any]:
+        return {**_texts(table), "id": f"{name}.{table['id']}", **more}
+
+    def fields(form: Mapping[str, Any]) -> tuple[FormField, ...]:
+        return tuple(FormField(_text(one["label"]), tuple(one["fill"])) for one in form["fields"])
+
     return Jurisdiction(
         id=name,
         name=law,
         source=_text(raw["source"]),
-        in_force=in_force,
-        clocks=tuple(
-            Clock(**{"after": {}, **_texts(one), "id": f"{name}.{one['id']}", "law": law})
-            for one in raw["clock"]
-        ),
-        tests=tuple(
-            Test(
-                **{**_texts(one), "id": f"{name}.{one['id']}", "law": law, "evidence": tuple(one["evidence"])}
-            )
-            for one in raw["test"]
-        ),
-        forms=tuple(
-            Form(
-                **{
-                    **_texts(one),
-                    "id": f"{name}.{one['id']}",
-                    "in_force": in_force,
-                    "fields": tuple(
-                        FormField(_text(field["label"]), tuple(field["fill"])) for field in one["fields"]
-                    ),
-                }
-            )
-            for one in raw["form"]
-        ),
+        in_force=raw["in_force"],
+        clocks=tuple(Clock(**{"after": {}, **rule(one, law=law)}) for one in raw["clock"]),
+        tests=tuple(Test(**rule(one, law=law, evidence=tuple(one["evidence"]))) for one in raw["test"]),
+        forms=tuple(Form(**rule(one, in_force=raw["in_force"], fields=fields(one))) for one in raw["form"]),
     )
 
 

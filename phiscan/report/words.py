@@ -99,65 +99,53 @@ CODES: Final = frozenset(
 
 __all__ = ["count"]
 
-# Label of each characteristic and its identifier in 45 CFR 164.514(b)(2)(i); "" = not one of the 18.
-CHARACTERISTICS: dict[PiiBit, tuple[str, str]] = {
-    PiiBit.FIRST_NAME: (_("First name"), "A"),
-    PiiBit.LAST_NAME: (_("Last name"), "A"),
-    PiiBit.SIN: (_("Social insurance number"), "R"),
-    PiiBit.HEALTH_CARD: (_("Health card number"), "I"),
-    PiiBit.PASSPORT: (_("Passport number"), "R"),
-    PiiBit.DRIVER_LICENSE: (_("Driver's licence number"), "K"),
-    PiiBit.ORGANIZATION: (_("Organization name"), ""),
-    PiiBit.STREET_ADDRESS: (_("Street address"), "B"),
-    PiiBit.HEALTH_PROFESSIONAL: (_("Health professional"), ""),
-    PiiBit.PHONE: (_("Phone number"), "D"),
-    PiiBit.EMAIL: (_("E-mail address"), "F"),
-    PiiBit.LOCATION: (_("Place or postal code"), "B"),
-    PiiBit.DATE: (_("Date about a person"), "C"),
-    PiiBit.AGE_OVER_89: (_("Age over 89"), "C"),
-    PiiBit.FAX: (_("Fax number"), "E"),
-    PiiBit.SSN: (_("US Social Security number"), "G"),
-    PiiBit.MRN: (_("Medical record number"), "H"),
-    PiiBit.HEALTH_PLAN: (_("Health plan number"), "I"),
-    PiiBit.ACCOUNT: (_("Account number"), "J"),
-    PiiBit.LICENSE: (_("Certificate or licence"), "K"),
-    PiiBit.VEHICLE: (_("Vehicle identifier"), "L"),
-    PiiBit.DEVICE: (_("Device identifier"), "M"),
-    PiiBit.URL: (_("Web address"), "N"),
-    PiiBit.IP: (_("IP address"), "O"),
-    PiiBit.BIOMETRIC: (_("Biometric identifier"), "P"),
-    PiiBit.OTHER_ID: (_("Other identifying number"), "R"),
+# Label of each type, and a short one for a masked value.
+_TYPES: Final[dict[EntityType, tuple[str, str]]] = {
+    EntityType.PERSON: (_("Person name"), _("name")),
+    EntityType.HEALTH_PROFESSIONAL: (_("Health professional"), _("professional")),
+    EntityType.ORGANIZATION: (_("Organization"), _("organization")),
+    EntityType.STREET_ADDRESS: (_("Street address"), _("address")),
+    EntityType.LOCATION: (_("Place"), _("place")),
+    EntityType.POSTAL_CODE: (_("Postal code"), _("postal code")),
+    EntityType.DATE: (_("Date"), _("date")),
+    EntityType.DATE_OF_BIRTH: (_("Date of birth"), _("birth date")),
+    EntityType.AGE_OVER_89: (_("Age over 89"), _("age")),
+    EntityType.PHONE: (_("Phone number"), _("phone")),
+    EntityType.FAX: (_("Fax number"), _("fax")),
+    EntityType.EMAIL: (_("E-mail address"), _("e-mail")),
+    EntityType.SIN: (_("Social insurance number"), _("SIN")),
+    EntityType.SSN: (_("US Social Security number"), _("SSN")),
+    EntityType.HEALTH_CARD: (_("Health card number"), _("health card")),
+    EntityType.PASSPORT: (_("Passport number"), _("passport")),
+    EntityType.DRIVER_LICENSE: (_("Driver's licence number"), _("driver's licence")),
+    EntityType.MRN: (_("Medical record number"), _("record number")),
+    EntityType.HEALTH_PLAN: (_("Health plan number"), _("health plan")),
+    EntityType.ACCOUNT: (_("Account number"), _("account")),
+    EntityType.CREDIT_CARD: (_("Payment card number"), _("payment card")),
+    EntityType.LICENSE: (_("Certificate or licence"), _("licence")),
+    EntityType.VEHICLE: (_("Vehicle identifier"), _("vehicle")),
+    EntityType.DEVICE: (_("Device identifier"), _("device")),
+    EntityType.URL: (_("Web address"), _("web address")),
+    EntityType.IP: (_("IP address"), _("IP address")),
+    EntityType.BIOMETRIC: (_("Biometric identifier"), _("biometric")),
+    EntityType.OTHER_ID: (_("Other identifier"), _("other number")),
 }
+ENTITY_TYPES: Final[dict[EntityType, str]] = {kind: label for kind, (label, _short) in _TYPES.items()}
+SHORT_TYPES: Final[dict[EntityType, str]] = {kind: short for kind, (_label, short) in _TYPES.items()}
 
-ENTITY_TYPES: dict[EntityType, str] = {
-    EntityType.PERSON: _("Person name"),
-    EntityType.HEALTH_PROFESSIONAL: _("Health professional"),
-    EntityType.ORGANIZATION: _("Organization"),
-    EntityType.STREET_ADDRESS: _("Street address"),
-    EntityType.LOCATION: _("Place"),
-    EntityType.POSTAL_CODE: _("Postal code"),
-    EntityType.DATE: _("Date"),
-    EntityType.DATE_OF_BIRTH: _("Date of birth"),
-    EntityType.AGE_OVER_89: _("Age over 89"),
-    EntityType.PHONE: _("Phone number"),
-    EntityType.FAX: _("Fax number"),
-    EntityType.EMAIL: _("E-mail address"),
-    EntityType.SIN: _("Social insurance number"),
-    EntityType.SSN: _("US Social Security number"),
-    EntityType.HEALTH_CARD: _("Health card number"),
-    EntityType.PASSPORT: _("Passport number"),
-    EntityType.DRIVER_LICENSE: _("Driver's licence number"),
-    EntityType.MRN: _("Medical record number"),
-    EntityType.HEALTH_PLAN: _("Health plan number"),
-    EntityType.ACCOUNT: _("Account number"),
-    EntityType.CREDIT_CARD: _("Payment card number"),
-    EntityType.LICENSE: _("Certificate or licence"),
-    EntityType.VEHICLE: _("Vehicle identifier"),
-    EntityType.DEVICE: _("Device identifier"),
-    EntityType.URL: _("Web address"),
-    EntityType.IP: _("IP address"),
-    EntityType.BIOMETRIC: _("Biometric identifier"),
-    EntityType.OTHER_ID: _("Other identifier"),
+# Characteristics with another label than the type of their name, and the letters of 45 CFR 164.514(b)(2)(i).
+_BITS: Final[dict[PiiBit, str]] = {
+    PiiBit.FIRST_NAME: _("First name"),
+    PiiBit.LAST_NAME: _("Last name"),
+    PiiBit.ORGANIZATION: _("Organization name"),
+    PiiBit.LOCATION: _("Place or postal code"),
+    PiiBit.DATE: _("Date about a person"),
+    PiiBit.OTHER_ID: _("Other identifying number"),
+}
+_LETTERS: Final = dict(zip(PiiBit, "AARIRK-B-DFBCCEGHIJKLMNOPR", strict=True))  # "-" = not one of the 18
+# Label of each characteristic and its identifier in 45 CFR 164.514(b)(2)(i); "" = not one of the 18.
+CHARACTERISTICS: Final[dict[PiiBit, tuple[str, str]]] = {
+    bit: (_BITS.get(bit) or ENTITY_TYPES[EntityType[bit.name]], _LETTERS[bit].strip("-")) for bit in PiiBit
 }
 
 DETECTORS: dict[str, str] = {

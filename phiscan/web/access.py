@@ -91,25 +91,24 @@ def may(user: User | None, permission: Permission) -> bool:
 
 
 SCOPES: Mapping[Permission, Scope] = {
-    Permission.SEE_QUEUE: Scope.READ,
-    Permission.SEE_SCANS: Scope.READ,
-    Permission.READ_REPORT: Scope.READ,
-    Permission.READ_LOG: Scope.READ,
-    Permission.READ_INCIDENT: Scope.READ,
-    Permission.OWN_FILES: Scope.DECIDE,
-    Permission.EDIT_INCIDENT: Scope.DECIDE,
-    Permission.DECIDE_INCIDENT: Scope.DECIDE,
-    Permission.DECIDE: Scope.DECIDE,
-    Permission.CORRECT: Scope.DECIDE,
-    Permission.PROPOSE_SUPPRESSION: Scope.DECIDE,
-    Permission.ASSIGN: Scope.DECIDE,
-    Permission.ADJUDICATE: Scope.DECIDE,
-    Permission.APPROVE_SUPPRESSION: Scope.DECIDE,
-    Permission.SIGN_LOG: Scope.DECIDE,
-    Permission.EXPORT: Scope.EXPORT,
-    Permission.REVEAL: Scope.EXPORT,
-    Permission.UNLOCK: Scope.ADMIN,
-    Permission.MANAGE_USERS: Scope.ADMIN,
+    **dict.fromkeys(
+        (*_READER, Permission.READ_REPORT, Permission.READ_LOG, Permission.READ_INCIDENT), Scope.READ
+    ),
+    **dict.fromkeys((Permission.EXPORT, Permission.REVEAL), Scope.EXPORT),
+    **dict.fromkeys((Permission.UNLOCK, Permission.MANAGE_USERS), Scope.ADMIN),
+    **dict.fromkeys(
+        (
+            *(
+                Permission.OWN_FILES,
+                Permission.EDIT_INCIDENT,
+                Permission.DECIDE_INCIDENT,
+                Permission.SIGN_LOG,
+            ),
+            *(Permission.DECIDE, Permission.CORRECT, Permission.PROPOSE_SUPPRESSION, Permission.ASSIGN),
+            *(Permission.ADJUDICATE, Permission.APPROVE_SUPPRESSION),
+        ),
+        Scope.DECIDE,
+    ),
 }
 """The scope that a token needs for a permission, in addition to the role of its user."""
 
@@ -179,13 +178,13 @@ class Routes:
         return self._declare(method, path, needs, {"include_in_schema": False, "response_model": None})
 
     def api(
-        self, method: str, path: str, *, needs: Permission, **options: Any
+        self, method: str, path: str, needs: Permission, summary: str, **options: Any
     ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         """Declare a route of the REST API; options as FastAPI's ``add_api_route`` takes them.
 
         ``extra``: further fields of the operation's OpenAPI object.
         """
-        return self._declare(method, "/api/v1" + path, needs, options)
+        return self._declare(method, "/api/v1" + path, needs, {"summary": summary, **options})
 
     def _declare(
         self, method: str, path: str, needs: Permission, options: Mapping[str, Any]

@@ -10,24 +10,28 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Annotated, Any, Self
 
-from fastapi import Query, Request
+from fastapi import Query
 from pydantic import AliasPath, BaseModel, BeforeValidator, ConfigDict, Field
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
 from phiscan.errors import InputError
 from phiscan.model import EntityType, FailReason, Span, Verdict
 from phiscan.monitoring.metrics import CONTENT_TYPE, metrics_text
-from phiscan.review.accounts.users import Role, User
+from phiscan.review.accounts.users import Role
 from phiscan.review.decisions.corrections import ItemCorrections, Mark
 from phiscan.review.decisions.second_review import Disagreement
 from phiscan.review.decisions.suppressions import SuppressionKind, SuppressionScope
 from phiscan.review.worklist.model import MAX_NOTE_CHARS, FileRecord, WorkPage, WorkState
 from phiscan.review.worklist.record_json import finding_json, record_json
-from phiscan.web.access import RIGHTS, Permission, Routes, may
-from phiscan.web.request_context import MAX_NUMBER, Desk, DeskNow, RowNumber
+from phiscan.web.access import RIGHTS, Permission, Routes
+from phiscan.web.request_context import (
+    MAX_NUMBER,
+    Context,
+    Ctx,
+    RowNumber,
+)
 from phiscan.web.routes.accounts import not_oneself
-from phiscan.web.session import SignedIn, address_of
-from phiscan.web.work_query import ListQuery, read_query
+from phiscan.web.work_query import ListQuery
 
 NoneIfEmpty = Annotated[str | None, BeforeValidator(lambda text: text or None)]
 routes = Routes()
@@ -250,99 +254,67 @@ FILTERS = {
 N_AT_ONCE = 500
 
 
-@routes.api("GET", "/queue", needs=Permission.SEE_QUEUE, summary="List the queue", extra=FILTERS)
-def queue(
-    request: Request, user: SignedIn, desk: DeskNow, limit: Annotated[int, Query(ge=1, le=500)] = 50
-) -> Items:
+@routes.api("GET", "/queue", Permission.SEE_QUEUE, "List the queue", extra=FILTERS)
+def queue(ctx: Ctx, limit: Annotated[int, Query(ge=1, le=500)] = 50) -> Items:
     """Return a page of the queue, highest risk first; filters as in the address of the page."""
-    query, now = read_query(request.query_params), desk.now()
-    page = desk.store.desk.items(
-        query.filter, viewer=user.name, now=now, order=query.order, limit=limit, cursor=query.cursor
-    )
-    n_items = desk.store.desk.size(query.filter, viewer=user.name, now=now)
+    page = _part(ctx, ctx.query, ctx.query.cursor, limit)
+    n_items = ctx.work.size(ctx.query.filter, **ctx.viewing)
     return Items(n=n_items, items=[Item.of(item) for item in page.items], after=page.after or None)
 
 
-@routes.api("GET", "/queue/export", needs=Permission.EXPORT, summary="Export the queue", extra=FILTERS)
-def export(request: Request, user: SignedIn, desk: DeskNow) -> Response:
+@routes.api("GET", "/queue/export", Permission.EXPORT, "Export the queue", extra=FILTERS)
+def export(ctx: Ctx) -> Response:
     """Send every item of the filter as a JSON line; the export is recorded in the audit log."""
-    query = read_query(request.query_params)
-    first = _part(desk, query, user, query.cursor)  # an invalid filter is reported before the response begins
-    desk.store.users.log_export(what="queue", by=user, address=address_of(request), now=desk.now())
+    query = ctx.query
+    first = _part(ctx, query, query.cursor)  # an invalid filter is reported before the response begins
+    ctx.users.log_export(what="queue", by=ctx.user, address=ctx.address, now=ctx.now)
     return StreamingResponse(
-        _lines(desk, query, user, first),
+        _lines(ctx, query, first),
         media_type="application/x-ndjson",
         headers={"Content-Disposition": 'attachment; filename="queue.jsonl"'},
     )
 
 
-@routes.api("GET", "/items/{file_id}", needs=Permission.SEE_QUEUE, summary="One item")
-def item(file_id: RowNumber, user: SignedIn, desk: DeskNow) -> Detail:
+@routes.api("GET", "/items/{file_id}", Permission.SEE_QUEUE, "One item")
+def item(file_id: RowNumber, ctx: Ctx) -> Detail:
     """Return one item with its evidence, values masked."""
-    work = desk.store.desk
-    detail = work.detail(file_id, viewer=user.name, now=desk.now())
-    return Detail.of(detail, work.corrections(file_id, viewer=user.name))
+    return Detail.of(ctx.detail(file_id), ctx.work.corrections(file_id, viewer=ctx.name))
 
 
-@routes.api("POST", "/items/{file_id}/verdict", needs=Permission.DECIDE, summary="Decide")
-def decide(file_id: RowNumber, body: NewVerdict, user: SignedIn, desk: DeskNow) -> RecordedVerdict:
+@routes.api("POST", "/items/{file_id}/verdict", Permission.DECIDE, "Decide")
+def decide(file_id: RowNumber, body: NewVerdict, ctx: Ctx) -> RecordedVerdict:
     """Record a verdict; 409 if the content has changed, or another user has decided.
 
     400 for a blind item whose text the user has not revealed on its page, unless ``by_name`` is set.
     """
-    desk.store.desk.item(file_id, viewer=user.name, now=desk.now())  # raises unless the item is in the list
-    made = desk.store.desk.decide(
-        file_id,
-        body.verdict,
-        reviewer=user.name,
-        now=desk.now(),
-        token=body.token,
-        seen=body.seen,
-        override=body.override,
-        reason=body.reason,
-        note=body.note,
-        by_name=body.by_name,
-    )
-    return RecordedVerdict.of(made)
+    ctx.item(file_id)  # raises unless the item is in the list
+    return RecordedVerdict.of(ctx.work.decide(file_id, **body.model_dump(), **ctx.reviewing))
 
 
-@routes.api(
-    "DELETE", "/items/{file_id}/verdict", needs=Permission.DECIDE, status_code=204, summary="Undo a verdict"
-)
-def undo(file_id: RowNumber, user: SignedIn, desk: DeskNow) -> None:
+@routes.api("DELETE", "/items/{file_id}/verdict", Permission.DECIDE, "Undo a verdict", status_code=204)
+def undo(file_id: RowNumber, ctx: Ctx) -> None:
     """Undo the user's own verdict; a lead may undo any."""
-    lead = may(user, Permission.ADJUDICATE)
-    desk.store.desk.undo(file_id, by=user.name, now=desk.now(), lead=lead)
+    ctx.work.undo(file_id, lead=ctx.may(Permission.ADJUDICATE), **ctx.by)
 
 
-@routes.api(
-    "POST", "/items/{file_id}/spans", needs=Permission.CORRECT, status_code=201, summary="Correct a span"
-)
-def correct(file_id: RowNumber, body: NewMark, user: SignedIn, desk: DeskNow) -> SpanMark:
+@routes.api("POST", "/items/{file_id}/spans", Permission.CORRECT, "Correct a span", status_code=201)
+def correct(file_id: RowNumber, body: NewMark, ctx: Ctx) -> SpanMark:
     """Record the correction of one span."""
     if (body.start is None) != (body.end is None):
         message = "start, end: expected both or none"
         raise InputError(message)
-    made = desk.store.desk.correct(
-        file_id,
-        Mark(body.mark),
-        seen=body.seen,
-        reviewer=user.name,
-        now=desk.now(),
-        position=body.position,
-        span=None if body.start is None or body.end is None else _span(body.start, body.end),
-        entity_type=body.type,
-    )
-    return SpanMark.of(made)
+    span = None if body.start is None or body.end is None else _span(body.start, body.end)
+    given: Any = {"seen": body.seen, "position": body.position, "span": span, "entity_type": body.type}
+    return SpanMark.of(ctx.work.correct(file_id, body.mark, **given, **ctx.reviewing))
 
 
-@routes.api("POST", "/assignments", needs=Permission.ASSIGN, status_code=204, summary="Assign items")
-def assign(body: Assignment, user: SignedIn, desk: DeskNow) -> None:
+@routes.api("POST", "/assignments", Permission.ASSIGN, "Assign items", status_code=204)
+def assign(body: Assignment, ctx: Ctx) -> None:
     """Assign files to a reviewer, all or none."""
     if any(not 1 <= number <= MAX_NUMBER for number in body.files):
         message = "files: expected numbers of files"
         raise InputError(message)
-    desk.store.assign_all(list(dict.fromkeys(body.files)), body.assignee, by=user.name, now=desk.now())
+    ctx.desk.store.assign_all(list(dict.fromkeys(body.files)), body.assignee, **ctx.by)
 
 
 def _span(start: int, end: int) -> Span:
@@ -352,19 +324,17 @@ def _span(start: int, end: int) -> Span:
     return Span(start, end)
 
 
-def _part(desk: Desk, query: ListQuery, user: User, cursor: str) -> WorkPage:
-    return desk.store.desk.items(
-        query.filter, viewer=user.name, now=desk.now(), order=query.order, limit=N_AT_ONCE, cursor=cursor
-    )
+def _part(ctx: Context, query: ListQuery, cursor: str, limit: int = N_AT_ONCE) -> WorkPage:
+    return ctx.work.items(query.filter, order=query.order, limit=limit, cursor=cursor, **ctx.viewing)
 
 
-def _lines(desk: Desk, query: ListQuery, user: User, page: WorkPage) -> Iterator[str]:
+def _lines(ctx: Context, query: ListQuery, page: WorkPage) -> Iterator[str]:
     while True:
         for item in page.items:
             yield json.dumps(Item.of(item).model_dump(mode="json"), ensure_ascii=True) + "\n"
         if not page.after:
             return
-        page = _part(desk, query, user, page.after)
+        page = _part(ctx, query, page.after)
 
 
 class Scope(Body):
@@ -447,80 +417,68 @@ class Disputes(BaseModel):
     disagreements: list[Dispute]
 
 
-@routes.api("GET", "/suppressions", needs=Permission.SEE_QUEUE, summary="List the suppressions")
-def suppressions(desk: DeskNow) -> Suppressions:
+@routes.api("GET", "/suppressions", Permission.SEE_QUEUE, "List the suppressions")
+def suppressions(ctx: Ctx) -> Suppressions:
     """Return all suppressions with their status."""
-    found = desk.store.desk.suppressions(now=desk.now())
+    found = ctx.work.suppressions(now=ctx.now)
     return Suppressions(suppressions=[SuppressionState.of(one) for one in found])
 
 
-@routes.api(
-    "POST", "/suppressions/preview", needs=Permission.PROPOSE_SUPPRESSION, summary="What it would hide"
-)
-def preview(body: Scope, desk: DeskNow) -> Preview:
+@routes.api("POST", "/suppressions/preview", Permission.PROPOSE_SUPPRESSION, "What it would hide")
+def preview(body: Scope, ctx: Ctx) -> Preview:
     """Count the items that a suppression would hide, and return whether it needs a lead's approval."""
-    return Preview.of(desk.store.desk.preview_suppression([_scope(body)], now=desk.now()))
+    return Preview.of(ctx.work.preview_suppression([_scope(body)], now=ctx.now))
 
 
 @routes.api(
-    "POST",
-    "/suppressions",
-    needs=Permission.PROPOSE_SUPPRESSION,
-    status_code=201,
-    summary="Suppress a value or a rule",
+    "POST", "/suppressions", Permission.PROPOSE_SUPPRESSION, "Suppress a value or a rule", status_code=201
 )
-def suppress(body: NewSuppression, user: SignedIn, desk: DeskNow) -> SuppressionState:
+def suppress(body: NewSuppression, ctx: Ctx) -> SuppressionState:
     """Create a suppression; a broad one needs a lead's approval."""
     try:
         until = (body.until if body.until.tzinfo else body.until.replace(tzinfo=UTC)).astimezone(UTC)
     except OverflowError:
         message = "until: expected a time within the years 1 to 9999 (UTC)"
         raise InputError(message) from None
-    (made,) = desk.store.desk.suppress(
-        [_scope(body)], reason=body.reason, until=until, by=user.name, now=desk.now()
-    )
+    (made,) = ctx.work.suppress([_scope(body)], reason=body.reason, until=until, **ctx.by)
     return SuppressionState.of(made)
 
 
 @routes.api(
     "POST",
     "/suppressions/{suppression_id}/approval",
-    needs=Permission.APPROVE_SUPPRESSION,
+    Permission.APPROVE_SUPPRESSION,
+    "Approve a broad suppression",
     status_code=204,
-    summary="Approve a broad suppression",
 )
-def approve(suppression_id: RowNumber, user: SignedIn, desk: DeskNow) -> None:
+def approve(suppression_id: RowNumber, ctx: Ctx) -> None:
     """Approve another user's broad suppression."""
-    desk.store.desk.approve_suppression(suppression_id, lead=user.name, now=desk.now())
+    ctx.work.approve_suppression(suppression_id, lead=ctx.name, now=ctx.now)
 
 
 @routes.api(
     "DELETE",
     "/suppressions/{suppression_id}",
-    needs=Permission.PROPOSE_SUPPRESSION,
+    Permission.PROPOSE_SUPPRESSION,
+    "Lift a suppression",
     status_code=204,
-    summary="Lift a suppression",
 )
-def lift(suppression_id: RowNumber, user: SignedIn, desk: DeskNow) -> None:
+def lift(suppression_id: RowNumber, ctx: Ctx) -> None:
     """Lift a suppression: the items that it hid return to the queue."""
-    desk.store.desk.lift_suppression(suppression_id, by=user.name, now=desk.now())
+    ctx.work.lift_suppression(suppression_id, by=ctx.name, now=ctx.now)
 
 
-@routes.api("GET", "/disagreements", needs=Permission.ADJUDICATE, summary="What is to be settled")
-def disagreements(user: SignedIn, desk: DeskNow) -> Disputes:
+@routes.api("GET", "/disagreements", Permission.ADJUDICATE, "What is to be settled")
+def disagreements(ctx: Ctx) -> Disputes:
     """Return the disagreements between two other reviewers."""
-    found = desk.store.desk.disagreements(lead=user.name)
+    found = ctx.work.disagreements(lead=ctx.name)
     return Disputes(disagreements=[Dispute.of(one) for one in found])
 
 
-@routes.api(
-    "POST", "/disagreements/{second_review_id}/verdict", needs=Permission.ADJUDICATE, summary="Settle one"
-)
-def settle(second_review_id: RowNumber, body: Settlement, user: SignedIn, desk: DeskNow) -> RecordedVerdict:
+@routes.api("POST", "/disagreements/{second_review_id}/verdict", Permission.ADJUDICATE, "Settle one")
+def settle(second_review_id: RowNumber, body: Settlement, ctx: Ctx) -> RecordedVerdict:
     """Settle a disagreement by the lead's verdict."""
-    made = desk.store.desk.adjudicate(
-        second_review_id, body.verdict, lead=user.name, now=desk.now(), reason=body.reason, note=body.note
-    )
+    made = ctx.work.adjudicate(second_review_id, **body.model_dump(), lead=ctx.name, now=ctx.now)
     return RecordedVerdict.of(made)
 
 
@@ -618,75 +576,66 @@ class NewReview(Body):
     note: str = Field(default="", max_length=2000)
 
 
-@routes.api("GET", "/me", needs=Permission.SIGNED_IN, summary="Who asks")
-def me(user: SignedIn) -> Me:
+@routes.api("GET", "/me", Permission.SIGNED_IN, "Who asks")
+def me(ctx: Ctx) -> Me:
     """Return the authenticated user."""
-    return Me(name=user.name, role=user.role, permissions=sorted(RIGHTS[user.role]))
+    return Me(name=ctx.name, role=ctx.user.role, permissions=sorted(RIGHTS[ctx.user.role]))
 
 
 @routes.api(
-    "GET",
-    "/metrics",
-    needs=Permission.READ_REPORT,
-    summary="Counts for Prometheus",
-    response_class=PlainTextResponse,
+    "GET", "/metrics", Permission.READ_REPORT, "Counts for Prometheus", response_class=PlainTextResponse
 )
-def metrics(desk: DeskNow) -> Response:
+def metrics(ctx: Ctx) -> Response:
     """Return the counts of the latest scan and of the queue in Prometheus's text format; no path, no name."""
-    return Response(metrics_text(desk.store), media_type=CONTENT_TYPE)
+    return Response(metrics_text(ctx.desk.store), media_type=CONTENT_TYPE)
 
 
-@routes.api("GET", "/users", needs=Permission.MANAGE_USERS, summary="List the accounts")
-def users(desk: DeskNow) -> Accounts:
+@routes.api("GET", "/users", Permission.MANAGE_USERS, "List the accounts")
+def users(ctx: Ctx) -> Accounts:
     """Return all accounts by name."""
-    return Accounts(users=[Account.of(user) for user in desk.store.users.everybody()])
+    return Accounts(users=[Account.of(user) for user in ctx.users.everybody()])
 
 
-@routes.api("POST", "/users", needs=Permission.MANAGE_USERS, status_code=201, summary="Make an account")
-def add_user(body: NewAccount, user: SignedIn, desk: DeskNow) -> Account:
+@routes.api("POST", "/users", Permission.MANAGE_USERS, "Make an account", status_code=201)
+def add_user(body: NewAccount, ctx: Ctx) -> Account:
     """Create an account."""
-    made = desk.store.users.add(
-        name=body.name, role=body.role, password=body.password, by=user.name, now=desk.now()
-    )
-    return Account.of(made)
+    return Account.of(ctx.users.add(**body.model_dump(), **ctx.by))
 
 
-@routes.api("PATCH", "/users/{user_id}", needs=Permission.MANAGE_USERS, summary="Change an account")
-def change_user(user_id: RowNumber, body: AccountChange, user: SignedIn, desk: DeskNow) -> Account:
+@routes.api("PATCH", "/users/{user_id}", Permission.MANAGE_USERS, "Change an account")
+def change_user(user_id: RowNumber, body: AccountChange, ctx: Ctx) -> Account:
     """Change role or state of another user's account."""
-    not_oneself(user, user_id)
-    people, now = desk.store.users, desk.now()
+    not_oneself(ctx, user_id)
+    people = ctx.users
     changed = people.get(user_id)
     if body.role is not None and body.role is not changed.role:
-        changed = people.set_role(user_id, body.role, by=user.name, now=now)
+        changed = people.set_role(user_id, body.role, **ctx.by)
     if body.unlock:
-        changed = people.unlock(user_id, by=user.name, now=now)
+        changed = people.unlock(user_id, **ctx.by)
     if body.disabled is not None and body.disabled != (changed.disabled is not None):
-        change = people.disable if body.disabled else people.enable
-        changed = change(user_id, by=user.name, now=now)
+        changed = (people.disable if body.disabled else people.enable)(user_id, **ctx.by)
     return Account.of(changed)
 
 
-@routes.api("GET", "/log", needs=Permission.READ_LOG, summary="Read the audit log")
+@routes.api("GET", "/log", Permission.READ_LOG, "Read the audit log")
 def log(
-    desk: DeskNow,
+    ctx: Ctx,
     before: Annotated[int, Query(ge=0, le=MAX_NUMBER)] = 0,
     action: Annotated[str, Query(max_length=50)] = "",
     actor: Annotated[str, Query(max_length=200)] = "",
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> Log:
     """Return entries, newest first."""
-    return Log.of(desk.store.users.log(before=before, action=action, actor=actor, limit=limit))
+    return Log.of(ctx.users.log(before=before, action=action, actor=actor, limit=limit))
 
 
-@routes.api("GET", "/log/verification", needs=Permission.READ_LOG, summary="Verify the audit log")
-def verification(desk: DeskNow) -> Verification:
+@routes.api("GET", "/log/verification", Permission.READ_LOG, "Verify the audit log")
+def verification(ctx: Ctx) -> Verification:
     """Verify the whole log, and every row that it refers to."""
-    return Verification.of(desk.store.verify_audit())
+    return Verification.of(ctx.desk.store.verify_audit())
 
 
-@routes.api("POST", "/log/reviews", needs=Permission.SIGN_LOG, status_code=201, summary="Sign the log")
-def sign(body: NewReview, user: SignedIn, desk: DeskNow) -> Review:
+@routes.api("POST", "/log/reviews", Permission.SIGN_LOG, "Sign the log", status_code=201)
+def sign(body: NewReview, ctx: Ctx) -> Review:
     """Record "I have reviewed this log"."""
-    made = desk.store.users.sign_log(head=body.head, note=body.note, reviewer=user.name, now=desk.now())
-    return Review.of(made)
+    return Review.of(ctx.users.sign_log(**body.model_dump(), reviewer=ctx.name, now=ctx.now))

@@ -6,16 +6,15 @@ How to add a page. Write ``web/routes/<subject>.py`` (a place in the menu: ``tem
     routes = Routes()
 
     @routes.page("GET", "/queue", needs=Permission.SEE_QUEUE)
-    def queue(request: Request, user: SignedIn, desk: DeskNow) -> Response:
-        items = desk.store.queue(limit=50)
-        return desk.pages.render(request, "queue.html", items=items)
+    def queue(ctx: Ctx) -> Response:
+        return ctx.page("queue.html", items=ctx.desk.store.queue(limit=50))
 
-    @routes.api("POST", "/items/{file_id}/decision", needs=Permission.DECIDE)
-    def decide(file_id: int, body: DecisionBody, user: SignedIn, desk: DeskNow) -> DecisionAnswer: ...
+    @routes.api("POST", "/items/{file_id}/decision", Permission.DECIDE, "Decide")
+    def decide(file_id: int, body: DecisionBody, ctx: Ctx) -> DecisionAnswer: ...
 
 then name its ``routes`` in ``ROUTES`` below. Endpoints are plain ``def`` (they run in a thread, the store
 blocks); forms are read by ``Annotated[str, Form()]``; raise ``InputError`` for invalid input (400).
-A form posts to its own address and redirects with 303. Time is ``desk.now()``.
+A form posts to its own address and redirects with 303. Time is ``ctx.now``.
 
 Templates extend ``base.html`` (blocks: title, content, script). Everything is escaped; filter every name
 from a share with ``|visible``. No inline script or style, unless with ``nonce="{{ nonce }}"``; no
@@ -37,6 +36,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 from fastapi.telemetry import TelemetryConfig
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 
 from phiscan import __version__
 from phiscan.config import Config
@@ -46,13 +46,12 @@ from phiscan.pipeline.rereading.reveal import Rereader
 from phiscan.report.regulators import read_organization
 from phiscan.review.store import Store
 from phiscan.web import api
-from phiscan.web.access import PERMISSION, GuardedRoute, Routes
-from phiscan.web.error_pages import add_error_handlers
+from phiscan.web.access import PERMISSION, GuardedRoute, Permission, Routes
 from phiscan.web.pages import Pages, Static
-from phiscan.web.protection import Languages, Protection
+from phiscan.web.protection import Languages, Protection, add_error_handlers
 from phiscan.web.provider import load_provider
 from phiscan.web.report_builds import Packs
-from phiscan.web.request_context import Desk, Settings, utc_now
+from phiscan.web.request_context import Ctx, Desk, Settings, admit, cookie_name, utc_now
 from phiscan.web.routes import (
     accounts,
     folders,
@@ -62,24 +61,58 @@ from phiscan.web.routes import (
     quality,
     queue,
     remedies,
-    reports,
     reveal,
     scans,
-    service,
     several,
     suppressions,
     trend,
 )
-from phiscan.web.routes import log as log_pages
-from phiscan.web.session import admit, cookie_name
 
-ROUTES: tuple[Routes, ...] = tuple(
-    module.routes
-    for module in (
-        *(service, accounts, log_pages),
-        *(api, queue, folders, item, several, reveal),
-        *(quality, person, suppressions, incidents, remedies, trend, scans, reports),
+own = Routes()
+
+
+@own.page("GET", "/healthz", needs=Permission.PUBLIC)
+def health(ctx: Ctx) -> Response:
+    """Report that the server runs and reaches its database; without counts or version."""
+    with ctx.users.database.read():
+        return PlainTextResponse("ok\n")
+
+
+@own.page("GET", "/static/{digest}/{name}", needs=Permission.PUBLIC)
+def static(digest: str, name: str, ctx: Ctx) -> Response:
+    """Send a static file; its address contains the hash of its content."""
+    found = ctx.desk.pages.static.files.get(name)
+    if found is None or found.digest != digest:
+        return PlainTextResponse("no such file\n", 404)
+    headers = {"Cache-Control": "public, max-age=31536000, immutable", "ETag": f'"{found.digest}"'}
+    if ctx.request.headers.get("if-none-match") == headers["ETag"]:
+        return Response(status_code=304, headers=headers)
+    return Response(found.content, media_type=found.media_type, headers=headers)
+
+
+@own.page("GET", "/", needs=Permission.SIGNED_IN)
+def start(ctx: Ctx) -> Response:
+    """Redirect to the start page of the user's role."""
+    places = (
+        (Permission.SEE_QUEUE, "/queue"),
+        (Permission.READ_LOG, "/log"),
+        (Permission.MANAGE_USERS, "/users"),
+        (Permission.OWN_FILES, "/mine"),
     )
+    place = next((place for permission, place in places if ctx.may(permission)), "/account")
+    return RedirectResponse(place, 303)
+
+
+@own.page("GET", "/api/v1/openapi.json", needs=Permission.SIGNED_IN)
+def openapi(ctx: Ctx) -> Response:
+    """Describe the REST API."""
+    return JSONResponse(ctx.request.app.openapi())
+
+
+ROUTES: tuple[Routes, ...] = (
+    own,
+    *(module.routes for module in (accounts, scans, api, queue, folders, item, several, reveal)),
+    *(module.routes for module in (quality, person, suppressions, incidents, remedies, trend)),
 )
 
 log = structlog.get_logger("phiscan.web")
@@ -112,7 +145,7 @@ def create_app(
     app = FastAPI(
         title="phiscan",
         version=__version__,
-        openapi_url=None,  # served by routes/service.py, to signed-in users only
+        openapi_url=None,  # served above, to signed-in users only
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,

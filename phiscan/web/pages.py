@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import mimetypes
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -15,7 +16,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from starlette.responses import HTMLResponse
 
-from phiscan.language import LANGUAGES, SOURCE, current, gettext, install, ngettext, source
+from phiscan.language import LANGUAGES, SOURCE, current, gettext, install, lazy_gettext, ngettext, source
 from phiscan.language import gettext as _
 from phiscan.metrics.remaining import Remaining, remaining
 from phiscan.report import words
@@ -27,7 +28,6 @@ from phiscan.review.worklist.model import WorkState
 from phiscan.visible import visible
 from phiscan.web import plain_words
 from phiscan.web.access import Permission, may
-from phiscan.web.notices import notice
 from phiscan.web.work_query import ListQuery
 
 _MESSAGE = re.compile(r'\b_\("([^"\\]+)"')  # a marked message of a script
@@ -186,6 +186,90 @@ def _lines(text: str) -> Markup:
     return Markup("<br>").join(map(visible, text.split("\n")))
 
 
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """One message."""
+
+    kind: str  # good, warn or info: the colour
+    words: str
+    file_id: int | None = None  # offers to undo the decision about this file
+    suppress_url: str = ""  # offers to suppress similar findings
+    undoes: bool = False  # offers to undo the reviewer's last action
+    redoes: bool = False  # offers to redo the action that was just undone
+
+
+_GOOD = {
+    "assigned": lazy_gettext("Assigned."),
+    "kept": lazy_gettext("The view is saved."),
+    "forgotten": lazy_gettext("The view is removed."),
+    "undone": lazy_gettext("Your last decision is undone."),
+    "redone": lazy_gettext("Your decision is recorded again."),
+    "corrected": lazy_gettext("The correction is recorded."),
+    "complete": lazy_gettext("All spans are checked: this file counts as gold standard for the scores."),
+    "incomplete": lazy_gettext("The spans no longer count as checked."),
+    "topics": lazy_gettext("The topics are recorded."),
+    "suppressed": lazy_gettext(
+        "What you chose is hidden from now on. You can lift the suppression at any time."
+    ),
+    "approved": lazy_gettext("Approved: it hides from now on."),
+    "lifted": lazy_gettext("Lifted: what it hid is in the queue again."),
+    "settled": lazy_gettext("Adjudicated: your verdict is final."),
+    "end": lazy_gettext("That was the last of this view."),
+    "drawn": lazy_gettext("The sample is drawn; its files are in the queue among the others."),
+    "policy": lazy_gettext("In effect from now on."),
+    "written": lazy_gettext("The incident is written."),
+    "answered": lazy_gettext("Thank you: your answer is recorded. The next scan checks it."),
+    "recorded": lazy_gettext("Recorded."),
+    "mailed": lazy_gettext("The e-mail to the owner is sent, and recorded in the log."),
+}
+_WARN = {
+    "none": lazy_gettext("Nothing was chosen."),
+    "nothing_to_undo": lazy_gettext("There is no decision of yours to undo."),
+    "nothing_to_redo": lazy_gettext(
+        "Nothing was redone: you have decided since, or somebody else decided one of the files."
+    ),
+    "conflict": lazy_gettext(
+        "Not recorded: somebody else decided it, or its content changed, after you opened it. This is"
+        " its current state, with your reason and note; decide again if you still want to."
+    ),
+    "unopened": lazy_gettext(
+        "Not recorded: this file is reviewed blind, and you have not opened it. Reveal its text and "
+        "decide, or mark that you judge it by its name alone, which counts in no estimate."
+    ),
+    "changed": lazy_gettext(
+        "Not recorded: the file was examined again after you opened it. Check it, then correct."
+    ),
+    "reason": lazy_gettext(
+        "Not recorded: that reason belongs to another verdict. Choose another reason; your note is kept."
+    ),
+    "gone": lazy_gettext(
+        "Not shown: the file has changed since it was examined, or is gone. The next scan examines it again."
+    ),
+    "settled_before": lazy_gettext(
+        "Not recorded: it is already adjudicated, or one of the two reviewers changed the verdict."
+    ),
+    "busy": lazy_gettext("A pack is being made already. Wait until it is listed."),
+}
+_INFO = {
+    "skipped": lazy_gettext("Skipped; it comes back to you in four hours."),
+    "masked": lazy_gettext("The text is masked again."),
+    "waiting": lazy_gettext(
+        "Recorded. It hides so much that a lead must approve it; until then it hides nothing."
+    ),
+    "making": lazy_gettext("The pack is being made. This page lists it when it is ready."),
+}
+NOTICES: Mapping[str, Notice] = {
+    name: Notice(kind, words, undoes=name == "redone")
+    for kind, of_kind in (("good", _GOOD), ("warn", _WARN), ("info", _INFO))
+    for name, words in of_kind.items()
+}
+
+
+def notice(word: str) -> Notice | None:
+    """Return the notice of a name; None if there is none."""
+    return NOTICES.get(word)
+
+
 class Pages:
     """The templates and their environment.
 
@@ -227,7 +311,7 @@ class Pages:
             mark=plain_words.mark_words,
         )
         self._environment.globals.update(
-            static=static.url, digits=plain_words.digit_kinds(), short_kinds=plain_words.other_kinds()
+            static=static.url, digits=plain_words.DIGIT_KINDS, short_kinds=plain_words.OTHER_KINDS
         )
 
     def render(

@@ -10,6 +10,7 @@ from typing import Final
 from phiscan.language import gettext as _
 from phiscan.language import lazy_gettext
 from phiscan.model import EntityType, PiiBit, PiiVector, Reason
+from phiscan.report.words import SHORT_TYPES
 from phiscan.review.decisions.corrections import Correction, Mark
 from phiscan.visible import visible
 
@@ -28,67 +29,19 @@ COLOURS: Final[dict[EntityType, str]] = {
     EntityType.AGE_OVER_89: "when",
 }
 
-# Short labels of the types, for a masked value.
-SHORT: Final[dict[EntityType, str]] = {
-    EntityType.PERSON: lazy_gettext("name"),
-    EntityType.HEALTH_PROFESSIONAL: lazy_gettext("professional"),
-    EntityType.ORGANIZATION: lazy_gettext("organization"),
-    EntityType.STREET_ADDRESS: lazy_gettext("address"),
-    EntityType.LOCATION: lazy_gettext("place"),
-    EntityType.POSTAL_CODE: lazy_gettext("postal code"),
-    EntityType.DATE: lazy_gettext("date"),
-    EntityType.DATE_OF_BIRTH: lazy_gettext("birth date"),
-    EntityType.AGE_OVER_89: lazy_gettext("age"),
-    EntityType.PHONE: lazy_gettext("phone"),
-    EntityType.FAX: lazy_gettext("fax"),
-    EntityType.EMAIL: lazy_gettext("e-mail"),
-    EntityType.SIN: lazy_gettext("SIN"),
-    EntityType.SSN: lazy_gettext("SSN"),
-    EntityType.HEALTH_CARD: lazy_gettext("health card"),
-    EntityType.PASSPORT: lazy_gettext("passport"),
-    EntityType.DRIVER_LICENSE: lazy_gettext("driver's licence"),
-    EntityType.MRN: lazy_gettext("record number"),
-    EntityType.HEALTH_PLAN: lazy_gettext("health plan"),
-    EntityType.ACCOUNT: lazy_gettext("account"),
-    EntityType.CREDIT_CARD: lazy_gettext("payment card"),
-    EntityType.LICENSE: lazy_gettext("licence"),
-    EntityType.VEHICLE: lazy_gettext("vehicle"),
-    EntityType.DEVICE: lazy_gettext("device"),
-    EntityType.URL: lazy_gettext("web address"),
-    EntityType.IP: lazy_gettext("IP address"),
-    EntityType.BIOMETRIC: lazy_gettext("biometric"),
-    EntityType.OTHER_ID: lazy_gettext("other number"),
-}
+SHORT: Final = SHORT_TYPES
 
 # Short labels of the characteristics for a row of the list, the most identifying first.
-SHORT_BITS: Final[dict[PiiBit, str]] = {
-    PiiBit.FIRST_NAME: lazy_gettext("name"),
-    PiiBit.LAST_NAME: lazy_gettext("name"),
-    PiiBit.HEALTH_CARD: lazy_gettext("health card"),
-    PiiBit.MRN: lazy_gettext("record number"),
-    PiiBit.HEALTH_PLAN: lazy_gettext("health plan"),
-    PiiBit.SIN: lazy_gettext("SIN"),
-    PiiBit.SSN: lazy_gettext("SSN"),
-    PiiBit.PASSPORT: lazy_gettext("passport"),
-    PiiBit.DRIVER_LICENSE: lazy_gettext("driver's licence"),
-    PiiBit.BIOMETRIC: lazy_gettext("biometric"),
-    PiiBit.ACCOUNT: lazy_gettext("account"),
-    PiiBit.LICENSE: lazy_gettext("licence"),
-    PiiBit.VEHICLE: lazy_gettext("vehicle"),
-    PiiBit.DEVICE: lazy_gettext("device"),
-    PiiBit.OTHER_ID: lazy_gettext("other number"),
-    PiiBit.STREET_ADDRESS: lazy_gettext("address"),
-    PiiBit.PHONE: lazy_gettext("phone"),
-    PiiBit.FAX: lazy_gettext("fax"),
-    PiiBit.EMAIL: lazy_gettext("e-mail"),
-    PiiBit.DATE: lazy_gettext("date"),
-    PiiBit.AGE_OVER_89: lazy_gettext("age over 89"),
-    PiiBit.LOCATION: lazy_gettext("place"),
-    PiiBit.HEALTH_PROFESSIONAL: lazy_gettext("professional"),
-    PiiBit.ORGANIZATION: lazy_gettext("organization"),
-    PiiBit.URL: lazy_gettext("web address"),
-    PiiBit.IP: lazy_gettext("IP address"),
-}
+_BITS: Final = (
+    *(PiiBit.FIRST_NAME, PiiBit.LAST_NAME, PiiBit.HEALTH_CARD, PiiBit.MRN, PiiBit.HEALTH_PLAN, PiiBit.SIN),
+    *(PiiBit.SSN, PiiBit.PASSPORT, PiiBit.DRIVER_LICENSE, PiiBit.BIOMETRIC, PiiBit.ACCOUNT, PiiBit.LICENSE),
+    *(PiiBit.VEHICLE, PiiBit.DEVICE, PiiBit.OTHER_ID, PiiBit.STREET_ADDRESS, PiiBit.PHONE, PiiBit.FAX),
+    *(PiiBit.EMAIL, PiiBit.DATE, PiiBit.AGE_OVER_89, PiiBit.LOCATION, PiiBit.HEALTH_PROFESSIONAL),
+    *(PiiBit.ORGANIZATION, PiiBit.URL, PiiBit.IP),
+)
+_NAMES = {PiiBit.FIRST_NAME: SHORT[EntityType.PERSON], PiiBit.LAST_NAME: SHORT[EntityType.PERSON]}
+_NAMES[PiiBit.AGE_OVER_89] = lazy_gettext("age over 89")
+SHORT_BITS: Final = {bit: _NAMES.get(bit) or SHORT[EntityType[bit.name]] for bit in _BITS}
 
 _STEPS: Final[dict[str, str]] = {
     "rule": lazy_gettext("its format matches rule {}"),
@@ -164,14 +117,9 @@ def colour(kind: EntityType) -> str:
     return COLOURS.get(kind, "id")
 
 
-def digit_kinds() -> tuple[tuple[int, str, str, str], ...]:
-    """Return the types with a digit: digit, type, short label and colour."""
-    return tuple((at, kind.value, SHORT[kind], colour(kind)) for at, kind in enumerate(DIGITS, 1))
-
-
-def other_kinds() -> tuple[tuple[str, str, str], ...]:
-    """Return the types without a digit: type, short label and colour."""
-    return tuple((kind.value, label, colour(kind)) for kind, label in SHORT.items() if kind not in DIGITS)
+# The types with a digit: digit, type, short label and colour; and those without one.
+DIGIT_KINDS = tuple((at, kind.value, SHORT[kind], colour(kind)) for at, kind in enumerate(DIGITS, 1))
+OTHER_KINDS = tuple((kind.value, label, colour(kind)) for kind, label in SHORT.items() if kind not in DIGITS)
 
 
 def kinds_of(vector: PiiVector) -> tuple[str, ...]:

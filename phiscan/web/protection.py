@@ -1,21 +1,41 @@
-"""Middleware of every request: host names, cross-site requests, headers, errors without details, language."""
+"""What surrounds every request: host names, cross-site requests, headers, language, responses of failures.
+
+A page for a browser, JSON for a program; never a value of the input.
+"""
 
 from __future__ import annotations
 
+import re
 import secrets
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from typing import Final
+from urllib.parse import quote
 
 import structlog
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
 from starlette.datastructures import Headers, MutableHeaders, QueryParams
+from starlette.exceptions import HTTPException
 from starlette.requests import cookie_parser
-from starlette.responses import PlainTextResponse
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from phiscan.errors import origin
-from phiscan.language import LANGUAGES, SOURCE, negotiate, using
-from phiscan.web.request_context import Settings
+from phiscan.errors import ConflictError, InputError, StoreError, origin
+from phiscan.language import LANGUAGES, SOURCE, gettext, lazy_gettext, negotiate, using
+from phiscan.language import gettext as _
+from phiscan.report.words import plain
+from phiscan.visible import visible
+from phiscan.web.address import is_proxy
+from phiscan.web.request_context import (
+    API,
+    SECOND_FACTOR,
+    NoSecondFactorError,
+    NotAllowedError,
+    NotSignedInError,
+    Settings,
+    desk_of,
+)
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 log = structlog.get_logger("phiscan.web")
@@ -103,7 +123,7 @@ def refused(method: str, headers: Headers, settings: Settings) -> str:
 def _unknown_format(scope: Scope) -> str:
     """Return why the requested ``format`` is not available; "" if it is."""
     formats = QueryParams(scope.get("query_string", b"")).getlist("format")
-    sent = "json" if scope["path"].startswith("/api/") else "html"
+    sent = "json" if scope["path"].startswith(API) else "html"
     return "" if all(name == sent for name in formats) else f"format: expected {sent}"
 
 
@@ -112,23 +132,15 @@ def _through_proxy(scope: Scope, proxies: tuple[str, ...]) -> bool:
 
     Of X-Forwarded-For only entries of configured proxies are trusted: the last address that is no proxy.
     """
-    networks = [ip_network(proxy) for proxy in proxies]
-    if not _is_in((scope.get("client") or ("", 0))[0], networks):
+    if not is_proxy((scope.get("client") or ("", 0))[0], proxies):
         return False
     # Some proxies append a header line of their own: all lines are one list.
     lines = Headers(scope=scope).getlist("x-forwarded-for")
     forwarded = [part.strip() for line in lines for part in line.split(",")]
-    outside = next((part for part in reversed(forwarded) if part and not _is_in(part, networks)), None)
+    outside = next((part for part in reversed(forwarded) if part and not is_proxy(part, proxies)), None)
     if outside is not None:
         scope["client"] = (outside[:64], 0)
     return True
-
-
-def _is_in(address: str, networks: list[IPv4Network | IPv6Network]) -> bool:
-    try:
-        return any(ip_address(address) in network for network in networks)
-    except ValueError:
-        return False
 
 
 def _name(host: str) -> str:
@@ -161,7 +173,6 @@ def _add_headers(
 
 
 COOKIE: Final = "phiscan-language"
-_API: Final = "/api/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +199,7 @@ def language_of(headers: Headers, path: str, default: str = SOURCE) -> str:
     >>> language_of(Headers({"accept-language": "fr-CA"}), "/api/v1/items")
     'en'
     """
-    if path.startswith(_API):
+    if path.startswith(API):
         return SOURCE
     chosen = cookie_parser(headers.get("cookie", "")).get(COOKIE, "")
     return chosen if chosen in LANGUAGES else negotiate(headers.get("accept-language", ""), default)
@@ -202,3 +213,89 @@ def inside(place: str) -> str:
     """
     ours = place.startswith("/") and not place.startswith(("//", "/\\")) and place.isprintable()
     return place if ours and place.isascii() and "\\" not in place else "/"
+
+
+WORDS = {
+    400: lazy_gettext("That cannot be done"),
+    403: lazy_gettext("Not allowed"),
+    404: lazy_gettext("Not found"),
+    405: lazy_gettext("Not found"),
+    409: lazy_gettext("Somebody was faster"),
+    413: lazy_gettext("Too large"),
+    422: lazy_gettext("That cannot be read"),
+    429: lazy_gettext("Too many attempts"),
+    503: lazy_gettext("The database does not answer"),
+}
+# The space before a French sign; any other special space may be part of a name, and is shown as an escape.
+_FRENCH_SPACE = re.compile("\N{NO-BREAK SPACE}(?=[:;!?%\N{RIGHT-POINTING DOUBLE ANGLE QUOTATION MARK}])")
+
+
+def add_error_handlers(app: FastAPI) -> None:
+    """Register a handler for every expected type of error."""
+    handlers: Mapping[type[Exception], Callable[[Request, Exception], Response]] = {
+        NotSignedInError: _not_signed_in,
+        NotAllowedError: lambda request, _: failure(request, 403, gettext("Your role does not allow this.")),
+        NoSecondFactorError: _no_second_factor,
+        InputError: _input,
+        StoreError: _store,
+        RequestValidationError: _validation,
+        HTTPException: _http,
+        OverflowError: lambda request, _: failure(request, 404, ""),  # a row number out of range
+    }
+    for kind, handler in handlers.items():
+        app.add_exception_handler(kind, handler)
+
+
+def failure(request: Request, status_code: int, message: str) -> Response:
+    """Return the response of one error."""
+    message = visible(_FRENCH_SPACE.sub(" ", message))
+    if request.url.path.startswith(API):
+        return JSONResponse({"detail": message}, status_code)
+    title = WORDS.get(status_code, "That did not work")
+    return desk_of(request).pages.render(
+        request, "message.html", status_code=status_code, title=title, message=message
+    )
+
+
+def _not_signed_in(request: Request, _error: Exception) -> Response:
+    if request.url.path.startswith(API):
+        return JSONResponse(
+            {"detail": _("sign in, or send a token")}, 401, headers={"WWW-Authenticate": "Bearer"}
+        )
+    place = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    back = f"?next={quote(place, safe='')}" if request.method == "GET" and place != "/" else ""
+    return RedirectResponse(f"/sign-in{back}", 303)
+
+
+def _no_second_factor(request: Request, _error: Exception) -> Response:
+    if request.url.path.startswith(API):
+        return failure(request, 403, _("Your role needs a second factor: sign in with a browser and add it."))
+    return RedirectResponse(SECOND_FACTOR, 303)
+
+
+def _input(request: Request, error: Exception) -> Response:
+    return failure(request, 409 if isinstance(error, ConflictError) else 400, str(error))
+
+
+def _store(request: Request, error: Exception) -> Response:
+    log.error("store failed", error=str(error))
+    return failure(
+        request, 503, _("Nothing was changed. Try again; if it fails again, the server's log has the reason.")
+    )
+
+
+def _validation(request: Request, error: Exception) -> Response:
+    """List the invalid fields and the errors; FastAPI's default would repeat the submitted values."""
+    found = error.errors() if isinstance(error, RequestValidationError) else []
+    problems = [
+        ("".join(f".{part}" for part in one["loc"][1:])[1:] or "body", str(one["type"])) for one in found[:20]
+    ]
+    if not request.url.path.startswith(API):
+        problems = [(str(plain(field)), str(plain(problem))) for field, problem in problems]
+    return failure(request, 422, "; ".join(f"{field}: {problem}" for field, problem in problems))
+
+
+def _http(request: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    detail = error.detail if isinstance(error, HTTPException) and isinstance(error.detail, str) else ""
+    return failure(request, status, detail)

@@ -22,6 +22,7 @@ from phiscan.crawl import is_remote
 MAX_BYTES = 4 * 1024**3  # read for one script
 _CHUNK = 1 << 20
 _SH_PLAIN = frozenset(range(0x20, 0x7F)) - {ord("'")}
+_SH_NAME = _SH_PLAIN.union(b"'")
 _QUOTES = frozenset("\u2018\u2019\u201a\u201b")  # PowerShell reads each of them as an apostrophe
 Kind = Literal["sh", "ps1"]
 Action = Literal["restrict", "move"]
@@ -71,7 +72,7 @@ def quoted_sh(name: bytes) -> str:
     >>> print(quoted_sh(b"a'$(b)`"), quoted_sh(b"-x"), quoted_sh(b"100%" + bytes([10])))
     'a'\''$(b)`' '-x' "$(printf %b '100%\0012.')"
     """
-    if _SH_PLAIN.union(b"'").issuperset(name):
+    if _SH_NAME.issuperset(name):
         return "'" + name.decode("ascii").replace("'", "'\\''") + "'"
     plain = _SH_PLAIN - set(b"\\")
     # The full stop keeps line feeds at the end; the script removes it.
@@ -104,31 +105,28 @@ def script(
         to: the folder that files are moved to, each under its number and name.
         head: lines that say who made it, when and why.
     """
-    lines = []
+    is_sh, moves, lines = kind == "sh", action == "move", []
     for one, problem in files:
-        name = one.path.rpartition(b"/")[2]
+        name = one.path.rpartition(b"/")[2] if moves else b""
         if problem:
             lines.append(f"# {one.number}: left out: {problem}")
-        elif kind == "sh":
-            dot = int(not _SH_PLAIN.union(b"'").issuperset(one.path))
-            base = quoted_sh(name) if action == "move" else "''"
-            dot_base = int(action == "move" and not _SH_PLAIN.union(b"'").issuperset(name))
-            lines.append(f"act {one.number} {one.sha256} {dot} {quoted_sh(one.path)} {dot_base} {base}")
+        elif is_sh:
+            path, base = ((int(not _SH_NAME.issuperset(word)), quoted_sh(word)) for word in (one.path, name))
+            lines.append(f"act {one.number} {one.sha256} {path[0]} {path[1]} {base[0]} {base[1]}")
         else:
-            path = os.fsdecode(one.path)
-            base = quoted_ps(os.fsdecode(name)) if action == "move" else "''"
-            lines.append(f"Act {one.number} '{one.sha256}' {quoted_ps(path)} {base}")
+            path_ps, base_ps = (quoted_ps(os.fsdecode(word)) for word in (one.path, name))
+            lines.append(f"Act {one.number} '{one.sha256}' {path_ps} {base_ps}")
     comments = [f"# {' '.join(line.split())}" for line in head]
-    if kind == "sh":
-        parts = ["#!/bin/sh", *comments, f"action={action}", f"{_SH.strip()}"]
-        folder = [named for named in (f"to={quoted_sh(os.fsencode(to))}",) if action == "move"]
-        return "\n".join([*parts[:-1], *folder, parts[-1], *lines, _SH_END, ""]).encode()
-    folder = [f"$To = {quoted_ps(to)}" if action == "move" else "$To = ''"]
+    if is_sh:
+        folder = [f"to={quoted_sh(os.fsencode(to))}"] if moves else []
+        parts = ["#!/bin/sh", *comments, f"action={action}", *folder, _SH.strip(), *lines, _SH_END, ""]
+        return "\n".join(parts).encode()
+    to_line = f"$To = {quoted_ps(to if moves else '')}"
     parts = [
         *comments,
         "param([switch]$Apply)",
         f"$Action = '{action}'",
-        *folder,
+        to_line,
         _PS.strip(),
         *lines,
         _PS_END,

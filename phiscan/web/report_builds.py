@@ -10,24 +10,24 @@ from __future__ import annotations
 import multiprocessing
 import os
 import re
-import shutil
 import tempfile
 import threading
 import zipfile
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from hashlib import file_digest
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any
 
 import structlog
 
 from phiscan.errors import PhiscanError, origin
 from phiscan.language import SOURCE, lazy_gettext, using
-from phiscan.report.gather import gather
+from phiscan.report.gather import Report, gather
 from phiscan.report.pack import write_pack
 from phiscan.report.rendering.html import render_main
 from phiscan.store.database import open_database
@@ -156,13 +156,13 @@ def report_content(requested: ReportRequest) -> str:
     Raises:
         PhiscanError: the store cannot be used, or there is no such scan.
     """
-    database = open_database(requested.database_url, create=False)
-    try:
-        data = gather(database, requested.scan_id, now=requested.now).data
-        with using(requested.language):
-            return render_main(data)
-    finally:
-        database.close()
+    with using(requested.language):
+        return render_main(_gathered(requested).data)
+
+
+def _gathered(requested: ReportRequest, **options: Any) -> Report:
+    with closing(open_database(requested.database_url, create=False)) as database:
+        return gather(database, requested.scan_id, now=requested.now, **options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,17 +184,12 @@ class Packs:
     folder: Path
     patient_index: Path | None = None  # folder of the index with states and provinces
     _making: threading.Lock = field(default_factory=threading.Lock)
-    _problem: str = ""
+    problem: str = ""  # the error of the last build
 
     @property
     def is_making(self) -> bool:
         """Whether a pack is being built."""
         return self._making.locked()
-
-    @property
-    def problem(self) -> str:
-        """The error of the last build, "" if it succeeded."""
-        return self._problem
 
     def listed(self) -> tuple[Pack, ...]:
         """Return the packs, newest first."""
@@ -208,27 +203,23 @@ class Packs:
         path = self.folder / name
         return path if NAME.fullmatch(name) and path.is_file() and not path.is_symlink() else None
 
-    def begin(
-        self, database_url: str, scan_id: int, *, hide_paths: bool, now: datetime, language: str = SOURCE
-    ) -> bool:
+    def begin(self, requested: ReportRequest) -> bool:
         """Start building the pack of a scan; False if one is being built already."""
         if not self._making.acquire(blocking=False):
             return False
-        requested = ReportRequest(
-            *(database_url, scan_id, now, language, str(self.folder), hide_paths, self.patient_index)
-        )
+        requested = replace(requested, folder=str(self.folder), patient_index=self.patient_index)
         threading.Thread(target=self._run, args=(requested,), name="audit pack", daemon=True).start()
         return True
 
     def _run(self, requested: ReportRequest) -> None:
         """Wait for the process that builds it."""
         try:
-            self._problem, _name = build(make_zip, requested)
+            self.problem, _name = build(make_zip, requested)
         except OSError as error:
-            self._problem = origin(error)
+            self.problem = origin(error)
         finally:
-            if self._problem:
-                log.error("no audit pack", problem=self._problem)
+            if self.problem:
+                log.error("no audit pack", problem=self.problem)
             self._making.release()
 
 
@@ -239,20 +230,12 @@ def make_zip(order: ReportRequest) -> str:
         PhiscanError: the store or the folder cannot be used.
     """
     folder = Path(order.folder)
-    database = open_database(order.database_url, create=False)
-    try:
-        report = gather(
-            database,
-            order.scan_id,
-            now=order.now,
-            hide_paths=order.hide_paths,
-            patient_index=order.patient_index,
-        )
-    finally:
-        database.close()
+    report = _gathered(order, hide_paths=order.hide_paths, patient_index=order.patient_index)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     name = f"{order.now:%Y%m%dT%H%M%SZ}-scan{order.scan_id}{'-numbers' if order.hide_paths else ''}.zip"
-    with _draft(folder) as draft:
+    # A private folder on the same file system.
+    with tempfile.TemporaryDirectory(prefix=".making-", dir=folder, ignore_cleanup_errors=True) as made:
+        draft = Path(made)
         inside = draft / "pack"
         inside.mkdir()
         written = write_pack(report, inside, language=order.language)
@@ -266,16 +249,6 @@ def make_zip(order: ReportRequest) -> str:
                 archive.write(path, path.relative_to(inside))
         zipped.replace(folder / name)
     return name
-
-
-@contextmanager
-def _draft(folder: Path) -> Iterator[Path]:
-    """Yield a private temporary folder on the same file system, then remove it."""
-    draft = Path(tempfile.mkdtemp(prefix=".making-", dir=folder))
-    try:
-        yield draft
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
 
 
 def _described(path: Path) -> Pack:

@@ -1,12 +1,14 @@
-"""The review list's filters in the address of a page, so that a view can be saved, shared and restored."""
+"""Lists in the address of a page: filters and order of the review list, and of lists of records in memory."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any, TypeVar
+from itertools import groupby
+from typing import Any, Generic, TypeVar
 from urllib.parse import parse_qsl, urlencode
 
 from phiscan.errors import InputError
@@ -70,15 +72,17 @@ def read_query(values: Mapping[str, str]) -> ListQuery:
     """
     long = [name for name, value in values.items() if len(value) > MAX_CHARS]
     if long:
-        message = _(
-            "filter {long}: expected at most {max_chars} characters", long=long[0][:40], max_chars=MAX_CHARS
+        raise InputError(
+            _(
+                "filter {long}: expected at most {max_chars} characters",
+                long=long[0][:40],
+                max_chars=MAX_CHARS,
+            )
         )
-        raise InputError(message)
     # PostgreSQL rejects NUL, and SQLite ends the pattern at it: it would match every path.
     cut = [name for name, value in values.items() if "\0" in value]
     if cut:
-        message = _("filter {cut}: expected a text without NUL characters", cut=visible(cut[0][:40]))
-        raise InputError(message)
+        raise InputError(_("filter {cut}: expected a text without NUL characters", cut=visible(cut[0][:40])))
     given = {name: value.strip() for name, value in values.items()}
     assignee = given.get("assignee", "")
     return ListQuery(
@@ -118,8 +122,9 @@ def _word(given: Mapping[str, str], name: str, words: type[_Words]) -> _Words | 
     try:
         return words(value)
     except ValueError:
-        message = _("filter {name}: expected one of {words}", name=name, words=", ".join(words))
-        raise InputError(message) from None
+        raise InputError(
+            _("filter {name}: expected one of {words}", name=name, words=", ".join(words))
+        ) from None
 
 
 def _number(given: Mapping[str, str], name: str) -> int | None:
@@ -127,8 +132,7 @@ def _number(given: Mapping[str, str], name: str) -> int | None:
     if not value:
         return None
     if not (value.isascii() and value.isdecimal() and int(value) < MAX_NUMBER):
-        message = _("filter {name}: expected a number", name=name)
-        raise InputError(message)
+        raise InputError(_("filter {name}: expected a number", name=name))
     return int(value)
 
 
@@ -141,6 +145,99 @@ def _share(given: Mapping[str, str], name: str) -> float | None:
     except ValueError:
         share = math.nan
     if not 0 <= share <= 1:
-        message = _("filter {name}: expected a number from 0 to 1", name=name)
-        raise InputError(message)
+        raise InputError(_("filter {name}: expected a number from 0 to 1", name=name))
     return share
+
+
+T = TypeVar("T")
+N_ROWS = 200  # of a page
+MAX_CHOICES = 300  # of a filter, the most frequent ones; the search of the list finds the others
+
+
+@dataclass(frozen=True, slots=True)
+class Filter(Generic[T]):
+    """A choice that narrows a list: the value of each record, "" = none, and its words."""
+
+    name: str
+    label: str
+    of: Callable[[T], str]
+    words: Callable[[str], str] = visible
+
+
+@dataclass(frozen=True, slots=True)
+class Order(Generic[T]):
+    """An order of a list; with a group, records of one group stand under its heading."""
+
+    name: str
+    label: str
+    key: Callable[[T], Any]
+    group: Callable[[T], str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Listing(Generic[T]):
+    """What a page shows of a list."""
+
+    groups: tuple[tuple[str, tuple[T, ...]], ...]  # heading, "" = no groups, and records
+    n: int  # that the filters leave
+    n_all: int
+    filters: tuple[tuple[str, str, str, tuple[tuple[str, str, int], ...]], ...]
+    """Name, label, chosen value, and each value with its words and number."""
+    orders: tuple[tuple[str, str], ...]
+    order: str
+    text: str  # that is searched for
+    query: str  # of the address, without the page
+    before: int  # page; 0 = none
+    after: int
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether records are filtered out."""
+        return self.n < self.n_all
+
+
+def listing(
+    given: Mapping[str, str],
+    found: Sequence[T],
+    filters: Sequence[Filter[T]],
+    orders: Sequence[Order[T]],
+    text_of: Callable[[T], str],
+) -> Listing[T]:
+    """Return the part of a list that the fields of an address ask for; unknown values match nothing."""
+    chosen = {one.name: given.get(one.name, "") for one in filters}
+    text = given.get("text", "").strip()
+    kept = [
+        one
+        for one in found
+        if all(not chosen[by.name] or by.of(one) == chosen[by.name] for by in filters)
+        and text.casefold() in text_of(one).casefold()
+    ]
+    order = next((one for one in orders if one.name == given.get("order")), orders[0])
+    kept.sort(key=order.key)
+    number = given.get("page", "")
+    page = max(1, int(number)) if number.isascii() and number.isdecimal() and len(number) < 9 else 1  # noqa: PLR2004
+    shown = kept[(page - 1) * N_ROWS : page * N_ROWS]
+    fields = {**chosen, "text": text, "order": "" if order is orders[0] else order.name}
+    groups = groupby(shown, order.group or (lambda _one: ""))
+    return Listing(
+        groups=tuple((heading, tuple(rows)) for heading, rows in groups),
+        n=len(kept),
+        n_all=len(found),
+        filters=tuple(
+            (
+                *(by.name, by.label, chosen[by.name]),
+                tuple(
+                    (value, by.words(value), n)
+                    for value, n in sorted(Counter(map(by.of, found)).most_common(MAX_CHOICES))
+                    if value
+                ),
+            )
+            for by in filters
+        ),
+        orders=tuple((one.name, one.label) for one in orders),
+        order=order.name,
+        text=text,
+        query=urlencode({name: value for name, value in fields.items() if value}),
+        before=page - 1,
+        after=page + 1 if page * N_ROWS < len(kept) else 0,
+    )

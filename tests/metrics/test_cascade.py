@@ -5,7 +5,7 @@ import random
 import pytest
 
 from phiscan.metrics.cascade import NO_SAMPLE, cascade_loss
-from phiscan.report.sections.limits import _of_the_cascade
+from phiscan.report.summary import _of_the_cascade
 
 
 def test_an_estimate_is_the_share_of_the_sample_times_what_was_left_out() -> None:

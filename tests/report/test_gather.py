@@ -1,5 +1,5 @@
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -13,8 +13,8 @@ from phiscan.metrics.remaining import remaining
 from phiscan.metrics.screening import relative, tdp_frp
 from phiscan.model import OCR_PENDING, FailReason, PiiBit, Referral, UnreadPart, Verdict
 from phiscan.report.data.report import Characteristic, ReportData
-from phiscan.report.export import files_csv
 from phiscan.report.gather import gather
+from phiscan.report.pack import files_csv
 from phiscan.report.rendering.html import render
 from phiscan.review.store import Store
 from tests.report.synthetic import NOW, Made, decide_referred, failed, screened, share, skipped
@@ -130,14 +130,11 @@ def test_an_unsure_verdict_verifies_nothing(filled: Fill) -> None:
     assert (data.funnel.unsure, data.funnel.undecided) == (1, 1)
 
 
-def test_nothing_referred_is_a_true_zero(filled: Fill) -> None:
+def test_nothing_referred_is_a_true_zero_and_an_empty_share_has_no_number(filled: Fill) -> None:
     data = data_of(filled([screened(f"{n}.txt", Referral.CLEAR) for n in range(9)]))
     assert data.overall.tdp.value == 0
     assert data.overall.ppv.value is None
     assert data.overall.ppv.reason
-
-
-def test_an_empty_share_has_no_number(filled: Fill) -> None:
     data = data_of(filled([]))
     assert data.coverage.crawled == 0
     assert data.coverage.read_share.value is None
@@ -232,9 +229,8 @@ def test_the_sample_is_the_desks(filled: Fill) -> None:
     assert data_of(made).remaining.missed_in_rest.upper < known.missed_in_rest.upper
 
 
-def test_distrusts_a_model_that_known_misses_contradict(filled: Fill) -> None:
-    kinds = [(True, True, True)] * 30 + [(True, True, False)] * 5 + [(False, True, True)] * 5
-    kinds += [(True, False, False)] * 2 + [(False, False, True)] * 2 + [(False, False, False)] * 20
+def confirmed_by(filled: Fill, kinds: Sequence[tuple[bool, bool, bool]]) -> ReportData:
+    """Report confirmed PHI files that these detectors marked."""
     results = [
         replace(
             screened(f"{number}.txt", Referral.REFERRED, number=number),
@@ -244,7 +240,13 @@ def test_distrusts_a_model_that_known_misses_contradict(filled: Fill) -> None:
     ]
     made = filled(results)
     decide(made, {f"{number}.txt": Verdict.PHI for number in range(len(kinds))})
-    data = data_of(made)
+    return data_of(made)
+
+
+def test_distrusts_a_model_that_known_misses_contradict(filled: Fill) -> None:
+    kinds = [(True, True, True)] * 30 + [(True, True, False)] * 5 + [(False, True, True)] * 5
+    kinds += [(True, False, False)] * 2 + [(False, False, True)] * 2 + [(False, False, False)] * 20
+    data = confirmed_by(filled, kinds)
     assert data.capture.outside == 20
     assert data.capture.counts["111"] == 30
     assert data.capture.models is not None
@@ -255,16 +257,7 @@ def test_distrusts_a_model_that_known_misses_contradict(filled: Fill) -> None:
 
 def test_warns_of_detectors_that_depend_on_each_other(filled: Fill) -> None:
     kinds = [(True, True, True)] * 40 + [(False, False, True)] * 40 + [(True, True, False)] * 9
-    results = [
-        replace(
-            screened(f"{number}.txt", Referral.REFERRED, number=number),
-            detectors=tuple(zip(("patterns", "names", "text"), said, strict=True)),
-        )
-        for number, said in enumerate(kinds)
-    ]
-    made = filled(results)
-    decide(made, {f"{number}.txt": Verdict.PHI for number in range(len(kinds))})
-    capture = data_of(made).capture
+    capture = confirmed_by(filled, kinds).capture
     found = {(pair.first, pair.second): pair for pair in capture.pairs}
     assert found["patterns", "names"].compared == 80
     assert found["patterns", "names"].dependence == pytest.approx(math.log(2))

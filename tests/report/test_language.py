@@ -12,9 +12,8 @@ from click.testing import CliRunner
 
 from phiscan.cli import app
 from phiscan.language import using
-from phiscan.report.export import report_json
 from phiscan.report.gather import Report, gather
-from phiscan.report.pack import pack, write_pack
+from phiscan.report.pack import pack, report_json, write_pack
 from phiscan.report.private.release import private_report, render_private
 from tests import pseudo
 from tests.report.desk_day import DAY, day_at_the_desk, two_scans

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
-from phiscan.web.connections import ConnectionLimits, limited
+from phiscan.web.address import ConnectionLimits, limited
 from tests.waiting import CEILING_S, wait_until
 
 LONG = 600.0  # seconds: no test waits for it

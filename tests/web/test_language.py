@@ -15,7 +15,7 @@ from phiscan.review.decisions.reveals import PURPOSES
 from phiscan.review.decisions.suppressions import SuppressionKind, SuppressionScope
 from phiscan.review.store import Store
 from phiscan.web.app import ROUTES, create_app
-from phiscan.web.notices import NOTICES
+from phiscan.web.pages import NOTICES
 from phiscan.web.routes.person import PURPOSES as PERSON_PURPOSES
 from tests import pseudo
 from tests.review.results import NOW, SHARE

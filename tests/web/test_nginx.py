@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from phiscan.web.connections import ConnectionLimits
+from phiscan.web.address import ConnectionLimits
 from tests.needs import needs
 from tests.waiting import CEILING_S, wait_until
 from tests.web.test_connections import _serving

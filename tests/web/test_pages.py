@@ -15,7 +15,7 @@ from phiscan.errors import InputError
 from phiscan.model import EntityType, FailReason, Segment, Span, StoredTerm, UnreadPart
 from phiscan.review.store import Store
 from phiscan.review.worklist.model import FileRecord, WorkFilter, WorkOrder, WorkState
-from phiscan.web import notices as notice
+from phiscan.web import pages as notice
 from phiscan.web import report_builds as packs
 from phiscan.web.pages import _commands
 from phiscan.web.plain_words import locator_words
@@ -126,7 +126,7 @@ def test_a_link_is_no_pack(tmp_path: Path) -> None:
 def test_a_pack_that_cannot_be_made_says_why(tmp_path: Path) -> None:
     made = packs.Packs(tmp_path / "reports")
     url = f"sqlite:///{tmp_path / 'none.db'}"
-    assert made.begin(url, 1, hide_paths=False, now=datetime(2026, 11, 20, tzinfo=UTC))
+    assert made.begin(packs.ReportRequest(url, 1, datetime(2026, 11, 20, tzinfo=UTC)))
     with made._making:
         pass
     assert "no such database" in made.problem
@@ -137,7 +137,7 @@ def test_every_message_that_a_route_names_exists() -> None:
     named = {
         word
         for path in WEB.rglob("*.py")
-        for word in re.findall(r"said=(?:f?\")?([a-z_]+)\"", path.read_text(encoding="utf-8"))
+        for word in re.findall(r"(?:said|unsent)=(?:f?\")?([a-z_]+)\"", path.read_text(encoding="utf-8"))
     }
     assert len(named) > 15
     assert named <= set(notice.NOTICES)

@@ -289,7 +289,7 @@ def test_a_new_password_asks_for_the_code_of_the_new_session(browser: Visit, clo
     new = "another horse battery"
     sent = {"password": PASSWORD, "chosen": new, "again": new}
     answer = visitor.client.post("/account/password", data=sent, headers=OWN)
-    assert answer.headers["location"] == "/sign-in/code?next=/account"
+    assert answer.headers["location"] == "/sign-in/code?next=%2Faccount"
     assert visitor.client.get("/account").status_code == 303
     assert give_code(visitor, phone.next_code()).status_code == 303
     assert visitor.client.get("/account").status_code == 200

@@ -13,23 +13,21 @@ from datetime import datetime
 from phiscan.metrics.intervals import Figure
 from phiscan.metrics.remaining import Remaining
 from phiscan.model import Verdict
-from phiscan.report.data.desk import (
-    BlindReview,
-    Change,
-    IncidentRow,
-    Oversight,
-    SpanScores,
-    TopicScores,
-)
 from phiscan.report.data.estimates import (
     AffectedPatients,
+    BlindReview,
     Capture,
+    Change,
     DoubleReview,
     Elusion,
     History,
+    IncidentRow,
+    Oversight,
     ScoreRanking,
     SecondList,
+    SpanScores,
     Summary,
+    TopicScores,
     TypeLevels,
     Verification,
 )

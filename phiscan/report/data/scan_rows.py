@@ -7,19 +7,18 @@ scan runs.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
 
-from phiscan.model import Referral, Verdict
+from phiscan.model import Referral
 from phiscan.model.frame import FrameCounts
 from phiscan.review.audit import log as audit
 from phiscan.review.audit.log import AuditCheck
 from phiscan.review.decisions import corrections, history, second_review, suppressions
-from phiscan.review.decisions.reveals import purpose_shown
 from phiscan.review.decisions.suppressions import Suppression
 from phiscan.review.records import summaries
 from phiscan.review.records.file_records import decision_of, is_about, same_people, standing_decision
@@ -29,7 +28,6 @@ from phiscan.review.worklist import rows as hiding
 from phiscan.review.worklist.model import FIRST, Decision, FileRecord
 from phiscan.store.column_types import iso
 from phiscan.store.database import Database
-from phiscan.store.sql_batches import chunks
 from phiscan.store.tables import (
     audit_log,
     decision,
@@ -49,119 +47,13 @@ from phiscan.store.tables import second_review as second_review_table
 
 
 @dataclass(frozen=True, slots=True)
-class Before:
-    """A file at the previous scan."""
-
-    root: str
-    path: str
-    content_hash: str
-    referral: str | None
-    outcome: str
-
-
-@dataclass(frozen=True, slots=True)
 class PreviousScan:
     """The previous complete scan of the same folders."""
 
     id: int
     ended: datetime | None
     versions: Mapping[str, str]
-    files: Mapping[int, Before]
-
-
-@dataclass(frozen=True, slots=True)
-class Revealed:
-    """A reveal; ``purpose`` is one of the desk's list, or a note that it was free text."""
-
-    id: int
-    file_id: int
-    revealed_by: str
-    revealed: datetime
-    purpose: str
-
-
-@dataclass(frozen=True, slots=True)
-class Contents:
-    """Of one confirmed file: (findings, distinct values) by type, and occurrences by health concept."""
-
-    types: Mapping[str, tuple[int, int]]
-    concepts: Mapping[str, int]
-
-
-@dataclass(frozen=True, slots=True)
-class StoredDesk:
-    """The records of the desk; mappings are by file number, of the files of one scan."""
-
-    undone: frozenset[int]  # undone decisions
-    previous: PreviousScan | None
-    reveals: tuple[Revealed, ...]
-    suppressions: tuple[tuple[Suppression, int | None], ...]  # each with the number of items it hides now
-    hidden_now: int
-    sign_offs: tuple[history.LogReview, ...]
-    last_entry: int  # of the log
-    log_heads: Mapping[int, str]  # hash by number, of the entries that were signed off
-    gold: tuple[corrections.GoldFile, ...]
-    topic_gold: tuple[corrections.TopicGold, ...]
-    n_concealed: int  # files whose verdict is hidden until the blind second one is recorded
-    drawn: int
-    ratings: tuple[second_review.Rating, ...]
-    confirmed: Mapping[int, Contents]
-
-
-def read_desk(
-    connection: sa.Connection,
-    scan_id: int,
-    *,
-    rows: Sequence[FileRecord],
-    concealed: Collection[str],
-    now: datetime,
-) -> StoredDesk:
-    """Read the records of the files of one scan.
-
-    Args:
-        connection: connection in the transaction that reads the rest.
-        scan_id: number of the scan.
-        rows: its files.
-        concealed: contents whose verdicts and corrections must not be read.
-        now: date of the report; it decides which suppressions have ended.
-    """
-    contents = {row.file_id: row.content_hash for row in rows}
-    shown = {one for one in contents.items() if one[1] not in concealed}
-    signed = history.log_reviews(connection)
-    heads = sa.select(audit_log.c.id, audit_log.c.hash).where(
-        audit_log.c.id.in_([one.n_entries for one in signed])
-    )
-    drawn = connection.execute(sa.select(second_review_table.c.content_hash)).scalars().all()
-    return StoredDesk(
-        undone=frozenset(
-            connection.execute(
-                sa.select(decision_undo.c.decision_id).where(decision_undo.c.decision_id.is_not(None))
-            ).scalars()
-        ),
-        previous=_previous(connection, scan_id),
-        reveals=_reveals(connection, scan_id),
-        suppressions=_suppressions(connection, scan_id, now),
-        hidden_now=_hidden_now(connection, scan_id, now),
-        sign_offs=tuple(signed),
-        last_entry=connection.execute(sa.select(sa.func.max(audit_log.c.id))).scalar() or 0,
-        log_heads={row.id: row.hash for row in connection.execute(heads)},
-        gold=tuple(one for one in corrections.gold(connection) if (one.file_id, one.content_hash) in shown),
-        topic_gold=tuple(
-            one
-            for one in corrections.topic_gold(connection)
-            if (one.file_id, contents.get(one.file_id)) in shown
-        ),
-        n_concealed=len(contents) - len(shown),
-        drawn=sum(one in contents.values() for one in drawn),
-        ratings=tuple(
-            one
-            for one in second_review.ratings(connection)
-            if one.content_hash in contents.values() and one.content_hash not in concealed
-        ),
-        confirmed=_confirmed(
-            connection, {row.file_id: row.examination_id for row in rows if row.verdict is Verdict.PHI}
-        ),
-    )
+    files: Mapping[int, FileRecord]
 
 
 def _previous(connection: sa.Connection, scan_id: int) -> PreviousScan | None:
@@ -171,43 +63,19 @@ def _previous(connection: sa.Connection, scan_id: int) -> PreviousScan | None:
     complete = sa.select(scan).where(scan.c.id < scan_id, scan.c.status == "complete")
     for row in connection.execute(complete.order_by(scan.c.id.desc())).all():
         if roots[row.id] == roots[scan_id]:
-            return PreviousScan(row.id, row.ended, dict(row.versions), _before(connection, row.id))
+            files = {one.file_id: one for one in queue.rows(connection, row.id)}
+            return PreviousScan(row.id, row.ended, dict(row.versions), files)
     return None
 
 
-def _before(connection: sa.Connection, scan_id: int) -> dict[int, Before]:
-    query = (
-        sa.select(
-            file.c.id,
-            root.c.display.label("root"),
-            file.c.display.label("path"),
-            examination.c.content_hash,
-            examination.c.referral,
-            examination.c.outcome,
-        )
-        .select_from(sighting)
-        .join(file, file.c.id == sighting.c.file_id)
-        .join(root, root.c.id == file.c.root_id)
-        .join(examination, examination.c.id == sighting.c.examination_id)
-        .where(sighting.c.scan_id == scan_id)
-    )
-    return {
-        row.id: Before(row.root, row.path, row.content_hash, row.referral, row.outcome)
-        for row in connection.execute(query)
-    }
-
-
-def _reveals(connection: sa.Connection, scan_id: int) -> tuple[Revealed, ...]:
+def _reveals(connection: sa.Connection, scan_id: int) -> tuple[sa.Row[Any], ...]:
     query = (
         sa.select(reveal.c.id, reveal.c.file_id, reveal.c.revealed_by, reveal.c.revealed, reveal.c.purpose)
         .join(sighting, sighting.c.file_id == reveal.c.file_id)
         .where(sighting.c.scan_id == scan_id)
         .order_by(reveal.c.id.desc())
     )
-    return tuple(
-        Revealed(row.id, row.file_id, row.revealed_by, row.revealed, purpose_shown(row.purpose))
-        for row in connection.execute(query)
-    )
+    return tuple(connection.execute(query))
 
 
 def _suppressions(
@@ -232,11 +100,6 @@ def _hidden(scan_id: int, now: datetime) -> sa.Select[Any]:
     )
 
 
-def _hidden_now(connection: sa.Connection, scan_id: int, now: datetime) -> int:
-    query = sa.select(sa.func.count()).select_from(_hidden(scan_id, now).subquery())
-    return int(connection.execute(query).scalar_one())
-
-
 def _hides_now(connection: sa.Connection, scan_id: int, one: Suppression, now: datetime) -> int:
     """Count the hidden items with a finding that a suppression matches."""
     scope = one.scope
@@ -249,43 +112,9 @@ def _hides_now(connection: sa.Connection, scan_id: int, one: Suppression, now: d
     return sum(hider.covers(row.root_id, row.path) for row in rows)
 
 
-def _confirmed(connection: sa.Connection, examinations: Mapping[int, int]) -> dict[int, Contents]:
-    """Read the findings in the confirmed files, referred or not."""
-    types: dict[int, dict[str, tuple[int, int]]] = defaultdict(dict)
-    concepts: dict[int, dict[str, int]] = defaultdict(dict)
-    for some in chunks(dict.fromkeys(examinations.values())):
-        found = (
-            sa.select(
-                finding.c.examination_id,
-                finding.c.entity_type,
-                sa.func.count().label("n"),
-                sa.func.count(finding.c.identity.distinct()).label("n_distinct"),
-            )
-            .where(finding.c.examination_id.in_(some))
-            .group_by(finding.c.examination_id, finding.c.entity_type)
-        )
-        for row in connection.execute(found):
-            types[row.examination_id][row.entity_type] = (row.n, row.n_distinct)
-        terms = (
-            sa.select(
-                health_term.c.examination_id,
-                health_term.c.concept,
-                sa.func.sum(health_term.c.n_hits).label("n"),
-            )
-            .where(health_term.c.examination_id.in_(some))
-            .group_by(health_term.c.examination_id, health_term.c.concept)
-        )
-        for row in connection.execute(terms):
-            concepts[row.examination_id][row.concept] = int(row.n)
-    return {
-        number: Contents(types.get(examined, {}), concepts.get(examined, {}))
-        for number, examined in examinations.items()
-    }
-
-
 @dataclass(frozen=True, slots=True)
 class StoredScan:
-    """One stored scan; mappings are by file number."""
+    """One stored scan with the records of the desk about its files; mappings are by file number."""
 
     summary: ScanSummary
     audit: AuditCheck
@@ -298,7 +127,19 @@ class StoredScan:
     terms: dict[int, Counter[str]]  # of referred files: occurrences by health concept
     decisions: tuple[Decision, ...]  # about any content of the scan's files, oldest first
     frame: FrameCounts  # of the files that are present now, whatever the scan
-    desk: StoredDesk
+    undone: frozenset[int]  # undone decisions
+    previous: PreviousScan | None
+    reveals: tuple[sa.Row[Any], ...]  # the newest first
+    suppressions: tuple[tuple[Suppression, int | None], ...]  # each with the number of items it hides now
+    hidden_now: int
+    sign_offs: tuple[history.LogReview, ...]
+    last_entry: int  # of the log
+    log_heads: Mapping[int, str]  # hash by number, of the entries that were signed off
+    gold: tuple[corrections.GoldFile, ...]
+    topic_gold: tuple[corrections.TopicGold, ...]
+    n_concealed: int  # files whose verdict is hidden until the blind second one is recorded
+    drawn: int
+    ratings: tuple[second_review.Rating, ...]
 
 
 def read_scan(
@@ -317,6 +158,13 @@ def read_scan(
         summary = summaries.summary(connection, number)
         rows = tuple(queue.rows(connection, number, conceal=conceal))
         concealed = second_review.open_contents(connection) if conceal else frozenset()
+        contents = {row.file_id: row.content_hash for row in rows}
+        shown = {one for one in contents.items() if one[1] not in concealed}
+        signed = history.log_reviews(connection)
+        heads = sa.select(audit_log.c.id, audit_log.c.hash).where(
+            audit_log.c.id.in_([one.n_entries for one in signed])
+        )
+        drawn = connection.execute(sa.select(second_review_table.c.content_hash)).scalars().all()
         return StoredScan(
             summary=summary,
             audit=audit.verify(connection),
@@ -324,14 +172,40 @@ def read_scan(
             top=tuple(queue.queue(connection, number, limit=n_top, conceal=conceal)),
             standing=_standing(connection, number),
             same_people=_same_people(connection, number),
-            findings=_findings(connection, number),
+            findings=_by_file(connection, number, finding.c.entity_type, sa.func.count()),
             distinct=_distinct(connection, number),
-            terms=_terms(connection, number),
+            terms=_by_file(connection, number, health_term.c.concept, sa.func.sum(health_term.c.n_hits)),
             decisions=tuple(
                 made for made in _decisions(connection, number) if made.content_hash not in concealed
             ),
             frame=sampling.left(connection),
-            desk=read_desk(connection, number, rows=rows, concealed=concealed, now=now),
+            undone=frozenset(
+                connection.execute(
+                    sa.select(decision_undo.c.decision_id).where(decision_undo.c.decision_id.is_not(None))
+                ).scalars()
+            ),
+            previous=_previous(connection, number),
+            reveals=_reveals(connection, number),
+            suppressions=_suppressions(connection, number, now),
+            hidden_now=len(connection.execute(_hidden(number, now)).all()),
+            sign_offs=tuple(signed),
+            last_entry=connection.execute(sa.select(sa.func.max(audit_log.c.id))).scalar() or 0,
+            log_heads={row.id: row.hash for row in connection.execute(heads)},
+            gold=tuple(
+                one for one in corrections.gold(connection) if (one.file_id, one.content_hash) in shown
+            ),
+            topic_gold=tuple(
+                one
+                for one in corrections.topic_gold(connection)
+                if (one.file_id, contents.get(one.file_id)) in shown
+            ),
+            n_concealed=len(contents) - len(shown),
+            drawn=sum(one in contents.values() for one in drawn),
+            ratings=tuple(
+                one
+                for one in second_review.ratings(connection)
+                if one.content_hash in contents.values() and one.content_hash not in concealed
+            ),
         )
 
 
@@ -378,7 +252,7 @@ def _same_people(connection: sa.Connection, scan_id: int) -> dict[int, str]:
     return {row.file_id: row.people for row in connection.execute(query)}
 
 
-def _referred(scan_id: int, table: sa.Table) -> sa.Select[tuple[int]]:
+def _referred(scan_id: int, table: sa.FromClause) -> sa.Select[tuple[int]]:
     """Select the rows of a table that belong to the current results of the referred files."""
     return (
         sa.select(sighting.c.file_id)
@@ -388,16 +262,14 @@ def _referred(scan_id: int, table: sa.Table) -> sa.Select[tuple[int]]:
     )
 
 
-def _findings(connection: sa.Connection, scan_id: int) -> dict[int, Counter[str]]:
-    query = (
-        _referred(scan_id, finding)
-        .add_columns(finding.c.entity_type, sa.func.count().label("n"))
-        .group_by(sighting.c.file_id, finding.c.entity_type)
-        .order_by(sighting.c.file_id, finding.c.entity_type)
-    )
+def _by_file(
+    connection: sa.Connection, scan_id: int, kind: sa.Column[str], n: sa.ColumnElement[int]
+) -> dict[int, Counter[str]]:
+    """Count the rows of a kind in the referred files."""
+    query = _referred(scan_id, kind.table).add_columns(kind, n).group_by(sighting.c.file_id, kind)
     found: dict[int, Counter[str]] = defaultdict(Counter)
-    for file_id, entity_type, n in connection.execute(query):
-        found[file_id][entity_type] = n
+    for file_id, name, number in connection.execute(query.order_by(sighting.c.file_id, kind)):
+        found[file_id][name] = int(number)
     return dict(found)
 
 
@@ -408,14 +280,6 @@ def _distinct(connection: sa.Connection, scan_id: int) -> dict[str, int]:
         .group_by(finding.c.entity_type)
     )
     return {row[0]: row[1] for row in connection.execute(query)}
-
-
-def _terms(connection: sa.Connection, scan_id: int) -> dict[int, Counter[str]]:
-    query = _referred(scan_id, health_term).add_columns(health_term.c.concept, health_term.c.n_hits)
-    found: dict[int, Counter[str]] = defaultdict(Counter)
-    for file_id, concept, n in connection.execute(query):
-        found[file_id][concept] += n
-    return dict(found)
 
 
 def _decisions(connection: sa.Connection, scan_id: int) -> tuple[Decision, ...]:

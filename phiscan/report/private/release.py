@@ -9,26 +9,23 @@ import json
 import os
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from phiscan import __version__
 from phiscan.errors import InputError
 from phiscan.language import SOURCE as ENGLISH
-from phiscan.language import current, install, using
 from phiscan.language import lazy_gettext as _
+from phiscan.language import using
 from phiscan.metrics.differential_privacy import Spent, compose, laplace_library, noise_scale, release
 from phiscan.metrics.ranking import auc_roc, average_precision, rank
 from phiscan.model import Referral, Verdict
 from phiscan.report.data.scan_rows import read_decided
-from phiscan.report.export import report_json, table_csv
-from phiscan.report.pack import PDF, write_files
-from phiscan.report.rendering.html import count, moment, number
-from phiscan.report.rendering.tables import Column, Table, table_of
+from phiscan.report.pack import PDF, report_json, table_csv, write_files
+from phiscan.report.rendering.html import rendered
+from phiscan.report.rendering.tables import Column, Table, columns, table_of
 from phiscan.review.worklist.model import FileRecord
 from phiscan.store.database import Database
 
@@ -106,7 +103,7 @@ def data_set_id(home: Path, examples: Iterable[tuple[float, bool]]) -> str:
         InputError: the home cannot be written.
     """
     content = "\n".join(sorted(f"{score!r},{label:d}" for score, label in examples))
-    return hmac.new(_key(home), content.encode(), hashlib.sha256).hexdigest()[:32]
+    return _keyed_hash(home, content.encode())
 
 
 def roots_id(home: Path, roots: Iterable[bytes]) -> str:
@@ -117,11 +114,10 @@ def roots_id(home: Path, roots: Iterable[bytes]) -> str:
     Raises:
         InputError: the home cannot be written.
     """
-    content = b"report\0" + b"\0".join(sorted(roots))
-    return hmac.new(_key(home), content, hashlib.sha256).hexdigest()[:32]
+    return _keyed_hash(home, b"report\0" + b"\0".join(sorted(roots)))
 
 
-def _key(home: Path) -> bytes:
+def _keyed_hash(home: Path, content: bytes) -> str:
     path = _folder(home) / "key"
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -131,7 +127,7 @@ def _key(home: Path) -> bytes:
         key = secrets.token_bytes(32)
         with os.fdopen(handle, "wb") as stream:
             stream.write(key)
-    return key
+    return hmac.new(key, content, hashlib.sha256).hexdigest()[:32]
 
 
 def _folder(home: Path) -> Path:
@@ -163,7 +159,7 @@ def charge(home: Path, data_set: str, release: Charge, budget: Budget | None) ->
         fcntl.flock(stream, fcntl.LOCK_EX)  # concurrent releases must not both read the old sum
         ledger = _parse(path, stream.read())
         if budget is not None:
-            ledger["budget"] = {"epsilon": budget.epsilon, "delta": budget.delta}
+            ledger["budget"] = asdict(budget)
         limit = ledger["budget"]
         past = [(item["epsilon"], item["delta"]) for item in ledger["releases"]]
         spent = compose([*past, (release.epsilon, release.delta)])
@@ -174,15 +170,8 @@ def charge(home: Path, data_set: str, release: Charge, budget: Budget | None) ->
                 f"{before.epsilon:g} of {limit['epsilon']:g} and delta {before.delta:g} of {limit['delta']:g}"
             )
             raise InputError(message)
-        ledger["releases"].append(
-            {
-                "when": datetime.now(UTC).isoformat(timespec="seconds"),
-                "metric": release.metric,
-                "noise": release.noise,
-                "epsilon": release.epsilon,
-                "delta": release.delta,
-            }
-        )
+        when = datetime.now(UTC).isoformat(timespec="seconds")
+        ledger["releases"].append({"when": when, **asdict(release)})
         stream.seek(0)
         stream.write(json.dumps(ledger, indent=1) + "\n")
         stream.truncate()
@@ -230,6 +219,7 @@ _RANKED = (
 _ON_DATA = _("the width of the noise depends on the data and must not be published")
 _NONE_DECIDED = _("no file has been decided")
 _NOTHING_READ = _("no file was read")
+_DROWNS = _("the noise drowns the figure: too few files for this epsilon")
 _N_RELEASES = 4
 
 
@@ -304,27 +294,26 @@ def _share(
 
     One file changes it by 1/n, as it changes an accuracy.
     """
+    cost = ("laplace", epsilon, 0.0)
     if not read:
-        return PrivateFigure(name, label, None, None, "laplace", epsilon, 0.0, "", _NOTHING_READ)
+        return PrivateFigure(name, label, None, None, *cost, "", _NOTHING_READ)
     n_such = sum(row.referral is Referral.REFERRED and row.verdict is verdict for row in read)
     needed = noise_scale("accuracy", n_such, len(read) - n_such, epsilon=epsilon, delta=0.0, noise="laplace")
     value = release(n_such / len(read), needed.scale, "laplace")
-    return PrivateFigure(
-        name, label, value, needed.half_width, "laplace", epsilon, 0.0, _warning(drowns=needed.drowns), None
-    )
+    return PrivateFigure(name, label, value, needed.half_width, *cost, _DROWNS if needed.drowns else "", None)
 
 
 def _predictive_value(tdp: PrivateFigure, frp: PrivateFigure) -> PrivateFigure:
     """Compute PPV = TDP / (TDP + FRP) from released figures, which costs no budget."""
-    label = _("Positive predictive value")
-    of = _("from the two above")
-    if tdp.value is None or frp.value is None:
-        return PrivateFigure("ppv", label, None, None, of, 0.0, 0.0, "", tdp.reason)
-    marked = tdp.value + frp.value
-    if tdp.value < 0 or frp.value < 0 or marked <= 0:
-        return PrivateFigure("ppv", label, None, None, of, 0.0, 0.0, "", _("noise drowns the two above"))
-    reason = _("a ratio of two noisy figures: no distance is computed")
-    return PrivateFigure("ppv", label, tdp.value / marked, None, of, 0.0, 0.0, "", reason)
+    value: float | None = None
+    reason = tdp.reason
+    if tdp.value is not None and frp.value is not None:
+        reason = _("noise drowns the two above")
+        if tdp.value >= 0 and frp.value >= 0 and tdp.value + frp.value > 0:
+            value = tdp.value / (tdp.value + frp.value)
+            reason = _("a ratio of two noisy figures: no distance is computed")
+    cost = (_("from the two above"), 0.0, 0.0)
+    return PrivateFigure("ppv", _("Positive predictive value"), value, None, *cost, "", reason)
 
 
 def _ranked(  # noqa: PLR0917 (one release is all of these)
@@ -334,8 +323,9 @@ def _ranked(  # noqa: PLR0917 (one release is all of these)
 
     A missing figure would reveal that all files are of one kind.
     """
+    cost = (noise, epsilon, delta)
     if not decided:
-        return PrivateFigure(name, label, None, None, noise, epsilon, delta, "", _NONE_DECIDED)
+        return PrivateFigure(name, label, None, None, *cost, "", _NONE_DECIDED)
     labels = [row.verdict is Verdict.PHI for row in decided]
     n, m = sum(labels), len(labels) - sum(labels)
     if n and m:
@@ -350,21 +340,8 @@ def _ranked(  # noqa: PLR0917 (one release is all of these)
         noise_scale(name, size, total - size, epsilon=epsilon, delta=delta, noise=noise).half_width
         for size in {total // 2, total}
     )
-    return PrivateFigure(
-        name=name,
-        label=label,
-        value=release(true, needed.scale, noise),
-        noise95=None,
-        mechanism=noise,
-        epsilon=epsilon,
-        delta=delta,
-        warning=_warning(drowns=least >= DROWNED),
-        reason=_ON_DATA,
-    )
-
-
-def _warning(*, drowns: bool) -> str:
-    return _("the noise drowns the figure: too few files for this epsilon") if drowns else ""
+    value, warning = release(true, needed.scale, noise), _DROWNS if least >= DROWNED else ""
+    return PrivateFigure(name, label, value, None, *cost, warning, _ON_DATA)
 
 
 _TABLE = "tables/private.csv"
@@ -382,12 +359,7 @@ def private_pack(data: PrivateData) -> Mapping[str, str]:
 
 def render_private(data: PrivateData) -> str:
     """Return the page; every number is in a ``data`` element with its unrounded value."""
-    environment = Environment(
-        loader=PackageLoader("phiscan.report", "templates"), autoescape=True, undefined=StrictUndefined
-    )
-    install(environment)
-    environment.filters.update(count=count, number=number, moment=moment)
-    return environment.get_template("private.html.j2").render(language=current(), r=data)
+    return rendered("private.html.j2", r=data)
 
 
 def check_folder(folder: Path) -> None:
@@ -424,14 +396,13 @@ def write_private_pack(data: PrivateData, folder: Path, *, language: str = ENGLI
 
 
 def _figures(data: PrivateData) -> Table:
-    columns = (
+    return table_of(
+        "private",
+        _("Figures released with differential privacy"),
+        data.figures,
         Column("name", _("Figure")),
-        Column("value", _("Released"), "number"),
-        Column("noise95", _("Noise, 95% within"), "number"),
+        *columns("number", value=_("Released"), noise95=_("Noise, 95% within")),
         Column("mechanism", _("Noise")),
-        Column("epsilon", _("Epsilon"), "number"),
-        Column("delta", _("Delta"), "number"),
-        Column("warning", _("Warning")),
-        Column("reason", _("Remark")),
+        *columns("number", epsilon=_("Epsilon"), delta=_("Delta")),
+        *columns("text", warning=_("Warning"), reason=_("Remark")),
     )
-    return table_of("private", _("Figures released with differential privacy"), columns, data.figures)

@@ -47,21 +47,16 @@ def named_bars(bars: Sequence[Bar], title: str) -> Markup:
     drawn = Markup()
     for row, bar in enumerate(bars):
         y = row * _SUMMARY_PLOTS_ROW
+        wide = max(_SUMMARY_PLOTS_WIDTH * bar.n / largest, _LEAST)
         drawn += Markup(
-            '<text x="0" y="{}">{}</text><text x="{}" y="{}" text-anchor="end">{}</text>'
-            '<rect class="c-skipped" x="0" y="{}" width="{}" height="8"/>'
-            '<rect class="c-{}" x="0" y="{}" width="{}" height="8"/>'
+            '<text x="0" y="{text}">{}</text><text x="{all}" y="{text}" text-anchor="end">{}</text>'
+            '<rect class="c-skipped" x="0" y="{y}" width="{all}" height="8"/>'
+            '<rect class="c-{}" x="0" y="{y}" width="{:.1f}" height="8"/>'
         ).format(
-            y + 13,
-            shortened(bar.name),
-            _SUMMARY_PLOTS_WIDTH,
-            y + 13,
-            count(bar.n),
-            y + 19,
-            _SUMMARY_PLOTS_WIDTH,
-            bar.kind,
-            y + 19,
-            f"{max(_SUMMARY_PLOTS_WIDTH * bar.n / largest, _LEAST):.1f}",
+            *(shortened(bar.name), count(bar.n), bar.kind, wide),
+            text=y + 13,
+            y=y + 19,
+            all=_SUMMARY_PLOTS_WIDTH,
         )
     height = max(_SUMMARY_PLOTS_ROW * len(bars), _SUMMARY_PLOTS_ROW)
     return Markup('<svg class="bars" viewBox="0 0 {} {}" role="img" aria-label="{}: {}">{}</svg>').format(
@@ -82,7 +77,7 @@ def shortened(name: str) -> str:
 
 
 _LEFT, _TOP, _SIDE = 66, 12, 330
-_RANKING_PLOT_WIDTH, _HEIGHT = 760, 394
+_HEIGHT = 394
 _RECTANGLES = 110  # rectangles of the shaded region: the PDF draws no paths
 _LEGEND = _LEFT + _SIDE + 30
 
@@ -114,9 +109,13 @@ def precision_recall_plot(ranked: ScoreRanking) -> Markup:
         )
     )
     title = _("Precision and recall of the decided files: {label}", label=ranked.label)
+    return _plot(_HEIGHT, title, drawn)
+
+
+def _plot(height: int, title: str, drawn: Markup) -> Markup:
     return Markup(
         '<svg class="plot" viewBox="0 0 {} {}" role="img" aria-label="{}"><title>{}</title>{}</svg>'
-    ).format(_RANKING_PLOT_WIDTH, _HEIGHT, title, title, drawn)
+    ).format(_WIDTH, height, title, title, drawn)
 
 
 def _region(skew: float) -> Markup:
@@ -230,41 +229,21 @@ def interval_plot(found: Sequence[Characteristic], title: str) -> Markup:
         ):
             if figure.value is None or figure.ci95 is None or final.high is None:
                 continue
-            low, high = (_x(end, top) for end in figure.ci95)
+            at, most, low, high = (_x(end, top) for end in (figure.value, final.high, *figure.ci95))
             drawn += Markup(
-                '<line class="{}" x1="{}" x2="{}" y1="{y}" y2="{y}" stroke-width="6"/>'
-                '<line class="{}" x1="{}" x2="{}" y1="{y}" y2="{y}" stroke-width="1.6"/>'
-                '<circle class="{}" cx="{}" cy="{y}" r="3.4"/>'
-            ).format(
-                pale,
-                f"{_x(figure.value, top):.1f}",
-                f"{_x(final.high, top):.1f}",
-                name,
-                f"{low:.1f}",
-                f"{high:.1f}",
-                name,
-                f"{_x(figure.value, top):.1f}",
-                y=y + dy,
-            )
-    return Markup(
-        '<svg class="plot" viewBox="0 0 {} {}" role="img" aria-label="{}"><title>{}</title>{}</svg>'
-    ).format(_WIDTH, height, title, title, drawn)
+                '<line class="{}" x1="{:.1f}" x2="{:.1f}" y1="{y}" y2="{y}" stroke-width="6"/>'
+                '<line class="{}" x1="{:.1f}" x2="{:.1f}" y1="{y}" y2="{y}" stroke-width="1.6"/>'
+                '<circle class="{}" cx="{:.1f}" cy="{y}" r="3.4"/>'
+            ).format(pale, at, most, name, low, high, name, at, y=y + dy)
+    return _plot(height, title, drawn)
 
 
 def _axis_end(shown: Sequence[Characteristic]) -> float:
     """Return a round end of the axis beyond all drawn values."""
-    ends = [
-        end
-        for entry in shown
-        for figure, final in ((entry.tdp, entry.final_tdp), (entry.frp, entry.final_frp))
-        for end in (*(figure.ci95 or ()), final.high or 0.0)
-    ]
-    largest = max(ends, default=1.0)
-    return next(
-        end
-        for end in (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
-        if largest <= end or end == 1
-    )
+    pairs = [one for c in shown for one in ((c.tdp, c.final_tdp), (c.frp, c.final_frp))]
+    ends = [end for figure, final in pairs for end in (*(figure.ci95 or ()), final.high or 0.0)]
+    round_ends = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
+    return next(end for end in round_ends if max(ends, default=1.0) <= end or end == 1)
 
 
 def _x(value: float, top: float) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from functools import partial
 from importlib import resources
 from typing import Any
 
@@ -61,29 +62,8 @@ def render(data: ReportData) -> str:
 
     Every number is in a ``data`` element with its unrounded value; the same value is in report.json.
     """
-    environment = Environment(
-        loader=PackageLoader("phiscan.report", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-    )
-    install(environment)
-    environment.filters.update(
-        count=count,
-        share=share,
-        number=number,
-        figure=figure,
-        ratio_figure=ratio_figure,
-        cell=cell,
-        estimated=estimated,
-        formula=words.formula,
-        moment=moment,
-        size=words.size,
-        duration=words.duration,
-        plain=words.plain,
-        as_share=words.share,
-    )
-    return environment.get_template("report.html.j2").render(
-        language=current(),
+    return rendered(
+        "report.html.j2",
         r=data,
         parts=PARTS,
         tables=tables(data),
@@ -96,6 +76,30 @@ def render(data: ReportData) -> str:
         detector_labels=words.DETECTORS,
         waiting_for_ocr=words.waiting_for_ocr,
     )
+
+
+def rendered(template: str, **shown: Any) -> str:
+    """Return a page of a template in the current language, with the filters of reports."""
+    environment = Environment(
+        loader=PackageLoader("phiscan.report", "templates"), autoescape=True, undefined=StrictUndefined
+    )
+    install(environment)
+    environment.filters.update(
+        count=count,
+        share=share,
+        number=number,
+        moment=moment,
+        cell=cell,
+        figure=figure,
+        ratio_figure=ratio_figure,
+        estimated=estimated,
+        formula=words.formula,
+        size=words.size,
+        duration=words.duration,
+        plain=words.plain,
+        as_share=words.share,
+    )
+    return environment.get_template(template).render(language=current(), **shown)
 
 
 def render_main(data: ReportData) -> str:
@@ -147,30 +151,17 @@ def _unknown(reason: str | None) -> Markup:
     return Markup('<span class="none">{}</span>').format(_("not known: {reason}", reason=reason or ""))
 
 
-def count(value: int) -> Markup:
-    """Format a count as an element with its value."""
-    return _data(value, words.count)
-
-
-def share(value: float | None) -> Markup:
-    """Format a share in [0, 1] as a percentage with its value."""
-    return _data(value, words.share)
-
-
-def number(value: float | None) -> Markup:
-    """Format an estimated number as an element with its value."""
-    return _data(value, words.number)
-
-
-def ratio(value: float) -> Markup:
-    """Format a ratio as an element with its value."""
-    return _data(value, words.ratio)
-
-
 def _data(value: Any, write: Callable[[Any], str]) -> Markup:
     if value is None:
         return _NONE.format(_("does not exist"))
     return Markup('<data value="{!r}">{}</data>').format(value, write(value))
+
+
+# A count, a share in [0, 1] as a percentage, an estimated number, a ratio: each as an element with its value.
+count = partial(_data, write=words.count)
+share = partial(_data, write=words.share)
+number = partial(_data, write=words.number)
+ratio = partial(_data, write=words.ratio)
 
 
 def estimated(value: Estimate) -> Markup:
@@ -178,12 +169,9 @@ def estimated(value: Estimate) -> Markup:
     if value.value is None:
         return _unknown(value.reason)
     write = {"share": share, "number": number, "ratio": ratio}[value.unit]
-    why = (
-        Markup(' <span class="ci">({})</span>').format(_("no interval: {reason}", reason=value.reason))
-        if value.reason
-        else ""
-    )
-    return write(value.value) + _interval(value.ci95, write) + why
+    shown = write(value.value) + _interval(value.ci95, write)
+    why = Markup(' <span class="ci">({})</span>').format(_("no interval: {reason}", reason=value.reason))
+    return shown + why if value.reason else shown
 
 
 def moment(value: datetime) -> Markup:

@@ -301,12 +301,11 @@ def render_pdf(page: str) -> bytes:
     for fact in body.findall("header//div"):
         if fact.get("class") == "made":
             made = fact.find("dd/time").get("datetime")
-    return stream.getvalue().replace(_UNDATED, _pdf_date(made)) if made else stream.getvalue()
-
-
-def _pdf_date(moment: str) -> bytes:
-    """Return a moment as a PDF date in UTC, of constant length, because a PDF contains byte offsets."""
-    return f"D:{datetime.fromisoformat(moment).astimezone(UTC):%Y%m%d%H%M%S}+00'00'".encode()
+    if not made:
+        return stream.getvalue()
+    # In UTC and of constant length, because a PDF contains byte offsets.
+    date = f"D:{datetime.fromisoformat(made).astimezone(UTC):%Y%m%d%H%M%S}+00'00'"
+    return stream.getvalue().replace(_UNDATED, date.encode())
 
 
 @cache

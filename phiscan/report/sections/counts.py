@@ -1,4 +1,4 @@
-"""Counts of the report: by type and its levels, format, folder, reviewer, topic; people and patients."""
+"""Counts of the report: by type, format, folder, reviewer, topic; people, patients; changes since a scan."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pathlib import Path
 from phiscan.errors import ConfigError
 from phiscan.language import lazy_gettext as _
 from phiscan.metrics.hierarchy import REPRESENTATION, Hierarchy
-from phiscan.model import EntityType, Referral, Verdict
+from phiscan.model import EntityType, Outcome, Referral, Verdict
 from phiscan.patients.affected import NOTICE_AT, UNKNOWN, matched_patients
 from phiscan.patients.index import open_index
-from phiscan.report.data.estimates import AffectedPatients, LevelCount, TypeLevels
+from phiscan.report.data.estimates import AffectedPatients, Change, ChangedFile, LevelCount, TypeLevels
 from phiscan.report.data.report import DecisionRow, Group, People, Reviewer, Topic, TypeCount
-from phiscan.report.data.scan_rows import StoredScan
+from phiscan.report.data.scan_rows import PreviousScan, StoredScan
 from phiscan.report.spans.files import read_type_map
 from phiscan.report.words import ENTITY_TYPES, plain
 from phiscan.review.worklist.model import Decision, FileRecord
@@ -158,13 +158,9 @@ def people(stored: StoredScan) -> People:
     confirmed = [(row.file_id, row.n_people) for row in rows if row.verdict is Verdict.PHI]
     bands = dict.fromkeys((name for name, _ in reversed(PEOPLE_BANDS)), 0)
     for row in rows:
-        bands[_band(row.n_people)] += 1
+        bands[next(name for name, least in PEOPLE_BANDS if row.n_people >= least)] += 1
     same = stored.same_people
     return People(total_people(at_risk, same), total_people(confirmed, same), bands)
-
-
-def _band(n_people: int) -> str:
-    return next(name for name, least in PEOPLE_BANDS if n_people >= least)
 
 
 def decisions_made(stored: StoredScan, paths: Mapping[int, str]) -> tuple[DecisionRow, ...]:
@@ -178,7 +174,7 @@ def decisions_made(stored: StoredScan, paths: Mapping[int, str]) -> tuple[Decisi
             reviewer=visible(made.reviewer),
             decided=made.decided,
             standing=made.id in stored.standing,
-            undone=made.id in stored.desk.undone,
+            undone=made.id in stored.undone,
         )
         for made in reversed(stored.decisions)
     )
@@ -295,3 +291,120 @@ def affected_patients(
     notice = tuple(name for name, n in (regions or {}).items() if n >= NOTICE_AT and name != UNKNOWN)
     of_file = [matched[result] for result in examinations.values() if result in matched]
     return AffectedPatients(len(everybody), regions, notice, len(of_file), sum(not one for one in of_file))
+
+
+NO_PREVIOUS = _("there is no earlier complete scan of the same folders")
+NOT_COMPLETE = _("the scan has not reached its end, so a file that it has not met may still be there")
+
+NEW, MOVED, CHANGED, SAME = "new", "moved", "changed", "same"
+NOW_READ, NO_LONGER_READ, NEVER_READ = "now_read", "no_longer_read", "never_read"
+
+_READ = {Outcome.SCREENED, Outcome.UNCHANGED}
+
+
+def change(stored: StoredScan, paths: Mapping[int, str], names: Names) -> Change:
+    """Compare the files of a scan with those of the previous complete scan of the same folders.
+
+    Args:
+        stored: the scan; of one that was completed, files that it did not find are missing.
+        paths: names of the files of this scan.
+        names: of files that this scan did not find.
+    """
+    previous, n_copies = stored.previous, stored.summary.n_copies
+    if previous is None:
+        return Change(copies=n_copies, reason=NO_PREVIOUS)
+    complete = stored.summary.status == "complete"
+    places = {row.file_id: row for row in stored.rows}
+    before = previous.files
+    missing = sorted(before.keys() - places.keys())
+    moved_to = _moves(previous, places, missing)
+    arrived = set(moved_to.values())
+    kinds = {number: _kind(number, places, previous, arrived) for number in places}
+    counts = Counter(kinds.values())
+    is_now = {number for number, place in places.items() if place.referral == Referral.REFERRED}
+    was = {number for number, old in before.items() if old.referral == Referral.REFERRED}
+    # A moved file is the same file at another path: it was referred before if it was at its old path.
+    origin = {new: old for old, new in moved_to.items()}
+    newly = {number for number in is_now if origin.get(number, number) not in was}
+    why = Counter(kinds[number] for number in newly)
+    dropped = sorted(number for number in was & places.keys() if number not in is_now)
+    deleted = [number for number in missing if number not in moved_to]
+    rows = [
+        *(
+            ChangedFile(_("newly referred, {why}", why=_WHY[kinds[n]]), n, paths[n], "")
+            for n in sorted(newly)
+        ),
+        *(ChangedFile(_("no longer referred"), n, paths[n], "") for n in dropped),
+        *(
+            ChangedFile(_("moved"), old, names.file(before[old]), paths[new])
+            for old, new in sorted(moved_to.items())
+        ),
+    ]
+    if complete:
+        rows += [ChangedFile(_("deleted"), n, names.file(before[n]), "") for n in deleted]
+    return Change(
+        previous=previous.id,
+        previous_ended=previous.ended,
+        present_before=len(before),
+        present=len(places),
+        new=counts[NEW],
+        moved=counts[MOVED],
+        changed=counts[CHANGED],
+        same=counts[SAME],
+        now_read=counts[NOW_READ],
+        no_longer_read=counts[NO_LONGER_READ],
+        never_read=counts[NEVER_READ],
+        deleted=len(deleted) if complete else None,
+        copies=n_copies,
+        newly_referred=len(newly),
+        newly_referred_new=why[NEW] + why[MOVED] + why[NOW_READ],
+        newly_referred_changed=why[CHANGED],
+        newly_referred_same=why[SAME],
+        no_longer_referred=len(dropped),
+        referred_gone=sum(number in was for number in deleted) if complete else None,
+        still_referred=len(is_now) - len(newly),
+        versions=_changed_versions(previous.versions, stored.summary.versions),
+        files=tuple(rows),
+        reason=None if complete else NOT_COMPLETE,
+    )
+
+
+_WHY = {
+    NEW: _("a new file"),
+    MOVED: _("a moved file"),
+    CHANGED: _("its content changed"),
+    SAME: _("the same content judged again"),
+    NOW_READ: _("it could not be read before"),
+    NO_LONGER_READ: _("its content changed"),
+    NEVER_READ: _("its content changed"),
+}
+
+
+def _moves(previous: PreviousScan, places: Mapping[int, FileRecord], missing: list[int]) -> dict[int, int]:
+    """Pair each missing file with a new one of the same content, each new one once."""
+    arrived: dict[str, list[int]] = defaultdict(list)
+    for number in sorted(places.keys() - previous.files.keys(), reverse=True):
+        if places[number].content_hash:
+            arrived[places[number].content_hash].append(number)
+    moves = {}
+    for number in missing:
+        waiting = arrived.get(previous.files[number].content_hash)
+        if waiting:
+            moves[number] = waiting.pop()
+    return moves
+
+
+def _kind(number: int, places: Mapping[int, FileRecord], previous: PreviousScan, arrived: set[int]) -> str:
+    place, old = places[number], previous.files.get(number)
+    if old is None:
+        return MOVED if number in arrived else NEW
+    is_read, was_read = place.outcome in _READ, old.outcome in _READ
+    if is_read and was_read:
+        return SAME if place.content_hash == old.content_hash else CHANGED
+    if is_read:
+        return NOW_READ
+    return NO_LONGER_READ if was_read else NEVER_READ
+
+
+def _changed_versions(before: Mapping[str, str], now: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(plain(name) for name in sorted({*before, *now}) if before.get(name) != now.get(name))

@@ -49,54 +49,50 @@ _SAMPLE_COVERAGE = _("Chao & Tsay (1998), eq. 2.3 to 2.7; Chao et al. (2001), eq
 
 def totals(table: CaptureTable, names: Sequence[str], models: MissedFiles) -> tuple[Estimate, ...]:
     """Return every total for three detectors or more, each with its inputs."""
-    return (
-        *_selected(models),
-        *_over_models(models),
-        _lower_bound(table, models),
-        *_coverage(table, names, models),
+    bound = models.lower_bound
+    lower = _number(
+        _("Total PHI at least, Chao's lower bound"),
+        (bound.total, None, bound.reason),
+        "n + f₁² / (2 f₂)",
+        {
+            _("n (found)"): table.n_found,
+            _("f₁ (by one detector)"): table.frequencies[1],
+            _("f₂ (by two)"): table.frequencies[2],
+        },
+        _BOUND,
+        _("Chao (1987), eq. 5"),
     )
+    return (*_selected(models), *_over_models(models), lower, *_coverage(table, names, models))
 
 
-def _missed_totals_total(
-    name: str,
-    value: float | None,
-    formula: str,
-    inputs: dict[str, float],
-    *,
-    assumption: str,
-    source: str,
-    ci95: tuple[float, float] | None = None,
-    reason: str | None = None,
+Known = tuple[float | None, tuple[float, float] | None, str | None]  # value, interval, reason
+
+
+def _number(  # noqa: PLR0917 (the fields of an estimate)
+    name: str, known: Known, formula: str, inputs: dict[str, float], assumption: str, source: str
 ) -> Estimate:
+    value, ci95, reason = known
     return Estimate(name, value, ci95, "number", formula, inputs, assumption, source, reason)
 
 
-def _selected(models: MissedFiles) -> list[Estimate]:
+def _selected(models: MissedFiles) -> Iterator[Estimate]:
     fits = {fit.model: fit for fit in models.models}
-    found = []
     for criterion, selected in (("AIC", models.selected_aic), ("BIC", models.selected_bic)):
-        fit = fits.get(selected or "")
-        values = {_("missed"): fit.missed, "AIC": fit.aic, "BIC": fit.bic} if fit else {}
+        name = _("Total PHI, model of the lowest {criterion}", criterion=criterion)
         inputs: dict[str, float] = {_("n (found)"): models.n_observed}
-        inputs |= {name: value for name, value in values.items() if value is not None}
-        found.append(
-            _missed_totals_total(
-                _("Total PHI, model of the lowest {criterion}: {model}", criterion=criterion, model=fit.model)
-                if fit
-                else _("Total PHI, model of the lowest {criterion}", criterion=criterion),
-                fit.total if fit else None,
-                _("n + exp(intercept) of that log-linear model"),
-                inputs,
-                assumption=loglinear.ASSUMPTION,
-                source=loglinear.SOURCE,
-                ci95=fit.ci95 if fit else None,
-                reason=fit.reason if fit else models.reason,
+        known: Known = (None, None, models.reason)
+        if fit := fits.get(selected or ""):
+            name = _(
+                "Total PHI, model of the lowest {criterion}: {model}", criterion=criterion, model=fit.model
             )
-        )
-    return found
+            values = {_("missed"): fit.missed, "AIC": fit.aic, "BIC": fit.bic}
+            inputs |= {name: value for name, value in values.items() if value is not None}
+            known = (fit.total, fit.ci95, fit.reason)
+        formula = _("n + exp(intercept) of that log-linear model")
+        yield _number(name, known, formula, inputs, loglinear.ASSUMPTION, loglinear.SOURCE)
 
 
-def _over_models(models: MissedFiles) -> list[Estimate]:
+def _over_models(models: MissedFiles) -> Iterator[Estimate]:
     usable = [fit.aic for fit in models.models if fit.aic is not None and fit.total is not None]
     best = min(usable, default=0.0)
     inputs: dict[str, float] = {_("models with an estimate"): len(usable)}
@@ -104,64 +100,34 @@ def _over_models(models: MissedFiles) -> list[Estimate]:
     if usable:
         inputs[_("lowest AIC")] = near[_("lowest AIC")] = best
     averaged = models.averaged
+    yield _number(
+        _("Total PHI, averaged over the models"),
+        (averaged.total, averaged.ci95, models.reason) if averaged else (None, None, models.reason),
+        _("Σ w N / Σ w with w = exp(-(AIC - lowest AIC) / 2)"),
+        inputs,
+        _("One of the models is right, and their AIC says how likely each is."),
+        _AVERAGE_SOURCE,
+    )
     low, high = models.model_range or (None, None)
-    spread = [
-        _missed_totals_total(
+    for which, value, formula in ((_("Smallest"), low, _("min N")), (_("Largest"), high, _("max N"))):
+        yield _number(
             _("{which} total within 10 AIC units of the best", which=which),
-            value,
+            (value, None, models.reason),
             formula,
             near,
-            assumption=_("The data rule out none of these models; the truth may lie outside all of them."),
-            source=_("Burnham & Anderson (2002), section 2.6"),
-            reason=models.reason,
+            _("The data rule out none of these models; the truth may lie outside all of them."),
+            _("Burnham & Anderson (2002), section 2.6"),
         )
-        for which, value, formula in ((_("Smallest"), low, _("min N")), (_("Largest"), high, _("max N")))
-    ]
-    return [
-        _missed_totals_total(
-            _("Total PHI, averaged over the models"),
-            averaged.total if averaged else None,
-            _("Σ w N / Σ w with w = exp(-(AIC - lowest AIC) / 2)"),
-            inputs,
-            assumption=_("One of the models is right, and their AIC says how likely each is."),
-            source=_AVERAGE_SOURCE,
-            ci95=averaged.ci95 if averaged else None,
-            reason=models.reason,
-        ),
-        *spread,
-    ]
 
 
-def _lower_bound(table: CaptureTable, models: MissedFiles) -> Estimate:
-    bound = models.lower_bound
-    once, twice = table.frequencies[1], table.frequencies[2]
-    return _missed_totals_total(
-        _("Total PHI at least, Chao's lower bound"),
-        bound.total,
-        "n + f₁² / (2 f₂)",
-        {_("n (found)"): table.n_found, _("f₁ (by one detector)"): once, _("f₂ (by two)"): twice},
-        assumption=_BOUND,
-        source=_("Chao (1987), eq. 5"),
-        reason=bound.reason,
-    )
-
-
-def _coverage(table: CaptureTable, names: Sequence[str], models: MissedFiles) -> list[Estimate]:
+def _coverage(table: CaptureTable, names: Sequence[str], models: MissedFiles) -> Iterator[Estimate]:
     found = models.coverage
     singles = [1 << position for position in range(table.n_lists)]
     inputs: dict[str, float] = {}
     for single, name in zip(singles, names, strict=True):
-        inputs |= {
-            _("found by {name}", name=plain(name)): table.margin(single),
-            _("by {name} alone", name=plain(name)): table.only(single),
-        }
-    built: dict[str, float] = {
-        "D": table.n_found - sum(table.only(single) for single in singles) / table.n_lists
-    }
-    if found.coverage is not None:
-        built["C"] = found.coverage
-    low = found.coverage is not None and found.coverage < coverage_estimates.LOW_COVERAGE
-    share = Estimate(
+        inputs[_("found by {name}", name=plain(name))] = table.margin(single)
+        inputs[_("by {name} alone", name=plain(name))] = table.only(single)
+    yield Estimate(
         _("Sample coverage C"),
         found.coverage,
         None,
@@ -172,6 +138,16 @@ def _coverage(table: CaptureTable, names: Sequence[str], models: MissedFiles) ->
         _SAMPLE_COVERAGE,
         found.reason if found.coverage is None else None,
     )
+    built: dict[str, float] = {
+        "D": table.n_found - sum(table.only(single) for single in singles) / table.n_lists
+    }
+    if found.coverage is not None:
+        built["C"] = found.coverage
+    low = found.coverage is not None and found.coverage < coverage_estimates.LOW_COVERAGE
+    dependent = _(
+        "the N that solves N = D / C + Σ over pairs of (files of these two alone) (N n₁₂ / "
+        "(n₁ n₂) - 1) / (t C)"
+    )
     kinds = (
         (
             _("independent detectors"),
@@ -181,12 +157,7 @@ def _coverage(table: CaptureTable, names: Sequence[str], models: MissedFiles) ->
         (
             _("corrected for dependence; not advised here") if low else _("corrected for dependence"),
             found.total,
-            (
-                _(
-                    "the N that solves N = D / C + Σ over pairs of (files of these two alone) (N n₁₂ / "
-                    "(n₁ n₂) - 1) / (t C)"
-                )
-            ),
+            dependent,
         ),
         (
             _("one-step, advised here") if low else _("one-step"),
@@ -194,21 +165,10 @@ def _coverage(table: CaptureTable, names: Sequence[str], models: MissedFiles) ->
             _("the same correction, applied twice from D / C on"),
         ),
     )
-    return [
-        share,
-        *(
-            _missed_totals_total(
-                _("Total PHI by sample coverage, {kind}", kind=kind),
-                value,
-                formula,
-                built,
-                assumption=_PAIRS,
-                source=_SAMPLE_COVERAGE,
-                reason=None if value is not None else found.reason,
-            )
-            for kind, value, formula in kinds
-        ),
-    ]
+    for kind, value, formula in kinds:
+        known = (value, None, found.reason if value is None else None)
+        name = _("Total PHI by sample coverage, {kind}", kind=kind)
+        yield _number(name, known, formula, built, _PAIRS, _SAMPLE_COVERAGE)
 
 
 def by_format(confirmed: Sequence[tuple[str, tuple[int, ...]]]) -> tuple[tuple[StratumTotal, ...], Estimate]:
@@ -222,48 +182,33 @@ def by_format(confirmed: Sequence[tuple[str, tuple[int, ...]]]) -> tuple[tuple[S
     cells: dict[str, Counter[tuple[int, ...]]] = {}
     for media_type, history in confirmed:
         cells.setdefault(FORMATS.get(media_type, media_type) or _("not known"), Counter())[history] += 1
-    n_lists = max((len(history) for _, history in confirmed), default=0)
-    if len(cells) < MIN_STRATA:
-        return (), _sum_of_formats(None, (), _("the confirmed files are of fewer than two formats"))
-    if n_lists > MAX_LISTS_ALL_MODELS:
-        return (), _sum_of_formats(None, (), _("more than five detectors: too many models for each format"))
-    tables = {name: capture_table(list(cell), list(cell.values())) for name, cell in sorted(cells.items())}
-    estimated = strata.stratified_total(tables)
-    parts = tuple(StratumTotal(name, tables[name].n_found, total) for name, total in estimated.strata.items())
-    combined = estimated.combined
-    return parts, _sum_of_formats((combined.total, combined.ci95), parts, combined.reason)
-
-
-def _sum_of_formats(
-    total: tuple[float | None, tuple[float, float] | None] | None,
-    parts: Sequence[StratumTotal],
-    reason: str | None,
-) -> Estimate:
-    value, ci95 = total or (None, None)
-    return _missed_totals_total(
+    parts: tuple[StratumTotal, ...] = ()
+    known: Known = (None, None, _("the confirmed files are of fewer than two formats"))
+    if len(cells) >= MIN_STRATA and max(len(history) for _type, history in confirmed) > MAX_LISTS_ALL_MODELS:
+        known = (None, None, _("more than five detectors: too many models for each format"))
+    elif len(cells) >= MIN_STRATA:
+        tables = {
+            name: capture_table(list(cell), list(cell.values())) for name, cell in sorted(cells.items())
+        }
+        estimated = strata.stratified_total(tables)
+        parts = tuple(
+            StratumTotal(name, tables[name].n_found, total) for name, total in estimated.strata.items()
+        )
+        known = (estimated.combined.total, estimated.combined.ci95, estimated.combined.reason)
+    return parts, _number(
         _("Total PHI, sum over the formats"),
-        value,
+        known,
         _("Σ N of each format; variances add up, log-transformed interval"),
         {_("formats"): len(parts), _("n (found)"): sum(part.found for part in parts)},
-        assumption=strata.ASSUMPTION + _(" A format without confirmed files adds nothing."),
-        source=strata.SOURCE,
-        ci95=ci95,
-        reason=reason,
+        strata.ASSUMPTION + _(" A format without confirmed files adds nothing."),
+        strata.SOURCE,
     )
 
 
 _NAME_BITS = (PiiBit.FIRST_NAME, PiiBit.LAST_NAME, PiiBit.HEALTH_PROFESSIONAL)
 _PATTERN_BITS = (
-    PiiBit.SIN,
-    PiiBit.HEALTH_CARD,
-    PiiBit.PASSPORT,
-    PiiBit.DRIVER_LICENSE,
-    PiiBit.STREET_ADDRESS,
-    PiiBit.PHONE,
-    PiiBit.EMAIL,
-    PiiBit.SSN,
-    PiiBit.MRN,
-    PiiBit.HEALTH_PLAN,
+    *(PiiBit.SIN, PiiBit.HEALTH_CARD, PiiBit.PASSPORT, PiiBit.DRIVER_LICENSE, PiiBit.STREET_ADDRESS),
+    *(PiiBit.PHONE, PiiBit.EMAIL, PiiBit.SSN, PiiBit.MRN, PiiBit.HEALTH_PLAN),
 )
 MIN_COMPARED = 10  # with fewer files the mutual information is mostly bias
 
@@ -295,11 +240,8 @@ def detector_rows(
         reason = found.reason
         if open_ and total is not None:
             reason = _("tn, accuracy: {open} files that it marked are not verified", open=open_)
-        rows.append(
-            DetectorRow(
-                name, tp, fp, open_, found.fn, found.tn, found.sensitivity, found.accuracy, by, reason
-            )
-        )
+        rates = (found.fn, found.tn, found.sensitivity, found.accuracy)
+        rows.append(DetectorRow(name, tp, fp, open_, *rates, by, reason))
     return tuple(rows)
 
 
@@ -314,20 +256,20 @@ def _total(models: MissedFiles | None, pairs: Sequence[PairEstimate]) -> tuple[f
 def feature_dependence(files: Sequence[FileRecord], names: Sequence[str]) -> tuple[FeatureDependence, ...]:
     """Estimate the mutual information of the features of each pair of detectors over confirmed PHI files.
 
-    Patterns: one bit per identifier. Names: the bits of names, the number of people, the health score. How a
-    The text detector uses hashed sums that no scan stores, so that it has no feature here.
+    Patterns: one bit per identifier. Names: the bits of names, the number of people, the health score. The
+    text detector uses hashed sums that no scan stores, so that it has no feature here.
 
     Source: Mane et al. (2004), section 3 and figure 2.
     """
     confirmed = [entry for entry in files if entry.verdict is Verdict.PHI and entry.health_score is not None]
+
+    def bits(chosen: Sequence[PiiBit]) -> dict[str, list[float]]:
+        return {bit.value: [float(bit in entry.vector.bits) for entry in confirmed] for bit in chosen}
+
     columns = {
-        "patterns": {
-            str(bit.value): [float(bit in entry.vector.bits) for entry in confirmed] for bit in _PATTERN_BITS
-        },
+        "patterns": bits(_PATTERN_BITS),
         "names": {
-            **{
-                str(bit.value): [float(bit in entry.vector.bits) for entry in confirmed] for bit in _NAME_BITS
-            },
+            **bits(_NAME_BITS),
             "people": [float(entry.n_people) for entry in confirmed],
             "health score": [entry.health_score or 0.0 for entry in confirmed],
         },
@@ -349,16 +291,8 @@ def _pair(
     one, two = columns[first], columns[second]
     nats = feature_information(np.array(list(one.values())).T, np.array(list(two.values())).T)
     row, column = np.unravel_index(int(nats.argmax()), nats.shape)
-    return FeatureDependence(
-        first,
-        second,
-        compared,
-        float(nats.mean()),
-        float(nats.max()),
-        list(one)[int(row)],
-        list(two)[int(column)],
-        None,
-    )
+    highest = (float(nats.max()), list(one)[int(row)], list(two)[int(column)])
+    return FeatureDependence(first, second, compared, float(nats.mean()), *highest, None)
 
 
 MIN_DETECTORS = 2
@@ -428,6 +362,14 @@ def capture_recapture(files: Sequence[FileRecord]) -> Capture:
     models = missed.estimate_missed(table) if table and len(names) >= MODEL_DETECTORS else None
     formats, summed = by_format(_confirmed_histories(files, names)) if table else ((), None)
     every = totals(table, names, models) if table and models else ()
+    # Files without a history, for which the cascade skipped the expensive recognizers.
+    n_incomplete = sum(len(dict(entry.detectors)) < len(names) for entry in files)
+    incomplete = _(
+        "The names of {n_files} files were not searched, so that not every detector judged "
+        "them. These totals say nothing of them; what they hold is estimated from the audit "
+        "sample of the scan (see the limits).",
+        n_files=words.count(n_incomplete),
+    )
     return Capture(
         detectors=names,
         n_found=n_found,
@@ -443,7 +385,7 @@ def capture_recapture(files: Sequence[FileRecord]) -> Capture:
         if reason
         else (
             *_warnings(n_found, n_open, outside, models),
-            *_incomplete(sum(len(dict(entry.detectors)) < len(names) for entry in files)),
+            *([incomplete] if n_incomplete else []),
             *coverage_warnings(pairs),
         ),
         assumption=ASSUMPTION,
@@ -500,29 +442,13 @@ def _warnings(n_found: int, n_open: int, outside: int, models: missed.MissedFile
         )
 
 
-def _incomplete(n_files: int) -> Iterator[str]:
-    """Warn of files without a history, for which the cascade skipped the expensive recognizers."""
-    if n_files:
-        yield _(
-            "The names of {n_files} files were not searched, so that not every detector judged "
-            "them. These totals say nothing of them; what they hold is estimated from the audit "
-            "sample of the scan (see the limits).",
-            n_files=words.count(n_files),
-        )
-
-
 def coverage_warnings(pairs: Sequence[PairEstimate]) -> tuple[str, ...]:
-    """Warn if simulations with known truth showed that the intervals have less than nominal coverage.
+    """Warn of every pair of detectors whose independence the data contradict, and of the intervals then.
 
-    Measured by benchmarks/bench_capture_coverage.py; the table is in docs/explanation/capture-recapture.md.
+    Simulations with known truth showed that they have less than nominal coverage. Measured by
+    benchmarks/bench_capture_coverage.py; the table is in docs/explanation/capture-recapture.md.
     """
-    dependent = _dependent(pairs)
-    return (*dependent, _NOT_COVERED) if dependent else ()
-
-
-def _dependent(pairs: Sequence[PairEstimate]) -> tuple[str, ...]:
-    """Warn of every pair of detectors whose independence the data contradict."""
-    return tuple(
+    dependent = tuple(
         _(
             "{first} and {second} are not independent (p = {p_value}): do not use their "
             "two-list estimate, nor a model that keeps them apart.",
@@ -533,6 +459,7 @@ def _dependent(pairs: Sequence[PairEstimate]) -> tuple[str, ...]:
         for pair in pairs
         if pair.p_value is not None and pair.p_value <= independence.CREDIBLE_P
     )
+    return (*dependent, _NOT_COVERED) if dependent else ()
 
 
 def pair_estimates(table: CaptureTable, names: Sequence[str]) -> tuple[PairEstimate, ...]:
@@ -542,18 +469,10 @@ def pair_estimates(table: CaptureTable, names: Sequence[str]) -> tuple[PairEstim
         both = table.margin(1 << first | 1 << second)
         only_first = table.margin(1 << first) - both
         only_second = table.margin(1 << second) - both
-        estimates.append(
-            PairEstimate(
-                first=names[first],
-                second=names[second],
-                both=both,
-                only_first=only_first,
-                only_second=only_second,
-                lincoln_petersen=two_list.lincoln_petersen(both, only_first, only_second),
-                chapman=two_list.chapman(both, only_first, only_second),
-                **_dependence(table, first, second),
-            )
-        )
+        cells = (both, only_first, only_second)
+        totals = (two_list.lincoln_petersen(*cells), two_list.chapman(*cells))
+        dependence = _dependence(table, first, second)
+        estimates.append(PairEstimate(names[first], names[second], *cells, *totals, **dependence))
     return tuple(estimates)
 
 

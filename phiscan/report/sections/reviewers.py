@@ -27,12 +27,15 @@ from phiscan.metrics.deidentification.spans import (
 from phiscan.metrics.hierarchy import REPRESENTATION, Hierarchy, score_hierarchy
 from phiscan.metrics.rates import OverlapCounts
 from phiscan.model import EntityType
-from phiscan.report.data.desk import (
+from phiscan.report.data.estimates import (
     BlindReview,
+    DoubleReview,
+    Estimate,
     LogSignOff,
     Oversight,
     Revealer,
     RevealRow,
+    ReviewerPair,
     SchemeScore,
     SpanScore,
     SpanScores,
@@ -40,10 +43,10 @@ from phiscan.report.data.desk import (
     TopicScore,
     TopicScores,
 )
-from phiscan.report.data.estimates import DoubleReview, Estimate, ReviewerPair
-from phiscan.report.data.scan_rows import Revealed, StoredDesk
+from phiscan.report.data.scan_rows import StoredScan
 from phiscan.report.words import ENTITY_TYPES
 from phiscan.review.decisions.corrections import GoldFile, TopicGold
+from phiscan.review.decisions.reveals import purpose_shown
 from phiscan.review.decisions.second_review import Rating
 from phiscan.review.decisions.suppressions import Suppression, SuppressionKind
 from phiscan.review.worklist.model import Decision
@@ -115,7 +118,9 @@ def double_review(decisions: Sequence[Decision]) -> DoubleReview:
     Args:
         decisions: about the files of a scan, oldest first.
     """
-    latest = _latest(decisions)
+    latest: dict[str, dict[str, str]] = {}  # verdict of each reviewer by content
+    for made in decisions:
+        latest.setdefault(made.content_hash, {})[made.reviewer] = str(made.verdict)
     shared = {content: verdicts for content, verdicts in latest.items() if len(verdicts) > 1}
     together = Counter(pair for verdicts in shared.values() for pair in combinations(sorted(verdicts), 2))
     return DoubleReview(
@@ -136,14 +141,6 @@ def double_review(decisions: Sequence[Decision]) -> DoubleReview:
         assumption=ASSUMPTION,
         source=SOURCE,
     )
-
-
-def _latest(decisions: Sequence[Decision]) -> Mapping[str, Mapping[str, str]]:
-    """Return the last verdict of each reviewer by content."""
-    latest: dict[str, dict[str, str]] = {}
-    for made in decisions:
-        latest.setdefault(made.content_hash, {})[made.reviewer] = str(made.verdict)
-    return latest
 
 
 def blind_review(drawn: int, ratings: Sequence[Rating], *, held_back: int) -> BlindReview:
@@ -283,48 +280,56 @@ def topic_scores(gold: Sequence[TopicGold]) -> TopicScores:
     )
 
 
-def oversight(desk: StoredDesk, paths: Mapping[int, str], *, hidden: bool) -> Oversight:
+def oversight(stored: StoredScan, paths: Mapping[int, str], *, hidden: bool) -> Oversight:
     """Summarize reveals, suppressions and the reviews of the log.
 
     Args:
-        desk: the records of the desk.
+        stored: the scan with the records of the desk.
         paths: names of the files of the scan.
         hidden: whether paths must not be shown.
     """
-    by_person: dict[str, list[Revealed]] = defaultdict(list)
-    for one in desk.reveals:
-        by_person[one.revealed_by].append(one)
+    reveals = tuple(
+        RevealRow(
+            reveal=one.id,
+            revealed=one.revealed,
+            revealed_by=visible(one.revealed_by),
+            file=one.file_id,
+            path=paths[one.file_id],
+            purpose=purpose_shown(one.purpose),
+        )
+        for one in stored.reveals
+    )
+    by_person: dict[str, list[RevealRow]] = defaultdict(list)
+    for row in reveals:
+        by_person[row.revealed_by].append(row)
     return Oversight(
         revealers=tuple(
             Revealer(
-                revealed_by=visible(name),
+                revealed_by=name,
                 reveals=len(theirs),
-                files=len({one.file_id for one in theirs}),
+                files=len({one.file for one in theirs}),
                 first=min(one.revealed for one in theirs),
                 last=max(one.revealed for one in theirs),
             )
             for name, theirs in sorted(by_person.items())
         ),
-        reveals=tuple(
-            RevealRow(
-                one.id, one.revealed, visible(one.revealed_by), one.file_id, paths[one.file_id], one.purpose
-            )
-            for one in desk.reveals
-        ),
+        reveals=reveals,
         suppressions=tuple(
-            _suppression(one, hides_now, hidden=hidden) for one, hides_now in desk.suppressions
+            _suppression(one, hides_now, hidden=hidden) for one, hides_now in stored.suppressions
         ),
-        hidden_now=desk.hidden_now,
+        hidden_now=stored.hidden_now,
         sign_offs=tuple(
             LogSignOff(
                 reviewer=visible(one.reviewer),
                 at=one.at,
                 entries=one.n_entries,
-                since=desk.last_entry - one.n_entries,
+                since=stored.last_entry - one.n_entries,
                 head=one.head,
-                holds=desk.log_heads[one.n_entries] == one.head if one.n_entries in desk.log_heads else None,
+                holds=stored.log_heads[one.n_entries] == one.head
+                if one.n_entries in stored.log_heads
+                else None,
             )
-            for one in desk.sign_offs
+            for one in stored.sign_offs
         ),
     )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
-from fastapi import Form, Request
+from fastapi import Depends, Form
 from starlette.responses import RedirectResponse, Response
 
 from phiscan.errors import InputError
@@ -17,10 +17,9 @@ from phiscan.review.decisions.verdicts import MAX_AT_ONCE
 from phiscan.review.worklist.folder_totals import FolderLevel, FolderTotal
 from phiscan.review.worklist.model import Exposure, FileRecord, WorkFilter, WorkState
 from phiscan.visible import visible
-from phiscan.web.access import Permission, Routes, may
-from phiscan.web.request_context import DeskNow
-from phiscan.web.routes.queue import reviewers
-from phiscan.web.session import SignedIn
+from phiscan.web.access import Permission, Routes
+from phiscan.web.request_context import Ctx
+from phiscan.web.routes.queue import Line, reviewers
 from phiscan.web.work_query import ListQuery, read_query
 
 
@@ -104,20 +103,6 @@ class MapBox:
     inner: tuple[MapBox, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class FolderRow:
-    """One line of the table."""
-
-    name: str
-    url: str
-    review_url: str
-    total: FolderTotal
-    n_phi: int
-    n_not_phi: int
-    n_unsure: int
-    n_everyone: int
-
-
 def folder_url(root_id: int | None, folder: str, size: str = "people", path: str = "/folders") -> str:
     """Return the address of a folder's page.
 
@@ -174,22 +159,16 @@ def folder_view(
     }
 
 
-def _row(total: FolderTotal, size: str, name: str = "") -> FolderRow:
+def _row(total: FolderTotal, size: str, name: str = "") -> dict[str, Any]:
     query = ListQuery(WorkFilter(root_id=total.root_id or None, folder=total.folder))
-    return FolderRow(
-        name=name or _name(total),
-        url=folder_url(total.root_id, total.folder, size) if total.name else "",
-        review_url=query.url("/queue/next") if total.name or name else "",
-        total=total,
-        n_phi=total.by_state[WorkState.PHI],
-        n_not_phi=total.by_state[WorkState.NOT_PHI],
-        n_unsure=total.by_state[WorkState.UNSURE],
-        n_everyone=total.by_exposure[Exposure.EVERYONE],
-    )
-
-
-def _name(total: FolderTotal) -> str:
-    return visible(total.name) or _("Files directly in this folder")
+    return {
+        "name": name or visible(total.name) or _("Files directly in this folder"),
+        "url": folder_url(total.root_id, total.folder, size) if total.name else "",
+        "review_url": query.url("/queue/next") if total.name or name else "",
+        "total": total,
+        **{f"n_{state}": total.by_state[WorkState(state)] for state in ("phi", "not_phi", "unsure")},
+        "n_everyone": total.by_exposure[Exposure.EVERYONE],
+    }
 
 
 def _boxes(totals: Sequence[FolderTotal], area: Box, size: str, *, depth: int) -> tuple[MapBox, ...]:
@@ -220,44 +199,26 @@ def _boxes(totals: Sequence[FolderTotal], area: Box, size: str, *, depth: int) -
 
 def _box(total: FolderTotal, box: Box, size: str, *, depth: int) -> MapBox:
     n_phi, n_everyone = total.by_state[WorkState.PHI], total.by_exposure[Exposure.EVERYONE]
-    numbers = " · ".join(
-        (
-            _people(total.people),
-            _("{n} PHI", n=count(n_phi)),
-            ngettext("{n} open", "{n} open", total.n_open),
-        )
-    )
+    is_open = ngettext("{n} open", "{n} open", total.n_open)
+    numbers = " · ".join((_people(total.people), _("{n} PHI", n=count(n_phi)), is_open))
     name = visible(total.name) or _("files here")
     label, detail = _labels(name, numbers if depth else count(SIZES[size][1](total)), box)
     is_split = depth and box.width >= _MIN_WIDTH and box.height >= _MIN_HEIGHT
-    has_folders = any(one.name for one in total.below)
-    inner = (
-        _boxes(total.below, box.inset(_MARGIN, _HEADING).inset(0, 0), size, depth=0)
-        if is_split and has_folders
-        else ()
-    )
-    return MapBox(
-        box,
-        exposure_step(n_everyone, total.n_files),
-        label,
-        detail,
-        _words(total, name),
-        folder_url(total.root_id, total.folder, size) if total.name else "",
-        _bars(total, box) if not inner else (),
-        inner,
-    )
-
-
-def _words(total: FolderTotal, name: str) -> str:
-    return _(
+    inner: tuple[MapBox, ...] = ()
+    if is_split and any(one.name for one in total.below):
+        inner = _boxes(total.below, box.inset(_MARGIN, _HEADING), size, depth=0)
+    words = _(
         "{name}: {files}, {people}, {phi} PHI, {open}, {everyone} readable by everyone",
         name=name,
         files=ngettext("{n} file", "{n} files", total.n_files),
         people=_people(total.people),
-        phi=count(total.by_state[WorkState.PHI]),
-        open=ngettext("{n} open", "{n} open", total.n_open),
-        everyone=count(total.by_exposure[Exposure.EVERYONE]),
+        phi=count(n_phi),
+        open=is_open,
+        everyone=count(n_everyone),
     )
+    url = folder_url(total.root_id, total.folder, size) if total.name else ""
+    bars = () if inner else _bars(total, box)
+    return MapBox(box, exposure_step(n_everyone, total.n_files), label, detail, words, url, bars, inner)
 
 
 def _people(n: int) -> str:
@@ -270,10 +231,8 @@ def exposure_step(n_everyone: int, n_files: int) -> int:
     >>> [exposure_step(n, 4) for n in (0, 1, 2, 4)]
     [0, 1, 2, 3]
     """
-    if not n_everyone:
-        return 0
-    if n_everyone == n_files:
-        return 3
+    if n_everyone in {0, n_files}:
+        return 3 if n_everyone else 0
     return 2 if 2 * n_everyone >= n_files else 1
 
 
@@ -308,58 +267,43 @@ MAX_ASSIGNED = 5_000  # files that one form assigns
 
 routes = Routes()
 
-Root = Annotated[str, Form(max_length=20)]
-Folder = Annotated[str, Form(max_length=1000)]
+
+def wanted_folder(
+    root: Annotated[str, Form(max_length=20)] = "", folder: Annotated[str, Form(max_length=1000)] = ""
+) -> WorkFilter:
+    """Return the files of the folder that a form names."""
+    return read_query({"root": root, "folder": folder}).filter
+
+
+Wanted = Annotated[WorkFilter, Depends(wanted_folder)]
 
 
 @routes.page("GET", "/folders", needs=Permission.SEE_QUEUE)
-def folders(request: Request, user: SignedIn, desk: DeskNow, size: str = "people") -> Response:
+def folders(ctx: Ctx, size: str = "people") -> Response:
     """Show a folder as a tree map and a table: files, people, verdicts, who can read them."""
     if size not in SIZES:
-        message = _("size: expected one of {names}", names=", ".join(SIZES))
-        raise InputError(message)
-    work, now = desk.store.desk, desk.now()
+        raise InputError(_("size: expected one of {names}", names=", ".join(SIZES)))
+    work = ctx.work
     roots = {number: path for number, path, _n in work.choices().roots}
-    requested = read_query(request.query_params).filter
-    root_id = requested.root_id if requested.root_id is not None or len(roots) != 1 else next(iter(roots))
-    wanted = WorkFilter(root_id=root_id, folder=requested.folder)
-    level = work.folder(root_id, requested.folder if root_id is not None else "", viewer=user.name, now=now)
-    view = folder_view(
-        level,
-        root_id=root_id,
-        folder=requested.folder,
-        roots=roots,
-        size=size,
-        items=work.items(wanted, viewer=user.name, now=now, limit=N_ITEMS).items,
-    )
-    return desk.pages.render(
-        request,
-        "folders.html",
-        **view,
-        people=reviewers(desk) if may(user, Permission.ASSIGN) else (),
-        most=MAX_AT_ONCE,
-    )
+    asked = ctx.query.filter
+    root_id = asked.root_id if asked.root_id is not None or len(roots) != 1 else next(iter(roots))
+    wanted = WorkFilter(root_id=root_id, folder=asked.folder)
+    level = work.folder(root_id, asked.folder if root_id is not None else "", **ctx.viewing)
+    items = work.items(wanted, limit=N_ITEMS, **ctx.viewing).items
+    view = folder_view(level, root_id=root_id, folder=asked.folder, roots=roots, size=size, items=items)
+    people = reviewers(ctx) if ctx.may(Permission.ASSIGN) else ()
+    return ctx.page("folders.html", **view, people=people, most=MAX_AT_ONCE)
 
 
 @routes.page("POST", "/folders/assign", needs=Permission.ASSIGN)
-def assign(
-    user: SignedIn,
-    desk: DeskNow,
-    root: Root = "",
-    folder: Folder = "",
-    assignee: Annotated[str, Form(max_length=200)] = "",
-) -> Response:
+def assign(ctx: Ctx, wanted: Wanted, assignee: Line = "") -> Response:
     """Assign the undecided files of a folder to a reviewer, or remove their assignment."""
-    query = read_query({"root": root, "folder": folder})
-    files = desk.store.desk.numbers(query.filter, viewer=user.name, now=desk.now(), limit=MAX_ASSIGNED + 1)
+    files = ctx.work.numbers(wanted, limit=MAX_ASSIGNED + 1, **ctx.viewing)
     if len(files) > MAX_ASSIGNED:
-        message = _(
-            "folder: more than {most} open files; choose one of its folders", most=count(MAX_ASSIGNED)
+        raise InputError(
+            _("folder: more than {most} open files; choose one of its folders", most=count(MAX_ASSIGNED))
         )
-        raise InputError(message)
-    back = folder_url(query.filter.root_id, query.filter.folder)
-    joint = "&" if "?" in back else "?"
-    if not files:
-        return RedirectResponse(f"{back}{joint}said=none", 303)
-    desk.store.assign_all(files, assignee, by=user.name, now=desk.now())
-    return RedirectResponse(f"{back}{joint}said=assigned", 303)
+    if files:
+        ctx.desk.store.assign_all(files, assignee, **ctx.by)
+    back = folder_url(wanted.root_id, wanted.folder)
+    return RedirectResponse(f"{back}{'&' if '?' in back else '?'}said={'assigned' if files else 'none'}", 303)

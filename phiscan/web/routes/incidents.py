@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
-from typing import Annotated, Literal
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, Literal
 
-from fastapi import Form, Request
+from fastapi import Form
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
@@ -27,12 +26,16 @@ from phiscan.report.incidents import (
 )
 from phiscan.review.decisions.incidents import FIRST_DAY, TITLE, Incident, IncidentState, last_day
 from phiscan.web.access import Permission, Routes
-from phiscan.web.listing import Filter, Order, listing
-from phiscan.web.request_context import MAX_NUMBER, Desk, DeskNow, RowNumber
-from phiscan.web.session import SignedIn, sent_file
+from phiscan.web.request_context import (
+    MAX_NUMBER,
+    Context,
+    Ctx,
+    RowNumber,
+)
+from phiscan.web.routes.queue import Chosen
+from phiscan.web.work_query import Filter, Order, listing
 
 MAX_TEXT_CHARS = 10_000
-Chosen = Annotated[list[int] | None, Form(alias="file")]
 Seen = Annotated[int | None, Form(ge=0, le=MAX_NUMBER)]  # the last entry that the page showed
 
 Listed = tuple[Incident, Evidence]
@@ -57,84 +60,65 @@ routes = Routes()
 
 
 @routes.page("GET", "/incidents", needs=Permission.READ_INCIDENT)
-def incidents(request: Request, desk: DeskNow) -> Response:
+def incidents(ctx: Ctx) -> Response:
     """List the incidents."""
-    found = desk.store.desk.incidents()
-    shown = listing(
-        request.query_params,
-        list(zip(found, gathered(desk, found), strict=True)),
-        filters=FILTERS,
-        orders=ORDERS,
-        text_of=lambda one: one[0].texts.get(TITLE, ""),
-    )
-    return desk.pages.render(
-        request,
-        "incidents.html",
-        l=shown,
-        states=STATES,
-        chosen=desk.organization.laws,
-    )
+    found = ctx.work.incidents()
+    rows = list(zip(found, gathered(ctx, found), strict=True))
+    title_of: Callable[[Listed], str] = lambda one: one[0].texts.get(TITLE, "")  # noqa: E731
+    shown = listing(ctx.request.query_params, rows, FILTERS, ORDERS, title_of)
+    return ctx.page("incidents.html", l=shown, states=STATES, chosen=ctx.desk.organization.laws)
 
 
 @routes.page("POST", "/incidents/choose", needs=Permission.EDIT_INCIDENT)
-def choose(request: Request, desk: DeskNow, file: Chosen = None) -> Response:
+def choose(ctx: Ctx, file: Chosen = None) -> Response:
     """Ask which incident the chosen files belong to; nothing is written."""
     if not file:
         return RedirectResponse("/tasks?said=none", 303)
-    found = [one for one in desk.store.desk.incidents() if one.state is IncidentState.OPEN]
-    return desk.pages.render(request, "incident_choose.html", files=file, incidents=found)
+    found = [one for one in ctx.work.incidents() if one.state is IncidentState.OPEN]
+    return ctx.page("incident_choose.html", files=file, incidents=found)
 
 
 @routes.page("POST", "/incidents", needs=Permission.EDIT_INCIDENT)
 def save(
-    user: SignedIn,
-    desk: DeskNow,
+    ctx: Ctx,
     file: Chosen = None,
     title: Annotated[str, Form(max_length=MAX_TEXT_CHARS)] = "",
     incident: Annotated[int, Form(ge=0, le=MAX_NUMBER)] = 0,
 ) -> Response:
     """Open an incident of the chosen files, or add them to one."""
     texts = {} if incident else {TITLE: title}
-    number = desk.store.desk.write_incident(
-        incident or None, texts, add=file or (), by=user.name, now=desk.now()
-    )
+    number = ctx.work.write_incident(incident or None, texts, add=file or (), **ctx.by)
     return RedirectResponse(f"/incidents/{number}", 303)
 
 
 @routes.page("GET", "/incidents/{number}", needs=Permission.READ_INCIDENT)
-def incident(number: RowNumber, request: Request, desk: DeskNow) -> Response:
+def incident(number: RowNumber, ctx: Ctx) -> Response:
     """Show one incident: its texts, files, evidence, tests, time limits, forms and history."""
-    return _page(request, desk, number)
+    return _page(ctx, number, {}, None)
 
 
 def _page(
-    request: Request,
-    desk: Desk,
-    number: int,
-    typed: Mapping[str, str] = MappingProxyType({}),
-    seen: int | None = None,
-    error: InputError | None = None,
+    ctx: Context, number: int, typed: Mapping[str, str], seen: int | None, error: InputError | None = None
 ) -> Response:
     """Return the page of an incident; after an error with what was typed, and what others wrote since."""
-    found = desk.store.desk.incident(number)
+    found = ctx.work.incident(number)
     last = found.entries[-1].id
-    known = found.until(last if seen is None else seen).texts
-    status = 409 if isinstance(error, ConflictError) else 400 if error else 200
-    return desk.pages.render(
-        request,
+    seen = last if seen is None else seen
+    known = found.until(seen).texts
+    return ctx.page(
         "incident.html",
-        status_code=status,
+        status_code=409 if isinstance(error, ConflictError) else 400 if error else 200,
         problem=str(error or ""),
         typed={name: text for name, text in typed.items() if text.split() != known.get(name, "").split()},
-        since=[one for one in found.entries if one.id > (last if seen is None else seen)],
+        since=[one for one in found.entries if one.id > seen],
         last=last,
-        days=(FIRST_DAY, last_day(desk.now())),
+        days=(FIRST_DAY, last_day(ctx.now)),
         incident=found,
-        e=gathered(desk, [found])[0],
+        e=gathered(ctx, [found])[0],
         fields=FIELDS,
-        labels={**FIELDS, **_questions(desk)},
-        chosen=desk.organization.laws,
-        answers=desk.store.desk.answers(),
+        labels={**FIELDS, **_questions(ctx)},
+        chosen=ctx.desk.organization.laws,
+        answers=ctx.work.answers(),
         states=STATES,
         following=[state for state in IncidentState if state is not found.state],
     )
@@ -143,9 +127,7 @@ def _page(
 @routes.page("POST", "/incidents/{number}", needs=Permission.EDIT_INCIDENT)
 def write(
     number: RowNumber,
-    request: Request,
-    user: SignedIn,
-    desk: DeskNow,
+    ctx: Ctx,
     name: Annotated[list[str] | None, Form(max_length=100)] = None,
     text: Annotated[list[str] | None, Form(max_length=100)] = None,
     file: Chosen = None,
@@ -153,73 +135,67 @@ def write(
 ) -> Response:
     """Write the texts of a form, each under its name, and remove the chosen files."""
     names, texts = name or [], text or []
-    if len(names) != len(texts) or not set(names) <= {*FIELDS, *_questions(desk)}:
-        message = _("incident: expected the fields of its page")
-        raise InputError(message)
+    if len(names) != len(texts) or not set(names) <= {*FIELDS, *_questions(ctx)}:
+        raise InputError(_("incident: expected the fields of its page"))
     given = dict(zip(names, texts, strict=True))
-    try:
-        desk.store.desk.write_incident(
-            number, given, remove=file or (), seen=seen, by=user.name, now=desk.now()
-        )
-    except InputError as error:
-        return _page(request, desk, number, given, seen, error)
-    return RedirectResponse(f"/incidents/{number}?said=written", 303)
+    return _written(ctx, number, given, seen, given, remove=file or ())
 
 
 @routes.page("POST", "/incidents/{number}/state", needs=Permission.DECIDE_INCIDENT)
 def decide(
     number: RowNumber,
-    request: Request,
-    user: SignedIn,
-    desk: DeskNow,
+    ctx: Ctx,
     state: Annotated[IncidentState, Form()],
-    reason: Annotated[str, Form(max_length=2 * MAX_TEXT_CHARS)],  # a browser sends two for a line end
+    reason: Annotated[str, Form(max_length=2 * MAX_TEXT_CHARS)],
     seen: Seen = None,
 ) -> Response:
     """Record a decision: the new state of an incident, and why."""
+    typed = {"reason": reason, "state": state.value}
+    return _written(ctx, number, typed, seen, {}, state=state, reason=reason)
+
+
+def _written(
+    ctx: Context,
+    number: int,
+    typed: Mapping[str, str],
+    seen: int | None,
+    texts: Mapping[str, str],
+    **given: Any,
+) -> Response:
+    """Write to an incident, and show it; after an error with what was typed."""
     try:
-        desk.store.desk.write_incident(
-            number, {}, state=state, reason=reason, seen=seen, by=user.name, now=desk.now()
-        )
+        ctx.work.write_incident(number, texts, seen=seen, **given, **ctx.by)
     except InputError as error:
-        given = {"reason": reason, "state": state.value}
-        return _page(request, desk, number, given, seen, error)
+        return _page(ctx, number, typed, seen, error)
     return RedirectResponse(f"/incidents/{number}?said=written", 303)
 
 
 @routes.page("GET", "/incidents/{number}/forms/{form_id}/{kind}", needs=Permission.READ_INCIDENT)
-def form(
-    number: RowNumber,
-    form_id: str,
-    kind: Literal["txt", "pdf"],
-    request: Request,
-    user: SignedIn,
-    desk: DeskNow,
-) -> Response:
+def form(number: RowNumber, form_id: str, kind: Literal["txt", "pdf"], ctx: Ctx) -> Response:
     """Send a form of a regulator, filled from an incident; the download is logged first."""
-    found = desk.store.desk.incident(number)
-    wanted = next((one for law in desk.organization.laws for one in law.forms if one.id == form_id), None)
+    found = ctx.work.incident(number)
+    wanted = next((one for law in ctx.desk.organization.laws for one in law.forms if one.id == form_id), None)
     if wanted is None:
         raise HTTPException(404, _("there is no such form; [organization] of phiscan.toml chooses them"))
-    fields = filled(wanted, found, gathered(desk, [found])[0], desk.organization)
-    content = form_text(wanted, fields, desk.now()) if kind == "txt" else form_pdf(wanted, fields, desk.now())
-    return sent_file(request, user, desk, f"incident-{number}-{form_id}.{kind}", content)
+    fields = filled(wanted, found, gathered(ctx, [found])[0], ctx.desk.organization)
+    content = form_text(wanted, fields, ctx.now) if kind == "txt" else form_pdf(wanted, fields, ctx.now)
+    return ctx.file(f"incident-{number}-{form_id}.{kind}", content)
 
 
 @routes.page("GET", "/incidents/register/{kind}", needs=Permission.READ_INCIDENT)
-def register(kind: Literal["csv", "pdf"], request: Request, user: SignedIn, desk: DeskNow) -> Response:
+def register(kind: Literal["csv", "pdf"], ctx: Ctx) -> Response:
     """Send the register of incidents; the download is logged first."""
-    found = desk.store.desk.incidents()
-    rows = register_rows(zip(found, gathered(desk, found), strict=True))
-    content = register_csv(rows) if kind == "csv" else register_pdf(rows, desk.organization, desk.now())
-    return sent_file(request, user, desk, f"incidents.{kind}", content)
+    found = ctx.work.incidents()
+    rows = register_rows(zip(found, gathered(ctx, found), strict=True))
+    content = register_csv(rows) if kind == "csv" else register_pdf(rows, ctx.desk.organization, ctx.now)
+    return ctx.file(f"incidents.{kind}", content)
 
 
-def _questions(desk: Desk) -> dict[str, str]:
-    return {test.id: test.question for one in desk.organization.laws for test in one.tests}
+def _questions(ctx: Context) -> dict[str, str]:
+    return {test.id: test.question for one in ctx.desk.organization.laws for test in one.tests}
 
 
-def gathered(desk: Desk, found: Sequence[Incident]) -> list[Evidence]:
+def gathered(ctx: Context, found: Sequence[Incident]) -> list[Evidence]:
     """Return the evidence about incidents."""
-    index = desk.packs.patient_index
-    return evidence(desk.store.database, found, desk.organization, now=desk.now(), patient_index=index)
+    index = ctx.desk.packs.patient_index
+    return evidence(ctx.desk.store.database, found, ctx.desk.organization, now=ctx.now, patient_index=index)

@@ -11,7 +11,7 @@ from functools import partial
 from itertools import islice
 from typing import Annotated, Any
 
-from fastapi import Form, Request
+from fastapi import Form
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
@@ -24,7 +24,7 @@ from phiscan.model import EntityType, Reason, Span, StoredFinding, StoredTerm, V
 from phiscan.pipeline.rereading.vetoes import Veto
 from phiscan.report.words import CASES, CHARACTERISTICS, DETECTORS, ENTITY_TYPES, FORMATS, part_detail
 from phiscan.report.words import REASONS as OUTCOME_REASONS
-from phiscan.review.accounts.users import Session, User
+from phiscan.review.accounts.users import Session
 from phiscan.review.decisions.corrections import ItemCorrections, Mark
 from phiscan.review.decisions.reveals import PURPOSES
 from phiscan.review.decisions.verdicts import Act, UnopenedError
@@ -36,8 +36,8 @@ from phiscan.review.worklist.model import (
     WorkState,
 )
 from phiscan.visible import visible
-from phiscan.web.access import Permission, Routes, may
-from phiscan.web.notices import Notice, notice
+from phiscan.web.access import Permission, Routes
+from phiscan.web.pages import Notice, notice
 from phiscan.web.plain_words import (
     SHORT,
     colour,
@@ -46,11 +46,20 @@ from phiscan.web.plain_words import (
     readers_by_mode,
     step,
 )
-from phiscan.web.request_context import Desk, DeskNow
-from phiscan.web.routes.queue import Listed, first_url, place_words, reviewers, verdict_words
+from phiscan.web.request_context import Context, Ctx
+from phiscan.web.routes.queue import (
+    Line,
+    Listed,
+    Note,
+    Tick,
+    first_url,
+    is_number,
+    place_words,
+    reviewers,
+    verdict_words,
+)
 from phiscan.web.routes.reveal import N_SECONDS, is_cached, is_quick, judged_positions, prose_view
-from phiscan.web.session import SignedIn
-from phiscan.web.work_query import ListQuery, read_query, read_string
+from phiscan.web.work_query import ListQuery
 
 MIN_GAP = 3  # code points: a shorter gap is a space or a comma
 
@@ -74,11 +83,6 @@ class MaskedLine:
     pieces: tuple[Piece, ...]
 
 
-def count_places(findings: Sequence[StoredFinding], terms: Sequence[StoredTerm]) -> int:
-    """Count the locations of a file with a finding or a health concept."""
-    return len({found.locator for found in findings} | {term.locator for term in terms})
-
-
 def masked_lines(
     findings: Sequence[StoredFinding],
     terms: Sequence[StoredTerm],
@@ -90,39 +94,27 @@ def masked_lines(
 
     Only the first occurrence of a health concept is stored, so it is shown once.
     """
-    findings = findings[:most_findings]  # stored in text order
-    placed = sorted(
-        [(one.span.start, one.locator) for one in findings]
-        + [(term.first.start, term.locator) for term in terms]
-    )
-    shown = frozenset(islice(dict.fromkeys(locator for _, locator in placed), most))
-    marks: list[tuple[int, int, str, Piece]] = [
+    # Findings are stored in text order.
+    marks = [
         (
-            found.span.start,
-            found.span.end,
+            found.span,
             found.locator,
             Piece(
                 found.span.start, colour(found.entity_type), SHORT[found.entity_type], found.preview, index
             ),
         )
-        for index, found in enumerate(findings)
-        if found.locator in shown
+        for index, found in enumerate(findings[:most_findings])
     ]
     marks += [
-        (
-            term.first.start,
-            term.first.end,
-            term.locator,
-            Piece(term.first.start, "term", label_of(term.concept)),
-        )
-        for term in terms
-        if term.locator in shown
+        (term.first, term.locator, Piece(term.first.start, "term", label_of(term.concept))) for term in terms
     ]
-    marks.sort(key=lambda mark: (mark[0], mark[1]))
     places: dict[str, list[tuple[int, int, Piece]]] = {}
-    for start, end, locator, piece in marks:
-        places.setdefault(locator, []).append((start, end, piece))
-    return tuple(MaskedLine(locator_words(place), tuple(_spaced(found))) for place, found in places.items())
+    for span, locator, piece in sorted(marks, key=lambda mark: (mark[0].start, mark[0].end)):
+        places.setdefault(locator, []).append((span.start, span.end, piece))
+    return tuple(
+        MaskedLine(locator_words(place), tuple(_spaced(found)))
+        for place, found in islice(places.items(), most)
+    )
 
 
 def _spaced(found: Sequence[tuple[int, int, Piece]]) -> Iterator[Piece]:
@@ -153,26 +145,16 @@ DONE: Mapping[str, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class DoneView:
-    """One line of the history."""
-
-    entry: HistoryEntry
-    what: str
-    verdict: str  # selects the colour
-    reason: str
-
-
 def item_view(
     item: FileRecord,
     *,
     query: ListQuery,
     corrections: ItemCorrections,
-    history: Sequence[HistoryEntry],
-    group: Sequence[GroupMember],
-    token: str,
-    position: int | None,
-    all_places: bool,
+    history: Sequence[HistoryEntry] = (),
+    group: Sequence[GroupMember] = (),
+    token: str = "",
+    position: int | None = None,
+    all_places: bool = False,
 ) -> dict[str, Any]:
     """Return what the page of an item shows; nothing is read from the database.
 
@@ -187,13 +169,14 @@ def item_view(
         all_places: show every location of the file, not only the first ones.
     """
     folder, _slash, name = item.path.rpartition("/")
+    mtime_ns = item.source.mtime_ns
     by_position = {one.position: one for one in corrections.spans if one.position is not None}
     terms = sorted(item.terms, key=lambda term: (-term.count, term.concept))
     found = item.findings
     close = position is not None and 0 <= position < len(found)
     verdict = "" if item.state is WorkState.UNDECIDED else item.state.value
     entries = tuple(_done(history))
-    given = [one for one in entries if one.entry.verdict and not one.entry.is_undone]
+    given = [one for one in entries if one["entry"].verdict and not one["entry"].is_undone]
     chapters = tuple(name for _first, _last, name in CHAPTERS)
     found_topics = topics(concept for term in item.terms for concept in [term.concept] * term.count)
     corrected = corrections.topics
@@ -203,19 +186,17 @@ def item_view(
         "name": visible(name),
         "folder": place_words(item.root, folder),
         "type": FORMATS.get(item.media_type, visible(item.media_type)) or _("type unknown"),
-        "changed": moment_of(item.source.mtime_ns),
+        "changed": datetime.fromtimestamp(mtime_ns / 1e9, UTC) if abs(mtime_ns) < MAX_NS else None,
         "owner": visible(item.owner) or _("no. {number}", number=item.source.uid),
         "readers": _readers(item),
         "mode": mode_letters(item.source.mode),
         "decided": verdict,
         # The verdict that stands, if it was given for an identical file.
-        "carried": next((one.entry for one in entries if one.entry.is_current and one.entry.path), None)
-        if verdict
-        else None,
+        "carried": next((one for one in reversed(history) if verdict and one.is_current and one.path), None),
         # The last verdict that does not stand for this item: on an earlier content, or an identical file.
         "earlier": None
         if verdict or item.blind
-        else next((one for one in given if one.entry.path or not one.entry.same_content), None),
+        else next((one for one in given if one["entry"].path or not one["entry"].same_content), None),
         "case": _sentence(str(CASES.get(item.case, item.case))),
         "why": why_words(item),
         "bits": tuple(label for bit, (label, _hipaa) in CHARACTERISTICS.items() if bit in item.vector.bits),
@@ -230,7 +211,7 @@ def item_view(
             most=None if all_places else MAX_MASKED_LINES,
             most_findings=None if all_places else MAX_MASKED_FINDINGS,
         ),
-        "n_masked": count_places(item.findings, item.terms),
+        "n_masked": len({one.locator for one in found} | {one.locator for one in terms}),
         "is_cut": len(found) > MAX_MASKED_FINDINGS and not all_places,
         "finding": (position, found[position], by_position.get(position))
         if close and position is not None
@@ -259,11 +240,6 @@ def item_view(
         "kinds": [(kind.value, ENTITY_TYPES[kind]) for kind in EntityType],
         "token": token,
     }
-
-
-def moment_of(mtime_ns: int) -> datetime | None:
-    """Return a file's modification time, None if it is out of range."""
-    return datetime.fromtimestamp(mtime_ns / 1e9, UTC) if abs(mtime_ns) < MAX_NS else None
 
 
 def why_words(record: FileRecord) -> str:
@@ -333,25 +309,23 @@ def _against(reason: Reason) -> str:
     return ""
 
 
-def _done(history: Sequence[HistoryEntry]) -> Iterator[DoneView]:
+def _done(history: Sequence[HistoryEntry]) -> Iterator[dict[str, Any]]:
+    """Yield the lines of the history, the newest first; the verdict selects the colour."""
     labels = {name: label for chosen in REASONS.values() for name, label in chosen}
     for entry in reversed(history):
         verdict = entry.verdict
         what = str(DONE.get(entry.what, entry.what))
         if verdict is not None:
             what += f": {verdict_words(verdict)}"
-        yield DoneView(
-            entry=entry,
-            what=what,
-            verdict=verdict.value if verdict and entry.is_current else "",
-            reason=labels.get(entry.reason, visible(entry.reason)),
-        )
+        current = verdict.value if verdict and entry.is_current else ""
+        reason = labels.get(entry.reason, visible(entry.reason))
+        yield {"entry": entry, "what": what, "verdict": current, "reason": reason}
 
 
-def vetoes_of(desk: Desk, file_id: int) -> dict[str, Any]:
+def vetoes_of(ctx: Context, file_id: int) -> dict[str, Any]:
     """Read a file again and return its first rejected candidates, or the problem if that is not possible."""
     try:
-        found = desk.rereader.vetoes(desk.store.desk.examined(file_id))
+        found = ctx.desk.rereader.vetoes(ctx.work.examined(file_id))
     except InputError as error:  # it changed, is missing, or cannot be read now
         return {"problem": str(error)}
     return {"problem": "", "lines": [(one, _why(one)) for one in found.first], "n": found.n}
@@ -364,79 +338,64 @@ def _why(one: Veto) -> str:
 
 
 routes = Routes()
+Seen = Annotated[int, Form()]  # the examination whose findings were shown
+Digits = Annotated[str, Form(max_length=12)]
 
 
 @routes.page("GET", "/items/{file_id}", needs=Permission.SEE_QUEUE)
-def item(file_id: int, request: Request, user: SignedIn, desk: DeskNow) -> Response:
+def item(file_id: int, ctx: Ctx) -> Response:
     """Show one item with its evidence; a blind item without it.
 
     ``vetoed`` reads the file again for the matches that the rules rejected; ``prose`` requests (1) or omits
     (0) the masked passages, which by default are included if the file can be read quickly. A file of the
     second list has a page that only shows.
     """
-    if not desk.store.desk.is_listed(file_id):
-        return second_list_page(file_id, request, desk)
-    return item_page(file_id, request, user, desk, read_query(request.query_params))
-
-
-@dataclass(frozen=True, slots=True)
-class Unsent:
-    """A verdict that was not recorded: the reason, and the reviewer's input, which must not be lost."""
-
-    notice: str  # a key of ``notices.NOTICES``
-    reason: str
-    note: str
+    if not ctx.work.is_listed(file_id):
+        return second_list_page(file_id, ctx)
+    return item_page(file_id, ctx, ctx.query)
 
 
 def item_page(
-    file_id: int,
-    request: Request,
-    user: SignedIn,
-    desk: Desk,
-    query: ListQuery,
-    unsent: Unsent | None = None,
+    file_id: int, ctx: Context, query: ListQuery, *, unsent: str = "", reason: str = "", note: str = ""
 ) -> Response:
-    """Return the page of one item; after a rejected form, with the submitted input filled in."""
-    parameters = request.query_params
-    now, work = desk.now(), desk.store.desk
-    detail = work.detail(file_id, viewer=user.name, now=now)
-    group = detail.group_id
-    finding = parameters.get("finding", "")
-    view = item_view(
-        detail,
-        query=query,
-        corrections=work.corrections(file_id, viewer=user.name),
-        history=work.history(file_id, viewer=user.name),
-        group=work.group(group, viewer=user.name) if group is not None else (),
-        token=secrets.token_urlsafe(16),
-        position=int(finding) if is_number(finding) else None,
-        all_places=parameters.get("places") == "all",
-    )
-    notice_name = unsent.notice if unsent else parameters.get("said", "")
-    may_reveal = may(user, Permission.DECIDE)
-    session: Session | None = request.state.session
-    return desk.pages.render(
-        request,
+    """Return the page of one item.
+
+    After a rejected form with the submitted input, which must not be lost; ``unsent``: the notice of why.
+    """
+    parameters, work, viewer = ctx.request.query_params, ctx.work, ctx.name
+    detail = work.detail(file_id, viewer=viewer, now=ctx.now)
+    finding, all_places = parameters.get("finding", ""), parameters.get("places") == "all"
+    notice_name = unsent or ctx.said
+    may_reveal = ctx.may(Permission.DECIDE)
+    session: Session | None = ctx.request.state.session
+    is_shown = may_reveal and shows_prose(ctx, detail, parameters.get("prose", ""))
+    reads_vetoes = parameters.get("vetoed") and not detail.blind and may_reveal
+    return ctx.page(
         "item.html",
-        status_code=409 if unsent else 200,
-        **view,
+        unsent=unsent,
+        **item_view(
+            detail,
+            query=query,
+            corrections=work.corrections(file_id, viewer=viewer),
+            history=work.history(file_id, viewer=viewer),
+            group=work.group(detail.group_id, viewer=viewer) if detail.group_id is not None else (),
+            token=secrets.token_urlsafe(16),
+            position=int(finding) if is_number(finding) else None,
+            all_places=all_places,
+        ),
         file_id=file_id,
-        notice=recorded_notice(request, desk, user) or action_notice(desk, user, notice_name),
-        last_act=action_words(act) if may_reveal and (act := work.last_act(by=user.name)) else "",
+        notice=recorded_notice(ctx) or action_notice(ctx, notice_name),
+        last_act=action_words(act) if may_reveal and (act := work.last_act(by=viewer)) else "",
         override=notice_name == "conflict",
-        reason=unsent.reason if unsent else "",
-        note=unsent.note if unsent else "",
-        people=reviewers(desk) if may(user, Permission.ASSIGN) else (),
-        prose=prose_view(desk, detail)
-        if may_reveal and shows_prose(desk, detail, parameters.get("prose", ""))
-        else None,
-        place=work.place(file_id, query.filter, viewer=user.name, now=now, order=query.order),
+        reason=reason,
+        note=note,
+        people=reviewers(ctx) if ctx.may(Permission.ASSIGN) else (),
+        prose=prose_view(ctx, detail) if is_shown else None,
+        place=work.place(file_id, query.filter, viewer=viewer, now=ctx.now, order=query.order),
         purpose=session.purpose if session else "",
-        all_places=parameters.get("places") == "all",
+        all_places=all_places,
         correcting=notice_name in {"corrected", "complete", "incomplete", "changed"},
-        vetoed=vetoes_of(desk, file_id)
-        if parameters.get("vetoed") and not detail.blind and may_reveal
-        else None,
+        vetoed=vetoes_of(ctx, file_id) if reads_vetoes else None,
         may_reveal=may_reveal,
         purposes=PURPOSES,
         seconds=N_SECONDS,
@@ -446,122 +405,92 @@ def item_page(
 @routes.page("POST", "/items/{file_id}/decide", needs=Permission.DECIDE)
 def decide(
     file_id: int,
-    request: Request,
-    user: SignedIn,
-    desk: DeskNow,
+    ctx: Ctx,
+    listed: Listed,
     verdict: Annotated[Verdict, Form()],
     token: Annotated[str, Form(max_length=100)],
-    seen: Annotated[int, Form()],
-    reason: Annotated[str, Form(max_length=200)] = "",
-    note: Annotated[str, Form(max_length=10_000)] = "",
-    by_name: Annotated[str, Form(max_length=1)] = "",
-    override: Annotated[str, Form(max_length=1)] = "",
-    listed: Listed = "",
+    seen: Seen,
+    reason: Line = "",
+    note: Note = "",
+    by_name: Tick = "",
+    override: Tick = "",
 ) -> Response:
     """Record a verdict and redirect to the next item of the list, as it was ordered before."""
-    query = read_string(listed)
     if not is_reason_of(reason, verdict):
-        return item_page(file_id, request, user, desk, query, Unsent("reason", "", note))
-    desk.store.desk.item(file_id, viewer=user.name, now=desk.now())  # raises unless the item is in the list
-    onward = following(desk, query, file_id, viewer=user.name)  # a blind item loses its drawn place
+        return item_page(file_id, ctx, listed, unsent="reason", note=note)
+    ctx.item(file_id)  # raises unless the item is in the list
+    onward = following(ctx, listed, file_id)  # a blind item loses its drawn place
+    given: Any = {"token": token, "seen": seen, "reason": reason, "note": note, **ctx.reviewing}
     try:
-        desk.store.desk.decide(
-            file_id,
-            verdict,
-            reviewer=user.name,
-            now=desk.now(),
-            token=token,
-            seen=seen,
-            override=bool(override),
-            reason=reason,
-            note=note,
-            by_name=bool(by_name),
-        )
-    except UnopenedError:
-        return item_page(file_id, request, user, desk, query, Unsent("unopened", reason, note))
+        ctx.work.decide(file_id, verdict, override=bool(override), by_name=bool(by_name), **given)
     except ConflictError:
-        return item_page(file_id, request, user, desk, query, Unsent("conflict", reason, note))
-    return redirect_or_json(request, url_of(desk, query, onward, viewer=user.name, done=str(file_id)))
+        return item_page(file_id, ctx, listed, unsent="conflict", reason=reason, note=note)
+    except UnopenedError:
+        return item_page(file_id, ctx, listed, unsent="unopened", reason=reason, note=note)
+    return redirect_or_json(ctx, url_of(ctx, listed, onward, done=str(file_id)))
 
 
 @routes.page("POST", "/items/{file_id}/skip", needs=Permission.DECIDE)
-def skip(file_id: int, request: Request, user: SignedIn, desk: DeskNow, listed: Listed = "") -> Response:
+def skip(file_id: int, ctx: Ctx, listed: Listed) -> Response:
     """Skip an item for now and redirect to the next."""
-    query = read_string(listed)
-    desk.store.desk.item(file_id, viewer=user.name, now=desk.now())
-    desk.store.desk.skip(file_id, reviewer=user.name, now=desk.now())
-    return redirect_or_json(request, next_url(desk, query, file_id, viewer=user.name, said="skipped"))
+    ctx.item(file_id)
+    ctx.work.skip(file_id, **ctx.reviewing)
+    return redirect_or_json(ctx, url_of(ctx, listed, following(ctx, listed, file_id), said="skipped"))
 
 
 @routes.page("GET", "/items/{file_id}/next", needs=Permission.SEE_QUEUE)
-def next_item(file_id: int, request: Request, user: SignedIn, desk: DeskNow) -> Response:
-    """Redirect to the next item of the list."""
-    return RedirectResponse(next_url(desk, read_query(request.query_params), file_id, viewer=user.name), 303)
+def next_item(file_id: int, ctx: Ctx) -> Response:
+    """Redirect to the next item of the list; after the last, to the first; to the list if it is empty."""
+    return RedirectResponse(url_of(ctx, ctx.query, following(ctx, ctx.query, file_id)), 303)
 
 
 @routes.page("GET", "/items/{file_id}/previous", needs=Permission.SEE_QUEUE)
-def previous_item(file_id: int, request: Request, user: SignedIn, desk: DeskNow) -> Response:
+def previous_item(file_id: int, ctx: Ctx) -> Response:
     """Redirect to the previous item of the list; from the first, to the list."""
-    query = read_query(request.query_params)
-    before = desk.store.desk.adjacent(
-        file_id, query.filter, viewer=user.name, now=desk.now(), order=query.order, backward=True
-    )
-    return RedirectResponse(query.url("/queue" if before is None else f"/items/{before}"), 303)
+    before = following(ctx, ctx.query, file_id, backward=True)
+    return RedirectResponse(ctx.query.url("/queue" if before is None else f"/items/{before}"), 303)
 
 
 @routes.page("POST", "/items/{file_id}/undo", needs=Permission.DECIDE)
-def undo(file_id: int, request: Request, user: SignedIn, desk: DeskNow, listed: Listed = "") -> Response:
+def undo(file_id: int, ctx: Ctx, listed: Listed) -> Response:
     """Undo the user's own verdict on an item, and show the item again."""
-    query = read_string(listed)
+    said = "undone"
     try:
-        desk.store.desk.undo(file_id, by=user.name, now=desk.now())
+        ctx.work.undo(file_id, **ctx.by)
     except ConflictError:
-        return redirect_or_json(request, query.url(f"/items/{file_id}", said="nothing_to_undo"))
-    return redirect_or_json(request, query.url(f"/items/{file_id}", said="undone"))
+        said = "nothing_to_undo"
+    return redirect_or_json(ctx, listed.url(f"/items/{file_id}", said=said))
 
 
 @routes.page("POST", "/undo", needs=Permission.DECIDE)
-def undo_last(request: Request, user: SignedIn, desk: DeskNow, listed: Listed = "") -> Response:
+def undo_last(ctx: Ctx, listed: Listed) -> Response:
     """Undo the user's most recent verdict on any item or group, and show that item or group."""
-    query = read_string(listed)
-    try:
-        act = desk.store.desk.undo_last(by=user.name, now=desk.now())
-    except ConflictError:
-        return redirect_or_json(request, query.url("/queue", said="nothing_to_undo"))
-    return redirect_or_json(request, action_url(desk, act, query, user, notice_name="undone"))
+    return _act_again(ctx, listed, ctx.work.undo_last, "undone", "nothing_to_undo")
 
 
 @routes.page("POST", "/redo", needs=Permission.DECIDE)
-def redo_last(request: Request, user: SignedIn, desk: DeskNow, listed: Listed = "") -> Response:
+def redo_last(ctx: Ctx, listed: Listed) -> Response:
     """Record the verdicts again that the user has just undone, and show their item or group."""
-    query = read_string(listed)
+    return _act_again(ctx, listed, ctx.work.redo_last, "redone", "nothing_to_redo")
+
+
+def _act_again(ctx: Context, listed: ListQuery, act: Callable[..., Act], said: str, none: str) -> Response:
+    """Undo or redo an action, and redirect to its item or group; ``none``: the notice if there is none."""
     try:
-        act = desk.store.desk.redo_last(by=user.name, now=desk.now())
+        done = act(**ctx.by)
     except ConflictError:
-        return redirect_or_json(request, query.url("/queue", said="nothing_to_redo"))
-    return redirect_or_json(request, action_url(desk, act, query, user, notice_name="redone"))
+        return redirect_or_json(ctx, listed.url("/queue", said=none))
+    url = listed.url(f"/items/{done.file_ids[0]}", said=said)
+    if len(done.file_ids) > 1 and (group := ctx.item(done.file_ids[0]).group_id) is not None:
+        url = f"/groups/{group}?said={said}"
+    return redirect_or_json(ctx, url)
 
 
 @routes.page("POST", "/items/{file_id}/assign", needs=Permission.ASSIGN)
-def assign(
-    file_id: int,
-    user: SignedIn,
-    desk: DeskNow,
-    assignee: Annotated[str, Form(max_length=200)] = "",
-    listed: Listed = "",
-) -> Response:
+def assign(file_id: int, ctx: Ctx, listed: Listed, assignee: Line = "") -> Response:
     """Assign an item to a reviewer; an empty name removes the assignment."""
-    desk.store.assign_all([file_id], assignee, by=user.name, now=desk.now())
-    return RedirectResponse(read_string(listed).url(f"/items/{file_id}", said="assigned"), 303)
-
-
-def action_url(desk: Desk, act: Act, query: ListQuery, user: User, *, notice_name: str) -> str:
-    """Return the address of the item or group of a review action."""
-    if len(act.file_ids) > 1:
-        item = desk.store.desk.item(act.file_ids[0], viewer=user.name, now=desk.now())
-        if item.group_id is not None:
-            return f"/groups/{item.group_id}?said={notice_name}"
-    return query.url(f"/items/{act.file_ids[0]}", said=notice_name)
+    ctx.desk.store.assign_all([file_id], assignee, **ctx.by)
+    return RedirectResponse(listed.url(f"/items/{file_id}", said="assigned"), 303)
 
 
 def action_words(act: Act) -> str:
@@ -578,33 +507,28 @@ def action_words(act: Act) -> str:
     return _("{verdict} for {name}", verdict=verdict, name=visible(act.path.rpartition("/")[2]))
 
 
-def action_notice(desk: Desk, user: User, notice_name: str) -> Notice | None:
+def action_notice(ctx: Context, notice_name: str) -> Notice | None:
     """Return the notice of a name in the address; after undo or redo, with the action and its reversal."""
-    if notice_name == "undone" and (act := desk.store.desk.last_undone(by=user.name)):
+    if notice_name == "undone" and (act := ctx.work.last_undone(by=ctx.name)):
         return Notice("good", _("Undone: {act}.", act=action_words(act)), redoes=True)
-    if notice_name == "redone" and (act := desk.store.desk.last_act(by=user.name)):
+    if notice_name == "redone" and (act := ctx.work.last_act(by=ctx.name)):
         return Notice("good", _("Recorded again: {act}.", act=action_words(act)), undoes=True)
     return notice(notice_name)
 
 
-def shows_prose(desk: Desk, detail: FileRecord, requested: str) -> bool:
+def shows_prose(ctx: Context, detail: FileRecord, requested: str) -> bool:
     """Return whether the page includes the passages: never of a blind item, by default only of a quick file.
 
     Otherwise the page's script fetches them, or without a script a link does.
     """
     if detail.blind or requested == "0":
         return False
-    return requested == "1" or is_cached(desk, detail) or (is_quick(detail) and desk.rereader.is_ready)
+    return requested == "1" or is_cached(ctx, detail) or (is_quick(detail) and ctx.desk.rereader.is_ready)
 
 
-def is_number(text: str) -> bool:
-    """Return whether a string of an address is an integer that fits the database's column."""
-    return text.isascii() and text.isdecimal() and len(text) < 19  # noqa: PLR2004 (digits of 2**63)
-
-
-def redirect_or_json(request: Request, url: str) -> Response:
+def redirect_or_json(ctx: Context, url: str) -> Response:
     """Redirect a browser; the page's script gets the address as JSON, because it may have prefetched it."""
-    if request.headers.get("accept") == "application/json":
+    if ctx.request.headers.get("accept") == "application/json":
         return JSONResponse({"url": url})
     return RedirectResponse(url, 303)
 
@@ -614,38 +538,33 @@ def is_reason_of(reason: str, verdict: Verdict) -> bool:
     return not reason or reason in {name for name, _ in REASONS[verdict]}
 
 
-def next_url(desk: Desk, query: ListQuery, file_id: int, *, viewer: str, **parameters: str) -> str:
-    """Return the address of the next item; after the last, of the first; of the list if it is empty."""
-    onward = following(desk, query, file_id, viewer=viewer)
-    return url_of(desk, query, onward, viewer=viewer, **parameters)
+def following(ctx: Context, query: ListQuery, file_id: int, *, backward: bool = False) -> int | None:
+    """Return the item after a file in a list, or before it; None = it is the last."""
+    given: Any = {"order": query.order, "backward": backward, **ctx.viewing}
+    return ctx.work.adjacent(file_id, query.filter, **given)
 
 
-def following(desk: Desk, query: ListQuery, file_id: int, *, viewer: str) -> int | None:
-    """Return the item after a file in a list; None = it is the last."""
-    return desk.store.desk.adjacent(file_id, query.filter, viewer=viewer, now=desk.now(), order=query.order)
-
-
-def url_of(desk: Desk, query: ListQuery, file_id: int | None, *, viewer: str, **parameters: str) -> str:
+def url_of(ctx: Context, query: ListQuery, file_id: int | None, **parameters: str) -> str:
     """Return the address of an item of a list; of the first item without one."""
     if file_id is None:
-        return first_url(desk, query, viewer=viewer, **parameters)
+        return first_url(ctx, query, **parameters)
     return query.url(f"/items/{file_id}", **parameters)
 
 
-def recorded_notice(request: Request, desk: Desk, user: SignedIn) -> Notice | None:
+def recorded_notice(ctx: Context) -> Notice | None:
     """Return the notice of the verdict that was recorded on the previous page, with an undo button."""
-    done = request.query_params.get("done", "")
+    done = ctx.request.query_params.get("done", "")
     if not is_number(done):
         return None
     try:
-        decided = desk.store.desk.item(int(done), viewer=user.name, now=desk.now())
+        decided = ctx.item(int(done))
     except InputError:
         return None
     name = visible(decided.path.rpartition("/")[2])
     if decided.state is WorkState.UNDECIDED:  # a blind verdict stays hidden until both are recorded
         return Notice("good", _("Recorded for {name}.", name=name), file_id=decided.file_id)
     verdict = Verdict(decided.state.value)
-    offer = verdict is Verdict.NOT_PHI and not decided.blind and may(user, Permission.PROPOSE_SUPPRESSION)
+    offer = verdict is Verdict.NOT_PHI and not decided.blind and ctx.may(Permission.PROPOSE_SUPPRESSION)
     return Notice(
         "good",
         _("{name} is recorded as {verdict}.", name=name, verdict=verdict_words(verdict)),
@@ -658,56 +577,42 @@ N_ROWS = 200  # files on the page; `phiscan queue list --second-look` lists all
 
 
 @routes.page("GET", "/second-list", needs=Permission.SEE_QUEUE)
-def second_list(request: Request, desk: DeskNow) -> Response:
+def second_list(ctx: Ctx) -> Response:
     """Show the first files of the second list, those with the highest probability first."""
-    items = desk.store.queue(second_look=True, conceal=True, by_probability=True, limit=N_ROWS)
-    return desk.pages.render(
-        request, "second_list.html", rows=items, most=N_ROWS, place=place_words, known=DETECTORS
-    )
+    items = ctx.desk.store.queue(second_look=True, conceal=True, by_probability=True, limit=N_ROWS)
+    return ctx.page("second_list.html", rows=items, most=N_ROWS, place=place_words, known=DETECTORS)
 
 
-def second_list_page(file_id: int, request: Request, desk: Desk) -> Response:
+def second_list_page(file_id: int, ctx: Context) -> Response:
     """Return the read-only page of a file of the second list.
 
     Raises:
         HTTPException: 404; the file is in neither list, or there is no such file.
     """
     try:
-        record = desk.store.item(file_id, conceal=True)
+        record = ctx.desk.store.item(file_id, conceal=True)
     except InputError as error:
         raise HTTPException(404, str(error)) from None
     if record.blind or not record.second_look:
         raise HTTPException(404, _("file {file_id}: not in the review list (any more)", file_id=file_id))
-    view = item_view(
-        record,
-        query=ListQuery(),
-        corrections=ItemCorrections((), complete=False, completed_by="", topics=None),
-        history=(),
-        group=(),
-        token="",
-        position=None,
-        all_places=False,
+    nothing = ItemCorrections((), complete=False, completed_by="", topics=None)
+    return ctx.page(
+        "second_list_item.html", **item_view(record, query=ListQuery(), corrections=nothing), known=DETECTORS
     )
-    return desk.pages.render(request, "second_list_item.html", **view, known=DETECTORS)
-
-
-Seen = Annotated[int, Form()]  # the examination whose findings were shown
-MAX_DIGITS = 12
 
 
 @routes.page("POST", "/items/{file_id}/spans", needs=Permission.CORRECT)
 def correct_span(
     file_id: int,
-    user: SignedIn,
-    desk: DeskNow,
+    ctx: Ctx,
+    listed: Listed,
     mark: Annotated[Mark, Form()],
     seen: Seen,
-    position: Annotated[str, Form(max_length=MAX_DIGITS)] = "",
-    start: Annotated[str, Form(max_length=MAX_DIGITS)] = "",
-    end: Annotated[str, Form(max_length=MAX_DIGITS)] = "",
+    position: Digits = "",
+    start: Digits = "",
+    end: Digits = "",
     entity_type: Annotated[EntityType | None, Form()] = None,
-    both: Annotated[str, Form(max_length=1)] = "",
-    listed: Listed = "",
+    both: Tick = "",
 ) -> Response:
     """Record a reviewer's correction of one span; reads only the form fields that the mark requires.
 
@@ -717,68 +622,54 @@ def correct_span(
     missed = mark is Mark.MISSED or (mark is Mark.WITHDRAWN and found is None)
     has_type = missed or mark is Mark.WRONG_TYPE or (both and mark is Mark.WRONG_EXTENT)
     correct = partial(
-        desk.store.desk.correct,
+        ctx.work.correct,
         file_id,
         mark,
         position=found,
         span=_span(start, end) if missed or mark is Mark.WRONG_EXTENT else None,
         entity_type=entity_type if has_type else None,
     )
-    return _written(file_id, user, desk, seen, listed, correct, "corrected")
+    return _written(file_id, ctx, seen, listed, correct, "corrected")
 
 
 @routes.page("POST", "/items/{file_id}/spans/complete", needs=Permission.CORRECT)
-def complete_spans(
-    file_id: int,
-    user: SignedIn,
-    desk: DeskNow,
-    seen: Seen,
-    complete: Annotated[str, Form(max_length=1)] = "",
-    listed: Listed = "",
-) -> Response:
+def complete_spans(file_id: int, ctx: Ctx, listed: Listed, seen: Seen, complete: Tick = "") -> Response:
     """Record that all spans of a file were checked, or withdraw that."""
-    mark = partial(desk.store.desk.complete_spans, file_id, complete=bool(complete))
-    return _written(file_id, user, desk, seen, listed, mark, "complete" if complete else "incomplete")
+    mark = partial(ctx.work.complete_spans, file_id, complete=bool(complete))
+    return _written(file_id, ctx, seen, listed, mark, "complete" if complete else "incomplete")
 
 
 @routes.page("POST", "/items/{file_id}/topics", needs=Permission.CORRECT)
 def correct_topics(
-    file_id: int,
-    user: SignedIn,
-    desk: DeskNow,
-    seen: Seen,
-    label: Annotated[list[str] | None, Form()] = None,
-    listed: Listed = "",
+    file_id: int, ctx: Ctx, listed: Listed, seen: Seen, label: Annotated[list[str] | None, Form()] = None
 ) -> Response:
     """Record the topics that a reviewer chose for a file."""
-    correct = partial(desk.store.desk.correct_topics, file_id, label or ())
-    return _written(file_id, user, desk, seen, listed, correct, "topics")
+    correct = partial(ctx.work.correct_topics, file_id, label or ())
+    return _written(file_id, ctx, seen, listed, correct, "topics")
 
 
 def _written(
-    file_id: int, user: User, desk: Desk, seen: int, listed: str, write: Callable[..., Any], notice_name: str
+    file_id: int, ctx: Context, seen: int, listed: ListQuery, write: Callable[..., Any], said: str
 ) -> Response:
     """Write a correction and return to the item; of a file that was examined again nothing is written."""
     try:
-        write(seen=seen, reviewer=user.name, now=desk.now())
+        write(seen=seen, **ctx.reviewing)
     except ConflictError:
-        notice_name = "changed"
-    return RedirectResponse(read_string(listed).url(f"/items/{file_id}", said=notice_name), 303)
+        said = "changed"
+    return RedirectResponse(listed.url(f"/items/{file_id}", said=said), 303)
 
 
 def _span(start: str, end: str) -> Span:
     first, last = _number(_("from character"), start), _number(_("to before"), end)
     if first >= last:
-        message = _(
-            "characters {first} to {last}: expected the first before the last", first=first, last=last
+        raise InputError(
+            _("characters {first} to {last}: expected the first before the last", first=first, last=last)
         )
-        raise InputError(message)
     return Span(first, last)
 
 
 def _number(field: str, text: str) -> int:
     text = text.strip()
     if not (text.isascii() and text.isdecimal()):
-        message = _("{field}: expected a number of characters", field=field)
-        raise InputError(message)
+        raise InputError(_("{field}: expected a number of characters", field=field))
     return int(text)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from fastapi import Form, Request
 from starlette.responses import Response
 
 from phiscan.errors import ConfigError, InputError
@@ -16,8 +13,8 @@ from phiscan.patients.matching import load_matcher
 from phiscan.patients.settings import load_settings
 from phiscan.store.identity import load_key
 from phiscan.web.access import Permission, Routes
-from phiscan.web.request_context import Desk, DeskNow
-from phiscan.web.session import SignedIn
+from phiscan.web.request_context import Context, Ctx
+from phiscan.web.routes.queue import Line
 
 PURPOSES = (
     lazy_gettext("To answer a request for access"),
@@ -26,52 +23,42 @@ PURPOSES = (
     lazy_gettext("To find out who is affected"),
     lazy_gettext("To check the screening"),
 )
-_MOST_CHARS = 200
-
 routes = Routes()
 
 
 @routes.page("GET", "/person", needs=Permission.FIND_PERSON)
-def question(request: Request, desk: DeskNow) -> Response:
+def question(ctx: Ctx) -> Response:
     """Show the form; the name is never part of an address."""
-    return _page(request, desk, None, "")
+    return _page(ctx, None, "")
 
 
 @routes.page("POST", "/person", needs=Permission.FIND_PERSON)
 def answer(
-    request: Request,
-    user: SignedIn,
-    desk: DeskNow,
-    purpose: Annotated[str, Form(max_length=_MOST_CHARS)],
-    name: Annotated[str, Form(max_length=_MOST_CHARS)] = "",
-    birth_date: Annotated[str, Form(max_length=_MOST_CHARS)] = "",
-    number: Annotated[str, Form(max_length=_MOST_CHARS)] = "",
+    ctx: Ctx,
+    purpose: Line,
+    name: Line = "",
+    birth_date: Line = "",
+    number: Line = "",
 ) -> Response:
     """Record user and purpose in the log, then show the files; the submitted values are not shown again.
 
     The purpose is chosen from a list, so that no patient's name is entered there.
     """
     if purpose not in PURPOSES:
-        message = _("purpose: expected one of the list")
-        raise InputError(message)
+        raise InputError(_("purpose: expected one of the list"))
     try:
-        key = load_key(desk.config.key_file)
-        matcher = load_matcher(load_settings(desk.config))
+        key = load_key(ctx.desk.config.key_file)
+        matcher = load_matcher(load_settings(ctx.desk.config))
     except ConfigError:
-        message = _("the keys of the hashes are not on this server, so that nobody can be searched for here")
-        raise InputError(message) from None
-    found = find(
-        desk.store.database,
-        Person(name.strip(), birth_date.strip(), number.strip()),
-        key=key,
-        matcher=matcher,
-        purpose=purpose,
-        actor=Actor(user.name, desk.now()),
-    )
-    return _page(request, desk, found, purpose)
+        raise InputError(
+            _("the keys of the hashes are not on this server, so that nobody can be searched for here")
+        ) from None
+    person, actor = Person(name.strip(), birth_date.strip(), number.strip()), Actor(ctx.name, ctx.now)
+    database = ctx.desk.store.database
+    return _page(ctx, find(database, person, key=key, matcher=matcher, purpose=purpose, actor=actor), purpose)
 
 
-def _page(request: Request, desk: Desk, found: list[FoundFile] | None, purpose: str) -> Response:
-    page = desk.pages.render(request, "person.html", found=found, purpose=purpose, purposes=PURPOSES)
+def _page(ctx: Context, found: list[FoundFile] | None, purpose: str) -> Response:
+    page = ctx.page("person.html", found=found, purpose=purpose, purposes=PURPOSES)
     page.headers["Cache-Control"] = "no-store"
     return page

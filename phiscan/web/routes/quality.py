@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Annotated, Any
 
-from fastapi import Form, Request
+from fastapi import Form
 from starlette.responses import RedirectResponse, Response
 
 from phiscan.errors import ConflictError
@@ -16,63 +16,49 @@ from phiscan.metrics.agreement import ASSUMPTION, agreement, krippendorff_alpha
 from phiscan.metrics.remaining import ASSUMPTION as LEFT_ASSUMPTION
 from phiscan.metrics.remaining import remaining
 from phiscan.model import Verdict
-from phiscan.review.accounts.users import User
 from phiscan.review.decisions.second_review import Disagreement
 from phiscan.review.worklist.model import REASONS, FileRecord
 from phiscan.visible import visible
 from phiscan.web.access import Permission, Routes
-from phiscan.web.notices import notice
-from phiscan.web.request_context import Desk, DeskNow
+from phiscan.web.request_context import Context, Ctx
 from phiscan.web.routes.item import is_reason_of, why_words
-from phiscan.web.routes.queue import place_words, verdict_words
-from phiscan.web.session import SignedIn
-from phiscan.web.work_query import ListQuery
+from phiscan.web.routes.queue import Line, Note, place_words, verdict_words
 
-MAX_DRAW = 100_000
+Drawn = Annotated[int, Form(ge=0, le=100_000)]
 
 routes = Routes()
 
 
 @routes.page("GET", "/left", needs=Permission.SEE_QUEUE)
-def left(request: Request, desk: DeskNow) -> Response:
+def left(ctx: Ctx) -> Response:
     """Show what is left in the list and what was missed in the rest, with the assumption."""
-    work = desk.store.desk
+    work = ctx.work
     counts = work.left()
-    return desk.pages.render(
-        request,
+    return ctx.page(
         "left.html",
         k=remaining(counts),
         samples=((_("Of the list, reviewed"), counts.listed), (_("Of the rest, reviewed"), counts.rest)),
         assumption=LEFT_ASSUMPTION,
         draw=work.last_draw(),
         policy=work.policy(),
-        query=ListQuery(),
     )
 
 
 @routes.page("POST", "/left/draw", needs=Permission.ASSIGN)
-def draw(
-    user: SignedIn,
-    desk: DeskNow,
-    n_queued: Annotated[int, Form(ge=0, le=MAX_DRAW)],
-    n_unreferred: Annotated[int, Form(ge=0, le=MAX_DRAW)],
-) -> Response:
+def draw(ctx: Ctx, n_queued: Drawn, n_unreferred: Drawn) -> Response:
     """Draw the random sample; it replaces the previous one."""
-    desk.store.desk.draw_sample(n_queued=n_queued, n_unreferred=n_unreferred, by=user.name, now=desk.now())
+    ctx.work.draw_sample(n_queued=n_queued, n_unreferred=n_unreferred, **ctx.by)
     return RedirectResponse("/left?said=drawn", 303)
 
 
 @routes.page("POST", "/left/policy", needs=Permission.ASSIGN)
 def policy(
-    user: SignedIn,
-    desk: DeskNow,
+    ctx: Ctx,
     second_review: Annotated[float, Form(ge=0, le=100)],
     hide_limit: Annotated[int, Form(ge=0, le=1_000_000)],
 ) -> Response:
     """Set the share of second reviews, and the size above which a suppression needs approval."""
-    desk.store.desk.set_policy(
-        second_review=second_review / 100, hide_limit=hide_limit, by=user.name, now=desk.now()
-    )
+    ctx.work.set_policy(second_review=second_review / 100, hide_limit=hide_limit, **ctx.by)
     return RedirectResponse("/left?said=policy", 303)
 
 
@@ -114,23 +100,22 @@ def differing_words(own: str, other: str) -> tuple[Words, ...]:
     """
     words = own.split()
     compared = SequenceMatcher(None, words, other.split(), autojunk=False)
-    runs = []
-    for kind, start, end, *_rest in compared.get_opcodes():
-        if start < end:
-            runs.append(Words(" ".join(words[start:end]), kind != "equal"))
-    return tuple(runs)
+    return tuple(
+        Words(" ".join(words[start:end]), kind != "equal")
+        for kind, start, end, *_rest in compared.get_opcodes()
+        if start < end
+    )
 
 
 @routes.page("GET", "/second-review", needs=Permission.SEE_QUEUE)
-def second_review(request: Request, desk: DeskNow) -> Response:
+def second_review(ctx: Ctx) -> Response:
     """Show the progress of the second review, and the agreement of the reviewers."""
-    work = desk.store.desk
+    work = ctx.work
     ratings = work.ratings()
     given = [(one.first.value, one.second.value) for one in ratings]
     agreed = agreement([first for first, _second in given], [second for _first, second in given])
     met = Counter((one.first, one.second) for one in ratings)
-    return desk.pages.render(
-        request,
+    return ctx.page(
         "second_review.html",
         counts=work.second_review_counts(),
         share=work.policy().second_review,
@@ -138,10 +123,7 @@ def second_review(request: Request, desk: DeskNow) -> Response:
             (_("Cohen's kappa"), agreed.kappa),
             (_("Positive agreement"), agreed.positive_agreement),
             ("PABAK", agreed.pabak),
-            (
-                _("Krippendorff's alpha"),
-                krippendorff_alpha(given),
-            ),
+            (_("Krippendorff's alpha"), krippendorff_alpha(given)),
         ),
         pairs=[
             (verdict_words(a), verdict_words(b), n, a is b)
@@ -152,48 +134,35 @@ def second_review(request: Request, desk: DeskNow) -> Response:
 
 
 @routes.page("GET", "/adjudication", needs=Permission.ADJUDICATE)
-def adjudication(request: Request, user: SignedIn, desk: DeskNow) -> Response:
+def adjudication(ctx: Ctx) -> Response:
     """List the disagreements that this lead may adjudicate: both verdicts and the evidence."""
-    return _cases(request, user, desk, notice_name=request.query_params.get("said", ""))
+    return _cases(ctx)
 
 
-def _cases(
-    request: Request, user: User, desk: Desk, *, notice_name: str, unsent: tuple[int, str] | None = None
-) -> Response:
-    work, now = desk.store.desk, desk.now()
-    cases = [
-        _case(case, work.detail(case.file_id, viewer=user.name, now=now))
-        for case in work.disagreements(lead=user.name)
-    ]
-    return desk.pages.render(
-        request,
+def _cases(ctx: Context, unsent: str = "", kept: tuple[int, str] = (0, "")) -> Response:
+    """Return the page; after a rejected form with its reason and note, that of the case of a number."""
+    return ctx.page(
         "adjudication.html",
-        status_code=409 if unsent else 200,
-        cases=cases,
-        unsent=unsent or (0, ""),
+        unsent=unsent,
+        cases=[_case(case, ctx.detail(case.file_id)) for case in ctx.work.disagreements(lead=ctx.name)],
+        kept=kept,
         reasons=tuple((verdict_words(verdict), chosen) for verdict, chosen in REASONS.items()),
-        notice=notice(notice_name),
-        query=ListQuery(),
     )
 
 
 @routes.page("POST", "/adjudication/{second_review_id}", needs=Permission.ADJUDICATE)
 def adjudicate(
     second_review_id: int,
-    request: Request,
-    user: SignedIn,
-    desk: DeskNow,
+    ctx: Ctx,
     verdict: Annotated[Verdict, Form()],
-    reason: Annotated[str, Form(max_length=200)] = "",
-    note: Annotated[str, Form(max_length=10_000)] = "",
+    reason: Line = "",
+    note: Note = "",
 ) -> Response:
     """Settle a disagreement by the lead's verdict."""
     if not is_reason_of(reason, verdict):
-        return _cases(request, user, desk, notice_name="reason", unsent=(second_review_id, note))
+        return _cases(ctx, "reason", (second_review_id, note))
     try:
-        desk.store.desk.adjudicate(
-            second_review_id, verdict, lead=user.name, now=desk.now(), reason=reason, note=note
-        )
+        ctx.work.adjudicate(second_review_id, verdict, lead=ctx.name, now=ctx.now, reason=reason, note=note)
     except ConflictError:
-        return _cases(request, user, desk, notice_name="settled_before", unsent=(second_review_id, note))
+        return _cases(ctx, "settled_before", (second_review_id, note))
     return RedirectResponse("/adjudication?said=settled", 303)

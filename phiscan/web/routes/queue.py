@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
-from fastapi import Form, Request
+from fastapi import Depends, Form
 from starlette.responses import RedirectResponse, Response
 
 from phiscan.language import SOURCE, count, current, decimal, lazy_gettext
@@ -27,9 +27,8 @@ from phiscan.review.worklist.model import (
 from phiscan.visible import visible
 from phiscan.web.access import Permission, Routes, may
 from phiscan.web.plain_words import INTO, kinds_of
-from phiscan.web.request_context import Desk, DeskNow
-from phiscan.web.session import SignedIn
-from phiscan.web.work_query import ListQuery, read_query, read_string
+from phiscan.web.request_context import Context, Ctx
+from phiscan.web.work_query import ListQuery, read_string
 
 N_KINDS = 8  # kinds of identifiers listed in a row; the others are counted
 
@@ -55,34 +54,6 @@ EXPOSURES: Mapping[str, str] = {
 _VERDICTS = {state.value for state in (WorkState.PHI, WorkState.NOT_PHI, WorkState.UNSURE)}
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One row of the list."""
-
-    item: FileRecord
-    url: str
-    name: str
-    folder: str
-    type: str
-    kinds: tuple[str, ...]
-    n_more: int
-    readers: str
-    verdict: str  # "" = undecided
-    risk: str
-    risk_width: float  # of 100
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """A preset or saved view of the list."""
-
-    name: str
-    url: str
-    current: bool
-    n: int | None = None
-    id: int | None = None  # of a saved view
-
-
 def _title(query: ListQuery) -> str:
     state = query.filter.state
     if query.filter.suppressed:
@@ -92,7 +63,10 @@ def _title(query: ListQuery) -> str:
     return _("All items") if state is WorkState.ANY else _("Items: {state}", state=STATES[state].lower())
 
 
-def _views(query: ListQuery, counts: WorkCounts, viewer: str) -> tuple[View, ...]:
+View = dict[str, Any]  # name, url, whether it is the current one, n: number of items, id: of a saved view
+
+
+def _views(query: ListQuery, counts: WorkCounts, viewer: str) -> Iterator[View]:
     """Return the preset views, with the number of items of each."""
     ours: list[tuple[str, WorkFilter, int]] = [
         (label, WorkFilter(state=state), counts.by_state.get(state, 0))
@@ -101,36 +75,35 @@ def _views(query: ListQuery, counts: WorkCounts, viewer: str) -> tuple[View, ...
     ]
     ours.insert(1, (_("Assigned to you"), WorkFilter(assignee=viewer), counts.mine))
     ours.append((_("Hidden"), WorkFilter(suppressed=True), counts.suppressed))
-    return tuple(
-        View(
-            label, ListQuery(wanted, query.order).url("/queue"), current=_same(query.filter, wanted), n=number
-        )
-        for label, wanted, number in ours
-        if number or _same(query.filter, wanted) or wanted == WorkFilter()
-    )
+    for label, wanted, n in ours:
+        is_current = _same(query.filter, wanted)
+        if n or is_current or wanted == WorkFilter():
+            url = ListQuery(wanted, query.order).url("/queue")
+            yield {"name": label, "url": url, "current": is_current, "n": n}
 
 
 def _same(given: WorkFilter, wanted: WorkFilter) -> bool:
     return replace(given, text=wanted.text) == wanted
 
 
-def _row(item: FileRecord, query: ListQuery, top: float, *, many_roots: bool) -> Row:
+def _row(item: FileRecord, query: ListQuery, top: float, *, many_roots: bool) -> dict[str, Any]:
+    """Return one row of the list."""
     folder, _slash, name = item.path.rpartition("/")
     kinds = kinds_of(item.vector)
-    return Row(
-        item=item,
-        url=query.url(f"/items/{item.file_id}"),
-        name=visible(name),
-        folder=place_words(item.root if many_roots else "", folder),
-        type=FORMATS.get(item.media_type, visible(item.media_type)) or _("type unknown"),
-        kinds=kinds[:N_KINDS],
-        n_more=max(0, len(kinds) - N_KINDS),
-        readers=EXPOSURES.get(item.exposure, item.exposure),
-        verdict=item.state.value if item.state.value in _VERDICTS else "",
-        risk=_risk_words(item.risk),
-        # Logarithmic: the highest risk of a share is often a hundred times the next.
-        risk_width=round(100 * math.log1p(max(0.0, item.risk)) / math.log1p(top), 1) if top > 0 else 0.0,
-    )
+    return {
+        "item": item,
+        "url": query.url(f"/items/{item.file_id}"),
+        "name": visible(name),
+        "folder": place_words(item.root if many_roots else "", folder),
+        "type": FORMATS.get(item.media_type, visible(item.media_type)) or _("type unknown"),
+        "kinds": kinds[:N_KINDS],
+        "n_more": max(0, len(kinds) - N_KINDS),
+        "readers": EXPOSURES.get(item.exposure, item.exposure),
+        "verdict": item.state.value if item.state.value in _VERDICTS else "",
+        "risk": _risk_words(item.risk),
+        # Of 100; logarithmic: the highest risk of a share is often a hundred times the next.
+        "risk_width": round(100 * math.log1p(max(0.0, item.risk)) / math.log1p(top), 1) if top > 0 else 0.0,
+    }
 
 
 def _risk_words(risk: float) -> str:
@@ -154,24 +127,30 @@ def verdict_words(verdict: Verdict) -> str:
 
 
 N_ROWS = 50
-MAX_LIST = 8000  # characters of a serialized filter in a form
-Listed = Annotated[str, Form(alias="list", max_length=MAX_LIST)]
-
 routes = Routes()
+
+Line = Annotated[str, Form(max_length=200)]
+Note = Annotated[str, Form(max_length=10_000)]
+Tick = Annotated[str, Form(max_length=1)]
+Chosen = Annotated[list[int] | None, Form(alias="file")]
+
+
+def sent_from(listed: Annotated[str, Form(alias="list", max_length=8_000)] = "") -> ListQuery:
+    """Return the list that a form was sent from."""
+    return read_string(listed)
+
+
+Listed = Annotated[ListQuery, Depends(sent_from)]
 
 
 @routes.page("GET", "/queue", needs=Permission.SEE_QUEUE)
-def queue(request: Request, user: SignedIn, desk: DeskNow) -> Response:
+def queue(ctx: Ctx) -> Response:
     """Show a page of the list, its filters, and the remaining counts."""
-    query = read_query(request.query_params)
-    now, work = desk.now(), desk.store.desk
-    page = work.items(
-        query.filter, viewer=user.name, now=now, order=query.order, limit=N_ROWS, cursor=query.cursor
-    )
-    choices, counts = work.choices(), work.counts(viewer=user.name, now=now)
+    query, work = ctx.query, ctx.work
+    page = work.items(query.filter, order=query.order, limit=N_ROWS, cursor=query.cursor, **ctx.viewing)
+    choices, counts = work.choices(), work.counts(**ctx.viewing)
     top = max((one.risk for one in page.items), default=0.0)
-    return desk.pages.render(
-        request,
+    return ctx.page(
         "queue.html",
         title=_title(query),
         query=query,
@@ -180,15 +159,15 @@ def queue(request: Request, user: SignedIn, desk: DeskNow) -> Response:
         start_url=query.url("/queue/next") if page.items else "",
         before_url=query.url("/queue", at=page.before) if page.before else "",
         after_url=query.url("/queue", at=page.after) if page.after else "",
-        views=_views(query, counts, user.name),
-        saved=[_saved(one, query) for one in desk.store.users.views(user.id)],
-        progress=work.progress(since=midnight(now)),
+        views=list(_views(query, counts, ctx.name)),
+        saved=[_saved(one, query) for one in ctx.users.views(ctx.user.id)],
+        progress=work.progress(since=midnight(ctx.now)),
         parts=[(state, counts.by_state.get(WorkState(state), 0)) for state in ("phi", "not_phi", "unsure")],
         left=remaining(work.left()),
         choices=choices,
         media_types=[(name, FORMATS.get(name, visible(name)), n) for name, n in choices.media_types],
         kinds=[(kind.value, ENTITY_TYPES[kind]) for kind in EntityType],
-        people=reviewers(desk) if may(user, Permission.ASSIGN) else (),
+        people=reviewers(ctx) if ctx.may(Permission.ASSIGN) else (),
         states=[(state.value, label) for state, label in STATES.items()],
         orders=[(order.value, label) for order, label in ORDERS.items()],
         order_words=ORDERS[query.order],
@@ -197,85 +176,72 @@ def queue(request: Request, user: SignedIn, desk: DeskNow) -> Response:
 
 def _saved(view: SavedView, query: ListQuery) -> View:
     kept = read_string(view.query)
-    return View(view.name, kept.url("/queue"), current=kept.to_string() == query.to_string(), id=view.id)
+    is_current = kept.to_string() == query.to_string()
+    return {"name": view.name, "url": kept.url("/queue"), "current": is_current, "id": view.id}
 
 
 @routes.page("GET", "/queue/next", needs=Permission.SEE_QUEUE)
-def begin(request: Request, user: SignedIn, desk: DeskNow) -> Response:
+def begin(ctx: Ctx) -> Response:
     """Redirect to the first item of a list."""
-    query = read_query(request.query_params)
-    return RedirectResponse(first_url(desk, query, viewer=user.name), 303)
+    return RedirectResponse(first_url(ctx, ctx.query), 303)
 
 
 @routes.page("POST", "/queue/assign", needs=Permission.ASSIGN)
-def assign(
-    user: SignedIn,
-    desk: DeskNow,
-    assignee: Annotated[str, Form(max_length=200)] = "",
-    file: Annotated[list[int] | None, Form()] = None,
-    listed: Listed = "",
-) -> Response:
+def assign(ctx: Ctx, listed: Listed, assignee: Line = "", file: Chosen = None) -> Response:
     """Assign the chosen items to a reviewer; an empty name removes the assignment."""
-    query = read_string(listed)
-    if not file:
-        return RedirectResponse(query.url("/queue", said="none"), 303)
-    desk.store.assign_all(file, assignee, by=user.name, now=desk.now())
-    return RedirectResponse(query.url("/queue", said="assigned"), 303)
+    if file:
+        ctx.desk.store.assign_all(file, assignee, **ctx.by)
+    return RedirectResponse(listed.url("/queue", said="assigned" if file else "none"), 303)
 
 
 @routes.page("POST", "/queue/views", needs=Permission.DECIDE)
-def save_view(
-    user: SignedIn,
-    desk: DeskNow,
-    name: Annotated[str, Form(max_length=200)],
-    listed: Listed = "",
-) -> Response:
+def save_view(ctx: Ctx, listed: Listed, name: Line) -> Response:
     """Save a filter under a name."""
-    query = read_string(listed)
-    desk.store.users.save_view(user.id, name=name, query=query.to_string(), now=desk.now())
-    return RedirectResponse(query.url("/queue", said="kept"), 303)
+    ctx.users.save_view(ctx.user.id, name=name, query=listed.to_string(), now=ctx.now)
+    return RedirectResponse(listed.url("/queue", said="kept"), 303)
 
 
 @routes.page("POST", "/queue/views/{view_id}/remove", needs=Permission.DECIDE)
-def forget_view(view_id: int, user: SignedIn, desk: DeskNow) -> Response:
+def forget_view(view_id: int, ctx: Ctx) -> Response:
     """Delete one of the user's saved views."""
-    desk.store.users.remove_view(user.id, view_id)
+    ctx.users.remove_view(ctx.user.id, view_id)
     return RedirectResponse("/queue?said=forgotten", 303)
 
 
 @routes.page("GET", "/search", needs=Permission.SEE_QUEUE)
-def search(request: Request, desk: DeskNow, text: str = "") -> Response:
+def search(ctx: Ctx, text: str = "") -> Response:
     """Find items of any state by their path or number."""
     text = text.strip()
     query = ListQuery(WorkFilter(state=WorkState.ANY, text=text))
     if not text:
-        return desk.pages.render(request, "search.html", text="")
-    if text.isascii() and text.isdecimal() and len(text) < 19:  # noqa: PLR2004 (digits of 2**63)
+        return ctx.page("search.html", text="")
+    if is_number(text):
         return RedirectResponse(query.url(f"/items/{int(text)}"), 303)
     return RedirectResponse(query.url("/queue"), 303)
 
 
 @routes.page("GET", "/keys", needs=Permission.SEE_QUEUE)
-def keys(request: Request, desk: DeskNow) -> Response:
+def keys(ctx: Ctx) -> Response:
     """List the keys."""
-    return desk.pages.render(request, "keys.html")
+    return ctx.page("keys.html")
 
 
-def first_url(desk: Desk, query: ListQuery, *, viewer: str, **parameters: str) -> str:
+def is_number(text: str) -> bool:
+    """Return whether a string of an address is an integer that fits the database's column."""
+    return text.isascii() and text.isdecimal() and len(text) < 19  # noqa: PLR2004 (digits of 2**63)
+
+
+def first_url(ctx: Context, query: ListQuery, **parameters: str) -> str:
     """Return the address of the first item of a list; of the list itself if it is empty."""
-    page = desk.store.desk.items(
-        query.filter, viewer=viewer, now=desk.now(), order=query.order, limit=1, cursor=query.cursor
-    )
-    if not page.items:
-        return query.url("/queue", **parameters)
-    return query.url(f"/items/{page.items[0].file_id}", **parameters)
+    page = ctx.work.items(query.filter, order=query.order, limit=1, cursor=query.cursor, **ctx.viewing)
+    return query.url(f"/items/{page.items[0].file_id}" if page.items else "/queue", **parameters)
 
 
-def reviewers(desk: Desk) -> tuple[str, ...]:
+def reviewers(ctx: Context) -> tuple[str, ...]:
     """Return the names of the users who may decide."""
     return tuple(
         person.name
-        for person in desk.store.users.everybody()
+        for person in ctx.users.everybody()
         if person.disabled is None and may(person, Permission.DECIDE)
     )
 

@@ -12,7 +12,7 @@ from pathlib import PurePosixPath, PureWindowsPath
 from typing import Annotated, Literal
 
 import structlog
-from fastapi import Form, Request
+from fastapi import Form
 from starlette.responses import RedirectResponse, Response
 
 from phiscan.config import Config
@@ -26,17 +26,15 @@ from phiscan.review.decisions.remedies import Task, TaskState
 from phiscan.review.store import Store
 from phiscan.review.worklist.model import Exposure
 from phiscan.visible import visible
-from phiscan.web.access import Permission, Routes, may
-from phiscan.web.listing import Filter, Order, listing
+from phiscan.web.access import Permission, Routes
 from phiscan.web.remedy_script import Action, Kind, Target, hashed, script
-from phiscan.web.request_context import Desk, DeskNow
-from phiscan.web.routes.queue import place_words, reviewers
-from phiscan.web.session import SignedIn, sent_file
+from phiscan.web.request_context import Context, Ctx
+from phiscan.web.routes.queue import Chosen, place_words, reviewers
+from phiscan.web.work_query import Filter, Order, listing
 
 MAX_SCRIPT_FILES = 5_000
 MAX_CHARS = 1_000
 UNTIL = timedelta(days=90)  # suggested end of an exception
-Chosen = Annotated[list[int] | None, Form(alias="file")]
 Text = Annotated[str, Form(max_length=MAX_CHARS)]
 STATES = {
     TaskState.OPEN: lazy_gettext("open"),
@@ -98,30 +96,22 @@ routes = Routes()
 
 
 @routes.page("GET", "/tasks", needs=Permission.READ_INCIDENT)
-def tasks(request: Request, user: SignedIn, desk: DeskNow) -> Response:
+def tasks(ctx: Ctx) -> Response:
     """List the files confirmed as PHI, with what is to be done about each."""
-    work = desk.store.desk
-    return desk.pages.render(
-        request,
+    found = ctx.work.tasks(now=ctx.now)
+    return ctx.page(
         "remedies.html",
-        l=listing(
-            request.query_params,
-            work.tasks(now=desk.now()),
-            filters=FILTERS,
-            orders=ORDERS,
-            text_of=lambda one: f"{one.root}/{one.path}",
-        ),
-        answers=work.answers(),
-        grouped={file: one for one in reversed(work.incidents()) for file in one.files},
-        people=reviewers(desk) if may(user, Permission.EDIT_INCIDENT) else (),
-        until=(desk.now() + UNTIL).date(),
+        l=listing(ctx.request.query_params, found, FILTERS, ORDERS, lambda one: f"{one.root}/{one.path}"),
+        answers=ctx.work.answers(),
+        grouped={file: one for one in reversed(ctx.work.incidents()) for file in one.files},
+        people=reviewers(ctx) if ctx.may(Permission.EDIT_INCIDENT) else (),
+        until=(ctx.now + UNTIL).date(),
     )
 
 
 @routes.page("POST", "/tasks", needs=Permission.EDIT_INCIDENT)
 def annotate(
-    user: SignedIn,
-    desk: DeskNow,
+    ctx: Ctx,
     what: Annotated[Literal["assignee", "note", "exception"], Form()],
     file: Chosen = None,
     assignee: Text = "",
@@ -131,22 +121,19 @@ def annotate(
     listed: Annotated[str, Form(alias="list", max_length=8_000)] = "",
 ) -> Response:
     """Record an assignee, a note, or an exception with its end, of the chosen files."""
-    back = f"/tasks?{listed}&said=" if listed else "/tasks?said="
-    known = {one.file_id for one in desk.store.desk.tasks(now=desk.now())}
+    known = {one.file_id for one in ctx.work.tasks(now=ctx.now)}
     chosen = [number for number in file or () if number in known]
-    if not chosen:
-        return RedirectResponse(f"{back}none", 303)
-    field = until.isoformat() if until and what == "exception" else ""
-    text = {"assignee": assignee, "note": note, "exception": reason}[what]
-    desk.store.desk.annotate(what, chosen, field=field, text=text, by=user.name, now=desk.now())
-    return RedirectResponse(f"{back}recorded", 303)
+    if chosen:
+        field = until.isoformat() if until and what == "exception" else ""
+        text = {"assignee": assignee, "note": note, "exception": reason}[what]
+        ctx.work.annotate(what, chosen, field=field, text=text, **ctx.by)
+    place = f"/tasks?{listed}&said=" if listed else "/tasks?said="
+    return RedirectResponse(f"{place}{'recorded' if chosen else 'none'}", 303)
 
 
 @routes.page("POST", "/tasks/script", needs=Permission.EDIT_INCIDENT)
 def make_script(
-    request: Request,
-    user: SignedIn,
-    desk: DeskNow,
+    ctx: Ctx,
     action: Annotated[Action, Form()],
     kind: Annotated[Kind, Form()],
     to: Text = "",
@@ -158,26 +145,24 @@ def make_script(
         InputError: no open file is chosen, too many are, or no folder is named to move them to.
     """
     chosen = set(file or ())
-    found = [one for one in desk.store.desk.tasks(now=desk.now()) if one.file_id in chosen and one.is_open]
+    found = [one for one in ctx.work.tasks(now=ctx.now) if one.file_id in chosen and one.is_open]
     to = to.strip()
     if not found or len(found) > MAX_SCRIPT_FILES:
-        message = _("script: expected 1 to {most} open files", most=MAX_SCRIPT_FILES)
-        raise InputError(message)
+        raise InputError(_("script: expected 1 to {most} open files", most=MAX_SCRIPT_FILES))
     place = PurePosixPath(to) if kind == "sh" else PureWindowsPath(to)
     if action == "move" and not (to.isprintable() and place.is_absolute()):
-        message = _("script: expected the whole path of a folder to move the files to")
-        raise InputError(message)
+        raise InputError(_("script: expected the whole path of a folder to move the files to"))
     files = []
     for one in found:
-        source = desk.store.desk.examined(one.file_id).source
+        source = ctx.work.examined(one.file_id).source
         files.append((Target(one.file_id, os.fsencode(source.absolute), one.content_hash), source.root))
     head = (
-        f"phiscan: {action} {len(found)} confirmed files; {desk.now():%Y-%m-%d %H:%M} UTC, {user.name!a}",
+        f"phiscan: {action} {len(found)} confirmed files; {ctx.now:%Y-%m-%d %H:%M} UTC, {ctx.name!a}",
         "Read it before you run it. Without an option it is a dry run that changes nothing.",
         "It reads each file again, and leaves what has changed since it was confirmed.",
     )
     content = script(kind, action, hashed(files), to=to, head=head)
-    return sent_file(request, user, desk, f"phiscan-{action}.{kind}", content)
+    return ctx.file(f"phiscan-{action}.{kind}", content)
 
 
 EVERY = timedelta(days=7)  # between two digests to one owner
@@ -304,14 +289,13 @@ def _mail(config: Config) -> Mail:
 
 
 @routes.page("GET", "/owners", needs=Permission.EDIT_INCIDENT)
-def owners(request: Request, desk: DeskNow) -> Response:
+def owners(ctx: Ctx) -> Response:
     """Show the owners, what they answered, and the folders that somebody is assigned to."""
-    roots = {number: path for number, path, _n in desk.store.desk.choices().roots}
-    folders = sorted(desk.store.desk.owners().folders.items())
-    return desk.pages.render(
-        request,
+    roots = {number: path for number, path, _n in ctx.work.choices().roots}
+    folders = sorted(ctx.work.owners().folders.items())
+    return ctx.page(
         "owners.html",
-        rows=owner_rows(desk.store, desk.now()),
+        rows=owner_rows(ctx.desk.store, ctx.now),
         roots=roots,
         folders=[(roots.get(root_id, ""), folder, owner) for (root_id, folder), owner in folders],
         every=EVERY.days,
@@ -319,69 +303,51 @@ def owners(request: Request, desk: DeskNow) -> Response:
 
 
 @routes.page("POST", "/owners", needs=Permission.ASSIGN)
-def assign(
-    user: SignedIn,
-    desk: DeskNow,
-    root: Annotated[int, Form(ge=1)],
-    owner: Text = "",
-    folder: Text = "",
-) -> Response:
+def assign(ctx: Ctx, root: Annotated[int, Form(ge=1)], owner: Text = "", folder: Text = "") -> Response:
     """Assign an owner to a share or one of its folders; an empty name leaves it to the share."""
-    if root not in {number for number, _path, _n in desk.store.desk.choices().roots}:
+    if root not in {number for number, _path, _n in ctx.work.choices().roots}:
         raise InputError(_("owner: expected a share that was scanned"))
     place = f"{root}/{folder.strip('/ ')}"
-    desk.store.desk.write_owner("owner", place, owner, by=user.name, now=desk.now())
+    ctx.work.write_owner("owner", place, owner, **ctx.by)
     return RedirectResponse("/owners?said=recorded", 303)
 
 
 @routes.page("POST", "/owners/mail", needs=Permission.EDIT_INCIDENT)
-def mail(user: SignedIn, desk: DeskNow, owner: Text, to: Text) -> Response:
+def mail(ctx: Ctx, owner: Text, to: Text) -> Response:
     """Keep the address of an owner, and send the digest to it."""
-    server, now = _mail(desk.config), desk.now()
-    rows = [one for one in owner_rows(desk.store, now) if one.name.casefold() == owner.casefold() and owner]
+    server, wanted = _mail(ctx.desk.config), owner.casefold()
+    rows = [one for one in owner_rows(ctx.desk.store, ctx.now) if one.name.casefold() == wanted and owner]
     row = replace(rows[0], address=to) if rows else OwnerRow(owner, 0, (), 0, {}, 0, to, None)
     if row.open and is_same_domain(to, server.sender):
-        desk.store.desk.write_owner("address", owner, to, by=user.name, now=now)
-    send_digest(desk.store, server, row, mine_url(desk), by=user.name, now=now)
+        ctx.work.write_owner("address", owner, to, **ctx.by)
+    send_digest(ctx.desk.store, server, row, f"{ctx.desk.settings.own_url}/mine", **ctx.by)
     return RedirectResponse("/owners?said=mailed", 303)
 
 
-def mine_url(desk: Desk) -> str:
-    """Return the address of the owners' own page."""
-    return f"{desk.settings.own_url}/mine"
-
-
 @routes.page("GET", "/mine", needs=Permission.OWN_FILES)
-def mine(request: Request, user: SignedIn, desk: DeskNow) -> Response:
+def mine(ctx: Ctx) -> Response:
     """Show an owner the confirmed files of their own, and nobody else's."""
     found: dict[str, list[Task]] = {}
-    for one in _of(desk, user.name):
+    for one in _own(ctx):
         found.setdefault(folder_of(one), []).append(one)
-    return desk.pages.render(
-        request,
-        "mine.html",
-        groups=sorted(found.items()),
-        answers=desk.store.desk.answers(),
-    )
+    return ctx.page("mine.html", groups=sorted(found.items()), answers=ctx.work.answers())
 
 
 @routes.page("POST", "/mine", needs=Permission.OWN_FILES)
 def answer(
-    user: SignedIn,
-    desk: DeskNow,
+    ctx: Ctx,
     word: Annotated[str, Form(alias="answer", max_length=20)],
     reason: Text = "",
     file: Chosen = None,
 ) -> Response:
     """Record one answer about the chosen files of the owner; those of others are refused."""
-    own = {one.file_id for one in _of(desk, user.name)}
-    if not file or not set(file) <= own:
+    if not file or not set(file) <= {one.file_id for one in _own(ctx)}:
         return RedirectResponse("/mine?said=none", 303)
-    desk.store.desk.annotate("answer", file, field=word, text=reason, by=user.name, now=desk.now())
+    ctx.work.annotate("answer", file, field=word, text=reason, **ctx.by)
     return RedirectResponse("/mine?said=answered", 303)
 
 
-def _of(desk: Desk, owner: str) -> list[Task]:
-    """Return the tasks of the files of an owner, as assigned or by the name that the share has."""
-    tasks = desk.store.desk.tasks(now=desk.now())
-    return [one for one in tasks if one.owner and one.owner.casefold() == owner.casefold()]
+def _own(ctx: Context) -> list[Task]:
+    """Return the tasks of the user's files, as assigned or by the name that the share has."""
+    name = ctx.name.casefold()
+    return [one for one in ctx.work.tasks(now=ctx.now) if one.owner and one.owner.casefold() == name]

@@ -15,15 +15,15 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Annotated, Any
 
-from fastapi import Form, Request
+from fastapi import Form
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
 from phiscan.errors import ConflictError, InputError
 from phiscan.language import gettext
 from phiscan.language import gettext as _
-from phiscan.model import EntityType, Segment, StoredFinding
+from phiscan.model import EntityType, Segment
 from phiscan.pipeline.rereading.file_lookup import present
-from phiscan.pipeline.rereading.masked_passages import Found, Kind, MaskedPassage, MaskedPiece, MaskedProse
+from phiscan.pipeline.rereading.masked_passages import Kind, MaskedPassage, MaskedProse
 from phiscan.pipeline.rereading.page_pictures import PagePicture, WordBox
 from phiscan.report.words import ENTITY_TYPES
 from phiscan.review.decisions.corrections import Correction, ItemCorrections, Mark
@@ -31,12 +31,10 @@ from phiscan.review.decisions.reveals import PURPOSES, Reveal
 from phiscan.review.worklist.model import FileRecord
 from phiscan.visible import visible
 from phiscan.web.access import Permission, Routes
-from phiscan.web.passage_cache import Key
 from phiscan.web.plain_words import SHORT, colour, locator_words
-from phiscan.web.request_context import Desk, DeskNow
-from phiscan.web.routes.queue import Listed, place_words
-from phiscan.web.session import BrowserSession, SignedIn
-from phiscan.web.work_query import ListQuery, read_query, read_string
+from phiscan.web.request_context import Context, Ctx
+from phiscan.web.routes.queue import Line, Listed, place_words
+from phiscan.web.work_query import ListQuery
 
 N_SECONDS = 120  # how long the text is shown
 MAX_FINDING_CHARS = 2_000  # the part of a longer finding beyond this is not marked
@@ -429,51 +427,30 @@ def _lines(words: Sequence[WordBox]) -> Iterator[list[WordBox]]:
 GRACE_S = 5  # the script masks first; without a script, the browser follows the Refresh header
 
 routes = Routes()
+Offset = Annotated[int, Form(ge=0)]
 
 
 @routes.page("POST", "/items/{file_id}/reveal", needs=Permission.REVEAL)
-def reveal(
-    file_id: int,
-    request: Request,
-    user: SignedIn,
-    session: BrowserSession,
-    desk: DeskNow,
-    purpose: Annotated[str, Form(max_length=200)],
-    start: Annotated[int, Form(ge=0)] = 0,
-    listed: Listed = "",
-) -> Response:
+def reveal(file_id: int, ctx: Ctx, listed: Listed, purpose: Line, start: Offset = 0) -> Response:
     """Record user and purpose in the log, then read the file again and show its text.
 
     The purpose is chosen from a list, so that no patient's name is entered there.
     """
-    query, work = read_string(listed), desk.store.desk
     if purpose not in PURPOSES:
-        message = _("purpose: expected one of the list")
-        raise InputError(message)
-    item = work.item(file_id, viewer=user.name, now=desk.now())
-    desk.store.users.set_purpose(session, purpose)
-    recorded = work.reveal(file_id, purpose=purpose, by=user.name, now=desk.now())
+        raise InputError(_("purpose: expected one of the list"))
+    item, recorded = _recorded(ctx, file_id, purpose)
     try:
-        file = desk.rereader.read_shown(recorded, start=start)
+        file = ctx.desk.rereader.read_shown(recorded, start=start)
     except ConflictError:
-        return RedirectResponse(query.url(f"/items/{file_id}", said="gone"), 303)
-    corrections = () if item.blind else work.corrections(file_id, viewer=user.name).spans
+        return RedirectResponse(listed.url(f"/items/{file_id}", said="gone"), 303)
+    corrections = () if item.blind else ctx.work.corrections(file_id, viewer=ctx.name).spans
     document = file.document
     spans = with_missed(recorded.spans, corrections)
     pictures = picture_views([one for one in file.pictures if one.start < start + N_CHARS], spans)
-    view = reveal_view(
-        item,
-        document.text,
-        document.segments,
-        recorded.spans,
-        query=query,
-        purpose=purpose,
-        start=start,
-        corrections=corrections,
-    )
-    request.state.shows_pictures = bool(pictures)  # only this page's content policy allows images
-    page = desk.pages.render(
-        request,
+    given: Any = {"query": listed, "purpose": purpose, "start": start, "corrections": corrections}
+    view = reveal_view(item, document.text, document.segments, recorded.spans, **given)
+    ctx.request.state.shows_pictures = bool(pictures)  # only this page's content policy allows images
+    page = ctx.page(
         "reveal.html",
         **view,
         parts=with_tables(document.text, view["blocks"], spans),
@@ -487,9 +464,9 @@ def reveal(
 
 
 @routes.page("GET", "/items/{file_id}/reveal", needs=Permission.REVEAL)
-def masked(file_id: int, request: Request) -> Response:
+def masked(file_id: int, ctx: Ctx) -> Response:
     """Redirect to the item: a text is shown once, in response to the form only."""
-    return RedirectResponse(read_query(request.query_params).url(f"/items/{file_id}"), 303)
+    return RedirectResponse(ctx.query.url(f"/items/{file_id}"), 303)
 
 
 N_OPEN = 3  # passages shown; the others are collapsed
@@ -515,15 +492,14 @@ class PieceView:
 
 def is_quick(detail: FileRecord) -> bool:
     """Return whether a file can be read again during the request of its page."""
-    item = detail
-    is_small = item.size <= INLINE_BYTES and item.n_findings <= INLINE_FINDINGS
-    return is_small and not item.media_type.startswith(_SLOW_TYPES)
+    is_small = detail.size <= INLINE_BYTES and detail.n_findings <= INLINE_FINDINGS
+    return is_small and not detail.media_type.startswith(_SLOW_TYPES)
 
 
-def prose_view(desk: Desk, detail: FileRecord) -> dict[str, Any]:
+def prose_view(ctx: Context, detail: FileRecord) -> dict[str, Any]:
     """Return the strongest passages of a file, masked, or the problem; it is read again unless cached."""
     try:
-        masked = masked_of(desk, detail)
+        masked = masked_of(ctx, detail)
     except ConflictError:
         problem = _("The file has changed since it was examined, or is gone; the next scan reads it.")
         return {"problem": problem}
@@ -533,43 +509,35 @@ def prose_view(desk: Desk, detail: FileRecord) -> dict[str, Any]:
     return {"first": passages[:N_OPEN], "more": passages[N_OPEN:], "tables": masked.tables}
 
 
-def masked_of(desk: Desk, detail: FileRecord, *, beginning: int = 0) -> MaskedProse:
+def masked_of(ctx: Context, detail: FileRecord, *, beginning: int = 0) -> MaskedProse:
     """Return the masked passages of a file: from the cache, else by reading it again.
 
     Args:
-        desk: the desk.
+        ctx: the request.
         detail: the item.
         beginning: return one passage instead, with so many characters from the beginning of the text.
 
     Raises:
         ConflictError, InputError: as ``Rereader.masked``.
     """
-    key = _key(detail, beginning)
-    examined = desk.store.desk.examined(detail.file_id)
-    kept = desk.passages.get(key, examined.source)
+    key = detail.content_hash, detail.examination_id, beginning
+    examined = ctx.work.examined(detail.file_id)
+    kept = ctx.desk.passages.get(key, examined.source)
     if kept is not None:
         return kept
     here = present(examined.source)
-    masked = desk.rereader.masked(examined, masking_input(detail.findings), beginning=beginning)
-    desk.passages.put(key, here, masked)
+    found = [
+        (one.span.start, one.span.end, one.entity_type, any(reason.kind == _ROLE for reason in one.reasons))
+        for one in detail.findings
+    ]
+    masked = ctx.desk.rereader.masked(examined, found, beginning=beginning)
+    ctx.desk.passages.put(key, here, masked)
     return masked
 
 
-def is_cached(desk: Desk, detail: FileRecord) -> bool:
+def is_cached(ctx: Context, detail: FileRecord) -> bool:
     """Return whether the strongest passages of an item are cached."""
-    return desk.passages.has(_key(detail, 0))
-
-
-def _key(detail: FileRecord, beginning: int) -> Key:
-    return detail.content_hash, detail.examination_id, beginning
-
-
-def masking_input(findings: Sequence[StoredFinding]) -> list[Found]:
-    """Return the findings as input of the masking."""
-    return [
-        (one.span.start, one.span.end, one.entity_type, any(reason.kind == _ROLE for reason in one.reasons))
-        for one in findings
-    ]
+    return ctx.desk.passages.has((detail.content_hash, detail.examination_id, 0))
 
 
 def judged_positions(corrections: ItemCorrections) -> frozenset[int]:
@@ -579,71 +547,46 @@ def judged_positions(corrections: ItemCorrections) -> frozenset[int]:
 
 def pieces_of(passage: MaskedPassage) -> tuple[PieceView, ...]:
     """Return the elements of a passage."""
-    return tuple(_piece(piece) for piece in passage.pieces)
-
-
-def _piece(piece: MaskedPiece) -> PieceView:
-    if piece.kind is Kind.FINDING and piece.entity_type is not None:
-        return PieceView(
-            piece.kind.value,
-            "",
-            SHORT[piece.entity_type],
-            colour(piece.entity_type),
-            piece.position,
-            piece.entity_type.value,
-        )
-    return PieceView(piece.kind.value, shown(piece.text))
-
-
-def revealed_stretches(text: str, reveal: Reveal, start: int, end: int) -> tuple[Stretch, ...]:
-    """Return the real text of one passage, findings marked; at most ``MAX_REVEALED_CHARS``."""
-    end = min(end, start + MAX_REVEALED_CHARS, len(text))
-    return tuple(stretches_of(text, marks_of(reveal.spans, start, end), start, end))
-
-
-@routes.page("GET", "/items/{file_id}/passages", needs=Permission.DECIDE)
-def passages(file_id: int, request: Request, user: SignedIn, desk: DeskNow) -> Response:
-    """Return the masked passages of an item, for a page that was rendered without them."""
-    detail = desk.store.desk.detail(file_id, viewer=user.name, now=desk.now())
-    if detail.blind:
-        message = _("file {file_id}: it is reviewed blind, so no passage is picked", file_id=file_id)
-        raise InputError(message)
-    judged = judged_positions(desk.store.desk.corrections(file_id, viewer=user.name))
-    return desk.pages.render(
-        request,
-        "passages.html",
-        prose=prose_view(desk, detail),
-        file_id=file_id,
-        query=read_query(request.query_params),
-        judged=judged,
+    return tuple(
+        PieceView(one.kind.value, shown(one.text))
+        if one.kind is not Kind.FINDING or (kind := one.entity_type) is None
+        else PieceView(one.kind.value, "", SHORT[kind], colour(kind), one.position, kind.value)
+        for one in passage.pieces
     )
 
 
+@routes.page("GET", "/items/{file_id}/passages", needs=Permission.DECIDE)
+def passages(file_id: int, ctx: Ctx) -> Response:
+    """Return the masked passages of an item, for a page that was rendered without them."""
+    detail = ctx.detail(file_id)
+    if detail.blind:
+        raise InputError(_("file {file_id}: it is reviewed blind, so no passage is picked", file_id=file_id))
+    judged = judged_positions(ctx.work.corrections(file_id, viewer=ctx.name))
+    given: Any = {"query": ctx.query, "judged": judged}
+    return ctx.page("passages.html", prose=prose_view(ctx, detail), file_id=file_id, **given)
+
+
 @routes.page("POST", "/items/{file_id}/passages/reveal", needs=Permission.REVEAL)
-def reveal_passage(
-    file_id: int,
-    request: Request,
-    user: SignedIn,
-    session: BrowserSession,
-    desk: DeskNow,
-    start: Annotated[int, Form(ge=0)],
-    end: Annotated[int, Form(ge=0)],
-    purpose: Annotated[str, Form(max_length=200)] = "",
-) -> Response:
+def reveal_passage(file_id: int, ctx: Ctx, start: Offset, end: Offset, purpose: Line = "") -> Response:
     """Record user and purpose in the log, then return the real text of one passage.
 
     The purpose is that of the session; a form with another purpose changes it.
     """
-    work = desk.store.desk
-    purpose = purpose or session.purpose
+    purpose = purpose or ctx.session.purpose
     if purpose not in PURPOSES:
         return PlainTextResponse("purpose: choose what texts are revealed for first", 409)
-    work.item(file_id, viewer=user.name, now=desk.now())  # raises unless the item is in the list
-    desk.store.users.set_purpose(session, purpose)
-    recorded = work.reveal(file_id, purpose=purpose, by=user.name, now=desk.now())
+    _item, recorded = _recorded(ctx, file_id, purpose)
     try:
-        document = desk.rereader.read(recorded)
+        document = ctx.desk.rereader.read(recorded)
     except ConflictError:
         return PlainTextResponse("the file has changed since it was examined, or is gone", 409)
-    stretches = revealed_stretches(document.text, recorded, start, end)
-    return desk.pages.render(request, "passage_revealed.html", stretches=stretches)
+    end = min(end, start + MAX_REVEALED_CHARS, len(document.text))
+    marks = marks_of(recorded.spans, start, end)
+    return ctx.page("passage_revealed.html", stretches=tuple(stretches_of(document.text, marks, start, end)))
+
+
+def _recorded(ctx: Context, file_id: int, purpose: str) -> tuple[FileRecord, Reveal]:
+    """Record the purpose in the session, and the reveal of an item of the list in the log."""
+    item = ctx.item(file_id)
+    ctx.users.set_purpose(ctx.session, purpose)
+    return item, ctx.work.reveal(file_id, purpose=purpose, **ctx.by)

@@ -9,26 +9,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
-from fastapi import Form, Request
+from fastapi import Form
 from starlette.responses import Response
 
 from phiscan.errors import InputError
 from phiscan.language import decimal, lazy_gettext, ngettext
 from phiscan.language import gettext as _
 from phiscan.model import Verdict
-from phiscan.review.accounts.users import User
 from phiscan.review.decisions.verdicts import MAX_AT_ONCE
 from phiscan.review.worklist.model import REASONS, GroupDecision, GroupMember, WorkFilter, WorkState
 from phiscan.visible import visible
-from phiscan.web.access import Permission, Routes, may
-from phiscan.web.notices import notice
-from phiscan.web.request_context import Desk, DeskNow
-from phiscan.web.routes.folders import Folder, Root, folder_url
+from phiscan.web.access import Permission, Routes
+from phiscan.web.request_context import Context, Ctx
+from phiscan.web.routes.folders import Wanted, folder_url
 from phiscan.web.routes.item import action_notice, is_reason_of
-from phiscan.web.routes.queue import place_words, verdict_words
+from phiscan.web.routes.queue import Chosen, Line, Note, place_words, verdict_words
 from phiscan.web.routes.reveal import PieceView, masked_of, pieces_of
-from phiscan.web.session import SignedIn
-from phiscan.web.work_query import ListQuery, read_query
+from phiscan.web.work_query import ListQuery
 
 N_SAMPLES = 3  # shown before a whole group is decided
 N_CHARS = 2_500  # of each file, from its beginning
@@ -40,10 +37,7 @@ LEFT_OUT: Mapping[str, str] = {
     "decided before": lazy_gettext("was decided before"),
     "suppressed": lazy_gettext("hidden by a suppression"),
 }
-Chosen = Annotated[list[int] | None, Form(alias="file")]
 Token = Annotated[str, Form(max_length=100)]
-Reason = Annotated[str, Form(max_length=200)]
-Note = Annotated[str, Form(max_length=10_000)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +74,7 @@ class GroupSample:
         return sum(piece.kind == "differs" for piece in self.pieces)
 
 
-def drawn_samples(desk: Desk, seed: str, rows: Sequence[Row], viewer: str) -> tuple[GroupSample, ...]:
+def drawn_samples(ctx: Context, seed: str, rows: Sequence[Row]) -> tuple[GroupSample, ...]:
     """Draw files that can be chosen at random and read their beginnings again, masked; nothing is stored.
 
     The seed is of the open files too, so that reloading the page shows the same ones.
@@ -88,7 +82,7 @@ def drawn_samples(desk: Desk, seed: str, rows: Sequence[Row], viewer: str) -> tu
     found = [(row.file_id, row.path) for row in rows if not row.why_not]
     # The seed is no secret: it may be known which of the files are shown.
     drawn = random.Random(f"{seed}:{len(found)}").sample(found, min(N_SAMPLES, len(found)))  # noqa: S311
-    return tuple(_sample(desk, *one, viewer) for one in sorted(drawn, key=lambda one: one[1]))
+    return tuple(_sample(ctx, *one) for one in sorted(drawn, key=lambda one: one[1]))
 
 
 def compared(samples: Sequence[GroupSample]) -> tuple[GroupSample, ...]:
@@ -103,11 +97,11 @@ def compared(samples: Sequence[GroupSample]) -> tuple[GroupSample, ...]:
     )
 
 
-def _sample(desk: Desk, file_id: int, path: str, viewer: str) -> GroupSample:
+def _sample(ctx: Context, file_id: int, path: str) -> GroupSample:
     name = visible(path.rpartition("/")[2])
     try:
-        detail = desk.store.desk.detail(file_id, viewer=viewer, now=desk.now())
-        masked = masked_of(desk, detail, beginning=N_CHARS)
+        detail = ctx.detail(file_id)
+        masked = masked_of(ctx, detail, beginning=N_CHARS)
     except InputError as error:
         return GroupSample(file_id, name, (), problem=str(error))
     return GroupSample(file_id, name, tuple(piece for one in masked.passages for piece in pieces_of(one)))
@@ -148,56 +142,42 @@ routes = Routes()
 
 
 @routes.page("GET", "/groups/{group_id}", needs=Permission.SEE_QUEUE)
-def group(group_id: int, request: Request, user: SignedIn, desk: DeskNow) -> Response:
+def group(group_id: int, ctx: Ctx) -> Response:
     """Show the files of a near-duplicate group, for one verdict with exceptions."""
-    shown = action_notice(desk, user, request.query_params.get("said", ""))
-    return _group(request, user, desk, group_id, notice=shown)
+    return _group(ctx, group_id, notice=action_notice(ctx, ctx.said))
 
 
 @routes.page("POST", "/groups/{group_id}/decide", needs=Permission.DECIDE)
 def decide_group(
     group_id: int,
-    request: Request,
-    user: SignedIn,
-    desk: DeskNow,
+    ctx: Ctx,
     verdict: Annotated[Verdict, Form()],
     token: Token,
-    reason: Reason = "",
+    reason: Line = "",
     note: Note = "",
     file: Chosen = None,
 ) -> Response:
     """Record one verdict for the chosen files of a group, and show which were excluded and why."""
     if not is_reason_of(reason, verdict):
-        return _group(request, user, desk, group_id, unsent="reason", note=note)
-    work, chosen = desk.store.desk, set(file or ())
-    before = work.group(group_id, viewer=user.name)
-    outcome = work.decide_group(
-        group_id,
-        verdict,
-        reviewer=user.name,
-        now=desk.now(),
-        exceptions=[member.file_id for member in before if member.file_id not in chosen],
-        token=token,
-        reason=reason,
-        note=note,
-    )
-    return _group(request, user, desk, group_id, outcome=outcome, verdict=verdict)
+        return _group(ctx, group_id, unsent="reason", note=note)
+    members = [member.file_id for member in ctx.work.group(group_id, viewer=ctx.name)]
+    others = [number for number in members if number not in (file or ())]
+    given: Any = {"token": token, "reason": reason, "note": note, **ctx.reviewing}
+    outcome = ctx.work.decide_group(group_id, verdict, exceptions=others, **given)
+    return _group(ctx, group_id, outcome=outcome, verdict=verdict)
 
 
 def _group(
-    request: Request,
-    user: User,
-    desk: Desk,
+    ctx: Context,
     group_id: int,
     *,
     outcome: GroupDecision | None = None,
     verdict: Verdict | None = None,
     **shown: Any,
 ) -> Response:
-    members = desk.store.desk.group(group_id, viewer=user.name)
+    members = ctx.work.group(group_id, viewer=ctx.name)
     if not members:
-        message = _("group {group_id}: there is no such group of near-duplicates", group_id=group_id)
-        raise InputError(message)
+        raise InputError(_("group {group_id}: there is no such group of near-duplicates", group_id=group_id))
     rows = [_member(one, members[0]) for one in members]
     names = {row.file_id: row.name for row in rows}
     left_out = [
@@ -205,11 +185,10 @@ def _group(
         for file_id, why in (outcome.left_out if outcome else ())
     ]
     samples: Sequence[GroupSample] = ()
-    if outcome is None and may(user, Permission.DECIDE):
-        samples = compared(drawn_samples(desk, f"{group_id}", rows, user.name))
+    if outcome is None and ctx.may(Permission.DECIDE):
+        samples = compared(drawn_samples(ctx, f"{group_id}", rows))
     return _page(
-        request,
-        desk,
+        ctx,
         rows,
         samples,
         group_id=group_id,
@@ -235,47 +214,38 @@ def _member(member: GroupMember, first: GroupMember) -> Row:
 
 
 @routes.page("GET", "/folders/decide", needs=Permission.DECIDE)
-def choose(request: Request, user: SignedIn, desk: DeskNow) -> Response:
+def choose(ctx: Ctx) -> Response:
     """List the undecided files of a folder, three with masked text, for one verdict with exceptions."""
-    return _folder(request, user, desk, read_query(request.query_params).filter)
+    return _folder(ctx, ctx.query.filter)
 
 
 @routes.page("POST", "/folders/decide", needs=Permission.DECIDE)
 def decide(
-    request: Request,
-    user: SignedIn,
-    desk: DeskNow,
+    ctx: Ctx,
+    wanted: Wanted,
     verdict: Annotated[Verdict, Form()],
     token: Token,
-    root: Root = "",
-    folder: Folder = "",
-    reason: Reason = "",
+    reason: Line = "",
     note: Note = "",
     file: Chosen = None,
 ) -> Response:
     """Record one verdict for the chosen files of a folder; files of other folders are ignored."""
-    wanted = read_query({"root": root, "folder": folder}).filter
-    work, now = desk.store.desk, desk.now()
-    here = set(work.numbers(wanted, viewer=user.name, now=now, limit=MAX_AT_ONCE + 1))
+    here = set(ctx.work.numbers(wanted, limit=MAX_AT_ONCE + 1, **ctx.viewing))
     chosen = sorted(here.intersection(file or ()))
     if not chosen or not is_reason_of(reason, verdict):
-        return _folder(request, user, desk, wanted, unsent="reason" if chosen else "none", note=note)
-    outcome = work.decide_chosen(
-        chosen, verdict, reviewer=user.name, now=now, token=token, reason=reason, note=note
-    )
-    return _folder(request, user, desk, wanted, done=_done(len(outcome.decided), verdict))
+        return _folder(ctx, wanted, unsent="reason" if chosen else "none", note=note)
+    given: Any = {"token": token, "reason": reason, "note": note, **ctx.reviewing}
+    outcome = ctx.work.decide_chosen(chosen, verdict, **given)
+    return _folder(ctx, wanted, done=_done(len(outcome.decided), verdict))
 
 
-def _folder(
-    request: Request, user: User, desk: Desk, given: WorkFilter, *, done: str = "", **shown: Any
-) -> Response:
+def _folder(ctx: Context, given: WorkFilter, *, done: str = "", **shown: Any) -> Response:
     """Return the page of the files of a folder; blind items are left out: each is judged individually."""
-    work = desk.store.desk
+    work = ctx.work
     wanted = WorkFilter(root_id=given.root_id, folder=given.folder)
     if not wanted.folder or wanted.root_id is None:
-        message = _("folder: expected a folder of one share; a whole share is not decided at once")
-        raise InputError(message)
-    page = work.items(wanted, viewer=user.name, now=desk.now(), limit=MAX_AT_ONCE)
+        raise InputError(_("folder: expected a folder of one share; a whole share is not decided at once"))
+    page = work.items(wanted, limit=MAX_AT_ONCE, **ctx.viewing)
     rows = [
         Row(one.file_id, one.path, place_words("", one.path.rpartition("/")[0]), n_people=one.n_people)
         for one in page.items
@@ -284,10 +254,9 @@ def _folder(
     roots = {number: path for number, path, _n in work.choices().roots}
     seed = f"{wanted.root_id}:{wanted.folder}"
     return _page(
-        request,
-        desk,
+        ctx,
         rows,
-        () if done else drawn_samples(desk, seed, rows, user.name),
+        () if done else drawn_samples(ctx, seed, rows),
         group_id=0,
         done=done,
         action="/folders/decide",
@@ -301,21 +270,9 @@ def _folder(
     )
 
 
-def _page(
-    request: Request,
-    desk: Desk,
-    rows: Sequence[Row],
-    samples: Sequence[GroupSample],
-    *,
-    unsent: str = "",
-    **shown: Any,
-) -> Response:
-    if unsent:
-        shown["notice"] = notice(unsent)
-    return desk.pages.render(
-        request,
+def _page(ctx: Context, rows: Sequence[Row], samples: Sequence[GroupSample], **shown: Any) -> Response:
+    return ctx.page(
         "several.html",
-        status_code=409 if unsent else 200,
         rows=rows,
         samples=samples,
         n_open=sum(not row.why_not for row in rows),

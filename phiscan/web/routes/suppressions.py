@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Annotated, Any
 
-from fastapi import Form, Query, Request
+from fastapi import Form, Query
 from starlette.responses import RedirectResponse, Response
 
 from phiscan.errors import InputError
@@ -24,10 +24,8 @@ from phiscan.review.worklist.model import FileRecord
 from phiscan.visible import visible
 from phiscan.web.access import Permission, Routes
 from phiscan.web.plain_words import SHORT
-from phiscan.web.request_context import Desk, DeskNow
-from phiscan.web.routes.queue import place_words
-from phiscan.web.session import SignedIn
-from phiscan.web.work_query import ListQuery
+from phiscan.web.request_context import Context, Ctx
+from phiscan.web.routes.queue import Line, place_words
 
 UNTIL = timedelta(days=90)  # suggested end; a suppression that is not renewed ends
 SCOPES: Mapping[str, str] = {
@@ -54,27 +52,26 @@ class Target:
 
 def targets(findings: Sequence[StoredFinding]) -> tuple[Target, ...]:
     """Return the values, then the rules, each once, in text order."""
-    return (*_values(findings), *_rules(findings))
-
-
-def _values(findings: Sequence[StoredFinding]) -> Iterator[Target]:
-    seen: set[str] = set()
-    for position, found in enumerate(findings):
-        if found.identity not in seen:
-            seen.add(found.identity)
-            scope = SuppressionScope(kind=SuppressionKind.VALUE, target=found.identity, preview=found.preview)
-            yield Target(f"value-{position}", f"{SHORT[found.entity_type]} {found.preview}", scope)
-
-
-def _rules(findings: Sequence[StoredFinding]) -> Iterator[Target]:
-    seen: set[str] = set()
-    for position, found in enumerate(findings):
-        if found.source not in seen:
-            seen.add(found.source)
-            scope = SuppressionScope(kind=SuppressionKind.RULE, target=found.source)
-            yield Target(
-                f"rule-{position}", _("everything that {source} finds", source=visible(found.source)), scope
+    values = {one.identity: (at, one) for at, one in reversed(list(enumerate(findings)))}
+    rules = {one.source: at for at, one in reversed(list(enumerate(findings)))}
+    return (
+        *(
+            Target(
+                f"value-{at}",
+                f"{SHORT[one.entity_type]} {one.preview}",
+                SuppressionScope(kind=SuppressionKind.VALUE, target=value, preview=one.preview),
             )
+            for value, (at, one) in reversed(values.items())
+        ),
+        *(
+            Target(
+                f"rule-{at}",
+                _("everything that {source} finds", source=visible(rule)),
+                SuppressionScope(kind=SuppressionKind.RULE, target=rule),
+            )
+            for rule, at in reversed(rules.items())
+        ),
+    )
 
 
 def in_folder(scope: SuppressionScope, item: FileRecord, where: str) -> SuppressionScope:
@@ -113,25 +110,19 @@ routes = Routes()
 @routes.page("GET", "/items/{file_id}/suppress", needs=Permission.PROPOSE_SUPPRESSION)
 def offer(
     file_id: int,
-    request: Request,
-    user: SignedIn,
-    desk: DeskNow,
+    ctx: Ctx,
     what: Annotated[list[str] | None, Query()] = None,
     where: str = "folder",
     position: int | None = None,
 ) -> Response:
     """Show what can be suppressed, and how many items each choice would hide."""
-    detail = desk.store.desk.detail(file_id, viewer=user.name, now=desk.now())
+    detail = ctx.detail(file_id)
     known = targets(detail.findings)
     chosen = _chosen(detail, known, what or (), position)
     where = where if where in SCOPES else "folder"
-    preview = None
-    if chosen:
-        scopes = [in_folder(one.scope, detail, where) for one in chosen]
-        preview = desk.store.desk.preview_suppression(scopes, now=desk.now())
+    scopes = [in_folder(one.scope, detail, where) for one in chosen]
     folder, _, name = detail.path.rpartition("/")
-    return desk.pages.render(
-        request,
+    return ctx.page(
         "suppress.html",
         item=detail,
         name=visible(name),
@@ -139,77 +130,61 @@ def offer(
         targets=known,
         chosen=chosen,
         where=where,
-        preview=preview,
-        until=(desk.now() + UNTIL).date(),
+        preview=ctx.work.preview_suppression(scopes, now=ctx.now) if chosen else None,
+        until=(ctx.now + UNTIL).date(),
         wheres=tuple(SCOPES.items()),
-        query=ListQuery(),
     )
 
 
 @routes.page("POST", "/items/{file_id}/suppress", needs=Permission.PROPOSE_SUPPRESSION)
 def suppress(
     file_id: int,
-    user: SignedIn,
-    desk: DeskNow,
+    ctx: Ctx,
     what: Annotated[list[str], Form(max_length=200)],
     where: Annotated[str, Form(max_length=20)],
-    reason: Annotated[str, Form(max_length=200)],
+    reason: Line,
     until: Annotated[date, Form()],
 ) -> Response:
     """Create a suppression of each chosen value or rule; refused if together they hide nothing."""
-    scopes = _scopes(desk, file_id, user.name, what, where)
-    if not desk.store.desk.preview_suppression(scopes, now=desk.now()).n_hidden:
-        message = _("suppression: it would hide no item; choose every value that refers one")
-        raise InputError(message)
-    made = desk.store.desk.suppress(
-        scopes,
-        reason=reason,
-        until=datetime.combine(until, time.max, UTC),
-        by=user.name,
-        now=desk.now(),
-    )
+    scopes = _scopes(ctx, file_id, what, where)
+    if not ctx.work.preview_suppression(scopes, now=ctx.now).n_hidden:
+        raise InputError(_("suppression: it would hide no item; choose every value that refers one"))
+    ends = datetime.combine(until, time.max, UTC)
+    made = ctx.work.suppress(scopes, reason=reason, until=ends, **ctx.by)
     notice_name = "waiting" if any(one.status == "waiting" for one in made) else "suppressed"
     return RedirectResponse(f"/suppressions?said={notice_name}", 303)
 
 
 @routes.page("GET", "/suppressions", needs=Permission.SEE_QUEUE)
-def suppressions(request: Request, desk: DeskNow) -> Response:
+def suppressions(ctx: Ctx) -> Response:
     """List every suppression with its status."""
-    now = desk.now()
-    work = desk.store.desk
-    rows = []
+    now, work, rows = ctx.now, ctx.work, []
     for one in work.suppressions(now=now):
         waits = one.status == "waiting"
         effect = work.preview_suppression([one.scope], now=now) if waits else None
         rows.append(_row(one, work.suppressed_types(one.scope) if waits else (), effect, now))
-    return desk.pages.render(request, "suppressions.html", rows=rows)
+    return ctx.page("suppressions.html", rows=rows)
 
 
 @routes.page("POST", "/suppressions/{suppression_id}/approve", needs=Permission.APPROVE_SUPPRESSION)
-def approve(suppression_id: int, user: SignedIn, desk: DeskNow) -> Response:
+def approve(suppression_id: int, ctx: Ctx) -> Response:
     """Approve a suppression that hides many items."""
-    desk.store.desk.approve_suppression(suppression_id, lead=user.name, now=desk.now())
+    ctx.work.approve_suppression(suppression_id, lead=ctx.name, now=ctx.now)
     return RedirectResponse("/suppressions?said=approved", 303)
 
 
 @routes.page("POST", "/suppressions/{suppression_id}/lift", needs=Permission.PROPOSE_SUPPRESSION)
-def lift(
-    suppression_id: int,
-    user: SignedIn,
-    desk: DeskNow,
-    reason: Annotated[str, Form(max_length=200)] = "",
-) -> Response:
+def lift(suppression_id: int, ctx: Ctx, reason: Line = "") -> Response:
     """Lift a suppression; every reviewer may, because it only shows more."""
-    desk.store.desk.lift_suppression(suppression_id, by=user.name, now=desk.now(), reason=reason)
+    ctx.work.lift_suppression(suppression_id, reason=reason, **ctx.by)
     return RedirectResponse("/suppressions?said=lifted", 303)
 
 
-def _scopes(desk: Desk, file_id: int, viewer: str, what: Sequence[str], where: str) -> list[SuppressionScope]:
-    detail = desk.store.desk.detail(file_id, viewer=viewer, now=desk.now())
+def _scopes(ctx: Context, file_id: int, what: Sequence[str], where: str) -> list[SuppressionScope]:
+    detail = ctx.detail(file_id)
     chosen = _chosen(detail, targets(detail.findings), what, None)
     if len(chosen) < len(set(what)) or not chosen or where not in SCOPES:
-        message = _("suppression: expected a value or rule of this file, and where it shall hold")
-        raise InputError(message)
+        raise InputError(_("suppression: expected a value or rule of this file, and where it shall hold"))
     return [in_folder(one.scope, detail, where) for one in chosen]
 
 

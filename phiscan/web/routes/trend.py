@@ -10,26 +10,24 @@ from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Literal
 
-from fastapi import Request
 from starlette.responses import Response
 
 from phiscan.config import Config
 from phiscan.errors import ConfigError
 from phiscan.language import decimal, lazy_gettext, ngettext
 from phiscan.language import gettext as _
-from phiscan.report.export import table_csv
 from phiscan.report.incidents import record_pdf
-from phiscan.report.rendering.tables import Column, table_of
+from phiscan.report.pack import table_csv
+from phiscan.report.rendering.tables import Column, columns, table_of
 from phiscan.report.words import count, moment
 from phiscan.review.decisions.remedies import Task, TaskState
 from phiscan.review.records.summaries import ScanHead
 from phiscan.review.store import Store
 from phiscan.review.worklist.model import Exposure, WorkState
 from phiscan.visible import visible
-from phiscan.web.access import Permission, Routes, may
-from phiscan.web.request_context import Desk, DeskNow
+from phiscan.web.access import Permission, Routes
+from phiscan.web.request_context import Context, Ctx
 from phiscan.web.routes.queue import midnight
-from phiscan.web.session import SignedIn, sent_file
 
 WINDOW = timedelta(days=28)  # in which remedies are counted
 PAUSE = timedelta(minutes=10)  # a longer one between two decisions is no work
@@ -57,11 +55,8 @@ class TrendRow:
 COLUMNS = (
     Column("scan", lazy_gettext("Scan"), "id"),
     Column("began", lazy_gettext("Began"), "time"),
-    Column("phi", lazy_gettext("PHI"), "count"),
-    Column("new", lazy_gettext("New"), "count"),
-    Column("remedied", lazy_gettext("Remedied"), "count"),
-    Column("open", lazy_gettext("Open"), "count"),
-    Column("unread", lazy_gettext("Not read"), "count"),
+    *columns("count", phi=lazy_gettext("PHI"), new=lazy_gettext("New"), remedied=lazy_gettext("Remedied")),
+    *columns("count", open=lazy_gettext("Open"), unread=lazy_gettext("Not read")),
 )
 
 
@@ -180,29 +175,29 @@ def hours_left(store: Store, *, viewer: str, now: datetime) -> tuple[float | Non
     return None, True
 
 
-def _rows(desk: Desk, tasks: Sequence[Task], n_last: int = N_SCANS) -> list[TrendRow]:
-    scans = sorted(desk.store.scans(), key=lambda one: one.id)
-    unread = {one.id: sum(desk.store.summary(one.id).failed.values()) for one in scans[-n_last:]}
+def _rows(ctx: Context, tasks: Sequence[Task], n_last: int = N_SCANS) -> list[TrendRow]:
+    scans = sorted(ctx.desk.store.scans(), key=lambda one: one.id)
+    unread = {one.id: sum(ctx.desk.store.summary(one.id).failed.values()) for one in scans[-n_last:]}
     return trend_rows(tasks, scans, unread)[-n_last:]
 
 
 @routes.page("GET", "/trend", needs=Permission.READ_INCIDENT)
-def trend(request: Request, user: SignedIn, desk: DeskNow) -> Response:
+def trend(ctx: Ctx) -> Response:
     """Show every scan's confirmed files, the burn-down, departments, and to leads the pace of reviewers."""
-    now, store = desk.now(), desk.store
+    now, store = ctx.now, ctx.desk.store
     tasks = store.desk.tasks(now=now)
-    decided = store.desk.decision_times(since=now - WINDOW) if may(user, Permission.ASSIGN) else {}
-    hours, is_today = hours_left(store, viewer=user.name, now=now)
-    return desk.pages.render(
-        request,
+    decided = store.desk.decision_times(since=now - WINDOW) if ctx.may(Permission.ASSIGN) else {}
+    hours, is_today = hours_left(store, viewer=ctx.name, now=now)
+    burn = burn_down(tasks, now)
+    return ctx.page(
         "trend.html",
         heads=[one.label for one in COLUMNS],
-        rows=_rows(desk, tasks)[::-1],
-        burn=burn_down(tasks, now),
-        burn_words=left_words(burn_down(tasks, now)),
+        rows=_rows(ctx, tasks)[::-1],
+        burn=burn,
+        burn_words=left_words(burn),
         window=WINDOW.days,
-        departments=departments(tasks, read_departments(desk.config)),
-        has_map=bool(desk.config.organization.departments_file),
+        departments=departments(tasks, read_departments(ctx.desk.config)),
+        has_map=bool(ctx.desk.config.organization.departments_file),
         hours=hours,
         is_today=is_today,
         reviewers=[
@@ -213,29 +208,27 @@ def trend(request: Request, user: SignedIn, desk: DeskNow) -> Response:
 
 
 @routes.page("GET", "/trend/{kind}", needs=Permission.READ_INCIDENT)
-def export(kind: Literal["csv", "pdf"], request: Request, user: SignedIn, desk: DeskNow) -> Response:
+def export(kind: Literal["csv", "pdf"], ctx: Ctx) -> Response:
     """Send the trend as CSV, or the board's page as PDF; the download is logged first."""
-    now = desk.now()
-    tasks = desk.store.desk.tasks(now=now)
-    rows = _rows(desk, tasks, ALL_SCANS if kind == "csv" else 1)
+    now = ctx.now
+    tasks = ctx.work.tasks(now=now)
+    rows = _rows(ctx, tasks, ALL_SCANS if kind == "csv" else 1)
     if kind == "csv":
-        return sent_file(request, user, desk, "trend.csv", table_csv(table_of("trend", "", COLUMNS, rows)))
-    found = departments(tasks, read_departments(desk.config))
+        return ctx.file("trend.csv", table_csv(table_of("trend", "", rows, *COLUMNS)))
+    found = departments(tasks, read_departments(ctx.desk.config))
+    numbers = [(by["everyone"], by["files"] - by["everyone"], by["people"]) for _name, by in found]
     content = record_pdf(
         _("Personal health information on file shares"),
-        [desk.organization.name, moment(now)],
+        [ctx.desk.organization.name, moment(now)],
         now,
         parts=board_parts(rows, tasks, burn_down(tasks, now)),
         heads=(_("Department"), _("Readable by everyone"), _("Other open files"), _("People")),
         rows=[
-            (
-                visible(name) or _("no department"),
-                *(count(n) for n in (by["everyone"], by["files"] - by["everyone"], by["people"])),
-            )
-            for name, by in found
+            (visible(name) or _("no department"), *map(count, row))
+            for (name, _by), row in zip(found, numbers, strict=True)
         ],
     )
-    return sent_file(request, user, desk, "board.pdf", content)
+    return ctx.file("board.pdf", content)
 
 
 def board_parts(rows: Sequence[TrendRow], tasks: Sequence[Task], burn: BurnDown) -> list[tuple[str, str]]:
@@ -243,30 +236,18 @@ def board_parts(rows: Sequence[TrendRow], tasks: Sequence[Task], burn: BurnDown)
     waiting = [one for one in tasks if one.is_open]
     everyone = sum((one.exposure_now or one.exposure) is Exposure.EVERYONE for one in waiting)
     late = sum(one.state is TaskState.OVERDUE for one in waiting)
-    last = rows[-1] if rows else None
-    parts = [
-        (
-            _("Where we stand"),
-            "\n".join(
-                (
-                    ngettext(
-                        "{n} file is confirmed to hold health information of people.",
-                        "{n} files are confirmed to hold health information of people.",
-                        len(tasks),
-                    ),
-                    ngettext(
-                        "{n} of them is still to be seen to.",
-                        "{n} of them are still to be seen to.",
-                        len(waiting),
-                    ),
-                    ngettext("{n} is readable by everyone.", "{n} are readable by everyone.", everyone),
-                    ngettext("{n} is past its day.", "{n} are past their day.", late),
-                )
-            ),
+    stand = (
+        ngettext(
+            "{n} file is confirmed to hold health information of people.",
+            "{n} files are confirmed to hold health information of people.",
+            len(tasks),
         ),
-        (_("How fast it is put right"), left_words(burn)),
-    ]
-    if last is not None:
+        ngettext("{n} of them is still to be seen to.", "{n} of them are still to be seen to.", len(waiting)),
+        ngettext("{n} is readable by everyone.", "{n} are readable by everyone.", everyone),
+        ngettext("{n} is past its day.", "{n} are past their day.", late),
+    )
+    parts = [(_("Where we stand"), "\n".join(stand)), (_("How fast it is put right"), left_words(burn))]
+    for last in rows[-1:]:
         unread = ngettext(
             "The last scan could not read {n} file; what is in it is not known.",
             "The last scan could not read {n} files; what is in them is not known.",
