@@ -6,15 +6,22 @@ import csv
 import json
 import sys
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import click
 
-from phiscan.cli.output import Answer, answers, config_of, print_json, print_message, unblind_option
+from phiscan.cli.output import (
+    Answer,
+    answers,
+    config_of,
+    print_json,
+    print_message,
+    read_lines,
+    unblind_option,
+)
 from phiscan.cli.queue.explain import (
     ITEM_FIELDS,
     detail_json,
@@ -24,7 +31,7 @@ from phiscan.cli.queue.explain import (
 from phiscan.config import Config
 from phiscan.errors import InputError
 from phiscan.model import EntityType, FileResult, Outcome, Referral, Verdict
-from phiscan.monitoring import cef, ocsf
+from phiscan.monitoring.events import EVENTS
 from phiscan.review.store import FileRecord, Store
 from phiscan.review.worklist.model import WorkFilter
 from phiscan.review.worklist.record_json import cell, record_json
@@ -64,10 +71,7 @@ def read_verdicts(name: str) -> list[FileVerdict]:
         InputError: names the file, the line and the field, and says what was expected.
     """
     given: dict[str, FileVerdict] = {}
-    for number, line in enumerate(_lines(name), start=1):
-        if not line.strip():
-            continue
-        where = f"{name}: line {number}"
+    for where, line in read_lines(name):
         verdict = _parse(where, line)
         before = given.setdefault(verdict.path, verdict)
         if before.verdict is not verdict.verdict:
@@ -116,20 +120,6 @@ def sort_out(given: list[FileVerdict], store: Store, scan_id: int | None, review
 
 def _own(item: FileRecord, reviewer: str) -> Verdict | None:
     return item.verdict if item.reviewer == reviewer else None
-
-
-def _lines(name: str) -> Iterator[str]:
-    try:
-        data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
-    except OSError as error:
-        message = f"{name}: cannot be read: {error.strerror}"
-        raise InputError(message) from None
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        message = f"{name}: byte {error.start}: expected UTF-8"
-        raise InputError(message) from None
-    yield from text.split("\n")
 
 
 def _parse(where: str, line: str) -> FileVerdict:
@@ -190,14 +180,10 @@ def print_events(rows: Iterable[FileRecord], form: str) -> None:
     """Print the events (``ocsf`` or ``cef``) of files that were referred."""
     now = datetime.now(UTC)
     for row in rows:
-        if form == "cef":
-            click.echo(cef.finding_line(row, now))
-        else:
-            print_json(ocsf.finding_event(row, now))
+        click.echo(EVENTS[form][0](row, now))
 
 
-FORMATS = ("cef", "csv", "json", "ocsf")
-EVENTS = frozenset({"ocsf", "cef"})  # only findings of referred files
+FORMATS = ("csv", "json", *EVENTS)
 
 
 def read_filter(given: Mapping[str, str | None]) -> WorkFilter | None:
@@ -467,7 +453,7 @@ def assign(obj: str | None, files: tuple[str, ...], assignee: str, by: str) -> A
 @click.option(
     "--format",
     "output_format",
-    type=click.Choice(FORMATS),
+    type=click.Choice(sorted(FORMATS)),
     default="json",
     show_default=True,
     help="One JSON object per line, CSV, or events for a SIEM (OCSF, CEF).",
