@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from papers.commands.benchmark import benchmark
 from papers.page import TABLES, table_of, with_table
 from phiscan.cli import COMMANDS, app
-from phiscan.cli.estimate.command import estimate
+from phiscan.cli.estimate import estimate
 from phiscan.cli.score import score
 from phiscan.errors import InputError
 

@@ -22,12 +22,7 @@ from phiscan.cli.output import (
     read_lines,
     unblind_option,
 )
-from phiscan.cli.queue.explain import (
-    ITEM_FIELDS,
-    detail_json,
-    explain,
-    item_lines,
-)
+from phiscan.cli.queue.explain import ITEM_FIELDS, detail_json, explain, item_lines
 from phiscan.config import Config
 from phiscan.errors import InputError
 from phiscan.model import EntityType, FileResult, Outcome, Referral, Verdict
@@ -56,14 +51,6 @@ class FileVerdict:
     verdict: Verdict
 
 
-@dataclass(frozen=True, slots=True)
-class SortedOut:
-    """The verdicts to record, and the numbers of skipped lines by reason."""
-
-    to_decide: list[tuple[int, Verdict]]
-    counts: Mapping[str, int]
-
-
 def read_verdicts(name: str) -> list[FileVerdict]:
     """Read JSON lines with a path and a verdict or label each; other fields and blank lines are skipped.
 
@@ -80,8 +67,12 @@ def read_verdicts(name: str) -> list[FileVerdict]:
     return list(given.values())
 
 
-def sort_out(given: list[FileVerdict], store: Store, scan_id: int | None, reviewer: str) -> SortedOut:
-    """Match verdicts to the queue; a verdict that the same reviewer has already recorded is skipped.
+def sort_out(
+    given: list[FileVerdict], store: Store, scan_id: int | None, reviewer: str
+) -> tuple[list[tuple[int, Verdict]], dict[str, int]]:
+    """Match verdicts to the queue; return those to record, and the numbers of skipped lines by reason.
+
+    A verdict that the same reviewer has already recorded is skipped.
 
     Disagreements of two other reviewers are left to a lead. Files of the random sample that were not referred
     are in the queue, too.
@@ -100,26 +91,21 @@ def sort_out(given: list[FileVerdict], store: Store, scan_id: int | None, review
     to_decide = []
     counts = {"already_decided_so": 0, "not_in_the_queue": 0, "in_dispute": 0}
     for one in given:
-        found = by_path.get(one.path, [])
-        if len(found) > 1:
-            message = f"{one.where}: field path: {len(found)} files have it; expected an absolute path"
-            raise InputError(message)
-        if not found:
+        if one.path not in by_path:
             counts["not_in_the_queue"] += 1
-        elif found[0].file_id not in blind and one.verdict in {
-            _own(found[0], reviewer),
-            seconds.get(found[0].file_id),
-        }:
+            continue
+        item, *others = by_path[one.path]
+        if others:
+            message = f"{one.where}: field path: {1 + len(others)} files have it; expected an absolute path"
+            raise InputError(message)
+        own = {seconds.get(item.file_id), item.verdict if item.reviewer == reviewer else None}
+        if item.file_id not in blind and one.verdict in own:
             counts["already_decided_so"] += 1
-        elif found[0].file_id in disputed:
+        elif item.file_id in disputed:
             counts["in_dispute"] += 1
         else:
-            to_decide.append((found[0].file_id, one.verdict))
-    return SortedOut(to_decide, counts)
-
-
-def _own(item: FileRecord, reviewer: str) -> Verdict | None:
-    return item.verdict if item.reviewer == reviewer else None
+            to_decide.append((item.file_id, one.verdict))
+    return to_decide, counts
 
 
 def _parse(where: str, line: str) -> FileVerdict:
@@ -135,14 +121,11 @@ def _parse(where: str, line: str) -> FileVerdict:
         message = f"{where}: field path: expected the path of a file"
         raise InputError(message)
     field, known = ("verdict", _VERDICTS) if value.get("verdict") is not None else ("label", LABELS)
-    return FileVerdict(where, path, _lookup(where, field, known, value.get(field)))
-
-
-def _lookup(where: str, field: str, known: Mapping[str, Verdict], value: Any) -> Verdict:
-    if not isinstance(value, str) or value not in known:
+    said = value.get(field)
+    if not isinstance(said, str) or said not in known:
         message = f"{where}: field {field}: expected one of {', '.join(known)}"
         raise InputError(message)
-    return known[value]
+    return FileVerdict(where, path, known[said])
 
 
 DETECTORS = ("patterns", "names", "text")
@@ -378,12 +361,9 @@ def decide(
     files: tuple[str, ...],
     verdict: str | None,
     verdict_file: str | None,
-    opened: bool,
-    by_name: bool,
     reviewer: str,
-    reason: str,
-    note: str,
     scan_id: int | None,
+    **how: Any,
 ) -> Answer:
     """Record verdicts on FILES (paths or numbers), or on many files from a file of verdicts.
 
@@ -398,7 +378,7 @@ def decide(
     A blind file of the random sample (`phiscan queue draw`) needs --opened or --by-name, or a reveal at the
     desk by the same reviewer.
     """
-    if opened and by_name:
+    if how["opened"] and how["by_name"]:
         message = "--opened, --by-name: expected at most one of them"
         raise InputError(message)
     if bool(files) == bool(verdict_file) or bool(files) != bool(verdict):
@@ -409,15 +389,11 @@ def decide(
     wanted: list[tuple[int, Verdict]] = []
     with open_store(obj) as store:
         if verdict_file:
-            sorted_out = sort_out(read_verdicts(verdict_file), store, scan_id, reviewer)
-            wanted = sorted_out.to_decide
-            counts = sorted_out.counts
+            wanted, counts = sort_out(read_verdicts(verdict_file), store, scan_id, reviewer)
         elif verdict:
             numbers = dict.fromkeys(store.find(file) for file in files)
             wanted = [(number, Verdict(verdict)) for number in numbers]
-        made = store.desk.decide_all(
-            wanted, reviewer=reviewer, reason=reason, note=note, opened=opened, by_name=by_name, now=now
-        )
+        made = store.desk.decide_all(wanted, reviewer=reviewer, now=now, **how)
         if verdict:
             _warn_of_unlisted(store, [number for number, _ in wanted])
         n_open = store.queue_size(scan_id, verdicts=[None], conceal=True)
