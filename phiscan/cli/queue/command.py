@@ -121,11 +121,11 @@ def _parse(where: str, line: str) -> FileVerdict:
         message = f"{where}: field path: expected the path of a file"
         raise InputError(message)
     field, known = ("verdict", _VERDICTS) if value.get("verdict") is not None else ("label", LABELS)
-    said = value.get(field)
-    if not isinstance(said, str) or said not in known:
+    given = value.get(field)
+    if not isinstance(given, str) or given not in known:
         message = f"{where}: field {field}: expected one of {', '.join(known)}"
         raise InputError(message)
-    return FileVerdict(where, path, known[said])
+    return FileVerdict(where, path, known[given])
 
 
 DETECTORS = ("patterns", "names", "text")
