@@ -436,7 +436,7 @@ def _take(where: str, raw: Mapping[str, Any], kind: Any) -> dict[str, Any]:
 
 def _nearest(name: str, known: Mapping[str, Any]) -> str:
     """Return the known name that is most like a name, else the same name of another table; "" = none."""
-    tables = ((table, one) for table, one in _tables(Config).items() if is_dataclass(one))
+    tables = ((table, one) for table, one in _tables(Config).items() if get_origin(one) is not Mapping)
     elsewhere = [f"{table}.{name}" for table, one in tables if name in _known(one)]
     return next(iter([*get_close_matches(name.lower(), known, n=1), *elsewhere]), "")
 
@@ -445,7 +445,7 @@ def _convert(where: str, value: Any, wanted: Any) -> Any:
     if _is_table(wanted):
         if not isinstance(value, Mapping):
             _refuse(where, f"a table [{where.rpartition(' ')[2]}]")
-        if is_dataclass(wanted):
+        if get_origin(wanted) is not Mapping:
             return wanted(**_take(f"{where}.", value, wanted))
         return {name: _convert(f"{where}.{name}", one, get_args(wanted)[1]) for name, one in value.items()}
     convert, not_of, expected = _CONVERTERS[wanted]

@@ -199,7 +199,8 @@ def to_syslog(place: str, line: str) -> None:
         with socket.create_connection((parts.hostname or "", parts.port or 0), TIMEOUT_S) as stream:
             stream.sendall(b"%d %s" % (len(message), message))
         return
-    family, address = socket.AF_UNIX, place
+    family: socket.AddressFamily = socket.AF_UNIX
+    address: Any = place
     if parts.scheme == "udp":
         found = socket.getaddrinfo(parts.hostname, parts.port or _UDP_PORT, type=socket.SOCK_DGRAM)
         family, *_, address = found[0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import smtplib
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -72,6 +71,8 @@ def send_text(mail: Mail, subject: str, text: str) -> None:
     Raises:
         OSError, smtplib.SMTPException: the server cannot be reached or trusted, or refuses.
     """
+    import smtplib  # noqa: PLC0415 (most scans send no mail)
+
     message = EmailMessage()
     message["From"], message["To"] = mail.sender, ", ".join(mail.to)
     message["Subject"] = subject
