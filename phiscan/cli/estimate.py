@@ -175,6 +175,7 @@ def missed(obj: str | None, /, **given: Any) -> Shape:
     """
     model_text, by, listed = given["model_text"], given["by"], given["listed"]
     captures: CaptureTable | None = None
+    second: SecondList | None = None
     if given["counts"] is None:
         if by is not None or listed is not None:
             message = "--by and --second-list: expected with COUNTS"
@@ -184,7 +185,8 @@ def missed(obj: str | None, /, **given: Any) -> Shape:
         if given["scan_id"] is not None:
             message = "--scan: expected without COUNTS"
             raise click.UsageError(message)
-        second = None if listed is None else _stated(*listed)
+        if listed is not None:
+            second = _stated(*listed)
         table = read_table(given["counts"], ("count",))
         if by is None:
             captures = read_captures(table, [name for name in table.header if name != "count"])
@@ -574,7 +576,7 @@ def _listed(value: Any) -> Any:
 
 def _pair_shape(found: agreements.Agreement, more: Mapping[str, Figure]) -> Shape:
     figures = {name: getattr(found, name) for name in ("kappa", "positive_agreement", "pabak")}
-    return _figures(figures | more, always=True) | {"n_both": found.n_both}
+    return _figures({**figures, **more}, always=True) | {"n_both": found.n_both}
 
 
 def _figures(figures: Mapping[str, Figure], *, always: bool = False) -> Shape:

@@ -271,6 +271,7 @@ def _with_list(command: Callable[..., Answer]) -> Callable[..., None]:
     @wraps(command)
     def run(
         obj: str | None,
+        /,
         files: tuple[str, ...],
         mapping: tuple[str, ...],
         query: str | None,

@@ -358,6 +358,7 @@ def show(obj: str | None, file: str, limit: int, unblind: str | None, again: boo
 @click.pass_obj
 def decide(
     obj: str | None,
+    /,
     files: tuple[str, ...],
     verdict: str | None,
     verdict_file: str | None,
