@@ -71,7 +71,6 @@ PATCHES: tuple[tuple[str, str, str, Any], ...] = (
     ("case_variants (small letters)", "screen.case_variants", "is_small", _no),
     ("attributes.citations", "screen.attributes.named_roles", "cited", _nothing),
     ("normalize.text_view", "screen.pipeline", "normalized", _none),
-    ("normalize.ocr_words (months)", "normalize.ocr_words", "month_nearby", _none),
     ("normalize.ocr_words (halves)", "normalize.ocr_words", "Vocabulary._joins", _nothing),
     ("normalize.ocr_words (one letter)", "normalize.ocr_words", "Vocabulary._guessed", _nothing),
     ("normalize.ocr_numbers (runs)", "normalize.ocr_numbers", "_tokens_of_digits", _nothing),

@@ -353,9 +353,7 @@ def load_config(path: Path | None = None, environ: Mapping[str, str] | None = No
         is_list = wanted == tuple[str, ...]
         given = [part for part in value.split(os.pathsep) if part] if is_list else value
         changes[name] = _convert(f"PHISCAN_{name.upper()}", given, wanted)
-    if changes.get("database") or changes.get(
-        "database_file"
-    ):  # from the environment: overrides both fields of the file
+    if changes.get("database") or changes.get("database_file"):  # they override both fields of the file
         config = replace(config, database="", database_file="")
     config = _with_secret_url(replace(config, **changes))
     return _checked(config)
@@ -416,11 +414,7 @@ def _known(kind: Any) -> dict[str, Any]:
 
 
 def _is_table(wanted: Any) -> bool:
-    return _has_fields(wanted) or get_origin(wanted) is Mapping
-
-
-def _has_fields(wanted: Any) -> bool:
-    return is_dataclass(wanted)
+    return is_dataclass(wanted) or get_origin(wanted) is Mapping
 
 
 def _tables(kind: Any) -> dict[str, Any]:
@@ -442,11 +436,8 @@ def _take(where: str, raw: Mapping[str, Any], kind: Any) -> dict[str, Any]:
 
 def _nearest(name: str, known: Mapping[str, Any]) -> str:
     """Return the known name that is most like a name, else the same name of another table; "" = none."""
-    elsewhere = [
-        f"{table}.{name}"
-        for table, one in _tables(Config).items()
-        if _has_fields(one) and name in _known(one)
-    ]
+    tables = ((table, one) for table, one in _tables(Config).items() if get_origin(one) is not Mapping)
+    elsewhere = [f"{table}.{name}" for table, one in tables if name in _known(one)]
     return next(iter([*get_close_matches(name.lower(), known, n=1), *elsewhere]), "")
 
 
@@ -454,13 +445,14 @@ def _convert(where: str, value: Any, wanted: Any) -> Any:
     if _is_table(wanted):
         if not isinstance(value, Mapping):
             _refuse(where, f"a table [{where.rpartition(' ')[2]}]")
-        if _has_fields(wanted):
+        if get_origin(wanted) is not Mapping:
             return wanted(**_take(f"{where}.", value, wanted))
         return {name: _convert(f"{where}.{name}", one, get_args(wanted)[1]) for name, one in value.items()}
+    convert, not_of, expected = _CONVERTERS[wanted]
     try:
-        return _CONVERTERS[wanted](value)
+        return _refuse(where, expected) if isinstance(value, not_of) else convert(value)
     except (TypeError, ValueError):
-        return _refuse(where, _EXPECTED[wanted])
+        return _refuse(where, expected)
 
 
 def _text(value: Any) -> str:
@@ -475,37 +467,19 @@ def _boolean(value: Any) -> bool:
     return value
 
 
-def _integer(value: Any) -> int:
-    if isinstance(value, bool | float):
-        raise TypeError
-    return int(value)
-
-
-def _number(value: Any) -> float:
-    if isinstance(value, bool):
-        raise TypeError
-    return float(value)
-
-
 def _texts(value: Any) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else tuple(_text(part) for part in value)
+    return (value,) if isinstance(value, str) else tuple(map(_text, value))
 
 
-_CONVERTERS: dict[Any, Callable[[Any], Any]] = {
-    Path: lambda value: Path(_text(value)),
-    str: _text,
-    bool: _boolean,
-    int: _integer,
-    float: _number,
-    tuple[str, ...]: _texts,
-}
-_EXPECTED: dict[Any, str] = {
-    Path: "a path",
-    str: "a text",
-    bool: "true or false",
-    int: "a whole number",
-    float: "a number",
-    tuple[str, ...]: "a list of texts",
+# How a value is converted to each type, of which types it must not be, and what is expected; a variable of
+# the environment is a text.
+_CONVERTERS: dict[Any, tuple[Callable[[Any], Any], tuple[type, ...], str]] = {
+    Path: (lambda value: Path(_text(value)), (), "a path"),
+    str: (_text, (), "a text"),
+    bool: (_boolean, (), "true or false"),
+    int: (int, (bool, float), "a whole number"),
+    float: (float, (bool,), "a number"),
+    tuple[str, ...]: (_texts, (), "a list of texts"),
 }
 
 
@@ -515,39 +489,47 @@ def _refuse(where: str, expected: str) -> Any:
 
 
 def _checked(config: Config) -> Config:
-    for item in fields(Limits):
-        value = getattr(config.limits, item.name)
-        if not 0 < value < MAX_LIMIT:  # refuses NaN too
-            _refuse(f"{config.source}: limits.{item.name}", "a number above 0 and below 2^60")
-    if not 0 <= config.workers <= MAX_WORKERS:
-        _refuse(f"{config.source}: workers", f"0 (one per core) to {MAX_WORKERS}")
-    if not 0 <= config.audit_share <= 1:  # refuses NaN too
-        _refuse(f"{config.source}: audit_share", "a number from 0 to 1")
-    if not 0 <= config.decided_examples <= MAX_EXAMPLES:
-        _refuse(f"{config.source}: decided_examples", f"0 (none) to {MAX_EXAMPLES}")
-    if not 0 < config.prevalence < 1:
-        _refuse(f"{config.source}: prevalence", "a number between 0 and 1")
-    if not 0 < config.missed_file_cost < MAX_LIMIT:
-        _refuse(f"{config.source}: missed_file_cost", "a number above 0")
-    _check_choices(config)
-    if not 1 <= config.k <= MAX_K:
-        _refuse(f"{config.source}: k", f"a positive number up to {MAX_K}")
-    return config
-
-
-def _check_choices(config: Config) -> None:
-    if unknown := sorted(set(config.messages_of_care) - set(MESSAGES_OF_CARE)):
-        _refuse(f"{config.source}: messages_of_care: {unknown[0]}", f"one of {', '.join(MESSAGES_OF_CARE)}")
-    if config.language not in LANGUAGES:
-        _refuse(f"{config.source}: language", f"one of {', '.join(LANGUAGES)}")
-    _check_detectors(config)
-
-
-def _check_detectors(config: Config) -> None:
-    if config.health.detector not in HEALTH_DETECTORS:
-        _refuse(f"{config.source}: health.detector", f"one of {', '.join(HEALTH_DETECTORS)}")
-    for item in fields(DetectorThresholds):
-        if not 0 <= getattr(config.detectors, item.name) < 1:  # refuses NaN too
-            _refuse(
-                f"{config.source}: detectors.{item.name}", "0 (the shipped threshold) or a number below 1"
+    """Return a configuration whose values are in their ranges; NaN is in none."""
+    limits, thresholds = config.limits, config.detectors
+    checks = [
+        *(
+            (
+                f"limits.{item.name}",
+                0 < getattr(limits, item.name) < MAX_LIMIT,
+                "a number above 0 and below 2^60",
             )
+            for item in fields(Limits)
+        ),
+        ("workers", 0 <= config.workers <= MAX_WORKERS, f"0 (one per core) to {MAX_WORKERS}"),
+        ("audit_share", 0 <= config.audit_share <= 1, "a number from 0 to 1"),
+        (
+            "decided_examples",
+            0 <= config.decided_examples <= MAX_EXAMPLES,
+            f"0 (none) to {MAX_EXAMPLES}",
+        ),
+        ("prevalence", 0 < config.prevalence < 1, "a number between 0 and 1"),
+        ("missed_file_cost", 0 < config.missed_file_cost < MAX_LIMIT, "a number above 0"),
+        *(
+            (f"messages_of_care: {kind}", kind in MESSAGES_OF_CARE, f"one of {', '.join(MESSAGES_OF_CARE)}")
+            for kind in sorted(config.messages_of_care)
+        ),
+        ("language", config.language in LANGUAGES, f"one of {', '.join(LANGUAGES)}"),
+        (
+            "health.detector",
+            config.health.detector in HEALTH_DETECTORS,
+            f"one of {', '.join(HEALTH_DETECTORS)}",
+        ),
+        *(
+            (
+                f"detectors.{item.name}",
+                0 <= getattr(thresholds, item.name) < 1,
+                "0 (the shipped threshold) or a number below 1",
+            )
+            for item in fields(DetectorThresholds)
+        ),
+        ("k", 1 <= config.k <= MAX_K, f"a positive number up to {MAX_K}"),
+    ]
+    for name, is_good, expected in checks:
+        if not is_good:
+            _refuse(f"{config.source}: {name}", expected)
+    return config

@@ -242,7 +242,7 @@ def install(environment: Environment) -> None:
     environment.add_extension("jinja2.ext.i18n")
     environment.policies["ext.i18n.trimmed"] = True
     environment.install_gettext_callables(  # type: ignore[attr-defined]
-        _template_gettext, _template_ngettext, newstyle=True, pgettext=_template_pgettext
+        gettext, _template_ngettext, newstyle=True, pgettext=pgettext
     )
     environment.filters["decimal"] = _template_decimal
 
@@ -252,13 +252,5 @@ def _template_decimal(_context: Context, text: str) -> str:
     return decimal(text)
 
 
-def _template_gettext(message: str) -> str:
-    return catalogue(_current.get()).gettext(message)
-
-
 def _template_ngettext(one: str, many: str, n: int) -> str:
     return catalogue(_current.get()).ngettext(one, many, n)
-
-
-def _template_pgettext(context: str, message: str) -> str:
-    return catalogue(_current.get()).pgettext(context, message)

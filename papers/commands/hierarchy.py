@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
-from phiscan.cli.output import Answer, answers, print_message
-from phiscan.cli.score import lines, with_rates
+from phiscan.cli.output import Answer, answers, lines_of, print_message
+from phiscan.cli.score import with_rates
 from phiscan.cli.tables import Table, read_table
 from phiscan.errors import InputError
 from phiscan.metrics.hierarchy import REPRESENTATION, Hierarchy, LevelScore, score_hierarchy
@@ -59,7 +59,7 @@ def hierarchy(tree_path: Path, gold_path: Path, system_path: Path, missing_gold:
         "missing_documents": missing,
         "documents_without_gold": unlisted,
     }
-    return payload, lines(payload)
+    return payload, lines_of(payload)
 
 
 def _scores(score: LevelScore) -> dict[str, Any]:

@@ -10,8 +10,7 @@ import click
 import numpy as np
 
 from papers.commands.scores_file import read_scores
-from phiscan.cli.output import Answer, answers, print_message
-from phiscan.cli.score import lines
+from phiscan.cli.output import Answer, answers, lines_of, print_message
 from phiscan.config import load_config
 from phiscan.errors import InputError
 from phiscan.metrics.differential_privacy import METRICS, NOISES, laplace_library, noise_scale, release
@@ -111,7 +110,7 @@ def private(
         print_message(
             "for the owner only: sensitivity and scale depend on the data and must not be published"
         )
-    return payload, lines(payload)
+    return payload, lines_of(payload)
 
 
 def _true_value(metric: str, scores: Sequence[float], labels: Sequence[bool], threshold: float) -> float:

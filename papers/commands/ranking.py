@@ -16,8 +16,7 @@ from papers.intervals import binomial_interval, bootstrap_interval, cross_valida
 from papers.needs import library_versions
 from papers.simulation import DISTRIBUTIONS, Simulation
 from papers.simulation import simulate as run_simulation
-from phiscan.cli.output import Answer, answers, print_message
-from phiscan.cli.score import lines
+from phiscan.cli.output import Answer, answers, lines_of, print_message
 from phiscan.errors import InputError
 from phiscan.metrics.ranking import (
     Interval,
@@ -77,7 +76,7 @@ def ranking(
         payload["brier_score"] = brier_score(scores, labels)
     except ValueError as error:
         payload["reason"] = f"brier_score: {error}"
-    return payload, lines(payload | {"points": len(payload["points"])})
+    return payload, lines_of(payload | {"points": len(payload["points"])})
 
 
 def ranking_payload(ranked: Ranking, *, bootstrap: int, seed: int) -> dict[str, Any]:

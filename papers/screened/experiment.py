@@ -15,7 +15,7 @@ from phiscan.decision import build_decider
 from phiscan.health.classifier import build_classifier
 from phiscan.metrics.intervals import Figure
 from phiscan.metrics.rates import rates
-from phiscan.metrics.screening import coverage, screened_table, tdp_frp
+from phiscan.metrics.screening import coverage, tdp_frp
 from phiscan.model import Document, PiiBit, Referral, Segment
 from phiscan.pipeline.engine import Engine
 from phiscan.pipeline.examine import examine
@@ -137,7 +137,11 @@ def payload(pool: Pool, results: Sequence[ScreenedShare]) -> dict[str, Any]:
 def _shape(found: ScreenedShare) -> dict[str, Any]:
     measures = tdp_frp(found.n_phi, found.n_not_phi, found.not_screened)
     shape = asdict(found) | {
-        "table_1_screened": asdict(screened_table(found.n_phi, found.n_not_phi, found.not_screened)),
+        "table_1_screened": {  # None: the unknown cells
+            "phi": (found.n_phi, None),
+            "not_phi": (found.n_not_phi, None),
+            "totals": (found.n_phi + found.n_not_phi, found.not_screened),
+        },
         "tdp": _figure(measures.tdp),
         "frp": _figure(measures.frp),
         "ppv": _figure(measures.ppv),

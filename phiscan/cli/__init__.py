@@ -45,12 +45,12 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Review what was referred: list it, see why, decide, assign, export.",
     ),
     "patients": (
-        "phiscan.cli.patients.command:patients",
+        "phiscan.cli.patients:patients",
         "Match files with the organization's own patients, by keyed hashes of their list.",
     ),
     "audit": ("phiscan.cli.audit:audit", "Check the log of every decision and assignment."),
     "db": (
-        "phiscan.cli.db.command:db",
+        "phiscan.cli.db:db",
         "Maintain the review database: migrate, back up, restore, move, purge, rotate its key.",
     ),
     "serve": (
@@ -64,7 +64,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "learn": ("phiscan.cli.learn:learn", "Learn a new version from reviewed decisions."),
     "estimate": (
-        "phiscan.cli.estimate.command:estimate",
+        "phiscan.cli.estimate:estimate",
         "Estimate the accuracy of the screen and the PHI that it missed.",
     ),
     "score": (

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import getpass
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import nullcontext
 from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import click
 
 from phiscan.config import Config, load_config
+from phiscan.errors import InputError
+from phiscan.patients.manifest import read_manifest
+from phiscan.patients.settings import PatientSettings
 from phiscan.stopping import say_as_json
 from phiscan.visible import json_text, visible
 
@@ -44,17 +50,104 @@ def answers(command: Callable[..., Answer]) -> Callable[..., None]:
     return run
 
 
+def lines_of(value: Mapping[str, Any], indent: str = "") -> list[str]:
+    """Return one line per figure of an object; a group of figures that fits on a line is one line.
+
+    >>> lines_of({"n": 3, "rates": {"precision": 0.5, "recall": None}, "ci95": [0.25, 12.3456]})
+    ['n: 3', 'rates: precision 0.5, recall -', 'ci95: 0.25 to 12.35']
+    """
+    out = []
+    for name, item in value.items():
+        for part in item if _is_nested(item) and not isinstance(item, Mapping) else [item]:
+            if not isinstance(part, Mapping):
+                out.append(f"{indent}{name}: {_short(part)}")
+            elif any(map(_is_nested, part.values())):
+                out += [f"{indent}{name}:", *lines_of(part, indent + "  ")]
+            else:
+                inside = ", ".join(f"{key} {_short(inner)}" for key, inner in part.items())
+                out.append(f"{indent}{name}: {inside}")
+    return out
+
+
+def _is_nested(value: Any) -> bool:
+    return isinstance(value, Mapping) or (isinstance(value, list | tuple) and any(map(_is_nested, value)))
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.6g}" if abs(value) <= 1 else f"{value:.2f}"
+    if isinstance(value, list | tuple):
+        return " to ".join(map(_short, value)) if len(value) == 2 else str(len(value))  # noqa: PLR2004 (an interval)
+    return "-" if value is None else str(value)
+
+
+def read_lines(file: str) -> Iterator[tuple[str, str]]:
+    """Yield the lines of a UTF-8 file that are not blank, each with its place; "-" = standard input.
+
+    Raises:
+        InputError: names the file and the line; never quotes it.
+    """
+    shown = "standard input" if file == "-" else file
+    try:
+        stream: IO[bytes] = sys.stdin.buffer if file == "-" else Path(file).open("rb")  # noqa: SIM115 (closed below)
+    except OSError as error:
+        message = f"{shown}: cannot be read: {error.strerror}"
+        raise InputError(message) from None
+    with nullcontext(stream) if file == "-" else stream as lines:
+        for number, raw in enumerate(lines, start=1):
+            where = f"{shown}: line {number}"
+            try:
+                line = raw.decode("utf-8-sig" if number == 1 else "utf-8")
+            except UnicodeDecodeError:
+                message = f"{where}: expected UTF-8"
+                raise InputError(message) from None
+            if line.strip():
+                yield where, line
+
+
 def config_of(path: str | None) -> Config:
     """Read the configuration at the path of ``--config``; without one, where it is searched for."""
     return load_config(Path(path) if path else None)
 
 
+by_option = click.option("--by", default="", help="Who does this; default: the system's name of the user.")
 unblind_option = click.option(
     "--unblind",
     metavar="NAME",
     help="Also show first verdicts that await a blind second one; NAME is recorded in the audit log."
     " Show it to nobody who reviews.",
 )
+
+
+def actor_of(by: str) -> str:
+    """Return who acts: anyone who can run a command has access to the database anyway."""
+    try:
+        return by.strip() or f"{getpass.getuser()} (command line)"
+    except (OSError, KeyError):  # a user id without a name
+        return "command line"
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write a file that only its owner may read.
+
+    Raises:
+        InputError: it cannot be written.
+    """
+    try:
+        path.write_text(text, encoding="utf-8")
+        path.chmod(0o600)
+    except OSError as error:
+        message = f"{path}: cannot be written: {error.strerror}"
+        raise InputError(message) from None
+
+
+def warn_of_age(settings: PatientSettings) -> None:
+    """Warn on standard error that a patient index is older than its limit."""
+    if settings.is_built and (age := read_manifest(settings.folder).age_days) > settings.max_age_days:
+        print_message(
+            f"the patient index is {age} days old (limit {settings.max_age_days}); `phiscan patients update`",
+            level="warning",
+        )
 
 
 class _Log:

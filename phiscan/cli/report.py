@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -85,8 +86,7 @@ def report(
         config = replace(config, language=language or config.language)
         _private(config, scan_id, out, as_json=as_json, epsilon=private_epsilon, delta=private_delta or 0.0)
         return
-    database = open_database(config.database_url, create=False)
-    try:
+    with closing(open_database(config.database_url, create=False)) as database:
         now = datetime.now(UTC)
         if unblind is not None:
             Users(database).log_unblinding(what="report", by=unblind, now=now)
@@ -99,8 +99,6 @@ def report(
             home=config.home,
             patient_index=load_settings(config).folder,
         )
-    finally:
-        database.close()
     if out is not None:
         write_pack(made, out, language=language or config.language)
         with using(language or config.language):
@@ -128,13 +126,10 @@ def _private(
 
     if out is not None:
         release.check_folder(out)
-    database = open_database(config.database_url, create=False)
-    try:
+    with closing(open_database(config.database_url, create=False)) as database:
         made = release.private_report(
             database, scan_id, home=config.home, epsilon=epsilon, delta=delta, now=datetime.now(UTC)
         )
-    finally:
-        database.close()
     if out is not None:
         release.write_private_pack(made, out, language=config.language)
         with using(config.language):

@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from phiscan.cli.lazy_group import LazyGroup
-from phiscan.cli.output import Answer, answers, print_message
+from phiscan.cli.output import Answer, answers, lines_of, print_message
 from phiscan.errors import InputError
 from phiscan.metrics.deidentification.randomization import (
     Difference,
@@ -152,7 +152,7 @@ def spans(
         payload["comparisons"] = [
             _comparison(one, two, shuffles=shuffles, seed=seed) for one, two in combinations(scored, 2)
         ]
-    return payload, lines(payload)
+    return payload, lines_of(payload)
 
 
 @score.command()
@@ -263,36 +263,3 @@ def with_rates(counts: Mapping[str, Any], rates: Rates) -> dict[str, Any]:
     if rates.reason:
         shape["reason"] = rates.reason
     return shape
-
-
-def lines(value: Mapping[str, Any], indent: str = "") -> list[str]:
-    """Return one line per figure; a group of figures that fits on a line is one line.
-
-    >>> lines({"n": 3, "rates": {"precision": 0.5, "recall": None}})
-    ['n: 3', 'rates: precision 0.5, recall -']
-    """
-    out = []
-    for name, item in value.items():
-        if isinstance(item, Mapping) and any(isinstance(part, Mapping | list) for part in item.values()):
-            out.append(f"{indent}{name}:")
-            out.extend(lines(item, indent + "  "))
-        elif isinstance(item, Mapping):
-            inside = ", ".join(f"{key} {_short(part)}" for key, part in item.items())
-            out.append(f"{indent}{name}: {inside}")
-        elif isinstance(item, Sequence) and item and isinstance(item[0], Mapping):
-            out.append(f"{indent}{name}:")
-            for part in item:
-                out.extend(lines(part, indent + "  "))
-        else:
-            out.append(f"{indent}{name}: {_short(item)}")
-    return out
-
-
-def _short(value: Any) -> str:
-    if value is None:
-        return "-"
-    if isinstance(value, float):
-        return f"{value:.6g}"
-    if isinstance(value, list | tuple):
-        return " to ".join(_short(part) for part in value) if len(value) == 2 else str(len(value))  # noqa: PLR2004 (an interval)
-    return str(value)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator
-from contextlib import nullcontext
-from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import Any, NoReturn
 
 import click
 
-from phiscan.cli.output import config_of, print_json
+from phiscan.cli.output import config_of, print_json, read_lines
 from phiscan.config import Config
 from phiscan.decision import build_decider
 from phiscan.errors import InputError
@@ -64,10 +61,7 @@ def _texts(file: str) -> Iterator[tuple[Any, str]]:
     Raises:
         InputError: names the file and the line, and says what was expected; never quotes the line.
     """
-    shown = "standard input" if file == "-" else file
-    for number, line in enumerate(_lines(file, shown), start=1):
-        if not line.strip():
-            continue
+    for where, line in read_lines(file):
         try:
             record = json.loads(line, parse_constant=_refuse_constant)
             # The id is written exactly as it was read.
@@ -76,7 +70,7 @@ def _texts(file: str) -> Iterator[tuple[Any, str]]:
         except (ValueError, RecursionError):
             record = None
         if not isinstance(record, dict) or not isinstance(record.get("text"), str) or "id" not in record:
-            message = f'{shown}: line {number}: expected a JSON object with "id" and a text in "text"'
+            message = f'{where}: expected a JSON object with "id" and a text in "text"'
             raise InputError(message)
         yield record["id"], record["text"]
 
@@ -84,21 +78,6 @@ def _texts(file: str) -> Iterator[tuple[Any, str]]:
 def _refuse_constant(_name: str) -> NoReturn:
     """Refuse NaN and Infinity, which are not JSON."""
     raise ValueError
-
-
-def _lines(file: str, shown: str) -> Iterator[str]:
-    try:
-        stream: IO[bytes] = sys.stdin.buffer if file == "-" else Path(file).open("rb")  # noqa: SIM115 (closed below)
-    except OSError as error:
-        message = f"{shown}: cannot be read: {error.strerror}"
-        raise InputError(message) from None
-    with nullcontext(stream) if file == "-" else stream as lines:
-        for number, raw in enumerate(lines, start=1):
-            try:
-                yield raw.decode("utf-8-sig" if number == 1 else "utf-8")
-            except UnicodeDecodeError:
-                message = f"{shown}: line {number}: expected UTF-8"
-                raise InputError(message) from None
 
 
 def _shape(name: Any, document: Document, examination: Examination) -> dict[str, Any]:

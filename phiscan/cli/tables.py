@@ -58,6 +58,19 @@ class Table:
             values.append(value)
         return tuple(values)
 
+    def distinct(self, name: str, what: str) -> tuple[str, ...]:
+        """Return one column in which every value occurs once.
+
+        Raises:
+            InputError: names the file, the line and the field.
+        """
+        first: dict[str, int] = {}
+        for row, value in enumerate(self.column(name)):
+            if first.setdefault(value, row) != row:
+                message = f"{self.where(row, name)}: expected every {what} once, this one is a duplicate"
+                raise InputError(message)
+        return tuple(first)
+
 
 def read_table(path: str | Path, required: Sequence[str] = ()) -> Table:
     """Read a UTF-8 CSV file with a header row; blank lines are skipped.

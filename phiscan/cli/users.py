@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -12,7 +11,7 @@ from typing import Any
 
 import click
 
-from phiscan.cli.output import Answer, answers, print_message
+from phiscan.cli.output import Answer, actor_of, answers, by_option, print_message
 from phiscan.cli.queue.command import open_store
 from phiscan.errors import InputError
 from phiscan.review.accounts.second_factors import SecondFactors
@@ -20,9 +19,6 @@ from phiscan.review.accounts.users import Scope, Token, User, Users
 from phiscan.store.tables.users import Role
 
 _role = click.Choice([role.value for role in Role])
-_by_option = click.option(
-    "--by", default="", help="Who does this, for the audit log; default: the system's name of the user."
-)
 _password_option = click.option(
     "--password-file",
     type=click.Path(),
@@ -49,7 +45,7 @@ def users() -> None:
 @click.option(
     "--subject", default="", help="ISSUER and SUBJECT at the identity provider, with a space between."
 )
-@_by_option
+@by_option
 @answers
 @click.pass_obj
 def add(
@@ -69,7 +65,7 @@ def add(
             role=Role(role),
             password=None if no_password else _password(password_file),
             subject=" ".join(subject.split()) or None,
-            by=_actor(by),
+            by=actor_of(by),
             now=datetime.now(UTC),
         )
     return _shown(user)
@@ -95,9 +91,9 @@ def _changes(arguments: str, *options: Callable[[Any], Any], name: str | None = 
         def run(obj: str | None, name: str, by: str, **given: Any) -> Answer:
             with open_store(obj) as store:
                 known = store.users.named(name).id
-                return _shown(change(store.users, known, by=_actor(by), now=datetime.now(UTC), **given))
+                return _shown(change(store.users, known, by=actor_of(by), now=datetime.now(UTC), **given))
 
-        made: Any = click.pass_obj(_by_option(answers(run)))
+        made: Any = click.pass_obj(by_option(answers(run)))
         for option in (*reversed(options), click.argument("name")):
             made = option(made)
         called = name or change.__name__
@@ -154,7 +150,7 @@ def reset_second_factor(accounts: Users, number: int, **how: Any) -> User:
     "--revoke", type=click.IntRange(1, 2**63 - 1), help="Take back the token of this number instead."
 )
 @click.option("--list", "show", is_flag=True, help="List the tokens of NAME instead.")
-@_by_option
+@by_option
 @answers
 @click.pass_obj
 def token(
@@ -172,7 +168,7 @@ def token(
     It is printed once; only its hash is stored. It is revoked when the password or the role of NAME changes,
     and when all sessions of NAME are ended.
     """
-    how: dict[str, Any] = {"by": _actor(by), "now": datetime.now(UTC)}
+    how: dict[str, Any] = {"by": actor_of(by), "now": datetime.now(UTC)}
     with open_store(obj) as store:
         user = store.users.named(name)
         if show:
@@ -190,16 +186,6 @@ def token(
 def _secret_lines(user: User, days: int, secret: str) -> Iterator[str]:
     print_message(f"token of {user.name}, good for {days} days; it is not shown again")
     yield secret
-
-
-def _actor(by: str) -> str:
-    """Return who acts: anyone who can run this command has access to the database anyway."""
-    if by.strip():
-        return by.strip()
-    try:
-        return f"{getpass.getuser()} (command line)"
-    except (OSError, KeyError):  # a user id without a name
-        return "command line"
 
 
 def _password(source: str | None) -> str:

@@ -8,14 +8,14 @@ import uuid
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from distributed import Client, Future, KilledWorker
 from distributed import TimeoutError as DaskTimeoutError
 
-from phiscan.cluster.pickling import Batch, Refusal, Reply, from_pickle, to_pickle
+from phiscan.cluster.pickling import Batch, Reply, from_pickle, to_pickle
 from phiscan.cluster.reading import read_batch
 from phiscan.config import LearnedVersion
 from phiscan.errors import ClusterError, origin
@@ -28,18 +28,6 @@ BATCH_BYTES = 256 * 1024**2  # limit of a batch of large files
 BATCHES_PER_WORKER = 3  # in flight: one being read, one waiting, one in transit
 CHECK_S = 2.0  # interval at which a wait checks that the cluster has workers
 MAX_WAIT_S = 60.0  # longest time that the cluster may be without any worker
-
-
-@dataclass(frozen=True, slots=True)
-class _Submitted:
-    """A submitted batch: files in crawl order, and the future of their results."""
-
-    sources: tuple[SourceFile, ...]
-    future: Future[Any]
-
-
-class _Killed:
-    """The workers died while reading a batch, as often as the scheduler allows."""
 
 
 class ClusterClient:
@@ -77,22 +65,19 @@ class ClusterClient:
             ClusterError: the cluster is unreachable, or a worker must not be used.
         """
         batches = _batches(sources, self._largest)
-        submitted: deque[_Submitted] = deque()
+        submitted: deque[tuple[tuple[SourceFile, ...], Future[Any]]] = deque()
         exhausted = False
         while True:
             while not exhausted and len(submitted) < BATCHES_PER_WORKER * max(1, self._n_workers()):
                 batch = next(batches, None)
                 exhausted = batch is None
                 if batch is not None:
-                    submitted.append(self._send(batch))
+                    submitted.append((batch, self._send(batch)))
             if not submitted:
                 return
-            lot = submitted.popleft()
-            answer = self._receive(lot.future)
-            if isinstance(answer, _Killed):
-                yield from self._divide(lot.sources)
-            else:
-                yield from _paired(lot.sources, answer)
+            sent, future = submitted.popleft()
+            answer = self._receive(future)
+            yield from self._divide(sent) if answer is None else _paired(sent, answer)
 
     def _divide(self, sources: tuple[SourceFile, ...]) -> Iterator[tuple[SourceFile, FileResult | Fault]]:
         """Find the file that kills the workers by sending the batch in ever smaller parts.
@@ -104,47 +89,44 @@ class ClusterClient:
         size = max(1, round(len(sources) ** 0.5)) if len(sources) > 1 else 1
         for start in range(0, len(sources), size):
             part = sources[start : start + size]
-            answer = self._receive(self._send(part).future)
-            if isinstance(answer, Reply):
-                yield from _paired(part, answer)
-            elif len(part) > 1:
+            answer = self._receive(self._send(part))
+            if answer is None and len(part) > 1:
                 yield from self._divide(part)
+                continue
+            if answer is None:
+                answer = self._receive(self._send(part))
+            if answer is None:
+                yield part[0], Fault(FailReason.CRASHED, "the cluster's workers died while reading it")
             else:
-                answer = self._receive(self._send(part).future)
-                if isinstance(answer, Reply):
-                    yield from _paired(part, answer)
-                else:
-                    yield part[0], Fault(FailReason.CRASHED, "the cluster's workers died while reading it")
+                yield from _paired(part, answer)
 
-    def _send(self, sources: tuple[SourceFile, ...]) -> _Submitted:
+    def _send(self, sources: tuple[SourceFile, ...]) -> Future[Any]:
         parcel = to_pickle(Batch(self._versions_key, self._learned, self._devices, sources))
         # The scheduler, its logs and its dashboard show a batch by this key only.
         key = f"phiscan-{uuid.uuid4().hex}"
         try:
-            return _Submitted(sources, self._client.submit(read_batch, parcel, key=key, pure=False))
+            return self._client.submit(read_batch, parcel, key=key, pure=False)
         except Exception as error:  # noqa: BLE001 (Dask raises what its transport raises; its message may quote data)
             raise _gone(error) from None
 
-    def _receive(self, future: Future[Any]) -> Reply | _Killed:
-        """Wait for one batch.
+    def _receive(self, future: Future[Any]) -> Reply | None:
+        """Wait for one batch; None: workers died while reading it, as often as the scheduler allows.
 
         Raises:
             ClusterError: the worker refused it, or the cluster is unreachable.
         """
         while True:
             try:
-                answer: Reply | Refusal = from_pickle(future.result(timeout=CHECK_S))
+                answer: Reply = from_pickle(future.result(timeout=CHECK_S))
             except (DaskTimeoutError, TimeoutError):
                 self._check_workers()
                 continue
             except KilledWorker:
-                return _Killed()
-            except CancelledError as error:
+                return None
+            except (CancelledError, Exception) as error:  # noqa: BLE001 (as in _send)
                 raise _gone(error) from None
-            except Exception as error:  # noqa: BLE001 (as in _send)
-                raise _gone(error) from None
-            if isinstance(answer, Refusal):
-                message = f"a worker of the cluster refused to read: {answer.message}"
+            if answer.refusal:
+                message = f"a worker of the cluster refused to read: {answer.refusal}"
                 raise ClusterError(message)
             return answer
 

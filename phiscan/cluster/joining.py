@@ -183,6 +183,13 @@ def join(config: Config, address: str) -> Iterator[Client]:
             client.close(timeout=CONNECT_S)
 
 
+def environment_of(config: Config) -> dict[str, str]:
+    """Return the variables of a process that works for a cluster with this configuration."""
+    found = {"PHISCAN_HOME": str(config.home.resolve()), "PHISCAN_WORKERS": "1"}
+    is_file = Path(config.source).is_file()
+    return {**found, "PHISCAN_CONFIG": str(Path(config.source).resolve())} if is_file else found
+
+
 @contextmanager
 def _local_cluster(config: Config, n_workers: int) -> Iterator[LocalCluster]:
     """Start a scheduler and workers on this machine, on loopback and with temporary keys.
@@ -190,9 +197,6 @@ def _local_cluster(config: Config, n_workers: int) -> Iterator[LocalCluster]:
     Loopback is open to every user of the machine, and a client of a Dask scheduler can run programs as its
     owner: hence TLS with certificates that exist only in the memory of these processes.
     """
-    environment = {"PHISCAN_HOME": str(config.home.resolve()), "PHISCAN_WORKERS": "1"}
-    if Path(config.source).is_file():
-        environment["PHISCAN_CONFIG"] = str(Path(config.source).resolve())
     with TemporaryDirectory(prefix="phiscan-cluster-") as folder:
         try:
             cluster = LocalCluster(
@@ -207,7 +211,7 @@ def _local_cluster(config: Config, n_workers: int) -> Iterator[LocalCluster]:
                 memory_limit=0,
                 local_directory=folder,
                 preload=list(PRELOAD),
-                env=environment,
+                env=environment_of(config),
                 silence_logs=False,
             )
         except Exception as error:  # noqa: BLE001 (Dask raises what its transport raises)

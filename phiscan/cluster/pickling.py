@@ -34,17 +34,11 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The result, owner and readers of each file of a batch, in its order."""
+    """The result, owner and readers of each file of a batch, in its order, or why a worker refused it."""
 
-    answers: tuple[FileResult | Fault, ...] = field(repr=False)
-    access: tuple[tuple[str, tuple[str, ...]], ...] = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """Why a worker refused a batch; without text of documents and file names."""
-
-    message: str
+    answers: tuple[FileResult | Fault, ...] = field(default=(), repr=False)
+    access: tuple[tuple[str, tuple[str, ...]], ...] = field(default=(), repr=False)
+    refusal: str = ""  # without text of documents and file names
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +50,7 @@ class WorkerState:
     problem: str = ""  # why it cannot work at all
 
 
-def to_pickle(content: Batch | Reply | Refusal | WorkerState) -> Pickled:
+def to_pickle(content: Batch | Reply | WorkerState) -> Pickled:
     """Return the pickled message."""
     return Pickled(pickle.dumps(content, protocol=pickle.HIGHEST_PROTOCOL))
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from phiscan.cluster.pickling import Batch, Pickled, Refusal, Reply, WorkerState, from_pickle, to_pickle
+from phiscan.cluster.pickling import Batch, Pickled, Reply, WorkerState, from_pickle, to_pickle
 from phiscan.config import LearnedVersion, load_config
 from phiscan.errors import PhiscanError, origin
 from phiscan.model import SourceFile
@@ -41,10 +41,10 @@ def read_batch(pickled: Pickled) -> Pickled:
         with _Sandbox.lock:
             return to_pickle(_read(batch))
     except PhiscanError as error:
-        return to_pickle(Refusal(str(error)))
+        return to_pickle(Reply(refusal=str(error)))
     except Exception as error:  # noqa: BLE001 (its message may quote a document)
         close_sandbox()
-        return to_pickle(Refusal(f"internal error: {origin(error)}"))
+        return to_pickle(Reply(refusal=f"internal error: {origin(error)}"))
 
 
 def worker_state(roots: tuple[bytes, ...], learned: LearnedVersion | None) -> Pickled:
@@ -76,20 +76,20 @@ def dask_teardown(_worker: Any) -> None:
         _Sandbox.lock.release()
 
 
-def _read(batch: Batch) -> Reply | Refusal:
+def _read(batch: Batch) -> Reply:
     devices: dict[bytes, int] = {}
     for root, _device in batch.devices:
         if not _is_mounted(root):
             continue
         if not _sees(root) or _is_bare(root):
-            return Refusal("a folder of the scan is not mounted here, or is empty here")
+            return Reply(refusal="a folder of the scan is not mounted here, or is empty here")
         devices[root] = Path(os.fsdecode(root)).stat().st_dev
     workers = _workers_for(batch.versions_key, batch.learned)
     here = [_as_seen_here(source, dict(batch.devices), devices) for source in batch.sources]
     answers, access = [], []
     for seen, answer in workers.run(iter(here)):
         if _Sandbox.closing.is_set():
-            return Refusal("it is being stopped")  # this result is not awaited any more
+            return Reply(refusal="it is being stopped")  # this result is not awaited any more
         answers.append(answer)
         access.append((seen.owner, seen.readers))
     return Reply(tuple(answers), tuple(access))

@@ -18,6 +18,7 @@ from phiscan.cluster.joining import (
     SETTINGS,
     check_address,
     check_workers,
+    environment_of,
     join,
     security_for,
 )
@@ -62,9 +63,6 @@ def serve_workers(config: Config, address: str, *, n_workers: int, host: str, de
         ClusterError: the scheduler cannot be reached.
     """
     security = security_for(config, address)
-    environment = {"PHISCAN_HOME": str(config.home.resolve()), "PHISCAN_WORKERS": "1"}
-    if Path(config.source).is_file():
-        environment["PHISCAN_CONFIG"] = str(Path(config.source).resolve())
 
     async def serve() -> None:
         with TemporaryDirectory(prefix="phiscan-cluster-") as folder:
@@ -77,7 +75,7 @@ def serve_workers(config: Config, address: str, *, n_workers: int, host: str, de
                     memory_limit=0,
                     local_directory=folder,
                     preload=list(PRELOAD),
-                    env=environment,
+                    env=environment_of(config),
                     death_timeout=death_timeout_s,
                     dashboard=False,
                     dashboard_address=NO_PAGES,

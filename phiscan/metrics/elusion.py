@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
@@ -117,11 +117,6 @@ def _log_share(part: int, rest: int, whole: int) -> float:
 @lru_cache(maxsize=1 << 16)
 def _remainder(value: int) -> float:
     """Return Stirling's remainder log v! - (v + 1/2) log v + v - log(2 pi)/2, v >= 1."""
-    if value > 30:  # noqa: PLR2004 (the first term left out is below 1e-15 there)
-        square = float(value) * value
-        return (
-            1 / 12 - (1 / 360 - (1 / 1260 - (1 / 1680 - 1 / (1188 * square)) / square) / square) / square
-        ) / value
     return float(factorial_remainder(np.array([float(value)]))[0]) - 0.5 * math.log(value) - _HALF_LOG_2PI
 
 
@@ -295,16 +290,10 @@ def elusion(
     """
     _check(population, sample, found)
     tail = tail_of(confidence)
-    rate_upper = binomial_upper(found, sample, float(tail)) if sample else 1.0
-    return Elusion(
-        rate=found / sample if sample else None,
-        rate_upper=rate_upper,
-        missed=float(Fraction(population * found, sample)) if sample else None,
-        upper_hypergeometric=hypergeometric_upper(population, sample, found, tail),
-        upper_binomial=population * rate_upper,
-        upper_sequential=sequential_upper(population, sample, found, tail) if sequential else None,
-        reason=None if sample else _("the sample is empty"),
-    )
+    bound = _bounds([Stratum("", population, sample, found)], tail, sequential=sequential)
+    if not sample:
+        return replace(bound, rate_upper=1.0, missed=None, reason=_("the sample is empty"))
+    return replace(bound, rate=found / sample, rate_upper=binomial_upper(found, sample, float(tail)))
 
 
 def stratified_elusion(
@@ -322,40 +311,34 @@ def stratified_elusion(
     if not strata:
         message = "strata: expected at least one"
         raise ValueError(message)
-    tail = tail_of(confidence) / len(strata)
-    population = sum(stratum.population for stratum in strata)
-    missed: Fraction | None = Fraction(0)
-    binomial, exact, any_time = 0.0, 0, 0
     for stratum in strata:
         try:
             _check(stratum.population, stratum.sample, stratum.found)
         except ValueError as error:
             message = f"stratum {stratum.name}: {error}"
             raise ValueError(message) from None
-        counts = (stratum.population, stratum.sample, stratum.found)
-        exact += hypergeometric_upper(*counts, tail)
-        any_time += sequential_upper(*counts, tail) if sequential else 0
-        share = binomial_upper(stratum.found, stratum.sample, float(tail)) if stratum.sample else 1.0
-        binomial += stratum.population * share
-        if stratum.sample:
-            missed = (
-                None
-                if missed is None
-                else missed + Fraction(stratum.population * stratum.found, stratum.sample)
-            )
-        elif stratum.population:
-            missed = None
-    reason = _("a stratum has no sample") if missed is None else None
-    if population == 0:
-        reason, missed = _("there is no unreferred file"), Fraction(0)
+    bound = _bounds(strata, tail_of(confidence) / len(strata), sequential=sequential)
+    if not any(stratum.population for stratum in strata):
+        return replace(bound, rate=None, missed=0.0, reason=_("there is no unreferred file"))
+    return bound if bound.missed is not None else replace(bound, reason=_("a stratum has no sample"))
+
+
+def _bounds(strata: Sequence[Stratum], tail: Fraction, *, sequential: bool) -> Elusion:
+    """Add up the bounds of strata, each at this tail; nothing is expected where a stratum has no sample."""
+    population = sum(stratum.population for stratum in strata)
+    counts = [(stratum.population, stratum.sample, stratum.found) for stratum in strata]
+    binomial = 0.0
+    for size, sample, found in counts:
+        binomial += size * (binomial_upper(found, sample, float(tail)) if sample else 1.0)
+    is_sampled = all(sample or not size for size, sample, _found in counts)
+    missed = sum((Fraction(size * found, sample) for size, sample, found in counts if sample), Fraction(0))
     return Elusion(
-        rate=None if missed is None or population == 0 else float(missed / population),
+        rate=float(missed / population) if is_sampled and population else None,
         rate_upper=binomial / population if population else 1.0,
-        missed=None if missed is None else float(missed),
-        upper_hypergeometric=exact,
+        missed=float(missed) if is_sampled else None,
+        upper_hypergeometric=sum(hypergeometric_upper(*part, tail) for part in counts),
         upper_binomial=binomial,
-        upper_sequential=any_time if sequential else None,
-        reason=reason,
+        upper_sequential=sum(sequential_upper(*part, tail) for part in counts) if sequential else None,
     )
 
 

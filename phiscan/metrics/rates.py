@@ -63,17 +63,3 @@ def rates(n_correct: float, n_system: int, n_gold: int) -> Rates:
     recall = n_correct / n_gold if n_gold else None
     f1 = 2 * n_correct / (n_system + n_gold) if n_system and n_gold else None
     return Rates(precision, recall, f1)
-
-
-def f_measure(precision: float, recall: float, beta: float = 1.0) -> float:
-    """Compute the weighted harmonic mean of precision and recall; ``beta`` > 1 favours recall.
-
-    The result is 0 where both are 0. Source: van Rijsbergen (1979); Uzuner et al. (2007), eq. 3, is printed
-    without the squares.
-
-    >>> f_measure(0.5, 1.0, beta=2)
-    0.8333333333333334
-    """
-    weight = beta * beta
-    below = weight * precision + recall
-    return (1 + weight) * precision * recall / below if below else 0.0

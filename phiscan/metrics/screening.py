@@ -33,18 +33,6 @@ class ScreenedPositives:
 
 
 @dataclass(frozen=True, slots=True)
-class ScreenedTable:
-    """The confusion matrix of screened positives (Table 1 of the paper); None is an unknown cell.
-
-    Rows are the verified truth (PHI, not PHI), columns the screen (positive, negative).
-    """
-
-    phi: tuple[int, None]
-    not_phi: tuple[int, None]
-    totals: tuple[int, int]
-
-
-@dataclass(frozen=True, slots=True)
 class RelativeScreening:
     """TDP and FRP of one characteristic divided by those of another on the same files."""
 
@@ -98,18 +86,6 @@ def coverage(n_phi: int, n_not_phi: int, n_not_screened: int) -> Figure:
     """
     _check(n_phi, n_not_phi, n_not_screened)
     return proportion(n_phi + n_not_phi, n_phi + n_not_phi + n_not_screened, _("there is no file"))
-
-
-def screened_table(n_phi: int, n_not_phi: int, n_not_screened: int) -> ScreenedTable:
-    """Return the confusion matrix with its two unknown cells.
-
-    Raises:
-        ValueError: a count is negative or not whole.
-
-    Source: Sokolova & El Emam (2008), Table 1 (left).
-    """
-    _check(n_phi, n_not_phi, n_not_screened)
-    return ScreenedTable((n_phi, None), (n_not_phi, None), (n_phi + n_not_phi, n_not_screened))
 
 
 def relative(

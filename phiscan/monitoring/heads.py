@@ -14,7 +14,8 @@ import socket
 import ssl
 import subprocess
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,6 +30,9 @@ from phiscan.review.store import Store
 from phiscan.store.tables import audit_head
 
 TIMEOUT_S: Final = 30
+TABLE: Final = "heads"
+_NOTICE_OF_LOG_AUDIT: Final = 13 * 8 + 5  # syslog: facility "log audit", severity "notice"
+_UDP_PORT: Final = 514
 MAX_BYTES: Final = 1 << 20
 _GRANTED: Final = (0, 1)  # granted; granted with modifications
 
@@ -111,9 +115,23 @@ class Authority:
         return found
 
 
-TABLE: Final = "heads"
-_NOTICE_OF_LOG_AUDIT: Final = 13 * 8 + 5  # syslog: facility "log audit", severity "notice"
-_UDP_PORT: Final = 514
+@contextmanager
+def naming(table: str) -> Iterator[None]:
+    """Convert the ValueError of a field of a table to a ConfigError that names both."""
+    try:
+        yield
+    except ValueError as error:
+        message = f"{table}.{error}"
+        raise ConfigError(message) from None
+
+
+def send_all(channels: Iterable[tuple[str, Callable[[], None]]]) -> Iterator[str]:
+    """Send by each channel, given as its name and what sends; yield a line for each that failed."""
+    for name, send in channels:
+        try:
+            send()
+        except Exception as error:  # noqa: BLE001 (a server's message may quote data)
+            yield f"{name}: could not be sent ({origin(error)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,17 +144,11 @@ class Heads:
 
     def send(self, store: Store, scan: int) -> Iterator[str]:
         """Send the head to all destinations; yield a line for each that failed."""
-        head = read_head(store)
-        if head is None:
-            return
-        line = json.dumps({"event": "audit.head", "scan": scan, **head}, sort_keys=True)
-        for name, send in self._destinations(line, head):
-            try:
-                send()
-            except Exception as error:  # noqa: BLE001 (a server's message may quote data)
-                yield f"head of the audit log: {name}: could not be sent ({origin(error)})"
+        if (head := read_head(store)) is not None:
+            line = json.dumps({"event": "audit.head", "scan": scan, **head}, sort_keys=True)
+            yield from (f"head of the audit log: {failed}" for failed in send_all(self._channels(line, head)))
 
-    def _destinations(self, line: str, head: dict[str, Any]) -> Iterator[tuple[str, Callable[[], None]]]:
+    def _channels(self, line: str, head: dict[str, Any]) -> Iterator[tuple[str, Callable[[], None]]]:
         table, mail, authority = self.table, self.mail, self.authority
         if table.file:
             yield table.file, lambda: append(Path(table.file), line)
@@ -187,16 +199,13 @@ def to_syslog(place: str, line: str) -> None:
         with socket.create_connection((parts.hostname or "", parts.port or 0), TIMEOUT_S) as stream:
             stream.sendall(b"%d %s" % (len(message), message))
         return
+    family: socket.AddressFamily = socket.AF_UNIX
+    address: Any = place
     if parts.scheme == "udp":
-        port = parts.port or _UDP_PORT
-        found = socket.getaddrinfo(parts.hostname, port, type=socket.SOCK_DGRAM)
-        family, kind, protocol, _, address = found[0]
-        with socket.socket(family, kind, protocol) as datagram:
-            datagram.sendto(message, address)
-        return
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as local:
-        local.connect(place)
-        local.send(message)
+        found = socket.getaddrinfo(parts.hostname, parts.port or _UDP_PORT, type=socket.SOCK_DGRAM)
+        family, *_, address = found[0]
+    with socket.socket(family, socket.SOCK_DGRAM) as datagram:
+        datagram.sendto(message, address)
 
 
 def run(command: tuple[str, ...], line: str) -> None:
@@ -225,11 +234,8 @@ def read_heads(config: Config, *, mail_of: Callable[[tuple[str, ...]], Callable[
     authority = None
     if table.timestamp_url:
         folder = Path(table.timestamp_dir) if table.timestamp_dir else config.home / "heads"
-        try:
+        with naming(where):
             authority = Authority(table.timestamp_url, folder, table.timestamp_ca_file).checked()
-        except ValueError as error:
-            message = f"{where}.{error}"
-            raise ConfigError(message) from None
     return Heads(table, mail_of(table.mail_to) if table.mail_to else None, authority)
 
 

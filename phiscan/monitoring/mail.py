@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import smtplib
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -26,7 +25,7 @@ class Mail:
     tls: str
     user: str = ""
     password: str = field(default="", repr=False)
-    ca_file: str | None = None  # instead of the system's certificate authorities
+    ca_file: str = ""  # instead of the system's certificate authorities
 
     def checked(self) -> Self:
         """Return it if it is valid.
@@ -72,11 +71,13 @@ def send_text(mail: Mail, subject: str, text: str) -> None:
     Raises:
         OSError, smtplib.SMTPException: the server cannot be reached or trusted, or refuses.
     """
+    import smtplib  # noqa: PLC0415 (most scans send no mail)
+
     message = EmailMessage()
     message["From"], message["To"] = mail.sender, ", ".join(mail.to)
     message["Subject"] = subject
     message.set_content(text)
-    context = ssl.create_default_context(cafile=mail.ca_file)
+    context = ssl.create_default_context(cafile=mail.ca_file or None)
     if mail.tls == "tls":
         server: smtplib.SMTP = smtplib.SMTP_SSL(mail.host, mail.port, timeout=TIMEOUT_S, context=context)
     else:

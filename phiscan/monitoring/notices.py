@@ -8,17 +8,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from phiscan.config import Config, NotifyTable
-from phiscan.errors import ConfigError, origin
-from phiscan.monitoring.heads import Heads, read_heads
+from phiscan.errors import ConfigError
+from phiscan.monitoring.heads import Heads, naming, read_heads, send_all
+from phiscan.monitoring.mail import Mail, send_mail, send_text
+from phiscan.monitoring.webhook import Webhook, post
 from phiscan.review.store import ScanSummary, Store
-
-if TYPE_CHECKING:  # each channel is imported when it is used
-    from phiscan.monitoring.mail import Mail
-    from phiscan.monitoring.webhook import Webhook
 
 WHEN = ("always", "attention")
 SMTP_PASSWORD = "PHISCAN_SMTP_PASSWORD"  # noqa: S105 (the name of a variable)
@@ -39,25 +38,17 @@ class Notices:
         """Send them all; yield a line for each that could not be sent."""
         channels: list[tuple[str, Callable[[], None]]] = []
         if self.metrics_file is not None:
-            from phiscan.monitoring.metrics import write_textfile  # noqa: PLC0415 (see above)
+            from phiscan.monitoring.metrics import write_textfile  # noqa: PLC0415 (few scans write one)
 
             place = self.metrics_file
             channels.append((f"{place}: metrics", lambda: write_textfile(place, store, summary)))
         counts = counts_of(summary, self.link)
         if self.when == "always" or needs_attention(summary):
             if (mail := self.mail) is not None:
-                from phiscan.monitoring.mail import send_mail  # noqa: PLC0415 (see above)
-
                 channels.append(("e-mail", lambda: send_mail(mail, counts)))
             if (webhook := self.webhook) is not None:
-                from phiscan.monitoring.webhook import post  # noqa: PLC0415 (see above)
-
                 channels.append(("webhook", lambda: post(webhook, counts)))
-        for name, send in channels:
-            try:
-                send()
-            except Exception as error:  # noqa: BLE001 (a server's message may quote data)
-                yield f"{name}: could not be sent ({origin(error)})"
+        yield from send_all(channels)
         yield from self.heads.send(store, summary.scan)
 
 
@@ -89,18 +80,17 @@ def read_notices(config: Config) -> Notices:
         # The file is replaced, not written into, so it must not be a device.
         message = f"{where}.metrics_file: {metrics_file}: expected a file, or a name that is free"
         raise ConfigError(message)
-    try:
+    with naming(where):
         return Notices(
             when=table.when,
             link=table.link,
             metrics_file=metrics_file,
             mail=_mail(table, where) if table.mail_to else None,
             webhook=_webhook(table, where) if table.webhook_url else None,
-            heads=read_heads(config, mail_of=lambda to: _writer(_mail(replace(table, mail_to=to), where))),
+            heads=read_heads(
+                config, mail_of=lambda to: partial(send_text, _mail(replace(table, mail_to=to), where))
+            ),
         )
-    except ValueError as error:
-        message = f"{where}.{error}"
-        raise ConfigError(message) from None
 
 
 def read_owner_mail(config: Config) -> Mail | None:
@@ -112,41 +102,19 @@ def read_owner_mail(config: Config) -> Mail | None:
     table = config.notify
     if not table.smtp_host or not table.mail_from:
         return None
-    where = f"{config.source}: notify"
-    try:
+    with naming(where := f"{config.source}: notify"):
         return _mail(replace(table, mail_to=()), where)
-    except ValueError as error:
-        message = f"{where}.{error}"
-        raise ConfigError(message) from None
 
 
 def _mail(table: NotifyTable, where: str) -> Mail:
-    from phiscan.monitoring.mail import Mail  # noqa: PLC0415 (see above)
-
     password = os.environ.get(SMTP_PASSWORD, "")
     if table.smtp_password_file:
         password = _secret(table.smtp_password_file, f"{where}.smtp_password_file")
-    return Mail(
-        to=table.mail_to,
-        sender=table.mail_from,
-        host=table.smtp_host,
-        port=table.smtp_port,
-        tls=table.smtp_tls,
-        user=table.smtp_user,
-        password=password,
-        ca_file=table.smtp_ca_file or None,
-    ).checked()
-
-
-def _writer(mail: Mail) -> Callable[[str, str], None]:
-    from phiscan.monitoring.mail import send_text  # noqa: PLC0415 (see above)
-
-    return lambda subject, text: send_text(mail, subject, text)
+    server = (table.smtp_host, table.smtp_port, table.smtp_tls, table.smtp_user, password, table.smtp_ca_file)
+    return Mail(table.mail_to, table.mail_from, *server).checked()
 
 
 def _webhook(table: NotifyTable, where: str) -> Webhook:
-    from phiscan.monitoring.webhook import Webhook  # noqa: PLC0415 (see above)
-
     if not table.webhook_secret_file:
         message = "webhook_secret_file: expected a file with the secret that signs what is sent"
         raise ValueError(message)

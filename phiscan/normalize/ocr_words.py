@@ -19,7 +19,6 @@ _MIN_WORD = 3
 _MIN_GUESS = 4  # letters of a word that is no label and no month
 _MIN_VARIED = 5  # letters of a word whose misread forms are searched for
 _MAX_WORD = 32
-_MAX_MONTH = 9  # letters
 _CACHE_SIZE = 50_000
 # What OCR reads for a letter, and pairs of letters for one; digits for letters in the second table.
 _CONFUSIONS = {
@@ -29,7 +28,6 @@ _CONFUSIONS = {
 _PAIRS = (("m", "rn"), ("d", "cl"), ("w", "vv"), ("rn", "m"))
 _LETTER_OF_DIGIT = {"2": "z", "5": "s", "6": "b", "8": "b", "9": "g"}
 _STROKES = str.maketrans({"i": "l", "1": "l", "|": "l", "!": "l", "0": "o"})
-_LOOSE = str.maketrans("ea0uh86i1|!fq952", "coonbbblllltggsz")  # one letter for all that are confused
 _WORDS = (
     *MONTHS,
     *("poste", "ext", "local", "age", "ans", "years", "old", "ninety", "hundred", "quatre", "vingt", "onze"),
@@ -53,13 +51,6 @@ _ODDITY = re.compile(r"[01|!]|rn|RN|cl|vv|[A-Z]l|l[A-Z]|[a-zà-ÿ]I|^l[a-z]|^I[a
 _INNER_I = re.compile(r"[a-zà-ÿ]I")
 _ELIDED = frozenset("1I|")  # 1'épaule
 _APOSTROPHES = frozenset("'\N{RIGHT SINGLE QUOTATION MARK}")
-_FIGURE = "[0-9OolISBZbgq]"
-_DAY_BEFORE = re.compile(rf"(?<![^\W_]){_FIGURE}{{1,2}}(?:st|nd|rd|th|er)?(?: of |[ ,/-]{{0,2}})\Z")
-_DAY_OR_YEAR_AFTER = re.compile(
-    rf"[.,]?[ /-]{{0,2}}['\N{{RIGHT SINGLE QUOTATION MARK}}]?{_FIGURE}{{1,4}}(?:st|nd|rd|th|er)?(?![^\W_])"
-)
-_YEAR_AFTER = re.compile(r"[.,]?[ /-]{1,2}[12ZlI]" + _FIGURE + r"{3}(?![^\W_])")
-_LOOK_CHARS = 24
 
 
 def skeleton(word: str) -> str:
@@ -68,23 +59,7 @@ def skeleton(word: str) -> str:
     >>> skeleton("PATlENT") == skeleton("patient"), skeleton("rnars") == skeleton("mars")
     (True, True)
     """
-    return _with_single_letters(fold(word).translate(_STROKES))
-
-
-def loose(word: str) -> str:
-    """Return a word with all that OCR confuses made one, letters with letters as well.
-
-    >>> loose("Novembcr") == loose("november"), loose("8ox") == loose("box")
-    (True, True)
-    """
-    return _with_single_letters(fold(word)).translate(_LOOSE)
-
-
-def _with_single_letters(word: str) -> str:
-    return word.replace("rn", "m").replace("cl", "d").replace("vv", "w")
-
-
-_LOOSE_MONTHS = {loose(month): fold(month) for month in reversed(MONTHS)}
+    return fold(word).translate(_STROKES).replace("rn", "m").replace("cl", "d").replace("vv", "w")
 
 
 def ocr_variants(words: Iterable[str]) -> Iterator[str]:
@@ -116,24 +91,6 @@ def with_one_other(token: str) -> Iterator[str]:
             if other.isalpha():
                 is_capital = not place and (token[0].isupper() or token[0].isdecimal())
                 yield token[:place] + (other.upper() if is_capital else other) + token[place + 1 :]
-
-
-def month_nearby(text: str, start: int, end: int) -> str | None:
-    """Return the month that a word beside a day or a year is when a letter of it was misread.
-
-    A word of the lists is one between a day and a year alone.
-
-    >>> month_nearby("on 3 Novembcr", 5, 13), month_nearby("12 moi", 3, 6)
-    ('november', None)
-    """
-    word = text[start:end]
-    month = _LOOSE_MONTHS.get(loose(word))
-    if month is None or fold(word) in MONTHS:
-        return None
-    before = _DAY_BEFORE.search(text[max(0, start - _LOOK_CHARS) : start])
-    if load_gazetteer().of(word) & Word.ORDINARY or len(word) <= _MIN_WORD:
-        return month if before and _YEAR_AFTER.match(text, end) else None
-    return month if before or _DAY_OR_YEAR_AFTER.match(text, end) else None
 
 
 class Vocabulary:
@@ -198,8 +155,7 @@ class Vocabulary:
                 continue
             if len(token) > _MAX_WORD or token.isdecimal() or (not bars and "|" in token):
                 continue
-            month = month_nearby(text, *match.span()) if len(token) <= _MAX_MONTH else None
-            meant = self._remembered(token, self._word) if month is None else _in_case_of(token, month)
+            meant = self._remembered(token, self._word)
             if meant != token:
                 yield Edit(match.start(), match.end(), meant)
 

@@ -131,16 +131,21 @@ class Gathered:
 
 
 def gather(
-    records: Iterable[PatientRecord], hasher: Hasher, *, former: Hasher | None = None, n_workers: int = 1
+    records: Iterable[PatientRecord],
+    hasher: Hasher,
+    *,
+    former: Hasher | None = None,
+    n_workers: int = 1,
+    may_be_empty: bool = False,
 ) -> Gathered:
     """Return the hashes of all records; with more than one worker, in worker processes.
 
     Raises:
-        InputError: there are no records, or too many different regions.
+        InputError: there are no records and there must be some, or too many different regions.
     """
     total, arrays = Hashed(), _Arrays()
     regions: dict[str, int] = {"": 0}
-    codes: list[npt.NDArray[np.uint16]] = []
+    codes = [np.zeros(0, np.uint16)]
     for part in _hashed(records, hasher, former, n_workers):
         arrays.add(part, total.n_records)
         for region in part.regions:
@@ -153,7 +158,7 @@ def gather(
         total.kinds.update(part.kinds)
         for name, shapes in part.shapes.items():
             total.shapes[name].update(shapes)
-    if not total.n_records:
+    if not total.n_records and not may_be_empty:
         message = "the patient list holds no patient"
         raise InputError(message)
     parts, counts = np.unique(arrays.joined("parts", np.uint64), return_counts=True)

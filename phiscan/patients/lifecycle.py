@@ -76,7 +76,7 @@ def build(
         )
         raise InputError(message)
     if old is None:
-        _make_key(settings.key_file)
+        create_key(settings.key_file)
         hasher = Hasher(load_key(settings.key_file), settings.hard_cost)
         former = None
     else:
@@ -161,18 +161,10 @@ def update(
     old = open_index(settings.folder)
     hasher = load_hasher(settings, old.manifest)
     gone = _gone(removed, old, hasher, n_workers)
-    try:
-        gathered: Gathered | None = gather(records, hasher, n_workers=n_workers)
-    except InputError:
-        if not len(gone):
-            raise
-        gathered = None
-    if gathered is None:
-        merged, numbers, known = dict(old.arrays), np.zeros(0, np.uint32), np.zeros(0, np.uint32)
-    else:
-        known = _known(old, gathered.identities)
-        numbers = row_numbers(gathered, known, old.manifest.last_number)
-        merged = arrays_of(gathered, numbers)
+    gathered = gather(records, hasher, n_workers=n_workers, may_be_empty=bool(len(gone)))
+    known = _known(old, gathered.identities)
+    numbers = row_numbers(gathered, known, old.manifest.last_number)
+    merged = arrays_of(gathered, numbers)
     manifest = _merge(old, gathered, merged, np.union1d(numbers, gone))
     counts = {
         "added": int(len(np.unique(numbers)) - len(np.unique(known[known > 0]))),
@@ -183,50 +175,34 @@ def update(
 
 
 def _gone(removed: Iterable[PatientRecord], old: PatientIndex, hasher: Hasher, n_workers: int) -> Numbers:
-    records = list(removed)
-    if not records:
-        return np.zeros(0, np.uint32)
-    listed = gather(records, hasher, n_workers=n_workers)
+    listed = gather(removed, hasher, n_workers=n_workers, may_be_empty=True)
     found = np.where(listed.given > 0, listed.given, _known(old, listed.identities))
     return np.intersect1d(found[found > 0], old.arrays["patients"]).astype(np.uint32)
 
 
 def _merge(
-    old: PatientIndex, gathered: Gathered | None, arrays: dict[str, npt.NDArray[Any]], without: Numbers
+    old: PatientIndex, gathered: Gathered, arrays: dict[str, npt.NDArray[Any]], without: Numbers
 ) -> Manifest:
     """Merge the arrays of the index, without removed patients, into those of the new rows, in place."""
-    manifest = old.manifest
-    retained = ~np.isin(old.arrays["numbers"], without)
-    patients = ~np.isin(old.arrays["patients"], without)
-    old_rows = {
-        "hashes": old.arrays["hashes"][retained],
-        "numbers": old.arrays["numbers"][retained],
-        "patients": old.arrays["patients"][patients],
-        "regions": old.arrays["regions"][patients],
-        "canaries": np.setdiff1d(old.arrays["canaries"], without),
-    }
-    names = dict.fromkeys([*manifest.regions, *(gathered.region_names if gathered else ())])
-    kinds: Counter[str] = Counter(manifest.kinds)
-    if gathered is None:
-        arrays.update(old_rows)
-    else:
-        codes = np.array([list(names).index(name) for name in gathered.region_names], np.uint16)
-        parts = np.concatenate([old.arrays["part_hashes"], gathered.parts])
-        counts = np.concatenate([old.arrays["part_counts"], gathered.counts])
-        hashes, inverse = np.unique(parts, return_inverse=True)
-        all_patients = np.concatenate([old_rows["patients"], arrays["patients"]])
-        regions = np.concatenate([old_rows["regions"], codes[arrays["regions"]]])
-        order = np.argsort(all_patients, kind="stable")
-        arrays.update(
-            hashes=np.concatenate([old_rows["hashes"], arrays["hashes"]]),
-            numbers=np.concatenate([old_rows["numbers"], arrays["numbers"]]),
-            part_hashes=hashes,
-            part_counts=np.bincount(inverse, counts).astype(np.uint32),
-            patients=all_patients[order],
-            regions=regions[order],
-            canaries=np.union1d(old_rows["canaries"], arrays["canaries"]),
-        )
-        kinds.update(gathered.kinds)
+    manifest, before = old.manifest, old.arrays
+    keys, patients = ~np.isin(before["numbers"], without), ~np.isin(before["patients"], without)
+    names = list(dict.fromkeys([*manifest.regions, *gathered.region_names]))
+    codes = np.array([names.index(name) for name in gathered.region_names], np.uint16)
+    parts = np.concatenate([before["part_hashes"], gathered.parts])
+    counts = np.concatenate([before["part_counts"], gathered.counts])
+    hashes, inverse = np.unique(parts, return_inverse=True)
+    all_patients = np.concatenate([before["patients"][patients], arrays["patients"]])
+    regions = np.concatenate([before["regions"][patients], codes[arrays["regions"]]])
+    order = np.argsort(all_patients, kind="stable")
+    arrays.update(
+        hashes=np.concatenate([before["hashes"][keys], arrays["hashes"]]),
+        numbers=np.concatenate([before["numbers"][keys], arrays["numbers"]]),
+        part_hashes=hashes,
+        part_counts=np.bincount(inverse, counts).astype(np.uint32),
+        patients=all_patients[order],
+        regions=regions[order],
+        canaries=np.union1d(np.setdiff1d(before["canaries"], without), arrays["canaries"]),
+    )
     arrays["hashes"], arrays["numbers"] = sorted_keys(arrays["hashes"], arrays["numbers"])
     arrays["filter"] = make_filter(arrays["hashes"])
     return replace(
@@ -234,16 +210,16 @@ def _merge(
         updated=datetime.now(UTC).isoformat(),
         n_patients=len(arrays["patients"]),
         n_keys=len(arrays["hashes"]),
-        kinds=dict(kinds),
+        kinds=dict(Counter(manifest.kinds) + Counter(gathered.kinds)),
         shapes=_joined_shapes(manifest, gathered),
-        regions=list(names),
+        regions=names,
         last_number=max(manifest.last_number, int(arrays["patients"].max(initial=0))),
     )
 
 
-def _joined_shapes(manifest: Manifest, gathered: Gathered | None) -> dict[str, list[str]]:
+def _joined_shapes(manifest: Manifest, gathered: Gathered) -> dict[str, list[str]]:
     shapes = {name: list(known) for name, known in manifest.shapes.items()}
-    for name, new in (gathered.shapes if gathered else {}).items():
+    for name, new in gathered.shapes.items():
         known = shapes.get(name)
         if known is None:
             shapes[name] = list(new)
@@ -300,13 +276,6 @@ def destroy(settings: PatientSettings) -> dict[str, Any]:
 def certificate(destroyed: Mapping[str, Any], *, by: str, now: datetime, event: int) -> dict[str, Any]:
     """Return the certificate of a destruction, with the number of its event."""
     return {**destroyed, "destroyed": now.isoformat(), "destroyed_by": by, "event": event}
-
-
-def _make_key(path: Path) -> None:
-    create_key(path)
-    if not path.exists():
-        message = f"{path}: the key of the patient index cannot be written"
-        raise ConfigError(message)
 
 
 def _draft(key_file: Path) -> Path:

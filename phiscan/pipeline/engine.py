@@ -9,9 +9,7 @@ from phiscan.config import Config, Limits
 from phiscan.decision.decided_examples import NOTHING_LEARNED, DecidedExamples
 from phiscan.decision.learned_versions import load_version
 from phiscan.health.classifier import Classifier, build_classifier
-from phiscan.model import (
-    PiiVector,
-)
+from phiscan.model import PiiVector
 from phiscan.patients.matching import Matcher, load_matcher
 from phiscan.patients.settings import load_settings
 from phiscan.pipeline.passwords import read_passwords

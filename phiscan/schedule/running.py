@@ -12,10 +12,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 from phiscan.config import Config
-from phiscan.errors import InputError
+from phiscan.errors import InputError, PhiscanError
 from phiscan.schedule.plan import Schedule, State, next_start, read_schedules, state_path
 
 REFUSED = 2  # exit status of a scan that cannot begin
@@ -84,48 +83,23 @@ class Runner:
         return status
 
     def serve(self) -> None:
-        """Run every schedule at its times, until ``stop`` is set.
-
-        APScheduler keeps the time: it holds one job per schedule, at the time of ``next_start``, and
-        one thread, so that scans follow each other.
-        """
-        from apscheduler.events import EVENT_JOB_ERROR, EVENT_JOB_EXECUTED  # noqa: PLC0415 (an extra)
-        from apscheduler.executors.pool import ThreadPoolExecutor  # noqa: PLC0415 (an extra)
-        from apscheduler.schedulers.background import BackgroundScheduler  # noqa: PLC0415 (an extra)
-
-        scheduler = BackgroundScheduler(timezone=UTC, executors={"default": ThreadPoolExecutor(1)})
-        schedules = {schedule.name: schedule for schedule in read_schedules(self.config)}
-
-        def plan(name: str, *, not_before: datetime | None = None) -> None:
-            now = self.clock()
-            at = next_start(schedules[name], State.read(state_path(self.config, name), now), now)
-            at = max(at, not_before or at)
-            # After suspend the job is late: the scan starts nevertheless, and the start time is checked
-            # again.
-            scheduler.add_job(
-                self.run_scheduled,
-                "date",
-                run_date=max(at, now + timedelta(seconds=1)),
-                args=[schedules[name]],
-                id=name,
-                misfire_grace_time=None,
-                replace_existing=True,
-            )
-
-        def after(event: Any) -> None:
-            if self.stop.is_set():
-                return
-            failed = event.exception is not None or event.retval == REFUSED
-            if failed:
-                self.say(f"schedule {event.job_id}: could not run; it is retried in {RETRY_S // 60} minutes")
-            plan(event.job_id, not_before=self.clock() + timedelta(seconds=RETRY_S) if failed else None)
-
-        scheduler.add_listener(after, EVENT_JOB_EXECUTED | EVENT_JOB_ERROR)
-        for name in schedules:
-            plan(name)
-        scheduler.start()
-        self.stop.wait()
-        scheduler.shutdown(wait=True)
+        """Run every schedule when it is due, one after the other, until ``stop`` is set."""
+        schedules = read_schedules(self.config)
+        not_before = dict.fromkeys((one.name for one in schedules), self.clock())
+        while not self.stop.is_set():
+            for schedule in schedules:
+                if self.stop.is_set() or self.clock() < not_before[schedule.name]:
+                    continue
+                problem = ""
+                try:
+                    if self.run_scheduled(schedule) == REFUSED:
+                        problem = "could not run"
+                except (PhiscanError, OSError) as error:
+                    problem = str(error)
+                if problem:
+                    self.say(f"schedule {schedule.name}: {problem}; it is retried in {RETRY_S // 60} minutes")
+                    not_before[schedule.name] = self.clock() + timedelta(seconds=RETRY_S)
+            self.stop.wait(POLL_S)
 
     def _scan(self, schedule: Schedule, closes: datetime) -> int:
         source = Path(self.config.source)

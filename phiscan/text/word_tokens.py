@@ -9,12 +9,13 @@ moves an end: inflection is folded without making any string.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
+
+from phiscan.text.intervals import chunks
 
 CHUNK_CHARS: Final = 1 << 17  # small enough that the arrays of one chunk stay in the processor's cache
 _LIMIT: Final = 0x2020  # code points from here on separate words (but for nothing that we list)
@@ -93,7 +94,9 @@ def tokenized(text: str) -> tuple[Chunk, ...]:
     >>> [len(chunk.tokens.starts) for chunk in tokenized("one two")]
     [2]
     """
-    return tuple(Chunk(offset, len(part), tokenize(part, offset)) for offset, part in chunks(text))
+    return tuple(
+        Chunk(offset, len(part), tokenize(part, offset)) for offset, part in chunks(text, CHUNK_CHARS)
+    )
 
 
 def codes_of(text: str) -> Codes:
@@ -110,22 +113,6 @@ def fold_codes(text: str) -> tuple[Codes, npt.NDArray[np.uint8]]:
         return np.frombuffer(raw, dtype=np.uint8), np.frombuffer(raw.translate(_ASCII_FOLD), dtype=np.uint8)
     codes = codes_of(text)
     return codes, _FOLD.take(codes, mode="clip")
-
-
-def chunks(text: str) -> Iterator[tuple[int, str]]:
-    """Cut a text where no word is cut; yields (offset, chunk).
-
-    >>> [(at, len(part)) for at, part in chunks("one two")]
-    [(0, 7)]
-    """
-    start = 0
-    while start < len(text):
-        end = min(start + CHUNK_CHARS, len(text))
-        if end < len(text):
-            space = max(text.rfind(" ", start + 1, end), text.rfind("\n", start + 1, end))
-            end = space if space > start + CHUNK_CHARS // 2 else end
-        yield start, text[start:end]
-        start = end
 
 
 def tokenize(text: str, offset: int = 0) -> Tokens:

@@ -14,9 +14,8 @@ from tests.review.results import KEY, NOW, later, referred, scan, source, url_of
 
 
 def test_decides_by_path_and_by_number(scanned: Path) -> None:
-    text = run(
-        "queue", "decide", "a/letter.txt", "6", "--verdict", "phi", "--reviewer", "ada", "--reason", "letter"
-    )
+    given = ("--verdict", "phi", "--reviewer", "ada", "--reason", "letter")
+    text = run("queue", "decide", "a/letter.txt", "6", *given)
     assert text == "2 decided by ada; 0 in the queue still undecided\n"
     assert {row["verdict"] for row in lines(run("queue", "export", "--json"))} == {"phi"}
     assert "phi  ada  letter" in run("queue", "show", "1")
@@ -56,9 +55,8 @@ def test_decides_many_from_verdicts_and_labels(scanned: Path, tmp_path: Path) ->
     again = json.loads(run(*arguments))
     assert again == {**nothing, "already_decided_so": 2}
     assert [row["verdict"] for row in lines(run("queue", "export", "--json"))] == ["phi", "not_phi"]
-    text = run(
-        "queue", "decide", "--from", "-", "--reviewer", "bea", stdin='{"path": "x", "verdict": "unsure"}'
-    )
+    unsure = '{"path": "x", "verdict": "unsure"}'
+    text = run("queue", "decide", "--from", "-", "--reviewer", "bea", stdin=unsure)
     assert text == "0 decided by bea; 0 in the queue still undecided\n1 not in the queue: left alone\n"
     with Store.open(url_of(scanned / "phiscan.db")) as store:
         assert store.verify_audit().n_rows == 2
@@ -118,9 +116,8 @@ def test_decides_the_random_sample_once_it_is_opened(scanned: Path, tmp_path: Pa
     verdicts.write_text("\n".join(json.dumps({"path": path, "verdict": "not_phi"}) for path in paths))
     given = ("queue", "decide", "--from", str(verdicts), "--reviewer", "ada", "--json")
     assert "you have not opened it" in run(*given, status=2)
-    assert "you have not opened it" in run(
-        "queue", "decide", paths[0], "--verdict", "phi", "--reviewer", "ada", status=2
-    )
+    alone = ("queue", "decide", paths[0], "--verdict", "phi", "--reviewer", "ada")
+    assert "you have not opened it" in run(*alone, status=2)
     assert "expected at most one" in run(*given, "--opened", "--by-name", status=2)
     assert json.loads(run(*given, "--by-name"))["decided"] == 2
     named = json.loads(run("queue", "left", "--json"))
@@ -161,7 +158,7 @@ def test_left_says_what_the_bounds_do_not_cover(scanned: Path) -> None:
             "line 2: field path: expected one verdict per file",
         ),
         ("[" * 100_000, "line 1: expected a JSON object"),
-        ("\udcff", "byte 0: expected UTF-8"),
+        ("\udcff", "line 1: expected UTF-8"),
     ],
 )
 def test_refuses_a_bad_file_of_verdicts_whole(
@@ -178,17 +175,10 @@ def test_refuses_a_bad_file_of_verdicts_whole(
 def test_refuses_a_relative_path_under_two_roots(scanned: Path) -> None:
     with Store.open(url_of(scanned / "phiscan.db")) as store:
         scan(store, [referred("a/letter.txt", root=b"/other")], root=b"/other", minutes=5)
-    message = run(
-        "queue",
-        "decide",
-        "--from",
-        "-",
-        "--reviewer",
-        "a",
-        stdin='{"path": "a/letter.txt", "verdict": "phi"}',
-        status=2,
-    )
-    assert message == "phiscan: -: line 1: field path: 2 files have it; expected an absolute path\n"
+    given = ("queue", "decide", "--from", "-", "--reviewer", "a")
+    message = run(*given, stdin='{"path": "a/letter.txt", "verdict": "phi"}', status=2)
+    expected = "line 1: field path: 2 files have it; expected an absolute path"
+    assert message == f"phiscan: standard input: {expected}\n"
 
 
 @pytest.mark.parametrize(
@@ -197,19 +187,10 @@ def test_refuses_a_relative_path_under_two_roots(scanned: Path) -> None:
         (["decide", "1", "--reviewer", "a"], "expected either FILE... with --verdict, or --from FILE"),
         (["decide", "--verdict", "phi", "--reviewer", "a"], "expected either FILE... with --verdict"),
         (["decide", "1", "--from", "x", "--verdict", "phi", "--reviewer", "a"], "expected either FILE..."),
-        (
-            ["decide", "--from", "nowhere.jsonl", "--reviewer", "a"],
-            "nowhere.jsonl: cannot be read: No such file",
-        ),
-        (
-            ["decide", "nowhere", "--verdict", "phi", "--reviewer", "a"],
-            "nowhere: no such file",
-        ),
+        (["decide", "--from", "none.jsonl", "--reviewer", "a"], "none.jsonl: cannot be read: No such file"),
+        (["decide", "nowhere", "--verdict", "phi", "--reviewer", "a"], "nowhere: no such file"),
         (["decide", "1", "--verdict", "phi", "--reviewer", " "], "reviewer: expected a name"),
-        (
-            ["decide", "4", "--verdict", "phi", "--reviewer", "a"],
-            "its content was never read",
-        ),
+        (["decide", "4", "--verdict", "phi", "--reviewer", "a"], "its content was never read"),
         (["show", "nowhere"], "nowhere: no such file"),
         (["assign", "1", "--to", "bea", "--by", ""], "by: expected a name"),
         (["export", "--scan", "99"], "scan 99: there is no such scan"),
@@ -228,10 +209,8 @@ def test_assigns(scanned: Path) -> None:
     assert scanned.is_dir()
     assert run("queue", "assign", "1", "6", "--to", "bea", "--by", "ada") == "2 assigned to bea\n"
     assert "for bea" in run("queue", "list")
-    assert json.loads(run("queue", "assign", "1", "--to", "", "--by", "ada", "--json")) == {
-        "assigned": 1,
-        "to": "",
-    }
+    taken = json.loads(run("queue", "assign", "1", "--to", "", "--by", "ada", "--json"))
+    assert taken == {"assigned": 1, "to": ""}
 
 
 def test_verifies_the_audit_log(scanned: Path) -> None:
@@ -257,7 +236,6 @@ def test_a_changed_file_comes_back_undecided(scanned: Path) -> None:
     with Store.open(url_of(scanned / "phiscan.db")) as store:
         changed = replace(referred("a/letter.txt", content="new"), source=source("a/letter.txt", mtime_ns=7))
         scan(store, [changed], unchanged=["c/referral.txt"], minutes=int((later(5) - NOW).seconds / 60))
-    assert [
-        item["path"] for item in json.loads(run("queue", "list", "--verdict", "undecided", "--json"))["items"]
-    ] == ["a/letter.txt"]
+    undecided = json.loads(run("queue", "list", "--verdict", "undecided", "--json"))["items"]
+    assert [item["path"] for item in undecided] == ["a/letter.txt"]
     assert "(about an earlier content)" in run("queue", "show", "1")

@@ -74,20 +74,12 @@ def spans(run: Callable[..., Result], system: list[Any], *more: str, gold: list[
 
 
 def test_spans_answers_the_contract(run: Callable[..., Result]) -> None:
-    system = [
-        {"id": "1", "spans": [[4, 24, "PATIENT"], [4, 24, "PATIENT"], [30, 35, "ID"], [50, 53, "DOCTOR"]]}
-    ]
+    first = [[4, 24, "PATIENT"], [4, 24, "PATIENT"], [30, 35, "ID"], [50, 53, "DOCTOR"]]
+    system = [{"id": "1", "spans": first}]
     vocabulary = text("words.txt", "# comment\nMay\ncall\n")
     found = answer(spans(run, system, "--vocabulary", vocabulary), "spans")
-    assert found["instance"] == {
-        "correct": 1,
-        "substitution": 1,
-        "insertion": 2,
-        "deletion": 2,
-        "precision": 1 / 4,
-        "recall": 1 / 4,
-        "f1": 1 / 4,
-    }
+    counts = {"correct": 1, "substitution": 1, "insertion": 2, "deletion": 2}
+    assert found["instance"] == {**counts, "precision": 1 / 4, "recall": 1 / 4, "f1": 1 / 4}
     assert found["token"] == {"tp": 3, "fp": 1, "fn": 2, "precision": 3 / 4, "recall": 3 / 5, "f1": 2 / 3}
     # Dates are of no vocabulary: only the two tokens of the patient count. The source says so.
     assert (found["out_of_vocabulary"]["found"], found["out_of_vocabulary"]["total"]) == (2, 2)
@@ -134,13 +126,10 @@ def test_spans_says_why_a_difference_does_not_exist(run: Callable[..., Result]) 
 
 
 def test_spans_reads_objects_as_screen_writes_them(run: Callable[..., Result]) -> None:
-    system = [
-        {
-            "id": item["id"],
-            "spans": [{"start": s, "end": e, "type": t, "score": 1} for s, e, t in item["spans"]],
-        }
-        for item in GOLD
-    ]
+    def written(found: Any) -> list[dict[str, Any]]:
+        return [{"start": start, "end": end, "type": kind, "score": 1} for start, end, kind in found]
+
+    system = [{"id": item["id"], "spans": written(item["spans"])} for item in GOLD]
     assert answer(spans(run, system), "spans")["instance"]["f1"] == 1.0
 
 
@@ -152,26 +141,18 @@ def test_spans_maps_types(run: Callable[..., Result]) -> None:
     found = answer(spans(run, system, "--types", "i2b2-2006"), "spans")
     assert found["instance"]["correct"] == 4
     assert sorted(found["instance_by_type"]) == ["DATE", "DOCTOR", "PATIENT", "PHONE"]
-    assert "no mapping" in refusal(
-        spans(run, [{"id": "1", "spans": [[0, 2, "UNHEARD"]]}], "--types", "hipaa")
-    )
+    unheard = [{"id": "1", "spans": [[0, 2, "UNHEARD"]]}]
+    assert "no mapping" in refusal(spans(run, unheard, "--types", "hipaa"))
 
 
 @pytest.mark.parametrize(
     ("system", "words"),
     [
         ([{"id": "9", "spans": []}], "system.jsonl: the document '9' is not in gold.jsonl"),
-        ([{"id": "1", "spans": [[0, 999, "ID"]]}], "document '1', span 0: [0, 999) ends beyond the text"),
         (
             [{"id": "1", "text": "short", "spans": [[0, 9, "ID"]]}],
             "line 1, field spans[0]: [0, 9) ends beyond",
         ),
-        ([{"id": "1", "spans": [[5, 5, "ID"]]}], "expected 0 <= start < end"),
-        ([{"id": "1", "spans": [[-1, 5, "ID"]]}], "expected 0 <= start < end"),
-        ([{"id": "1", "spans": [[True, 5, "ID"]]}], "expected whole numbers"),
-        ([{"id": "1", "spans": [[0.5, 5, "ID"]]}], "expected whole numbers"),
-        ([{"id": "1", "spans": [[0, 5]]}], "expected [start, end, type]"),
-        ([{"id": "1", "spans": [[0, 5, ""]]}], "expected a type"),
         ([{"id": "1", "spans": CANARY}], "field spans: expected a list"),
         ([{"id": "", "spans": []}], "field id"),
         ([{"id": "1"}], "field spans"),
@@ -179,15 +160,21 @@ def test_spans_maps_types(run: Callable[..., Result]) -> None:
         ([{"id": "1", "spans": []}, {"id": "1", "spans": []}], "comes twice"),
         ([{"id": "1", "text": CANARY, "spans": []}], "differs from gold.jsonl at character 0"),
         ([], "expected documents, found none"),
+        ([0, 999, "ID"], "document '1', span 0: [0, 999) ends beyond the text"),
+        ([5, 5, "ID"], "expected 0 <= start < end"),
+        ([-1, 5, "ID"], "expected 0 <= start < end"),
+        ([True, 5, "ID"], "expected whole numbers"),
+        ([0.5, 5, "ID"], "expected whole numbers"),
+        ([0, 5], "expected [start, end, type]"),
+        ([0, 5, ""], "expected a type"),
     ],
 )
 def test_spans_refuses_nonsense(run: Callable[..., Result], system: list[Any], words: str) -> None:
-    assert words in refusal(spans(run, system))
+    is_span = isinstance(system[:1] and system[0], int | float)
+    assert words in refusal(spans(run, [{"id": "1", "spans": [system]}] if is_span else system))
 
 
-def test_spans_of_a_gold_standard_without_text_are_scored_by_instance_alone(
-    run: Callable[..., Result],
-) -> None:
+def test_spans_without_text_are_scored_by_instance_alone(run: Callable[..., Result]) -> None:
     gold = [{"id": "1", "spans": [[0, 4, "PERSON"], [9, 12, "MRN"]]}]
     found = answer(spans(run, [{"id": "1", "spans": [[0, 4, "PERSON"]]}], gold=gold), "spans")
     assert (found["instance"]["correct"], found["instance"]["deletion"]) == (1, 1)
@@ -197,14 +184,13 @@ def test_spans_of_a_gold_standard_without_text_are_scored_by_instance_alone(
 
 def test_spans_refuses_a_missing_file_and_broken_lines(run: Callable[..., Result]) -> None:
     gold = jsonl("gold.jsonl", GOLD)
-    assert "cannot be read" in refusal(run("spans", "--gold", gold, "--system", "none", "--format", "jsonl"))
-    broken = text("broken.jsonl", '{"id": "1", "spans": []}\n{' + CANARY)
-    assert "broken.jsonl: line 2" in refusal(
-        run("spans", "--gold", gold, "--system", broken, "--format", "jsonl")
-    )
+    text("broken.jsonl", '{"id": "1", "spans": []}\n{' + CANARY)
     Path("latin.jsonl").write_bytes(b'{"id": "\xe9"}')
-    message = refusal(run("spans", "--gold", gold, "--system", "latin.jsonl", "--format", "jsonl"))
-    assert message == "latin.jsonl: byte 8: expected UTF-8"
+    refused = {"none": "cannot be read", "broken.jsonl": "line 2", "latin.jsonl": "byte 8: expected UTF-8"}
+    for system, words in refused.items():
+        message = refusal(run("spans", "--gold", gold, "--system", system, "--format", "jsonl"))
+        assert system in message
+        assert words in message
 
 
 @pytest.mark.parametrize(("write", "read"), [("i2b2-2006", "i2b2"), ("i2b2-2014", "i2b2"), ("brat", "brat")])
@@ -220,54 +206,42 @@ def test_convert_writes_what_spans_reads(run: Callable[..., Result], write: str,
 
 def test_convert_takes_texts_from_elsewhere(run: Callable[..., Result]) -> None:
     bare = jsonl("bare.jsonl", [{"id": item["id"], "spans": item["spans"]} for item in GOLD])
-    assert "expected the text" in refusal(
-        run("convert", bare, "a.xml", "--from", "jsonl", "--to", "i2b2-2006")
-    )
+    kinds = ("--from", "jsonl", "--to", "i2b2-2006")
+    assert "expected the text" in refusal(run("convert", bare, "a.xml", *kinds))
     texts = jsonl("gold.jsonl", GOLD)
-    result = run("convert", bare, "b.xml", "--from", "jsonl", "--to", "i2b2-2006", "--text", texts)
-    assert result.exception is None
+    assert run("convert", bare, "b.xml", *kinds, "--text", texts).exception is None
     assert "<PHI TYPE" in Path("b.xml").read_text(encoding="utf-8")
 
 
+RECORD = "<RECORD ID='1'><TEXT>{}</TEXT></RECORD>"
+TAGGED = "<d><TEXT>abc</TEXT><TAGS>\n<ID {}/></TAGS></d>"
+
+
 @pytest.mark.parametrize(
-    ("name", "content", "words"),
+    ("content", "words"),
     [
-        ("a.xml", "<RECORD ID='1'><TEXT>" + CANARY, "a.xml: line 1: expected well-formed XML"),
-        ("a.xml", "<x/>", "expected RECORD elements"),
-        ("a.xml", "<RECORD><TEXT/></RECORD>", "expected a RECORD with an ID"),
-        ("a.xml", "<RECORD ID='1'><TEXT>\n<PHI>x</PHI></TEXT></RECORD>", "a.xml: line 2: expected a type"),
-        ("a.xml", "<RECORD ID='1'><TEXT><PHI TYPE='ID'/></TEXT></RECORD>", "expected 0 <= start < end"),
-        (
-            "a.xml",
-            "<!DOCTYPE a [<!ENTITY b 'c'>]><RECORD ID='1'><TEXT>&b;</TEXT></RECORD>",
-            "without a document type",
-        ),
-        (
-            "a.xml",
-            "<d><TEXT>abc</TEXT><TAGS>\n<ID start='0' end='9' TYPE='ID'/></TAGS></d>",
-            "a.xml: line 2: [0, 9) ends",
-        ),
-        (
-            "a.xml",
-            "<d><TEXT>abc</TEXT><TAGS><ID start='x' end='9'/></TAGS></d>",
-            "field start: expected a whole number",
-        ),
-        ("a.xml", f"<d><TEXT>abc</TEXT><TAGS><ID start='{'9' * 5000}' end='9'/></TAGS></d>", "field start"),
-        ("a.ann", "T1\tID 0 2;4 6\tx", "a.ann: line 1: expected a continuous span"),
-        ("a.ann", f"T1\t{CANARY}", "a.ann: line 1: expected 'T<number>"),
+        ("<RECORD ID='1'><TEXT>" + CANARY, "a.xml: line 1: expected well-formed XML"),
+        ("<x/>", "expected RECORD elements"),
+        ("<RECORD><TEXT/></RECORD>", "expected a RECORD with an ID"),
+        (RECORD.format("\n<PHI>x</PHI>"), "a.xml: line 2: expected a type"),
+        (RECORD.format("<PHI TYPE='ID'/>"), "expected 0 <= start < end"),
+        ("<!DOCTYPE a [<!ENTITY b 'c'>]>" + RECORD.format("&b;"), "without a document type"),
+        (TAGGED.format("start='0' end='9' TYPE='ID'"), "a.xml: line 2: [0, 9) ends"),
+        (TAGGED.format("start='x' end='9'"), "field start: expected a whole number"),
+        (TAGGED.format(f"start='{'9' * 5000}' end='9'"), "field start"),
+        ("T1\tID 0 2;4 6\tx", "a.ann: line 1: expected a continuous span"),
+        (f"T1\t{CANARY}", "a.ann: line 1: expected 'T<number>"),
+        ("", "expected .ann files"),
     ],
 )
-def test_formats_refuse_nonsense(run: Callable[..., Result], name: str, content: str, words: str) -> None:
-    text(name, content)
-    kind = "brat" if name.endswith(".ann") else "i2b2"
-    message = refusal(run("spans", "--gold", name, "--system", name, "--format", kind))
-    assert words in message
-
-
-def test_formats_refuse_an_empty_folder(run: Callable[..., Result]) -> None:
-    Path("empty").mkdir()
-    message = refusal(run("spans", "--gold", "empty", "--system", "empty", "--format", "brat"))
-    assert "expected .ann files" in message
+def test_formats_refuse_nonsense(run: Callable[..., Result], content: str, words: str) -> None:
+    if content:
+        path, kind = ("a.xml", "i2b2") if content.startswith("<") else ("a.ann", "brat")
+        text(path, content)
+    else:
+        path, kind = "empty", "brat"
+        Path(path).mkdir()
+    assert words in refusal(run("spans", "--gold", path, "--system", path, "--format", kind))
 
 
 SCORES = "score,label\n1.0,1\n0.8,1\n0.7,0\n0.6,1\n0.5,0\n0.3,0\n0.2,1\n0.1,0\n"
@@ -324,15 +298,13 @@ def test_ranking_says_why_a_figure_does_not_exist(run: Callable[..., Result]) ->
 )
 @pytest.mark.parametrize("command", ["ranking", "private"])
 def test_scores_refuse_nonsense(run: Callable[..., Result], command: str, content: str, words: str) -> None:
-    more = ("--epsilon", "1", "--delta", "1e-6", "--metric", "auc_roc") if command == "private" else ()
-    assert words in refusal(run(command, text("s.csv", content), *more))
+    asked = private(run, scores=content) if command == "private" else run(command, text("s.csv", content))
+    assert words in refusal(asked)
 
 
-def private(run: Callable[..., Result], *more: str, epsilon: str = "1") -> Result:
-    scores = text("s.csv", SCORES)
-    return run(
-        "private", scores, "--epsilon", epsilon, "--delta", "1e-6", "--metric", "auc_roc", "--json", *more
-    )
+def private(run: Callable[..., Result], *more: str, epsilon: str = "1", scores: str = SCORES) -> Result:
+    given = ("--epsilon", epsilon, "--delta", "1e-6", "--metric", "auc_roc", "--json", *more)
+    return run("private", text("s.csv", scores), *given)
 
 
 def test_private_answers_the_contract(run: Callable[..., Result]) -> None:
@@ -361,30 +333,17 @@ def test_private_refuses_past_the_budget(run: Callable[..., Result]) -> None:
     assert "spent epsilon 8 of 10" in refusal(private(run, epsilon="4"))
     # The order of the rows makes no other data set; a raised budget is a decision of its own.
     rows = SCORES.splitlines()
-    shuffled = text("t.csv", "\n".join([rows[0], *reversed(rows[1:])]))
-    arguments = ("private", shuffled, "--epsilon", "4", "--delta", "1e-6", "--metric", "auc_roc", "--json")
-    refusal(run(*arguments))
-    assert answer(run(*arguments, "--budget-epsilon", "20"), "private")["spent"]["epsilon"] == 12.0
+    shuffled = "\n".join([rows[0], *reversed(rows[1:])])
+    refusal(private(run, epsilon="4", scores=shuffled))
+    raised = private(run, "--budget-epsilon", "20", epsilon="4", scores=shuffled)
+    assert answer(raised, "private")["spent"]["epsilon"] == 12.0
 
 
 def test_private_joins_score_files_under_a_name(run: Callable[..., Result]) -> None:
     answer(private(run, "--data-set", "ward-7", epsilon="6"), "private")
-    other = text("o.csv", SCORES.replace("0.3,0", "0.35,0"))
-    message = refusal(
-        run(
-            "private",
-            other,
-            "--epsilon",
-            "6",
-            "--delta",
-            "1e-6",
-            "--metric",
-            "accuracy",
-            "--data-set",
-            "ward-7",
-        )
-    )
-    assert "budget" in message
+    other = SCORES.replace("0.3,0", "0.35,0")
+    more = ("--metric", "accuracy", "--data-set", "ward-7")
+    assert "budget" in refusal(private(run, *more, epsilon="6", scores=other))
     assert "--data-set" in refusal(private(run, "--data-set", "../ward"))
 
 
@@ -425,14 +384,8 @@ def test_hierarchy_answers_the_contract(run: Callable[..., Result]) -> None:
     gold, system = "document,label\nd,401.9\nd,402.01\n", "document,label\nd,401.1\nd,402.01\nd,402.00\n"
     found = answer(hierarchy(run, gold, system), "hierarchy")
     assert [level["level"] for level in found["levels"]] == [0, 1, 2, 3]
-    assert found["levels"][1]["count_preserving"] == {
-        "tp": 2,
-        "fp": 1,
-        "fn": 0,
-        "precision": 2 / 3,
-        "recall": 1.0,
-        "f1": 0.8,
-    }
+    rates = {"precision": 2 / 3, "recall": 1.0, "f1": 0.8}
+    assert found["levels"][1]["count_preserving"] == {"tp": 2, "fp": 1, "fn": 0, **rates}
     assert found["levels"][1]["set_based"]["fp"] == 0
     assert found["all"]["count_preserving"]["tp"] == 6
     assert "leaf" in found["representation"]
@@ -486,14 +439,10 @@ def test_spans_compares_every_two_of_many_systems(run: Callable[..., Result]) ->
 
 
 def test_private_releases_rates_and_charges_no_delta_for_accuracy(run: Callable[..., Result]) -> None:
-    rows = "".join(
-        f"{score},{label}\n" for score, label in [(0.9, 1)] * 300 + [(0.8, 0)] * 100 + [(0.1, 0)] * 300
-    )
-    Path("rates.csv").write_text("score,label\n" + rows)
-    expected = {"accuracy": 600 / 700, "sensitivity": 1.0, "specificity": 0.75}
-    for metric, truth in expected.items():
-        common = ("private", "rates.csv", "--epsilon", "50", "--delta", "1e-3", "--metric", metric, "--json")
-        found = answer(run(*common, "--budget-epsilon", "200"), "private")
+    scores = "score,label\n" + "0.9,1\n" * 300 + "0.8,0\n" * 100 + "0.1,0\n" * 300
+    for metric, truth in {"accuracy": 600 / 700, "sensitivity": 1.0, "specificity": 0.75}.items():
+        more = ("--delta", "1e-3", "--metric", metric, "--budget-epsilon", "200")
+        found = answer(private(run, *more, epsilon="50", scores=scores), "private")
         assert found["value"] == pytest.approx(truth, abs=0.02)
         assert found["delta"] == (0.0 if metric == "accuracy" else 1e-3)
 
@@ -505,44 +454,27 @@ def test_hierarchy_says_why_a_rate_does_not_exist(run: Callable[..., Result]) ->
     assert found["missing_documents"] == ["d"]
 
 
+NONE = "document,label\n"
+
+
 @pytest.mark.parametrize(
     ("gold", "system", "tree", "words"),
     [
+        (NONE + "d,nope\n", NONE, TREE, "g.csv: line 2, field label: expected a label of the tree"),
         (
-            "document,label\nd,nope\n",
-            "document,label\n",
+            NONE + "d,401\n",
+            NONE + "e,401\n",
             TREE,
-            "g.csv: line 2, field label: expected a label of the tree",
+            "s.csv: line 2, field document: the document 'e' is not in",
         ),
-        (
-            "document,label\nd,401\n",
-            "document,label\ne,401\n",
-            TREE,
-            "s.csv: line 2, field document: the document 'e' is not in g.csv",
-        ),
-        ("document,label\n,401\n", "document,label\n", TREE, "line 2, field document: expected the name"),
-        (
-            "document,label,count\nd,401,-1\n",
-            "document,label\n",
-            TREE,
-            "field count: expected a whole number",
-        ),
-        (
-            "document,label\n",
-            "document,label\n",
-            "child,parent\na,b\nb,c\nc,a\n",
-            "t.csv: the label 'a' is its own ancestor",
-        ),
-        (
-            "document,label\n",
-            "document,label\n",
-            "child,parent\na,a\n",
-            "expected another label than the child",
-        ),
-        ("document,label\n", "document,label\n", "child,parent\n,a\n", "line 2, field child"),
-        ("document,label\n", "document,label\n", "child,parent\n", "expected child,parent rows"),
-        ("document,label\n", "document,label\n", "a,b\n", "expected a column 'child'"),
-        ("", "document,label\n", TREE, "found an empty file"),
+        (NONE + ",401\n", NONE, TREE, "line 2, field document: expected the name"),
+        ("document,label,count\nd,401,-1\n", NONE, TREE, "field count: expected a whole number"),
+        (NONE, NONE, "child,parent\na,b\nb,c\nc,a\n", "t.csv: the label 'a' is its own ancestor"),
+        (NONE, NONE, "child,parent\na,a\n", "expected another label than the child"),
+        (NONE, NONE, "child,parent\n,a\n", "line 2, field child"),
+        (NONE, NONE, "child,parent\n", "expected child,parent rows"),
+        (NONE, NONE, "a,b\n", "expected a column 'child'"),
+        ("", NONE, TREE, "found an empty file"),
     ],
 )
 def test_hierarchy_refuses_nonsense(
@@ -552,18 +484,8 @@ def test_hierarchy_refuses_nonsense(
 
 
 def test_simulate_answers_its_schema_and_is_seeded(run: Callable[..., Result]) -> None:
-    arguments = (
-        "simulate",
-        "--examples",
-        "60",
-        "--replicates",
-        "5",
-        "--bootstrap",
-        "20",
-        "--plot",
-        "s.png",
-        "--json",
-    )
+    size = ("--examples", "60", "--replicates", "5", "--bootstrap", "20")
+    arguments = ("simulate", *size, "--plot", "s.png", "--json")
     found = answer(run(*arguments), "simulate")
     assert [item["distribution"] for item in found["simulations"]] == ["binormal", "bibeta", "offset_uniform"]
     assert (found["simulations"][0]["n"], found["simulations"][0]["m"]) == (6, 54)

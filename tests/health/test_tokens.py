@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from phiscan.text.word_tokens import CHUNK_CHARS, chunks, tokenize
+from phiscan.text.word_tokens import CHUNK_CHARS, tokenize, tokenized
 
 
 def word_hash(word: str) -> int:
@@ -78,9 +78,9 @@ def test_finds_runs_of_letters_and_digits_of_any_text(text: str) -> None:
 
 def test_cuts_long_texts_between_words_and_loses_nothing() -> None:
     text = "asthma cough " * (CHUNK_CHARS // 4)
-    parts = list(chunks(text))
+    parts = tokenized(text)
     assert len(parts) > 1
-    assert "".join(part for _, part in parts) == text
-    assert all(len(part) <= CHUNK_CHARS for _, part in parts)
-    assert all(text[offset : offset + len(part)] == part for offset, part in parts)
-    assert all(text[offset - 1] == " " or text[offset] == " " for offset, _ in parts[1:])
+    assert [part.offset for part in parts[1:]] == [part.offset + part.n_chars for part in parts[:-1]]
+    assert sum(part.n_chars for part in parts) == len(text)
+    assert all(part.n_chars <= CHUNK_CHARS for part in parts)
+    assert sum(len(part.tokens.starts) for part in parts) == len(text.split())

@@ -13,7 +13,7 @@ from papers.i2b2 import ranking
 from papers.needs import code_digest, library_versions
 from papers.page import TABLES, table_of, with_table
 from phiscan.cli import COMMANDS, app
-from phiscan.cli.estimate.command import estimate
+from phiscan.cli.estimate import estimate
 from phiscan.cli.score import score
 from phiscan.errors import InputError
 

@@ -3,7 +3,7 @@
 import pytest
 
 from phiscan.metrics.intervals import clopper_pearson, proportion
-from phiscan.metrics.screening import coverage, relative, screened_table, tdp_frp
+from phiscan.metrics.screening import coverage, relative, tdp_frp
 
 ORGANIZATION = (71, 4, 48)  # Table 3, left
 STREET = (75, 3, 45)  # Table 3, right
@@ -30,17 +30,6 @@ def test_finds_the_coverage_the_paper_prints_with_a_stray_percent_sign() -> None
     assert street is not None
     assert round(organization, 3) == 0.610
     assert round(street, 3) == 0.634
-
-
-def test_recomputes_the_margins_of_table_3() -> None:
-    assert screened_table(*ORGANIZATION).totals == (75, 48)
-    assert screened_table(*STREET).totals == (78, 45)
-
-
-def test_leaves_the_unscreened_cells_unknown() -> None:
-    table = screened_table(*ORGANIZATION)
-    assert table.phi == (71, None)
-    assert table.not_phi == (4, None)
 
 
 @pytest.mark.parametrize(("hits", "n", "percent"), [(4, 407, 0.98), (2, 452, 0.44)], ids=["Canada", "US"])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from phiscan.model import Document
 from phiscan.normalize.ocr_line import Line
 from phiscan.normalize.ocr_numbers import as_digits, corrected_codes
-from phiscan.normalize.ocr_words import loose, month_nearby, ocr_variants
+from phiscan.normalize.ocr_words import ocr_variants
 from phiscan.screen.recognizers.ocr import OcrRecognizer
 from tests.screen.whole import found, shipped
 
@@ -149,13 +149,6 @@ def test_a_misread_form_is_loosely_the_word(word: str) -> None:
     for form in ocr_variants([word]):
         assert form != word
         assert len(word) - 1 <= len(form) <= len(word) + 1
-
-
-def test_words_beside_no_number_are_no_months() -> None:
-    for text, word in (("pour 12 moi", "moi"), ("a mors code", "mors"), ("the Marcb hare", "Marcb")):
-        start = text.index(word)
-        assert month_nearby(text, start, start + len(word)) is None
-    assert loose("Novembcr") == loose("november")
 
 
 @settings(max_examples=40, deadline=None)

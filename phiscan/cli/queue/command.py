@@ -6,25 +6,27 @@ import csv
 import json
 import sys
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import click
 
-from phiscan.cli.output import Answer, answers, config_of, print_json, print_message, unblind_option
-from phiscan.cli.queue.explain import (
-    ITEM_FIELDS,
-    detail_json,
-    explain,
-    item_lines,
+from phiscan.cli.output import (
+    Answer,
+    answers,
+    config_of,
+    print_json,
+    print_message,
+    read_lines,
+    unblind_option,
 )
+from phiscan.cli.queue.explain import ITEM_FIELDS, detail_json, explain, item_lines
 from phiscan.config import Config
 from phiscan.errors import InputError
 from phiscan.model import EntityType, FileResult, Outcome, Referral, Verdict
-from phiscan.monitoring import cef, ocsf
+from phiscan.monitoring.events import EVENTS
 from phiscan.review.store import FileRecord, Store
 from phiscan.review.worklist.model import WorkFilter
 from phiscan.review.worklist.record_json import cell, record_json
@@ -49,14 +51,6 @@ class FileVerdict:
     verdict: Verdict
 
 
-@dataclass(frozen=True, slots=True)
-class SortedOut:
-    """The verdicts to record, and the numbers of skipped lines by reason."""
-
-    to_decide: list[tuple[int, Verdict]]
-    counts: Mapping[str, int]
-
-
 def read_verdicts(name: str) -> list[FileVerdict]:
     """Read JSON lines with a path and a verdict or label each; other fields and blank lines are skipped.
 
@@ -64,10 +58,7 @@ def read_verdicts(name: str) -> list[FileVerdict]:
         InputError: names the file, the line and the field, and says what was expected.
     """
     given: dict[str, FileVerdict] = {}
-    for number, line in enumerate(_lines(name), start=1):
-        if not line.strip():
-            continue
-        where = f"{name}: line {number}"
+    for where, line in read_lines(name):
         verdict = _parse(where, line)
         before = given.setdefault(verdict.path, verdict)
         if before.verdict is not verdict.verdict:
@@ -76,8 +67,12 @@ def read_verdicts(name: str) -> list[FileVerdict]:
     return list(given.values())
 
 
-def sort_out(given: list[FileVerdict], store: Store, scan_id: int | None, reviewer: str) -> SortedOut:
-    """Match verdicts to the queue; a verdict that the same reviewer has already recorded is skipped.
+def sort_out(
+    given: list[FileVerdict], store: Store, scan_id: int | None, reviewer: str
+) -> tuple[list[tuple[int, Verdict]], dict[str, int]]:
+    """Match verdicts to the queue; return those to record, and the numbers of skipped lines by reason.
+
+    A verdict that the same reviewer has already recorded is skipped.
 
     Disagreements of two other reviewers are left to a lead. Files of the random sample that were not referred
     are in the queue, too.
@@ -96,40 +91,21 @@ def sort_out(given: list[FileVerdict], store: Store, scan_id: int | None, review
     to_decide = []
     counts = {"already_decided_so": 0, "not_in_the_queue": 0, "in_dispute": 0}
     for one in given:
-        found = by_path.get(one.path, [])
-        if len(found) > 1:
-            message = f"{one.where}: field path: {len(found)} files have it; expected an absolute path"
-            raise InputError(message)
-        if not found:
+        if one.path not in by_path:
             counts["not_in_the_queue"] += 1
-        elif found[0].file_id not in blind and one.verdict in {
-            _own(found[0], reviewer),
-            seconds.get(found[0].file_id),
-        }:
+            continue
+        item, *others = by_path[one.path]
+        if others:
+            message = f"{one.where}: field path: {1 + len(others)} files have it; expected an absolute path"
+            raise InputError(message)
+        own = {seconds.get(item.file_id), item.verdict if item.reviewer == reviewer else None}
+        if item.file_id not in blind and one.verdict in own:
             counts["already_decided_so"] += 1
-        elif found[0].file_id in disputed:
+        elif item.file_id in disputed:
             counts["in_dispute"] += 1
         else:
-            to_decide.append((found[0].file_id, one.verdict))
-    return SortedOut(to_decide, counts)
-
-
-def _own(item: FileRecord, reviewer: str) -> Verdict | None:
-    return item.verdict if item.reviewer == reviewer else None
-
-
-def _lines(name: str) -> Iterator[str]:
-    try:
-        data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
-    except OSError as error:
-        message = f"{name}: cannot be read: {error.strerror}"
-        raise InputError(message) from None
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        message = f"{name}: byte {error.start}: expected UTF-8"
-        raise InputError(message) from None
-    yield from text.split("\n")
+            to_decide.append((item.file_id, one.verdict))
+    return to_decide, counts
 
 
 def _parse(where: str, line: str) -> FileVerdict:
@@ -145,14 +121,11 @@ def _parse(where: str, line: str) -> FileVerdict:
         message = f"{where}: field path: expected the path of a file"
         raise InputError(message)
     field, known = ("verdict", _VERDICTS) if value.get("verdict") is not None else ("label", LABELS)
-    return FileVerdict(where, path, _lookup(where, field, known, value.get(field)))
-
-
-def _lookup(where: str, field: str, known: Mapping[str, Verdict], value: Any) -> Verdict:
-    if not isinstance(value, str) or value not in known:
+    given = value.get(field)
+    if not isinstance(given, str) or given not in known:
         message = f"{where}: field {field}: expected one of {', '.join(known)}"
         raise InputError(message)
-    return known[value]
+    return FileVerdict(where, path, known[given])
 
 
 DETECTORS = ("patterns", "names", "text")
@@ -190,14 +163,10 @@ def print_events(rows: Iterable[FileRecord], form: str) -> None:
     """Print the events (``ocsf`` or ``cef``) of files that were referred."""
     now = datetime.now(UTC)
     for row in rows:
-        if form == "cef":
-            click.echo(cef.finding_line(row, now))
-        else:
-            print_json(ocsf.finding_event(row, now))
+        click.echo(EVENTS[form][0](row, now))
 
 
-FORMATS = ("cef", "csv", "json", "ocsf")
-EVENTS = frozenset({"ocsf", "cef"})  # only findings of referred files
+FORMATS = ("csv", "json", *EVENTS)
 
 
 def read_filter(given: Mapping[str, str | None]) -> WorkFilter | None:
@@ -389,15 +358,13 @@ def show(obj: str | None, file: str, limit: int, unblind: str | None, again: boo
 @click.pass_obj
 def decide(
     obj: str | None,
+    /,
     files: tuple[str, ...],
     verdict: str | None,
     verdict_file: str | None,
-    opened: bool,
-    by_name: bool,
     reviewer: str,
-    reason: str,
-    note: str,
     scan_id: int | None,
+    **how: Any,
 ) -> Answer:
     """Record verdicts on FILES (paths or numbers), or on many files from a file of verdicts.
 
@@ -412,7 +379,7 @@ def decide(
     A blind file of the random sample (`phiscan queue draw`) needs --opened or --by-name, or a reveal at the
     desk by the same reviewer.
     """
-    if opened and by_name:
+    if how["opened"] and how["by_name"]:
         message = "--opened, --by-name: expected at most one of them"
         raise InputError(message)
     if bool(files) == bool(verdict_file) or bool(files) != bool(verdict):
@@ -423,15 +390,11 @@ def decide(
     wanted: list[tuple[int, Verdict]] = []
     with open_store(obj) as store:
         if verdict_file:
-            sorted_out = sort_out(read_verdicts(verdict_file), store, scan_id, reviewer)
-            wanted = sorted_out.to_decide
-            counts = sorted_out.counts
+            wanted, counts = sort_out(read_verdicts(verdict_file), store, scan_id, reviewer)
         elif verdict:
             numbers = dict.fromkeys(store.find(file) for file in files)
             wanted = [(number, Verdict(verdict)) for number in numbers]
-        made = store.desk.decide_all(
-            wanted, reviewer=reviewer, reason=reason, note=note, opened=opened, by_name=by_name, now=now
-        )
+        made = store.desk.decide_all(wanted, reviewer=reviewer, now=now, **how)
         if verdict:
             _warn_of_unlisted(store, [number for number, _ in wanted])
         n_open = store.queue_size(scan_id, verdicts=[None], conceal=True)
@@ -467,7 +430,7 @@ def assign(obj: str | None, files: tuple[str, ...], assignee: str, by: str) -> A
 @click.option(
     "--format",
     "output_format",
-    type=click.Choice(FORMATS),
+    type=click.Choice(sorted(FORMATS)),
     default="json",
     show_default=True,
     help="One JSON object per line, CSV, or events for a SIEM (OCSF, CEF).",

@@ -15,8 +15,7 @@ from dataclasses import dataclass
 
 import click
 
-from phiscan.cli.output import config_of, log, print_json, print_message
-from phiscan.cli.patients.age import warn_of_age
+from phiscan.cli.output import config_of, log, print_json, print_message, warn_of_age
 from phiscan.cli.scan.lock import lock_roots
 from phiscan.cli.scan.output import FORMATS
 from phiscan.config import MAX_WORKERS, Config
@@ -27,7 +26,7 @@ from phiscan.patients.settings import load_settings
 from phiscan.pipeline.ocr_pass import MODES, OcrMode
 from phiscan.pipeline.rate_limit import RateLimit
 from phiscan.pipeline.result_recorder import Progress
-from phiscan.pipeline.scan import ScanRun, count_share
+from phiscan.pipeline.scan import count_share
 from phiscan.pipeline.scan import scan as run_scan
 from phiscan.pipeline.scan_plan import ScanOptions, only_rules
 from phiscan.pipeline.versions import learned_version
@@ -48,20 +47,16 @@ def check_root(*, allowed: bool) -> None:
     if os.geteuid() != 0 or allowed:
         return
     layers = {layer.name: layer for layer in probe()}
-    if layers["user"].is_on:
-        print_message("phiscan: started as root, which workers give up; better run it as another user")
-        return
-    if layers["landlock"].is_on:
-        print_message(
-            "phiscan: started as root, and workers stay root, kept in by Landlock; better run it as a user"
+    if not (layers["user"].is_on or layers["landlock"].is_on):
+        message = (
+            "started as root, and workers could open what root can: there is no Landlock here "
+            f"({layers['landlock'].detail}), and {layers['user'].detail}; "
+            "run it as another user, or say --allow-root"
         )
-        return
-    message = (
-        "started as root, and workers could open what root can: there is no Landlock here "
-        f"({layers['landlock'].detail}), and {layers['user'].detail}; "
-        "run it as another user, or say --allow-root"
-    )
-    raise ConfigError(message)
+        raise ConfigError(message)
+    kept_in = "workers stay root, kept in by Landlock; better run it as a user"
+    given_up = "which workers give up; better run it as another user"
+    print_message(f"phiscan: started as root, {given_up if layers['user'].is_on else f'and {kept_in}'}")
 
 
 PLAIN_EVERY_S = 15.0
@@ -92,12 +87,9 @@ def show_progress(
     count: Callable[[], Iterator[tuple[int, int]]],
 ) -> Iterator[Callable[[Progress], None]]:
     """Yield a function that shows a scan's progress on standard error; never on standard output."""
-    if sys.stderr is not None and sys.stderr.isatty():
-        with _live(count) as on_progress:
-            yield on_progress
-    else:
-        with _plain() as on_progress:
-            yield on_progress
+    is_terminal = sys.stderr is not None and sys.stderr.isatty()
+    with _live(count) if is_terminal else _plain() as on_progress:
+        yield on_progress
 
 
 @contextmanager
@@ -386,7 +378,9 @@ def scan(
     3 some files or parts of files could not be read, or are in a language that is not covered, 4 stopped
     before its end. A long file that is referred by samples of its text counts as read.
     """
-    config = _config(ctx, workers, everything=everything)
+    config = config_of(ctx.obj)
+    config = config if workers is None else config.with_workers(workers)
+    config = config.searching_everything() if everything else config
     folders = check_roots(roots, config)
     home = bytes(config.home.resolve())
     for folder in folders:
@@ -414,8 +408,18 @@ def scan(
     ):
         begun: list[int] = []
         try:
-            with as_interrupt():
-                run = _run(config, folders, store, ignore, options, clients, load.pace, begun.append)
+            with as_interrupt(), show_progress(lambda: count_share(_countable(folders), ignore)) as shown:
+                run = run_scan(
+                    config,
+                    folders,
+                    store,
+                    ignore=ignore,
+                    options=options,
+                    on_progress=shown,
+                    workers=None if clients is None else nullcontext(clients),
+                    pace=load.pace,
+                    on_begin=begun.append,
+                )
         except KeyboardInterrupt:
             if not begun:
                 raise  # a summary in the store would be that of an earlier scan
@@ -434,15 +438,8 @@ def scan(
         write_missing(config.home, run.summary.scan, run.missing_isolation)
         FORMATS[output_format](run, store)
         _notify(notices, store, run.summary)
-    ctx.exit(0 if exit_zero else _exit_status(run))
-
-
-def _config(ctx: click.Context, workers: int | None, *, everything: bool) -> Config:
-    """Load the configuration, overridden by the options of the command line."""
-    config = config_of(ctx.obj)
-    if workers is not None:
-        config = config.with_workers(workers)
-    return config.searching_everything() if everything else config
+    status = EXIT_UNREAD if run.summary.has_unread else EXIT_REFERRED if run.summary.referred else 0
+    ctx.exit(0 if exit_zero else status)
 
 
 def _notify(notices: Notices, store: Store, summary: ScanSummary) -> None:
@@ -471,30 +468,6 @@ def _open_store(config: Config) -> Store:
             raise ConfigError(message)
         create_key(config.key_file)
     return store
-
-
-def _run(
-    config: Config,
-    folders: tuple[bytes, ...],
-    store: Store,
-    ignore: IgnoreRules,
-    options: ScanOptions,
-    workers: Workers | None,
-    pace: RateLimit,
-    on_begin: Callable[[int], None],
-) -> ScanRun:
-    with show_progress(lambda: count_share(_countable(folders), ignore)) as on_progress:
-        return run_scan(
-            config,
-            folders,
-            store,
-            ignore=ignore,
-            options=options,
-            on_progress=on_progress,
-            workers=None if workers is None else nullcontext(workers),
-            pace=pace,
-            on_begin=on_begin,
-        )
 
 
 def _workers(
@@ -527,9 +500,3 @@ def _count_only(config: Config, folders: tuple[bytes, ...], ignore: IgnoreRules,
         print_json({"dry_run": True, "files": n_files, "bytes": n_bytes})
     else:
         click.echo(f"{n_files:,} files with {n_bytes:,} bytes would be read; none was opened")
-
-
-def _exit_status(run: ScanRun) -> int:
-    if run.summary.has_unread:
-        return EXIT_UNREAD
-    return EXIT_REFERRED if run.summary.referred else 0

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import fcntl
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -50,18 +50,14 @@ def keep_scans_out(home: Path, database_url: str) -> Iterator[None]:
         InputError: a scan runs; names it.
         StoreError: the database cannot be read.
     """
-    database = open_database(database_url, create=False)
-    try:
-        with _opened(home, _EVERY_SCAN) as scans:
-            if not _is_free(scans, fcntl.LOCK_EX):
-                with database.read() as connection:
-                    running = [found for found in last_scans(connection) if _is_running(home, found)]
-                which = ", ".join(f"scan {found.scan_id} of {found.display}" for found in running)
-                message = f"{which or 'a scan'} is running; wait for its end, or stop it: it goes on later"
-                raise InputError(message)
-            yield
-    finally:
-        database.close()
+    with closing(open_database(database_url, create=False)) as database, _opened(home, _EVERY_SCAN) as scans:
+        if not _is_free(scans, fcntl.LOCK_EX):
+            with database.read() as connection:
+                running = [found for found in last_scans(connection) if _is_running(home, found)]
+            which = ", ".join(f"scan {found.scan_id} of {found.display}" for found in running)
+            message = f"{which or 'a scan'} is running; wait for its end, or stop it: it goes on later"
+            raise InputError(message)
+        yield
 
 
 def _is_running(home: Path, found: LastScan) -> bool:

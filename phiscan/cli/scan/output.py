@@ -6,6 +6,7 @@ import csv
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from itertools import combinations
 from typing import Any
 from urllib.parse import quote
@@ -14,10 +15,10 @@ import click
 
 from phiscan import __version__
 from phiscan.cli.output import print_json, print_message
-from phiscan.metrics.cascade import CascadeLoss, Missed, cascade_loss
+from phiscan.metrics.cascade import Missed, cascade_loss
 from phiscan.metrics.independence import verdict_dependence
 from phiscan.model import Outcome, Referral
-from phiscan.patients.affected import canary_files, scan_matches
+from phiscan.patients.affected import ScanMatches, canary_files, scan_matches
 from phiscan.pipeline.ocr_pass import OcrCounts
 from phiscan.pipeline.scan import ScanRun
 from phiscan.review.records.summaries import SlowFile
@@ -77,34 +78,26 @@ _STAGES = {
 }
 
 
-def cascade_json(searches: Mapping[str, int]) -> dict[str, Any]:
-    """Return the object ``cascade`` of ``phiscan scan --json``."""
-    return cascade_loss(**searches).to_json()
-
-
 def cascade_lines(searches: Mapping[str, int]) -> list[str]:
     """Return the lines of the summary; none if every file was searched."""
     loss = cascade_loss(**searches)
     if not (loss.n_left_out or loss.n_audit):
         return []
+    found = f"{loss.n_audit_referred:,} referred, {loss.n_audit_identified:,} with identifiers"
     return [
         "",
-        f"{'names not searched':<22}{loss.n_left_out:>10,}   no name could bring them to the threshold",
-        f"{'  searched to check':<22}{loss.n_audit:>10,}   drawn at random, {_found(loss)}",
+        _line("names not searched", loss.n_left_out, "no name could bring them to the threshold"),
+        _line("  searched to check", loss.n_audit, f"drawn at random, {found}"),
         _cascade_line("  missed referrals", loss.referrals),
         _cascade_line("  missed identifiers", loss.identified),
     ]
-
-
-def _found(loss: CascadeLoss) -> str:
-    return f"{loss.n_audit_referred:,} referred, {loss.n_audit_identified:,} with identifiers"
 
 
 def _cascade_line(label: str, missed: Missed) -> str:
     if missed.n_files is None:
         return f"{label:<22}{'-':>10}   no file was drawn to estimate it from; `--everything` searches all"
     interval = f"files, an estimate: 95% interval {missed.low:,} to {missed.high:,}"
-    return f"{label:<22}{round(missed.n_files):>10,}   {interval}"
+    return _line(label, round(missed.n_files), interval)
 
 
 def slowest_lines(files: Sequence[SlowFile]) -> list[str]:
@@ -131,9 +124,13 @@ def _print_json(run: ScanRun, store: Store) -> None:
         {
             **run.summary.to_json(),
             "independence": independence(run.summary.histories),
-            "cascade": cascade_json(run.summary.searches),
+            "cascade": cascade_loss(**run.summary.searches).to_json(),
             "slowest": [one.to_json() for one in store.slowest_files(run.summary.scan)],
-            **_patients_json(store, run.summary.scan),
+            **(
+                {}
+                if (matches := _matches(store, run.summary.scan)) is None
+                else {"own_patients": matches.to_json()}
+            ),
             "ocr": ocr_json(run.ocr),
             "resumed": run.resumed,
             "refused_results": run.n_refused,
@@ -206,21 +203,19 @@ def _partly_read_lines(summary: ScanSummary) -> list[str]:
     return [_line(*line) for line in lines if line[1]]
 
 
-def _patients_json(store: Store, scan_id: int) -> dict[str, Any]:
+def _matches(store: Store, scan_id: int) -> ScanMatches | None:
     with store.database.read() as connection:
-        found = scan_matches(connection, scan_id)
-    return {} if found is None else {"own_patients": found.to_json()}
+        return scan_matches(connection, scan_id)
 
 
 def _patient_lines(store: Store, scan_id: int) -> list[str]:
     """Return the lines about the organization's own patients; none without an index."""
-    with store.database.read() as connection:
-        found = scan_matches(connection, scan_id)
-        planted = canary_files(connection, scan_id) if found and found.n_canary_files else []
-    for root, path in planted:
-        print_message(f"ALARM: a planted record was found in {path} of {root}", level="warning")
-    if found is None:
+    if (found := _matches(store, scan_id)) is None:
         return []
+    if found.n_canary_files:
+        with store.database.read() as connection:
+            for root, path in canary_files(connection, scan_id):
+                print_message(f"ALARM: a planted record was found in {path} of {root}", level="warning")
     chance = f"in {found.n_files:,} files; {found.expected_by_chance:.2g} matches expected by chance"
     return [
         _line("own patients", found.n_patients, chance),
@@ -327,23 +322,11 @@ def _sarif_unread(row: FileRecord) -> list[dict[str, Any]]:
     ]
 
 
-def _print_ocsf(run: ScanRun, store: Store) -> None:
-    from phiscan.monitoring import ocsf  # noqa: PLC0415 (few scans are printed so)
+def _print_events(run: ScanRun, store: Store, *, form: str) -> None:
+    from phiscan.cli.queue.command import print_events  # noqa: PLC0415 (few scans are printed so)
+    from phiscan.monitoring.events import EVENTS  # noqa: PLC0415 (as above)
 
-    print_json(ocsf.scan_event(run.summary, datetime.now(UTC)))
-    _print_findings(run, store, "ocsf")
-
-
-def _print_cef(run: ScanRun, store: Store) -> None:
-    from phiscan.monitoring import cef  # noqa: PLC0415 (as above)
-
-    click.echo(cef.scan_line(run.summary, datetime.now(UTC)))
-    _print_findings(run, store, "cef")
-
-
-def _print_findings(run: ScanRun, store: Store, form: str) -> None:
-    from phiscan.cli.queue.command import print_events  # noqa: PLC0415 (as above)
-
+    click.echo(EVENTS[form][1](run.summary, datetime.now(UTC)))
     print_events((row for row in store.rows(run.summary.scan) if row.referral == Referral.REFERRED), form)
 
 
@@ -352,8 +335,8 @@ FORMATS: dict[str, Callable[[ScanRun, Store], None]] = {
     "json": _print_json,
     "csv": _print_csv,
     "sarif": _print_sarif,
-    "ocsf": _print_ocsf,
-    "cef": _print_cef,
+    "ocsf": partial(_print_events, form="ocsf"),
+    "cef": partial(_print_events, form="cef"),
 }
 
 

@@ -30,7 +30,7 @@ from phiscan.pipeline.rereading.allow_list import load_allow_list
 from phiscan.pipeline.rereading.file_lookup import present
 from phiscan.pipeline.rereading.masked_passages import Found, MaskedProse, masked_prose
 from phiscan.pipeline.rereading.page_pictures import ShownFile, read_shown
-from phiscan.pipeline.rereading.vetoes import Vetoes, build_finder
+from phiscan.pipeline.rereading.vetoes import Vetoes, vetoes
 from phiscan.pipeline.workers.delivery import Delivery
 from phiscan.pipeline.workers.file_handoff import FileHandoff
 from phiscan.review.decisions.reveals import Examined
@@ -38,6 +38,8 @@ from phiscan.sandbox.answers import Fault
 from phiscan.sandbox.delivered_files import ask_at
 from phiscan.sandbox.pool import Sandbox
 from phiscan.sandbox.service import program_service
+from phiscan.screen.rules.definitions import load_sound_rules
+from phiscan.screen.rules.recognizer import PatternRecognizer
 from phiscan.visible import visible
 
 _PRELOAD = ("phiscan.pipeline.rereading.reveal",)
@@ -227,12 +229,12 @@ def _engine() -> Engine:
 
 
 def _weigh(source: SourceFile, *, content_hash: str) -> Vetoes:
-    return _finder()(_work(source, content_hash=content_hash))
+    return vetoes(_work(source, content_hash=content_hash), _patterns())
 
 
 @cache
-def _finder() -> Callable[[Document], Vetoes]:
-    return build_finder(_config())
+def _patterns() -> PatternRecognizer:
+    return PatternRecognizer(load_sound_rules(_config()))
 
 
 def _config() -> Config:

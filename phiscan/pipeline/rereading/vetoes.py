@@ -6,12 +6,9 @@ was examined, with the rules of today.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
-from phiscan.config import Config
 from phiscan.model import Document, EntityType, Reason
-from phiscan.screen.rules.definitions import load_sound_rules
 from phiscan.screen.rules.recognizer import PatternRecognizer, Refused
 from phiscan.store.identity import shape
 
@@ -37,16 +34,6 @@ class Vetoes:
     content_hash: str
     first: tuple[Veto, ...]
     n: int
-
-
-def build_finder(config: Config) -> Callable[[Document], Vetoes]:
-    """Return what finds the vetoed matches of a document; built once per process.
-
-    Raises:
-        RuleError: a rule cannot be used.
-    """
-    recognizer = PatternRecognizer(load_sound_rules(config))
-    return lambda document: vetoes(document, recognizer)
 
 
 def vetoes(document: Document, recognizer: PatternRecognizer) -> Vetoes:

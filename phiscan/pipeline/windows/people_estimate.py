@@ -16,15 +16,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-_T95 = {
-    2: 12.71,
-    3: 4.30,
-    4: 3.18,
-    5: 2.78,
-    6: 2.57,
-    7: 2.45,
-    8: 2.36,
-}  # Student's t by the number of windows
+# Student's t by the number of windows.
+_T95 = dict(enumerate((12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36), start=2))
 _Z95 = 1.96
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import getpass
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -124,13 +124,8 @@ def hold(
     return {"holds": listed}, lines
 
 
-@contextmanager
-def _database(config: Config) -> Iterator[Database]:
-    database = open_database(config.database_url, create=False, audit_key=config.audit_key_file)
-    try:
-        yield database
-    finally:
-        database.close()
+def _database(config: Config) -> closing[Database]:
+    return closing(open_database(config.database_url, create=False, audit_key=config.audit_key_file))
 
 
 def _lines(made: Certificate, *, dry_run: bool) -> Iterator[str]:
@@ -193,15 +188,11 @@ def migrate(obj: str | None, plan: bool) -> Answer:
 
     Make a backup first: a database is not taken back to an older schema.
     """
-    database = connect(config_of(obj).database_url, create=not plan)
-    try:
-        found = schema_of(database)
-        steps = pending_revisions(database.name, found)
+    with closing(connect(config_of(obj).database_url, create=not plan)) as database:
+        found, name = schema_of(database), database.name
+        steps = pending_revisions(name, found)
         if steps and not plan:
             bring_up_to_date(database, derive=rebuild)
-        name = database.name
-    finally:
-        database.close()
     listed = [{"revision": number, "summary": summary} for number, summary in steps]
     answer = {"database": name, "from": found or None, "to": SCHEMA_VERSION, "plan": plan, "steps": listed}
     done = "would be applied" if plan else "applied"

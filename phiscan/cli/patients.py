@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import asdict
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
 import click
 
 from phiscan.cli.extract import EXIT_UNREAD, read, reading_workers, source_file
-from phiscan.cli.output import Answer, answers, config_of, print_json, print_message
-from phiscan.cli.patients.age import warn_of_age
+from phiscan.cli.output import (
+    Answer,
+    actor_of,
+    answers,
+    by_option,
+    config_of,
+    print_json,
+    print_message,
+    warn_of_age,
+    write_private,
+)
 from phiscan.cli.queue.command import MAX_SCAN, open_store
-from phiscan.cli.users import _actor
 from phiscan.config import Config
 from phiscan.errors import InputError
 from phiscan.model import SourceFile, Verdict
@@ -24,14 +32,14 @@ from phiscan.patients import lifecycle
 from phiscan.patients.affected import NOTICE_AT, Affected
 from phiscan.patients.affected import affected as count_affected
 from phiscan.patients.events import Actor, record_event
-from phiscan.patients.find import FoundFile, Person
+from phiscan.patients.find import Person
 from phiscan.patients.find import find as find_person
 from phiscan.patients.index import open_index
 from phiscan.patients.manifest import Manifest, read_manifest
 from phiscan.patients.matching import load_matcher
 from phiscan.patients.records import PatientRecord
 from phiscan.patients.risk import TableRisk, table_risks
-from phiscan.patients.settings import PatientSettings, load_settings, merge_map
+from phiscan.patients.settings import Mapped, PatientSettings, load_settings, merge_map
 from phiscan.patients.sources import read_records
 from phiscan.review.store import Store
 from phiscan.sandbox.answers import Fault
@@ -95,9 +103,7 @@ _ANY = "any"
 @click.option("--birth-date", default="", help="Birth date, such as 1956-03-12; - = prompt without echo.")
 @click.option("--number", default="", help="Record, health card or other number; - = prompt without echo.")
 @click.option("--purpose", required=True, help="What for; recorded. Write no patient's data here.")
-@click.option(
-    "--by", default="", help="User who makes the request: a desk account, or the system's user name."
-)
+@by_option
 @answers
 @click.pass_obj
 def find(obj: str | None, name: str, birth_date: str, number: str, purpose: str, by: str) -> Answer:
@@ -110,7 +116,7 @@ def find(obj: str | None, name: str, birth_date: str, number: str, purpose: str,
     """
     config = config_of(obj)
     person = Person(_prompted("Name", name), _prompted("Birth date", birth_date), _prompted("Number", number))
-    actor = Actor(_actor(by), datetime.now(UTC))
+    actor = Actor(actor_of(by), datetime.now(UTC))
     with open_store(obj) as store:
         _check_role(store, actor.name)
         found = find_person(
@@ -126,7 +132,12 @@ def find(obj: str | None, name: str, birth_date: str, number: str, purpose: str,
         f"last seen {one.last_seen:%Y-%m-%d}{'' if one.present else ', no longer there'}"
         for one in found
     ]
-    return {"files": [_file_json(one) for one in found]}, [*lines, f"{len(found):,} files"]
+    files = [
+        {name: getattr(one, name) for name in ("path", "root", "present")}
+        | {name: getattr(one, name).isoformat() for name in ("first_seen", "last_seen")}
+        for one in found
+    ]
+    return {"files": files}, [*lines, f"{len(found):,} files"]
 
 
 @click.command(epilog="Example: phiscan patients affected --decided phi --out list.csv")
@@ -141,7 +152,7 @@ def find(obj: str | None, name: str, birth_date: str, number: str, purpose: str,
 @click.option(
     "--out", type=click.Path(path_type=Path), required=True, help="CSV to write, opaque numbers only."
 )
-@click.option("--by", default="", help="User who makes the request; default: the system's user name.")
+@by_option
 @answers
 @click.pass_obj
 def affected(obj: str | None, decided: str, scan_id: int | None, out: Path, by: str) -> Answer:
@@ -153,12 +164,12 @@ def affected(obj: str | None, decided: str, scan_id: int | None, out: Path, by: 
     config = config_of(obj)
     settings = load_settings(config)
     index = open_index(settings.folder) if settings.is_built else None
-    actor = Actor(_actor(by), datetime.now(UTC))
+    actor = Actor(actor_of(by), datetime.now(UTC))
     verdict = None if decided == _ANY else Verdict(decided)
     with open_store(obj) as store:
         with store.database.read() as connection:
             found = count_affected(connection, index, verdict=verdict, scan_id=scan_id)
-        _write_list(out, found)
+        write_private(out, "".join(f"{number}\n" for number in ("patient", *found.patients)))
         details = {"decided": decided, "scan": scan_id, "patients": len(found.patients)}
         record_event(store.database, "affected", actor=actor, details=details)
     return _affected_json(found), _affected_lines(
@@ -197,59 +208,82 @@ def _check_role(store: Store, name: str) -> None:
         raise InputError(message)
 
 
-def _file_json(one: FoundFile) -> dict[str, Any]:
-    return {
-        "path": one.path,
-        "root": one.root,
-        "first_seen": one.first_seen.isoformat(),
-        "last_seen": one.last_seen.isoformat(),
-        "present": one.present,
-    }
-
-
 def _affected_json(found: Affected) -> dict[str, Any]:
-    reason = (
-        {} if found.by_region is not None else {"reason": "there is no patient index to know regions from"}
-    )
     regions = found.by_region or {}
-    return {
+    shape: dict[str, Any] = {
         "patients": len(found.patients),
         "by_region": found.by_region,
-        **reason,
         "regions_with_500": [name for name, n in regions.items() if n >= NOTICE_AT],
         "by_folder": dict(found.by_folder),
         "files": found.n_files,
         "files_without_match": found.n_files_without_match,
     }
+    no_index = {"reason": "there is no patient index to know regions from"}
+    return shape | (no_index if found.by_region is None else {})
 
 
-def _write_list(path: Path, found: Affected) -> None:
-    try:
-        text = "".join(f"{number}\n" for number in ("patient", *found.patients))
-        path.write_text(text, encoding="ascii")
-        path.chmod(0o600)
-    except OSError as error:
-        message = f"{path}: cannot be written: {error.strerror}"
-        raise InputError(message) from None
-
-
-_by_option = click.option("--by", default="", help="Who does this; default: the system's name of the user.")
-_map_option = click.option(
-    "--map",
-    "mapping",
-    multiple=True,
-    metavar="FIELD=COLUMN",
-    help="Which column holds a field; in place of that field of [patients.map]. Repeatable.",
-)
-_query_option = click.option(
-    "--query", help="SELECT statement; then the one FILE is the SQLAlchemy URL of a database."
-)
 _numbers_option = click.option(
     "--numbers",
     "numbers_file",
     type=click.Path(path_type=Path),
     help="Write a CSV with the opaque number of each row of the list, to join answers back; no values.",
 )
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """A change of the index: who makes it, and how the lists of patients are read."""
+
+    config: Config
+    settings: PatientSettings
+    actor: Actor
+    mapped: Mapped
+
+    def records(self, files: tuple[str, ...], query: str | None = None) -> Iterator[PatientRecord]:
+        """Yield the patients of lists."""
+        if query is not None and len(files) != 1:
+            message = "--query: expected one FILE, the SQLAlchemy URL of a database"
+            raise InputError(message)
+        for name in files:
+            yield from read_records(name, mapped=self.mapped, day_first=self.settings.day_first, query=query)
+
+    def record(self, event: str, manifest: Manifest, **more: Any) -> dict[str, Any]:
+        """Record the event, and return the state of the index."""
+        with Store.open(self.config.database_url, create=True) as store:
+            record_event(store.database, event, actor=self.actor, details=_named(manifest) | more)
+        return _status(self.settings, manifest)
+
+
+def _with_list(command: Callable[..., Answer]) -> Callable[..., None]:
+    """Add the options of a patient list to a command that takes a change and the records of the list."""
+
+    @click.option(
+        "--map",
+        "mapping",
+        multiple=True,
+        metavar="FIELD=COLUMN",
+        help="Which column holds a field; in place of that field of [patients.map]. Repeatable.",
+    )
+    @click.option("--query", help="SELECT statement; then the one FILE is the SQLAlchemy URL of a database.")
+    @by_option
+    @answers
+    @click.pass_obj
+    @wraps(command)
+    def run(
+        obj: str | None,
+        /,
+        files: tuple[str, ...],
+        mapping: tuple[str, ...],
+        query: str | None,
+        by: str,
+        **given: Any,
+    ) -> Answer:
+        config, settings = _settings(obj)
+        mapped = merge_map(settings.mapped, mapping)
+        change = _Change(config, settings, Actor(actor_of(by), datetime.now(UTC)), mapped)
+        return command(change, change.records(files, query), **given)
+
+    return run
 
 
 @click.group()
@@ -268,36 +302,22 @@ patients.add_command(risk)
 
 @patients.command(epilog="Example: phiscan patients build patients.csv --map record=MRN --map card=HCN")
 @click.argument("files", nargs=-1, required=True)
-@_map_option
-@_query_option
 @click.option("--replace", "replace_old", is_flag=True, help="Build anew where there is an index already.")
 @_numbers_option
-@_by_option
-@answers
-@click.pass_obj
+@_with_list
 def build(
-    obj: str | None,
-    files: tuple[str, ...],
-    mapping: tuple[str, ...],
-    query: str | None,
-    replace_old: bool,
-    numbers_file: Path | None,
-    by: str,
+    change: _Change, records: Iterator[PatientRecord], *, replace_old: bool, numbers_file: Path | None
 ) -> Answer:
     """Build the index from the patient list FILES: CSV, FHIR bulk NDJSON or HL7 ADT messages.
 
     The next scan reads every file again. The opaque number of a patient is the column mapped to `number`,
     else the number of the row, counted through all FILES without their headers.
     """
-    config, settings = _settings(obj)
-    actor = Actor(_actor(by), datetime.now(UTC))
-    records = _records(settings, files, mapping, query)
     manifest, numbers = lifecycle.build(
-        settings, records, n_workers=config.n_workers, replace_old=replace_old
+        change.settings, records, n_workers=change.config.n_workers, replace_old=replace_old
     )
     _write_numbers(numbers_file, numbers.tolist())
-    _record(config, "build", actor, manifest)
-    return _status(settings, manifest), _built_lines("built", settings, manifest)
+    return change.record("build", manifest), _built_lines("built", change.settings, manifest)
 
 
 _UPDATED = (("added", "patients added"), ("changed", "changed"), ("removed", "removed"))
@@ -306,39 +326,22 @@ _UPDATED = (("added", "patients added"), ("changed", "changed"), ("removed", "re
 @patients.command(epilog="Example: phiscan patients update changes.csv --remove deceased.csv")
 @click.argument("files", nargs=-1)
 @click.option("--remove", "removed", multiple=True, type=click.Path(), help="List of patients to remove.")
-@_map_option
-@_query_option
-@_by_option
-@answers
-@click.pass_obj
-def update(
-    obj: str | None,
-    files: tuple[str, ...],
-    removed: tuple[str, ...],
-    mapping: tuple[str, ...],
-    query: str | None,
-    by: str,
-) -> Answer:
+@_with_list
+def update(change: _Change, records: Iterator[PatientRecord], *, removed: tuple[str, ...]) -> Answer:
     """Add the patients of FILES to the index, or change those that it has; remove those of --remove.
 
     Patients are identified by the record number, else by the health card number. New and changed files are
     compared with the index as it is then; `phiscan scan --full` compares all files again.
     """
-    if not files and not removed:
+    if not click.get_current_context().params["files"] and not removed:
         message = "expected FILE..., or --remove FILE"
         raise InputError(message)
-    config, settings = _settings(obj)
-    actor = Actor(_actor(by), datetime.now(UTC))
     manifest, counts = lifecycle.update(
-        settings,
-        _records(settings, files, mapping, query),
-        _records(settings, removed, mapping, None),
-        n_workers=config.n_workers,
+        change.settings, records, change.records(removed), n_workers=change.config.n_workers
     )
-    _record(config, "update", actor, manifest, **counts)
     done = ", ".join(f"{counts[name]:,} {label}" for name, label in _UPDATED)
     line = f"{done}; the index now has {manifest.n_patients:,}"
-    return {**_status(settings, manifest), **counts}, [line]
+    return {**change.record("update", manifest, **counts), **counts}, [line]
 
 
 @patients.command(epilog="Example: phiscan patients status --json")
@@ -355,32 +358,18 @@ def status(obj: str | None) -> Answer:
 
 @patients.command(epilog="Example: phiscan patients rotate patients.csv")
 @click.argument("files", nargs=-1, required=True)
-@_map_option
-@_query_option
 @_numbers_option
-@_by_option
-@answers
-@click.pass_obj
-def rotate(
-    obj: str | None,
-    files: tuple[str, ...],
-    mapping: tuple[str, ...],
-    query: str | None,
-    numbers_file: Path | None,
-    by: str,
-) -> Answer:
+@_with_list
+def rotate(change: _Change, records: Iterator[PatientRecord], *, numbers_file: Path | None) -> Answer:
     """Make a new key, and build the index again from the patient list FILES; the old key is destroyed.
 
     The list is needed because the index holds no values. Patients keep their opaque numbers.
     """
-    config, settings = _settings(obj)
-    actor = Actor(_actor(by), datetime.now(UTC))
-    before = read_manifest(settings.folder).key_id
-    records = _records(settings, files, mapping, query)
-    manifest, numbers = lifecycle.rotate(settings, records, n_workers=config.n_workers)
+    before = read_manifest(change.settings.folder).key_id
+    manifest, numbers = lifecycle.rotate(change.settings, records, n_workers=change.config.n_workers)
     _write_numbers(numbers_file, numbers.tolist())
-    _record(config, "rotate", actor, manifest, former_key=before)
-    return _status(settings, manifest), _built_lines("built with a new key", settings, manifest)
+    state = change.record("rotate", manifest, former_key=before)
+    return state, _built_lines("built with a new key", change.settings, manifest)
 
 
 @patients.command(epilog="Example: phiscan patients destroy --certificate destroyed.json")
@@ -390,7 +379,7 @@ def rotate(
     type=click.Path(path_type=Path),
     help="Write the certificate to this new file as well.",
 )
-@_by_option
+@by_option
 @answers
 @click.pass_obj
 def destroy(obj: str | None, certificate_file: Path | None, by: str) -> Answer:
@@ -403,13 +392,13 @@ def destroy(obj: str | None, certificate_file: Path | None, by: str) -> Answer:
     if certificate_file is not None and certificate_file.exists():
         message = f"{certificate_file}: is there already; a certificate is never overwritten"
         raise InputError(message)
-    actor = Actor(_actor(by), datetime.now(UTC))
+    actor = Actor(actor_of(by), datetime.now(UTC))
     destroyed = lifecycle.destroy(settings)
-    with _store(config) as store:
+    with Store.open(config.database_url, create=True) as store:
         event = record_event(store.database, "destroy", actor=actor, details=destroyed)
     certificate = lifecycle.certificate(destroyed, by=actor.name, now=actor.now, event=event)
     if certificate_file is not None:
-        _write(certificate_file, json.dumps(certificate, indent=1) + "\n")
+        write_private(certificate_file, json.dumps(certificate, indent=1) + "\n")
     index = f"index {certificate['index']} of {certificate['patients']:,} patients"
     return certificate, [f"{index} and its key {certificate['key']} are destroyed (event {event})"]
 
@@ -419,47 +408,11 @@ def _settings(config_path: str | None) -> tuple[Config, PatientSettings]:
     return config, load_settings(config)
 
 
-def _records(
-    settings: PatientSettings, files: tuple[str, ...], mapping: tuple[str, ...], query: str | None
-) -> Iterator[PatientRecord]:
-    mapped = merge_map(settings.mapped, mapping)
-    if query is not None and len(files) != 1:
-        message = "--query: expected one FILE, the SQLAlchemy URL of a database"
-        raise InputError(message)
-    for name in files:
-        yield from read_records(name, mapped=mapped, day_first=settings.day_first, query=query)
-
-
-@contextmanager
-def _store(config: Config) -> Iterator[Store]:
-    store = Store.open(config.database_url, create=True)
-    try:
-        yield store
-    finally:
-        store.close()
-
-
-def _record(config: Config, event: str, actor: Actor, manifest: Manifest, **more: Any) -> None:
-    details = {
-        "index": manifest.index_id,
-        "key": manifest.key_id,
-        "patients": manifest.n_patients,
-        "match_keys": manifest.n_keys,
-        **more,
-    }
-    with _store(config) as store:
-        record_event(store.database, event, actor=actor, details=details)
-
-
 def _status(settings: PatientSettings, manifest: Manifest) -> dict[str, Any]:
-    found = asdict(manifest)
     n_bytes = sum(path.stat().st_size for path in (settings.folder / manifest.arrays).glob("*.npy"))
     return {
-        "index": manifest.index_id,
-        "patients": manifest.n_patients,
-        "match_keys": manifest.n_keys,
-        "kinds": found["kinds"],
-        "key": manifest.key_id,
+        **_named(manifest),
+        "kinds": dict(manifest.kinds),
         "built": manifest.built,
         "updated": manifest.updated,
         "age_days": manifest.age_days,
@@ -467,6 +420,16 @@ def _status(settings: PatientSettings, manifest: Manifest) -> dict[str, Any]:
         "bytes": n_bytes,
         "folder": str(settings.folder),
         "key_file": str(settings.key_file),
+    }
+
+
+def _named(manifest: Manifest) -> dict[str, Any]:
+    """Return which index a manifest describes, and its size."""
+    return {
+        "index": manifest.index_id,
+        "key": manifest.key_id,
+        "patients": manifest.n_patients,
+        "match_keys": manifest.n_keys,
     }
 
 
@@ -483,13 +446,4 @@ def _write_numbers(path: Path | None, numbers: list[int]) -> None:
     if path is None:
         return
     lines = ["row,number", *(f"{row},{number}" for row, number in enumerate(numbers, 1))]
-    _write(path, "\n".join(lines) + "\n")
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-        path.chmod(0o600)
-    except OSError as error:
-        message = f"{path}: cannot be written: {error.strerror}"
-        raise InputError(message) from None
+    write_private(path, "\n".join(lines) + "\n")

@@ -1,1 +1,0 @@
-"""``phiscan db``: the review database itself."""

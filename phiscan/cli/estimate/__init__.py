@@ -1,1 +1,0 @@
-"""``phiscan estimate``: accuracy and missed PHI from counts."""
