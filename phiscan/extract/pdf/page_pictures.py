@@ -126,8 +126,8 @@ def read_letters(sink: Sink, page: Any, textpage: Any, runs: list[tuple[int, int
         sink.fail(f"{place}/letters", FailReason.UNSUPPORTED, _UNKNOWN_LETTERS)
     for number, box in enumerate(boxes[:_MAX_IMAGES], 1):
         where = f"{place}/letters{number}"
-        n_pieces = sink.n_pieces
-        if read_picture(_drawing(page, sheet, box.cut(sheet)), where, sink) and sink.n_pieces == n_pieces:
+        n_segments = sink.n_segments
+        if read_picture(_drawing(page, sheet, box.cut(sheet)), where, sink) and sink.n_segments == n_segments:
             sink.fail(where, FailReason.UNSUPPORTED, _UNKNOWN_LETTERS)
 
 
