@@ -114,7 +114,7 @@ CASES: dict[str, bytes] = {
     + b"?=: =?utf-8?q?congestive_heart_failure?=\n",
     "overstrike.txt": "".join(c + "\b" + c if c.isalpha() else c for c in P).encode(),
     "ansi.txt": b"\x1b[1mLe\x1b[0mna Oka\x1b[31mfor\x1b[0m, 407\x1b[1m18823, conges\x1b[0mtive heart failure",
-    "nulpad.dat": b"Lena Okafor\0\0\0\0\0\0\0\0\0\040718823\0\0\0\0congestive heart failure\0\0\0\0\0\0\n",
+    "nulpad.dat": b"Lena Okafor" + bytes(10) + b"40718823" + bytes(4) + b"congestive heart failure\0\n",
     "datauri.css": b"a { background: url('data:text/plain;base64," + base64.b64encode(P.encode()) + b"') }\n",
     "datauri.md": b"![x](data:text/plain;base64," + base64.b64encode(P.encode()) + b")\n",
     "jwt.txt": b"token: eyJhbGciOiJub25lIn0."
