@@ -1,8 +1,7 @@
-"""Missing text: what looks like text in a content and its reader did not give is added to its text.
+"""Missing text: runs of text in binary data that its reader did not give are added to its text.
 
-It needs no list of what readers leave out. It looks at the bytes in its own way (lines of messages, runs of
-printable characters) and compares words with the text. Readers of other kinds give all that there is: every
-line, cell, string and attribute, and every part of a package.
+It looks at the bytes in its own way and compares words with the text. Readers of other kinds give all that
+there is: every line, cell, string and attribute, and every part of a package or message.
 """
 
 from __future__ import annotations
@@ -11,14 +10,9 @@ import re
 from collections.abc import Iterator
 from urllib.parse import unquote
 
-import re2
-
 from phiscan.extract.core import magic_numbers as magic
-from phiscan.extract.core.charset import decode
-from phiscan.extract.core.content import Content, Sink, clean
+from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.core.prose import ShownWords, byte_runs, words_of
-from phiscan.extract.transport.decoding import from_quoted_printable
-from phiscan.extract.transport.header_words import decode_words
 from phiscan.model import FailReason
 
 _MAIL = frozenset({"message/rfc822", "application/mbox"})
@@ -55,10 +49,9 @@ def add_missing(content: Content, media_type: str, sink: Sink, before: Before) -
     if media_type == "application/pdf" or (is_text and len(sink.unread) > n_unread):
         return  # the reader said what cannot be decoded
     text = sink.text_since(n_segments) if is_text or media_type in _BINARY else ""
-    if media_type in _MAIL | _BINARY:
+    if media_type in _BINARY:
         shown = ShownWords(text)
-        values = mail_values(content.data, shown) if is_text else binary_values(content.data)
-        missing = (value for value in values if shown.lacks(value))
+        missing = (value for value in binary_values(content.data) if shown.lacks(value))
         sink.add("\n".join(dict.fromkeys(map(str.strip, missing))), content.place("strings"))
     if is_text and media_type not in _MAIL and is_undecoded(content.data, text):
         said = f"{len(content.data)} bytes are in a code page that is not known, and are not decoded"
@@ -68,77 +61,6 @@ def add_missing(content: Content, media_type: str, sink: Sink, before: Before) -
     if is_silent and not may_be_silent and len(content.data.strip()) >= _FEW_BYTES:
         said = f"{len(content.data)} bytes gave no text and no file"
         sink.fail(content.locator, FailReason.UNSUPPORTED, said)
-
-
-# Lines of messages that their reader did not give.
-
-_STYLE_SHEET = re2.compile(r"(?is)<style\b[^>]*>.*?</style>")
-_TAG = re.compile(r"<[^<>]*>?")
-# Fields and lines by which a message is carried, and the continuation of such a field.
-_MACHINE_LINE = re.compile(
-    r"(?:content-(?:type|transfer-encoding|disposition|id|location|class|language|length|md5)|dkim-[a-z-]+"
-    r"|arc-[a-z-]+|authentication-results|mime-version|x-spam-status|domainkey-[a-z-]+)\s*:"
-    r"|begin(?:-base64)? \d{3,4} "
-    r"|[ \t]+(?:[\w-]+=|\w+=\S+;)|--|=y(?:begin|part|end)\b|\s+by\s|\s+for\s|>?From \S+ .*\d\d:\d\d"
-    r"|[ \t]+\S+=\S",
-    re.IGNORECASE,
-)
-_NAME_PART = re.compile(r"\bname\*?\d{0,3}\*?=([^;\r\n]{1,2000})")  # of an attached file, in several fields
-_TERMINAL = re.compile("\x1b\\[[0-9;?]*[A-Za-z]|.\b")  # colours of a terminal, letters struck over
-_BLANK = "\x1f"  # for a tag: white space, but not the blank by which a field is continued
-_SOFT_BREAK = re.compile(rb"=[ \t]*\r?\n")
-_MOST_TEXT_BYTES = 1024**2  # of a larger text windows are looked at
-_WINDOWS, _WINDOW_BYTES = 32, 16 * 1024
-_MIN_BLANKS = 2
-
-
-def mail_values(data: bytes, shown: ShownWords) -> Iterator[str]:
-    """Yield lines of a message that may not be shown; of more than 1 MiB those in 32 windows."""
-    if b"\0" in data[:64]:
-        data = decode(data)[0].encode("utf-8", "replace")
-    for part in _windows(data):
-        yield from _lines(part, shown)
-
-
-def _windows(data: bytes) -> Iterator[bytes]:
-    """Yield the whole of a text, or windows of it without the line that begins before each."""
-    if len(data) <= _MOST_TEXT_BYTES:
-        yield data
-        return
-    for number in range(_WINDOWS):
-        start = (len(data) - _WINDOW_BYTES) * number // (_WINDOWS - 1)
-        part = data[start : start + _WINDOW_BYTES]
-        at = part.find(b"\n") + 1 if number else 0
-        while number and not at and part[:1] and part[0] & 0xC0 == 0x80:  # noqa: PLR2004 (a further byte of UTF-8)
-            part = part[1:]
-        yield part[at:]
-
-
-def _lines(data: bytes, shown: ShownWords) -> Iterator[str]:
-    """Yield the lines of a message that the text does not hold as they are."""
-    if _SOFT_BREAK.search(data):
-        data = from_quoted_printable(data)
-    text = _from_utf8(data)
-    text = clean(decode(data)[0] if text is None else text)  # as the texts of all readers
-    if "\b" in text or "\x1b[" in text:
-        text = _TERMINAL.sub("", text)
-    if "name*" in text:
-        yield unquote("".join(_NAME_PART.findall(text)).replace('"', " ")).rpartition("''")[2]
-    if "<" in text:
-        text = _TAG.sub(_BLANK, _STYLE_SHEET.sub(" ", text))
-    is_machine = False  # a field of a message and the lines that continue it
-    for line in text.splitlines():
-        if shown.has_line(line):
-            is_machine = False
-            continue
-        is_machine = (is_machine and line[:1] in (" ", "\t")) or bool(_MACHINE_LINE.match(line))
-        if not is_machine and line.count(" ") >= _MIN_BLANKS:
-            yield _in_ascii(decode_words(line) if "=?" in line else line)
-
-
-def _in_ascii(line: str) -> str:
-    """Return a line without the words whose letters depend on the code page that a part declares."""
-    return line if line.isascii() else " ".join(word for word in line.split(" ") if word.isascii())
 
 
 def _from_utf8(data: bytes) -> str | None:

@@ -54,7 +54,6 @@ class ShownWords:
     def __init__(self, text: str) -> None:
         self.text = text
         self._words: frozenset[str] | None = None
-        self._lines: frozenset[str] | None = None
         self._at = 0  # of the value that was found last: values and text come in the same order, mostly
         self._left = _MOST_COMPARED
 
@@ -63,12 +62,6 @@ class ShownWords:
         value = value[:_MOST_CHARS]
         is_short = len(value.split(None, MIN_WORDS)) < MIN_WORDS
         return not self._holds(value.strip()) and not is_short and self._lacks_half(value)
-
-    def has_line(self, line: str) -> bool:
-        """Tell whether a line is one of the shown text as it is."""
-        if self._lines is None:
-            self._lines = frozenset(self.text.splitlines())
-        return line in self._lines
 
     def holds(self, value: str) -> bool:
         """Tell whether the shown text holds a value as it is, but for blanks around it."""

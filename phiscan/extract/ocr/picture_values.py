@@ -329,7 +329,8 @@ def _gif(data: bytes) -> Iterator[Block]:
                 if not first.startswith(("NETSCAPE", "ANIMEXTS", "XMP Data", "ICCRGBG1")):
                     yield Block(OTHER, first.strip("\0 ") or "text", b"".join(pieces[1:]))
         else:
-            yield Block(REST, "", data[at + 1 :])
+            if data[at] == 0x3B:  # noqa: PLR2004 (the end)
+                yield Block(REST, "", data[at + 1 :])
             return
 
 
