@@ -12,7 +12,8 @@ from urllib.parse import unquote
 
 from phiscan.extract.core import magic_numbers as magic
 from phiscan.extract.core.content import Content, Sink
-from phiscan.extract.core.prose import ShownWords, byte_runs, words_of
+from phiscan.extract.core.prose import ShownWords, words_of
+from phiscan.extract.core.unsupported import strings
 from phiscan.model import FailReason
 
 _MAIL = frozenset({"message/rfc822", "application/mbox"})
@@ -106,7 +107,7 @@ _LETTERS = b" " + bytes(code for code in range(256) if chr(code).isalpha() and c
 
 def binary_values(data: bytes) -> Iterator[str]:
     """Yield the runs of printable characters that are prose; of definitions of tables the literals."""
-    for _, text in byte_runs(data):
+    for text in strings(data):
         if _is_prose(text) and not _PROGRAM.search(text):
             is_definition = _DEFINITION.search(text, 0, 200)
             yield " ".join(_LITERAL.findall(text)) if is_definition else unquote(text)

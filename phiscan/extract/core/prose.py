@@ -1,33 +1,8 @@
-"""Words of a value that a text does not hold: the measure of what was left unread; runs of text in bytes."""
+"""Words of a value that a text does not hold: the measure of what was left unread."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-
-import re2
-
-from phiscan.text.automata import options, spans
-
-BYTES = options()  # in a pattern of bytes
-BYTES.encoding = re2.Options.Encoding.LATIN1
-_NARROW = re2.compile(rb"[\x20-\x7e\xc0-\xff\t\r\n]{40,}", BYTES)
-_WIDE = re2.compile(rb"(?:[\x20-\x7e\xc0-\xff\t\r\n]\x00){30,}", BYTES)
-_MOST_BYTES = 64 * 1024**2
-_MOST_RUNS = 20_000
-
-
-def byte_runs(data: bytes) -> Iterator[tuple[int, str]]:
-    """Yield place and text of each run, from the beginning, those of one byte first."""
-    data = data[:_MOST_BYTES]
-    n_runs = 0
-    for pattern, encoding in ((_NARROW, "cp1252"), (_WIDE, "utf-16-le")):
-        for start, end in spans(pattern, data):
-            n_runs += 1
-            if n_runs > _MOST_RUNS:
-                return
-            yield start, data[start:end].decode(encoding, "replace")
-
 
 _WORD = re.compile(r"[^\W\d_]{3,}")
 # Bytes of UTF-8 with small letters, and with blanks for what parts words: faster than a search for words.

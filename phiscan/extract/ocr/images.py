@@ -18,7 +18,8 @@ from typing import Any
 from phiscan.errors import ExtractError, kind_of
 from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.core.encoded_documents import is_document
-from phiscan.extract.core.prose import MIN_WORDS, byte_runs, words_of
+from phiscan.extract.core.prose import MIN_WORDS, words_of
+from phiscan.extract.core.unsupported import strings
 from phiscan.extract.ocr.picture_values import (
     COMMENT,
     EXIF,
@@ -448,7 +449,7 @@ def clear_grey(image: Any) -> Any:
 
 _JPEG = b"\xff\xd8\xff"
 _PICTURES_WITHIN = 256 * 1024  # bytes of a JPEG within which an index of its pictures is
-_MIN_BYTES = 16
+_MIN_BYTES, _MIN_CHARS = 16, 40  # of what follows; of a text in it
 _FILLING = b"\0\r\n\t \xff"  # the last one begins a JPEG, too
 
 
@@ -462,7 +463,7 @@ def read_appended(content: Content, sink: Sink) -> None:
         sink.take_member()
         sink.read_member(member)
         return
-    texts = [text for _, text in byte_runs(rest) if len(words_of(text)) >= MIN_WORDS]
+    texts = [one for one in strings(rest) if len(one) >= _MIN_CHARS and len(words_of(one)) >= MIN_WORDS]
     sink.add("\n".join(texts), content.place("strings"))
     if texts or b"ftyp" in rest[:12]:
         sink.fail(member.locator, FailReason.UNSUPPORTED, f"{len(rest)} bytes after the picture are not read")
