@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 
 _WORD = re.compile(r"[^\W\d_]{3,}")
 # Bytes of UTF-8 with small letters, and with blanks for what parts words: faster than a search for words.
@@ -28,44 +29,22 @@ class ShownWords:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self._words: frozenset[str] | None = None
         self._at = 0  # of the value that was found last: values and text come in the same order, mostly
         self._left = _MOST_COMPARED
+
+    @cached_property
+    def _words(self) -> frozenset[str]:
+        return _words(self.text)
 
     def lacks(self, value: str) -> bool:
         """Tell whether a value has three words or more, at least half of them nowhere in the shown text."""
         value = value[:_MOST_CHARS]
         is_short = len(value.split(None, MIN_WORDS)) < MIN_WORDS
-        return not self._holds(value.strip()) and not is_short and self._lacks_half(value)
+        return not self.holds(value) and not is_short and self._lacks_half(value)
 
     def holds(self, value: str) -> bool:
-        """Tell whether the shown text holds a value as it is, but for blanks around it."""
-        return self._holds(value[:_MOST_CHARS].strip())
-
-    def _lacks_half(self, value: str) -> bool:
-        """Tell whether at least half of the words of a value, three or more, are missing."""
-        shown = self._all_words()
-        found = _words_in_order(value)
-        if len(found) < MIN_WORDS or sum(word not in shown for word in found) < _MIN_MISSING:
-            return False
-        words = _spelled(found)
-        n_missing = sum(word not in shown and self._is_nowhere(word) for word in words)
-        return len(words) >= MIN_WORDS and n_missing >= max(_MIN_MISSING, _MISSING_SHARE * len(words))
-
-    def _all_words(self) -> frozenset[str]:
-        if self._words is None:
-            self._words = _words(self.text)
-        return self._words
-
-    def _is_nowhere(self, word: str) -> bool:
-        """Tell whether a word is missing; in a script without blanks a word may lie within a longer one."""
-        if _LATIN.search(word) or self._left <= 0:
-            return True
-        self._left -= len(self.text)
-        return word not in self.text
-
-    def _holds(self, value: str) -> bool:
         """Tell whether the text holds a value as it is, as far as the budget of comparisons reaches."""
+        value = value[:_MOST_CHARS].strip()
         at = self.text.find(value, self._at, self._at + _NEXT_CHARS)
         if at < 0 and self._left > 0:
             self._left -= len(self.text)
@@ -74,6 +53,22 @@ class ShownWords:
             return False
         self._at = at
         return True
+
+    def _lacks_half(self, value: str) -> bool:
+        """Tell whether at least half of the words of a value, three or more, are missing."""
+        found = _words_in_order(value)
+        if len(found) < MIN_WORDS or sum(word not in self._words for word in found) < _MIN_MISSING:
+            return False
+        words = _spelled(found)
+        n_missing = sum(word not in self._words and self._is_nowhere(word) for word in words)
+        return len(words) >= MIN_WORDS and n_missing >= max(_MIN_MISSING, _MISSING_SHARE * len(words))
+
+    def _is_nowhere(self, word: str) -> bool:
+        """Tell whether a word is missing; in a script without blanks a word may lie within a longer one."""
+        if _LATIN.search(word) or self._left <= 0:
+            return True
+        self._left -= len(self.text)
+        return word not in self.text
 
 
 def _words(text: str) -> frozenset[str]:

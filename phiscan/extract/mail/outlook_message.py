@@ -24,7 +24,7 @@ from phiscan.extract.core.labels import pair
 from phiscan.extract.office.compound_file import codec, is_cut, open_ole
 from phiscan.extract.office.legacy import program_runs
 from phiscan.extract.office.rich_text import rtf_text
-from phiscan.extract.office.storage import is_prose, is_typed, narrow_runs, storage_file, unshown, wide_runs
+from phiscan.extract.office.storage import is_prose, is_typed, prose, storage_file, unshown
 from phiscan.extract.structured.html import html_text, read_inline_files
 from phiscan.model import FailReason
 from phiscan.sandbox import programs
@@ -161,8 +161,7 @@ class _Properties:
         yield from (self.decoded(data, kind) for _, kind, data in self.several if kind != _BINARY)
         for number, kind, data in ((n, *value) for n, value in self.values.items()):
             if kind == _BINARY and number not in (_HTML, _RTF, _BODY, _ATTACH_DATA):
-                runs = (text for run in (narrow_runs, wide_runs) for _, text in run(data[:_MOST_BINARY]))
-                yield from (text for text in runs if is_prose(text))
+                yield from prose(data[:_MOST_BINARY])
 
     def lines(self, names: Mapping[int, str] = MappingProxyType({})) -> Iterator[str]:
         """Yield the fields of a message under their labels, the ``names`` of users and add-ins among them."""

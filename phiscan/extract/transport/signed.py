@@ -18,7 +18,7 @@ from phiscan.extract.core.unsupported import strings
 from phiscan.model import FailReason
 
 _PREFIX = b"\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x07"  # 1.2.840.113549.1.7
-_SIGNED, _ENVELOPED, _DIGESTED, _ENCRYPTED = b"\x02", b"\x03", b"\x05", b"\x06"
+_SIGNED, _ENVELOPED, _ENCRYPTED = b"\x02", b"\x03", b"\x06"
 _COMPRESSED = b"\x06\x0b\x2a\x86\x48\x86\xf7\x0d\x01\x09\x10\x01\x09"
 _AUTH_ENVELOPED = b"\x06\x0b\x2a\x86\x48\x86\xf7\x0d\x01\x09\x10\x01\x17"
 _OCTETS, _OCTETS_IN_PARTS = 0x04, 0x24
