@@ -17,7 +17,7 @@ import re2
 
 from phiscan.extract.core.content import CHUNK_BYTES, Content, Sink
 from phiscan.extract.core.prose import ShownWords
-from phiscan.extract.pdf.words import is_garbage, page_lines
+from phiscan.extract.pdf.words import is_garbage, lines_of
 from phiscan.extract.structured.xml_markup import labelled_text
 from phiscan.extract.text_codes.digits import plain_literal
 from phiscan.model import FailReason
@@ -345,28 +345,15 @@ def with_pages(
 
 def hidden_lines(pdf: Any, pages: Sequence[Any], glyphs: Sequence[tuple[Any, Any]]) -> Iterator[str]:
     """Yield the lines of pages outside of the page tree, and of streams of glyphs with their resources."""
-    for page in _opened(with_pages(pdf, pages, glyphs)):
-        yield from page_lines(page)
-
-
-def _opened(data: bytes) -> Iterator[Any]:
-    """Yield the pages of a PDF, each open until the next one."""
     import pypdfium2  # noqa: PLC0415 (heavy)
 
     try:
-        pdf = pypdfium2.PdfDocument(data)
+        copy = pypdfium2.PdfDocument(with_pages(pdf, pages, glyphs))
     except pypdfium2.PdfiumError:  # of no data, too
         return
-    for index in range(min(len(pdf), _HIDDEN_MOST_PAGES)):
-        try:
-            page = pdf.get_page(index)
-        except RuntimeError:
-            continue
-        try:
-            yield page
-        finally:
-            page.close()
-    pdf.close()
+    for index in range(min(len(copy), _HIDDEN_MOST_PAGES)):
+        yield from lines_of(copy, index)
+    copy.close()
 
 
 _LABELS = {
@@ -592,13 +579,6 @@ def _read_pages(pdf: Any, number: int, content: Content, sink: Sink, n_segments:
         said = f"pages {_MOST_PAGES + 1} to {len(pdf)} are not read"
         sink.fail(content.place(f"revision{number}"), FailReason.TOO_LARGE, said)
     for index in range(min(len(pdf), _MOST_PAGES)):
-        try:
-            page = pdf.get_page(index)
-        except RuntimeError:
-            continue
-        try:
-            found = [line for line in page_lines(page) if line not in lines]
-        finally:
-            page.close()
+        found = [line for line in lines_of(pdf, index) if line not in lines]
         lines.update(found)
         sink.add("\n".join(found), content.place(f"revision{number}/p{index + 1}"))

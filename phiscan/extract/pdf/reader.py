@@ -13,8 +13,8 @@ from phiscan.extract.pdf.words import (
     from_numbers_of_glyphs,
     has_numbers_of_glyphs,
     is_garbage,
+    lines_of,
     odd_runs,
-    page_lines,
     page_words,
 )
 from phiscan.model import FailReason
@@ -255,10 +255,6 @@ def read_appearances(content: Content, sink: Sink, pdf: Any, index: int, shown: 
         page.close()
     if not done:
         return
-    page = pdf.get_page(index)
-    try:
-        lines = set(shown.split("\n"))
-        found = [line for line in page_lines(page) if line not in lines]
-    finally:
-        page.close()
+    lines = set(shown.split("\n"))
+    found = [line for line in lines_of(pdf, index) if line not in lines]
     sink.add("\n".join(found), content.place(f"p{index + 1}/appearances"))
