@@ -18,6 +18,7 @@ from phiscan.extract.core.file_type import sniff
 from phiscan.extract.core.prose import words_of
 from phiscan.extract.office.compound_file import codec
 from phiscan.extract.office.storage import is_typed, native_file
+from phiscan.extract.text_codes.digits import from_hex
 from phiscan.model import FailReason
 
 _TOKEN = re.compile(
@@ -407,5 +408,4 @@ def _packaged(raw: bytes) -> bytes:
 def hex_bytes(data: bytes) -> bytes:
     """Return the bytes after hexadecimal digits, up to the first other character."""
     match = _HEX.match(data)
-    digits = b"".join(match.group().split()) if match else b""
-    return bytes.fromhex(digits[: len(digits) // 2 * 2].decode("ascii"))
+    return from_hex(match.group()) if match else b""

@@ -19,7 +19,7 @@ from phiscan.extract.core.content import CHUNK_BYTES, Content, Sink
 from phiscan.extract.core.prose import ShownWords
 from phiscan.extract.pdf.words import is_garbage, lines_of
 from phiscan.extract.structured.xml_markup import labelled_text
-from phiscan.extract.text_codes.digits import plain_literal
+from phiscan.extract.text_codes.digits import from_hex, plain_literal
 from phiscan.model import FailReason
 
 _NO_TEXT = re.compile(
@@ -241,12 +241,7 @@ def _dictionary(data: bytes) -> Iterator[PdfString]:
     end = 0
     for match in _STRING.finditer(data) if _HAS_STRING.search(data) else ():
         literal = match[2] or match[5] or b""
-        digits = b"".join(match[4].split()) if match[4] else b""
-        raw = (
-            bytes.fromhex(digits[: len(digits) // 2 * 2].decode("ascii"))
-            if digits
-            else plain_literal(literal)
-        )
+        raw = from_hex(match[4]) if match[4] else plain_literal(literal)
         text = _decoded(raw)
         is_text = bool(text.strip()) and is_readable(text)
         if row and (match[1] or match[3] or data[end : match.start()].strip()):

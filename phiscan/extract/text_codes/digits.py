@@ -305,7 +305,7 @@ def postscript_runs(text: bytes) -> Iterator[CodedRun]:
     if not text.startswith(_POSTSCRIPT):
         return
     pieces = [
-        plain_literal(literal) if literal else _from_hex(digits) for literal, digits in _STRING.findall(text)
+        plain_literal(literal) if literal else from_hex(digits) for literal, digits in _STRING.findall(text)
     ]
     yield CodedRun(0, len(text), "PostScript strings", b"".join(pieces))
 
@@ -322,7 +322,8 @@ def _unescaped(match: re.Match[bytes]) -> bytes:
     return _NAMED.get(code, b"" if code.endswith(b"\n") else code)
 
 
-def _from_hex(digits: bytes) -> bytes:
+def from_hex(digits: bytes) -> bytes:
+    """Return the bytes of hexadecimal digits, between which may be white space; half a byte is left out."""
     solid = b"".join(digits.split())
     return bytes.fromhex(solid[: len(solid) // 2 * 2].decode("ascii"))
 
