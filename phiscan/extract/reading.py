@@ -346,9 +346,9 @@ def _collect(sink: Sink, read_it: Callable[[], None]) -> None:
 def _document(sink: Sink, media_type: str, content_hash: str, name: str) -> Document:
     return Document(
         text=sink.text(),
-        segments=sink.segments,
+        segments=tuple(sink.segments),
         media_type=media_type,
-        unread=sink.unread,
+        unread=tuple(sink.unread),
         content_hash=content_hash,
         declared_type=declared_type(name, media_type),
         n_chars_unread=sink.n_chars_unread,

@@ -152,11 +152,11 @@ def read(content: Content, media_type: str, sink: Sink) -> None:
     reader = READERS.get(media_type)
     if reader is None:
         raise ExtractError(FailReason.UNSUPPORTED, media_type)
-    n_segments, before = sink.n_segments, (sink.n_pieces, len(sink.unread))
+    before = (sink.n_segments, len(sink.unread))
     try:
         reader(content, sink)
         add_missing(content, media_type, sink, before)
-        recover(content, sink, n_segments)
+        recover(content, sink, before[0])
     except (ExtractError, TextFullError):
         raise
     except MemoryError:

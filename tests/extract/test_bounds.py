@@ -113,7 +113,7 @@ BOUNDS: dict[str, tuple[object, Callable[[], bytes], str, str]] = {
     ),
     "spreadsheets.workbook_parts._MOST_SHEET_BYTES": (
         9,
-        lambda: test_hidden_places.PLACES["filters.xlsx"],
+        lambda: test_office_places.CASES["x_header.xlsx"],
         "a.xlsx",
         "headers, footers and literals of formulas in",
     ),

@@ -22,19 +22,12 @@ from phiscan.extract.office import compound_file as ole
 from phiscan.extract.spreadsheets import workbook as sheet
 from phiscan.extract.spreadsheets.sheet_xml import extent_of
 from phiscan.model import Document, FailReason
+from tests.extract.packages import zipped
 
 Read = Callable[..., Document]
 
 FILES = Path(__file__).parents[2].parent / "shared" / "data" / "files"
 NOTE = "Lena Okafor, health card 1234-567-897"
-
-
-def zipped(members: dict[str, str], method: int = zipfile.ZIP_DEFLATED) -> bytes:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", method) as archive:
-        for name, text in members.items():
-            archive.writestr(name, text)
-    return stream.getvalue()
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED])

@@ -10,17 +10,12 @@ import pytest
 
 from phiscan.config import Limits
 from phiscan.errors import ExtractError
-from phiscan.extract import extract_bytes, registry
-from phiscan.extract.core.content import Content, Sink
-from phiscan.extract.core.file_type import sniff
+from phiscan.extract import extract_bytes
 from tests.extract import (
     test_bug_cases,
     test_hidden_places,
     test_mail_forms,
-    test_office_places,
     test_pdf_places,
-    test_picture_places,
-    test_sqlite_remains,
     test_text_codes,
 )
 
@@ -28,19 +23,10 @@ Case = tuple[bytes, tuple[str, ...]]
 WORDS = ("Lena Okafor", "40718823", "congestive heart failure")
 FAMILIES: dict[str, dict[str, bytes]] = {
     "hidden": test_hidden_places.PLACES,
-    "office": test_office_places.CASES,
     "pdf": test_pdf_places.CASES,
-    "picture": dict(test_picture_places.CASES),
     "mail": test_mail_forms.CASES,
     "codes": test_text_codes.CASES,
-    "sqlite": test_sqlite_remains.CASES,
 }
-# What a case says, in the words by which its lines are recognized; parts of them where a case splits words.
-SAID = re.compile(
-    r"Okafor|for 407|40718823|congest|8823|Delisle|51120934|prostate|1951|Lena|heart|failure|Seen again"
-    r"|nothing new|same team|Côté|Montr|hospitalis|furosemide|seizure|Stillbirth|Rossi",
-    re.IGNORECASE,
-)
 
 
 def cases() -> Iterator[tuple[str, Case]]:
@@ -62,10 +48,6 @@ def nothing(*_: object, **__: object) -> None:
 
 def no_text(*_: object) -> str:
     return ""
-
-
-def no_lines(*_: object, **__: object) -> Iterator[str]:
-    return iter(())
 
 
 def as_it_is(data: bytes, *_: object) -> tuple[bytes, tuple[()]]:
@@ -92,71 +74,6 @@ def outcome(name: str) -> tuple[bool, str]:
     return is_there, "; ".join(f"{part.locator} {part.detail}" for part in document.unread)
 
 
-# Bytes in a transport encoding, values of one or two words, pixels: the check sees lines in the bytes.
-NOT_SEEN = frozenset(
-    {
-        "bugs/01/uuencoded.eml",
-        "bugs/03/cte_trailing_space.eml",
-        "bugs/06/mail_with_winmail.eml",
-        "bugs/12/foi_reply_pivot.xlsx",
-        "bugs/17/letter.doc",
-        "bugs/19/card.svg",
-        "bugs/20/stamp_ap.pdf",
-        "bugs/22/earlier_revision.pdf",
-        "bugs/25/wristband_qr.png",
-        "bugs/26/eeg.edf",
-        "office/d_altchunk_mht.docx",
-        "office/d_fldsimple.docx",
-        "office/d_rtf_in_docx.docx",
-        "office/d_thumb_embedded_txt.docx",
-        "office/o_href.odt",
-        "office/o_idml.idml",
-        "office/o_odb.odb",
-        "office/o_sxw.sxw",
-        "office/o_vsdx.vsdx",
-        "office/o_xps.xps",
-        "office/p_vtt.pptx",
-        "picture/raw_profile.png",
-    }
-)
-SEEN = sorted(name for name in CASES.keys() - NOT_SEEN if name.startswith(("office", "picture", "bugs")))
-
-
-@pytest.mark.parametrize("name", SEEN)
-def test_lines_that_get_lost_on_the_way_are_added_or_listed(
-    monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    """Whichever reader gives a line of the case: without it the line is added, or the file is listed."""
-    add = Sink.add
-
-    def add_others(sink: Sink, text: str, locator: str) -> None:
-        add(sink, "\n".join(line for line in text.split("\n") if not SAID.search(line)), locator)
-
-    def without_lines(reader: registry.Reader) -> registry.Reader:
-        def read(content: Content, sink: Sink) -> None:
-            with monkeypatch.context() as patched:
-                patched.setattr(Sink, "add", add_others)
-                patched.setattr(Sink, "mark_accounted", nothing)
-                reader(content, sink)
-
-        return read
-
-    readers = {kind: without_lines(reader) for kind, reader in registry.READERS.items()}
-    monkeypatch.setattr(registry, "READERS", readers)
-    is_there, listed = outcome(name)
-    assert is_there or listed
-
-
-@pytest.mark.parametrize("name", SEEN)
-def test_a_file_whose_reader_gives_nothing_is_added_or_listed(
-    monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    media_type = sniff(CASES[name][0], name.rpartition("/")[2])
-    monkeypatch.setitem(registry.READERS, media_type, nothing)
-    is_there, listed = outcome(name)
-    assert is_there or listed
-
-
 MAIL = "phiscan.extract.mail.messages"
 PLAIN = "phiscan.extract.structured.messages"
 # Functions that read one kind of place, what replaces them, and the families they read in.
@@ -164,7 +81,6 @@ READERS: dict[str, tuple[Callable[..., object], tuple[str, ...]]] = {
     f"{PLAIN}.lift_encoded": (as_it_is, ("codes", "hidden")),
     f"{MAIL}.lift_encoded": (as_it_is, ("mail", "bugs")),
     f"{MAIL}.decode_body": (nothing, ("mail", "bugs")),
-    f"{MAIL}._nested": (nothing, ("mail",)),
     "phiscan.extract.pdf.reader.read_appearances": (nothing, ("bugs",)),
     "phiscan.extract.pdf.objects.read_revisions": (nothing, ("bugs",)),
     "phiscan.extract.pdf.extras.read_extras": (nothing, ("pdf",)),

@@ -6,34 +6,22 @@ import gzip
 import io
 import json
 import struct
-import zipfile
 import zlib
 from collections.abc import Callable
 
-import pypdf
 import pytest
 from PIL import Image
-from pypdf.generic import ArrayObject, DictionaryObject, FloatObject, NameObject, TextStringObject
-from reportlab.pdfgen import canvas
 
 from phiscan.model import Document, FailReason
+from tests.extract.packages import zipped
 
 Read = Callable[..., Document]
 PATIENT = "Patient: Lena Okafor, MRN 40718823, congestive heart failure."
 WORDS = ("Lena Okafor", "40718823", "congestive heart failure")
 NOTE = f"{PATIENT} Seen again in spring by the same team, nothing new to say. " * 3
 HEAD = b"From: a@example.org\r\nTo: b@example.org\r\nSubject: visit\r\nMIME-Version: 1.0\r\n"
-SHEET_NS = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
 SIGNED = bytes.fromhex("06092a864886f70d010702")
 DATA = bytes.fromhex("06092a864886f70d010701")
-
-
-def zipped(parts: dict[str, str | bytes]) -> bytes:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in parts.items():
-            archive.writestr(name, data)
-    return stream.getvalue()
 
 
 def der(tag: int, *parts: bytes) -> bytes:
@@ -71,76 +59,10 @@ def yenc(data: bytes) -> bytes:
     return head % (len(data), len(data)) + coded + b"\r\n=yend size=%d\r\n" % len(data)
 
 
-def workbook(sheet: str = "", **parts: str | bytes) -> bytes:
-    package = "http://schemas.openxmlformats.org/package/2006"
-    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-    default = '<Default Extension="xml" ContentType="application/xml"/>'
-    types = f'<Types xmlns="{package}/content-types">{default}</Types>'
-    link = '<Relationship Id="r1" Type="{1}/{2}" Target="{3}"/>'
-    link = f'<Relationships xmlns="{{0}}/relationships">{link}</Relationships>'
-    sheets = '<sheets><sheet name="S" sheetId="1" r:id="r1"/></sheets>'
-    book = f'<workbook {SHEET_NS} xmlns:r="{office}">{sheets}</workbook>'
-    return zipped(
-        {
-            "[Content_Types].xml": types,
-            "_rels/.rels": link.format(package, office, "officeDocument", "xl/workbook.xml"),
-            "xl/workbook.xml": book,
-            "xl/_rels/workbook.xml.rels": link.format(package, office, "worksheet", "worksheets/sheet1.xml"),
-            "xl/worksheets/sheet1.xml": f"<worksheet {SHEET_NS}><sheetData/>{sheet}</worksheet>",
-            **{name.replace("__", "/") + ".xml": data for name, data in parts.items()},
-        }
-    )
-
-
-def queries() -> bytes:
-    """The queries of a workbook: a version, a length, and a package with their source."""
-    package = zipped(
-        {"Formulas/Section1.m": f'section Section1; shared t = #table({{"n"}}, {{{{"{PATIENT}"}}}});'}
-    )
-    packed = base64.b64encode(struct.pack("<II", 0, len(package)) + package + bytes(12)).decode()
-    text = f'\ufeff<?xml version="1.0" encoding="utf-16"?><DataMashup xmlns="x">{packed}</DataMashup>'
-    return text.encode("utf-16-le")
-
-
 def picture(kind: str, **options: object) -> bytes:
     stream = io.BytesIO()
     Image.new("L", (300, 200), 255).save(stream, kind, **options)
     return stream.getvalue()
-
-
-def pdf(change: Callable[[pypdf.PdfWriter], None]) -> bytes:
-    drawn = io.BytesIO()
-    page = canvas.Canvas(drawn)
-    page.drawString(72, 700, "Hello there")
-    page.save()
-    writer = pypdf.PdfWriter(clone_from=drawn)
-    change(writer)
-    stream = io.BytesIO()
-    writer.write(stream)
-    return stream.getvalue()
-
-
-def link(writer: pypdf.PdfWriter) -> None:
-    """A link that writes a mail about a patient."""
-    address = "mailto:ward@example.org?subject=Lena%20Okafor%2C%2040718823%2C%20congestive%20heart%20failure"
-    action = DictionaryObject(
-        {NameObject("/S"): NameObject("/URI"), NameObject("/URI"): TextStringObject(address)}
-    )
-    note = DictionaryObject(
-        {
-            NameObject("/Type"): NameObject("/Annot"),
-            NameObject("/Subtype"): NameObject("/Link"),
-            NameObject("/Rect"): ArrayObject([FloatObject(side) for side in (0, 0, 10, 10)]),
-            NameObject("/A"): action,
-        }
-    )
-    writer.pages[0][NameObject("/Annots")] = ArrayObject([note])
-
-
-def private(writer: pypdf.PdfWriter) -> None:
-    """What a program keeps with a page for itself."""
-    data = DictionaryObject({NameObject("/Private"): TextStringObject(PATIENT)})
-    writer.pages[0][NameObject("/PieceInfo")] = DictionaryObject({NameObject("/Program"): data})
 
 
 PLACES: dict[str, bytes] = {
@@ -166,29 +88,12 @@ PLACES: dict[str, bytes] = {
     + b'Content-Type: application/octet-stream; name="smime.p7m"\r\nContent-Transfer-Encoding: base64\r\n\r\n'
     + base64.encodebytes(signed()),
     "packets.pgp": packets(),
-    "filters.xlsx": workbook(
-        '<autoFilter ref="A1:A3"><filterColumn colId="0"><filters>'
-        + "".join(f'<filter val="{word}"/>' for word in WORDS)
-        + "</filters></filterColumn></autoFilter>"
-    ),
-    "queries.xlsx": workbook(customXml__item1=queries()),
-    "links.xlsx": workbook(
-        xl__externalLinks__externalLink1=f"<externalLink {SHEET_NS}><externalBook><sheetDataSet>"
-        '<sheetData sheetId="0"><row r="1">'
-        + "".join(f'<cell r="{"ABC"[at]}1" t="str"><v>{word}</v></cell>' for at, word in enumerate(WORDS))
-        + "</row></sheetData></sheetDataSet></externalBook></externalLink>"
-    ),
     "after.jpg": picture("JPEG") + PATIENT.encode(),
     "after.png": picture("PNG") + b"\n" + PATIENT.encode(),
     "archive_after.png": picture("PNG") + zipped({"a.txt": PATIENT}),
-    "comment.jpg": picture("JPEG", comment=PATIENT.encode()),
-    "comment.gif": picture("GIF", comment=PATIENT.encode()),
     "card.vcf": b"BEGIN:VCARD\r\nVERSION:2.1\r\nN:Roy;Ann\r\nNOTE;ENCODING=BASE64:"
     + base64.b64encode(PATIENT.encode())
     + b"\r\n\r\nEND:VCARD\r\n",
-    "link.pdf": pdf(link),
-    "private.pdf": pdf(private),
-    "late.pdf": b"x" * 1500 + b"\n" + pdf(private),
 }
 
 

@@ -94,7 +94,6 @@ CASES = {
     "object.msg": outlook(further=attached(p3701000D=word_97(P + "\r"))),
     "package.rtf": b"{\\rtf1 {\\object{\\*\\objdata %s}}x}",
     "broken_word.rtf": b"{\\rtf1\\ansi " + SPLIT + b"}",
-    "style_name.rtf": b"{\\rtf1{\\stylesheet{\\s1 " + RAW + b";}}x}",
     "list_text.rtf": b"{\\rtf1{\\listtext " + RAW + b"\\tab}x}",
 }  # fmt: skip
 PACKAGE = (

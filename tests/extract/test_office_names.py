@@ -20,16 +20,9 @@ TEXT = "<w:p><w:r><w:t>%s</w:t></w:r></w:p>"
 ODF = 'xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" xmlns:text="t" xmlns:style="s" xmlns:table="b" xmlns:draw="d"'
 
 
-def styles(inner: str) -> str:
-    return f"<w:styles {WNS}>{inner}</w:styles>"
-
-
-def opendocument(body: str, style: str = "") -> bytes:
+def opendocument(body: str) -> bytes:
     content = f"<office:document-content {ODF}><office:body><office:text>{body}</office:text></office:body></office:document-content>"
-    sheet = f"<office:document-styles {ODF}><office:styles>{style}</office:styles></office:document-styles>"
-    return zipped(
-        {"mimetype": "application/vnd.oasis.opendocument.text", "content.xml": content, "styles.xml": sheet}
-    )
+    return zipped({"mimetype": "application/vnd.oasis.opendocument.text", "content.xml": content})
 
 
 def queries(source: str) -> str:
@@ -41,14 +34,8 @@ def queries(source: str) -> str:
 
 
 CASES = {
-    "style.docx": docx(parts={"word/styles.xml": styles(f'<w:style w:customStyle="1"><w:name w:val="{P}"/></w:style>')}),
-    "list_name.docx": docx(parts={"word/numbering.xml": f'<w:numbering {WNS}><w:abstractNum><w:name w:val="{P}"/></w:abstractNum></w:numbering>'}),
-    "cell_style.xlsx": workbook(xl__styles=f'<styleSheet xmlns="{SHEET}"><cellStyle name="{P}"/></styleSheet>'),
-    "number_format.xlsx": workbook(xl__styles=f'<styleSheet xmlns="{SHEET}"><numFmt formatCode="0 &quot;{P}&quot;"/></styleSheet>'),
-    "metadata.xlsx": workbook(xl__metadata=f'<metadata xmlns="{SHEET}"><metadataStrings><s v="{P}"/></metadataStrings></metadata>'),
     "chart_sheet.xlsx": workbook(xl__chartsheets__sheet1=f'<chartsheet xmlns="{SHEET}"><headerFooter><oddHeader>&amp;C{P}</oddHeader></headerFooter></chartsheet>'),
     "queries.xlsx": workbook(customXml__item1=queries(f'shared Q = "{P}";')),
-    "style.odt": opendocument("<text:p>x</text:p>", f'<style:style style:display-name="{P}"/>'),
     "fallback.docx": docx(f'<w:p><w:r><mc:AlternateContent><mc:Choice Requires="wps"/><mc:Fallback><w:pict><v:textbox><w:txbxContent>{TEXT % P}</w:txbxContent></v:textbox></w:pict></mc:Fallback></mc:AlternateContent></w:r></w:p>'),
     "drawn_diagram.pptx": package("ppt/presentation.xml", {"ppt/presentation.xml": "<p/>", "ppt/slides/slide1.xml": "<p/>", "ppt/diagrams/drawing1.xml": f'<d:drawing xmlns:d="d" xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"><a:p><a:r><a:t>{P}</a:t></a:r></a:p></d:drawing>'}),
     "escaped.xlsx": workbook(xl__worksheets__sheet1=f'<worksheet xmlns="{SHEET}"><sheetData><row r="1"><c r="A1" t="inlineStr"><is><t>{P.replace("Lena Oka", "Lena_x0020_Oka")}</t></is></c></row></sheetData></worksheet>'),
@@ -99,7 +86,6 @@ def test_a_text_in_a_styling_part_is_read(read: Read, name: str) -> None:
         (docx("<w:p><w:r><w:t>Lena Oka</w:t></w:r><w:del><w:r><w:delText>x</w:delText></w:r></w:del><w:r><w:t>for</w:t></w:r></w:p>"), "deleted.docx"),
         (docx('<w:p><w:r><w:t>Lena Oka</w:t></w:r><w:r><w:instrText> XE "x" </w:instrText></w:r><w:r><w:t>for</w:t></w:r></w:p>'), "field.docx"),
         (docx('<w:p><w:r><w:t>Lena Oka</w:t></w:r><w:r><w:sym w:font="Arial" w:char="0066"/></w:r><w:r><w:t>or</w:t></w:r></w:p>'), "symbol.docx"),
-        (docx(parts={"word/styles.xml": styles('<w:style><w:aliases w:val="Lena Okafor"/></w:style>')}), "alias.docx"),
         (docx('<w:p><w:fldChar><w:ffData><w:name w:val="Lena_Okafor"/></w:ffData></w:fldChar></w:p>'), "field_name.docx"),
         (docx(parts={"word/glossary/document.xml": f'<w:glossaryDocument {WNS}><w:name w:val="Lena Okafor"/></w:glossaryDocument>'}), "block.docx"),
         (workbook(book='<customWorkbookViews><customWorkbookView name="Lena Okafor"/></customWorkbookViews>'), "view.xlsx"),
@@ -128,19 +114,6 @@ def test_words_of_a_cell_of_opendocument_stay_apart(read: Read, cell: str) -> No
 def test_the_date_of_a_date_control_is_read(read: Read) -> None:
     control = '<w:sdt><w:sdtPr><w:date w:fullDate="1951-03-14T00:00:00Z"/></w:sdtPr><w:sdtContent/></w:sdt>'
     assert "1951-03-14" in read(docx(control), "a.docx").text
-
-
-def test_names_of_built_in_styles_are_no_text(read: Read) -> None:
-    names = (
-        "heading 1",
-        "Default Paragraph Font",
-        "Book Title",
-        "Balloon Text Char",
-        "Unresolved Mention",
-        "Style1",
-    )
-    inner = "".join(f'<w:style><w:name w:val="{name}"/></w:style>' for name in names)
-    assert read(docx(parts={"word/styles.xml": styles(inner)}), "a.docx").text.split() == ["Hello", "there"]
 
 
 def test_the_data_model_of_a_workbook_is_named(read: Read) -> None:

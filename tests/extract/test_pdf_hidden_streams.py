@@ -38,11 +38,13 @@ def annotated(entries: str) -> bytes:
     return pdf.data()
 
 
-CASES["hidden annotation"] = annotated("/Subtype/Stamp/F 2/AP<</N @>>")
-CASES["state that is off"] = annotated("/Subtype/Stamp/AS/Off/AP<</N<</Off %/Yes @>>>>")
-CASES["appearance under the pointer"] = annotated("/Subtype/Stamp/AP<</N %/R @>>")
-CASES["popup"] = annotated("/Subtype/Popup/AP<</N @>>")
-CASES["link"] = annotated("/Subtype/Link/AP<</N @>>")
+CASES |= {
+    "hidden annotation": annotated("/Subtype/Stamp/F 2/AP<</N @>>"),
+    "state that is off": annotated("/Subtype/Stamp/AS/Off/AP<</N<</Off %/Yes @>>>>"),
+    "appearance under the pointer": annotated("/Subtype/Stamp/AP<</N %/R @>>"),
+    "popup": annotated("/Subtype/Popup/AP<</N @>>"),
+    "link": annotated("/Subtype/Link/AP<</N @>>"),
+}
 
 
 def pattern() -> bytes:
@@ -89,43 +91,44 @@ def lzw(data: bytes) -> bytes:
     return int(bits.ljust(-(-len(bits) // 8) * 8, "0"), 2).to_bytes(-(-len(bits) // 8), "big")
 
 
-CASES["pattern"] = pattern()
-CASES["page outside of the tree"] = page_outside_of_the_tree().data()
-CASES["procedure of a glyph"] = glyph_procedure()
-CASES["lzw"] = packed(lzw(SHOWN), "/Filter/LZWDecode")
-CASES["run length"] = packed(
-    b"".join(
-        bytes([len(SHOWN[at : at + 100]) - 1]) + SHOWN[at : at + 100] for at in range(0, len(SHOWN), 100)
-    )
-    + b"\x80",
-    "/Filter/RunLengthDecode",
-)
-CASES["deflate twice"] = packed(zlib.compress(zlib.compress(SHOWN)), "/Filter[/FlateDecode/FlateDecode]")
-CASES["predictor"] = packed(
-    zlib.compress(b"".join(b"\0" + SHOWN.ljust(160)[at : at + 20] for at in range(0, 160, 20))),
-    "/Filter/FlateDecode/DecodeParms<</Predictor 12/Columns 20>>",
-)
-CASES["embedded file that nothing names"] = packed(
-    zlib.compress(PATIENT.encode()), "/Type/EmbeddedFile/Filter/FlateDecode"
-)
-CASES["document in a stream"] = packed(
-    zlib.compress(page_outside_of_the_tree().data()), "/Filter/FlateDecode"
-)
-CASES["xml of a program"] = packed(
-    zlib.compress(f"<?xml version='1.0'?><data><note>{PATIENT}</note></data>".encode()), "/Filter/FlateDecode"
-)
-CASES["rich text of a field"] = packed(
-    f"<body xmlns='http://www.w3.org/1999/xhtml'><p>{PATIENT}</p></body>".encode(), ""
-)
-CASES["array of words"] = Pdf(catalog=f"/Vendor[{' '.join(f'({word})' for word in PATIENT.split())}]").data()
-CASES["digits over lines"] = Pdf(
-    catalog="/Vendor<</Note<"
-    + "\n".join(("FEFF" + PATIENT.encode("utf-16-be").hex())[at : at + 63] for at in range(0, 700, 63))
-    + ">>>"
-).data()
-CASES["query of an address"] = Pdf(
-    page="/Annots[<</Type/Annot/Subtype/Link/Rect[0 0 9 9]/A<</S/URI/URI(https://x.example/p?name=Lena+Okafor&mrn=40718823&dx=congestive+heart+failure)>>>>]"
-).data()
+CASES |= {
+    "pattern": pattern(),
+    "page outside of the tree": page_outside_of_the_tree().data(),
+    "procedure of a glyph": glyph_procedure(),
+    "lzw": packed(lzw(SHOWN), "/Filter/LZWDecode"),
+    "run length": packed(
+        b"".join(
+            bytes([len(SHOWN[at : at + 100]) - 1]) + SHOWN[at : at + 100] for at in range(0, len(SHOWN), 100)
+        )
+        + b"\x80",
+        "/Filter/RunLengthDecode",
+    ),
+    "deflate twice": packed(zlib.compress(zlib.compress(SHOWN)), "/Filter[/FlateDecode/FlateDecode]"),
+    "predictor": packed(
+        zlib.compress(b"".join(b"\0" + SHOWN.ljust(160)[at : at + 20] for at in range(0, 160, 20))),
+        "/Filter/FlateDecode/DecodeParms<</Predictor 12/Columns 20>>",
+    ),
+    "embedded file that nothing names": packed(
+        zlib.compress(PATIENT.encode()), "/Type/EmbeddedFile/Filter/FlateDecode"
+    ),
+    "document in a stream": packed(zlib.compress(page_outside_of_the_tree().data()), "/Filter/FlateDecode"),
+    "xml of a program": packed(
+        zlib.compress(f"<?xml version='1.0'?><data><note>{PATIENT}</note></data>".encode()),
+        "/Filter/FlateDecode",
+    ),
+    "rich text of a field": packed(
+        f"<body xmlns='http://www.w3.org/1999/xhtml'><p>{PATIENT}</p></body>".encode(), ""
+    ),
+    "array of words": Pdf(catalog=f"/Vendor[{' '.join(f'({word})' for word in PATIENT.split())}]").data(),
+    "digits over lines": Pdf(
+        catalog="/Vendor<</Note<"
+        + "\n".join(("FEFF" + PATIENT.encode("utf-16-be").hex())[at : at + 63] for at in range(0, 700, 63))
+        + ">>>"
+    ).data(),
+    "query of an address": Pdf(
+        page="/Annots[<</Type/Annot/Subtype/Link/Rect[0 0 9 9]/A<</S/URI/URI(https://x.example/p?name=Lena+Okafor&mrn=40718823&dx=congestive+heart+failure)>>>>]"
+    ).data(),
+}
 
 
 def encrypted(algorithm: str, name: str, value: pypdf.generic.PdfObject) -> bytes:
@@ -184,47 +187,6 @@ def test_the_pages_of_a_file_that_is_cut_are_read(read_bytes: Read, mark: bytes)
     document = read_bytes(data[: data.index(mark)], "a.pdf")
     assert "Lena Okafor" in document.text
     assert [part.detail for part in document.unread] == ["cut short or damaged: the pages in it are read"]
-
-
-@pytest.mark.parametrize(
-    ("reference", "n_read"),
-    [("", 1), ("/Thumb @", 1), ("/Alternates[<</Image @>>]", 1), ("/XObject<</I1 @>>", 0)],
-)
-def test_a_picture_that_no_page_draws_is_read(
-    read_bytes: Read, monkeypatch: pytest.MonkeyPatch, reference: str, n_read: int
-) -> None:
-    places: list[str] = []
-
-    def note(render: Callable[[], object], place: str, _sink: object, **_: object) -> bool:
-        assert render() is not None
-        places.append(place)
-        return True
-
-    monkeypatch.setattr("phiscan.extract.ocr.recognition.read_picture", note)
-    pdf = Pdf()
-    pixels = (b"\0" * 150 + b"\xff" * 150) * 250
-    number = pdf.stream(
-        zlib.compress(pixels),
-        "/Filter/FlateDecode/Type/XObject/Subtype/Image/Width 300/Height 250/BitsPerComponent 8/ColorSpace/DeviceGray",
-    )
-    if reference:
-        pdf.add(f"<<{reference.replace('@', f'{number} 0 R')}>>")
-    read_bytes(pdf.data(), "a.pdf")
-    assert len(places) == n_read
-
-
-def test_the_names_of_signers_are_read_and_those_of_authorities_are_not(read_bytes: Read) -> None:
-    def named(name: bytes) -> bytes:
-        return b"\x06\x03\x55\x04\x03\x0c" + bytes([len(name)]) + name
-
-    signature = b"\x30\x82\x01\x00" + named(b"Lena Okafor") + named(b"Example Root CA") + b"\0" * 100
-    data = Pdf(catalog=f"/Vendor<</Type/Sig/Contents<{signature.hex()}>>>").data()
-    text = read_bytes(data, "a.pdf").text
-    assert "Signer: Lena Okafor" in text
-    assert "Root" not in text
-    assert (
-        read_bytes(data.replace(b"0c0b4c65", b"0cff4c65"), "a.pdf").text.count("Okafor") == 0
-    )  # a false length
 
 
 def growing_lzw(n_rounds: int) -> bytes:

@@ -21,6 +21,7 @@ from phiscan.extract.ocr.recognition import OCR_NO_MEMORY, skew_angle
 from phiscan.extract.office.legacy import blips
 from phiscan.model import Document, FailReason
 from phiscan.sandbox import programs
+from tests.extract.packages import zipped
 
 Read = Callable[..., Document]
 
@@ -68,14 +69,6 @@ def in_workbook(picture: bytes) -> bytes:
     book.active.add_image(SheetImage(io.BytesIO(picture)), "A1")
     stream = io.BytesIO()
     book.save(stream)
-    return stream.getvalue()
-
-
-def zipped(members: dict[str, bytes]) -> bytes:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
-        for name, data in members.items():
-            archive.writestr(name, data)
     return stream.getvalue()
 
 

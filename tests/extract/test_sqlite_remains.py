@@ -51,45 +51,47 @@ def deleted(n_rows: int, *, big: bool = False) -> bytes:
     return database.serialize()
 
 
-CASES["zlib.db"] = sq("create table t(a, b)", ("insert into t values(1, ?)", (zlib.compress(LONG.encode()),)))
-CASES["rawdeflate.db"] = sq(
-    "create table t(a, b)", ("insert into t values(1, ?)", (zlib.compress(LONG.encode())[2:-4],))
-)
-CASES["gzip.db"] = sq("create table t(a, b)", ("insert into t values(1, ?)", (gzip.compress(P.encode()),)))
-CASES["lz4hdr_zlib.db"] = sq(
-    "create table t(a, b)",
-    ("insert into t values(1, ?)", (struct.pack(">I", len(LONG)) + zlib.compress(LONG.encode()),)),
-)
-CASES["zlib_fast.db"] = sq(
-    "create table t(a, b)", ("insert into t values(1, ?)", (zlib.compress(LONG.encode(), 1),))
-)
-CASES["schema_default.db"] = sq(
-    "create table t(a default '" + P + "', b)",
-    "insert into t(b) values(1)",
-    "create view v as select '" + P + "'",
-)
-CASES["schema_default2.db"] = sq(
-    "create table t(a, b default 'Lena Okafor, MRN 40718823, congestive heart failure')",
-    "insert into t(a, b) values(1, 2)",
-)
-CASES["trigger.db"] = sq(
-    "create table t(a)",
-    "insert into t values(1)",
-    "create trigger g after insert on t begin insert into t values('" + P + "'); end",
-)
-CASES["utf16blob.db"] = sq("create table t(a)", ("insert into t values(?)", (P.encode("utf-16-le"),)))
-CASES["fts.db"] = sq("create virtual table f using fts5(b)", ("insert into f values(?)", (P,)))
-CASES["nul.db"] = sq("create table t(a)", ("insert into t values(?)", ("x\0" + P,)))
-CASES["percent.db"] = sq(
-    "create table t(url)", ("insert into t values(?)", ("https://x/?q=" + urllib.parse.quote(P),))
-)
-CASES["b64cell.db"] = sq(
-    "create table t(a)", ("insert into t values(?)", (base64.b64encode(P.encode()).decode(),))
-)
-CASES["short_blobs.db"] = sq(
-    "create table t(a, b, c)",
-    ("insert into t values(?, ?, ?)", (b"Lena Okafor", b"MRN 40718823", b"asthma, severe")),
-)
+CASES |= {
+    "zlib.db": sq("create table t(a, b)", ("insert into t values(1, ?)", (zlib.compress(LONG.encode()),))),
+    "rawdeflate.db": sq(
+        "create table t(a, b)", ("insert into t values(1, ?)", (zlib.compress(LONG.encode())[2:-4],))
+    ),
+    "gzip.db": sq("create table t(a, b)", ("insert into t values(1, ?)", (gzip.compress(P.encode()),))),
+    "lz4hdr_zlib.db": sq(
+        "create table t(a, b)",
+        ("insert into t values(1, ?)", (struct.pack(">I", len(LONG)) + zlib.compress(LONG.encode()),)),
+    ),
+    "zlib_fast.db": sq(
+        "create table t(a, b)", ("insert into t values(1, ?)", (zlib.compress(LONG.encode(), 1),))
+    ),
+    "schema_default.db": sq(
+        "create table t(a default '" + P + "', b)",
+        "insert into t(b) values(1)",
+        "create view v as select '" + P + "'",
+    ),
+    "schema_default2.db": sq(
+        "create table t(a, b default 'Lena Okafor, MRN 40718823, congestive heart failure')",
+        "insert into t(a, b) values(1, 2)",
+    ),
+    "trigger.db": sq(
+        "create table t(a)",
+        "insert into t values(1)",
+        "create trigger g after insert on t begin insert into t values('" + P + "'); end",
+    ),
+    "utf16blob.db": sq("create table t(a)", ("insert into t values(?)", (P.encode("utf-16-le"),))),
+    "fts.db": sq("create virtual table f using fts5(b)", ("insert into f values(?)", (P,))),
+    "nul.db": sq("create table t(a)", ("insert into t values(?)", ("x\0" + P,))),
+    "percent.db": sq(
+        "create table t(url)", ("insert into t values(?)", ("https://x/?q=" + urllib.parse.quote(P),))
+    ),
+    "b64cell.db": sq(
+        "create table t(a)", ("insert into t values(?)", (base64.b64encode(P.encode()).decode(),))
+    ),
+    "short_blobs.db": sq(
+        "create table t(a, b, c)",
+        ("insert into t values(?, ?, ?)", (b"Lena Okafor", b"MRN 40718823", b"asthma, severe")),
+    ),
+}
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -13,7 +13,7 @@ import pytest
 from phiscan.config import Limits
 from phiscan.errors import ExtractError
 from phiscan.extract import extract, extract_bytes
-from phiscan.extract.ocr.picture_values import picture_values
+from phiscan.extract.ocr.picture_values import blocks
 from phiscan.extract.pdf.objects import pdf_strings, repaired
 from phiscan.extract.text_codes.recovery import coded_runs
 from phiscan.extract.transport.decoding import from_binhex
@@ -104,7 +104,7 @@ def test_mixed_marks_give_no_error(seed: int) -> None:
     assert all(0 <= run.start < run.end <= len(text) for run in runs)
     assert all(first.end <= second.start for first, second in pairwise(runs))
     from_binhex(text)
-    list(picture_values(b"\x89PNG\r\n\x1a\n" + text))
+    list(blocks(b"\x89PNG\r\n\x1a\n" + text))
     mixed = (
         b"%PDF-1.4\n1 0 obj\n<</Filter/ASCII85Decode>>stream\n" + text + b"endstream\nendobj\n%%EOF" + text
     )

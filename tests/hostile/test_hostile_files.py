@@ -18,6 +18,7 @@ from phiscan.config import Limits
 from phiscan.errors import ExtractError
 from phiscan.extract import extract, extract_bytes
 from phiscan.model import FailReason, SourceFile
+from tests.extract.packages import zipped
 from tests.hostile.quine import quine
 from tests.waiting import wait_until
 
@@ -26,14 +27,6 @@ SMALL = Limits(member_bytes=32 * 1024**2, member_count=200, depth=4, ratio=100, 
 
 def crawled(path: Path) -> SourceFile:
     return SourceFile.of(os.fsencode(path.parent), os.fsencode(path.name), path.lstat())
-
-
-def zipped(members: dict[str, bytes]) -> bytes:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in members.items():
-            archive.writestr(name, data)
-    return stream.getvalue()
 
 
 def reason(data: bytes, name: str, limits: Limits = SMALL) -> str:

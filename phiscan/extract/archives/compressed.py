@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, Literal
 
 from phiscan.errors import ExtractError
 from phiscan.extract.core.charset import decode
-from phiscan.extract.core.content import CHUNK_BYTES, ByteStream, Content, Sink, mishap
+from phiscan.extract.core.content import CHUNK_BYTES, ByteStream, Content, Sink, clean_name, mishap
 from phiscan.model import FailReason
 
 # TAR archives: every member, and what is left of an archive after a damaged header.
@@ -60,7 +60,7 @@ def read_tape(
                 end, n_read = archive.offset, n_read + 1
                 sink.add("\n".join(_remarks(info)), content.place("remarks"))
                 if info.type not in _LINKS_AND_DEVICES:
-                    with sink.part(content.member(_clean_name(info.name), b"").locator):
+                    with sink.part(content.member(clean_name(info.name), b"").locator):
                         _read_member(content, archive, info, sink, data)
                 archive.members = []  # it keeps what it saw
     except (tarfile.TarError, OSError, ValueError, LookupError, struct.error, EOFError) as error:
@@ -115,7 +115,7 @@ def _read_member(
         found = sink.unpack(io.BytesIO(data[info.offset_data : info.offset_data + info.size]), len(data))
     else:
         found = sink.unpack(archive.extractfile(info) or io.BytesIO(), max(info.size, 1))
-    member = content.member(_clean_name(info.name), found)
+    member = content.member(clean_name(info.name), found)
     if len(found) < info.size:
         sink.fail(member.locator, FailReason.CORRUPT, "the archive is cut within this member")
     sink.read_member(member)
@@ -129,11 +129,6 @@ def _remarks(info: tarfile.TarInfo) -> Iterator[str]:
     for key, value in info.pax_headers.items():
         if key not in tarfile.PAX_FIELDS and not key.startswith(_MACHINE_HEADERS):
             yield str(value)
-
-
-def _clean_name(name: str) -> str:
-    """A member's name as a locator shows it; nothing is ever written under it, so ``..`` does no harm."""
-    return name.replace("\\", "/").replace("\0", "")
 
 
 _MAGICS = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18")

@@ -12,7 +12,7 @@ from py7zr.io import Py7zIO, WriterFactory
 
 from phiscan.errors import ExtractError
 from phiscan.extract.archives import libarchive
-from phiscan.extract.core.content import Content, Meter, Sink, TextFullError, mishap
+from phiscan.extract.core.content import Content, Meter, Sink, TextFullError, clean_name, mishap
 from phiscan.extract.core.file_type import sniff
 from phiscan.model import FailReason
 
@@ -108,7 +108,7 @@ def read_other_archive(content: Content, sink: Sink) -> None:
         sink.fail(content.locator, FailReason(error.reason), error.detail)
     if is_volume:
         sink.fail(content.place("volume"), FailReason.UNSUPPORTED, _VOLUME)
-        if not sink.segments_since(n_segments):
+        if not sink.segments[n_segments:]:
             raise ExtractError(FailReason.UNSUPPORTED, _VOLUME)
 
 
@@ -135,7 +135,7 @@ def _rar_headers(data: bytes) -> tuple[bool, frozenset[str]]:
 
 def _read(entry: libarchive.Entry, content: Content, sink: Sink, *, raw: bool) -> None:
     name = content.name.rpartition("/")[2].rpartition(".")[0] or "content" if raw else entry.name
-    member = content.member(name.replace("\\", "/").replace("\0", ""), b"")
+    member = content.member(clean_name(name), b"")
     if entry.is_encrypted:  # the library decrypts ZIP alone
         sink.fail(member.locator, FailReason.ENCRYPTED)
         return
@@ -169,7 +169,7 @@ class _Member(Py7zIO):
 
     def __init__(self, owner: _Members, name: str) -> None:
         self._owner = owner
-        self._place = owner.content.member(name.replace("\\", "/").replace("\0", ""), b"")
+        self._place = owner.content.member(clean_name(name), b"")
         self._meter: Meter | None = owner.sink.meter(owner.content.n_bytes)
         self._n_bytes = 0
 
@@ -196,8 +196,7 @@ class _Member(Py7zIO):
         self._owner.n_read += 1
         sink, content = self._owner.sink, self._owner.content
         try:
-            sink.take_member()
-            sink.read_member(content.member(self._place.name, meter.data()))
+            sink.add_member(content, self._place.name, meter.data())
         except (ExtractError, TextFullError) as error:
             self._owner.stopped = error
             raise

@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from phiscan.errors import ExtractError
+from phiscan.extract.core.charset import utf8_or_none
 from phiscan.extract.core.content import Content, Sink
 from phiscan.model import FailReason
 
@@ -47,8 +48,7 @@ def read_snappy_blocks(content: Content, sink: Sink) -> None:
         found = dict.fromkeys(text for text in _strings(meter.data()) if any(map(str.isalnum, text)))
         sink.add("\n".join(found), content.place("strings"))
     else:
-        sink.take_member()
-        sink.read_member(content.member(content.name.removesuffix(".sz") or "data", meter.data()))
+        sink.add_member(content, content.name.removesuffix(".sz") or "data", meter.data())
 
 
 def is_iwa(data: bytes) -> bool:
@@ -132,10 +132,7 @@ def _texts(message: bytes, depth: int = _DEPTH) -> Iterator[str]:
 
 def _text(value: bytes) -> str:
     """Return a value as text; nothing where it is none."""
-    try:
-        text = value.decode()
-    except UnicodeDecodeError:
-        return ""
+    text = utf8_or_none(value) or ""
     return text if all(char.isprintable() or char in _BREAKS for char in text) else ""
 
 

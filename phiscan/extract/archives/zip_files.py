@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import lzma
 import struct
 import zipfile
 import zlib
@@ -14,7 +13,7 @@ from typing import IO
 from phiscan.errors import ExtractError
 from phiscan.extract.archives import libarchive
 from phiscan.extract.core.charset import decode
-from phiscan.extract.core.content import CHUNK_BYTES, Content, Sink, mishap
+from phiscan.extract.core.content import CHUNK_BYTES, ZIP_DAMAGE, Content, Sink, clean_name, mishap
 from phiscan.model import FailReason
 
 # The members of a ZIP file whose directory is cut off or leads astray, found by their own headers.
@@ -98,15 +97,6 @@ def _inflated(data: bytes, start: int, name: str, sink: Sink) -> tuple[Salvaged,
     return Salvaged(name, meter.data(), damage), max(at - len(engine.unused_data), start + 1)
 
 
-_STREAM_ERRORS = (
-    OSError,
-    EOFError,
-    zlib.error,
-    lzma.LZMAError,
-    ValueError,
-    RuntimeError,
-    NotImplementedError,
-)
 _IS_UTF8 = 0x800
 _UNICODE_PATH = 0x7075  # an extra field: version, checksum of the other name, name
 _ASTRAY = "not where the directory of the archive says"
@@ -118,7 +108,7 @@ def read_zip(content: Content, sink: Sink) -> None:
     """Read every member; an encrypted one is tried with the operator's passwords."""
     try:
         archive = zipfile.ZipFile(content.open())
-    except (zipfile.BadZipFile, *_STREAM_ERRORS) as error:
+    except ZIP_DAMAGE as error:
         if _read_salvaged(content, sink, ()):
             sink.fail(content.locator, FailReason.CORRUPT, "damaged ZIP archive, read member by member")
             return
@@ -175,7 +165,7 @@ def _read_zip_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, member: Co
                 FailReason.ENCRYPTED if encrypted else FailReason.UNSUPPORTED,
                 f"ZIP compression method {info.compress_type}",
             ) from None
-        except (zipfile.BadZipFile, *_STREAM_ERRORS) as error:
+        except ZIP_DAMAGE as error:
             if not encrypted:
                 is_astray = isinstance(error, zipfile.BadZipFile)
                 raise ExtractError(FailReason.CORRUPT, _ASTRAY if is_astray else mishap(error)) from None
@@ -193,7 +183,7 @@ def _read_salvaged(content: Content, sink: Sink, known: Collection[int]) -> int:
     """Read the members found by their own headers, but those at ``known`` offsets; return how many."""
     n_read = 0
     for found in salvage(content.data, sink) if content.stream is None else ():
-        name = _clean_name(found.name)
+        name = clean_name(found.name)
         if found.offset in known:
             continue
         sink.take_member()
@@ -222,9 +212,9 @@ def _read_refused(refused: dict[str, _RefusedError], content: Content, sink: Sin
                 data = sink.unpack(entry, len(content.data))
                 if not entry.damaged:
                     del refused[entry.name]
-                    sink.read_member(content.member(_clean_name(entry.name), data))
+                    sink.read_member(content.member(clean_name(entry.name), data))
     for name, error in refused.items():
-        locator = content.member(_clean_name(name), b"").locator
+        locator = content.member(clean_name(name), b"").locator
         sink.fail(locator, FailReason(error.reason), error.detail)
 
 
@@ -241,7 +231,7 @@ class _UntilDamaged:
             return b""
         try:
             return self._stream.read(min(size, _PIECE_BYTES))
-        except (zipfile.BadZipFile, *_STREAM_ERRORS) as error:
+        except ZIP_DAMAGE as error:
             self.damage = mishap(error)
             return b""
 
@@ -249,23 +239,18 @@ class _UntilDamaged:
 def _member_name(info: zipfile.ZipInfo) -> str:
     """Return a member's name in Unicode, decoded from the code page of the system that packed it."""
     if info.flag_bits & _IS_UTF8 or info.filename.isascii():
-        return _clean_name(info.filename)
+        return clean_name(info.filename)
     try:
         raw = info.filename.encode("cp437")  # as zipfile decodes it
     except UnicodeEncodeError:
-        return _clean_name(info.filename)
+        return clean_name(info.filename)
     at = 0
     while at + 9 <= len(info.extra):
         kind, size = struct.unpack_from("<HH", info.extra, at)
         if kind == _UNICODE_PATH and info.extra[at + 5 : at + 9] == struct.pack("<I", zlib.crc32(raw)):
-            return _clean_name(info.extra[at + 9 : at + 4 + size].decode("utf-8", "replace"))
+            return clean_name(info.extra[at + 9 : at + 4 + size].decode("utf-8", "replace"))
         at += 4 + size
-    return _clean_name(decode(raw)[0])
-
-
-def _clean_name(name: str) -> str:
-    """A member's name as a locator shows it; nothing is ever written under it, so ``..`` does no harm."""
-    return name.replace("\\", "/").replace("\0", "")
+    return clean_name(decode(raw)[0])
 
 
 _DESCRIPTOR_BYTES = 24  # what may follow a member: its sizes and checksum

@@ -24,15 +24,9 @@ _MOST_WORDS, _LONGEST_WORD = 300, 32  # longer ones are no words
 _MARGIN = 0.2  # of score for a character
 # The letters above ASCII of each language, or of a group of languages that share them.
 _ALPHABETS = {
-    "French": "éèàêçâôîûëïùœæüÿ",
-    "German": "äöüßé",
-    "Spanish": "áéíóúñü",
-    "Portuguese": "ãõáéíóúâêôçàü",
-    "Italian": "àèéìòùîí",
-    "Nordic": "åæøäöé",
-    "Icelandic": "áéíóúýþæöð",
-    "Estonian": "õäöü",
-}
+    "French": "éèàêçâôîûëïùœæüÿ", "German": "äöüßé", "Spanish": "áéíóúñü", "Portuguese": "ãõáéíóúâêôçàü",
+    "Italian": "àèéìòùîí", "Nordic": "åæøäöé", "Icelandic": "áéíóúýþæöð", "Estonian": "õäöü",
+}  # fmt: skip
 # Added to the score: of languages that read a word equally well, the one with more texts here is more likely.
 _RARITY = {"French": 0.0, "German": 0.04, "Spanish": 0.04}
 _OTHER_RARITY = 0.08
@@ -298,7 +292,7 @@ def _is_western(line: bytes) -> bool:
 def _mixed_lines(data: bytes) -> str:
     """Return text of which some lines are in UTF-8 and others in a code page; empty for anything else."""
     lines = data.split(b"\n")
-    texts = [_strict(line) for line in lines]
+    texts = [utf8_or_none(line) for line in lines]
     others = b"\n".join(line for line, text in zip(lines, texts, strict=True) if text is None)
     if not others or not is_latin(others[:_SAMPLE_BYTES]):
         return ""
@@ -311,9 +305,10 @@ def _mixed_lines(data: bytes) -> str:
     )
 
 
-def _strict(line: bytes) -> str | None:
+def utf8_or_none(data: bytes) -> str | None:
+    """Return the text of UTF-8; None where a byte is none."""
     try:
-        return line.decode()
+        return data.decode()
     except UnicodeDecodeError:
         return None
 

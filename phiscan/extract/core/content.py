@@ -81,31 +81,8 @@ def _table(page: str) -> tuple[re.Pattern[str], dict[str, int]]:
     return re.compile(f"(?:[{leads}][{rest}]{{1,2}})+"), codes
 
 
-_MOST_BYTES = 16 * 1024**2  # kept at once; a part beyond is unpacked again
-
-
-@dataclass(slots=True)
-class PackageParts:
-    """An open package and the parts of it that were unpacked, by their names in it."""
-
-    archive: zipfile.ZipFile = field(repr=False)
-    _data: dict[str, bytes] = field(default_factory=dict, repr=False)
-    _n_bytes: int = 0
-
-    def keep(self, name: str, data: bytes) -> None:
-        """Keep an unpacked part while there is room."""
-        if self._n_bytes + len(data) <= _MOST_BYTES and name not in self._data:
-            self._data[name] = data
-            self._n_bytes += len(data)
-
-    def get(self, name: str) -> bytes | None:
-        """Return a part that was kept, or None."""
-        return self._data.get(name)
-
-
 SMALL_MEMBER_BYTES = 1024**2  # below this no ratio is suspicious: a page of spaces packs very well
 CHUNK_BYTES = 1024**2
-_HEAD_BYTES = 48  # by which a member is recognized
 _SHARE_OF_TIME = 0.6  # of limits.processor_s that reading may take; the rest is for examining
 _LEAST_CHARS = 1_000_000  # read whatever the time
 _MOST_MEMBERS_NAMED = 10_000
@@ -117,6 +94,11 @@ _MISHAPS = (
     (zipfile.BadZipFile, "damaged ZIP archive"),
     (struct.error, "damaged structure"),
     (EOFError, "cut short"),
+)
+# What zipfile raises on a damaged archive or member, by itself or from what unpacks.
+ZIP_DAMAGE = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, OSError, EOFError),
+    *(ValueError, KeyError, RuntimeError),
 )
 
 
@@ -189,6 +171,11 @@ def clean(text: str) -> str:
     except UnicodeEncodeError:
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return text
+
+
+def clean_name(name: str) -> str:
+    """Return a name in an archive as a locator shows it; nothing is written under it: ``..`` does no harm."""
+    return name.replace("\\", "/").replace("\0", "")
 
 
 def mishap(error: BaseException) -> str:
@@ -273,33 +260,16 @@ class Sink:
         self._deadline = clock() + limits.processor_s * _SHARE_OF_TIME
         self._clock = clock
         self._dispatch = dispatch
-        self._pieces: list[str] = []
-        self._segments: list[Segment] = []
-        self._unread: list[UnreadPart] = []
-        self._n_chars = 0
-        self._n_members = 0
+        self.segments: list[Segment] = []  # so far, in text order
+        self.unread: list[UnreadPart] = []  # so far
+        self.n_chars = 0  # code points so far
+        self.n_members = 0  # of containers, so far
+        self._texts: list[str] = []  # of the segments
         self._member_bytes = 0
         self._pictures: set[bytes] = set()
         self._accounted: set[str] = set()
-        self._packages: dict[str, PackageParts] = {}
-        self._heads: set[bytes] = set()
         self._with_members: set[str] = set()
         self._members: dict[str, None] = {}
-
-    @property
-    def n_chars(self) -> int:
-        """Code points collected so far."""
-        return self._n_chars
-
-    @property
-    def segments(self) -> tuple[Segment, ...]:
-        """The segments so far, in text order."""
-        return tuple(self._segments)
-
-    @property
-    def unread(self) -> tuple[UnreadPart, ...]:
-        """What could not be read so far."""
-        return tuple(self._unread)
 
     @property
     def members(self) -> tuple[str, ...]:
@@ -309,38 +279,24 @@ class Sink:
     @property
     def n_chars_left(self) -> int:
         """Code points that the text budget still has."""
-        return self.limits.text_chars - self._n_chars
-
-    @property
-    def n_members(self) -> int:
-        """Members of containers counted so far."""
-        return self._n_members
-
-    @property
-    def n_pieces(self) -> int:
-        """Stretches of text collected so far, for ``text_since``."""
-        return len(self._pieces)
+        return self.limits.text_chars - self.n_chars
 
     @property
     def n_segments(self) -> int:
         """Segments so far."""
-        return len(self._segments)
-
-    def segments_since(self, n_segments: int) -> tuple[Segment, ...]:
-        """Return the segments added after the first ``n_segments``."""
-        return tuple(self._segments[n_segments:])
+        return len(self.segments)
 
     def text_of(self, index: int) -> str:
-        """Return the text of one segment: the pieces are a segment and a line feed in turn."""
-        return self._pieces[2 * index]
+        """Return the text of one segment."""
+        return self._texts[index]
 
-    def text_since(self, n_pieces: int) -> str:
-        """Return the text collected after the first ``n_pieces`` stretches."""
-        return "".join(self._pieces[n_pieces:])
+    def text_since(self, n_segments: int) -> str:
+        """Return the text collected after the first ``n_segments``; each ends with a line feed."""
+        return "\n".join([*self._texts[n_segments:], ""])
 
     def text(self) -> str:
         """Return the text collected so far."""
-        return "".join(self._pieces)
+        return self.text_since(0)
 
     def add(self, text: str, locator: str) -> None:
         """Append one stretch of text as a segment; white space alone is passed over.
@@ -350,21 +306,19 @@ class Sink:
         """
         if not text or text.isspace():
             return
-        if self._n_chars >= _LEAST_CHARS and self._clock() > self._deadline:
+        if self.n_chars >= _LEAST_CHARS and self._clock() > self._deadline:
             self.fail(locator, FailReason.TIMED_OUT, "not read from here on: limits.processor_s")
             raise TextFullError
         text = clean(text)
-        room = self.limits.text_chars - self._n_chars - 1
+        room = self.limits.text_chars - self.n_chars - 1
         cut = len(text) > room
         if cut:
             self.n_chars_unread += len(text) - max(room, 0)
             text = text[: max(room, 0)]
         if text:
-            start = self._n_chars
-            self._pieces.append(text)
-            self._pieces.append("\n")
-            self._n_chars += len(text) + 1
-            self._segments.append(Segment(locator, start, start + len(text)))
+            self._texts.append(text)
+            self.segments.append(Segment(locator, self.n_chars, self.n_chars + len(text)))
+            self.n_chars += len(text) + 1
         if cut:
             self.fail(locator, FailReason.TOO_LARGE, f"text cut at {self.limits.text_chars} characters")
             raise TextFullError
@@ -379,9 +333,9 @@ class Sink:
 
     def fail(self, locator: str, reason: FailReason, detail: str = "") -> None:
         """Record a part that could not be read; the same part and reason in a row are recorded once."""
-        if self._unread and (self._unread[-1].locator, self._unread[-1].reason) == (locator, reason):
+        if self.unread and (self.unread[-1].locator, self.unread[-1].reason) == (locator, reason):
             return
-        self._unread.append(UnreadPart(locator, reason, detail))
+        self.unread.append(UnreadPart(locator, reason, detail))
         self.note_member(locator)
 
     @contextmanager
@@ -413,7 +367,6 @@ class Sink:
             detail = f"more than {self.limits.depth} containers within each other"
             self.fail(content.locator, FailReason.NESTED_TOO_DEEP, detail)
             return
-        self._heads.add(content.data[:_HEAD_BYTES])
         self._with_members.add(content.locator.rpartition("!/")[0])
         with self.part(content.locator):
             self._dispatch(content, self)
@@ -425,9 +378,10 @@ class Sink:
             self.spend(len(member.data))
             self.read_member(member)
 
-    def was_read(self, head: bytes) -> bool:
-        """Tell whether a member that begins with these bytes was handed in."""
-        return head in self._heads
+    def add_member(self, container: Content, name: str, data: bytes) -> None:
+        """Count a member of a container and read it; see ``take_member`` and ``read_member``."""
+        self.take_member()
+        self.read_member(container.member(name, data))
 
     def has_members_of(self, content: Content) -> bool:
         """Tell whether a member of a container was handed in."""
@@ -439,8 +393,8 @@ class Sink:
         Raises:
             ExtractError: too_large; the budget of members is used up.
         """
-        self._n_members += 1
-        if self._n_members > self.limits.member_count:
+        self.n_members += 1
+        if self.n_members > self.limits.member_count:
             raise ExtractError(FailReason.TOO_LARGE, f"more than {self.limits.member_count} members")
 
     def unpack(self, stream: ByteStream, packed_bytes: int) -> bytes:
@@ -453,6 +407,17 @@ class Sink:
         while chunk := stream.read(CHUNK_BYTES):
             meter.take(chunk)
         return meter.data()
+
+    def inflate(self, data: bytes, window: int = zlib.MAX_WBITS) -> bytes:
+        """Return what zlib unpacks of some bytes, within the budget; ``window`` as zlib counts it.
+
+        Raises:
+            ExtractError: too_large, or corrupt.
+        """
+        try:
+            return self.unpack(Inflating(data, window), len(data))
+        except zlib.error:
+            raise ExtractError(FailReason.CORRUPT, mishap(zlib.error())) from None
 
     def meter(self, packed_bytes: int) -> Meter:
         """Return what counts and keeps the bytes of one member that is unpacked by its own library."""
@@ -477,14 +442,6 @@ class Sink:
     def was_accounted(self, locator: str) -> bool:
         """Tell whether the reader of a content or place accounted for its bytes itself."""
         return locator in self._accounted
-
-    def keep_package(self, locator: str, parts: PackageParts) -> None:
-        """Keep the unpacked parts of a package until its account takes them."""
-        self._packages[locator] = parts
-
-    def take_package(self, locator: str) -> PackageParts | None:
-        """Return the unpacked parts of a package that was read last at this locator, once."""
-        return self._packages.pop(locator, None)
 
     def is_new_picture(self, data: bytes) -> bool:
         """Tell whether these bytes were not handed in before: a logo on every slide is read once."""

@@ -13,7 +13,7 @@ import zlib
 from contextlib import suppress
 
 from phiscan.extract.core.charset import decode
-from phiscan.extract.core.content import Content, Inflating, Sink
+from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.core.file_type import sniff
 from phiscan.extract.core.magic_numbers import EMPTY, TEXT, UNKNOWN
 from phiscan.model import FailReason
@@ -80,12 +80,12 @@ class Enclosures:
 
     def _keep(self, data: bytes, window: int | None) -> None:
         self._n_taken += 1
-        with self._sink.part(self._place(), zlib.error):
+        with self._sink.part(self._place()):
             self._sink.take_member()
             if window is None:
                 self._sink.spend(len(data))
             else:
-                data = self._sink.unpack(Inflating(data, window), len(data))
+                data = self._sink.inflate(data, window)
             self._members.append(Content(data, f"document{self._n_taken}"))
 
     def _place(self) -> str:

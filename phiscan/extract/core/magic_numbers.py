@@ -63,21 +63,11 @@ PATTERNS = (
 # Types of plain text that the ending of the name alone decides: nothing in the content does.
 DECIDED_BY_NAME = frozenset(("text/csv", "application/mbox"))
 NAME_TYPES = {
-    ".csv": "text/csv",
-    ".tsv": "text/csv",
-    ".tab": "text/csv",
-    ".eml": "message/rfc822",
-    ".mht": "message/rfc822",
-    ".mhtml": "message/rfc822",
-    ".mbox": "application/mbox",
-    ".html": "text/html",
-    ".htm": "text/html",
-    ".xhtml": "text/html",
-    ".xml": "text/xml",
-    ".json": "application/json",
-    ".ndjson": "application/x-ndjson",
-    ".jsonl": "application/x-ndjson",
-}
+    ".csv": "text/csv", ".tsv": "text/csv", ".tab": "text/csv", ".eml": "message/rfc822",
+    ".mht": "message/rfc822", ".mhtml": "message/rfc822", ".mbox": "application/mbox", ".html": "text/html",
+    ".htm": "text/html", ".xhtml": "text/html", ".xml": "text/xml", ".json": "application/json",
+    ".ndjson": "application/x-ndjson", ".jsonl": "application/x-ndjson",
+}  # fmt: skip
 # What a name promises, for saying when the content is something else.
 DECLARED = NAME_TYPES | {ending: kind.media_type for kind in KINDS.values() for ending in kind.endings}
 

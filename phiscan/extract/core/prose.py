@@ -1,33 +1,9 @@
-"""Words of a value that a text does not hold: the measure of what was left unread; runs of text in bytes."""
+"""Words of a value that a text does not hold: the measure of what was left unread."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-
-import re2
-
-from phiscan.text.automata import options, spans
-
-BYTES = options()  # in a pattern of bytes
-BYTES.encoding = re2.Options.Encoding.LATIN1
-_NARROW = re2.compile(rb"[\x20-\x7e\xc0-\xff\t\r\n]{40,}", BYTES)
-_WIDE = re2.compile(rb"(?:[\x20-\x7e\xc0-\xff\t\r\n]\x00){30,}", BYTES)
-_MOST_BYTES = 64 * 1024**2
-_MOST_RUNS = 20_000
-
-
-def byte_runs(data: bytes) -> Iterator[tuple[int, str]]:
-    """Yield place and text of each run, from the beginning, those of one byte first."""
-    data = data[:_MOST_BYTES]
-    n_runs = 0
-    for pattern, encoding in ((_NARROW, "cp1252"), (_WIDE, "utf-16-le")):
-        for start, end in spans(pattern, data):
-            n_runs += 1
-            if n_runs > _MOST_RUNS:
-                return
-            yield start, data[start:end].decode(encoding, "replace")
-
+from functools import cached_property
 
 _WORD = re.compile(r"[^\W\d_]{3,}")
 # Bytes of UTF-8 with small letters, and with blanks for what parts words: faster than a search for words.
@@ -42,13 +18,10 @@ _VOWEL = re.compile(
 _LATIN = re.compile(r"[a-z]", re.IGNORECASE)
 MIN_CHARS = 3  # of a word
 MIN_WORDS = 3  # fewer are a name of a style, a font or a field
-_MISSING_SHARE = 0.5
+_MISSING_SHARE, _MIN_MISSING = 0.5, 2  # of the words of a value
 _NEXT_CHARS = 4096  # after the last value, where the next one is looked for first
 _MOST_COMPARED = 20_000_000  # characters of text
 _MOST_CHARS = 200_000  # of one value that are looked at
-
-
-Value = str | tuple[str] | list[str]  # a text, a name of two words, or a text in pieces
 
 
 class ShownWords:
@@ -56,74 +29,22 @@ class ShownWords:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self._words: frozenset[str] | None = None
-        self._lines: frozenset[str] | None = None
         self._at = 0  # of the value that was found last: values and text come in the same order, mostly
         self._left = _MOST_COMPARED
 
-    def lacks(self, value: Value) -> bool:
-        """Tell whether a value is text of which the shown text holds less than half; of a name, no word."""
-        if isinstance(value, tuple):
-            return self._all_words().isdisjoint(_WORD.findall(value[0].casefold()))
-        if isinstance(value, list):
-            return self._lacks_pieces(value)
-        value = value[:_MOST_CHARS]
-        return not self._holds(value.strip()) and self.lacks_words(value)
+    @cached_property
+    def _words(self) -> frozenset[str]:
+        return _words(self.text)
 
-    def lacks_words(self, value: str) -> bool:
+    def lacks(self, value: str) -> bool:
         """Tell whether a value has three words or more, at least half of them nowhere in the shown text."""
-        if len(value.split(None, MIN_WORDS)) < MIN_WORDS:
-            return False
-        return self._n_missing(value, MIN_WORDS) > 0
-
-    def has_line(self, line: str) -> bool:
-        """Tell whether a line is one of the shown text as it is."""
-        if self._lines is None:
-            self._lines = frozenset(self.text.splitlines())
-        return line in self._lines
+        value = value[:_MOST_CHARS]
+        is_short = len(value.split(None, MIN_WORDS)) < MIN_WORDS
+        return not self.holds(value) and not is_short and self._lacks_half(value)
 
     def holds(self, value: str) -> bool:
-        """Tell whether the shown text holds a value as it is, but for blanks around it."""
-        return self._holds(value[:_MOST_CHARS].strip())
-
-    def has_words(self, value: str) -> bool:
-        """Tell whether a value has words and the shown text holds all of them."""
-        found = {word for word in _words(value) if len(word) >= MIN_CHARS}
-        return bool(found) and self._all_words().issuperset(found)
-
-    def _lacks_pieces(self, pieces: Sequence[str]) -> bool:
-        """Tell whether pieces of a text are missing, whether they are words or parts of words."""
-        apart, together = " ".join(pieces), "".join(pieces)
-        if not _WORD.search(apart):  # letter by letter
-            return self._n_missing(together, MIN_WORDS) > 0
-        return min(self._n_missing(apart, MIN_WORDS), self._n_missing(together, 1)) > 0
-
-    def _n_missing(self, value: str, n_least: int) -> int:
-        """Return the number of missing words where at least half of the words are missing, else 0."""
-        shown = self._all_words()
-        found = _words_in_order(value)
-        least = min(2, n_least)
-        if len(found) < n_least or sum(word not in shown for word in found) < least:
-            return 0
-        words = _spelled(found)
-        n_missing = sum(word not in shown and self._is_nowhere(word) for word in words)
-        is_missing = len(words) >= n_least and n_missing >= max(least, _MISSING_SHARE * len(words))
-        return n_missing if is_missing else 0
-
-    def _all_words(self) -> frozenset[str]:
-        if self._words is None:
-            self._words = _words(self.text)
-        return self._words
-
-    def _is_nowhere(self, word: str) -> bool:
-        """Tell whether a word is missing; in a script without blanks a word may lie within a longer one."""
-        if _LATIN.search(word) or self._left <= 0:
-            return True
-        self._left -= len(self.text)
-        return word not in self.text
-
-    def _holds(self, value: str) -> bool:
         """Tell whether the text holds a value as it is, as far as the budget of comparisons reaches."""
+        value = value[:_MOST_CHARS].strip()
         at = self.text.find(value, self._at, self._at + _NEXT_CHARS)
         if at < 0 and self._left > 0:
             self._left -= len(self.text)
@@ -132,6 +53,22 @@ class ShownWords:
             return False
         self._at = at
         return True
+
+    def _lacks_half(self, value: str) -> bool:
+        """Tell whether at least half of the words of a value, three or more, are missing."""
+        found = _words_in_order(value)
+        if len(found) < MIN_WORDS or sum(word not in self._words for word in found) < _MIN_MISSING:
+            return False
+        words = _spelled(found)
+        n_missing = sum(word not in self._words and self._is_nowhere(word) for word in words)
+        return len(words) >= MIN_WORDS and n_missing >= max(_MIN_MISSING, _MISSING_SHARE * len(words))
+
+    def _is_nowhere(self, word: str) -> bool:
+        """Tell whether a word is missing; in a script without blanks a word may lie within a longer one."""
+        if _LATIN.search(word) or self._left <= 0:
+            return True
+        self._left -= len(self.text)
+        return word not in self.text
 
 
 def _words(text: str) -> frozenset[str]:

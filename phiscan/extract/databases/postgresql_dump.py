@@ -6,10 +6,8 @@ After the list of what is in it, the data of each table follows in pieces, each 
 from __future__ import annotations
 
 import re
-import zlib
 
-from phiscan.errors import ExtractError
-from phiscan.extract.core.content import Content, Inflating, Sink
+from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.core.labels import humanise
 from phiscan.extract.core.unsupported import strings
 from phiscan.extract.spreadsheets.rows import add_rows
@@ -52,13 +50,9 @@ def _read_table(
     packed: bytes, table: tuple[str, list[str]], content: Content, sink: Sink, place: str
 ) -> None:
     if packed[:1] == b"\x78":
-        try:
-            packed = sink.unpack(Inflating(packed), len(packed))
-        except zlib.error:
-            raise ExtractError(FailReason.CORRUPT, "damaged compressed data") from None
+        packed = sink.inflate(packed)
     elif packed.startswith((b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18")):  # Zstandard, LZ4
-        sink.take_member()
-        sink.read_member(content.member(f"{place}.dat", packed))
+        sink.add_member(content, f"{place}.dat", packed)
         return
     name, labels = table
     sink.add(f"Table: {name}", content.place(place))

@@ -123,8 +123,7 @@ def _short_text(value: bytes) -> str:
 def _read_files(row: tuple[object, ...], content: Content, sink: Sink, place: str) -> None:
     for number, value in enumerate(row, 1):
         if isinstance(value, bytes) and len(value) > _KEY_BYTES:
-            sink.take_member()
-            sink.read_member(content.member(f"{place}-{number}", _inflated(value, sink)))
+            sink.add_member(content, f"{place}-{number}", _inflated(value, sink))
 
 
 def _inflated(value: bytes, sink: Sink) -> bytes:

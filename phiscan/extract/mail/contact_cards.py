@@ -5,7 +5,6 @@ Source: RFC 6350 (vCard), RFC 5545 (iCalendar); version 2.1 with quoted-printabl
 
 from __future__ import annotations
 
-import base64
 import quopri
 import re
 from collections.abc import Iterator
@@ -15,34 +14,17 @@ from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.core.encoded_documents import is_document
 from phiscan.extract.core.labels import pair
 from phiscan.extract.structured.html import html_text
+from phiscan.extract.transport.decoding import from_base64
 from phiscan.extract.transport.header_words import declared_text
 
 _LABELS = {
-    "N": "Name",
-    "FN": "Name",
-    "NICKNAME": "Nickname",
-    "BDAY": "Date of birth",
-    "DEATHDATE": "Date of death",
-    "TEL": "Phone",
-    "EMAIL": "Email",
-    "ADR": "Address",
-    "LABEL": "Address",
-    "ORG": "Organization",
-    "TITLE": "Title",
-    "ROLE": "Role",
-    "NOTE": "Note",
-    "URL": "URL",
-    "UID": "UID",
-    "SUMMARY": "Summary",
-    "DESCRIPTION": "Description",
-    "LOCATION": "Location",
-    "ATTENDEE": "Attendee",
-    "ORGANIZER": "Organizer",
-    "CONTACT": "Contact",
-    "COMMENT": "Comment",
-    "DTSTART": "Date",
+    "N": "Name", "FN": "Name", "NICKNAME": "Nickname", "BDAY": "Date of birth",
+    "DEATHDATE": "Date of death", "TEL": "Phone", "EMAIL": "Email", "ADR": "Address", "LABEL": "Address",
+    "ORG": "Organization", "TITLE": "Title", "ROLE": "Role", "NOTE": "Note", "URL": "URL", "UID": "UID",
+    "SUMMARY": "Summary", "DESCRIPTION": "Description", "LOCATION": "Location", "ATTENDEE": "Attendee",
+    "ORGANIZER": "Organizer", "CONTACT": "Contact", "COMMENT": "Comment", "DTSTART": "Date",
     "RELATED": "Related",
-}
+}  # fmt: skip
 _MACHINE = frozenset({"BEGIN", "END", "VERSION", "PRODID", "REV", "DTSTAMP", "SEQUENCE", "STATUS", "TRANSP"})
 _MACHINE_KINDS = frozenset({"CLASS", "CALSCALE", "METHOD", "ACTION", "TRIGGER", "RRULE", "TZID", "PRIORITY"})
 _ZONE = re.compile(r"TZ(?:ID|OFFSET|NAME|URL)")
@@ -70,11 +52,10 @@ def read_cards(content: Content, sink: Sink) -> None:
             sink.add("\n".join(lines), content.place(f"entry{max(entry, 1)}"))
             entry, lines = entry + 1, []
         elif "base64" in match[2].lower().replace("encoding=b", "base64") and (
-            name in _FILES or is_document(_from_base64(match[3]))
+            name in _FILES or is_document(from_base64(match[3].encode("ascii", "ignore")) or b"")
         ):
             n_files += 1
-            sink.take_member()
-            sink.read_member(content.member(f"file{n_files}", _from_base64(match[3])))
+            sink.add_member(content, f"file{n_files}", from_base64(match[3].encode("ascii", "ignore")) or b"")
         else:
             lines += _shown(name, match[2], match[3])
     sink.add("\n".join(lines), content.place(f"entry{max(entry, 1)}"))
@@ -114,8 +95,3 @@ def _shown(name: str, parameters: str, value: str) -> Iterator[str]:
     value = " ".join([value, *_OWN_PARAMETER.findall(parameters)])
     if value.strip():
         yield pair(_LABELS.get(name, name.removeprefix("X-").replace("-", " ").capitalize()), value.strip())
-
-
-def _from_base64(value: str) -> bytes:
-    packed = value.encode("ascii", "ignore")
-    return base64.b64decode(packed + b"=" * (-len(packed) % 4))

@@ -197,8 +197,7 @@ def _as_it_stands(data: bytes, content: Content, sink: Sink, reason: FailReason,
 def read_mailbox(content: Content, sink: Sink) -> None:
     """Read each message as a member, ``message3.eml``."""
     for number, data in enumerate(mailbox_messages(content.data), 1):
-        sink.take_member()
-        sink.read_member(content.member(f"message{number}.eml", data))
+        sink.add_member(content, f"message{number}.eml", data)
 
 
 def read_message(message: email.message.Message, content: Content, sink: Sink) -> None:

@@ -10,7 +10,7 @@ import datetime as dt
 import os
 import re
 import struct
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,7 +24,7 @@ from phiscan.extract.core.labels import pair
 from phiscan.extract.office.compound_file import codec, is_cut, open_ole
 from phiscan.extract.office.legacy import program_runs
 from phiscan.extract.office.rich_text import rtf_text
-from phiscan.extract.office.storage import is_prose, is_typed, narrow_runs, storage_file, unshown, wide_runs
+from phiscan.extract.office.storage import is_prose, is_typed, prose, storage_file, unshown
 from phiscan.extract.structured.html import html_text, read_inline_files
 from phiscan.model import FailReason
 from phiscan.sandbox import programs
@@ -82,36 +82,14 @@ def decompress(data: bytes) -> bytes:
 
 # Property numbers of [MS-OXPROPS] and how a form would label them.
 _LABELS = {
-    0x0037: "Subject",
-    0x0C1A: "From",
-    0x0C1F: "From address",
-    0x5D01: "From address",
-    0x0042: "Sent for",
-    0x0E04: "To",
-    0x0E03: "Cc",
-    0x0E02: "Bcc",
-    0x3001: "Name",
-    0x3003: "Address",
-    0x39FE: "Address",
-    0x3A06: "First name",
-    0x3A11: "Last name",
-    0x3A44: "Middle name",
-    0x3A16: "Company name",
-    0x3A17: "Title",
-    0x3A18: "Department",
-    0x3A08: "Business phone",
-    0x3A09: "Home phone",
-    0x3A1C: "Mobile phone",
-    0x3A24: "Fax",
-    0x3A15: "Postal address",
-    0x3A29: "Street address",
-    0x3A27: "City",
-    0x3A28: "State",
-    0x3A2A: "Postal code",
-    0x3A26: "Country",
-    0x3A48: "Spouse",
+    0x0037: "Subject", 0x0C1A: "From", 0x0C1F: "From address", 0x5D01: "From address", 0x0042: "Sent for",
+    0x0E04: "To", 0x0E03: "Cc", 0x0E02: "Bcc", 0x3001: "Name", 0x3003: "Address", 0x39FE: "Address",
+    0x3A06: "First name", 0x3A11: "Last name", 0x3A44: "Middle name", 0x3A16: "Company name",
+    0x3A17: "Title", 0x3A18: "Department", 0x3A08: "Business phone", 0x3A09: "Home phone",
+    0x3A1C: "Mobile phone", 0x3A24: "Fax", 0x3A15: "Postal address", 0x3A29: "Street address",
+    0x3A27: "City", 0x3A28: "State", 0x3A2A: "Postal code", 0x3A26: "Country", 0x3A48: "Spouse",
     0x3A4E: "Manager",
-}
+}  # fmt: skip
 _DATES = {0x0039: "Date", 0x3A42: "Date of birth"}
 _BODY, _HTML, _RTF, _HEADERS = 0x1000, 0x1013, 0x1009, 0x007D
 _ATTACH_DATA = 0x3701
@@ -183,8 +161,7 @@ class _Properties:
         yield from (self.decoded(data, kind) for _, kind, data in self.several if kind != _BINARY)
         for number, kind, data in ((n, *value) for n, value in self.values.items()):
             if kind == _BINARY and number not in (_HTML, _RTF, _BODY, _ATTACH_DATA):
-                runs = (text for run in (narrow_runs, wide_runs) for _, text in run(data[:_MOST_BINARY]))
-                yield from (text for text in runs if is_prose(text))
+                yield from prose(data[:_MOST_BINARY])
 
     def lines(self, names: Mapping[int, str] = MappingProxyType({})) -> Iterator[str]:
         """Yield the fields of a message under their labels, the ``names`` of users and add-ins among them."""
@@ -273,10 +250,10 @@ def _stored(ole: Any, path: tuple[str, ...]) -> _Properties:
             number, kind = int(match[1], 16), int(match[2], 16) & ~_MULTIPLE
             is_one = not int(match[2], 16) & _MULTIPLE
             if is_one and kind in (_STRING, _STRING8, _BINARY):
-                found.take(number, kind, _stream(ole, entry))
+                found.take(number, kind, ole.data(*entry))
             elif match[3]:
-                found.several.append((number, kind, _stream(ole, entry)))
-    data = _stream(ole, [*path, "__properties_version1.0"])
+                found.several.append((number, kind, ole.data(*entry)))
+    data = ole.data(*path, "__properties_version1.0")
     start = 8 if path and not path[-1].startswith("__substg") else 24 if path else 32
     for at in range(start, len(data) - 15, 16):
         kind, number = struct.unpack_from("<HH", data, at)
@@ -289,13 +266,6 @@ def _below(ole: Any, path: tuple[str, ...]) -> list[list[str]]:
     depth = len(path)
     entries = ole.listdir(streams=True, storages=True)
     return [entry for entry in entries if len(entry) == depth + 1 and tuple(entry[:depth]) == path]
-
-
-def _stream(ole: Any, path: Sequence[str]) -> bytes:
-    try:
-        return bytes(ole.openstream(list(path)).read()) if ole.exists(list(path)) else b""
-    except (OSError, ValueError):
-        return b""
 
 
 def _read_message(ole: Any, path: tuple[str, ...], content: Content, sink: Sink) -> None:
@@ -317,9 +287,7 @@ def _property_names(ole: Any) -> dict[int, str]:
 
     Source: [MS-OXMSG] 2.2.3 (entries of 8 bytes: place of the name, its set and kind, number).
     """
-    entries, names = (
-        _stream(ole, ["__nameid_version1.0", stream]) for stream in (_NAME_ENTRIES, _NAME_STRINGS)
-    )
+    entries, names = (ole.data("__nameid_version1.0", stream) for stream in (_NAME_ENTRIES, _NAME_STRINGS))
     found = {}
     for at in range(0, len(entries) - 7, 8):
         place, kind, number = struct.unpack_from("<IHH", entries, at)

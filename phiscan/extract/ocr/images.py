@@ -18,11 +18,13 @@ from typing import Any
 from phiscan.errors import ExtractError, kind_of
 from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.core.encoded_documents import is_document
-from phiscan.extract.core.prose import MIN_WORDS, byte_runs, words_of
+from phiscan.extract.core.prose import MIN_WORDS, words_of
+from phiscan.extract.core.unsupported import strings
 from phiscan.extract.ocr.picture_values import (
     COMMENT,
     EXIF,
     IPTC,
+    REST,
     XMP,
     Block,
     best_decoded,
@@ -41,30 +43,14 @@ from phiscan.model import FailReason
 _XMP = re.compile(rb"<x:xmpmeta\b.*?</x:xmpmeta>", re.DOTALL)
 _RDF = re.compile(rb"<rdf:RDF\b.*</rdf:RDF>", re.DOTALL)
 _EXIF_TEXT = {
-    0x010E: "Description",
-    0x010F: "Make",
-    0x0110: "Model",
-    0x0132: "Date",
-    0x013B: "Artist",
-    0x013C: "Host computer",
-    0x010D: "Document name",
-    0x011D: "Page name",
-    0x8298: "Copyright",
-    0x9C9B: "Title",
-    0x9C9C: "Comment",
-    0x9C9D: "Author",
-    0x9C9E: "Keywords",
-    0x9C9F: "Subject",
-}
+    0x010E: "Description", 0x010F: "Make", 0x0110: "Model", 0x0132: "Date", 0x013B: "Artist",
+    0x013C: "Host computer", 0x010D: "Document name", 0x011D: "Page name", 0x8298: "Copyright",
+    0x9C9B: "Title", 0x9C9C: "Comment", 0x9C9D: "Author", 0x9C9E: "Keywords", 0x9C9F: "Subject",
+}  # fmt: skip
 _EXIF_INNER = {
-    0x9003: "Date taken",
-    0x9286: "User comment",
-    0xA430: "Owner name",
-    0xA431: "Device serial number",
-    0xA435: "Lens serial number",
-    0xA420: "Image ID",
-    0x927C: "Maker note",
-}
+    0x9003: "Date taken", 0x9286: "User comment", 0xA430: "Owner name", 0xA431: "Device serial number",
+    0xA435: "Lens serial number", 0xA420: "Image ID", 0x927C: "Maker note",
+}  # fmt: skip
 EXIF_IFD, GPS_IFD, INTEROP_IFD, SUB_IFDS = 0x8769, 0x8825, 0xA005, 0x014A
 _GPS_TEXT = {0x1B: "GPS method", 0x1C: "GPS area"}
 _COMMENTS = frozenset({(EXIF_IFD, 0x9286), (GPS_IFD, 0x1B), (GPS_IFD, 0x1C)})
@@ -80,24 +66,11 @@ _MACHINE_TAGS = frozenset(
 )
 _BYTES, _ASCII, _UNDEFINED, _UTF8 = 1, 2, 7, 129
 _IPTC = {
-    (2, 5): "Title",
-    (2, 25): "Keywords",
-    (2, 40): "Instructions",
-    (2, 55): "Date created",
-    (2, 80): "By-line",
-    (2, 85): "By-line title",
-    (2, 90): "City",
-    (2, 92): "Location",
-    (2, 95): "Province",
-    (2, 101): "Country",
-    (2, 103): "Reference",
-    (2, 105): "Headline",
-    (2, 110): "Credit",
-    (2, 116): "Copyright",
-    (2, 118): "Contact",
-    (2, 120): "Caption",
-    (2, 122): "Caption writer",
-}
+    (2, 5): "Title", (2, 25): "Keywords", (2, 40): "Instructions", (2, 55): "Date created",
+    (2, 80): "By-line", (2, 85): "By-line title", (2, 90): "City", (2, 92): "Location", (2, 95): "Province",
+    (2, 101): "Country", (2, 103): "Reference", (2, 105): "Headline", (2, 110): "Credit",
+    (2, 116): "Copyright", (2, 118): "Contact", (2, 120): "Caption", (2, 122): "Caption writer",
+}  # fmt: skip
 _MOST_PACKETS = 50  # of XMP
 _MOST_PACKET_BYTES = 4 * 1024**2
 _MOST_LINES = 5_000
@@ -148,7 +121,7 @@ def _lines(block: Block, packets: list[bytes]) -> Iterator[str]:
         text = text_of(block.data)
         if text or " " in block.name:  # a text may be in the place of a keyword
             yield f"{block.name}: {text}".removesuffix(": ")
-    elif block.kind != XMP:
+    elif block.kind not in (XMP, REST):
         yield from (f"{block.name}: {text}" for text in block_texts(block.data))
 
 
@@ -474,15 +447,14 @@ def clear_grey(image: Any) -> Any:
     return ImageOps.autocontrast(grey) if high > low and n_levels <= _MOST_LEVELS else grey
 
 
-_PNG, _JPEG = b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"
-_PNG_END = b"IEND"
+_JPEG = b"\xff\xd8\xff"
 _PICTURES_WITHIN = 256 * 1024  # bytes of a JPEG within which an index of its pictures is
-_MIN_BYTES = 16
+_MIN_BYTES, _MIN_CHARS = 16, 40  # of what follows; of a text in it
 _FILLING = b"\0\r\n\t \xff"  # the last one begins a JPEG, too
 
 
 def read_appended(content: Content, sink: Sink) -> None:
-    """Read a file after a picture as a member, ``appended``; list text that is no such file, and films."""
+    """Read a file after a picture as a member, ``appended``; add other text, and list it, as films."""
     rest = after_end(content.data)
     if len(rest) < _MIN_BYTES:
         return
@@ -490,25 +462,25 @@ def read_appended(content: Content, sink: Sink) -> None:
     if is_document(rest):
         sink.take_member()
         sink.read_member(member)
-    elif b"ftyp" in rest[:12] or any(len(words_of(text)) >= MIN_WORDS for _, text in byte_runs(rest)):
+        return
+    texts = [one for one in strings(rest) if len(one) >= _MIN_CHARS and len(words_of(one)) >= MIN_WORDS]
+    sink.add("\n".join(texts), content.place("strings"))
+    if texts or b"ftyp" in rest[:12]:
         sink.fail(member.locator, FailReason.UNSUPPORTED, f"{len(rest)} bytes after the picture are not read")
 
 
 def after_end(data: bytes) -> bytes:
-    """Return what follows the end of a PNG or JPEG picture, without filling."""
+    """Return what follows the end of a picture, without filling."""
     return _after_end(data).lstrip(_FILLING[:-1]).rstrip(_FILLING)
 
 
 def _after_end(data: bytes) -> bytes:
-    if data.startswith(_PNG):
-        at = len(_PNG)
-        while at + 8 <= len(data):
-            length, kind = int.from_bytes(data[at : at + 4], "big"), data[at + 4 : at + 8]
-            at += 12 + length
-            if kind == _PNG_END:
-                return data[at:]
-        return b""
-    if not data.startswith(_JPEG) or b"MPF\0" in data[:_PICTURES_WITHIN]:  # whose pictures are its pages
+    if data.startswith((b"BM", b"RIFF")):  # with their size in the head
+        n_bytes = int.from_bytes(data[2:6] if data[:1] == b"B" else data[4:8], "little")
+        return data[n_bytes + (0 if data[:1] == b"B" else 8) :] if n_bytes > _MIN_BYTES else b""
+    if not data.startswith(_JPEG):
+        return next((block.data for block in blocks(data) if block.kind == REST), b"")
+    if b"MPF\0" in data[:_PICTURES_WITHIN]:  # whose pictures are its pages
         return b""
     end = _end_of_jpeg(data)
     return data[end:] if end >= 0 else b""
@@ -562,8 +534,7 @@ def read_metafile(content: Content, sink: Sink) -> None:
     sink.add(_drawn_lines(_wmf_texts(records) if is_wmf else _emf_texts(records)), content.locator)
     pictures = _wmf_pictures(records) if is_wmf else _emf_pictures(records)
     for number, picture in enumerate(pictures, 1):
-        sink.take_member()
-        sink.read_member(content.member(f"bitmap{number}", picture))
+        sink.add_member(content, f"bitmap{number}", picture)
 
 
 def metafile_text(data: bytes) -> str:

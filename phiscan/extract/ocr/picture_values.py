@@ -23,7 +23,7 @@ import re2
 
 from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import Sink
-from phiscan.extract.core.prose import MIN_WORDS, byte_runs, words_of
+from phiscan.extract.core.prose import words_of
 from phiscan.model import FailReason
 
 MOST_INFLATED = 1024**2  # bytes of one payload
@@ -147,7 +147,7 @@ def run_texts(data: bytes) -> Iterator[str]:
                 yield text
 
 
-COMMENT, EXIF, XMP, IPTC, OTHER = "comment", "exif", "xmp", "iptc", "other"
+COMMENT, EXIF, XMP, IPTC, OTHER, REST = "comment", "exif", "xmp", "iptc", "other", "rest"
 _MOST_BLOCKS = 20_000
 _PNG, _JPEG = b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"
 _PIXELS_PNG = frozenset(
@@ -173,7 +173,7 @@ _COMMENT, _SCAN, _END = 0xFE, 0xDA, 0xD9
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A block: its kind, the name that the file gives it, its content."""
+    """A block: its kind, the name that the file gives it, its content; what follows a picture is one."""
 
     kind: str
     name: str
@@ -204,6 +204,7 @@ def _png(data: bytes) -> Iterator[Block]:
         body = data[at + 8 : at + 8 + length]
         at += 12 + length
         if kind == b"IEND":
+            yield Block(REST, "", data[at:])
             return
         if kind in (b"tEXt", b"zTXt", b"iTXt"):
             yield from _png_text(kind, body)
@@ -328,6 +329,8 @@ def _gif(data: bytes) -> Iterator[Block]:
                 if not first.startswith(("NETSCAPE", "ANIMEXTS", "XMP Data", "ICCRGBG1")):
                     yield Block(OTHER, first.strip("\0 ") or "text", b"".join(pieces[1:]))
         else:
+            if data[at] == 0x3B:  # noqa: PLR2004 (the end)
+                yield Block(REST, "", data[at + 1 :])
             return
 
 
@@ -338,23 +341,6 @@ def _sub_blocks(data: bytes, at: int, *, keep: bool) -> tuple[int, list[bytes]]:
             pieces.append(data[at + 1 : at + 1 + data[at]])
         at += 1 + data[at]
     return at + 1, pieces
-
-
-# Texts in the file of a picture outside of its pixels, plain or compressed, in whatever part they are.
-
-# What programs write: profiles of colours, XMP (which is read as such), marks of encoders.
-_MACHINE = re.compile(
-    r"<\??x(?:packet|:xmpmeta)|<rdf:|rdf:RDF|xmlns:|IEC ?61966|Viewing Condition|Hewlett-Packard|Copyright"
-    r"|ICC|CREATOR:|Adobe|JFIF|sRGB|ns\.adobe\.com|colou?r profile|Lavc|x264|Software|\{\\?\"|8BIM",
-    re.IGNORECASE,
-)
-
-
-def picture_values(data: bytes) -> Iterator[str]:
-    """Yield the runs of printable characters of a file, but those that programs write."""
-    for _, text in byte_runs(data):
-        if len(text.split(None, MIN_WORDS)) >= MIN_WORDS and not _MACHINE.search(text):
-            yield text
 
 
 # QR and bar codes in a picture, by zxing-cpp.

@@ -18,11 +18,11 @@ from phiscan.extract.office.storage import (
     cells_of,
     is_prose,
     is_typed,
-    narrow_prose,
     narrow_runs,
+    prose,
     table_texts,
+    typed_runs,
     unshown,
-    wide_prose,
     wide_runs,
 )
 from phiscan.model import FailReason
@@ -132,9 +132,9 @@ _LEAF_FONT, _LEAF_TEXTS = 0x0FB7, (0x0FA0, 0x0FA8, 0x0FBA)
 _EMBEDDED = 0x1011
 
 
-def add_typed_texts(ole: Any, content: Content, sink: Sink, n_pieces: int) -> None:
-    """Add the texts of a compound file that the text given since ``n_pieces`` lacks, ``#values``."""
-    shown = sink.text_since(n_pieces)
+def add_typed_texts(ole: Any, content: Content, sink: Sink, n_segments: int) -> None:
+    """Add the texts of a compound file that the text given since ``n_segments`` lacks, ``#values``."""
+    shown = sink.text_since(n_segments)
     cells = cells_of(shown)
     found = [
         text for text in islice(_texts(ole, ShownWords(shown)), _MOST_TEXTS) if text and text not in cells
@@ -158,15 +158,11 @@ def _texts(ole: Any, shown: ShownWords) -> Iterator[str]:
         if entry[0] == "_SX_DB_CUR":
             yield from record_texts(_stream(ole, entry))
         elif not _READ_ELSEWHERE.fullmatch(entry[-1]):
-            yield from wide_prose(_stream(ole, entry))
-            yield from narrow_prose(_stream(ole, entry))
+            yield from prose(_stream(ole, entry))
 
 
 def _stream(ole: Any, path: list[str]) -> bytes:
-    try:
-        return bytes(ole.openstream(path).read()[:_MOST_STREAM_BYTES])
-    except (OSError, ValueError):
-        return b""
+    return bytes(ole.data(*path)[:_MOST_STREAM_BYTES])
 
 
 def _word(main: bytes, ole: Any, shown: ShownWords) -> Iterator[str]:
@@ -185,8 +181,7 @@ def _word(main: bytes, ole: Any, shown: ShownWords) -> Iterator[str]:
             if is_typed(text) and (plain == text or is_typed(plain)):
                 yield plain
     body = main[_FIB_BYTES // 2 :]
-    yield from wide_prose(body, shown)
-    yield from narrow_prose(body, shown)
+    yield from prose(body, shown)
 
 
 def _slides(stream: bytes) -> Iterator[str]:
@@ -194,16 +189,14 @@ def _slides(stream: bytes) -> Iterator[str]:
     for _, _, kind, body in slide_records(stream):
         if kind not in (_LEAF_FONT, _EMBEDDED, *_LEAF_TEXTS):
             yield from (text for _, text in wide_runs(body) if is_typed(text.strip()))
-            yield from narrow_prose(body)
+            yield from prose(body)
 
 
 def stream_texts(ole: Any) -> Iterator[str]:
     """Yield the runs of text in the streams of a compound file of no known application."""
     for entry in ole.listdir()[:_MOST_STREAMS]:
         if not entry[-1].startswith(("\x01", "\x03")):
-            data = _stream(ole, entry)
-            for runs in (narrow_runs, wide_runs):
-                yield from (shown for _, text in runs(data) if is_typed(shown := text.strip()))
+            yield from typed_runs(_stream(ole, entry))
 
 
 # Visual Basic projects in office files: source text of modules, captions and values of forms, names.
@@ -313,7 +306,7 @@ def _project(ole: Any, root: tuple[str, ...], entries: list[list[str]]) -> tuple
             text = decode(source or b"")[0].replace("\r\n", "\n")
             lines += [shown, _ATTRIBUTE_LINE.sub("", text).strip()]
             if source is None:
-                lines += _runs(data)
+                lines += typed_runs(data)
     return list(dict.fromkeys(line for line in lines if line)), n_lost
 
 
@@ -335,9 +328,4 @@ def _form_texts(name: str, data: bytes) -> list[str]:
     if name.upper() == "PROJECT":
         found = _PROJECT_VALUE.findall(decode(data)[0])
         return [text for text in found if text not in _DEFAULT_PROJECTS]
-    return _runs(data) if name in ("f", "o", "x") else []
-
-
-def _runs(data: bytes) -> list[str]:
-    texts = [text.strip() for runs in (narrow_runs, wide_runs) for _, text in runs(data)]
-    return [text for text in texts if is_typed(text)]
+    return [*typed_runs(data)] if name in ("f", "o", "x") else []

@@ -20,17 +20,9 @@ _FIRST_MARK = 0xFFFFFFFA  # higher numbers of sectors are marks: end, free, tabl
 _WORD_ENCRYPTED = 0x0100
 # Code pages that Python knows under another name.
 _CODECS = {
-    65001: "utf-8",
-    -535: "utf-8",
-    10000: "mac-roman",
-    20127: "ascii",
-    20866: "koi8-r",
-    20932: "euc-jp",
-    50220: "iso-2022-jp",
-    51949: "euc-kr",
-    54936: "gb18030",
-    936: "gbk",
-} | {28590 + part: f"iso8859-{part}" for part in range(1, 17)}
+    65001: "utf-8", -535: "utf-8", 10000: "mac-roman", 20127: "ascii", 20866: "koi8-r", 20932: "euc-jp",
+    50220: "iso-2022-jp", 51949: "euc-kr", 54936: "gb18030", 936: "gbk",
+} | {28590 + part: f"iso8859-{part}" for part in range(1, 17)}  # fmt: skip
 _SUMMARY = {2: "title", 3: "subject", 4: "author", 5: "keywords", 6: "comments", 8: "last_saved_by"}
 _PROPERTIES = (
     ("\x05SummaryInformation", _SUMMARY),
@@ -213,6 +205,13 @@ class OpenCompoundFile(olefile.OleFileIO):  # type: ignore[misc] # olefile has n
                 self._kept[key] = data
                 self._n_kept += len(data)
         return io.BytesIO(data)
+
+    def data(self, *path: str) -> bytes:
+        """Return the bytes of a stream; nothing where it is missing or damaged."""
+        try:
+            return self.openstream(list(path)).read()
+        except (OSError, ValueError):
+            return b""
 
     def listdir(self, streams: bool = True, storages: bool = False) -> list[list[str]]:
         """Return the paths of the streams, and those of the storages."""

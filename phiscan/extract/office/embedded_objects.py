@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import struct
-import zlib
 from dataclasses import dataclass, field
 from typing import Any
 
 from phiscan.errors import ExtractError
-from phiscan.extract.core.content import Content, Inflating, Sink
+from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.core.file_type import sniff
 from phiscan.extract.core.magic_numbers import UNKNOWN
 from phiscan.extract.office.binary_texts import read_macros, stream_texts
@@ -42,7 +41,7 @@ def read_ole_object(content: Content, sink: Sink) -> None:
             texts = member.texts
         elif not has_macros:
             member = next((_Embedded(name, _read(ole, name)) for name in _PAYLOADS if ole.exists(name)), None)
-        description = _read(ole, _COMP_OBJ) if ole.exists(_COMP_OBJ) else b""
+        description = ole.data(_COMP_OBJ)
         is_control = any(ole.exists(name) for name in _CONTROLS) or _EQUATION in description
         if not has_macros and (member is None or (is_control and sniff(member.data) == UNKNOWN)):
             member, texts = None, list(stream_texts(ole))
@@ -53,8 +52,7 @@ def read_ole_object(content: Content, sink: Sink) -> None:
                 sink.fail(content.locator, FailReason.UNSUPPORTED, said)
     sink.add("\n".join(unshown(texts, "")), content.place("strings"))
     if member is not None:
-        sink.take_member()
-        sink.read_member(content.member(member.name, member.data))
+        sink.add_member(content, member.name, member.data)
 
 
 def read_active_mime(content: Content, sink: Sink) -> None:
@@ -64,14 +62,10 @@ def read_active_mime(content: Content, sink: Sink) -> None:
         ExtractError: corrupt; nothing in it can be unpacked.
     """
     at = content.data.find(_ZLIB, _LEAST_HEAD)
-    try:
-        data = sink.unpack(Inflating(content.data[at:]), len(content.data)) if at >= 0 else b""
-    except zlib.error:
-        data = b""
+    data = sink.inflate(content.data[at:]) if at >= 0 else b""
     if not data:
-        raise ExtractError(FailReason.CORRUPT, "damaged compressed data")
-    sink.take_member()
-    sink.read_member(content.member("object", data))
+        raise ExtractError(FailReason.CORRUPT, "no compressed data")
+    sink.add_member(content, "object", data)
 
 
 @dataclass(frozen=True, slots=True)

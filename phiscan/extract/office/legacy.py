@@ -11,16 +11,14 @@ import re
 import struct
 import subprocess
 import time
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from phiscan.errors import ExtractError
 from phiscan.extract.core.charset import decode
-from phiscan.extract.core.content import Content, Inflating, Sink
+from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.core.file_type import sniff
 from phiscan.extract.core.unsupported import read_strings
 from phiscan.extract.office.binary_texts import add_typed_texts, read_macros
@@ -59,16 +57,12 @@ Inflate = Callable[[bytes], bytes]
 def picture_members(ole: Any, content: Content, sink: Sink) -> Iterator[Content]:
     """Yield the pictures of an opened legacy file as members, ``picture1``; damage is recorded."""
     number = 0
-    with sink.part(content.place("pictures"), OSError, ValueError, struct.error, zlib.error):
+    with sink.part(content.place("pictures"), OSError, ValueError, struct.error):
         for stream in _picture_streams(ole):
-            for picture in blips(stream, partial(_inflated, sink)):
+            for picture in blips(stream, sink.inflate):
                 number += 1
                 sink.take_member()
                 yield content.member(f"picture{number}", picture)
-
-
-def _inflated(sink: Sink, data: bytes) -> bytes:
-    return sink.unpack(Inflating(data), len(data))
 
 
 def _picture_streams(ole: Any) -> Iterator[bytes]:
@@ -239,7 +233,7 @@ def read_legacy_office(content: Content, sink: Sink) -> None:
         ole.close()
         content = replace(content, data=decrypted(content.data, sink.passwords))
         ole = open_ole(content.data)
-    n_pieces = sink.n_pieces
+    n_segments = sink.n_segments
     with ole:
         if is_cut(ole):
             sink.fail(content.locator, FailReason.CORRUPT, "cut short")
@@ -254,7 +248,7 @@ def read_legacy_office(content: Content, sink: Sink) -> None:
         else:
             sink.add(external_text("catdoc" if is_word else "catppt", content.data), content.locator)
         sink.add(properties, content.place("properties"))
-        embedded = hidden_parts(ole, content, sink, n_pieces)
+        embedded = hidden_parts(ole, content, sink, n_segments)
     for member in embedded:
         sink.read_member(member)
     for number, data in enumerate(members, 1):
@@ -263,10 +257,10 @@ def read_legacy_office(content: Content, sink: Sink) -> None:
         sink.read_member(picture)
 
 
-def hidden_parts(ole: Any, content: Content, sink: Sink, n_pieces: int) -> list[Content]:
+def hidden_parts(ole: Any, content: Content, sink: Sink, n_segments: int) -> list[Content]:
     """Add macros and texts beside the text of an opened legacy file; return the objects embedded in it."""
     read_macros(ole, content, sink)
-    add_typed_texts(ole, content, sink, n_pieces)
+    add_typed_texts(ole, content, sink, n_segments)
     return list(embedded_storages(ole, content, sink))
 
 
@@ -281,14 +275,14 @@ def _parts(ole: Any, *, is_word: bool) -> list[tuple[str, str]]:
 def _objects(ole: Any, content: Content, sink: Sink, *, is_word: bool) -> list[bytes]:
     """Return the files that other applications embedded; where they cannot be read is recorded."""
     found: list[bytes] = []
-    with sink.part(content.place("objects"), OSError, ValueError, struct.error, zlib.error):
+    with sink.part(content.place("objects"), OSError, ValueError, struct.error):
         if is_word:
             for entry in ole.listdir():
                 if entry[0] == "ObjectPool" and entry[-1] in ("Package", "CONTENTS"):
                     sink.take_member()
                     found.append(ole.openstream(entry).read())
         else:
-            for data in objects(ole, partial(_inflated, sink)):
+            for data in objects(ole, sink.inflate):
                 sink.take_member()
                 found.append(data)
     return found

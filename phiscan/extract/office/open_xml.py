@@ -19,19 +19,10 @@ from phiscan.model import FailReason
 Row = tuple[str, str, Callable[[Any], str]]  # names of parts, their place, and what gives the text of a root
 _BLOCKS = frozenset(
     {
-        "p",
-        "h",
-        "table-row",
-        "list-item",
-        "annotation",
-        "note",
-        "page",
-        "header",
-        "footer",
-        "frame",
+        "p", "h", "table-row", "list-item", "annotation", "note", "page", "header", "footer", "frame",
         "text-box",
     }
-)
+)  # fmt: skip
 _CELLS = frozenset({"table-cell", "covered-table-cell"})
 _SKIPPED = frozenset(
     {"automatic-styles", "font-face-decls", "scripts", "settings", "binary-data", "styles", "forms-config"}

@@ -16,7 +16,7 @@ from lxml import etree
 from phiscan.errors import ExtractError
 from phiscan.extract.archives.zip_files import salvage
 from phiscan.extract.core.charset import decode
-from phiscan.extract.core.content import Content, Inflating, PackageParts, Sink, mishap
+from phiscan.extract.core.content import ZIP_DAMAGE, Content, Inflating, Sink, mishap
 from phiscan.extract.core.prose import words_of
 from phiscan.extract.office.runs import fallback_lines
 from phiscan.model import FailReason
@@ -61,16 +61,8 @@ _BIBLIOGRAPHY = b"/officeDocument/2006/bibliography"
 _CITED_HOW = re.compile(rb"\s(?:SelectedStyle|StyleName|Version|URI)\s*=\s*(?:\"[^\"<]*\"|'[^'<]*')")
 _TITLE_WORDS = 4
 _LONG_NUMBER = re.compile(r"\d{6,}")
+_MOST_KEPT_BYTES = 16 * 1024**2  # of unpacked parts; one beyond is unpacked again
 _LOCAL_HEADER, _LOCAL_HEADER_BYTES = b"PK\x03\x04", 30
-_PACKAGE_ERRORS = (
-    zipfile.BadZipFile,
-    OSError,
-    ValueError,
-    NotImplementedError,
-    EOFError,
-    KeyError,
-    RuntimeError,
-)
 
 
 class Package:
@@ -82,18 +74,17 @@ class Package:
         self._as_it_stands: set[str] = set()  # parts added as raw text too
         self._read: set[str] = set()  # parts that were asked for
         self._parsed: set[str] = set()
-        self._n_pieces = sink.n_pieces  # of text, before this package
+        self._n_segments = sink.n_segments  # of text, before this package
         self.values: list[str] = []  # of parsed parts, that their readers leave out
-        self.texts: list[list[str]] = []  # between the tags of parsed parts
         self._infos: dict[str, zipfile.ZipInfo] = {}
         self._found: dict[str, bytes] = {}  # the parts of a package without a directory
+        self._kept: dict[str, bytes] = {}  # parts that were unpacked
+        self._n_left = _MOST_KEPT_BYTES
         try:
             self._archive = zipfile.ZipFile(content.open())
-        except _PACKAGE_ERRORS as error:
+        except ZIP_DAMAGE as error:
             self._salvage(mishap(error))
             return
-        self._kept = PackageParts(self._archive)
-        sink.keep_package(content.locator, self._kept)
         # Some writers use backslashes, or another case than they declare.
         self._infos = {info.filename.replace("\\", "/"): info for info in self._archive.infolist()}
 
@@ -142,7 +133,9 @@ class Package:
             raise
         except Exception as error:  # noqa: BLE001 (zlib, struct and zipfile errors alike)
             raise ExtractError(FailReason.CORRUPT, mishap(error)) from None
-        self._kept.keep(info.filename, data)
+        if len(data) <= self._n_left:
+            self._n_left -= len(data)
+            self._kept[info.filename] = data
         return data
 
     def _inflated(self, info: zipfile.ZipInfo) -> bytes | None:
@@ -179,7 +172,6 @@ class Package:
             self._parsed.add(name)
             if is_swept(name):
                 self.values += part_values(root, data)
-                self.texts.append(list(root.itertext()))
             if b"Fallback" in data:
                 self.values += fallback_lines(root)
         if damage is not None:
@@ -207,7 +199,7 @@ class Package:
 
     def text(self) -> str:
         """Return the text that was added since the package was opened."""
-        return self.sink.text_since(self._n_pieces)
+        return self.sink.text_since(self._n_segments)
 
     def members(self) -> Iterator[Content]:
         """Yield what nobody has read as a part, for reading as documents of their own; pictures come last.

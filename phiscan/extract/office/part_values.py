@@ -10,22 +10,19 @@ from __future__ import annotations
 import html
 import re
 import struct
-import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import suppress
 from functools import lru_cache
-from operator import itemgetter
 from typing import Any
-from urllib.parse import unquote
 
 import re2
 from lxml import etree
 
 from phiscan.errors import ExtractError
-from phiscan.extract.core.content import Content, PackageParts
-from phiscan.extract.core.prose import ShownWords, Value, words_of
+from phiscan.extract.core.prose import words_of
 from phiscan.extract.office.package import Package, local_name, parse_damaged
 from phiscan.extract.office.runs import paragraphs_text
-from phiscan.extract.office.storage import is_person_named, is_typed, unshown
+from phiscan.extract.office.storage import is_typed, unshown
 from phiscan.model import FailReason
 
 # Names of attributes that say how something is drawn, found or computed.
@@ -101,19 +98,7 @@ _STYLING_TEXTS = tuple(
         (rb"<(?:\w+:)?annotation [^>]*>([^<]{12,})<", 3),
     )
 )
-# Names of styles, lists and themes: each pattern with the bytes without which it is not searched.
-_STYLE_NAMES = (
-    (b':val="', re.compile(rb"<\w+:(?:name|aliases|styleLink) \w+:val=\"([^\"]{5,1200})\"")),
-    (b"style:display-name=", re.compile(rb"style:display-name=\"([^\"]{5,1200})\"")),
-    (b's v="', re.compile(rb"<(?:\w+:)?s v=\"([^\"]{5,1200})\"")),
-)
-_NUMBER_FORMAT = re.compile(rb"formatCode=\"([^\"]*)\"")
-_CELL_STYLE = re.compile(rb"<(?:\w+:)?(?:cell|table)Style ")
-_CELL_STYLE_NAME = re.compile(rb"name=\"([^\"]{5,1200})\"")
-_STYLE_NAME_CHARS = range(5, 301)
-_BEFORE_ATTRIBUTE = frozenset([b" ", b"\t", b"\n", b"\r", b"\f", b"\v", b":"])
 _INK = re2.compile(rb"<(?:\w+:)?literal>([^<]{3,300})<")
-_LITERAL = re.compile(r'"([^"]{3,300})"')
 _LONG_NAME = re.compile(r"\d{6,}|(?:[^\W\d_]+\W+){5}")  # of a layout, which most programs name in a few words
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _READING = re2.compile(rb"<(?:\w+:)?rPh [^>]*>\s*<(?:\w+:)?t(?: [^>]*)?>([^<]+)<")
@@ -125,7 +110,6 @@ _NO_PERSON = frozenset(
 # Elements whose text their readers give, and those of figures and references.
 _FORMULAS = frozenset(["f", "formula", "formula1", "formula2", "definedName", "oldFormula"])
 _QUOTED = re.compile(r'"((?:[^"]|"")+)"')
-_SHEET = re.compile(r"'([^'!]{3,120})'!")  # to which a formula refers
 _GLYPHS = re.compile(r"[^\W\d_]{2,}")
 _LONG_NUMBER = re.compile(r"\d[\d -]{5,}\d")
 _WORDS = re.compile(r"[^\W_][\w'.,:;-]*\s+\S*[^\W_]")
@@ -210,7 +194,7 @@ def _text_values(value: Any) -> list[str]:
     if name in _FORMULAS:
         return [
             part.strip() for literal in _QUOTED.findall(text) for part in literal.split(",") if is_said(part)
-        ] + [sheet for sheet in _SHEET.findall(text) if is_person_named(sheet)]
+        ]
     return [text] if is_said(text) else []
 
 
@@ -228,35 +212,6 @@ def styling_texts(data: bytes) -> list[str]:
     found += [html.unescape(raw.decode("utf-8", "replace")) for raw in _INK.findall(data)]
     readings = [html.unescape(raw.decode("utf-8", "replace")) for raw in _READING.findall(data)]
     return list(dict.fromkeys([*found, *readings]))
-
-
-def style_names(data: bytes) -> list[str]:
-    """Return the names in a part of styles that no program gave, and the texts within number formats."""
-    found = [
-        (match.start(), match[1])
-        for mark, pattern in _STYLE_NAMES
-        if mark in data
-        for match in pattern.finditer(data)
-    ]
-    if b"Style " in data:
-        for match in _CELL_STYLE.finditer(data):
-            most = match.end() + _LONGEST_TAG
-            end = data.find(b">", match.end(), most)
-            end = most if end < 0 else end
-            found += [(match.start(), raw) for raw in _CELL_STYLE_NAME.findall(data, match.end(), end)[-1:]]
-    texts = [
-        (at, text)
-        for at, raw in found
-        if (b" " in raw or b"&" in raw or not raw.isalpha())  # else one word without a number
-        and len(value := raw.decode("utf-8", "replace")) in _STYLE_NAME_CHARS
-        and is_person_named(text := html.unescape(value))
-    ]
-    if b"&quot;" in data:
-        for match in _NUMBER_FORMAT.finditer(data):
-            if b"&quot;" in match[1] and data[match.start() - 1 : match.start()] in _BEFORE_ATTRIBUTE:
-                literals = _LITERAL.findall(html.unescape(match[1].decode("utf-8", "replace")))
-                texts += [(match.start(), text) for text in literals if is_person_named(text)]
-    return list(dict.fromkeys(text for _, text in sorted(texts, key=itemgetter(0))))
 
 
 def _quoted_words(data: bytes, pattern: re.Pattern[bytes]) -> Iterator[str]:
@@ -321,70 +276,6 @@ def is_said(text: str) -> bool:
     return _LONG_NUMBER.fullmatch(text) is not None
 
 
-# Values of markup that may not be shown: texts between tags, whole and in pieces, and attributes.
-
-_CELLS = etree.XPath("//@v")
-_NAME = re.compile(r"[^\W\d_]{3,},? [^\W\d_]{3,}")
-_DIGITS = re.compile(r"[A-Za-z0-9+/=\s]{200,}")  # of a file, which is looked for elsewhere
-_STYLE_SHEET = re.compile(rb"(?is)<(style|script)\b[^>]*>.*?</\1>")
-# References to cells, switches, names of formats and properties.
-_TECHNICAL_PIECE = re.compile(
-    r"\s*(?:\S*!\S*|(?:NUM)?PAGES?|true|false|#\S+|General|Standard|[\d\W]*|\[\w+\]\S*|\w+[._]\w+)\s*",
-    re.IGNORECASE,
-)
-_MIN_BLANKS, _SHORT_WORDS, _MOST_PIECES = 2, 3, 64
-_LONGEST_WORD = 48
-
-
-def markup_values(data: bytes, shown: ShownWords, *, is_html: bool, is_part: bool = False) -> Iterator[Value]:
-    """Yield what looks like text in a markup; a list is a text in pieces.
-
-    Texts between tags are left out where all their words are shown. ``is_part``: cut out of a larger markup.
-    """
-    data = _STYLE_SHEET.sub(b" ", data) if b"<s" in data or b"<S" in data else data
-    if is_html:
-        root = _page(data)
-    else:
-        root, _ = parse_damaged(b"<part>%b</part>" % data if is_part else data)
-    if root is None:
-        return
-    for value in part_values(root, data):
-        is_name = value.istitle() and _NAME.fullmatch(value) is not None
-        if not _DIGITS.fullmatch(value):
-            yield (value,) if is_name and not is_html else value
-    cells = _CELLS(root) if b' v="' in data else []  # of a record of a table, one word each
-    yield from missing_texts([*root.itertext(), *cells], shown, has_pieces=not is_html)
-
-
-def _page(data: bytes) -> Any:
-    try:
-        return etree.fromstring(
-            data, etree.HTMLParser(encoding="utf-8", no_network=True, remove_comments=True)
-        )
-    except (etree.XMLSyntaxError, ValueError):
-        return None
-
-
-def missing_texts(texts: list[str], shown: ShownWords, *, has_pieces: bool = True) -> Iterator[Value]:
-    """Yield texts between tags unless all their words are shown, the short ones in runs of pieces."""
-    texts = [text for text in texts if text == " " or not (text.isspace() or _DIGITS.fullmatch(text))]
-    if not texts or shown.has_words(" ".join(texts)) or shown.has_words("".join(texts)):
-        return
-    run: list[str] = []
-    for text in texts:
-        is_short = text.count(" ") < _SHORT_WORDS
-        if run and (not is_short or len(run) >= _MOST_PIECES):
-            yield run
-            run = []
-        if text.count(" ") >= _MIN_BLANKS or "%20" in text:
-            yield unquote(text) if "%20" in text else text
-        is_coded = len(text) > _LONGEST_WORD and " " not in text
-        if has_pieces and is_short and (text == " " or is_coded or not _TECHNICAL_PIECE.fullmatch(text)):
-            run.append(text)
-    if len(run) > 1:
-        yield run
-
-
 # The sweep over an office package: values of all its XML parts that the text does not hold yet.
 
 # Parts that only say how a document is drawn.
@@ -396,19 +287,11 @@ _DRAWING_ONLY = re.compile(
     r"|xl/worksheets/sheet[^/]*\.xml$|^manifest\.rdf$|layout-cache|docMetadata",
     re.IGNORECASE,
 )
-_STYLE_PARTS = re.compile(
-    r"styles\w*\.xml$|stylesWithEffects|numbering\.xml$|tableStyles|metadata\.xml$",
-    re.IGNORECASE,
-)
 # Of these, parts in which something may have been typed all the same.
 _STYLING_TEXT_PARTS = re.compile(r"numbering\.xml$|sharedStrings\.xml$|/ink/", re.IGNORECASE)
 _DRAWN = re.compile(r"(?:^|/)diagrams/drawing", re.IGNORECASE)
 _THUMBNAIL = re.compile(r"thumbnail[^/]*\.[ew]mf$", re.IGNORECASE)
 _XML = (".xml", ".rels", ".vml")
-_MARKUP = (*_XML, ".fpage", ".xhtml", ".html", ".htm", ".ncx", ".opf")
-_READ_BY_OTHERS = re.compile(
-    r"sharedStrings|^docProps/|^(?:meta|styles)\.xml|worksheets/|\.(?:x?html?|ncx|opf|fpage)$", re.IGNORECASE
-)
 _MOST_BYTES = 32 * 1024**2  # of one part
 _MOST_VALUES = 100_000
 _MOST_COMPARED = 20_000_000  # characters of values times characters of text
@@ -422,10 +305,9 @@ def sweep(package: Package) -> None:
         if _THUMBNAIL.search(name) and package.n_bytes(name) <= _MOST_BYTES:
             values += _thumbnail(package, name)
         if not is_swept(name) or package.was_parsed(name):
-            if _STYLE_PARTS.search(name) and package.n_bytes(name) <= _MOST_BYTES:
-                values += _found(style_names, package, name)
             if _has_styling_texts(name) and package.n_bytes(name) <= _MOST_BYTES:
-                values += _found(styling_texts, package, name)
+                with suppress(ExtractError):  # recorded where the part is read
+                    values += styling_texts(package.look(name))
             continue
         if package.n_bytes(name) > _MOST_BYTES:
             place = package.content.place(name)
@@ -439,45 +321,7 @@ def sweep(package: Package) -> None:
     package.values.clear()
     shown_text = package.text()
     fresh = _not_shown(list(dict.fromkeys(values)), shown_text)
-    shown = ShownWords("\n".join([shown_text, *fresh]))
-    for texts in package.texts:
-        fresh += [joined(value) for value in missing_texts(texts, shown) if shown.lacks(value)]
-    package.texts.clear()
     package.sink.add("\n".join(fresh), package.content.place("values"))
-    package.sink.mark_accounted(package.content.locator)
-
-
-def joined(value: Value) -> str:
-    """Return a value as one text; pieces of which none has a blank are parts of words."""
-    if isinstance(value, str):
-        return value
-    return (" " if any(" " in piece for piece in value) else "").join(value)
-
-
-def package_values(
-    content: Content, parts: PackageParts | None, shown: ShownWords
-) -> Iterator[tuple[str, Value]]:
-    """Yield part and value of what looks like text in a package that no reader took to its end."""
-    try:
-        parts = parts or PackageParts(zipfile.ZipFile(content.open()))
-        left = _MOST_BYTES
-        for info in parts.archive.infolist():
-            name = info.filename
-            is_style = bool(_STYLE_PARTS.search(name)) and name != "styles.xml"
-            if not name.lower().endswith(_MARKUP) or info.flag_bits & 1 or left < info.file_size:
-                continue
-            data = parts.get(name) or parts.archive.read(info)
-            left -= len(data)
-            if name.endswith(".rels"):
-                yield from ((name, text) for text in targets(parse_damaged(data)[0]))
-            elif is_style:
-                yield from ((name, (text,)) for text in style_names(data))
-            elif is_swept(name) or _READ_BY_OTHERS.search(name):
-                yield from ((name, value) for value in markup_values(data, shown, is_html=False))
-            if _has_styling_texts(name):
-                yield from ((name, value) for value in styling_texts(data))
-    except Exception:  # noqa: BLE001 (a damaged package; its reader says what is wrong)
-        return
 
 
 @lru_cache(maxsize=4096)
@@ -489,13 +333,6 @@ def _has_styling_texts(name: str) -> bool:
 def is_swept(name: str) -> bool:
     """Tell a part that may hold values: XML that does not only say how a document is drawn."""
     return name.lower().endswith(_XML) and not _DRAWING_ONLY.search(name)
-
-
-def _found(find: Callable[[bytes], list[str]], package: Package, name: str) -> list[str]:
-    try:
-        return find(package.look(name))
-    except ExtractError:
-        return []  # recorded where the part is read
 
 
 def _thumbnail(package: Package, name: str) -> list[str]:

@@ -17,7 +17,8 @@ from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.core.file_type import sniff
 from phiscan.extract.core.prose import words_of
 from phiscan.extract.office.compound_file import codec
-from phiscan.extract.office.storage import is_person_named, is_typed, native_file
+from phiscan.extract.office.storage import is_typed, native_file
+from phiscan.extract.text_codes.digits import from_hex
 from phiscan.model import FailReason
 
 _TOKEN = re.compile(
@@ -39,15 +40,13 @@ _SKIPPED = frozenset(
 # Of these, what only a program reads; what is in the others, or in a group that no program knows, is
 # read as hidden text.
 _MACHINE = frozenset(
-    b"""fonttbl colortbl stylesheet listtable listoverridetable rsidtbl generator filetbl themedata
-    pict colorschememapping latentstyles datastore xmlnstbl mmathPr pgdsctbl listtext pntext pntxta
+    b"""fonttbl colortbl stylesheet listtable listname listoverridetable rsidtbl generator filetbl themedata
+    pict colorschememapping latentstyles datastore xmlnstbl mmathPr pgdsctbl pntxta
     pntxtb bkmkend blipuid panose falt wgrffmtfilter datafield creatim revtim printim
     buptim picprop defchp defpap pnseclvl fontemb fontfile objclass objname objtime oldcprops
     oldpprops oldsprops oldtprops passwordhash protusertbl""".split()
 )
-# Groups of names, most of which a program gave.
-_NAMES = frozenset(b"stylesheet listname objname filetbl listtext pntext pntxta pntxtb".split())
-_UNREAD = _MACHINE - _NAMES
+_LIST_TEXTS = frozenset((b"listtext", b"pntext"))  # numbers and bullets, mostly
 _SHOWN_IGNORABLE = frozenset(
     b"""shptxt shpinst annotation atnauthor atnid footnote nonshppict fldrslt company manager sp txe
     htmltag""".split()
@@ -55,26 +54,15 @@ _SHOWN_IGNORABLE = frozenset(
 _INFO = frozenset(b"title subject author manager company keywords comment doccomm category".split())
 _BREAKS = frozenset(b"par line sect page row nestrow softline column".split())
 _SYMBOLS = {
-    b"tab": "\t",
-    b"cell": "\t",
-    b"nestcell": "\t",
-    b"emdash": "\u2014",
-    b"endash": "\u2013",
-    b"lquote": "\u2018",
-    b"rquote": "\u2019",
-    b"ldblquote": "\u201c",
-    b"rdblquote": "\u201d",
-    b"bullet": "\u2022",
-    b"emspace": " ",
-    b"enspace": " ",
-    b"qmspace": " ",
-}
+    b"tab": "\t", b"cell": "\t", b"nestcell": "\t", b"emdash": "\u2014", b"endash": "\u2013",
+    b"lquote": "\u2018", b"rquote": "\u2019", b"ldblquote": "\u201c", b"rdblquote": "\u201d",
+    b"bullet": "\u2022", b"emspace": " ", b"enspace": " ", b"qmspace": " ",
+}  # fmt: skip
 _SYMBOL_TEXTS = {b"~": "\xa0", b"_": "-", b"\\": "\\", b"{": "{", b"}": "}", b"\r": "\n", b"\n": "\n"}
 _OLD_CHARSETS = {b"mac": "mac-roman", b"pc": "cp437", b"pca": "cp850"}
 # The shape properties that a reader sees: alternative text, name, WordArt.
 _SHAPE_TEXTS = frozenset({"wzDescription", "gtextUNICODE", "wzTooltip"})
 _PRINTABLE = bytes({*range(0x20, 0x7F), *b"\t\r\n"})
-_NAME_END = re.compile(r"[;\n\t]")
 _AUTOMATIC_BOOKMARK = re.compile(r"_?(?:Toc|Ref|Hlt|Hlk|GoBack|OLE_LINK)[\w.]*$")
 _HTML_VALUE = re.compile(r"<!--(.*?)-->|\s(?:alt|title|content|value)\s*=\s*\"([^\"]+)\"", re.DOTALL)
 _HTML_TAG = re.compile(r"<!--.*?(?:-->|$)|<[^>]*(?:>|$)", re.DOTALL)
@@ -92,15 +80,13 @@ def read_rich_text(content: Content, sink: Sink) -> None:
         sink.fail(content.locator, FailReason(reader.damage.reason), reader.damage.detail)
     rest = sink.bound(reader.rest.strip(b"\0 \t\r\n"), content.locator)
     sink.add(decode(rest)[0], content.place("rest"))
-    sink.add(_tidy("\n".join(["".join(reader.hidden), *reader.given_names()])), content.place("hidden"))
+    sink.add(_tidy("".join(reader.hidden)), content.place("hidden"))
     sink.add("\n".join(reader.info), content.place("properties"))
     for number, data in enumerate(reader.objects, 1):
-        sink.take_member()
-        sink.read_member(content.member(f"object{number}", data))
+        sink.add_member(content, f"object{number}", data)
     for number, data in enumerate(reader.pictures, 1):
         if sniff(data).startswith("image/"):
-            sink.take_member()
-            sink.read_member(content.member(f"picture{number}", data))
+            sink.add_member(content, f"picture{number}", data)
 
 
 def rtf_text(data: bytes) -> str:
@@ -144,7 +130,6 @@ class _Reader:
         self.objects: list[bytes] = []
         self.pictures: list[bytes] = []
         self.hidden: list[str] = []
-        self.names: list[str] = []
         self._state = _State()
         self._stack: list[_State] = []
         self._fresh = self._ignorable = False  # at the beginning of a group; after its asterisk
@@ -181,11 +166,6 @@ class _Reader:
                 self.damage = ExtractError(FailReason.CORRUPT, "RTF cut short")
         self._flush()
         return _tidy("".join(self._pieces))
-
-    def given_names(self) -> list[str]:
-        """Return the names of styles, lists and objects that no program gave."""
-        names = (name.strip(" ;\t") for name in _NAME_END.split("".join(self.names)))
-        return list(dict.fromkeys(name for name in names if is_person_named(name)))
 
     def _token(self, match: re.Match[bytes]) -> None:
         word, number, byte, symbol, _, text = match.groups()
@@ -259,7 +239,7 @@ class _Reader:
             data = data[cut:]
         if self._state.destination in (b"objdata", b"pict"):
             self._object += data
-        elif not self._state.hidden or self._state.destination not in _UNREAD:
+        elif not self._state.hidden or self._state.destination not in _MACHINE:
             self._pending += data
 
     def _symbol(self, symbol: bytes) -> None:
@@ -288,8 +268,7 @@ class _Reader:
         elif word in _SHOWN_IGNORABLE:
             hidden = False
         elif hidden and self._state.destination in _MACHINE:
-            if word not in _NAMES:
-                return  # a style within the style sheet, a font within the table
+            return  # a style within the style sheet, a font within the table
         elif word in _SKIPPED or word in _MACHINE or self._ignorable:
             hidden = True
         else:
@@ -330,9 +309,8 @@ class _Reader:
         if self._state.hidden:
             if destination == b"bkmkstart":
                 text = "" if _AUTOMATIC_BOOKMARK.match(text) else text.replace("_", " ")
-            if destination in _NAMES:
-                self.names.append(text)
-            elif destination not in _MACHINE and destination:
+            is_number = destination in _LIST_TEXTS and not is_typed(text.strip())
+            if destination and destination not in _MACHINE and not is_number:
                 self.hidden.append(text)
             return
         if destination == b"objdata":
@@ -374,8 +352,6 @@ class _Reader:
         elif destination == b"pict" and self._object:
             self.pictures.append(hex_bytes(bytes(self._object)))
             self._object = bytearray()
-        elif self._state.hidden and destination in _NAMES:
-            self.names.append("\n")
         elif self._state.hidden and self.hidden:
             self.hidden.append("\n")
         elif destination in (b"footnote", b"annotation", b"shptxt"):
@@ -391,21 +367,9 @@ def _tidy(text: str) -> str:
 
 
 CHARSETS = {
-    77: 10000,
-    128: 932,
-    129: 949,
-    134: 936,
-    136: 950,
-    161: 1253,
-    162: 1254,
-    163: 1258,
-    177: 1255,
-    178: 1256,
-    186: 1257,
-    204: 1251,
-    222: 874,
-    238: 1250,
-}
+    77: 10000, 128: 932, 129: 949, 134: 936, 136: 950, 161: 1253, 162: 1254, 163: 1258, 177: 1255,
+    178: 1256, 186: 1257, 204: 1251, 222: 874, 238: 1250,
+}  # fmt: skip
 
 
 def character(value: int) -> str:
@@ -444,5 +408,4 @@ def _packaged(raw: bytes) -> bytes:
 def hex_bytes(data: bytes) -> bytes:
     """Return the bytes after hexadecimal digits, up to the first other character."""
     match = _HEX.match(data)
-    digits = b"".join(match.group().split()) if match else b""
-    return bytes.fromhex(digits[: len(digits) // 2 * 2].decode("ascii"))
+    return from_hex(match.group()) if match else b""

@@ -214,11 +214,6 @@ _MARK = re.compile(
 _ACCENTED = re.compile("[\u00a1-\u00ff]")
 _MOST_ACCENTED = 0.4  # of the characters of a text in Latin letters; more are bytes of something else
 _LONGEST_NAME = 1000
-_TWO_LETTERS = re.compile(r"[^\W\d_]{2,}")
-# The last word of the name of a style that belongs to another one.
-_LINKED = frozenset(["char", "char1", "car", "zchn", "zeichen", "знак", "znak", "carattere", "tegn", "字符"])
-_ALIAS = re.compile(r",\S")
-_MOST_ALIASES = 2
 # Names that programs give, of objects, ranges, files and properties.
 _AUTOMATIC = re.compile(
     r"_?(?:GoBack|xlnm|_?FilterDatabase|Print_)[\w.=]*|_?PID_\w+|___PPT\w*"
@@ -239,21 +234,19 @@ def narrow_runs(data: bytes, *, long: bool = False) -> Iterator[tuple[int, str]]
         yield match.start(), match.group().decode("cp1252", "replace")
 
 
-def narrow_prose(data: bytes, shown: ShownWords | None = None) -> Iterator[str]:
-    """Yield the runs of one byte for each character that are prose and not held by the ``shown`` text."""
-    yield from (text for _, text in narrow_runs(data, long=True) if _is_new_prose(text, shown))
+def prose(data: bytes, shown: ShownWords | None = None) -> Iterator[str]:
+    """Yield the runs that are prose, of two bytes for each character first, and not in the ``shown`` text."""
+    for runs in (wide_runs(data) if b" \0" in data else (), narrow_runs(data, long=True)):
+        for _, text in runs:
+            is_long = len(text) >= FEW_CHARS and " " in text
+            if is_long and not (shown is not None and shown.holds(text)) and is_prose(text):
+                yield text
 
 
-def wide_prose(data: bytes, shown: ShownWords | None = None) -> Iterator[str]:
-    """Yield the runs of two bytes for each character that are prose and not held by the ``shown`` text."""
-    if b" \0" in data:
-        yield from (text for _, text in wide_runs(data) if _is_new_prose(text, shown))
-
-
-def _is_new_prose(text: str, shown: ShownWords | None) -> bool:
-    if len(text) < FEW_CHARS or " " not in text:
-        return False
-    return not (shown is not None and shown.holds(text)) and is_prose(text)
+def typed_runs(data: bytes) -> Iterator[str]:
+    """Yield the runs that a person may have typed, of one byte for each character first."""
+    for runs in (narrow_runs(data), wide_runs(data)):
+        yield from (shown for _, text in runs if is_typed(shown := text.strip()))
 
 
 def wide_runs(data: bytes) -> Iterator[tuple[int, str]]:
@@ -301,15 +294,6 @@ def is_typed(text: str) -> bool:
         return bool(_NUMBER.search(text))
     words = _LETTERS.findall(text.casefold())
     return any(word not in STYLING_WORDS for word in words) or _NUMBER.fullmatch(text) is not None
-
-
-def is_person_named(text: str) -> bool:
-    """Tell a name with two words that no program uses, or a long number, from that of a built-in style."""
-    words = [word for word in _TWO_LETTERS.findall(text.casefold()) if word not in STYLING_WORDS]
-    is_linked = text.casefold().rpartition(" ")[2] in _LINKED or len(_ALIAS.findall(text)) > _MOST_ALIASES
-    if " " not in text.strip() and not _NUMBER.search(text):
-        return False
-    return (len(words) > 1 or _NUMBER.search(text) is not None) and is_typed(text) and not is_linked
 
 
 def is_prose(text: str) -> bool:

@@ -17,25 +17,14 @@ import re2
 
 from phiscan.extract.core.content import CHUNK_BYTES, Content, Sink
 from phiscan.extract.core.prose import ShownWords
-from phiscan.extract.pdf.words import is_garbage, page_lines
+from phiscan.extract.pdf.words import is_garbage, lines_of
 from phiscan.extract.structured.xml_markup import labelled_text
+from phiscan.extract.text_codes.digits import from_hex, plain_literal
 from phiscan.model import FailReason
 
 _NO_TEXT = re.compile(
     rb"/Image\b|/FontFile|/Length1\b|/DCTDecode|/JPXDecode|/JBIG2|/CCITTFax|/XRef\b|/ICCBased|/FunctionType|/CMapName|/ObjStm\b"
 )
-_SIGNATURE = re2.compile(rb"/Contents\s*<(30[0-9A-Fa-f]{200,})")
-# Common name (X.520) and address (PKCS 9), each with the kind of its string.
-_SUBJECT = re.compile(
-    rb"(?:\x06\x03\x55\x04\x03[\x0c\x13\x14]|\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x09\x01\x16)(.)", re.DOTALL
-)
-_AUTHORITY = re.compile(
-    r"\b(?:CA|Root|Authority|Trust\w*|Certif\w+|Timestamp\w*|TSA|\w*Sign\w*|Adobe|DigiCert|Entrust|PKI|Issuing)\b",
-    re.IGNORECASE,
-)
-_PICTURE = re.compile(rb"/Subtype\s*/Image\b")
-_WIDTH, _HEIGHT = re.compile(rb"/Width\s+(\d{1,5})\b"), re.compile(rb"/Height\s+(\d{1,5})\b")
-_MIN_SIDE, _MIN_AREA = 40, 60_000  # pixels; smaller ones are icons, and previews of pages
 _FILE = re.compile(rb"/EmbeddedFile\b")
 _MEDIA = re.compile(rb"/Type\s*/(Sound|3D)\b|/Subtype\s*/(U3D|PRC)\b")
 _STREAM_KINDS = {"file": _FILE, "media": _MEDIA}
@@ -60,11 +49,7 @@ _KERNED = re.compile(rb"\)(?<!\\\))\s{0,2}-?\d{0,2}(?:\.\d+)?\s{0,2}\(")  # no b
 # A string with its last bracket, or the end of a line. Branches that begin with one sign are found fast.
 _SHOWN = re.compile(rb"\(([^()\\]*+(?:\\.[^()\\]*+)*+\))|T[dDm*]\b|ET\b", re.DOTALL)
 _SHOWS_TEXT = re.compile(rb"\bBT\b")
-_ESCAPE = re.compile(rb"\\([0-7]{1,3}|\r?\n|.)", re.DOTALL)
-_NAMED = {b"n": b"\n", b"r": b"\n", b"t": b"\t", b"b": b"", b"f": b""}
-_NAMED_REFERENCE = re.compile(rb"/([\w.+-]{1,60})\s+(\d{1,8})\s+\d{1,5}\s+R")
 _BEGIN = re.compile(rb"(?<!\d)(\d{1,7})\s+0\s+obj\b")
-_NOT_DRAWN = frozenset((b"Thumb", b"Image", b"Parent"))
 _SCRIPT = re.compile(rb"\bfunction\b|\bvar\b|\bthis\.|\bapp\.")
 _REMARK = re2.compile(rb"(?m)^%+ ?([A-Za-z][ -~]{19,400})\r?$")
 _PROGRAM = re.compile(rb"reportlab|generated|produce|pdftex|pdf-\d|created (?:by|with)", re.IGNORECASE)
@@ -102,7 +87,7 @@ class PdfString:
 
     The keys of streams: "content" for the text that one shows, "script", "xmp" and "xml" for whole streams,
     "glyphs" for codes that only a font explains, "file" for a file, "media" for sound and models,
-    "picture" for a large one that nothing draws, "unseen" for text of no size. Of dictionaries: "page", and
+    "unseen" for text of no size. Of dictionaries: "page", and
     "font" for one whose glyphs are streams.
     """
 
@@ -169,17 +154,13 @@ def unpacked(stream: Any) -> bytes:
 
 
 def pdf_strings(pdf: Any, data: bytes) -> Iterator[PdfString]:
-    """Yield the strings of the objects of an opened PDF, in the order of their numbers, and its comments."""
+    """Yield the strings of the objects of an opened PDF, its comments, and the text after its end."""
     left = _MOST_ALL_BYTES
-    pictures: list[PdfString] = []
-    drawn: set[int] = set()
     for item in islice(pdf.objects, _MOST_OBJECTS):
         if not isinstance(item, _pikepdf().Object):
             continue  # a number, or damaged
         is_stream = isinstance(item, _pikepdf().Stream)
         head = item.stream_dict.unparse() if is_stream else item.unparse(resolved=True)
-        references = _NAMED_REFERENCE.findall(head)
-        drawn.update(int(other) for name, other in references if name not in _NOT_DRAWN)
         yield from _dictionary(head)
         if not is_stream:
             yield from (PdfString(key, "", item) for key, mark in _KINDS.items() if mark.search(head))
@@ -189,12 +170,14 @@ def pdf_strings(pdf: Any, data: bytes) -> Iterator[PdfString]:
             body = unpacked(item)
             left -= len(body)
             yield from _stream(body[:_MOST_STREAM_BYTES], head, item)
-        elif _is_large_picture(head):
-            pictures.append(PdfString("picture", _size(head), item))
         if left <= 0:
             break
-    yield from (picture for picture in pictures if picture.item.objgen[0] not in drawn)
-    yield from _remarks(data)
+    remarks = (one for one in _REMARK.findall(data[:_MOST_ALL_BYTES]) if not _PROGRAM.search(one))
+    yield from (PdfString("content", _decoded(one)) for one in remarks)
+    end = data.rfind(_END)
+    rest = data[end + len(_END) :].strip() if end >= 0 else b""
+    if len(rest) >= _LEAST_REST and is_readable(text := _decoded(rest[:_MOST_STREAM_BYTES])):
+        yield PdfString("content", text)
 
 
 def earlier_revisions(data: bytes) -> list[bytes]:
@@ -218,29 +201,6 @@ def all_strings(pdf: Any, data: bytes, passwords: Sequence[str]) -> Iterator[Pdf
 def _media_kind(head: bytes) -> str:
     media = _MEDIA.search(head)
     return (media[1] or media[2]).decode("ascii") if media else ""
-
-
-def _is_large_picture(head: bytes) -> bool:
-    if not _PICTURE.search(head):
-        return False
-    short, long = sorted(int(side) for side in _size(head).split("x"))
-    return short >= _MIN_SIDE and short * long >= _MIN_AREA
-
-
-def _size(head: bytes) -> str:
-    width, height = _WIDTH.search(head), _HEIGHT.search(head)
-    return f"{int(width[1]) if width else 0}x{int(height[1]) if height else 0}"
-
-
-def _remarks(data: bytes) -> Iterator[PdfString]:
-    """Yield comments of several words, and the text after the end of the file."""
-    for remark in _REMARK.findall(data[:_MOST_ALL_BYTES]):
-        if not _PROGRAM.search(remark):
-            yield PdfString("content", _decoded(remark))
-    end = data.rfind(_END)
-    rest = data[end + len(_END) :].strip() if end >= 0 else b""
-    if len(rest) >= _LEAST_REST and is_readable(text := _decoded(rest[:_MOST_STREAM_BYTES])):
-        yield PdfString("content", text)
 
 
 def _stream(body: bytes, head: bytes, item: Any) -> Iterator[PdfString]:
@@ -277,13 +237,11 @@ def _content(body: bytes, item: Any) -> Iterator[PdfString]:
 
 def _dictionary(data: bytes) -> Iterator[PdfString]:
     """Yield the strings of dictionaries; words in a row, as in an array, are one text, too."""
-    yield from _signers(data)
     row: list[str] = []
     end = 0
     for match in _STRING.finditer(data) if _HAS_STRING.search(data) else ():
         literal = match[2] or match[5] or b""
-        digits = b"".join(match[4].split()) if match[4] else b""
-        raw = bytes.fromhex(digits[: len(digits) // 2 * 2].decode("ascii")) if digits else _plain(literal)
+        raw = from_hex(match[4]) if match[4] else plain_literal(literal)
         text = _decoded(raw)
         is_text = bool(text.strip()) and is_readable(text)
         if row and (match[1] or match[3] or data[end : match.start()].strip()):
@@ -297,17 +255,6 @@ def _dictionary(data: bytes) -> Iterator[PdfString]:
     yield from _joined_row(row)
 
 
-def _signers(data: bytes) -> Iterator[PdfString]:
-    """Yield the names and addresses of persons in the certificates of signatures."""
-    for digits in _SIGNATURE.findall(data):
-        raw = bytes.fromhex(digits[: len(digits) // 2 * 2].decode("ascii"))
-        for match in _SUBJECT.finditer(raw):
-            length = match[1][0]
-            name = raw[match.end() : match.end() + length].decode("utf-8", "replace")
-            if len(name) == length < 128 and not _AUTHORITY.search(name):  # noqa: PLR2004 (one byte of length)
-                yield PdfString("Signer", name)
-
-
 def _joined_row(row: list[str]) -> Iterator[PdfString]:
     if len(row) > 1 and not all(" " in text for text in row):
         yield PdfString("", " ".join(row))
@@ -317,21 +264,10 @@ def _shown(body: bytes) -> str:
     """Return what a stream shows: strings joined, with a blank at wide gaps and a line at each move."""
     found = _SHOWN.findall(_KERNED.sub(b"", body))
     literals = b"".join([literal[:-1] + b" " if literal else b"\n" for literal in found])
-    lines = [*filter(None, map(str.strip, _plain(literals).decode("cp1252", "replace").split("\n")))]
+    lines = [*filter(None, map(str.strip, plain_literal(literals).decode("cp1252", "replace").split("\n")))]
     if sum(len(line) == 1 for line in lines) > _MOST_SINGLE * len(lines):
-        return _plain(b"".join([literal[:-1] for literal in found])).decode("cp1252", "replace")
+        return plain_literal(b"".join([literal[:-1] for literal in found])).decode("cp1252", "replace")
     return "\n".join(lines)
-
-
-def _plain(literal: bytes) -> bytes:
-    return _ESCAPE.sub(_unescaped, literal) if b"\\" in literal else literal
-
-
-def _unescaped(match: re.Match[bytes]) -> bytes:
-    code = match[1]
-    if code[:1] in b"01234567":
-        return bytes([int(code, 8) & 0xFF])
-    return _NAMED.get(code, b"" if code.endswith(b"\n") else code)
 
 
 def _decoded(raw: bytes) -> str:
@@ -355,8 +291,6 @@ def is_readable(text: str) -> bool:
 # tree has each of them as a page is read by pdfium as any other; so is each earlier revision.
 
 _HIDDEN_MOST_PAGES = 500
-_MOST_PICTURES = 50
-_POINTS = 72 / 200  # of a pixel at the resolution in which pages are drawn
 _BOX = [-2000, -2000, 2000, 2000]
 
 
@@ -364,7 +298,6 @@ def with_pages(
     pdf: Any,
     pages: Sequence[Any] = (),
     glyphs: Sequence[tuple[Any, Any]] = (),
-    pictures: Sequence[tuple[Any, str]] = (),
     *,
     others: Sequence[Any] = (),
 ) -> bytes:
@@ -374,7 +307,6 @@ def with_pages(
         pdf: opened by pikepdf; its page tree is another one after the call.
         pages: page objects.
         glyphs: streams, each with its resources.
-        pictures: each with its size in pixels, ``300x200``.
         others: objects that the copy holds besides.
     """
     import pikepdf  # noqa: PLC0415 (heavy)
@@ -388,12 +320,6 @@ def with_pages(
                 )
             )
         )
-    for picture, size in pictures:
-        width, height = (int(side) * _POINTS for side in size.split("x"))
-        page = pikepdf.Dictionary(Type=pikepdf.Name.Page, MediaBox=[0, 0, width, height])
-        page.Contents = pdf.make_stream(b"q %.2f 0 0 %.2f 0 0 cm /I Do Q" % (width, height))
-        page.Resources = pikepdf.Dictionary(XObject=pikepdf.Dictionary(I=picture))
-        kids.append(pdf.make_indirect(page))
     kids = kids[:_HIDDEN_MOST_PAGES]
     out = io.BytesIO()
     try:
@@ -414,46 +340,15 @@ def with_pages(
 
 def hidden_lines(pdf: Any, pages: Sequence[Any], glyphs: Sequence[tuple[Any, Any]]) -> Iterator[str]:
     """Yield the lines of pages outside of the page tree, and of streams of glyphs with their resources."""
-    for page in _opened(with_pages(pdf, pages, glyphs)):
-        yield from page_lines(page)
-
-
-def _opened(data: bytes) -> Iterator[Any]:
-    """Yield the pages of a PDF, each open until the next one."""
     import pypdfium2  # noqa: PLC0415 (heavy)
 
     try:
-        pdf = pypdfium2.PdfDocument(data)
+        copy = pypdfium2.PdfDocument(with_pages(pdf, pages, glyphs))
     except pypdfium2.PdfiumError:  # of no data, too
         return
-    for index in range(min(len(pdf), _HIDDEN_MOST_PAGES)):
-        try:
-            page = pdf.get_page(index)
-        except RuntimeError:
-            continue
-        try:
-            yield page
-        finally:
-            page.close()
-    pdf.close()
-
-
-def read_undrawn_pictures(pdf: Any, pictures: list[tuple[Any, str]], content: Content, sink: Sink) -> None:
-    """Read pictures that no page draws, ``#hidden1``."""
-    from phiscan.extract.ocr.images import is_worth_reading  # noqa: PLC0415 (pictures)
-    from phiscan.extract.ocr.recognition import read_picture  # noqa: PLC0415
-    from phiscan.extract.pdf.page_pictures import draw_page  # noqa: PLC0415
-
-    if (n_over := len(pictures) - _MOST_PICTURES) > 0:
-        detail = f"{n_over} of {len(pictures)} pictures that no page draws are not read"
-        sink.fail(content.place("hidden"), FailReason.TOO_LARGE, detail)
-    for number, page in enumerate(_opened(with_pages(pdf, pictures=pictures[:_MOST_PICTURES])), 1):
-
-        def render(page: Any = page) -> Any:
-            image = draw_page(page)
-            return image if is_worth_reading(image) else None
-
-        read_picture(render, content.place(f"hidden{number}"), sink)
+    for index in range(min(len(copy), _HIDDEN_MOST_PAGES)):
+        yield from lines_of(copy, index)
+    copy.close()
 
 
 _LABELS = {
@@ -463,7 +358,6 @@ _LABELS = {
     "Opt": "Option",
     "JS": "Script",
     "Alt": "Alternative text",
-    "Signer": "Signer",
 }
 # What people write into the metadata; the rest of it is about programs, colours and dates.
 _XMP_FIELD = re.compile(
@@ -489,8 +383,8 @@ _PERSONAL = re.compile(
 )
 
 
-def read_unshown(content: Content, sink: Sink, pdf: Any, n_pieces: int, password: str) -> None:
-    """Add the strings of objects, ``#objects``, that the text since ``n_pieces`` does not hold.
+def read_unshown(content: Content, sink: Sink, pdf: Any, n_segments: int, password: str) -> None:
+    """Add the strings of objects, ``#objects``, that the text since ``n_segments`` does not hold.
 
     Streams of glyphs, and pages outside of the page tree, are read with their fonts, files that nothing names
     are members, and sound and models are recorded as unread.
@@ -498,7 +392,7 @@ def read_unshown(content: Content, sink: Sink, pdf: Any, n_pieces: int, password
     if content.n_bytes > _MOST_BYTES:
         return
     data = content.open().read()
-    shown_text = sink.text_since(n_pieces)
+    shown_text = sink.text_since(n_segments)
     found = Findings(shown_text)
     for item in all_strings(pdf, data, (password,)):
         found.take(item)
@@ -512,8 +406,6 @@ def read_unshown(content: Content, sink: Sink, pdf: Any, n_pieces: int, password
     if found.objects["unseen"]:
         found.lines.update(dict.fromkeys(_unseen_lines(content, shown_text, len(known), password)))
     sink.add("\n".join(found.lines), content.place("objects"))
-    if pictures := [(item.item, item.text) for item in found.objects["picture"]]:
-        read_undrawn_pictures(pdf, pictures, content, sink)
     for kind, count in Counter(item.text for item in found.objects["media"]).items():
         said = f"{kind} objects ({count}) are not read"
         sink.fail(content.place("objects"), FailReason.UNSUPPORTED, said)
@@ -598,8 +490,7 @@ def _read_file(content: Content, sink: Sink, stream: Any, number: int) -> None:
     with sink.part(content.place(name)):
         sink.spend(len(body))
         if body.strip() and sink.is_new_file(body):
-            sink.take_member()
-            sink.read_member(content.member(name, body))
+            sink.add_member(content, name, body)
 
 
 def _is_prose(text: str) -> bool:
@@ -643,7 +534,7 @@ _MOST_PAGES = 300
 _LONGEST_END = 64  # bytes of a mark that lies in two pieces
 
 
-def read_revisions(content: Content, sink: Sink, n_pieces: int, password: str) -> None:
+def read_revisions(content: Content, sink: Sink, n_segments: int, password: str) -> None:
     """Add the lines of pages of earlier revisions that the text does not hold, ``#revision1/p2``."""
     if content.n_bytes > _MOST_BYTES:
         if _n_ends(content) > 1:
@@ -662,7 +553,7 @@ def read_revisions(content: Content, sink: Sink, n_pieces: int, password: str) -
         except pypdfium2.PdfiumError:
             continue
         try:
-            _read_pages(pdf, number, content, sink, n_pieces)
+            _read_pages(pdf, number, content, sink, n_segments)
         finally:
             pdf.close()
 
@@ -677,19 +568,12 @@ def _n_ends(content: Content) -> int:
     return count
 
 
-def _read_pages(pdf: Any, number: int, content: Content, sink: Sink, n_pieces: int) -> None:
-    lines = set(sink.text_since(n_pieces).split("\n"))
+def _read_pages(pdf: Any, number: int, content: Content, sink: Sink, n_segments: int) -> None:
+    lines = set(sink.text_since(n_segments).split("\n"))
     if len(pdf) > _MOST_PAGES:
         said = f"pages {_MOST_PAGES + 1} to {len(pdf)} are not read"
         sink.fail(content.place(f"revision{number}"), FailReason.TOO_LARGE, said)
     for index in range(min(len(pdf), _MOST_PAGES)):
-        try:
-            page = pdf.get_page(index)
-        except RuntimeError:
-            continue
-        try:
-            found = [line for line in page_lines(page) if line not in lines]
-        finally:
-            page.close()
+        found = [line for line in lines_of(pdf, index) if line not in lines]
         lines.update(found)
         sink.add("\n".join(found), content.place(f"revision{number}/p{index + 1}"))

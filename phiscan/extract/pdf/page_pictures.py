@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import sqrt
-from typing import Any, Self
+from typing import Any, NamedTuple
 
 from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.ocr.images import is_worth_reading
@@ -36,8 +36,7 @@ _UNKNOWN_LETTERS = "letters of a font that does not say what they are"
 _MOST_RUN = 2_000  # characters
 
 
-@dataclass(frozen=True, slots=True)
-class Box:
+class Box(NamedTuple):
     """A rectangle on a page, in points."""
 
     left: float
@@ -50,32 +49,18 @@ class Box:
         """Width times height; nothing when it is inside out."""
         return max(self.right - self.left, 0.0) * max(self.top - self.bottom, 0.0)
 
-    def cut(self, other: Self) -> Box:
+    def cut(self, other: Box) -> Box:
         """Return what both cover."""
-        return Box(
-            max(self.left, other.left),
-            max(self.bottom, other.bottom),
-            min(self.right, other.right),
-            min(self.top, other.top),
-        )
+        return Box(*map(max, self[:2], other[:2]), *map(min, self[2:], other[2:]))
 
-    def around(self, other: Self) -> Box:
+    def around(self, other: Box) -> Box:
         """Return the smallest box around both."""
-        return Box(
-            min(self.left, other.left),
-            min(self.bottom, other.bottom),
-            max(self.right, other.right),
-            max(self.top, other.top),
-        )
+        return Box(*map(min, self[:2], other[:2]), *map(max, self[2:], other[2:]))
 
-    def touches(self, other: Self) -> bool:
+    def touches(self, other: Box) -> bool:
         """Tell whether they overlap, or lie side by side."""
-        return (
-            self.left <= other.right + _TOUCHING
-            and other.left <= self.right + _TOUCHING
-            and self.bottom <= other.top + _TOUCHING
-            and other.bottom <= self.top + _TOUCHING
-        )
+        both = self.cut(other)
+        return min(both.right - both.left, both.top - both.bottom) >= -_TOUCHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +111,8 @@ def read_letters(sink: Sink, page: Any, textpage: Any, runs: list[tuple[int, int
         sink.fail(f"{place}/letters", FailReason.UNSUPPORTED, _UNKNOWN_LETTERS)
     for number, box in enumerate(boxes[:_MAX_IMAGES], 1):
         where = f"{place}/letters{number}"
-        n_pieces = sink.n_pieces
-        if read_picture(_drawing(page, sheet, box.cut(sheet)), where, sink) and sink.n_pieces == n_pieces:
+        n_segments = sink.n_segments
+        if read_picture(_drawing(page, sheet, box.cut(sheet)), where, sink) and sink.n_segments == n_segments:
             sink.fail(where, FailReason.UNSUPPORTED, _UNKNOWN_LETTERS)
 
 

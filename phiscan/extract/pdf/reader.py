@@ -13,8 +13,8 @@ from phiscan.extract.pdf.words import (
     from_numbers_of_glyphs,
     has_numbers_of_glyphs,
     is_garbage,
+    lines_of,
     odd_runs,
-    page_lines,
     page_words,
 )
 from phiscan.model import FailReason
@@ -61,14 +61,14 @@ def _read(content: Content, sink: Sink, pdf: Any, password: str) -> None:
     if len(chosen) < n_pages:
         detail = f"not read: {n_pages - len(chosen)} of {n_pages} pages, spread after page {_FIRST_PAGES}"
         sink.fail(content.place("pages"), FailReason.SAMPLED, detail)
-    n_chars, n_pieces = sink.n_chars, sink.n_pieces
+    n_chars, n_segments = sink.n_chars, sink.n_segments
     for index in chosen:
         try:
             page = pdf.get_page(index)
         except RuntimeError:
             sink.fail(content.place(f"p{index + 1}"), FailReason.CORRUPT, "page cannot be loaded")
             continue
-        n_before = sink.n_pieces
+        n_before = sink.n_segments
         try:
             _read_page(content, sink, page, index, password)
         finally:
@@ -80,10 +80,10 @@ def _read(content: Content, sink: Sink, pdf: Any, password: str) -> None:
     sink.n_chars_unread += (sink.n_chars - n_chars) * (n_pages - len(chosen)) // max(len(chosen), 1)
     if objects is not None:
         read_extras(content, sink, objects)
-    read_revisions(content, sink, n_pieces, password)
+    read_revisions(content, sink, n_segments, password)
     if objects is not None:
         with objects:
-            read_unshown(content, sink, objects, n_pieces, password)
+            read_unshown(content, sink, objects, n_segments, password)
 
 
 def _read_page(content: Content, sink: Sink, page: Any, index: int, password: str) -> None:
@@ -255,10 +255,6 @@ def read_appearances(content: Content, sink: Sink, pdf: Any, index: int, shown: 
         page.close()
     if not done:
         return
-    page = pdf.get_page(index)
-    try:
-        lines = set(shown.split("\n"))
-        found = [line for line in page_lines(page) if line not in lines]
-    finally:
-        page.close()
+    lines = set(shown.split("\n"))
+    found = [line for line in lines_of(pdf, index) if line not in lines]
     sink.add("\n".join(found), content.place(f"p{index + 1}/appearances"))

@@ -245,13 +245,20 @@ def page_words(textpage: Any) -> str:
     return "\n".join([page, *reordered]) if reordered else page
 
 
-def page_lines(page: Any) -> list[str]:
-    """Return the lines of the text of a page of pdfium, whose text page is closed again."""
-    textpage = page.get_textpage()
+def lines_of(pdf: Any, index: int) -> list[str]:
+    """Return the lines of the text of one page of an open file; none where it cannot be loaded."""
     try:
-        return page_words(textpage).split("\n")
+        page = pdf.get_page(index)
+    except RuntimeError:
+        return []
+    try:
+        textpage = page.get_textpage()
+        try:
+            return page_words(textpage).split("\n")
+        finally:
+            textpage.close()
     finally:
-        textpage.close()
+        page.close()
 
 
 def _has_turned_lines(textpage: Any) -> bool:

@@ -11,14 +11,13 @@ import math
 import re
 import struct
 import zipfile
-import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO, Any, BinaryIO, Literal
 
 from lxml import etree
 
-from phiscan.extract.core.content import Content, Sink
+from phiscan.extract.core.content import ZIP_DAMAGE, Content, Sink
 from phiscan.extract.office.package import local_name
 from phiscan.extract.spreadsheets.rows import Row, lay_out, unescaped
 from phiscan.model import FailReason
@@ -203,15 +202,6 @@ _MOST_BYTES = 256 * 1024**2  # of a part that are looked at
 _OVERLAP_BYTES = 512
 _USUAL_AREA = 2_000_000  # any sheet may be as empty as it likes up to here (64 MiB)
 _MOST_AREA = 40_000_000  # 1.2 GiB; a worker has two
-_DAMAGE = (
-    zipfile.BadZipFile,
-    zlib.error,
-    OSError,
-    ValueError,
-    EOFError,
-    RuntimeError,
-    NotImplementedError,
-)
 _EMPTIEST = 20  # cells of area for each cell with a value
 # Record of a row of a binary workbook (XLSB), those of cells, and the one without a value, [MS-XLSB] 2.1.4.
 _ROW_RECORD, _CELLS, _BLANK = 0, range(1, 12), 1
@@ -262,7 +252,7 @@ def extent_of(stream: BinaryIO) -> Literal["usual", "large", "out of proportion"
                 return "large"
             is_odd = any(_part_is(archive, info) for info in archive.infolist())
             return "out of proportion" if is_odd else "usual"
-    except _DAMAGE:
+    except ZIP_DAMAGE:
         return "usual"  # calamine, or who reads after it, says what is wrong
 
 

@@ -37,14 +37,14 @@ def read_workbook(content: Content, sink: Sink) -> None:
 
     A sheet is located by its number: its title may be a patient's name, and locators are stored.
     """
-    n_pieces = sink.n_pieces
+    n_segments = sink.n_segments
     extent = extent_of(content.open()) if content.data.startswith(b"PK") else "usual"
     if extent == "large":
         read_sheets(content, sink)
-        _rest(content, sink, n_pieces)
+        _rest(content, sink, n_segments)
         return
     if extent == "out of proportion":
-        _rest(content, sink, n_pieces, missing="a sheet reaches far beyond its cells")
+        _rest(content, sink, n_segments, missing="a sheet reaches far beyond its cells")
         return
     try:
         workbook = _open(content)
@@ -55,7 +55,7 @@ def read_workbook(content: Content, sink: Sink) -> None:
             data = decrypted(content.data, sink.passwords)
             read_workbook(replace(content, data=data), sink)
             return
-        _rest(content, sink, n_pieces, missing=_said(error))
+        _rest(content, sink, n_segments, missing=_said(error))
         return
     for index, name in enumerate(workbook.sheet_names, 1):
         place = f"sheet{index}"
@@ -67,10 +67,10 @@ def read_workbook(content: Content, sink: Sink) -> None:
             if not _is_damage(error):
                 raise
             sink.fail(content.place(place), FailReason.CORRUPT, _said(error))
-    _rest(content, sink, n_pieces)
+    _rest(content, sink, n_segments)
 
 
-def _rest(content: Content, sink: Sink, n_pieces: int, missing: str = "") -> None:
+def _rest(content: Content, sink: Sink, n_segments: int, missing: str = "") -> None:
     """Read what calamine leaves out, because it knows cells only; all of it, when it read nothing."""
     if content.data.startswith(b"PK"):
         from phiscan.extract.office.open_xml import read_sheet_parts  # noqa: PLC0415 (lxml)
@@ -87,7 +87,7 @@ def _rest(content: Content, sink: Sink, n_pieces: int, missing: str = "") -> Non
             if is_cut(ole):
                 sink.fail(content.locator, FailReason.CORRUPT, "cut short")
             pictures = list(picture_members(ole, content, sink))
-            members = hidden_parts(ole, content, sink, n_pieces)
+            members = hidden_parts(ole, content, sink, n_segments)
         for member in chain(members, pictures):
             sink.read_member(member)
         return
@@ -162,7 +162,7 @@ def is_encrypted_workbook(data: bytes) -> bool:
     if not data.startswith(b"\xd0\xcf\x11\xe0"):
         return False
     with open_ole(data) as ole:
-        stream = _stream(ole)
+        stream = ole.data("Workbook") or ole.data("Book")
     return any(kind == _FILEPASS for _, kind, _, _ in islice(workbook_records(stream), _FIRST_RECORDS))
 
 
@@ -170,7 +170,7 @@ def read_biff_notes(ole: Any, content: Content, sink: Sink) -> None:
     """Add the text of notes, text boxes, headers and footers as one segment ``#notes``."""
     lines = []
     awaited = 0  # characters that the CONTINUE record after a TXO holds
-    stream = _stream(ole)
+    stream = ole.data("Workbook") or ole.data("Book")
     for _, kind, start, size in workbook_records(stream):
         if kind not in _WITH_TEXT:
             continue
@@ -189,9 +189,3 @@ def _biff_text(data: bytes, n_chars: int, *, wide: bool) -> str:
     if wide:
         return data[: 2 * n_chars].decode("utf-16-le", "replace")
     return data[:n_chars].decode("latin-1")
-
-
-def _stream(ole: Any) -> bytes:
-    """Return the workbook stream of an open compound file; nothing where it has none."""
-    name = next((name for name in ("Workbook", "Book") if ole.exists(name)), "")
-    return ole.openstream(name).read() if name else b""

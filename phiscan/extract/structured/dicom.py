@@ -60,8 +60,7 @@ def read_dicom(content: Content, sink: Sink) -> None:
         raise ExtractError(FailReason.CORRUPT, "no header fields")
     document = dataset.get(_DOCUMENT)
     if document is not None and document.value:
-        sink.take_member()
-        sink.read_member(content.member("document", bytes(document.value)))
+        sink.add_member(content, "document", bytes(document.value))
     if _PIXELS in dataset and _shows_text(dataset):
         _read_frames(dataset, content, sink)
 

@@ -85,8 +85,7 @@ def read_inline_files(html: str, content: Content, sink: Sink) -> None:
         if len(data) < _MIN_PICTURE_BYTES and sniff(data).startswith("image/"):
             continue  # a single pixel, or a placeholder
         if not match[1].lower().startswith(("font/", "application/font", "application/x-font", "text/css")):
-            sink.take_member()
-            sink.read_member(content.member(f"inline{number}", data))
+            sink.add_member(content, f"inline{number}", data)
 
 
 def _decode(data: bytes) -> str:

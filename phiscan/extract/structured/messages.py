@@ -20,15 +20,9 @@ _ESCAPES = {"\\F\\": "|", "\\S\\": "^", "\\T\\": "&", "\\R\\": "~", "\\E\\": "\\
 _ESCAPE = re.compile(r"\\[^\\]{1,20}\\")
 _OBX_VALUE, _ED_DATA = 5, 4  # where an observation keeps its value, and encapsulated data its bytes
 _X12_PARTIES = {
-    "IL": "Subscriber",
-    "QC": "Patient",
-    "74": "Insured",
-    "82": "Rendering provider",
-    "85": "Billing provider",
-    "DN": "Referring provider",
-    "1P": "Provider",
-    "PR": "Payer",
-}
+    "IL": "Subscriber", "QC": "Patient", "74": "Insured", "82": "Rendering provider",
+    "85": "Billing provider", "DN": "Referring provider", "1P": "Provider", "PR": "Payer",
+}  # fmt: skip
 
 
 def read_hl7(content: Content, sink: Sink) -> None:

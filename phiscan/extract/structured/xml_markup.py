@@ -205,16 +205,10 @@ _PROSE_CHARS = 200  # a longer text needs no label
 _NAME_PARTS = ("prefix", "given", "family", "suffix")
 _INLINE = frozenset({"content", "br", "sub", "sup", "b", "i", "em", "strong", "span", "a", "linkHtml"})
 _OWNERS = {
-    "patient": "Patient",
-    "patientRole": "Patient",
-    "guardian": "Guardian",
-    "guardianPerson": "Guardian",
-    "assignedPerson": "Provider",
-    "informationRecipient": "Recipient",
-    "relatedPerson": "Relative",
-    "associatedPerson": "Contact",
-    "maintainedPerson": "Person",
-}
+    "patient": "Patient", "patientRole": "Patient", "guardian": "Guardian", "guardianPerson": "Guardian",
+    "assignedPerson": "Provider", "informationRecipient": "Recipient", "relatedPerson": "Relative",
+    "associatedPerson": "Contact", "maintainedPerson": "Person",
+}  # fmt: skip
 
 
 def read_markup(content: Content, sink: Sink) -> None:
@@ -230,9 +224,9 @@ def read_markup(content: Content, sink: Sink) -> None:
     root, damage = parse_damaged(data)
     if root is not None:
         _lift(root, enclosures)
-        n_pieces = sink.n_pieces
+        n_segments = sink.n_segments
         if damage is None and read_dialect(root, content, sink):
-            shown = sink.text_since(n_pieces)
+            shown = sink.text_since(n_segments)
             values = part_values(root, data)
             sink.add("\n".join(text for text in values if text not in shown), content.place("values"))
         else:

@@ -270,6 +270,7 @@ _MENTION_BYTES, _CUT_DOCUMENT_WORDS = 2000, 8
 _POSTSCRIPT = b"%!PS"
 _STRING = re.compile(rb"\(((?:[^()\\]|\\.){1,4000})\)|<([0-9A-Fa-f\s]{4,4000})>", re.DOTALL)
 _ESCAPE = re.compile(rb"\\([0-7]{1,3}|\r?\n|.)", re.DOTALL)
+_NAMED = {b"n": b"\n", b"r": b"\n", b"t": b"\t", b"b": b"", b"f": b""}
 
 
 def rtf_runs(text: bytes) -> Iterator[CodedRun]:
@@ -304,20 +305,25 @@ def postscript_runs(text: bytes) -> Iterator[CodedRun]:
     if not text.startswith(_POSTSCRIPT):
         return
     pieces = [
-        _ESCAPE.sub(_unescaped, literal) if literal else _from_hex(digits)
-        for literal, digits in _STRING.findall(text)
+        plain_literal(literal) if literal else from_hex(digits) for literal, digits in _STRING.findall(text)
     ]
     yield CodedRun(0, len(text), "PostScript strings", b"".join(pieces))
+
+
+def plain_literal(literal: bytes) -> bytes:
+    """Return a string of PostScript or PDF without its escapes."""
+    return _ESCAPE.sub(_unescaped, literal) if b"\\" in literal else literal
 
 
 def _unescaped(match: re.Match[bytes]) -> bytes:
     code = match[1]
     if code[:1] in b"01234567":
         return bytes([int(code, 8) & 0xFF])
-    return {b"n": b"\n", b"r": b"\n", b"t": b"\t"}.get(code, b"" if code.endswith(b"\n") else code)
+    return _NAMED.get(code, b"" if code.endswith(b"\n") else code)
 
 
-def _from_hex(digits: bytes) -> bytes:
+def from_hex(digits: bytes) -> bytes:
+    """Return the bytes of hexadecimal digits, between which may be white space; half a byte is left out."""
     solid = b"".join(digits.split())
     return bytes.fromhex(solid[: len(solid) // 2 * 2].decode("ascii"))
 

@@ -14,6 +14,7 @@ import re2
 from phiscan.errors import ExtractError
 from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.core.encoded_documents import is_document
+from phiscan.extract.text_codes.digits import from_hex
 from phiscan.extract.text_codes.escapes import CodedRun
 from phiscan.extract.transport.decoding import (
     UU_BEGIN,
@@ -174,8 +175,7 @@ def _run(text: bytes, start: int, end: int) -> Iterator[CodedRun]:
         return
     digits = text[start:end]
     if _HEX_RUN.fullmatch(digits):
-        solid = b"".join(digits.replace(b">", b"").split())
-        yield CodedRun(start, end, HEXADECIMAL, bytes.fromhex(solid[: len(solid) // 2 * 2].decode("ascii")))
+        yield CodedRun(start, end, HEXADECIMAL, from_hex(digits.replace(b">", b"")))
         return
     is_mixed = len(digits.translate(None, _FIGURES)) < len(digits) and not (
         digits.islower() or digits.isupper()

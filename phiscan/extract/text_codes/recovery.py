@@ -73,7 +73,7 @@ def recover(content: Content, sink: Sink, n_segments: int) -> None:
     n_runs = n_chars = 0
     texts = [
         (segment.locator, sink.text_of(index).encode("utf-8", "replace"))
-        for index, segment in enumerate(sink.segments_since(n_segments), n_segments)
+        for index, segment in enumerate(sink.segments[n_segments:], n_segments)
         if segment.end - segment.start >= _MIN_CHARS
         and (segment.locator == own[0] or segment.locator.startswith(own[1]))
     ]

@@ -10,19 +10,13 @@ import binascii
 import quopri
 import re
 
+from phiscan.extract.core.charset import utf8_or_none
+
 _ALIASES = {
-    "base64": "base64",
-    "base 64": "base64",
-    "quoted printable": "quoted-printable",
-    "quotedprintable": "quoted-printable",
-    "qp": "quoted-printable",
-    "x uuencode": "uuencode",
-    "uuencode": "uuencode",
-    "uue": "uuencode",
-    "x uue": "uuencode",
-    "x yenc": "yenc",
-    "yenc": "yenc",
-}
+    "base64": "base64", "base 64": "base64", "quoted printable": "quoted-printable",
+    "quotedprintable": "quoted-printable", "qp": "quoted-printable", "x uuencode": "uuencode",
+    "uuencode": "uuencode", "uue": "uuencode", "x uue": "uuencode", "x yenc": "yenc", "yenc": "yenc",
+}  # fmt: skip
 _USUAL = frozenset(["", "7bit", "8bit", "binary", "base64", "quoted-printable"])
 _COMMENT = re.compile(r"\([^)]*\)")
 _NOT_A_DIGIT = re.compile(rb"[^A-Za-z0-9+/=]+")
@@ -165,7 +159,12 @@ def _from_mixed(raw: bytes) -> bytes:
     found = from_base64(raw)
     lines = raw.splitlines()
     digits = [line for line in lines if not _TEXT_LINE.fullmatch(line)]
-    if found is not None and not digits and b" " in raw.strip() and not _is_readable(found):
+    if (
+        found is not None
+        and not digits
+        and b" " in raw.strip()
+        and _CONTROL.search(utf8_or_none(found) or "\0")
+    ):
         return raw  # a text that is not encoded, without any other sign than blanks
     if not digits or len(digits) == len(lines) or b" " not in raw:
         return raw if found is None else found
@@ -174,13 +173,6 @@ def _from_mixed(raw: bytes) -> bytes:
         return raw if found is None else found
     decoded = from_base64(b"\n".join(digits))
     return raw if decoded is None else b"\n".join([decoded, *texts])
-
-
-def _is_readable(data: bytes) -> bool:
-    try:
-        return not _CONTROL.search(data.decode())
-    except UnicodeDecodeError:
-        return False
 
 
 def undecoded(raw: object, declared: str, data: bytes) -> int:

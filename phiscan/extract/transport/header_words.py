@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
-from phiscan.extract.core.charset import decode, decode_declared
+from phiscan.extract.core.charset import decode, decode_declared, utf8_or_none
 from phiscan.extract.transport.decoding import from_base64
 
 # Text of mail in the character set that its header declares, or in the one that its bytes show.
@@ -22,30 +22,15 @@ from phiscan.extract.transport.decoding import from_base64
 
 # What programs write under a label, where it is more than the label says, or has another name here.
 _SUPERSETS = {
-    "ascii": "cp1252",
-    "iso8859-1": "cp1252",
-    "iso8859-9": "cp1254",
-    "gb2312": "gb18030",
-    "gbk": "gb18030",
-    "euc_kr": "cp949",
-    "shift_jis": "cp932",
-    "big5": "big5hkscs",
-    "tis-620": "cp874",
-}
+    "ascii": "cp1252", "iso8859-1": "cp1252", "iso8859-9": "cp1254", "gb2312": "gb18030", "gbk": "gb18030",
+    "euc_kr": "cp949", "shift_jis": "cp932", "big5": "big5hkscs", "tis-620": "cp874",
+}  # fmt: skip
 _ALIASES = {
-    "unicode": "utf-16",
-    "ms-cp932": "cp932",
-    "windows-31j": "cp932",
-    "euc-cn": "gb18030",
-    "iso-8859-8-i": "iso8859-8",
-    "iso-8859-8-e": "iso8859-8",
-    "iso-8859-6-i": "iso8859-6",
-    "mac-ce": "mac-latin2",
-    "x-big5": "big5hkscs",
-    "ansi": "cp1252",
-    "cp50220": "iso2022_jp_ext",
+    "unicode": "utf-16", "ms-cp932": "cp932", "windows-31j": "cp932", "euc-cn": "gb18030",
+    "iso-8859-8-i": "iso8859-8", "iso-8859-8-e": "iso8859-8", "iso-8859-6-i": "iso8859-6",
+    "mac-ce": "mac-latin2", "x-big5": "big5hkscs", "ansi": "cp1252", "cp50220": "iso2022_jp_ext",
     "cp50221": "iso2022_jp_ext",
-}
+}  # fmt: skip
 _JIS_ROWS = re.compile(rb"\x1b\$[@B]((?:[!-~]{2})*)(?:\x1b\([BJ])?")
 _SEVERAL_BYTES = re.compile(r"utf|ucs|unicode|iso2022|^hz$")
 _WINDOWS = re.compile(r"(?:windows|win|cp|ansi|x-cp|x-ansi)[-_ ]?(\d{3,5})")
@@ -79,7 +64,8 @@ def declared_text(data: bytes, declared: str) -> str:
         is_believed = data.count(0) >= len(data) // 8
     else:
         is_believed = name.startswith(("utf", "iso2022"))
-    return data.decode() if not is_believed and _is_utf8(data) else decode_declared(data, name)
+    text = None if is_believed else utf8_or_none(data)
+    return decode_declared(data, name) if text is None else text
 
 
 def from_iso_2022_jp(data: bytes) -> str:
@@ -97,14 +83,6 @@ def _shifted(rows: re.Match[bytes]) -> bytes:
         after_gap = 0x1F if second < 0x60 else 0x20  # noqa: PLR2004 (the gap of Shift JIS)
         out += bytes([lead if lead < 0xA0 else lead + 0x40, second + (after_gap if first % 2 else 0x7E)])  # noqa: PLR2004
     return bytes(out)
-
-
-def _is_utf8(data: bytes) -> bool:
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 _LONGEST = 4000  # characters of one encoded word

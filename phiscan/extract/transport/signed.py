@@ -13,12 +13,12 @@ import zlib
 from collections.abc import Iterator
 
 from phiscan.errors import ExtractError
-from phiscan.extract.core.content import Content, Inflating, Sink
+from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.core.unsupported import strings
 from phiscan.model import FailReason
 
 _PREFIX = b"\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x07"  # 1.2.840.113549.1.7
-_SIGNED, _ENVELOPED, _DIGESTED, _ENCRYPTED = b"\x02", b"\x03", b"\x05", b"\x06"
+_SIGNED, _ENVELOPED, _ENCRYPTED = b"\x02", b"\x03", b"\x06"
 _COMPRESSED = b"\x06\x0b\x2a\x86\x48\x86\xf7\x0d\x01\x09\x10\x01\x09"
 _AUTH_ENVELOPED = b"\x06\x0b\x2a\x86\x48\x86\xf7\x0d\x01\x09\x10\x01\x17"
 _OCTETS, _OCTETS_IN_PARTS = 0x04, 0x24
@@ -42,12 +42,8 @@ def read_cms(content: Content, sink: Sink) -> None:
             return  # a signature apart from its text holds certificates only
         raise ExtractError(FailReason.CORRUPT, "no content in a cryptographic message")
     if _COMPRESSED in head:
-        try:
-            signed = sink.unpack(Inflating(signed, zlib.MAX_WBITS), len(signed))
-        except zlib.error:
-            raise ExtractError(FailReason.CORRUPT, "damaged compressed data") from None
-    sink.take_member()
-    sink.read_member(content.member("signed.eml", signed))
+        signed = sink.inflate(signed)
+    sink.add_member(content, "signed.eml", signed)
 
 
 def is_cms(head: bytes) -> bool:
@@ -157,8 +153,7 @@ def _read(data: bytes, content: Content, sink: Sink, within: int) -> None:
         elif tag == _LITERAL and len(body) > 6:  # noqa: PLR2004 (format, name length, date)
             n_name = body[1]
             name = body[2 : 2 + n_name].decode("utf-8", "replace") or "literal"
-            sink.take_member()
-            sink.read_member(content.member(name, body[2 + n_name + 4 :]))
+            sink.add_member(content, name, body[2 + n_name + 4 :])
     if not found:
         raise ExtractError(FailReason.CORRUPT, "no OpenPGP packet")
 
@@ -193,13 +188,12 @@ def _can_be(tag: int, body: bytes) -> bool:
 
 def _unpacked(body: bytes, sink: Sink) -> bytes:
     kind, packed = body[0], body[1:]
+    if kind in (_ZIP, _ZLIB):
+        return sink.inflate(packed, -zlib.MAX_WBITS if kind == _ZIP else zlib.MAX_WBITS)
     try:
-        if kind in (_ZIP, _ZLIB):
-            window = -zlib.MAX_WBITS if kind == _ZIP else zlib.MAX_WBITS
-            return sink.unpack(Inflating(packed, window), len(packed))
         if kind == _BZIP2:
             return sink.unpack(bz2.BZ2File(io.BytesIO(packed)), len(packed))
-    except (zlib.error, OSError, EOFError):
+    except (OSError, EOFError):
         raise ExtractError(FailReason.CORRUPT, "damaged compressed data") from None
     return packed
 
@@ -294,5 +288,4 @@ def read_apple_file(content: Content, sink: Sink) -> None:
             lines += strings(body[:_MOST_BYTES])
     sink.add("\n".join(dict.fromkeys(lines)), content.place("strings"))
     if member:
-        sink.take_member()
-        sink.read_member(content.member("data", member))
+        sink.add_member(content, "data", member)
