@@ -18,7 +18,7 @@ from phiscan import __version__, extract
 from phiscan.config import Config, LearnedVersion, data_dir
 from phiscan.patients.manifest import read_manifest
 from phiscan.patients.settings import load_settings
-from phiscan.review.decisions.model_versions import in_use
+from phiscan.review.decisions.learning import in_use
 from phiscan.review.store import Store
 from phiscan.store.identity import keyed_hash, load_key
 

@@ -26,8 +26,16 @@ from phiscan.report.regulators import Clock, Form, Organization, jurisdictions, 
 from phiscan.report.rendering.pdf import render_pdf
 from phiscan.report.sections.counts import affected_patients
 from phiscan.report.words import ENTITY_TYPES, EXPOSURES, count, moment
-from phiscan.review.decisions.incidents import COUNTED, DISCOVERED, Incident, IncidentState, count_of, day_of
-from phiscan.review.decisions.remedies import Task, tasks
+from phiscan.review.decisions.incidents import (
+    COUNTED,
+    DISCOVERED,
+    Incident,
+    IncidentState,
+    Task,
+    count_of,
+    day_of,
+    tasks,
+)
 from phiscan.review.records.file_records import COLUMNS, present, record_of
 from phiscan.review.worklist.model import Exposure, FileRecord
 from phiscan.store.database import Database

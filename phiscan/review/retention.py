@@ -23,7 +23,7 @@ from phiscan.errors import ConfigError, InputError, StoreError
 from phiscan.review import integrity
 from phiscan.review.audit import log as audit
 from phiscan.review.decisions.incidents import files_of, not_closed
-from phiscan.review.records import recording, summaries
+from phiscan.review.records import recording, scans
 from phiscan.review.records.file_records import present
 from phiscan.review.worklist import rows as work_rows
 from phiscan.store import append_only, seals
@@ -568,7 +568,7 @@ def _remove(connection: sa.Connection, policy: Retention, *, by: str, now: datet
     n_holds = len(holds(connection))
     mark(connection, cuts)
     for number in scans_that_lose_rows(connection):
-        summaries.cache_totals(connection, number)
+        scans.cache_totals(connection, number)
     removed = _Removed()
     with append_only.lifted(connection, APPEND_ONLY):
         for table in reversed(metadata.sorted_tables):

@@ -18,11 +18,17 @@ from phiscan.errors import InputError
 from phiscan.model import EntityType, FailReason, Span, Verdict
 from phiscan.monitoring.metrics import CONTENT_TYPE, metrics_text
 from phiscan.review.accounts.users import Role, User
-from phiscan.review.decisions.corrections import ItemCorrections, Mark
-from phiscan.review.decisions.second_review import Disagreement
+from phiscan.review.decisions.learning import ItemCorrections, Mark
 from phiscan.review.decisions.suppressions import SuppressionKind, SuppressionScope
-from phiscan.review.worklist.model import MAX_NOTE_CHARS, FileRecord, WorkPage, WorkState
-from phiscan.review.worklist.record_json import finding_json, record_json
+from phiscan.review.decisions.verdicts import Disagreement
+from phiscan.review.worklist.model import (
+    MAX_NOTE_CHARS,
+    FileRecord,
+    WorkPage,
+    WorkState,
+    finding_json,
+    record_json,
+)
 from phiscan.web.access import RIGHTS, Permission, Routes, may
 from phiscan.web.request_context import MAX_NUMBER, Desk, DeskNow, RowNumber
 from phiscan.web.routes.accounts import not_oneself

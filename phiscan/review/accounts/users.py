@@ -1,4 +1,4 @@
-"""The users of the desk: accounts, sign-ins, sessions, tokens, over one database.
+"""The users of the desk: accounts, sign-ins, sessions, tokens, second factors, over one database.
 
 As in ``Store``, every method is one short transaction and logs what it changed.
 """
@@ -7,19 +7,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Self
 
 import sqlalchemy as sa
 
 from phiscan.errors import InputError
 from phiscan.language import gettext as _
-from phiscan.review.accounts import accounts, passwords
+from phiscan.review.accounts import accounts, passwords, second_factor
 from phiscan.review.accounts import sign_in as sign_ins
 from phiscan.review.accounts.accounts import Lifetime, Scope, Session, Token, User
+from phiscan.review.accounts.second_factor import Proposal
 from phiscan.review.accounts.sign_in import Limits, Refusal, SignedIn, SignIns
 from phiscan.review.audit import log as audit
 from phiscan.review.decisions import history
 from phiscan.review.decisions.history import LogReview
-from phiscan.review.decisions.reveals import PURPOSES
+from phiscan.review.decisions.writing import PURPOSES
 from phiscan.review.transactions import Reading, Writing
 from phiscan.store import seals
 from phiscan.store.database import inserted_id
@@ -28,6 +30,9 @@ from phiscan.store.tables.users import Role, UserEvent, saved_view, web_session
 MAX_VIEWS = 50  # per user
 MAX_NAME_CHARS = 60
 MAX_QUERY_CHARS = 2_000
+
+__all__ = ["Lifetime", "Limits", "Proposal", "Refusal", "Role", "Scope", "SecondFactors", "Session"]
+__all__ += ["SignedIn", "Token", "User", "Users"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +87,6 @@ def remove_view(connection: sa.Connection, user_id: int, view_id: int) -> None:
     which = (saved_view.c.user_id == user_id) & (saved_view.c.id == view_id)
     if not connection.execute(saved_view.delete().where(which)).rowcount:
         raise InputError(_("view {view_id}: there is no such view of yours", view_id=view_id))
-
-
-__all__ = ["Lifetime", "Limits", "Refusal", "Role", "Scope", "Session", "SignedIn", "Token", "User", "Users"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +167,7 @@ class Users(SignIns):
         """Store the purpose of reveals in a session, so that it is chosen once.
 
         Raises:
-            InputError: the purpose is not one of ``reveals.PURPOSES``.
+            InputError: the purpose is not one of ``writing.PURPOSES``.
         """
         if purpose not in PURPOSES:
             message = f"purpose: expected one of {', '.join(PURPOSES)}"
@@ -246,3 +248,20 @@ class Users(SignIns):
         self._log(UserEvent.EXPORT, by.id, actor=by.name, value=what, address=address, now=now)
 
     _log = Writing(accounts.log)
+
+
+class SecondFactors(SignIns):
+    """Enrolment, use and removal."""
+
+    @classmethod
+    def of(cls, users: SignIns) -> Self:
+        """Return the second factors of the same accounts, under the same limits."""
+        return cls(users.database, users.limits)
+
+    propose = Reading(second_factor.propose)
+    proposed = Reading(second_factor.proposed)
+    turn_on = Writing(second_factor.turn_on)
+    turn_off = Writing(second_factor.turn_off)
+    new_recovery_codes = Writing(second_factor.new_recovery_codes)
+    n_recovery_codes = Reading(second_factor.n_recovery_codes)
+    reset = Writing(second_factor.reset)

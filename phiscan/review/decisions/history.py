@@ -13,7 +13,7 @@ from phiscan.errors import ConflictError, InputError
 from phiscan.language import gettext as _
 from phiscan.model import Verdict
 from phiscan.review.audit import log as audit
-from phiscan.review.decisions.reveals import purpose_shown
+from phiscan.review.decisions.writing import purpose_shown
 from phiscan.review.worklist import rows as work_rows
 from phiscan.review.worklist.model import FIRST, MAX_NOTE_CHARS, SECOND, HistoryEntry, Progress
 from phiscan.store.column_types import storable

@@ -13,8 +13,7 @@ import sqlalchemy as sa
 from phiscan.errors import ConflictError, InputError
 from phiscan.language import gettext as _
 from phiscan.review.audit import log as audit
-from phiscan.review.decisions import second_verdicts as desk_policy
-from phiscan.review.decisions.writing import checked_name, checked_text
+from phiscan.review.decisions.writing import checked_name, checked_text, policy
 from phiscan.review.worklist import rows as work_rows
 from phiscan.review.worklist.model import FIRST
 from phiscan.review.worklist.rows import Hider, hidden_until, hiders, is_named
@@ -102,7 +101,7 @@ def preview(
         connection, {row.examination_id: row for row in open_now}, [*hiders(connection), *forever]
     )
     hidden = [row for row in open_now if ends.get(row.examination_id, "") > moment]
-    limit = desk_policy.policy(connection).hide_limit
+    limit = policy(connection).hide_limit
     why = ""
     if any(scope.root_id is None for scope in scopes):
         why = _("it would apply to every share")

@@ -24,7 +24,7 @@ from phiscan.review.records.file_records import (
     unread_parts,
     with_evidence,
 )
-from phiscan.review.records.summaries import chosen_scan
+from phiscan.review.records.scans import chosen_scan
 from phiscan.review.worklist import rows as work_rows
 from phiscan.review.worklist.model import SECOND, Decision, FileRecord, WorkFilter, WorkState, blinded
 from phiscan.review.worklist.reading import conditions_of
