@@ -31,27 +31,20 @@ from phiscan.store import portable_rows as portable
 from phiscan.store.column_types import UtcTime, iso, stored_columns
 from phiscan.store.database import Database, is_sqlite
 from phiscan.store.sql_batches import as_value, count
-from phiscan.store.tables import (
-    APPEND_ONLY,
+from phiscan.store.tables.desk import (
     assignment,
     audit_log,
     decision,
-    examination,
-    file,
     incident_entry,
-    legal_hold,
-    metadata,
-    patient_event,
-    purge,
     reveal,
-    root,
-    scan,
     second_review,
-    sighting,
     skip,
     suppression,
     work_item,
 )
+from phiscan.store.tables.integrity import legal_hold, purge
+from phiscan.store.tables.scans import examination, file, patient_event, root, scan, sighting
+from phiscan.store.tables.schema import APPEND_ONLY, metadata
 from phiscan.store.tables.users import (
     api_token,
     log_review,

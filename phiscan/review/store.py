@@ -6,12 +6,12 @@ a failure is a ``StoreError`` of one line, and an invalid argument an ``InputErr
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Literal, Self, Unpack
 
 from phiscan.model import FileResult
 from phiscan.model.frame import FrameCounts
@@ -25,7 +25,7 @@ from phiscan.review.decisions import writing as deciding
 from phiscan.review.records import recording
 from phiscan.review.records import scans as scanning
 from phiscan.review.records.file_records import FindingCache
-from phiscan.review.records.recording import Early, FolderState
+from phiscan.review.records.recording import Further
 from phiscan.review.records.scans import KnownFile, ScanHead, ScanState, ScanSummary
 from phiscan.review.transactions import Reading, Writing
 from phiscan.review.worklist import near_duplicates, sampling
@@ -38,7 +38,6 @@ from phiscan.review.worklist.sampling import SampleDraw
 from phiscan.store import identity
 from phiscan.store.database import Database, open_database
 from phiscan.store.identity import load_key
-from phiscan.store.sql_batches import Run
 
 if TYPE_CHECKING:  # not needed by a scan
     from phiscan.review.accounts.users import Users
@@ -260,29 +259,15 @@ class Store:
         scan_id: int,
         versions_key: str,
         results: Sequence[FileResult],
-        *,
-        unchanged: Sequence[int] = (),
-        runs: Sequence[Run] = (),
-        folders: Mapping[bytes, Sequence[FolderState]] | None = None,
-        early: Early | None = None,
+        **further: Unpack[Further],
     ) -> None:
-        """Record results, files seen again by number and by runs, and folders by root, all or nothing.
+        """Record results, and what belongs to them, all or nothing.
 
-        ``early``: results that cannot be recorded yet, stored for a resumed scan. Recording the same file in
-        the same scan twice replaces the first.
+        Recording the same file in the same scan twice replaces the first.
         """
         self._database.write(
-            lambda connection: recording.record(
-                connection,
-                scan_id,
-                versions_key,
-                results,
-                unchanged,
-                runs=runs,
-                states=folders or {},
-                early=early,
-            ),
-            derived=not (results or folders or early),
+            lambda connection: recording.record(connection, scan_id, versions_key, results, **further),
+            derived=not (results or further.get("folders") or further.get("early")),
             lock="shared",
         )
 

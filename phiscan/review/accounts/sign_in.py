@@ -27,6 +27,7 @@ import sqlalchemy as sa
 from phiscan.errors import InputError
 from phiscan.review.accounts import accounts, passwords, second_factor
 from phiscan.review.accounts.accounts import User, digest
+from phiscan.review.audit.log import Act
 from phiscan.store.database import Database, inserted_id, lock_chain
 from phiscan.store.sql_batches import count
 from phiscan.store.tables import audit_log
@@ -278,7 +279,7 @@ class SignIns:
                     attempt = sign_in_attempt.c.id == counted.attempt
                     connection.execute(sign_in_attempt.delete().where(attempt))
                     return then(connection, accounts.user_of(row))
-            return _fail(connection, counted, source.address, self.limits, now)
+            return _fail(connection, counted, source.address, self.limits, now, value="")
 
         return self.database.write(finish, durable=True)
 
@@ -339,17 +340,11 @@ def _must_wait(connection: sa.Connection, address: str, limits: Limits, now: dat
 
 
 def _fail(
-    connection: sa.Connection,
-    counted: _Counted,
-    address: str,
-    limits: Limits,
-    now: datetime,
-    *,
-    value: str = "",
+    connection: sa.Connection, counted: _Counted, address: str, limits: Limits, now: datetime, *, value: str
 ) -> Refusal:
     user_id = counted.user_id
-    who: dict[str, Any] = {"actor": counted.name, "address": address, "now": now}
-    accounts.log(connection, UserEvent.SIGN_IN_FAILED, user_id, value=value, **who)
+    act: Act = {"by": counted.name, "now": now}
+    accounts.log(connection, UserEvent.SIGN_IN_FAILED, user_id, value=value, address=address, **act)
     if user_id is not None and not counted.rests:
         n_failed = count(connection, sign_in_attempt, sign_in_attempt.c.user_id == user_id)
         lock = (
@@ -359,7 +354,7 @@ def _fail(
         )
         if n_failed >= limits.until_locked and connection.execute(lock).rowcount:
             locked = {user_account: ([user_id], ("locked",))}
-            accounts.log(connection, UserEvent.LOCK, user_id, changes=locked, **who)
+            accounts.log(connection, UserEvent.LOCK, user_id, changes=locked, address=address, **act)
     return Refusal.WRONG
 
 
@@ -375,9 +370,8 @@ def begin(
     number, secret = accounts.begin_session(connection, user.id, method=method, address=address, now=now)
     how, begun = log_as or method, {web_session: ([number], None)}
     event = UserEvent.SIGN_IN
-    accounts.log(
-        connection, event, user.id, actor=user.name, value=how, address=address, now=now, changes=begun
-    )
+    act: Act = {"by": user.name, "now": now}
+    accounts.log(connection, event, user.id, value=how, address=address, changes=begun, **act)
     return SignedIn(user, secret, cookie(number, secret))
 
 
@@ -450,7 +444,7 @@ def sign_in_as(
     if user is None or not user.may_sign_in:
         user_id, name = (None, "unknown") if user is None else (user.id, user.name)
         failed, how = UserEvent.SIGN_IN_FAILED, "provider"
-        accounts.log(connection, failed, user_id, actor=name, value=how, address=address, now=now)
+        accounts.log(connection, failed, user_id, value=how, address=address, by=name, now=now)
         return None
     return begin(connection, user, method="provider", address=address, now=now)
 
@@ -490,14 +484,6 @@ def _newcomer(connection: sa.Connection, identity: Identity, *, now: datetime) -
     if identity.role is None:
         return None
     try:
-        return accounts.add(
-            connection,
-            name=identity.name,
-            role=identity.role,
-            password_hash="",
-            subject=identity.subject,
-            by=ACTOR,
-            now=now,
-        )
+        return accounts.add(connection, identity.name, identity.role, "", identity.subject, by=ACTOR, now=now)
     except InputError:  # an invalid name, or one of another account
         return None

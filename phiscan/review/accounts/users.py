@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Self
+from typing import Self, Unpack
 
 import sqlalchemy as sa
 
@@ -19,6 +19,7 @@ from phiscan.review.accounts.accounts import Lifetime, Scope, Session, Token, Us
 from phiscan.review.accounts.second_factor import Proposal
 from phiscan.review.accounts.sign_in import Limits, Refusal, SignedIn, SignIns
 from phiscan.review.audit import log as audit
+from phiscan.review.audit.log import Act
 from phiscan.review.decisions import history
 from phiscan.review.decisions.history import LogReview
 from phiscan.review.decisions.writing import PURPOSES
@@ -98,14 +99,7 @@ class Users(SignIns):
     # Accounts
 
     def add(
-        self,
-        *,
-        name: str,
-        role: Role,
-        password: str | None,
-        subject: str | None = None,
-        by: str,
-        now: datetime,
+        self, *, name: str, role: Role, password: str | None, subject: str | None = None, **act: Unpack[Act]
     ) -> User:
         """Create an account; without a password it can only sign in through the identity provider.
 
@@ -115,15 +109,7 @@ class Users(SignIns):
         name = accounts.checked_name(name)
         password_hash = "" if password is None else passwords.hashed(password, name=name)
         return self.database.write(
-            lambda connection: accounts.add(
-                connection,
-                name=name,
-                role=role,
-                password_hash=password_hash,
-                subject=subject,
-                by=by,
-                now=now,
-            ),
+            lambda connection: accounts.add(connection, name, role, password_hash, subject, **act),
             durable=True,
         )
 
@@ -135,7 +121,7 @@ class Users(SignIns):
     enable = Writing(accounts.enable)
     unlock = Writing(accounts.unlock)
 
-    def set_password(self, user_id: int, password: str, *, by: str, now: datetime) -> User:
+    def set_password(self, user_id: int, password: str, **act: Unpack[Act]) -> User:
         """Set a new password, end every session of the account and revoke its tokens.
 
         Raises:
@@ -144,8 +130,8 @@ class Users(SignIns):
         values: dict[str, object] = {"password_hash": passwords.hashed(password, name=self.get(user_id).name)}
 
         def change(connection: sa.Connection) -> User:
-            also = accounts.end_access(connection, user_id, now=now)
-            return accounts.change(connection, user_id, UserEvent.PASSWORD, values, by=by, now=now, also=also)
+            also = accounts.end_access(connection, user_id, now=act["now"])
+            return accounts.change(connection, user_id, UserEvent.PASSWORD, values, also=also, **act)
 
         return self.database.write(change, durable=True)
 
@@ -241,11 +227,11 @@ class Users(SignIns):
         if not by:
             message = "expected the name of the user who asks to see what a second reviewer is to judge blind"
             raise InputError(message)
-        self._log(UserEvent.EXPORT, None, actor=by, value=f"{what}, unblinded", now=now)
+        self._log(UserEvent.EXPORT, None, value=f"{what}, unblinded", by=by, now=now)
 
     def log_export(self, *, what: str, by: User, address: str, now: datetime) -> None:
         """Record an export of data: the queue as a file, the audit pack."""
-        self._log(UserEvent.EXPORT, by.id, actor=by.name, value=what, address=address, now=now)
+        self._log(UserEvent.EXPORT, by.id, value=what, address=address, by=by.name, now=now)
 
     _log = Writing(accounts.log)
 

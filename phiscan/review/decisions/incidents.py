@@ -30,18 +30,9 @@ from phiscan.review.decisions.writing import checked_name, checked_text
 from phiscan.review.records.file_records import standing_decision
 from phiscan.review.worklist.model import SECOND, Exposure, exposure_of
 from phiscan.store.database import lock_chain
-from phiscan.store.sql_batches import chunks
-from phiscan.store.tables import (
-    access,
-    decision,
-    departure,
-    examination,
-    file,
-    incident_entry,
-    root,
-    scan,
-    work_item,
-)
+from phiscan.store.sql_batches import as_value, chunks
+from phiscan.store.tables.desk import decision, incident_entry, work_item
+from phiscan.store.tables.scans import access, departure, examination, file, root, scan
 
 MAX_TITLE_CHARS = 200
 TITLE, DISCOVERED, COUNTED = "title", "discovered", "counted"
@@ -465,29 +456,13 @@ def tasks(connection: sa.Connection, *, now: datetime, cleaned: bool = False) ->
     rows = connection.execute(_CONFIRMED)
     of_file = (row for row in rows if not cleaned or row.verdict == Verdict.PHI.value)
     standing: dict[int, Any] = {row.file_id: row for row in of_file}
-    found = [_task(row, now) for row in standing.values() if row.verdict == Verdict.PHI.value]
-    found = _annotated(connection, found, now)
-    return tuple(sorted(found, key=lambda one: (not one.is_open, one.due, one.root, one.path)))
-
-
-def _annotated(connection: sa.Connection, found: list[Task], now: datetime) -> list[Task]:
-    """Return the tasks with assigned owners, assignees, notes and exceptions, the last entry of each."""
     about, assigned = about_files(connection, "assignee", "note", "exception"), owners(connection)
-    changed = []
-    for one in found:
-        last = {entry.kind: entry for entry in about.get(one.file_id, ())}
-        granted = last.get("exception")
-        until = date.fromisoformat(granted.field) if granted and granted.field else None
-        due, state = one.due, one.state
-        if until is not None and one.is_open:
-            due = max(due, datetime.combine(until + timedelta(days=1), time(), UTC))
-            is_excepted = now.date() <= until
-            state = TaskState.EXCEPTED if is_excepted else TaskState.OVERDUE if due < now else TaskState.OPEN
-        texts = {kind: entry.text for kind, entry in last.items()}
-        one = replace(one, assignee=texts.get("assignee", ""), note=texts.get("note", ""))  # noqa: PLW2901
-        owner, why = assigned.of(one.root_id, one.path) or one.owner, texts["exception"] if until else ""
-        changed.append(replace(one, owner=owner, due=due, state=state, until=until, why=why))
-    return changed
+    found = [
+        _task(row, {entry.kind: entry for entry in about.get(row.file_id, ())}, assigned, now)
+        for row in standing.values()
+        if row.verdict == Verdict.PHI.value
+    ]
+    return tuple(sorted(found, key=lambda one: (not one.is_open, one.due, one.root, one.path)))
 
 
 _then, _now, _seen = examination.alias("then"), examination.alias("now"), examination.alias("seen")
@@ -562,35 +537,41 @@ _CONFIRMED = (
 )
 
 
-def _task(row: Any, now: datetime) -> Task:
+def _task(row: Any, last: Mapping[str, IncidentEntry], assigned: Owners, now: datetime) -> Task:
+    """Return the task of a confirmed file; ``last``: the last entry about it of each kind."""
     then = exposure_of(row.mode_then, row.readers_then or ())
     present = exposure_of(row.mode_now, row.readers_now or ())
     is_gone = row.seen_scan_id < (row.complete_scan_id or 0)
+    texts = {kind: entry.text for kind, entry in last.items()}
+    granted = last.get("exception")
+    until = date.fromisoformat(granted.field) if granted and granted.field else None
     due = row.decided + timedelta(days=DAYS_TO_ACT[then])
+    proof = None
     if is_gone:
-        state = TaskState.GONE
+        state, proof = TaskState.GONE, row.complete_scan_id
     elif row.content_now != row.content_hash:
-        state = TaskState.CHANGED
+        state, proof = TaskState.CHANGED, row.scan_now
     elif _BREADTH[present] < _BREADTH[then]:
-        state = TaskState.RESTRICTED
+        state, proof = TaskState.RESTRICTED, row.scan_now
     else:
-        state = TaskState.OVERDUE if due < now else TaskState.OPEN
-    is_open = state in {TaskState.OPEN, TaskState.OVERDUE}
-    return Task(
-        file_id=row.file_id,
-        examination_id=row.examination_id,
-        content_hash=row.content_hash,
-        root_id=row.root_id,
-        root=row.root,
-        path=row.path,
-        owner=row.owner or (lazy_gettext("no. {number}", number=row.uid) if row.uid is not None else ""),
+        due = due if until is None else max(due, datetime.combine(until + timedelta(days=1), time(), UTC))
+        is_excepted = until is not None and now.date() <= until
+        state = TaskState.EXCEPTED if is_excepted else TaskState.OVERDUE if due < now else TaskState.OPEN
+    shared = row.owner or (lazy_gettext("no. {number}", number=row.uid) if row.uid is not None else "")
+    return as_value(
+        Task,
+        row,
+        owner=assigned.of(row.root_id, row.path) or shared,
         exposure=then,
         exposure_now=None if is_gone else present,
-        n_people=row.n_people,
         confirmed=row.decided,
         confirmed_by=row.reviewer,
         due=due,
         state=state,
-        proof_scan=None if is_open else row.complete_scan_id if is_gone else row.scan_now,
-        proved=None if is_open else row.ended,
+        proof_scan=proof,
+        proved=row.ended if proof else None,
+        assignee=texts.get("assignee", ""),
+        note=texts.get("note", ""),
+        until=until,
+        why=texts["exception"] if until else "",
     )

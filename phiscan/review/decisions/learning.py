@@ -19,23 +19,17 @@ from phiscan.review.records.file_records import current_results, last_seen
 from phiscan.review.worklist.model import SECOND
 from phiscan.store.database import Database
 from phiscan.store.sql_batches import as_value
-from phiscan.store.tables import (
+from phiscan.store.tables.desk import (
     decision,
     decision_undo,
-    examination,
-    file,
-    finding,
-    health_term,
-    health_window,
     model_activation,
     model_version,
-    scan,
-    sighting,
     span_correction,
     span_review,
     topic_correction,
     work_item,
 )
+from phiscan.store.tables.scans import examination, file, finding, health_term, health_window, scan, sighting
 
 
 class Mark(StrEnum):

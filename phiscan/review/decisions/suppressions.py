@@ -21,15 +21,8 @@ from phiscan.store.column_types import iso
 from phiscan.store.database import lock_chain
 from phiscan.store.identity import is_shape
 from phiscan.store.sql_batches import as_value, chunks
-from phiscan.store.tables import (
-    file,
-    finding,
-    root,
-    suppression,
-    suppression_approval,
-    suppression_lift,
-    work_item,
-)
+from phiscan.store.tables.desk import suppression, suppression_approval, suppression_lift, work_item
+from phiscan.store.tables.scans import file, finding, root
 
 N_EXAMPLES = 10
 MAX_TARGET_CHARS = 200
@@ -142,32 +135,15 @@ def suppress(
         raise InputError(message)
     lock_chain(connection)
     together = preview(connection, scopes, now=now)
-    numbers = [
-        _insert(connection, _checked(connection, scope), together, reason, until, by=by, now=now)
-        for scope in scopes
-    ]
+    numbers = []
+    for scope in [_checked(connection, one) for one in scopes]:
+        n_hidden = preview(connection, [scope], now=now).n_hidden  # without items of the previous ones
+        details = {"kind": scope.kind.value, "n_hidden": n_hidden, "needs_approval": together.needs_approval}
+        values = {**asdict(scope), **details, "reason": reason, "until": until}
+        numbers.append(audit.record(connection, "suppress", values, details, by=by, now=now))
+        _update_hidden(connection, scope)
     made = {one.id: one for one in suppressions(connection, now=now)}
     return tuple(made[number] for number in numbers)
-
-
-def _insert(
-    connection: sa.Connection,
-    scope: SuppressionScope,
-    together: SuppressionPreview,
-    reason: str,
-    until: datetime,
-    *,
-    by: str,
-    now: datetime,
-) -> int:
-    """Write one suppression and hide its items; its count excludes items of the previous ones."""
-    n_hidden = preview(connection, [scope], now=now).n_hidden
-    details = {"kind": scope.kind.value, "n_hidden": n_hidden}
-    details["needs_approval"] = together.needs_approval
-    values = {**asdict(scope), **details, "reason": reason, "until": until}
-    number = audit.record(connection, "suppress", values, details, by=by, now=now)
-    _update_hidden(connection, scope)
-    return number
 
 
 def entity_types(connection: sa.Connection, scope: SuppressionScope) -> tuple[str, ...]:

@@ -25,20 +25,18 @@ from phiscan.store import seals
 from phiscan.store.column_types import iso
 from phiscan.store.database import lock_chain
 from phiscan.store.sql_batches import as_value, count, listed, rows_in
-from phiscan.store.tables import (
+from phiscan.store.tables.desk import (
     adjudication,
     decision,
     decision_form,
     decision_undo,
-    examination,
-    file,
     reveal,
-    root,
     second_review,
     second_verdict,
     skip,
     work_item,
 )
+from phiscan.store.tables.scans import examination, file, root
 
 SKIP_FOR = timedelta(hours=4)  # a skipped item returns to the list of its reviewer
 MAX_REASON_CHARS = 200

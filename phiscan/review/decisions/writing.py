@@ -23,19 +23,11 @@ from phiscan.review.records.file_records import last_seen, source_of
 from phiscan.review.worklist import rows as work_rows
 from phiscan.review.worklist.model import Decision
 from phiscan.store.column_types import storable
-from phiscan.store.database import inserted_id, lock_chain
+from phiscan.store.database import lock_chain
 from phiscan.store.identity import N_WORD_BYTES, WORD, key_of, keyed_hashes, words_of_name
 from phiscan.store.sql_batches import as_value, chunks
-from phiscan.store.tables import (
-    assignment,
-    decision,
-    desk_policy,
-    examination,
-    file,
-    finding,
-    second_review,
-    work_item,
-)
+from phiscan.store.tables.desk import assignment, decision, desk_policy, work_item
+from phiscan.store.tables.scans import examination, file, finding
 
 MAX_QUERIES = 10
 MAX_WORDS = 8  # of one identifier, an address for instance
@@ -116,18 +108,15 @@ def draw(connection: sa.Connection, made: Sequence[Decision], *, now: datetime) 
     if policy is None or policy.second_review == 0:
         return
     together = [one.file_id for one in made]
-    entries = []
+    rows = []
     for one in made:
         if work_rows.drawn_for(connection, one.examination_id) or not _is_drawn(
             connection, policy.seed, one, policy.second_review, together
         ):
             continue
         values = {"decision_id": one.id, "file_id": one.file_id, "content_hash": one.content_hash}
-        values |= {"share": policy.second_review, "drawn": now}
-        number = inserted_id(connection, second_review, values)
-        entries.append(audit.Entry("second_review", number, {"file": one.file_id}))
-    if entries:
-        audit.append(connection, entries, actor="phiscan", at=now)
+        rows.append(({**values, "share": policy.second_review, "drawn": now}, {"file": one.file_id}))
+    audit.record_all(connection, "second_review", rows, by="phiscan", now=now)
 
 
 def _is_drawn(
@@ -147,6 +136,7 @@ def _is_drawn(
 
 
 MAX_TEXT_CHARS = 10_000
+_SEEN = ("content_hash", "examination_id")  # what a decision is about
 
 
 def read_file(connection: sa.Connection, file_id: int) -> sa.Row[Any]:
@@ -186,17 +176,18 @@ def decide(
     """
     reviewer = checked_name("reviewer", reviewer)
     reason, note = checked_text("reason", reason), checked_text("note", note)
-    made, entries = [], []
+    rows = []
     for file_id, verdict in verdicts:
         row = read_file(connection, file_id)
         values = {**about(row), "verdict": Verdict(verdict).value, "reason": reason, "by_name": by_name}
-        values |= {"note": (kept := masked(connection, [row.id], note))}
-        number = inserted_id(connection, decision, {**values, "reviewer": reviewer, "decided": now})
-        made.append(Decision(number, file_id, verdict, reviewer, reason, kept, now, row.content_hash, row.id))
         details = {"file": file_id, "verdict": values["verdict"], "content_hash": row.content_hash}
         details |= {"by_name": True} if by_name else {}
-        entries.append(audit.Entry("decide", number, details))
-    audit.append(connection, entries, actor=reviewer, at=now)
+        rows.append(({**values, "note": masked(connection, [row.id], note)}, details))
+    numbers = audit.record_all(connection, "decide", rows, by=reviewer, now=now)
+    made = [
+        Decision(number, file_id, Verdict(verdict), reviewer, reason, row["note"], now, *map(row.get, _SEEN))
+        for number, (file_id, verdict), (row, _details) in zip(numbers, verdicts, rows, strict=True)
+    ]
     draw(connection, made, now=now)
     work_rows.refresh_contents(connection, [(one.file_id, one.content_hash) for one in made])
     for batch in chunks(one.id for one in made):
@@ -236,15 +227,13 @@ def assign(
         InputError: an unknown file, or no user name; nothing is written.
     """
     assignee, by = checked_text("assignee", assignee), checked_name("by", by)
-    entries = []
+    rows = []
     for file_id in file_ids:
         if connection.execute(sa.select(file.c.id).where(file.c.id == file_id)).first() is None:
             message = _("file {file_id}: there is no such file in the database", file_id=file_id)
             raise InputError(message)
-        values = {"file_id": file_id, "assignee": assignee, "assigned_by": by, "assigned": now}
-        number = inserted_id(connection, assignment, values)
-        entries.append(audit.Entry("assign", number, {"file": file_id, "assignee": assignee}))
-    audit.append(connection, entries, actor=by, at=now)
+        rows.append(({"file_id": file_id, "assignee": assignee}, {"file": file_id, "assignee": assignee}))
+    audit.record_all(connection, "assign", rows, by=by, now=now)
     work_rows.refresh(connection, file_ids)
 
 

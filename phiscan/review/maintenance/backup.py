@@ -14,7 +14,7 @@ import secrets
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -79,12 +79,9 @@ def back_up(url: str, path: Path, *, now: datetime) -> Manifest:
         InputError: the file exists, or cannot be written; no partial file remains.
         StoreError: the database cannot be read.
     """
-    database = open_database(url, create=False)
-    try:
+    with closing(open_database(url, create=False)) as database:
         with _new_file(path) as stream, database.read() as connection:
             return _write(connection, stream, now=now)
-    finally:
-        database.close()
 
 
 def check(path: Path) -> Manifest:
@@ -111,12 +108,14 @@ def restore(path: Path, url: str) -> Manifest:
     """
     with _archive(path) as archive:
         manifest = _manifest(path, archive)
-        target = connect(url, create=True)
-        try:
-            refuse_unless_empty(target)
-            _fill(target, archive, manifest)
-        finally:
-            target.close()
+        with closing(connect(url, create=True)) as target:
+            fill(
+                target,
+                manifest.schema,
+                lambda name: _lines(archive, name) if name in manifest.tables else (),
+                {name: entry.last_id for name, entry in manifest.tables.items()},
+                expected=manifest.tables,
+            )
     return manifest
 
 
@@ -133,17 +132,6 @@ def try_out(path: Path) -> Manifest:
     finally:
         for suffix in ("", "-wal", "-shm", "-journal"):
             trial.with_name(trial.name + suffix).unlink(missing_ok=True)
-
-
-def _fill(target: Database, archive: zipfile.ZipFile, manifest: Manifest) -> None:
-    fill(
-        target,
-        manifest.schema,
-        lambda name: _lines(archive, name) if name in manifest.tables else (),
-        {name: entry.last_id for name, entry in manifest.tables.items()},
-        expected=manifest.tables,
-        on_table=lambda _name, _n_rows: None,
-    )
 
 
 def _write(connection: sa.Connection, stream: IO[bytes], *, now: datetime) -> Manifest:
@@ -248,27 +236,19 @@ def move(source_url: str, target_url: str, *, on_table: Callable[[str, int], Non
     Raises:
         StoreError: a database cannot be opened, the target is not empty, or the copy differs.
     """
-    source = open_database(source_url, create=False)
-    try:
-        target = connect(target_url, create=True)
-        try:
+    with (
+        closing(open_database(source_url, create=False)) as source,
+        closing(connect(target_url, create=True)) as target,
+    ):
 
-            def copy(reading: sa.Connection) -> dict[str, TableSum]:
-                tables = {table.name: table for table in portable.tables_of(reading)}
-                return fill(
-                    target,
-                    SCHEMA_VERSION,
-                    lambda name: portable.lines_of(reading, tables[name]),
-                    portable.last_ids(reading, tables.values()),
-                    on_table=on_table,
-                )
+        def copy(reading: sa.Connection) -> dict[str, TableSum]:
+            tables = {table.name: table for table in portable.tables_of(reading)}
+            last_ids = portable.last_ids(reading, tables.values())
+            lines: Lines = lambda name: portable.lines_of(reading, tables[name])  # noqa: E731
+            return fill(target, SCHEMA_VERSION, lines, last_ids, on_table=on_table)
 
-            # With an exclusive lock, so that no row is written during the copy.
-            return source.write(copy, lock="exclusive")
-        finally:
-            target.close()
-    finally:
-        source.close()
+        # With an exclusive lock, so that no row is written during the copy.
+        return source.write(copy, lock="exclusive")
 
 
 def fill(
@@ -278,7 +258,7 @@ def fill(
     last_ids: Mapping[str, int],
     *,
     expected: Mapping[str, TableSum] | None = None,
-    on_table: Callable[[str, int], None],
+    on_table: Callable[[str, int], None] = lambda _name, _n_rows: None,
 ) -> dict[str, TableSum]:
     """Write all rows into an empty database, migrate it, and verify the copy before the commit.
 
@@ -375,8 +355,7 @@ def status(url: str) -> dict[str, Any]:
     Raises:
         StoreError: it cannot be opened, or is no database of phiscan.
     """
-    database = connect(url, create=False)
-    try:
+    with closing(connect(url, create=False)) as database:
         version = schema_of(database)
         found: dict[str, Any] = {
             "database": database.name,
@@ -394,8 +373,6 @@ def status(url: str) -> dict[str, Any]:
                 found["key_id"] = key_rotation.key_in_use(connection) or None
                 found["holds"] = len(retention.holds(connection))
                 found["purges"] = count(connection, purge)
-    finally:
-        database.close()
     return found
 
 
@@ -406,19 +383,16 @@ def verify(url: str, key_file: Path) -> list[Check]:
         StoreError: it cannot be opened or read.
     """
     audit_key = key_file.with_name("audit.key")
-    database = open_database(url, create=False, audit_key=audit_key if audit_key.exists() else None)
-    try:
-        with database.read() as connection:
-            looks: dict[str, Callable[[], str]] = {
-                "integrity": lambda: _integrity(connection),
-                "foreign keys": lambda: _foreign_keys(connection),
-                "tables and triggers": lambda: _schema(connection),
-                "audit log": lambda: _log(connection),
-                "key": lambda: _key(connection, key_file),
-            }
-            return [Check(name, look()) for name, look in looks.items()]
-    finally:
-        database.close()
+    key = audit_key if audit_key.exists() else None
+    with closing(open_database(url, create=False, audit_key=key)) as database, database.read() as connection:
+        looks: dict[str, Callable[[], str]] = {
+            "integrity": lambda: _integrity(connection),
+            "foreign keys": lambda: _foreign_keys(connection),
+            "tables and triggers": lambda: "; ".join(map(": ".join, integrity.problems(connection))),
+            "audit log": lambda: _log(connection),
+            "key": lambda: _key(connection, key_file),
+        }
+        return [Check(name, look()) for name, look in looks.items()]
 
 
 def require_sound(database: Database) -> None:
@@ -460,10 +434,6 @@ def _foreign_keys(connection: sa.Connection) -> str:
         return "" if not connection.exec_driver_sql(query).scalar() else "a foreign key was never validated"
     row = connection.exec_driver_sql("PRAGMA foreign_key_check").first()
     return "" if row is None else f"a row of {row[0]} refers to a row of {row[2]} that is not there"
-
-
-def _schema(connection: sa.Connection) -> str:
-    return "; ".join(f"{name}: {what}" for name, what in integrity.problems(connection))
 
 
 def _log(connection: sa.Connection) -> str:

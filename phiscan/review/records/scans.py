@@ -26,6 +26,7 @@ from phiscan.store.database import inserted_id
 from phiscan.store.sql_batches import as_value, chunks, count, listed, rows_in
 from phiscan.store.tables import (
     departure,
+    early_result,
     examination,
     file,
     reuse,
@@ -131,7 +132,7 @@ def begin_scan(
         return ScanState(unfinished.id, resumed=True, started=unfinished.started, n_refused=n_refused)
     values = {"scan_key": scan_key, "status": "running", "started": now, "seconds": 0.0}
     values |= {"versions": dict(versions), "options": dict(options)}
-    recording.forget_roots(connection, root_ids)  # of scans that will not be resumed
+    seals.remove(connection, early_result, early_result.c.root_id.in_(root_ids))  # these are not resumed
     scan_id = inserted_id(connection, scan, values)
     links = [
         {"scan_id": scan_id, "position": position, "root_id": root_id}
@@ -161,7 +162,7 @@ def finish_scan(
         message = f"scan {scan_id}: there is no such scan"
         raise StoreError(message)
     if status == "complete":
-        recording.forget_scan(connection, scan_id)
+        seals.remove(connection, early_result, early_result.c.scan_id == scan_id)
     if status == "complete" and whole:
         moved = note_departures(connection, scan_id)
         of_scan = sa.select(scan_root.c.root_id).where(scan_root.c.scan_id == scan_id)
@@ -509,10 +510,8 @@ def summary(connection: sa.Connection, scan_id: int) -> ScanSummary:
         StoreError: there is no such scan, or its rows break crawled = screened + unchanged + skipped +
             failed.
     """
-    head = connection.execute(sa.select(scan).where(scan.c.id == scan_id)).first()
-    if head is None:
-        message = f"scan {scan_id}: there is no such scan"
-        raise StoreError(message)
+    scan_id = chosen_scan(connection, scan_id)
+    head = connection.execute(sa.select(scan).where(scan.c.id == scan_id)).one()
     if (kept := cached_totals(connection, scan_id)) is not None:
         return kept
     of_scan = (

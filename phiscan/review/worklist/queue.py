@@ -29,13 +29,8 @@ from phiscan.review.worklist import rows as work_rows
 from phiscan.review.worklist.model import SECOND, Decision, FileRecord, WorkFilter, WorkState, blinded
 from phiscan.review.worklist.reading import conditions_of
 from phiscan.store.sql_batches import count
-from phiscan.store.tables import (
-    decision,
-    examination,
-    file,
-    root,
-    work_item,
-)
+from phiscan.store.tables.desk import decision, work_item
+from phiscan.store.tables.scans import examination, file, root
 
 N_ROWS_AT_ONCE = 500
 _N_SUGGESTED = 3

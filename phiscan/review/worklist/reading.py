@@ -620,24 +620,15 @@ def level(
     tops: dict[Any, FolderTotal] = {}
     inner: dict[tuple[Any, Any], FolderTotal] = {}
     for row in connection.execute(query):
-        parts = row.display.split("/")[:-1]
         if root_id is None:
             key: tuple[Any, ...] = (row.root_id,)
-            top = FolderTotal(row.root_id, "", names.get(row.root_id, ""))
-            at = 0
+            top, second, at = FolderTotal(row.root_id, "", names.get(row.root_id, "")), row.first, 0
         else:
-            name = "" if not row.first else parts[depth] if depth < len(parts) else row.first
-            path = "/".join(parts[: depth + 1]) if name else folder
             key = (row.root_id, row.first)
-            top = FolderTotal(root_id, path, name)
-            at = depth + 1
+            top, second, at = _placed(row, row.first, depth, folder), row.second, depth + 1
         top = tops.setdefault(key, replace(top, people=people.get(key, 0)))
-        second = row.first if root_id is None else row.second
-        name = "" if not second else parts[at] if at < len(parts) else second
-        path = "/".join(parts[: at + 1]) if name else top.folder
-        below = inner.setdefault(
-            (key, second), FolderTotal(row.root_id, path, name, people=people.get((*key, second), 0))
-        )
+        below = _placed(row, second, at, top.folder)
+        below = inner.setdefault((key, second), replace(below, people=people.get((*key, second), 0)))
         for total in (whole, top, below):
             _add(total, row, viewer)
     for (key, _), below in inner.items():
@@ -645,6 +636,13 @@ def level(
     for total in tops.values():
         total.below = _ordered(total.below)
     return FolderLevel(whole, _ordered(tuple(tops.values())))
+
+
+def _placed(row: sa.Row[Any], part: str, depth: int, parent: str) -> FolderTotal:
+    """Return the folder of a part of a path, as it is written; "" = the files directly in the parent."""
+    parts = row.display.split("/")[:-1]
+    name = part and (parts[depth] if depth < len(parts) else part)
+    return FolderTotal(row.root_id, "/".join(parts[: depth + 1]) if name else parent, name)
 
 
 def _parts(connection: sa.Connection, folder: str) -> tuple[sa.ColumnElement[str], sa.ColumnElement[str]]:

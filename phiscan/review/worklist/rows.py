@@ -27,28 +27,23 @@ from phiscan.review.worklist.model import FIRST, LEAD, NOBODY, NOT_BY_THEMSELVES
 from phiscan.store.column_types import canonical_json, iso
 from phiscan.store.database import lock_chain
 from phiscan.store.sql_batches import chunks, count, listed, rows_in
-from phiscan.store.tables import (
-    access,
+from phiscan.store.tables.desk import (
     adjudication,
     assignment,
     decision,
     decision_undo,
-    examination,
-    file,
-    finding,
     near_group,
     sample_draw,
     sample_member,
-    scan_root,
     second_review,
     second_verdict,
-    sighting,
     suppression,
     suppression_approval,
     suppression_lift,
     work_item,
     work_tally,
 )
+from phiscan.store.tables.scans import access, examination, file, finding, scan_root, sighting
 
 _STATUS = ("awaits", "state", "reviewer", "assignee", "hidden_until", "referred")
 """The columns that are counted in combination."""
