@@ -613,9 +613,7 @@ _LOOKS: Mapping[str, Callable[[sa.Connection], Iterable[Tampering]]] = {
     "scan": _scans,
     "file": _files,
     "user_account": _accounts,
-    "work_item": lambda connection: (
-        Tampering("work_item", *one) for one in work_rows.differences(connection)
-    ),
+    "work_item": lambda connection: (Tampering("work_item", *at) for at in work_rows.differences(connection)),
 }
 """The parts of the verification in their order, by what each is about."""
 

@@ -276,9 +276,7 @@ def test_removed_rows_cannot_be_removed_by_anyone_else_afterwards(store: Store, 
     purge(store, years(30))
     engine = store._database._engine
     for statement in (
-        "DELETE FROM decision",
-        "DELETE FROM audit_log",
-        "DELETE FROM purge",
+        *map("DELETE FROM {}".format, ("decision", "audit_log", "purge")),
         "UPDATE purge SET id = 2",
     ):
         with pytest.raises(sa.exc.DBAPIError, match="is append-only"), engine.begin() as connection:

@@ -19,6 +19,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import Enum
+from functools import partial
 from hashlib import sha256
 from typing import Any, Final, TypeVar
 
@@ -192,9 +193,7 @@ class SignIns:
             user = accounts.user_of(row)
             return begin(connection, user, method="password", address=address, now=now, log_as=WITH_CODE)
 
-        def find(connection: sa.Connection) -> sa.Row[Any] | None:
-            return challenged(connection, challenge, now=now)
-
+        find = partial(challenged, secret=challenge, now=now)
         return self._coded(find, code, welcome, source=_Source(address, browser), now=now)
 
     def proves_code(self, user: User, code: str, *, address: str, now: datetime) -> bool:
@@ -204,9 +203,7 @@ class SignIns:
             _forget_attempts(connection, row.id)
             return True
 
-        def find(connection: sa.Connection) -> sa.Row[Any] | None:
-            return accounts.row_of(connection, user.id)
-
+        find = partial(accounts.row_of, user_id=user.id)
         return self._coded(find, code, agree, source=_Source(address), now=now) is True
 
     def knows_password(self, user: User, password: str, *, address: str, now: datetime) -> bool:
@@ -347,11 +344,8 @@ def _fail(
     accounts.log(connection, UserEvent.SIGN_IN_FAILED, user_id, value=value, address=address, **act)
     if user_id is not None and not counted.rests:
         n_failed = count(connection, sign_in_attempt, sign_in_attempt.c.user_id == user_id)
-        lock = (
-            user_account.update()
-            .where(user_account.c.id == user_id, user_account.c.locked.is_(None))
-            .values(locked=now)
-        )
+        unlocked = (user_account.c.id == user_id) & user_account.c.locked.is_(None)
+        lock = user_account.update().where(unlocked).values(locked=now)
         if n_failed >= limits.until_locked and connection.execute(lock).rowcount:
             locked = {user_account: ([user_id], ("locked",))}
             accounts.log(connection, UserEvent.LOCK, user_id, changes=locked, address=address, **act)
@@ -402,14 +396,9 @@ def start_flow(connection: sa.Connection, *, now: datetime) -> Flow:
     """Begin a sign-in, and delete the unfinished ones that have expired."""
     connection.execute(sign_in_flow.delete().where(sign_in_flow.c.created <= now - FLOW_LIFE))
     flow = Flow(*(secrets.token_urlsafe(32) for _ in range(4)))
-    values = {
-        "state_hash": digest(flow.state),
-        "browser_hash": digest(flow.browser),
-        "nonce": flow.nonce,
-        "code_verifier": flow.code_verifier,
-        "created": now,
-    }
-    inserted_id(connection, sign_in_flow, values)
+    hashes = {"state_hash": digest(flow.state), "browser_hash": digest(flow.browser)}
+    secret = {"nonce": flow.nonce, "code_verifier": flow.code_verifier}
+    inserted_id(connection, sign_in_flow, {**hashes, **secret, "created": now})
     return flow
 
 

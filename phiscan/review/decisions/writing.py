@@ -136,7 +136,6 @@ def _is_drawn(
 
 
 MAX_TEXT_CHARS = 10_000
-_SEEN = ("content_hash", "examination_id")  # what a decision is about
 
 
 def read_file(connection: sa.Connection, file_id: int) -> sa.Row[Any]:
@@ -184,10 +183,10 @@ def decide(
         details |= {"by_name": True} if by_name else {}
         rows.append(({**values, "note": masked(connection, [row.id], note)}, details))
     numbers = audit.record_all(connection, "decide", rows, by=reviewer, now=now)
-    made = [
-        Decision(number, file_id, Verdict(verdict), reviewer, reason, row["note"], now, *map(row.get, _SEEN))
-        for number, (file_id, verdict), (row, _details) in zip(numbers, verdicts, rows, strict=True)
-    ]
+    made = []
+    for number, (file_id, verdict), (values, _details) in zip(numbers, verdicts, rows, strict=True):
+        seen = (values["content_hash"], values["examination_id"])
+        made.append(Decision(number, file_id, Verdict(verdict), reviewer, reason, values["note"], now, *seen))
     draw(connection, made, now=now)
     work_rows.refresh_contents(connection, [(one.file_id, one.content_hash) for one in made])
     for batch in chunks(one.id for one in made):

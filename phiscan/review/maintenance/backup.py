@@ -79,9 +79,9 @@ def back_up(url: str, path: Path, *, now: datetime) -> Manifest:
         InputError: the file exists, or cannot be written; no partial file remains.
         StoreError: the database cannot be read.
     """
-    with closing(open_database(url, create=False)) as database:
-        with _new_file(path) as stream, database.read() as connection:
-            return _write(connection, stream, now=now)
+    opened = closing(open_database(url, create=False))
+    with opened as database, _new_file(path) as stream, database.read() as connection:
+        return _write(connection, stream, now=now)
 
 
 def check(path: Path) -> Manifest:

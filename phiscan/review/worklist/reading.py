@@ -49,14 +49,12 @@ from phiscan.store.tables import access, examination, file, near_group, root, sk
 _CURSOR = re.compile(r"([ab]):(risk|informative|oldest):([0-9a-fx.p+-]+):(\d{1,18})", re.ASCII)
 
 
-def order_key(order: WorkOrder) -> sa.ColumnElement[Any]:
-    """Return the sort column of an order; the file number is the second key."""
-    columns: dict[WorkOrder, sa.ColumnElement[Any]] = {
-        WorkOrder.RISK: work_item.c.risk,
-        WorkOrder.INFORMATIVE: work_item.c.doubt,
-        WorkOrder.OLDEST: work_item.c.file_id,
-    }
-    return columns[order]
+ORDER_KEYS: Mapping[WorkOrder, sa.ColumnElement[Any]] = {
+    WorkOrder.RISK: work_item.c.risk,
+    WorkOrder.INFORMATIVE: work_item.c.doubt,
+    WorkOrder.OLDEST: work_item.c.file_id,
+}
+"""The sort column of each order; the file number is the second key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +72,7 @@ class Place:
 
     def ordered(self, query: sa.Select[Any]) -> sa.Select[Any]:
         """Sort a query, beginning after this position; both columns run one way, so that an index serves."""
-        columns = (order_key(self.order), work_item.c.file_id)
+        columns = (ORDER_KEYS[self.order], work_item.c.file_id)
         query = self.bounded(query)
         return query.order_by(*(column.desc() if self.falling else column for column in columns))
 
@@ -86,7 +84,7 @@ class Place:
         """Return the condition of rows beyond this position; true for all rows without one."""
         if self.start is None:
             return sa.true()
-        place = sa.tuple_(order_key(self.order), work_item.c.file_id)
+        place = sa.tuple_(ORDER_KEYS[self.order], work_item.c.file_id)
         bound = sa.tuple_(sa.literal(self.start[0]), sa.literal(self.start[1]))
         return place < bound if self.falling else place > bound
 
@@ -359,7 +357,7 @@ def adjacent(
 
     None = it was the last or first, or (backward) has no position in the list.
     """
-    key = connection.execute(sa.select(order_key(order)).where(work_item.c.file_id == file_id)).scalar()
+    key = connection.execute(sa.select(ORDER_KEYS[order]).where(work_item.c.file_id == file_id)).scalar()
     if key is None and backward:
         return None
     start = None if key is None else (key, file_id)
@@ -419,7 +417,7 @@ def rows_from(
     connection: sa.Connection, wanted: WorkFilter, place: Place, *, viewer: str, now: datetime, n: int
 ) -> Sequence[sa.Row[Any]]:
     """Return file number and sort key of the next items, at most ``n``."""
-    columns: tuple[sa.ColumnElement[Any], ...] = (work_item.c.file_id, order_key(place.order).label("key"))
+    columns: tuple[sa.ColumnElement[Any], ...] = (work_item.c.file_id, ORDER_KEYS[place.order].label("key"))
     by_folder = by_folder_index(connection, wanted)
     if wanted.text:
         # A frequent text is soon found in the order of the list; a rare one requires a scan of all paths.
@@ -517,7 +515,7 @@ def place(
     n_after: int = 8,
 ) -> ListPlace:
     """Return the position of a file in a list ("12 of 43"), with the items around it."""
-    key = connection.execute(sa.select(order_key(order)).where(work_item.c.file_id == file_id)).scalar()
+    key = connection.execute(sa.select(ORDER_KEYS[order]).where(work_item.c.file_id == file_id)).scalar()
     start = None if key is None else (float(key), file_id)
     total, n_before_it = _n_with_before(connection, wanted, order, start, viewer=viewer, now=now)
     after = rows_from(connection, wanted, Place(order, start), viewer=viewer, now=now, n=n_after)
