@@ -255,11 +255,7 @@ class Store:
     present_below = Reading(recording.present_below)
 
     def record(
-        self,
-        scan_id: int,
-        versions_key: str,
-        results: Sequence[FileResult],
-        **further: Unpack[Further],
+        self, scan_id: int, versions_key: str, results: Sequence[FileResult], **further: Unpack[Further]
     ) -> None:
         """Record results, and what belongs to them, all or nothing.
 

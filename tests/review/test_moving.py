@@ -179,10 +179,7 @@ def _rewrite(path: Path, member: str, change: Callable[[bytes], bytes]) -> None:
         (lambda path: path.write_bytes(b""), "not a whole backup"),
         (lambda path: path.unlink(), "cannot be read: No such file"),
         (lambda path: _rewrite(path, "manifest.json", lambda _: b"[]"), "not a whole backup"),
-        (
-            lambda path: _rewrite(path, "manifest.json", lambda m: m.replace(SCHEMA, b"9999")),
-            "schema 9999",
-        ),
+        (lambda path: _rewrite(path, "manifest.json", lambda m: m.replace(SCHEMA, b"9999")), "schema 9999"),
         (
             lambda path: _rewrite(path, "tables/decision.jsonl", lambda t: t.replace(b"phi", b"not_phi", 1)),
             "table decision is not what the manifest says|table decision is not equal",

@@ -224,10 +224,7 @@ def log_page(
         begins = datetime.combine(day, time(), UTC)
         query = query.where(audit_log.c.at >= begins, audit_log.c.at < begins + timedelta(days=1))
     rows = connection.execute(query).all()
-    entries = _with_files(
-        connection,
-        tuple(as_value(LogEntry, row) for row in rows[:limit]),
-    )
+    entries = _with_files(connection, tuple(as_value(LogEntry, row) for row in rows[:limit]))
     return LogPage(entries, entries[-1].id if len(rows) > limit else 0)
 
 

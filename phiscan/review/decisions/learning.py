@@ -172,13 +172,7 @@ def complete_spans(
 
 
 def correct_topics(
-    connection: sa.Connection,
-    file_id: int,
-    labels: Sequence[str],
-    *,
-    seen: int,
-    reviewer: str,
-    now: datetime,
+    connection: sa.Connection, file_id: int, labels: Sequence[str], *, seen: int, reviewer: str, now: datetime
 ) -> None:
     """Append the ICD chapters and blocks of a file; no labels = it has no topic.
 

@@ -51,9 +51,7 @@ _REVEALED = sa.select(reveal.c.id).where(
     reveal.c.revealed_by == sa.bindparam("reviewer"),
 )
 _HIDDEN = sa.select(work_item.c.file_id).where(
-    work_item.c.file_id == sa.bindparam("file"),
-    work_item.c.awaits == SECOND,
-    work_item.c.is_open.is_(False),
+    work_item.c.file_id == sa.bindparam("file"), work_item.c.awaits == SECOND, work_item.c.is_open.is_(False)
 )
 
 
@@ -382,9 +380,7 @@ def decide_chosen(
     """
     if len(file_ids) > MAX_AT_ONCE:
         message = _(
-            "files: expected at most {most} to be decided at once, got {n}",
-            most=MAX_AT_ONCE,
-            n=len(file_ids),
+            "files: expected at most {most} to be decided at once, got {n}", most=MAX_AT_ONCE, n=len(file_ids)
         )
         raise InputError(message)
     rows = _not_blind(connection, work_item.c.file_id.in_(file_ids))

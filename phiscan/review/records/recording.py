@@ -216,10 +216,7 @@ def present_below(connection: sa.Connection, root_path: bytes, folder: bytes) ->
     query = (
         sa.select(file.c.id, file.c.path)
         .join(root, root.c.id == file.c.root_id)
-        .where(
-            root.c.path == root_path,
-            file.c.seen_scan_id >= sa.func.coalesce(root.c.complete_scan_id, 0),
-        )
+        .where(root.c.path == root_path, file.c.seen_scan_id >= sa.func.coalesce(root.c.complete_scan_id, 0))
         .order_by(file.c.id)
     )
     inside = folder + b"/" if folder else b""
@@ -314,10 +311,7 @@ def _file_ids(
 
 
 def _write_copies(
-    connection: sa.Connection,
-    scan_id: int,
-    versions_key: str,
-    copies: Sequence[tuple[int, FileResult]],
+    connection: sa.Connection, scan_id: int, versions_key: str, copies: Sequence[tuple[int, FileResult]]
 ) -> dict[int, int]:
     """Copy the results of equal contents; path, owner, risk and the findings of the file name are its own."""
     if not copies:

@@ -247,11 +247,7 @@ def _arrived(connection: sa.Connection, scan_id: int, content_hashes: Sequence[s
     for batch in chunks(dict.fromkeys(content_hashes)):
         query = (
             sa.select(examination.c.content_hash, examination.c.file_id)
-            .where(
-                examination.c.scan_id == scan_id,
-                examination.c.content_hash.in_(batch),
-                ~earlier.exists(),
-            )
+            .where(examination.c.scan_id == scan_id, examination.c.content_hash.in_(batch), ~earlier.exists())
             .order_by(examination.c.file_id)
         )
         for content_hash, file_id in connection.execute(query):

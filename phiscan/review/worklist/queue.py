@@ -11,11 +11,7 @@ import sqlalchemy as sa
 
 from phiscan.errors import InputError
 from phiscan.language import gettext as _
-from phiscan.model import (
-    Outcome,
-    Referral,
-    Verdict,
-)
+from phiscan.model import Outcome, Referral, Verdict
 from phiscan.review.records.file_records import (
     current_results,
     decision_of,

@@ -205,10 +205,7 @@ def in_state(
     its_state: sa.ColumnElement[Any] = work_item.c.state
     if scanned:
         is_open, its_state = sa.func.coalesce(is_open, is_open), sa.func.coalesce(its_state, its_state)
-    undecided = (
-        is_open.is_(True),
-        sa.or_(work_item.c.awaits == FIRST, work_item.c.reviewer != viewer),
-    )
+    undecided = (is_open.is_(True), sa.or_(work_item.c.awaits == FIRST, work_item.c.reviewer != viewer))
     if state is WorkState.UNDECIDED:
         return (*undecided, work_item.c.file_id.not_in(skipped_by(viewer, now)))
     if state is WorkState.SKIPPED:
@@ -325,12 +322,7 @@ def item(connection: sa.Connection, file_id: int, *, viewer: str, now: datetime)
 
 
 def detail(
-    connection: sa.Connection,
-    file_id: int,
-    *,
-    viewer: str,
-    now: datetime,
-    read: FindingReader | None = None,
+    connection: sa.Connection, file_id: int, *, viewer: str, now: datetime, read: FindingReader | None = None
 ) -> FileRecord:
     """Return one item with its evidence, as far as the viewer may see it.
 
