@@ -25,7 +25,9 @@ import pytest
 from benchmarks.bench_referral_share import DATA, texts
 from phiscan import screen
 from phiscan.config import Config
-from phiscan.health import DETECTORS, build_classifier, classify, detectors
+from phiscan.health import detectors
+from phiscan.health.classifier import build_classifier, classify
+from phiscan.health.detectors import DETECTORS
 from phiscan.health.file_evidence import NAMES
 from phiscan.health.text_detector import masked
 from phiscan.metrics.capture_recapture.captures import CaptureTable

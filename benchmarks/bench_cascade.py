@@ -18,7 +18,7 @@ from benchmarks.bench_referral_share import DATA, texts
 from phiscan import screen
 from phiscan.config import Config
 from phiscan.decision import build_decider
-from phiscan.health import build_classifier, classify
+from phiscan.health.classifier import build_classifier, classify
 from phiscan.model import Document, Referral, Segment
 from phiscan.pipeline.engine import Engine
 from phiscan.pipeline.examine import examine

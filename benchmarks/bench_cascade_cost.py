@@ -239,7 +239,7 @@ def test_print_the_cost_beside_presidio() -> None:
         nlp_configuration={"nlp_engine_name": "spacy", "models": [{"lang_code": "en", "model_name": MODEL}]}
     )
     analyzer = presidio.AnalyzerEngine(nlp_engine=provider.create_engine(), supported_languages=["en"])
-    from phiscan.health import build_classifier  # noqa: PLC0415
+    from phiscan.health.classifier import build_classifier  # noqa: PLC0415
 
     config = Config()
     everything = engines.Engine(

@@ -21,7 +21,7 @@ import pytest
 
 from phiscan import decision, screen
 from phiscan.config import Config
-from phiscan.health import build_classifier, classify
+from phiscan.health.classifier import build_classifier, classify
 from phiscan.model import Document, PiiBit, Referral, Segment
 from training.decision.features import detect
 

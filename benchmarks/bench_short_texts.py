@@ -12,7 +12,7 @@ import pytest
 
 from phiscan import decision, screen
 from phiscan.config import Config
-from phiscan.health import build_classifier, classify
+from phiscan.health.classifier import build_classifier, classify
 from phiscan.metrics.intervals import clopper_pearson
 from phiscan.model import Document, Referral, Segment
 from tests.corpus.short_texts import short_texts

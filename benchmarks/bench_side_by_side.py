@@ -27,7 +27,7 @@ import pytest
 from benchmarks.bench_referral_share import _IDENTIFIERS, DATA, MIX, N_FILES, texts
 from phiscan import decision, screen
 from phiscan.config import Config
-from phiscan.health import build_classifier, classify
+from phiscan.health.classifier import build_classifier, classify
 from phiscan.metrics.intervals import clopper_pearson
 from phiscan.model import Document, PiiBit, Referral, Segment
 from training.decision.features import detect

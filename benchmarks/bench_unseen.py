@@ -17,7 +17,7 @@ from benchmarks.bench_referral_share import _IDENTIFIERS
 from phiscan import screen
 from phiscan.config import Config
 from phiscan.decision import build_decider
-from phiscan.health import Classifier, build_classifier
+from phiscan.health.classifier import Classifier, build_classifier
 from phiscan.metrics.intervals import clopper_pearson
 from phiscan.model import Document, HealthScore, PiiBit, Referral, Screening, Segment
 from phiscan.pipeline.engine import Engine

@@ -22,6 +22,7 @@ from phiscan.language import LANGUAGES, SOURCE, lazy_gettext
 CONFIG_NAME = "phiscan.toml"
 MAX_WORKERS = 1024
 MAX_LIMIT = 2**60  # limit of the system calls
+MAX_EXAMPLES = 5_000  # verdicts with which each file is compared
 MAX_K = 100
 # Kinds of messages of care, which are health information by their type; a site may switch each off.
 MESSAGES_OF_CARE = ("hl7", "x12", "fhir", "cda", "dicom")
@@ -65,9 +66,11 @@ class DetectorThresholds:
 class LearnedVersion:
     """The version of prototypes and models that a scan uses, with the required hashes of its files."""
 
-    number: int
+    number: int  # 0 = the shipped one
     files: tuple[tuple[str, str], ...]  # name in home/models/NUMBER, sha256
     former: LearnedVersion | None = None  # used before; the audit sample of a scan compares with it
+    # The newest verdicts: hash of a decided content, its code (``decided_examples.bits_of``), is it PHI.
+    decided: tuple[tuple[str, tuple[int, ...], bool], ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +248,8 @@ class Config:
     name_pipeline: str = ""  # a spaCy pipeline to run in addition to the shipped name recognizers
     passwords_file: str = ""  # one password per line, tried on encrypted files
     k: int = 3  # neighbours in the health classifier
+    # The newest verdicts, with which files about the same are compared; 0 = none acts before it is learned.
+    decided_examples: int = 500
     prevalence: float = 0.01  # assumed share of files with PHI
     missed_file_cost: float = 30.0  # cost of a missed file, in reviews
     messages_of_care: tuple[str, ...] = MESSAGES_OF_CARE  # kinds that are health information
@@ -518,6 +523,8 @@ def _checked(config: Config) -> Config:
         _refuse(f"{config.source}: workers", f"0 (one per core) to {MAX_WORKERS}")
     if not 0 <= config.audit_share <= 1:  # refuses NaN too
         _refuse(f"{config.source}: audit_share", "a number from 0 to 1")
+    if not 0 <= config.decided_examples <= MAX_EXAMPLES:
+        _refuse(f"{config.source}: decided_examples", f"0 (none) to {MAX_EXAMPLES}")
     if not 0 < config.prevalence < 1:
         _refuse(f"{config.source}: prevalence", "a number between 0 and 1")
     if not 0 < config.missed_file_cost < MAX_LIMIT:

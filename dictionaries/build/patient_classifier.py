@@ -25,7 +25,7 @@ from sklearn.linear_model import LogisticRegression
 
 from phiscan.health.classifier import PATIENT_MODEL_FILE, describes_patient
 from phiscan.health.features import read, windows
-from phiscan.health.patient_classifier import PatientModel, person_features
+from phiscan.health.patient_classifier import PatientModel, densities
 from phiscan.health.term_lexicon import load_lexicon
 from phiscan.health.word_hashes import N_BUCKETS, word_features, words_of
 
@@ -128,7 +128,7 @@ def collect(leave_out: frozenset[str] = frozenset()) -> Rows:
             buckets, weights = word_features(words, window.start, window.end)
             columns.append(buckets)
             values.append(weights)
-            cues.append(person_features(window))
+            cues.append(dict(densities(window)))
             text.append(number)
     ends = np.cumsum([0, *(len(part) for part in columns)])
     matrix = csr_matrix(

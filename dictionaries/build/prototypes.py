@@ -25,7 +25,7 @@ from sklearn.linear_model import LogisticRegression
 from phiscan.health.classifier import FORMAT_VERSION, MODEL_FILE, describes_patient
 from phiscan.health.features import Window, read, windows
 from phiscan.health.knn import ConceptTfidf, OneClassKnn, block_of
-from phiscan.health.patient_classifier import person_features
+from phiscan.health.patient_classifier import densities
 from phiscan.health.term_lexicon import load_lexicon
 from phiscan.metrics.intervals import clopper_pearson
 
@@ -168,7 +168,7 @@ def fit_person(positive: list[tuple[str, Window]], negative: list[tuple[str, Win
     families = [name.split("/")[0] for name, _ in positive] + [name for name, _ in negative]
     sizes = Counter(families)
     vectorizer = DictVectorizer(sparse=False)
-    rows = vectorizer.fit_transform([person_features(window) for _, window in [*positive, *negative]])
+    rows = vectorizer.fit_transform([dict(densities(window)) for _, window in [*positive, *negative]])
     labels = np.array([True] * len(positive) + [False] * len(negative))
     weights = np.array([FAMILY_WEIGHT.get(family, 1.0) * min(1.0, 30 / sizes[family]) for family in families])
     for side in (labels, ~labels):

@@ -29,8 +29,8 @@ from phiscan.decision.decided_examples import (
     LearnedDecision,
     point_of,
 )
-from phiscan.decision.model import log_odds_of, threshold_of
-from phiscan.health.patient_classifier import probability_of
+from phiscan.decision.model import threshold_of
+from phiscan.health.patient_classifier import log_odds_of, probability_of
 from phiscan.model import PiiVector, ScannedFile, Verdict
 from phiscan.pipeline.learning.effect import Share
 from phiscan.pipeline.learning.learn import Decided, learn
@@ -117,7 +117,9 @@ def decided_of(
         flipped = {index for index in decided if reviewers[index] == "bea"}
     verdicts = {index: bool(files.is_phi[index]) != (index in flipped) for index in decided}
     reviewed = [
-        ReviewedFile(index, verdicts[index], reviewers[index], PiiVector(), {}, files.evidence[index])
+        ReviewedFile(
+            index, str(index), verdicts[index], reviewers[index], PiiVector(), {}, files.evidence[index]
+        )
         for index in decided
     ]
     scanned = [

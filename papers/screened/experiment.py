@@ -12,7 +12,7 @@ from typing import Any
 from papers.screened.collections import PHI, Pool, Share
 from phiscan.config import Config
 from phiscan.decision import build_decider
-from phiscan.health import build_classifier
+from phiscan.health.classifier import build_classifier
 from phiscan.metrics.intervals import Figure
 from phiscan.metrics.rates import rates
 from phiscan.metrics.screening import coverage, screened_table, tdp_frp

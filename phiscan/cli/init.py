@@ -44,6 +44,9 @@ home = ".phiscan"
 # Neighbours in the health classifier.
 # k = 3
 
+# The newest verdicts that act on files about the same from the next scan on; 0 = none.
+# decided_examples = 500
+
 # Share of the files that is taken to hold PHI before anything is read.
 # prevalence = 0.01
 

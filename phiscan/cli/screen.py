@@ -15,7 +15,7 @@ from phiscan.cli.output import config_of, print_json
 from phiscan.config import Config
 from phiscan.decision import build_decider
 from phiscan.errors import InputError
-from phiscan.health import build_classifier
+from phiscan.health.classifier import build_classifier
 from phiscan.model import Document, Examination, Segment
 from phiscan.pipeline.engine import Engine
 from phiscan.pipeline.examine import examine_text

@@ -17,25 +17,26 @@ from phiscan.decision.bound import (
     hold_numbers,
     with_maximum,
 )
-from phiscan.decision.decided_examples import NOTHING_LEARNED, SIZE, LearnedDecision, stored_point
-from phiscan.decision.detectors import DetectorPanel, load_panel
+from phiscan.decision.decided_examples import (
+    LIKE,
+    NOTHING_DECIDED,
+    NOTHING_LEARNED,
+    SIZE,
+    WORDING,
+    DecidedExamples,
+    LearnedDecision,
+    bits_of,
+    stored_point,
+)
 from phiscan.decision.encoder import PassageEncoder, load_encoder, passage_and_context
 from phiscan.decision.evidence import DocumentEvidence, gather
-from phiscan.decision.model import (
-    Judgement,
-    PassageInputs,
-    PhiModel,
-    Strong,
-    load_phi_model,
-    log_odds_of,
-    threshold_of,
-)
+from phiscan.decision.model import Judgement, PassageInputs, PhiModel, Strong, load_phi_model, threshold_of
 from phiscan.decision.reasons import FORMER_VERSION, OWN_PATIENT, PATH, strongest_reasons
 from phiscan.health.classifier import Classifier
-from phiscan.health.detectors import DETECTORS
+from phiscan.health.detectors import DETECTORS, DetectorPanel, load_panel
 from phiscan.health.features import Reading
 from phiscan.health.file_evidence import DIRECT, HEALTH, NAMES, identifies
-from phiscan.health.patient_classifier import probability_of
+from phiscan.health.patient_classifier import log_odds_of, probability_of
 from phiscan.health.text_detector import TextScores
 from phiscan.model import Decision, Document, Finding, HealthScore, Referral, Screening
 
@@ -69,6 +70,7 @@ class Decider:
     encoder: PassageEncoder
     learned: LearnedDecision = NOTHING_LEARNED  # what `phiscan learn` changes of P(PHI)
     former: LearnedDecision | None = None  # that of the version in use before, to compare with
+    decided: DecidedExamples = NOTHING_DECIDED  # the newest verdicts, by what is spoken of
     is_knn_alone: bool = False  # equations 4 and 5 and the nearest health prototypes decide, P(PHI) does not
 
     def gather(
@@ -103,14 +105,22 @@ class Decider:
         point = _point(document, judgement)
         corrected = self.learned.corrected(judgement.log_odds, point) + patient_log_odds
         limit = log_odds_of(self.threshold)
+        code: tuple[int, ...] = ()
+        if judgement.passage is not None and corrected >= limit - WORDING.most:
+            place = judgement.passage.start, judgement.passage.end
+            code = self.encoder.code(passage_and_context(gathered.passages, screening.findings, *place))
+        own = self.decided.hashes == document.content_hash  # a file's verdict is no example for itself
+        like = self.decided.shift(corrected, bits_of(code), is_above=True, without=own)
+        corrected += like
         is_probable, is_disputed = corrected >= limit, False
-        reasons = strongest_reasons(judgement.contributions, is_referred=is_probable)
+        contributions = (*judgement.contributions, (LIKE, round(like, 3)))
+        reasons = strongest_reasons(contributions, is_referred=is_probable)
         if judgement.message:
             reasons = ((judgement.message, round(judgement.log_odds, 3)), *reasons)
         if patient_log_odds:
             reasons = ((OWN_PATIENT, round(patient_log_odds, 3)), *reasons)
         if self.former is not None and is_audited and not self.is_knn_alone:
-            before = self.former.corrected(judgement.log_odds, point) + patient_log_odds
+            before = self.former.corrected(judgement.log_odds, point) + patient_log_odds + like
             is_disputed = (before >= limit) != is_probable
             reasons = ((FORMER_VERSION, round(before - corrected, 3)),) * is_disputed + reasons
         case = self._case_of_referral(screening, judgement, health, is_probable=is_probable)
@@ -124,7 +134,7 @@ class Decider:
             reasons=reasons,
             passage=judgement.passage,
             second_look=marked and referral is not Referral.REFERRED,
-            evidence=stored_point(point, judgement.log_odds, patient_log_odds),
+            evidence=stored_point(point, judgement.log_odds, patient_log_odds, code, like),
             patient_log_odds=patient_log_odds,
         )
 

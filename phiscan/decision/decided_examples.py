@@ -1,17 +1,23 @@
 """Log-odds of a file to log-odds corrected by decided files like it: nearest neighbours, shrunk, bounded.
 
-A file is a point: what each input of P(PHI) added to its log-odds, however many inputs there are, and the
-logarithm of its length. A decided file acts only within ``RADIUS`` of its point and only on its own side of
-the threshold, because nothing is known of a side on which no file was reviewed. So decisions on referred
-files change nothing below the threshold. No correction is larger than ``MAX_SHIFT``: a file that is referred
-with a probability well above the threshold stays referred, whatever was decided.
+Files are compared in two spaces. For ``phiscan learn`` a file is a point: what each input of P(PHI) added to
+its log-odds, however many inputs there are, and the logarithm of its length. A decided file acts only within
+a radius of its point and only on its own side of the threshold, because nothing is known of a side on which
+no file was reviewed. So decisions on referred files change nothing below the threshold.
+
+From the next scan on, without any learning, a verdict also acts on the files whose strongest passage is
+about the same as that of the decided one, on either side: by the Hamming distance of the codes that the
+encoder gives them (``bits_of``).
+
+No correction is larger than the bound of its space: a file that is referred with a probability well above the
+threshold stays referred, whatever was decided.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, Self
 
 import numpy as np
@@ -20,26 +26,55 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
-RADIUS: Final = 1.75  # in log-odds, above the threshold
-RADIUS_BELOW: Final = 0.4  # below it, where there are many more files
-PRIOR_FILES: Final = 1.0  # number of files that the shipped probability counts for
 MAX_SHIFT: Final = 2.0  # log-odds
-SAME: Final = 0.1  # distance up to which two files with the same verdict count as one
 SIZE: Final = "size"  # coordinate: log(1 + characters of the text)
 MESSAGE: Final = "message"  # coordinate: what being a message of care adds
 INPUT: Final = "input "  # begins the key of a stored coordinate
 SCALE: Final = 1000  # of stored coordinates and log-odds
 LOG_ODDS: Final = "log-odds of PHI"  # key of the stored value, before any correction
+CODE: Final = "code "  # begins the keys of what the strongest passage is about
+N_WORDS: Final = 12  # of 32 bits, in a code
+LIKE: Final = "like_decided"  # key: what verdicts on files of like wording added
 PATIENTS: Final = "log-odds by patients"  # key: what the organization's own patients added
 
 Point = Mapping[str, float]
 
 
-def stored_point(point: Point, log_odds: float, patients: float) -> tuple[tuple[str, int], ...]:
-    """Return the point and the log-odds of a file as stored keys and values; zeros are left out."""
-    named = {INPUT + name: value for name, value in point.items()} | {PATIENTS: patients}
-    values = ((name, round(SCALE * value)) for name, value in named.items())
+@dataclass(frozen=True, slots=True)
+class Space:
+    """Up to which distance decided files act above and below the threshold, and how strongly."""
+
+    radius: float
+    radius_below: float
+    same: float  # distance up to which two files with the same verdict count as one
+    prior: float = 1.0  # number of files that the shipped probability counts for
+    most: float = MAX_SHIFT
+
+
+CONTRIBUTIONS: Final = Space(radius=1.75, radius_below=0.4, same=0.1)  # in log-odds; below, there are many
+# 60 of the 384 bits of a code; there are few so near, and each one counts.
+WORDING: Final = Space(radius=math.sqrt(60), radius_below=0.0, same=-1.0, prior=0.25, most=3.0)
+
+
+def stored_point(
+    point: Point, log_odds: float, patients: float, code: Sequence[int] = (), like: float = 0.0
+) -> tuple[tuple[str, int], ...]:
+    """Return the point, the code and the log-odds of a file as stored keys and values; zeros are left out."""
+    named = {INPUT + name: value for name, value in point.items()} | {PATIENTS: patients, LIKE: like}
+    values = [(name, round(SCALE * value)) for name, value in named.items()]
+    values += [(f"{CODE}{at}", value) for at, value in enumerate(code)]
     return (*((name, value) for name, value in values if value), (LOG_ODDS, round(SCALE * log_odds)))
+
+
+def code_of(stored: Mapping[str, int]) -> tuple[int, ...]:
+    """Return the code in the stored evidence of a file; () = it has none."""
+    code = tuple(stored.get(f"{CODE}{at}", 0) for at in range(N_WORDS))
+    return code if any(code) else ()
+
+
+def bits_of(code: Sequence[int]) -> dict[str, float]:
+    """Return the point of a code: the squared distance of two of these is the Hamming distance."""
+    return {str(32 * at + bit): 1.0 for at, value in enumerate(code) for bit in range(32) if value >> bit & 1}
 
 
 def point_of(stored: Mapping[str, int]) -> dict[str, float]:
@@ -56,17 +91,35 @@ class DecidedExamples:
     is_phi: Flags = field(repr=False)
     is_above: Flags = field(repr=False)  # the threshold, by the shipped model
     weights: Floats = field(repr=False)
+    space: Space = CONTRIBUTIONS
+    hashes: npt.NDArray[np.str_] = field(default_factory=lambda: np.zeros(0, np.str_), repr=False)
 
     @classmethod
-    def of(cls, points: Sequence[Point], is_phi: Sequence[bool], is_above: Sequence[bool]) -> Self:
+    def of(
+        cls,
+        points: Sequence[Point],
+        is_phi: Sequence[bool],
+        is_above: Sequence[bool],
+        space: Space = CONTRIBUTIONS,
+    ) -> Self:
         """Return decided files, in the order of the decisions."""
         names = tuple(sorted({name for point in points for name in point}))
         rows = np.array([[point.get(name, 0.0) for name in names] for point in points])
         rows = rows.reshape(len(points), len(names))
         verdicts = np.array(is_phi, dtype=np.bool_)
-        groups = near_copies(rows, verdicts)
+        groups = near_copies(rows, verdicts, space.same)
         weights = 1.0 / np.bincount(groups, minlength=len(rows) or 1)[groups]
-        return cls(names, rows, verdicts, np.array(is_above, dtype=np.bool_), weights)
+        return cls(names, rows, verdicts, np.array(is_above, dtype=np.bool_), weights, space)
+
+    @classmethod
+    def by_wording(cls, decided: Sequence[tuple[str, Sequence[int], bool]]) -> Self:
+        """Return decided files, each by the hash of its content, its code, and whether it is PHI.
+
+        They act on either side of the threshold.
+        """
+        hashes, codes, is_phi = zip(*decided, strict=True) if decided else ((), (), ())
+        found = cls.of([bits_of(code) for code in codes], is_phi, [True] * len(codes), WORDING)
+        return replace(found, hashes=np.array(hashes, dtype=np.str_))
 
     def distances(self, point: Point) -> Floats:
         """Return the distance of each decided file from a point."""
@@ -76,42 +129,37 @@ class DecidedExamples:
 
     def copies_of(self, point: Point) -> Flags:
         """Return which decided files are the file at a point or its near-copies."""
-        return np.asarray(self.distances(point) <= SAME)
+        return np.asarray(self.distances(point) <= self.space.same)
 
     def shift(self, log_odds: float, point: Point, *, is_above: bool, without: Flags | None = None) -> float:
-        """Return what the decided files near a point add to its log-odds, within ``MAX_SHIFT``.
+        """Return what the decided files near a point add to its log-odds, within bounds.
 
-        The local share of PHI, with the shipped probability as ``PRIOR_FILES`` files; each decided file
-        counts by the Epanechnikov kernel of its distance. ``without``: decided files that do not count.
+        The local share of PHI, with the shipped probability as some files; each decided file counts by the
+        Epanechnikov kernel of its distance. ``without``: decided files that do not count.
         """
-        if not len(self.is_phi):
+        if not len(self.is_phi) or not point:
             return 0.0
-        radius = RADIUS if is_above else RADIUS_BELOW
+        radius = self.space.radius if is_above else self.space.radius_below
         near = np.maximum(0.0, 1.0 - (self.distances(point) / radius) ** 2) * self.weights
-        near = np.where(self.is_above == is_above, near, 0.0)
-        if without is not None:
-            near = np.where(without, 0.0, near)
+        of_side = self.is_above == is_above
+        near = np.where(of_side if without is None else of_side & ~without, near, 0.0)
         n_phi, n_other = float(near[self.is_phi].sum()), float(near[~self.is_phi].sum())
         if n_phi + n_other == 0.0:
             return 0.0
-        prior = PRIOR_FILES / (1.0 + math.exp(-log_odds))
+        prior = self.space.prior / (1.0 + math.exp(-log_odds))
         # Odds of the local share, from its parts: 1 - share would lose the small ones to rounding.
-        odds = math.log(prior + n_phi) - math.log(PRIOR_FILES - prior + n_other)
-        return max(min(odds - log_odds, MAX_SHIFT), -MAX_SHIFT)
-
-    def may_raise(self) -> bool:
-        """Tell whether a file below the threshold may be raised: PHI was found there."""
-        return bool((self.is_phi & ~self.is_above).any())
+        odds = math.log(prior + n_phi) - math.log(self.space.prior - prior + n_other)
+        return max(min(odds - log_odds, self.space.most), -self.space.most)
 
 
-def near_copies(rows: Floats, is_phi: Flags) -> npt.NDArray[np.int64]:
-    """Return a group per file: that of the first earlier file with the same verdict within ``SAME``."""
+def near_copies(rows: Floats, is_phi: Flags, same: float) -> npt.NDArray[np.int64]:
+    """Return a group per file: that of the first earlier file with the same verdict within ``same``."""
     groups = np.arange(len(rows))
     for index in range(1, len(rows)):
-        near = ((rows[:index] - rows[index]) ** 2).sum(axis=1) <= SAME * SAME
-        same = np.flatnonzero(near & (is_phi[:index] == is_phi[index]))
-        if len(same):
-            groups[index] = groups[same[0]]
+        near = np.sqrt(((rows[:index] - rows[index]) ** 2).sum(axis=1)) <= same
+        alike = np.flatnonzero(near & (is_phi[:index] == is_phi[index]))
+        if len(alike):
+            groups[index] = groups[alike[0]]
     return groups
 
 
@@ -128,10 +176,6 @@ class Line:
         if self.start is not None and log_odds < self.start:
             return log_odds
         return self.slope * log_odds + self.intercept
-
-    def to_json(self) -> dict[str, float | None]:
-        """Return it for the file and the summary of a version."""
-        return {"slope": self.slope, "intercept": self.intercept, "start": self.start}
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,22 +200,16 @@ class LearnedDecision:
         before = (log_odds - self.line.intercept) / self.line.slope
         if self.line.start is not None and before < self.line.start:
             before = log_odds
-        return min(before, log_odds) - (MAX_SHIFT if self.examples.may_raise() else 0.0)
+        may_raise = (self.examples.is_phi & ~self.examples.is_above).any()  # PHI was found below it
+        return min(before, log_odds) - (MAX_SHIFT if may_raise else 0.0)
 
     def to_json(self) -> dict[str, Any]:
         """Return it for the file of a version."""
         kept = self.examples
-        return {
-            "threshold": self.threshold,
-            "line": self.line.to_json(),
-            "names": list(kept.names),
-            "examples": [
-                {"point": row, "phi": phi, "above": above}
-                for row, phi, above in zip(
-                    kept.points.round(3).tolist(), kept.is_phi.tolist(), kept.is_above.tolist(), strict=True
-                )
-            ],
-        }
+        columns = (kept.points.round(3).tolist(), kept.is_phi.tolist(), kept.is_above.tolist())
+        rows = [dict(zip(("point", "phi", "above"), row, strict=True)) for row in zip(*columns, strict=True)]
+        of = {"threshold": self.threshold, "line": asdict(self.line)}
+        return {**of, "names": list(kept.names), "examples": rows}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> LearnedDecision:
@@ -182,4 +220,5 @@ class LearnedDecision:
         return cls(data["threshold"], examples, Line(**data["line"]))
 
 
+NOTHING_DECIDED: Final = DecidedExamples.by_wording(())
 NOTHING_LEARNED: Final = LearnedDecision(0.0, DecidedExamples.of((), (), ()))

@@ -79,13 +79,19 @@ class PassageEncoder:
     lowest: float  # by which it can change the log-odds of a passage
     highest: float
     read_from: float  # log-odds that a passage must be able to reach with it to be read
-    version: str
 
     def log_odds(self, pair: Pair) -> float:
         """Return the log-odds of PHI by what a passage and its context say."""
+        return float(self._run("log_odds", pair)[0])
+
+    def code(self, pair: Pair) -> tuple[int, ...]:
+        """Return what a passage is about: signs of the network's middle layer, 32 in an integer."""
+        return tuple(np.packbits(self._run("about", pair)[0] > 0).view(">u4").tolist())
+
+    def _run(self, output: str, pair: Pair) -> npt.NDArray[np.float32]:
         rows = np.array(numbers_of(self.words, pair), dtype=np.int64)
-        (found,) = self.session.run(None, {"pieces": rows[None, :, 0], "kinds": rows[None, :, 1]})
-        return float(found[0])
+        (found,) = self.session.run([output], {"pieces": rows[None, :, 0], "kinds": rows[None, :, 1]})
+        return np.asarray(found)
 
     def change(self, others: float, encoded: float, vector: npt.NDArray[np.float64]) -> float:
         """Return what is added to the log-odds that other evidence of a passage gives; ``vector``: that."""
@@ -123,7 +129,6 @@ def load_encoder() -> PassageEncoder:
         return PassageEncoder(
             session=session,
             words=words,
-            version=str(joint["version"]),
             evidence=np.array([float(joint["evidence"][name]) for name in NAMES_OF_EVIDENCE]),
             **constants,
         )

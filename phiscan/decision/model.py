@@ -24,7 +24,7 @@ from phiscan.decision.decided_examples import MESSAGE
 from phiscan.decision.evidence import N_EVIDENCE, NAMES_OF_EVIDENCE, DocumentEvidence, Positions
 from phiscan.decision.reasons import applies
 from phiscan.errors import ModelError
-from phiscan.health.patient_classifier import probability_of, weighted_sum
+from phiscan.health.patient_classifier import log_odds_of, weighted_sum
 from phiscan.health.text_detector import TextScores, arrays_of
 from phiscan.health.word_hashes import N_BUCKETS, passage_features
 from phiscan.model import Span
@@ -74,20 +74,6 @@ class Judgement:
     contributions: tuple[tuple[str, float], ...] = ()
     message: str = ""  # which kind of message of care the document is, if it is one
     parts: tuple[tuple[str, float], ...] = ()  # what each input added, the lift of a message among them
-
-    @property
-    def probability(self) -> float:
-        """The probability, in (0, 1)."""
-        return probability_of(self.log_odds)
-
-
-def log_odds_of(probability: float) -> float:
-    """Return the log-odds of a probability in (0, 1).
-
-    >>> log_odds_of(0.5)
-    0.0
-    """
-    return math.log(probability / (1.0 - probability))
 
 
 def threshold_of(missed_file_cost: float) -> float:

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Sequence
 from math import exp, log1p
 from typing import Final
 
+from phiscan.decision.decided_examples import LIKE
 from phiscan.language import lazy_gettext as _
+from phiscan.model import TITLED
 
 N_FOR: Final = 3  # the decision
 N_AGAINST: Final = 1
@@ -51,6 +53,10 @@ WORDS: Final[dict[str, tuple[str, str]]] = {
         _("it reads like health information about a person"),
         _("it does not read like health information about a person"),
     ),
+    LIKE: (
+        _("it is about the same as files that were decided to be PHI"),
+        _("it is about the same as files that were decided not to be PHI"),
+    ),
     "person": (
         _("it identifies a person"),
         _("no name, birth date or patient's number was recognized in it, but for roles and senders"),
@@ -79,6 +85,7 @@ FORMER_REFERS: Final = _("the learned version in use before would have referred 
 FORMER_SPARES: Final = _("the learned version in use before would not have referred it")
 MESSAGES: Final = {
     PATH: _("the names of file, folder or member name a person beside an illness or care"),
+    TITLED: _("the names of its file and folders tell of an illness or care"),
     OWN_PATIENT: _("it holds a patient of the organization's own list"),
     "hl7": _("it is an HL7 message about a patient"),
     "x12": _("it is an X12 message about an insured person"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -65,7 +65,6 @@ class Classifier:
     text_model: TextModel
     version: str
     bags: tuple[dict[str, int], ...] = field(default=(), repr=False)
-    thresholds: Mapping[str, tuple[float, float]] = field(default_factory=dict, repr=False)  # by k
     is_knn_alone: bool = False  # the health score is the one-class kNN score alone
 
 
@@ -96,7 +95,6 @@ def build_classifier(config: Config) -> Classifier:
         text_model=load_text_model(TEXT_MODEL_FILE),
         version=patient_model.version,
         bags=tuple(item["counts"] for item in model["prototypes"]),
-        thresholds={k: (threshold, scale) for k, (threshold, scale) in model["thresholds"].items()},
         is_knn_alone=config.health.detector == "knn",
     )
 

@@ -43,13 +43,11 @@ class ConceptTfidf:
     vocabulary_: dict[str, int] = field(default_factory=dict, init=False, repr=False)
     idf_: Distances = field(default_factory=lambda: np.zeros(0), init=False, repr=False)
     unseen_: float = field(default=1.0, init=False)
-    known_: dict[str, tuple[int, float]] = field(default_factory=dict, init=False, repr=False)
 
     def fit(self, bags: Sequence[Bag]) -> Self:
         """Learn the features and their smoothed inverse document frequency; cues and kinds have weight 1."""
         frequency = Counter(name for bag in bags for name in bag)
         self.vocabulary_ = {name: index for index, name in enumerate(sorted(frequency))}
-        self.known_ = {}
         self.unseen_ = math.log(1 + len(bags)) + 1
         self.idf_ = np.array(
             [
@@ -65,22 +63,18 @@ class ConceptTfidf:
         A concept outside the vocabulary has no column, but it counts in the row's length: a text full of
         concepts that no prototype has is far from all of them.
         """
-        if len(self.known_) != len(self.vocabulary_):
-            self.known_ = {
-                name: (column, self.weights[block_of(name)] * float(self.idf_[column]))
-                for name, column in self.vocabulary_.items()
-            }
-        known_weights = self.known_
         found: list[Row] = []
         for bag in bags:
             known: list[tuple[int, float]] = []
             squares = 0.0
             for name, count in bag.items():
-                pair = known_weights.get(name)
-                value = (pair[1] if pair else self._unknown(name)) * math.log1p(count)
+                column, block = self.vocabulary_.get(name), block_of(name)
+                unseen = self.unseen_ if block == "concept" else 1.0
+                idf = unseen if column is None else float(self.idf_[column])
+                value = self.weights[block] * idf * math.log1p(count)
                 squares += value * value
-                if pair:
-                    known.append((pair[0], value))
+                if column is not None:
+                    known.append((column, value))
             length = math.sqrt(squares) or 1.0
             known.sort()
             found.append(([column for column, _ in known], [value / length for _, value in known]))
@@ -95,10 +89,6 @@ class ConceptTfidf:
         columns = [column for row, _ in rows for column in row]
         ends = np.cumsum([0, *(len(row) for row, _ in rows)])
         return csr_matrix((values, columns, ends), shape=(len(bags), len(self.vocabulary_)))
-
-    def _unknown(self, name: str) -> float:
-        block = block_of(name)
-        return self.weights[block] * (self.unseen_ if block == "concept" else 1.0)
 
 
 @dataclass(slots=True)
@@ -120,7 +110,7 @@ class OneClassKnn:
 
     def fit(self, prototypes: Any) -> Self:
         """Store the prototypes (sparse, n_prototypes x n_features) and learn threshold and scale."""
-        self.prototypes_, self.squared_lengths_, self.columns_ = prototypes, None, None
+        self.restore(prototypes, math.nan, math.nan)
         left_out = self._leave_one_out()
         self.threshold_ = float(np.quantile(left_out, self.quantile))
         self.scale_ = max(float(np.std(left_out)), 1e-3)

@@ -37,7 +37,7 @@ class CueModel:
 
 def weighted_sum(weights: Mapping[str, float], window: Window) -> float:
     """Return the weighted sum of a window's densities; features without a weight count 0."""
-    return sum(weights.get(name, 0.0) * value for name, value in _densities(window))
+    return sum(weights.get(name, 0.0) * value for name, value in densities(window))
 
 
 def probability_of(log_odds: float) -> float:
@@ -49,16 +49,21 @@ def probability_of(log_odds: float) -> float:
     return 1.0 / (1.0 + math.exp(-max(min(log_odds, 30.0), -30.0)))
 
 
-def person_features(window: Window) -> dict[str, float]:
-    """Return the log density of every cue class and kind in a window (per 1,000 characters).
+def log_odds_of(probability: float) -> float:
+    """Return the log-odds of a probability in (0, 1).
 
-    >>> person_features(Window(0, 1000, {"cue:dose": 1, "dx:asthma": 2}))["cue:dose"] == math.log(2)
+    >>> log_odds_of(0.5)
+    0.0
+    """
+    return math.log(probability / (1.0 - probability))
+
+
+def densities(window: Window) -> Iterator[tuple[str, float]]:
+    """Yield the log density of every cue class and kind in a window (per 1,000 characters).
+
+    >>> dict(densities(Window(0, 1000, {"cue:dose": 1, "dx:asthma": 2})))["cue:dose"] == math.log(2)
     True
     """
-    return dict(_densities(window))
-
-
-def _densities(window: Window) -> Iterator[tuple[str, float]]:
     per_thousand = 1000 / max(window.end - window.start, SHORT_CHARS)
     n_concepts = 0
     for name, count in window.counts.items():

@@ -68,7 +68,6 @@ class TextModel:
     weights: Weights = field(repr=False)
     intercept: float
     threshold: float = 0.0
-    version: str = "text-1"
 
     def decide(self, codes: npt.NDArray[np.uint32]) -> float:
         """Return the highest log-odds of any piece of a masked text."""
@@ -117,7 +116,7 @@ def arrays_of(path: Path, what: str) -> Iterator[NpzFile]:
 
 
 def load_text_model(path: Path) -> TextModel:
-    """Read the weights; a model older than the layout features (text-1) gets weights 0 for them.
+    """Read the weights.
 
     Raises:
         ModelError: names the file and what was expected.
@@ -125,13 +124,10 @@ def load_text_model(path: Path) -> TextModel:
     with arrays_of(path, "a text model") as file:
         weights = file["weights"].astype(np.float32)
         intercept, threshold = (float(value) for value in file["constants"])
-        version = str(file["version"]) if "version" in file.files else "text-1"
-    if weights.shape == (N_NGRAMS,):
-        weights = np.concatenate([weights, np.zeros(N_LAYOUT, dtype=np.float32)])
     if weights.shape != (N_BUCKETS,):
         message = f"{path}: weights: expected {N_BUCKETS} numbers"
         raise ModelError(message)
-    return TextModel(weights, intercept, threshold, version)
+    return TextModel(weights, intercept, threshold)
 
 
 def masked(text: str, spans: Iterable[Span]) -> npt.NDArray[np.uint32]:

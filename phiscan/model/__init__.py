@@ -43,6 +43,7 @@ from phiscan.model.findings import (
 )
 from phiscan.model.results import (
     NOT_COVERED,
+    TITLED,
     Decision,
     Examination,
     FileResult,
@@ -58,6 +59,7 @@ __all__ = [
     "NOT_COVERED",
     "OCR_PENDING",
     "OWN_NAMES",
+    "TITLED",
     "Decision",
     "Document",
     "EntityType",

@@ -20,6 +20,7 @@ from phiscan.model.entities import (
 )
 from phiscan.model.findings import HealthScore, PatientCheck, Reason, Screening, WindowBag
 
+TITLED = "title_and_content"  # referred by its content below what its file and folders are called
 NOT_COVERED = "language_not_covered"  # why a file that was read is not clean: its language is not
 
 
@@ -148,8 +149,8 @@ class FileResult:
 
     @property
     def is_of_content(self) -> bool:
-        """Whether files of equal content have the same result: no finding is in the file's name."""
-        return not any(finding.locator in OWN_NAMES for finding in self.findings)
+        """Whether files of equal content have the same result: nothing in the file's name counts."""
+        return self.case != TITLED and not any(found.locator in OWN_NAMES for found in self.findings)
 
 
 @dataclass(frozen=True, slots=True)

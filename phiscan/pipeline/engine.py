@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 
 from phiscan import decision, screen
 from phiscan.config import Config, Limits
-from phiscan.decision.decided_examples import NOTHING_LEARNED
+from phiscan.decision.decided_examples import NOTHING_LEARNED, DecidedExamples
 from phiscan.decision.learned_versions import load_version
-from phiscan.health import Classifier, build_classifier
+from phiscan.health.classifier import Classifier, build_classifier
 from phiscan.model import (
     PiiVector,
 )
@@ -47,6 +47,8 @@ def build_engine(config: Config, key: Key | None = None) -> Engine:
     screener, classifier = screen.build_screener(config), build_classifier(config)
     decider = decision.build_decider(config)
     if config.learned is not None:
+        decider = replace(decider, decided=DecidedExamples.by_wording(config.learned.decided))
+    if config.learned is not None and config.learned.number:
         version = load_version(classifier, config.home, config.learned)
         before = config.learned.former
         former = load_version(classifier, config.home, before).decision if before else NOTHING_LEARNED

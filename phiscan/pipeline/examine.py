@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from phiscan import decision, screen
-from phiscan.health import classify, detector_margins, is_dense, read_terms, text_margin
+from phiscan.health.classifier import classify, read_terms
+from phiscan.health.detectors import detector_margins, is_dense, text_margin
 from phiscan.health.features import Reading
 from phiscan.model import (
     OWN_NAMES,
@@ -49,7 +50,10 @@ def examine_text(
 
 
 def examine_named(
-    document: Document, names: Sequence[Named], engine: Engine, lap: Callable[[str], None]
+    document: Document,
+    names: Sequence[Named],
+    engine: Engine,
+    lap: Callable[[str], None] = lambda _stage: None,
 ) -> tuple[Document, Examination]:
     """Examine a document that lies under these names; return it with them if they say who somebody is."""
     classifier, decider = engine.classifier, engine.decider

@@ -20,7 +20,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from blake3 import blake3
 
@@ -33,6 +33,7 @@ from phiscan.screen import Screener, screen
 from phiscan.screen.ner.tagger import SOURCE
 
 MAX_NAMES = 200  # of the members of a container, put after its text
+MAX_TITLE_CHARS = 200
 MAX_JUDGED = 2000  # of the members of a container, judged by themselves
 _WORD = re.compile(r"[^\W\d_]?[^\W\d_A-Z]+|[A-Z]{2,}")
 _LETTERS = re.compile(r"[^\W\d_]+")
@@ -67,6 +68,12 @@ def path_of(source: SourceFile) -> tuple[Named, ...]:
     return (name, *_folders_of_people((root, *folders)))
 
 
+def title_of(source: SourceFile) -> tuple[Named, ...]:
+    """Return the name of a file, then those of all its folders."""
+    root, folders, name = _parts_of(source)
+    return (name, root, *folders)
+
+
 def _parts_of(source: SourceFile) -> tuple[Named, tuple[Named, ...], Named]:
     *folders, name = source.path.decode("utf-8", "replace").split("/")
     root = source.root.decode("utf-8", "replace").rstrip("/").rpartition("/")[2]
@@ -86,18 +93,42 @@ def members_of(document: Document, most: int = MAX_NAMES) -> tuple[Named, ...]:
 
 def _member_paths(document: Document) -> Iterator[tuple[tuple[Named, ...], ...]]:
     """Yield the way to each member: of each container on it and of the member, the name, then its folders."""
-    previous = None
-    for locator in (*(segment.locator for segment in document.segments), *document.members):
-        way = _RANGE.sub("", _PLACE.sub("", locator))
-        if not way or way == previous:
-            continue
-        previous, above, path = way, "", []
-        for part in way.split("!/"):
-            above = f"{above}!/{part}" if above else part
-            *folders, name = _PATH.split(part)
-            inside = ((f"{above}{FOLDER_NAME}", _shown(folder)) for folder in folders)
-            path.append(((f"{above}{FILE_NAME}", _shown(name)), *inside))
-        yield tuple(path)
+    locators = (*(segment.locator for segment in document.segments), *document.members)
+    for way, _ in groupby(map(_member_of, locators)):
+        if way:
+            yield _names_on(way)
+
+
+def _member_of(locator: str) -> str:
+    """Return the locator of the member of a container that a place is in; "" = of the file itself."""
+    return _RANGE.sub("", _PLACE.sub("", locator))
+
+
+def _names_on(way: str) -> tuple[tuple[Named, ...], ...]:
+    """Return the names on the way to a member: of each container and of the member, then its folders."""
+    above, path = "", []
+    for part in way.split("!/"):
+        above = f"{above}!/{part}" if above else part
+        *folders, name = _PATH.split(part)
+        inside = ((f"{above}{FOLDER_NAME}", _shown(folder)) for folder in folders)
+        path.append(((f"{above}{FILE_NAME}", _shown(name)), *inside))
+    return tuple(path)
+
+
+def title_line(names: Sequence[Named]) -> str:
+    """Return names, that of the file first, as a line: folders, then the file."""
+    return " / ".join(name for _, name in (*names[1:], names[0]) if name)[-MAX_TITLE_CHARS:]
+
+
+def titled_parts(document: Document, title: Sequence[Named]) -> Iterator[tuple[int, int, tuple[Named, ...]]]:
+    """Yield begin and end of the text of a file or of each of its members, with the names that it lies under.
+
+    ``title``: what ``title_of`` returns for the file.
+    """
+    for way, segments in groupby(document.segments, key=lambda segment: _member_of(segment.locator)):
+        first, *others = segments
+        inside = _names_on(way) if way else ()
+        yield first.start, (others or [first])[-1].end, (*title, *(name for part in inside for name in part))
 
 
 def judged_paths(document: Document, path: Sequence[Named]) -> tuple[tuple[Named, ...], ...]:

@@ -1,8 +1,9 @@
-"""The names of a file, its folders and its members to a referral by these alone, whatever is in the file.
+"""The names of a file, its folders and its members to a referral by these, alone or with its content.
 
 A path refers a file that names a person and tells of an illness, a procedure or care, if P(PHI) of its words
-reaches the threshold. Nearly all files are done after one look for health terms: only a path with one is read
-by the expensive recognizers.
+reaches the threshold. Where the path tells of these and the content names people ("Fit notes/March.csv"), the
+content is judged with the path as its first line. Nearly all files are done after one look for health terms:
+only a path with one is read by the expensive recognizers.
 """
 
 from __future__ import annotations
@@ -10,13 +11,26 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 
 from phiscan import screen
-from phiscan.health import classify, read_terms
+from phiscan.decision.decided_examples import INPUT
+from phiscan.health.classifier import classify, read_terms
 from phiscan.health.file_evidence import NAMES
 from phiscan.lexicon.capitalized_words import has_civil_title
-from phiscan.model import Document, Examination, Finding, Screening, SourceFile, TermHit
+from phiscan.model import (
+    TITLED,
+    Document,
+    Examination,
+    Finding,
+    Referral,
+    Screening,
+    SourceFile,
+    Span,
+    TermHit,
+)
 from phiscan.pipeline.engine import Engine
+from phiscan.pipeline.examine import examine_named
 from phiscan.pipeline.file_names import (
     Named,
     all_names,
@@ -26,8 +40,13 @@ from phiscan.pipeline.file_names import (
     may_name,
     path_of,
     place_in,
+    title_line,
+    title_of,
+    titled_parts,
     with_names,
 )
+from phiscan.pipeline.windows.examination import is_long
+from phiscan.pipeline.windows.text_windows import TextWindow, cut_window
 from phiscan.screen.people_count import count_people
 from phiscan.screen.prototypes import screening_of
 
@@ -67,18 +86,85 @@ def examine_path(
     )
 
 
+def examine_titled(
+    document: Document, source: SourceFile, engine: Engine
+) -> tuple[Document, Examination] | None:
+    """Judge the content of a file with the names that it lies under as its first line.
+
+    None: that does not refer it, or these names tell of no illness, procedure or care. A part with such a
+    line is referred where the encoder says that it tells of a person's health. Returns what ``examine_path``
+    does.
+    """
+    if engine.decider.is_knn_alone or is_long(document):
+        return None
+    best: tuple[float, TextWindow, Examination, tuple[Named, ...]] | None = None
+    parts = (part for part in titled_parts(document, title_of(source)) if _tells_of_care(part[2], engine))
+    for start, end, names in islice(parts, MAX_EXAMINED):
+        window = cut_window(document, start, end, title_line(names))
+        one = examine_named(window.document, (), engine)[1]
+        log_odds = one.decision.log_odds
+        is_referred = one.referral is Referral.REFERRED and _reads_like_health(one)
+        if is_referred and (best is None or log_odds > best[0]):
+            best = log_odds, window, one, names
+    if best is None:
+        return None
+    _, window, one, names = best
+    whole = with_names(document, names)
+    of_names = with_names(_BARE, names)
+    terms = [
+        TermHit(place_in(whole, of_names, hit.span), hit.concept)
+        for hit in classify(of_names, engine.classifier).terms
+    ]
+    terms += [TermHit(span, hit.concept) for hit in one.health.terms if (span := window.in_whole(hit.span))]
+    findings = [
+        replace(found, span=span) for found in one.screening.findings if (span := window.in_whole(found.span))
+    ]
+    passage, n_title = one.decision.passage, window.n_header_chars
+    inside = passage and passage.end > n_title and Span(max(passage.start, n_title), passage.end)
+    decided = replace(
+        one.decision,
+        case=TITLED,
+        reasons=((TITLED, 0.0), *one.decision.reasons),
+        passage=window.in_whole(inside) if inside else None,
+    )
+    return whole, replace(
+        one,
+        decision=decided,
+        screening=_with_findings(one, findings, whole, engine),
+        health=replace(one.health, terms=tuple(sorted(terms, key=lambda hit: hit.span))),
+    )
+
+
+def is_titled(source: SourceFile, engine: Engine) -> bool:
+    """Tell whether the names of a file and its folders tell of an illness, a procedure or care."""
+    return _tells_of_care(title_of(source), engine)
+
+
+def _reads_like_health(one: Examination) -> bool:
+    """Tell whether the encoder raised P(PHI): a list of staff below "Clinic" tells of no patient."""
+    return dict(one.decision.evidence).get(f"{INPUT}encoder", 0) > 0
+
+
+def _tells_of_care(names: Sequence[Named], engine: Engine) -> bool:
+    """Tell whether names may tell of somebody's health, by their words alone; the encoder decides."""
+    if is_of_others(names):
+        return False
+    return has_word_of_care(names) or bool(classify(with_names(_BARE, names), engine.classifier).terms)
+
+
 def joined(
     content: Examination, of_path: Examination, document: Document, whole: Document, engine: Engine
 ) -> Examination:
     """Return the examination of a document with the referral by the names that ``whole`` has besides."""
     n_chars = len(document.text)
     inside = [one for one in content.screening.findings if one.span.start < n_chars]
-    terms = (*(one for one in content.health.terms if one.span.start < n_chars), *of_path.health.terms)
-    screening = _with_findings(content, (*inside, *of_path.screening.findings), whole, engine)
+    terms = [*(one for one in content.health.terms if one.span.start < n_chars), *of_path.health.terms]
+    found = {(one.span, one.entity_type): one for one in (*of_path.screening.findings, *inside)}
+    screening = _with_findings(content, tuple(found.values()), whole, engine)
     return replace(
         content,
         screening=screening,
-        health=replace(content.health, terms=terms),
+        health=replace(content.health, terms=tuple(sorted(set(terms), key=lambda hit: hit.span))),
         decision=replace(of_path.decision, evidence=content.decision.evidence),
     )
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from phiscan import extract
+from phiscan.decision.decide import PATH_CASE
 from phiscan.errors import ExtractError, kind_of, origin
 from phiscan.health.file_evidence import CONTACT, DIRECT, NAMES
 from phiscan.model import (
@@ -34,7 +35,7 @@ from phiscan.model import (
 from phiscan.pipeline.engine import Engine
 from phiscan.pipeline.examine import examine_in_windows, examine_named, in_audit_sample
 from phiscan.pipeline.file_names import Named, any_names_person, names_of, unread_document
-from phiscan.pipeline.path_examination import examine_path, joined
+from phiscan.pipeline.path_examination import examine_path, examine_titled, is_titled, joined
 from phiscan.pipeline.signature import signature
 from phiscan.pipeline.windows.examination import is_long, reasons_by_referral
 from phiscan.store.identity import MOST_WORDS, N_WORD_BYTES, WORD, keyed_hashes, shape, words_of_name
@@ -104,7 +105,7 @@ def _examined(  # noqa: PLR0917 (a file on its way through one process)
         named, examination = examine_named(document, names, engine, lap)
     by_name = None
     if examination.referral is not Referral.REFERRED:
-        by_name = examine_path(document, source, engine)
+        by_name = examine_path(document, source, engine) or examine_titled(document, source, engine)
         lap("names")
     if by_name is not None:
         named = replace(by_name[0], unread=named.unread)
@@ -114,7 +115,8 @@ def _examined(  # noqa: PLR0917 (a file on its way through one process)
         decided = replace(examination.decision, second_look=marked, case=NOT_COVERED)
         examination = replace(examination, decision=decided)
     result = _keep(source, named, examination, engine, detail)
-    return replace(result, by_name=by_name is not None, language=language.code, covered=language.covered)
+    is_by_name = examination.decision.case == PATH_CASE
+    return replace(result, by_name=is_by_name, language=language.code, covered=language.covered)
 
 
 def _by_name(result: FileResult, members: tuple[str, ...], engine: Engine) -> FileResult:
@@ -152,7 +154,11 @@ def _as_copy(source: SourceFile, names: Sequence[Named], engine: Engine) -> File
     if f"{content_hash} {media_type}" not in source.duplicates:
         return None
     bare = Document("", (), "")
-    if any_names_person(names, engine.screener) or examine_path(bare, source, engine) is not None:
+    if (
+        any_names_person(names, engine.screener)
+        or is_titled(source, engine)
+        or examine_path(bare, source, engine) is not None
+    ):
         return None
     return FileResult(
         source,

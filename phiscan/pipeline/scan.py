@@ -27,7 +27,7 @@ from phiscan.pipeline.ocr_pass import OcrCounts
 from phiscan.pipeline.rate_limit import RateLimit, paced
 from phiscan.pipeline.result_recorder import Progress, ResultRecorder
 from phiscan.pipeline.scan_plan import Plan, ScanOptions
-from phiscan.pipeline.versions import learned_version, versions, versions_key
+from phiscan.pipeline.versions import changed_by_verdicts, learned_version, versions, versions_key
 from phiscan.pipeline.workers.acceptance import accepted
 from phiscan.pipeline.workers.pools import Workers, local_workers
 from phiscan.review.store import ScanSummary, Store
@@ -84,7 +84,7 @@ def scan(
         StoreError: the store cannot be written; the run stops.
     """
     options, pace = options or ScanOptions(), pace or RateLimit()
-    config = config.with_learned(learned_version(store))
+    config = config.with_learned(learned_version(config, store))
     parts = versions(config)
     if not store.has_scanned_with(parts):
         from phiscan.pipeline.engine import build_engine  # noqa: PLC0415 (a rescan needs no engine here)
@@ -92,6 +92,8 @@ def scan(
         if on_progress is not None:
             on_progress(Progress(is_loading=True))
         build_engine(config)  # an unusable rule or model is said here, once, not by every worker
+    changed = changed_by_verdicts(config, store)
+    store.read_again(changed)
     key = versions_key(parts)
     state = store.begin_scan(roots, versions=parts, options=options.as_dict(), now=_now())
     if on_begin is not None:
@@ -100,7 +102,8 @@ def scan(
     if state.resumed:
         recorder.load_early()
     # With an option of its own, a scan looks at each file by itself.
-    folders = KnownFolders(recorder, ignore) if options == ScanOptions() else None
+    is_passing = options == ScanOptions() and not changed
+    folders = KnownFolders(recorder, ignore) if is_passing else None
     entries = crawler(roots, ignore) if crawler else crawl(roots, ignore, config, folders)
     plan = Plan(recorder, options, roots, entries, folders)
     stage_seconds: Counter[str] = Counter()

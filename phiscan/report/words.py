@@ -17,7 +17,7 @@ from phiscan.language import (
     pgettext,
 )
 from phiscan.language import lazy_gettext as _
-from phiscan.model import NOT_COVERED, EntityType, FailReason, PiiBit, SkipReason
+from phiscan.model import NOT_COVERED, TITLED, EntityType, FailReason, PiiBit, SkipReason
 from phiscan.review.worklist.model import Exposure
 
 CODE: Final = "code"
@@ -171,6 +171,7 @@ CASES: dict[str, str] = {
     "concept": _("health information, and a person with an identifier or a venue (equation 4)"),
     "stored_example": _("health information, and exactly the identifiers of a stored example (equation 5)"),
     "person_and_health": _("the probability of PHI of its strongest passage reaches the threshold"),
+    TITLED: _("health information by its words below the names of its file and folders"),
     "file_name": _("the names of file, folder or member name a person beside an illness or care"),
     NOT_COVERED: _("a part of it is in a language or script that is not read"),
     "message_of_care": _("a message of health care about a patient"),

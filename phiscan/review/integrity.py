@@ -100,11 +100,16 @@ def refuse_forged(connection: sa.Connection, scan_id: int) -> int:
         forged = [
             number for number, parts in found.items() if stored.get(number) != (canonical_json(parts), True)
         ]
-        if forged:
-            changed = examination.update().where(examination.c.id.in_(forged))
-            connection.execute(changed.values(versions_key=""))
+        read_again(connection, forged)
         n_refused += len(forged)
     return n_refused
+
+
+def read_again(connection: sa.Connection, examination_ids: Sequence[int]) -> None:
+    """Have the files of some results read by the next scan, as after a change of the versions."""
+    for ids in chunks(examination_ids):
+        changed = examination.update().where(examination.c.id.in_(ids))
+        connection.execute(changed.values(versions_key=""))
 
 
 def of_scan(connection: sa.Connection, scan_id: int) -> Iterator[dict[int, Parts]]:

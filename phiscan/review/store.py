@@ -249,6 +249,7 @@ class Store:
 
     begin_scan = Writing(scanning.begin_scan, durable=False)
     has_scanned_with = Reading(scanning.has_scanned_with)
+    read_again = Writing(integrity.read_again)
     known = Reading(scanning.known)
     folders = Reading(recording.folders_of)
     duplicates = Reading(recording.duplicates)

@@ -12,10 +12,10 @@ import sqlalchemy as sa
 
 from phiscan.config import Config, LearnedVersion, load_config
 from phiscan.decision.decided_examples import MESSAGE, NOTHING_LEARNED, SIZE, stored_point
-from phiscan.decision.model import INPUTS, log_odds_of, threshold_of
+from phiscan.decision.model import INPUTS, threshold_of
 from phiscan.errors import ModelError
-from phiscan.health import build_classifier
-from phiscan.health.patient_classifier import probability_of
+from phiscan.health.classifier import build_classifier
+from phiscan.health.patient_classifier import log_odds_of, probability_of
 from phiscan.model import FileResult, PiiVector, Referral, Verdict, WindowBag
 from phiscan.pipeline.engine import build_engine
 from phiscan.pipeline.versions import learned_version, versions
@@ -97,7 +97,7 @@ def learned(*more: str) -> dict[str, object]:
 
 def test_learning_spares_what_reviewers_called_not_phi_and_changes_nothing(reviewed: Path) -> None:
     with Store.open(url_of(reviewed / "phiscan.db")) as store:
-        before = versions(load_config().with_learned(learned_version(store)))
+        before = versions(load_config().with_learned(learned_version(load_config(), store)))
     told = learned()
     shape = json.loads((SCHEMAS / "learn.json").read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator.check_schema(shape)
@@ -109,7 +109,7 @@ def test_learning_spares_what_reviewers_called_not_phi_and_changes_nothing(revie
     assert told["changes"][0]["referred_before"] is True  # type: ignore[index]
     with Store.open(url_of(reviewed / "phiscan.db")) as store:
         assert models.in_use(store.database) == (None, None)
-        assert versions(load_config().with_learned(learned_version(store))) == before
+        assert versions(load_config().with_learned(learned_version(load_config(), store))) == before
         assert store.verify_audit().ok
     shown = run("learn", "--by", "ada")
     assert "Random sample     none was drawn and reviewed" in shown
@@ -157,7 +157,7 @@ def test_activating_and_going_back_are_one_command_each(reviewed: Path) -> None:
     told = json.loads(run("learn", "--activate", "2", *ACCEPT, "--json"))
     assert told == {"active": "2", "before": "shipped"}
     with Store.open(url_of(reviewed / "phiscan.db")) as store:
-        version = learned_version(store)
+        version = learned_version(load_config(), store)
         assert version is not None
         assert version.former is None
         config = load_config().with_learned(version)
@@ -171,7 +171,7 @@ def test_activating_and_going_back_are_one_command_each(reviewed: Path) -> None:
     assert engine.decider.former == NOTHING_LEARNED
     assert json.loads(run("learn", "--activate", "1", *ACCEPT, "--json"))["before"] == "2"
     with Store.open(url_of(reviewed / "phiscan.db")) as store:
-        version = learned_version(store)
+        version = learned_version(load_config(), store)
     assert version is not None
     assert version.former is not None
     assert (version.number, version.former.number) == (1, 2)

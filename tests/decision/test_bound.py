@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from phiscan.decision.bound import with_maximum
 from phiscan.decision.evidence import NAMES_OF_EVIDENCE
 from phiscan.decision.model import inputs_of, load_phi_model
-from phiscan.health import classify
-from phiscan.health.classifier import TEXT_MODEL_FILE
+from phiscan.health.classifier import TEXT_MODEL_FILE, classify
 from phiscan.health.text_detector import TextScores, load_text_model
 from phiscan.model import Document, Segment
 from phiscan.pipeline.engine import Engine

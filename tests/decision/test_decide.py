@@ -22,7 +22,7 @@ from phiscan.decision.decided_examples import (
 )
 from phiscan.decision.reasons import FORMER_VERSION, MESSAGES, N_AGAINST, N_FOR, WORDS
 from phiscan.extract import extract
-from phiscan.health import build_classifier
+from phiscan.health.classifier import build_classifier
 from phiscan.health.patient_classifier import probability_of
 from phiscan.model import Document, Examination, Referral, Segment, SourceFile
 from phiscan.pipeline.engine import Engine

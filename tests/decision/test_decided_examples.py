@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phiscan.decision.decided_examples import (
+    CONTRIBUTIONS,
     MAX_SHIFT,
     NOTHING_LEARNED,
-    RADIUS,
     DecidedExamples,
     LearnedDecision,
     Line,
@@ -36,8 +36,8 @@ def near(
 def test_files_like_those_called_not_phi_are_lowered_and_others_are_not() -> None:
     version = learned(*near(3))
     assert version.corrected(-3.5, POINT) < LIMIT
-    assert version.corrected(-3.5, {**POINT, "size": 8.0 - RADIUS - 0.1}) == -3.5
-    assert version.corrected(-3.5, {**POINT, "text_detector": RADIUS}) == -3.5
+    assert version.corrected(-3.5, {**POINT, "size": 8.0 - CONTRIBUTIONS.radius - 0.1}) == -3.5
+    assert version.corrected(-3.5, {**POINT, "text_detector": CONTRIBUTIONS.radius}) == -3.5
 
 
 def test_one_phi_file_among_them_keeps_the_referral() -> None:

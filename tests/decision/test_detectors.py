@@ -11,11 +11,10 @@ import pytest
 
 from phiscan.config import Config, DetectorThresholds
 from phiscan.decision import build_decider
-from phiscan.decision.detectors import DETECTORS_FILE, DetectorPanel, load_panel
-from phiscan.decision.model import log_odds_of
 from phiscan.errors import ModelError
-from phiscan.health import DETECTORS, build_classifier, detector_margins
-from phiscan.health.patient_classifier import probability_of
+from phiscan.health.classifier import build_classifier
+from phiscan.health.detectors import DETECTORS, DETECTORS_FILE, DetectorPanel, detector_margins, load_panel
+from phiscan.health.patient_classifier import log_odds_of, probability_of
 from phiscan.model import Document, EntityType, Examination, HealthScore, Segment, TermHit
 from phiscan.pipeline.engine import Engine
 from phiscan.pipeline.examine import examine

@@ -11,7 +11,7 @@ from phiscan.decision.decide import Decider, Gathered, build_decider
 from phiscan.decision.everyday_words import WORDS_FILE, EverydayWords, load_everyday_words
 from phiscan.decision.passages import units_of
 from phiscan.errors import ModelError
-from phiscan.health import Classifier, build_classifier
+from phiscan.health.classifier import Classifier, build_classifier
 from phiscan.health.word_hashes import BUCKET_BITS, Words, buckets_of
 from phiscan.model import Document, Segment
 from phiscan.text.word_tokens import tokenize

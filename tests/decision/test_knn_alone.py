@@ -10,9 +10,9 @@ import pytest
 from phiscan.config import Config, HealthSettings, load_config
 from phiscan.decision import build_decider
 from phiscan.errors import ConfigError
-from phiscan.health import HEALTH, build_classifier
-from phiscan.health.classifier import distances_of
+from phiscan.health.classifier import build_classifier, distances_of
 from phiscan.health.features import read, windows
+from phiscan.health.file_evidence import HEALTH
 from phiscan.model import Document, Examination, PiiVector, Referral, Segment
 from phiscan.pipeline.engine import Engine
 from phiscan.pipeline.examine import examine

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from phiscan.decision.decided_examples import LIKE
 from phiscan.decision.evidence import N_EVIDENCE, NAMES_OF_EVIDENCE
 from phiscan.decision.model import (
     INPUTS,
@@ -119,4 +120,4 @@ def test_a_sentence_states_what_is_true_of_the_passage(
 
 
 def test_every_input_has_sentences() -> None:
-    assert set(WORDS) == {*INPUTS, "encoder"}
+    assert set(WORDS) == {*INPUTS, "encoder", LIKE}

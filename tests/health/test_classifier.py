@@ -7,8 +7,7 @@ import pytest
 
 from phiscan.config import Config
 from phiscan.errors import ModelError
-from phiscan.health import build_classifier, classify
-from phiscan.health.classifier import load_model
+from phiscan.health.classifier import build_classifier, classify, load_model
 from phiscan.health.text_detector import load_text_model
 from phiscan.model import Document, Segment
 

@@ -2,15 +2,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from phiscan.config import Config
-from phiscan.health import DETECTORS, build_classifier, classify
-from phiscan.health.detectors import by_names, by_patterns, text_margin
+from phiscan.health.classifier import build_classifier, classify
+from phiscan.health.detectors import DETECTORS, by_names, by_patterns, text_margin
 from phiscan.health.text_detector import (
     LAYOUT_VALUE,
     MAX_PIECES,
@@ -18,7 +17,6 @@ from phiscan.health.text_detector import (
     N_NGRAMS,
     PIECE_CHARS,
     features,
-    load_text_model,
     masked,
     pieces,
 )
@@ -129,19 +127,6 @@ def test_n_grams_are_counted_as_when_the_weights_were_learned(text: str) -> None
     assert buckets[buckets < N_NGRAMS].tolist() == sorted(seen)
     expected = np.log1p([seen[bucket] for bucket in sorted(seen)])
     assert np.allclose(values[buckets < N_NGRAMS] * np.linalg.norm(expected), expected, rtol=1e-5)
-
-
-def test_a_model_without_layout_words_judges_as_it_did(tmp_path: Path) -> None:
-    # What `phiscan learn` wrote before the layout words has no weights for them.
-    draw = np.random.default_rng(7)
-    old = draw.normal(size=N_NGRAMS).astype(np.float16)
-    np.savez_compressed(tmp_path / "old.npz", weights=old, constants=np.array([0.5, 1.0]))
-    model = load_text_model(tmp_path / "old.npz")
-    assert model.version == "text-1"
-    codes = masked(NOTE, [])
-    buckets, values = features(codes)
-    plain = buckets < N_NGRAMS
-    assert np.isclose(model.decide(codes), old[buckets[plain]].astype(np.float32) @ values[plain] + 0.5)
 
 
 def test_a_long_text_is_judged_by_a_bounded_number_of_pieces() -> None:

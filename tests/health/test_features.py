@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from phiscan.health.features import STRIDE_CHARS, WINDOW_CHARS, read, windows
-from phiscan.health.patient_classifier import CueModel, person_features
+from phiscan.health.patient_classifier import CueModel, densities
 from phiscan.health.term_lexicon import load_lexicon
 
 LEXICON = load_lexicon()
@@ -60,4 +60,4 @@ def test_person_score_rises_with_reports_and_falls_with_advice() -> None:
     (told,) = windows(read("She complains of cough and denies fever.", LEXICON), LEXICON)
     (advice,) = windows(read("Symptoms include cough and fever. Ask your doctor.", LEXICON), LEXICON)
     assert model.score(told) > 0.5 > model.score(advice)
-    assert all(value >= 0 for value in person_features(told).values())
+    assert all(value >= 0 for value in dict(densities(told)).values())

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from phiscan.config import Config
 from phiscan.errors import ModelError
-from phiscan.health import build_classifier, classify, word_hashes
-from phiscan.health.classifier import PATIENT_MODEL_FILE
+from phiscan.health import word_hashes
+from phiscan.health.classifier import PATIENT_MODEL_FILE, build_classifier, classify
 from phiscan.health.features import Window, read
 from phiscan.health.patient_classifier import PatientModel, load_patient_model
 from phiscan.health.word_hashes import LENGTH, N_BUCKETS, Words, passage_features, word_features, words_of

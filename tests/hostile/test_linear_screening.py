@@ -8,7 +8,7 @@ from functools import cache
 import pytest
 
 from phiscan.config import Config
-from phiscan.health import Classifier, build_classifier, classify
+from phiscan.health.classifier import Classifier, build_classifier, classify
 from phiscan.model import Document, Segment
 from phiscan.screen import Screener, build_screener, screen
 from training.decision.features import detect

@@ -7,7 +7,7 @@ import pytest
 
 from phiscan.config import Config
 from phiscan.decision import build_decider
-from phiscan.health import build_classifier
+from phiscan.health.classifier import build_classifier
 from phiscan.model import Document, EntityType, Referral, Search, Segment
 from phiscan.pipeline.engine import Engine
 from phiscan.pipeline.examine import examine, in_audit_sample

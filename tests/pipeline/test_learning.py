@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 import numpy as np
@@ -10,8 +11,8 @@ import pytest
 
 from phiscan.decision.calibration import fit_line, inverse_probabilities
 from phiscan.decision.decided_examples import SIZE, DecidedExamples, LearnedDecision, Line, stored_point
-from phiscan.decision.model import log_odds_of, threshold_of
-from phiscan.health.patient_classifier import probability_of
+from phiscan.decision.model import threshold_of
+from phiscan.health.patient_classifier import log_odds_of, probability_of
 from phiscan.model import PiiVector, ScannedFile, Verdict
 from phiscan.pipeline.learning.effect import Share, effect_of
 from phiscan.pipeline.learning.learn import Decided, learn, warnings_of
@@ -60,6 +61,7 @@ def reviewed(files: Sequence[ScannedFile]) -> list[ReviewedFile]:
     return [
         ReviewedFile(
             file.file_id,
+            f"{file.file_id:064}",
             file.verdict is Verdict.PHI,
             REVIEWERS[number % len(REVIEWERS)],
             PiiVector(),
@@ -167,12 +169,7 @@ def test_what_knn_alone_decides_is_accepted_with_a_reason_alone() -> None:
 
 
 def flipped(files: list[ReviewedFile], wrong: set[int]) -> list[ReviewedFile]:
-    return [
-        ReviewedFile(
-            one.file_id, one.is_phi != (number in wrong), one.reviewer, one.vector, one.counts, one.evidence
-        )
-        for number, one in enumerate(files)
-    ]
+    return [replace(one, is_phi=one.is_phi != (number in wrong)) for number, one in enumerate(files)]
 
 
 @pytest.mark.parametrize("wrong", [set(range(0, N_PHI + N_FALSE, 10)), set(range(1, N_PHI + N_FALSE, 3))])

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from phiscan.config import Config
-from phiscan.model import Document, Outcome, Referral, SourceFile
+from phiscan.model import OWN_NAMES, TITLED, Document, Outcome, Referral, SourceFile
 from phiscan.pipeline.engine import Engine, build_engine
 from phiscan.pipeline.file_names import unread_document
 from phiscan.pipeline.path_examination import examine_path
@@ -152,3 +152,63 @@ def test_a_share_ends_with_each_file_in_its_place(tool_here: ToolHere, tmp_path:
             people = [text[start:end] for start, end, kind in shown.spans if kind == "PERSON"]
             assert len(people) == 1, path
             assert people[0].split(",")[0].split()[0] in path
+
+
+VISITS = (
+    "Name,Date,Time,Room\nAmara Okonkwo,2024-07-01,09:00,4\nLiam Gallagher,2024-07-02,09:30,4\n"
+    "Sofia Petrova,2024-07-02,10:15,2\n"
+)
+SUIVI = (
+    "Nom;Début;Étape;Revue\nJean-Marc Tremblay;2024-07-01;2;2024-08-12\n"
+    "Solange Bélanger;2024-07-15;1;2024-08-20\nKarim Haddad;2024-06-03;4;2024-09-01\n"
+)
+CALL = "Please call Mrs. Eleni Papadopoulou about the result before Friday.\nTel. 613-555-0142\nDeepak\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "expected"),
+    [
+        (VISITS, "Oncology/chemo appointments/June.csv", True),
+        (VISITS, "Clinic/Diabetes/foot checks.csv", True),
+        (VISITS, "Methadone clinic/attendance.csv", True),
+        (VISITS, "HR/Sick leave 2024/list.csv", True),
+        (VISITS, "Meeting rooms/bookings/June.csv", False),
+        (VISITS, "HR/Onboarding 2024/rota.csv", False),
+        (VISITS, "Driving school/lessons.csv", False),
+        (VISITS, "Cardiology/Staff rota/June.csv", False),  # who works there is ill of nothing
+        (VISITS, "Dental practice/staff rota.csv", False),
+        (SUIVI, "RH/Santé au travail/retour progressif.csv", True),
+        (SUIVI, "Réadaptation/clients/suivi.csv", True),
+        (SUIVI, "RH/Arrêts maladie/2024.csv", True),
+        (SUIVI, "RH/Formations/2024.csv", False),
+        (SUIVI, "Informatique/déploiement/étapes.csv", False),
+        (CALL, "Lab/biopsies/to do.txt", True),
+        (CALL, "Fertility clinic/messages/note.txt", True),
+        (CALL, "Sales/leads/note.txt", False),
+        (CALL, "Exams/calls/note.txt", False),
+    ],
+)
+def test_people_are_judged_below_the_names_of_folders(
+    text: str, path: str, expected: bool, tmp_path: Path, engine: Engine
+) -> None:
+    share = tmp_path / "share"
+    (share / path).parent.mkdir(parents=True)
+    (share / path).write_text(text)
+    result = process(SourceFile.of(bytes(share), path.encode(), (share / path).lstat()), engine)
+    assert (result.referral is Referral.REFERRED) == expected
+    assert (result.case == TITLED) == expected
+    places = [(finding.span, finding.entity_type) for finding in result.findings]
+    assert len(places) == len(set(places))
+    assert all(finding.locator not in OWN_NAMES for finding in result.findings)
+    assert not result.by_name
+
+
+def test_copies_below_other_names_are_judged_by_themselves(tmp_path: Path, tool_here: ToolHere) -> None:
+    for folder in ("Archive", "Meeting rooms", "Oncology/chemo appointments", "Training"):
+        (tmp_path / "share" / folder).mkdir(parents=True)
+        (tmp_path / "share" / folder / "June.csv").write_text(VISITS)
+    assert tool_here.run("scan", tmp_path / "share").returncode == 1
+    listed = json.loads(tool_here.run("queue", "list", "--json").stdout)["items"]
+    assert [item["path"] for item in listed] == ["Oncology/chemo appointments/June.csv"]
+    shown = tool_here.run("queue", "show", str(listed[0]["file"])).stdout
+    assert "the names of its file and folders tell of an illness or care" in shown.lower()

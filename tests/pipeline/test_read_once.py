@@ -11,8 +11,9 @@ import pytest
 from phiscan.decision import decide as decide_module
 from phiscan.decision import evidence as evidence_module
 from phiscan.health import classifier as classifier_module
-from phiscan.health import classify, is_dense, text_margin
 from phiscan.health import text_detector as ngrams
+from phiscan.health.classifier import classify
+from phiscan.health.detectors import is_dense, text_margin
 from phiscan.model import Document, Segment, SourceFile
 from phiscan.pipeline import engine as engine_module
 from phiscan.pipeline.examine import examine, examine_named, examine_text

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phiscan.config import Config
+from phiscan.health.classifier import build_classifier, classify
 from phiscan.lexicon.gazetteer import load_gazetteer
 from phiscan.lexicon.ordinary_words import load_ordinary
 from phiscan.model import Document, Screening, Segment
@@ -112,7 +113,5 @@ def test_codes_in_small_letters_are_health() -> None:
 
 
 def _health(text: str) -> set[str]:
-    from phiscan.health import build_classifier, classify  # noqa: PLC0415 (loads the lexicon)
-
     document = Document(text, (Segment("", 0, len(text)),), "text/plain")
     return {hit.concept for hit in classify(document, build_classifier(Config())).terms}

@@ -14,8 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
-from phiscan.decision.model import INPUTS, MODEL_FILE, log_odds_of, threshold_of
+from phiscan.decision.model import INPUTS, MODEL_FILE, threshold_of
 from phiscan.health.classifier import TEXT_MODEL_FILE
+from phiscan.health.patient_classifier import log_odds_of
 from phiscan.health.term_lexicon import load_lexicon
 from training.decision.features import Described, described, screened
 from training.decision.fit import (

@@ -2,7 +2,7 @@
 
 Run from the checkout: ``python -m training.decision.detector_lines --work DIR``, after
 ``training.decision.build`` has filled DIR. Writes
-phiscan/decision/data/detectors.json and prints the reliability of each detector.
+phiscan/health/data/detectors.json and prints the reliability of each detector.
 """
 
 # ruff: noqa: S301 (the pickles are written by training.decision.build)
@@ -20,9 +20,8 @@ from typing import Any
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from phiscan.decision.detectors import DETECTORS_FILE, FORMAT_VERSION, MARGIN_RANGE
-from phiscan.health import DETECTORS, detector_margins
 from phiscan.health.classifier import TEXT_MODEL_FILE
+from phiscan.health.detectors import DETECTORS, DETECTORS_FILE, FORMAT_VERSION, MARGIN_RANGE, detector_margins
 from phiscan.health.text_detector import load_text_model
 from training.decision.fit import Flags, Floats, balanced, weights_of
 from training.decision.measure import (

@@ -15,9 +15,9 @@ import numpy.typing as npt
 from phiscan import screen
 from phiscan.config import Config
 from phiscan.decision.evidence import gather
-from phiscan.health import build_classifier, classify, detector_margins, text_margin
-from phiscan.health.classifier import Classifier
-from phiscan.health.patient_classifier import person_features
+from phiscan.health.classifier import Classifier, build_classifier, classify
+from phiscan.health.detectors import detector_margins, text_margin
+from phiscan.health.patient_classifier import densities
 from phiscan.health.term_lexicon import Lexicon
 from phiscan.health.text_detector import features as ngram_features
 from phiscan.health.text_detector import pieces
@@ -108,7 +108,7 @@ def described(one: Screened, lexicon: Lexicon) -> Described:
         one.is_phi,
         len(one.document.text),
         words=[_sparse(*word_features(evidence.words, window.start, window.end)) for window in windows],
-        cues=[person_features(window) for window in windows],
+        cues=[dict(densities(window)) for window in windows],
         evidence=evidence.vectors(windows).astype(np.float32),
         lengths=np.array([math.log1p((end - start) / 100) for start, end in evidence.passages], np.float32),
         pieces=[_sparse(*ngram_features(piece)) for piece in pieces(evidence.codes)],

@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Final
 
 from phiscan.decision.encoder import ENCODER_FILE, Pair
+from phiscan.model import SourceFile
+from phiscan.pipeline.file_names import title_line, title_of
 from training.decision.features import screened
 from training.decision.sources import Sample, new_samples, plain_document, samples, sections
 from training.judge.examples import Example, examples
@@ -42,7 +44,8 @@ HELD_OUT: Final = frozenset(
         ),
     )
 )
-BLIND: Final = frozenset(("passing:in_passing_2", "passing:blind_2026_11_28"))  # never learned from
+# Never learned from.
+BLIND: Final = frozenset(("passing:in_passing_2", *(f"passing:blind_2026_11_{day}" for day in (28, 29))))
 MOST_OTHER: Final = 7_500  # passages of others
 MOST_PHI: Final = 5_000
 MOST_PER_FAMILY: Final = 130  # documents
@@ -57,14 +60,22 @@ _HEADER: Final = re.compile(r"(?:(?:from|de|subject|objet) ?:.*\n)+", re.IGNOREC
 def passing_samples() -> Iterator[Sample]:
     """Yield the texts of this folder that mention health in passing, each followed by its twin that does not.
 
-    A fifth of the pairs of a file is a family, but for those of ``BLIND``, which are left out as a whole.
+    A path after the kind of a text is put before it as a scan does. A fifth of the pairs of a file is a
+    family, but for those of ``BLIND``, which are left out as a whole.
     """
     for path in sorted((Path(__file__).parent / "texts").glob("*.txt")):
         for number, (name, text) in enumerate(sections(path)):
             family = f"passing:{path.stem}"
             part = "" if family in BLIND else f" {number // 2 % 5}"
-            is_phi = name.rsplit("/", 1)[-1].startswith("PHI")
-            yield Sample(family + part, name, is_phi, plain_document(text))
+            kind, _, path_name = name.removeprefix(f"texts/{path.stem}/{number}/").partition(" | ")
+            title = f"{title_line(title_of(_source(path_name)))}\n" if path_name else ""
+            identifier = f"texts/{path.stem}/{number}/{kind}{' titled' * bool(title)}"
+            yield Sample(family + part, identifier, kind.startswith("PHI"), plain_document(title + text))
+
+
+def _source(path: str) -> SourceFile:
+    """Return a file of this path, as if it had been crawled."""
+    return SourceFile(b"", path.encode(), 0, 0, 0, 0, 0)
 
 
 def is_held_out(family: str) -> bool:

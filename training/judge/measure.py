@@ -25,7 +25,8 @@ from scipy.optimize import minimize
 from phiscan.config import Config
 from phiscan.decision.encoder import ENCODER_FILE, JOINT_FILE, PassageEncoder, load_encoder
 from phiscan.decision.evidence import N_EVIDENCE, NAMES_OF_EVIDENCE
-from phiscan.decision.model import load_phi_model, log_odds_of, threshold_of
+from phiscan.decision.model import load_phi_model, threshold_of
+from phiscan.health.patient_classifier import log_odds_of
 from phiscan.metrics.intervals import clopper_pearson
 from training.decision.build import PREVALENCE
 from training.judge.build import is_held_out
@@ -37,7 +38,7 @@ READ_FROM: Final = 0.5  # a passage that cannot reach it is not read
 LOWEST, HIGHEST = -1.25, 4.0  # log-odds that the encoder may add
 MOST_PASSAGES: Final = 4  # of one document
 NEVER: Final = -30.0  # log-odds of a passage that does not count
-VERSION: Final = "judge-5"
+VERSION: Final = "judge-6"
 PENALTY: Final = 0.002
 EVIDENCE_PENALTY: Final = 0.003
 # Weights of the kinds of families, each side of PHI summing to one: ordinary files are the bulk of a share.

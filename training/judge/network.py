@@ -31,6 +31,7 @@ SEED: Final = 2008
 DROPOUT: Final = 0.1  # of the mean alone: to draw it in each layer takes a seventh of the time
 N_FROZEN: Final = 2  # layers that keep the published weights, as the embeddings do
 BLOCK: Final = 64  # weights that are stored with one scale
+N_CENTRE: Final = 1_000  # passages of which the mean is taken
 SMOOTHING: Final = 0.03  # of the labels: a passage has that of its file
 
 
@@ -133,17 +134,24 @@ class Encoder(nn.Module):
         self.norm = nn.LayerNorm(HIDDEN, EPSILON)
         self.layers = nn.ModuleList(Layer() for _ in range(LAYERS))
         self.head = nn.Linear(HIDDEN, 1)
+        self.register_buffer("centre", torch.zeros(HIDDEN))
 
-    def forward(self, pieces: torch.Tensor, kinds: torch.Tensor) -> torch.Tensor:
-        """Return the log-odds of passages; ``pieces``, ``kinds``: shape (batch, pieces), 0 = padding."""
+    def forward(self, pieces: torch.Tensor, kinds: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the log-odds of passages, and what they are about, shape (batch, hidden), around 0.
+
+        That is the mean of the pieces in the middle of the layers, which says more of the subject than the
+        last, where health alone counts. ``pieces``, ``kinds``: shape (batch, pieces), 0 = padding.
+        """
         is_piece = pieces != 0
         rows = self.norm(self.word(pieces) + self.place.weight[: pieces.shape[1]] + self.kind(kinds))
         mask = torch.where(is_piece, 0.0, -10000.0)[:, None, None, :].to(rows.dtype)
-        for layer in self.layers:
-            rows = layer(rows, mask)
         weights = is_piece[:, :, None].to(rows.dtype)
-        mean = (rows * weights).sum(1) / weights.sum(1)
-        return self.head(f.dropout(mean, DROPOUT, self.training)).squeeze(1)
+        means = []
+        for half in (self.layers[: LAYERS // 2], self.layers[LAYERS // 2 :]):
+            for layer in half:
+                rows = layer(rows, mask)
+            means.append((rows * weights).sum(1) / weights.sum(1))
+        return self.head(f.dropout(means[1], DROPOUT, self.training)).squeeze(1), means[0] - self.centre
 
     def load(self, published: Published, kept: Sequence[int]) -> None:
         """Load the published weights of the lowest layers and of the pieces of these numbers."""
@@ -215,7 +223,7 @@ def fine_tune(passages: Sequence[tuple[Pair, bool]], minutes: float) -> Encoder:
         pieces, kinds = padded([rows[at] for at in batch])
         goal = torch.tensor([abs(float(passages[at][1]) - SMOOTHING) for at in batch])
         with torch.autocast("cpu", dtype=torch.bfloat16):
-            odds = encoder(pieces, kinds)
+            odds, _ = encoder(pieces, kinds)
         loss = f.binary_cross_entropy_with_logits(odds.float(), goal)
         step.zero_grad()
         loss.backward()
@@ -234,6 +242,9 @@ def fine_tune(passages: Sequence[tuple[Pair, bool]], minutes: float) -> Encoder:
             print(f"stopped after {number} of {len(batches)} batches", flush=True)
             break
     encoder.eval()
+    with torch.no_grad():
+        about = [encoder(*padded([row]))[1] for row in draw.sample(rows, min(N_CENTRE, len(rows)))]
+        encoder.centre.copy_(torch.cat(about).mean(0))
     return encoder
 
 
@@ -260,8 +271,11 @@ def export(encoder: Encoder, path: Path) -> None:
         (pieces, kinds),
         str(path),
         input_names=["pieces", "kinds"],
-        output_names=["log_odds"],
-        dynamic_axes={"pieces": {0: "n", 1: "length"}, "kinds": {0: "n", 1: "length"}, "log_odds": {0: "n"}},
+        output_names=["log_odds", "about"],
+        dynamic_axes={
+            **{name: {0: "n", 1: "length"} for name in ("pieces", "kinds")},
+            **{name: {0: "n"} for name in ("log_odds", "about")},
+        },
         dynamo=False,
         opset_version=17,
     )

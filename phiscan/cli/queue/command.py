@@ -325,7 +325,7 @@ def read_again(record: FileRecord, store: Store, config: Config) -> FileRecord:
     from phiscan.pipeline.rereading.reveal import Rereader  # noqa: PLC0415 (the same)
     from phiscan.pipeline.versions import learned_version  # noqa: PLC0415 (imports the recognizers)
 
-    with Rereader(config.with_learned(learned_version(store))) as rereader:
+    with Rereader(config.with_learned(learned_version(config, store))) as rereader:
         found = rereader.result(store.desk.examined(record.file_id))
     names = (item.name for item in fields(FileResult) if item.name not in {"source", "patients"})
     return replace(record, **{name: getattr(found, name) for name in names})

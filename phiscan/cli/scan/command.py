@@ -510,7 +510,7 @@ def _workers(
             f"--cluster needs the extra `cluster` (pip install 'phiscan[cluster]'): no module {error.name}"
         )
         raise ConfigError(message) from None
-    config = config.with_learned(learned_version(store))
+    config = config.with_learned(learned_version(config, store))
     return cluster.open_cluster(config, address, folders, largest_batch=pace.largest_batch)
 
 

@@ -23,8 +23,7 @@ from phiscan.decision.decided_examples import (
     LearnedDecision,
     point_of,
 )
-from phiscan.decision.model import log_odds_of
-from phiscan.health.patient_classifier import probability_of
+from phiscan.health.patient_classifier import log_odds_of, probability_of
 from phiscan.metrics.elusion import Stratum, stratified_elusion
 from phiscan.metrics.intervals import clopper_pearson
 from phiscan.model import ScannedFile, Verdict

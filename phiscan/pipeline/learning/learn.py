@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
@@ -21,17 +21,18 @@ from scipy import stats
 from phiscan.config import Config
 from phiscan.decision.calibration import fit_line, inverse_probabilities
 from phiscan.decision.decided_examples import (
+    CONTRIBUTIONS,
     LOG_ODDS,
-    RADIUS,
     SCALE,
     DecidedExamples,
     LearnedDecision,
     point_of,
 )
 from phiscan.decision.learned_versions import MODEL_NAME, base_of, extended, file_hash, model_bytes
-from phiscan.decision.model import log_odds_of, threshold_of
+from phiscan.decision.model import threshold_of
 from phiscan.errors import InputError
 from phiscan.health.classifier import Classifier, build_classifier
+from phiscan.health.patient_classifier import log_odds_of
 from phiscan.pipeline.learning.effect import Share, effect_of
 from phiscan.review.decisions.learning import (
     ReviewedFile,
@@ -84,8 +85,9 @@ def _shift(learned: LearnedDecision, share: Share, distances: Floats) -> str:
     above = learned.examples.is_above
     if not points or not above.any():
         return ""
-    near_new = [bool((learned.examples.distances(point)[above] <= RADIUS).any()) for point in points if point]
-    near_old = (distances[above][:, above] <= RADIUS).any(axis=1)
+    most = CONTRIBUTIONS.radius
+    near_new = [bool((learned.examples.distances(point)[above] <= most).any()) for point in points if point]
+    near_old = (distances[above][:, above] <= most).any(axis=1)
     table = [[near_new.count(True), near_new.count(False)], [int(near_old.sum()), int((~near_old).sum())]]
     if stats.fisher_exact(table, alternative="less")[1] >= SURE:
         return ""
@@ -99,7 +101,7 @@ def _doubts(files: Sequence[ReviewedFile], distances: Floats, log_odds: Floats) 
     """Return warnings that name the doubted verdicts and reviewers."""
     is_phi = np.array([item.is_phi for item in files], dtype=np.bool_)
     reviewers = np.array([item.reviewer for item in files])
-    near = distances <= RADIUS
+    near = distances <= CONTRIBUTIONS.radius
     if len(set(reviewers.tolist())) > 1:
         near &= reviewers[:, None] != reviewers[None, :]
     opposite = is_phi[:, None] != is_phi[None, :]
@@ -194,7 +196,7 @@ def learn_version(config: Config, store: Store, *, by: str, now: datetime) -> tu
             "above": int((decided.log_odds >= limit).sum()),
             "random_sample": len(share.random_reviewed()),
         },
-        "line": learned.line.to_json(),
+        "line": asdict(learned.line),
         "prototypes": {"health": len(health), "pii": len(pii)},
         **effect,
         "warnings": warnings_of(decided.files, learned, decided.log_odds, share),

@@ -65,9 +65,12 @@ def _boundary(text: str, starts: Sequence[int], low: int, high: int) -> int:
     return high
 
 
-def cut_window(document: Document, start: int, end: int) -> TextWindow:
-    """Return a range of a document as a document, after the header line that names its columns."""
-    header = _header(document, start)
+def cut_window(document: Document, start: int, end: int, title: str = "") -> TextWindow:
+    """Return a range of a document as a document, after the header line that names its columns.
+
+    ``title``: a line that it has in place of that one.
+    """
+    header = f"{title}\n" if title else _header(document, start)
     shift = len(header) - start
     segments = [Segment("", 0, len(header) - 1)] if header else []
     segments += _segments(document.segments, start, end, shift)

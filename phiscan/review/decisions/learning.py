@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from phiscan.errors import ConflictError, InputError
 from phiscan.language import gettext as _
-from phiscan.model import EntityType, PiiVector, Referral, ScannedFile, Span, Verdict
+from phiscan.model import TITLED, EntityType, PiiVector, Referral, ScannedFile, Span, Verdict
 from phiscan.review.audit import log as audit
 from phiscan.review.decisions.writing import about, checked_name, checked_text
 from phiscan.review.records.file_records import current_results, last_seen
@@ -343,6 +343,7 @@ class ReviewedFile:
     """One decided content with the stored features of its examination; no text, no value."""
 
     file_id: int
+    content_hash: str
     is_phi: bool
     reviewer: str
     vector: PiiVector
@@ -383,7 +384,13 @@ def reviewed_files(database: Database) -> Iterator[ReviewedFile]:
         .scalar_subquery()
     )
     query = (
-        sa.select(decision.c.file_id, decision.c.verdict, decision.c.reviewer, examination.c.vector)
+        sa.select(
+            decision.c.file_id,
+            decision.c.content_hash,
+            decision.c.verdict,
+            decision.c.reviewer,
+            examination.c.vector,
+        )
         .add_columns(health_window.c.counts, health_window.c.evidence)
         .join(latest, latest.c.id == decision.c.id)
         .join(examination, examination.c.id == newest)
@@ -394,7 +401,9 @@ def reviewed_files(database: Database) -> Iterator[ReviewedFile]:
     with database.read() as connection:
         for row in connection.execute(query):
             is_phi, vector = row.verdict == Verdict.PHI.value, PiiVector.from_int(row.vector)
-            yield ReviewedFile(row.file_id, is_phi, row.reviewer, vector, row.counts, row.evidence)
+            yield ReviewedFile(
+                row.file_id, row.content_hash, is_phi, row.reviewer, vector, row.counts, row.evidence
+            )
 
 
 def scanned_files(database: Database) -> Iterator[ScannedFile]:
@@ -424,6 +433,22 @@ def scanned_files(database: Database) -> Iterator[ScannedFile]:
                 verdict=Verdict(row.verdict) if row.verdict else None,
                 evidence=row.evidence or {},
             )
+
+
+def judged_near(
+    connection: sa.Connection, low: float, high: float
+) -> Iterator[tuple[int, float, Mapping[str, int]]]:
+    """Yield number, P(PHI) and evidence of present, undecided results with such a probability by content."""
+    results = current_results(scan_id=None).join(
+        health_window, health_window.c.examination_id == examination.c.id
+    )
+    query = results.with_only_columns(examination.c.id, examination.c.probability, health_window.c.evidence)
+    is_near = examination.c.probability.between(low, high)
+    is_open = decision.c.id.is_(None)
+    rows = connection.execute(
+        query.where(is_near, is_open, ~examination.c.by_name, examination.c.case != TITLED)
+    )
+    return ((row.id, row.probability, row.evidence) for row in rows)
 
 
 def in_use(database: Database) -> tuple[ModelVersion | None, ModelVersion | None]:

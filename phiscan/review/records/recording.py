@@ -19,7 +19,7 @@ from typing import Any, TypedDict, Unpack
 import sqlalchemy as sa
 
 from phiscan.errors import StoreError
-from phiscan.model import OCR_PENDING, FileResult, Outcome, PiiVector, SourceFile
+from phiscan.model import OCR_PENDING, TITLED, FileResult, Outcome, PiiVector, SourceFile
 from phiscan.model.plain_values import dumps, from_plain, to_plain
 from phiscan.review import integrity
 from phiscan.review.records.file_records import IN_OWN_NAME, result_row, source_row
@@ -465,7 +465,7 @@ def _time_rows(examination_id: int, result: FileResult) -> list[dict[str, Any]]:
 
 
 # Patient data in a file's own name does not apply to an equal content elsewhere.
-_IS_OF_CONTENT = ~sa.exists().where(*IN_OWN_NAME)
+_IS_OF_CONTENT = sa.and_(examination.c.case != TITLED, ~sa.exists().where(*IN_OWN_NAME))
 # A result that waits for OCR is not reused: it is about to change.
 _IS_WHOLE = ~sa.exists().where(
     unread_part.c.examination_id == examination.c.id, unread_part.c.detail == OCR_PENDING
