@@ -25,7 +25,7 @@ import uvicorn
 from benchmarks.bench_desk import N_ITEMS, NOW, PASSWORD, Times, build, cpu_of, print_times
 from phiscan.config import Config
 from phiscan.review.accounts.users import Role
-from phiscan.review.decisions.reveals import PURPOSES
+from phiscan.review.decisions.writing import PURPOSES
 from phiscan.review.store import Store
 from phiscan.review.worklist.model import FileRecord, WorkFilter
 from phiscan.web.app import create_app

@@ -34,7 +34,7 @@ from phiscan.health.patient_classifier import log_odds_of, probability_of
 from phiscan.model import PiiVector, ScannedFile, Verdict
 from phiscan.pipeline.learning.effect import Share
 from phiscan.pipeline.learning.learn import Decided, learn
-from phiscan.review.decisions.model_versions import ReviewedFile
+from phiscan.review.decisions.learning import ReviewedFile
 
 ROOT = Path(__file__).resolve().parents[2]
 FIGURE = ROOT / "docs" / "explanation" / "images" / "learning.svg"

@@ -17,7 +17,7 @@ from phiscan.config import Config
 from phiscan.errors import InputError
 from phiscan.review import retention
 from phiscan.review.maintenance import backup as backups
-from phiscan.review.maintenance import condition, key_rotation
+from phiscan.review.maintenance import key_rotation
 from phiscan.review.retention import Certificate, policy_of
 from phiscan.review.worklist import queue
 from phiscan.review.worklist.rows import rebuild
@@ -205,7 +205,7 @@ def migrate(obj: str | None, plan: bool) -> Answer:
 @click.pass_obj
 def status(obj: str | None) -> Answer:
     """Print type, size, schema and key of the database, and the length of its log."""
-    found = condition.status(config_of(obj).database_url)
+    found = backups.status(config_of(obj).database_url)
     lines = [f"{name:<14} {_shown(value)}" for name, value in found.items() if name != "tables"]
     return found, lines + [f"  {name:<22} {n_rows:>14,}" for name, n_rows in found["tables"].items()]
 
@@ -270,7 +270,7 @@ def verify(obj: str | None, file: Path | None, try_restore: bool) -> Answer:
         made = backups.try_out(file) if try_restore else backups.check(file)
         return made.to_json(), _manifest_lines("whole", file, made)
     config = config_of(obj)
-    checks = condition.verify(config.database_url, config.key_file)
+    checks = backups.verify(config.database_url, config.key_file)
     whole = not any(check.problem for check in checks)
     listed = [{"check": check.name, "problem": check.problem or None} for check in checks]
     lines = [f"{check.name:<24} {check.problem or 'whole'}" for check in checks]

@@ -14,8 +14,8 @@ from phiscan.config import Config
 from phiscan.decision.learned_versions import check_files
 from phiscan.errors import InputError, ModelError
 from phiscan.pipeline.learning.learn import learn_version
-from phiscan.review.decisions import model_versions as models
-from phiscan.review.decisions.model_versions import SHIPPED, ModelVersion
+from phiscan.review.decisions import learning as models
+from phiscan.review.decisions.learning import SHIPPED, ModelVersion
 from phiscan.review.store import Store
 from phiscan.store.column_types import iso
 from phiscan.visible import visible

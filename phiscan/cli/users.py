@@ -14,8 +14,7 @@ import click
 from phiscan.cli.output import Answer, actor_of, answers, by_option, print_message
 from phiscan.cli.queue.command import open_store
 from phiscan.errors import InputError
-from phiscan.review.accounts.second_factors import SecondFactors
-from phiscan.review.accounts.users import Scope, Token, User, Users
+from phiscan.review.accounts.users import Scope, SecondFactors, Token, User, Users
 from phiscan.store.tables.users import Role
 
 _role = click.Choice([role.value for role in Role])

@@ -17,7 +17,7 @@ from phiscan.pipeline.copies import Copies
 from phiscan.pipeline.folders import KnownFolders
 from phiscan.pipeline.ocr_pass import OcrMode, in_order, is_pending, text_only, within_budget
 from phiscan.pipeline.result_recorder import ResultRecorder
-from phiscan.review.records.summaries import pending_files, referred_folders
+from phiscan.review.records.scans import pending_files, referred_folders
 from phiscan.review.store import KnownFile
 
 LOOK_AHEAD = 500  # crawled entries looked up in the store by one query

@@ -21,7 +21,7 @@ from phiscan.decision.model import threshold_of
 from phiscan.health.patient_classifier import log_odds_of, probability_of
 from phiscan.patients.manifest import read_manifest
 from phiscan.patients.settings import load_settings
-from phiscan.review.decisions.model_versions import in_use, judged_near, reviewed_files
+from phiscan.review.decisions.learning import in_use, judged_near, reviewed_files
 from phiscan.review.store import Store
 from phiscan.store.identity import keyed_hash, load_key
 

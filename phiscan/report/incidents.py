@@ -26,8 +26,8 @@ from phiscan.report.rendering.html import rendered
 from phiscan.report.rendering.pdf import render_pdf
 from phiscan.report.sections.counts import affected_patients
 from phiscan.report.words import ENTITY_TYPES, EXPOSURES, count, moment
-from phiscan.review.decisions.incidents import COUNTED, DISCOVERED, Incident, IncidentState, count_of, day_of
-from phiscan.review.decisions.remedies import Task, tasks
+from phiscan.review.decisions import incidents as breaches
+from phiscan.review.decisions.incidents import COUNTED, DISCOVERED, Incident, IncidentState, Task
 from phiscan.review.records.file_records import COLUMNS, present, record_of
 from phiscan.review.worklist.model import Exposure, FileRecord
 from phiscan.store.database import Database
@@ -135,7 +135,7 @@ def evidence(
 ) -> list[Evidence]:
     """Gather the evidence about the files of incidents, without what a blind reviewer must not see."""
     with database.read() as connection:
-        known = {one.file_id: one for one in tasks(connection, now=now, cleaned=True)}
+        known = {one.file_id: one for one in breaches.tasks(connection, now=now, cleaned=True)}
         hidden = sa.select(work_item.c.file_id).where(work_item.c.blind | (work_item.c.awaits == "second"))
         blind = frozenset(connection.execute(hidden).scalars())
     given: Any = {"known": known, "blind": blind, "now": now, "patient_index": patient_index}
@@ -171,11 +171,11 @@ def _evidence(
     breach = _facts(database, shown, patient_index)
     today = None if at_present == set(results) else _facts(database, left, patient_index)
     with suppress(InputError):
-        n = count_of(incident.texts.get(COUNTED, ""))
+        n = breaches.count_of(incident.texts.get(COUNTED, ""))
         breach = replace(breach, people=n, people_range=(n, n))
     discovered, is_written = min([incident.entries[0].entered, *confirmed]), False
     with suppress(InputError):
-        day = day_of(incident.texts.get(DISCOVERED, ""), now)
+        day = breaches.day_of(incident.texts.get(DISCOVERED, ""), now)
         discovered, is_written = datetime.combine(day, time(), UTC), True
     last = incident.entries[-1].entered
     return Evidence(

@@ -8,7 +8,7 @@ Every difference is reported: table, row, kind of change, and when it was last v
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
@@ -26,21 +26,10 @@ from phiscan.store import append_only, seals, signed_head
 from phiscan.store import portable_rows as portable
 from phiscan.store.column_types import CanonicalJson, UtcTime, canonical_json, row_digest, stored_columns
 from phiscan.store.sql_batches import chunks
-from phiscan.store.tables import (
-    APPEND_ONLY,
-    audit_head,
-    audit_log,
-    examination,
-    examination_digest,
-    file,
-    metadata,
-    root,
-    scan,
-    scan_digest,
-    scan_root,
-    seal_total,
-    sighting,
-)
+from phiscan.store.tables.desk import audit_log
+from phiscan.store.tables.integrity import audit_head, examination_digest, scan_digest, seal_total
+from phiscan.store.tables.scans import examination, file, root, scan, scan_root, sighting
+from phiscan.store.tables.schema import APPEND_ONLY, metadata
 from phiscan.store.tables.users import api_token, user_account, web_session
 
 N_AT_ONCE = 2000  # examinations per batch in memory
@@ -434,8 +423,8 @@ def verify(connection: sa.Connection, *, with_list: bool = True) -> AuditCheck:
         found += check.found[:N_NAMED]
     except _UNREADABLE as error:
         found.append(Tampering("audit_log", None, _cannot(error)))
-    for look, about in _LOOKS.items():
-        if look is _list and not with_list:
+    for about, look in _LOOKS.items():
+        if about == "work_item" and not with_list:
             continue
         try:
             found += islice(look(connection), N_NAMED - len(found))
@@ -498,11 +487,6 @@ def _seals(connection: sa.Connection) -> Iterator[Tampering]:
         elif stored[table.name] != found:
             what = f"rows were removed or doubled: {n_rows} of {stored[table.name][0]}"
             yield Tampering(table.name, None, what)
-
-
-def _schema(connection: sa.Connection) -> Iterator[Tampering]:
-    for name, what in problems(connection):
-        yield Tampering(name, None, what)
 
 
 def _scans(connection: sa.Connection) -> Iterator[Tampering]:
@@ -626,22 +610,17 @@ def _accounts(connection: sa.Connection) -> Iterator[Tampering]:
                 yield Tampering(table.name, number, "was removed", since.get((table.name, number), ""))
 
 
-def _list(connection: sa.Connection) -> Iterator[Tampering]:
-    for number, what in work_rows.differences(connection):
-        yield Tampering("work_item", number, what)
-
-
-_LOOKS = {
-    _head: "audit_head",
-    _unreadable: "database",
-    _schema: "schema",
-    _seals: "seal",
-    _scans: "scan",
-    _files: "file",
-    _accounts: "user_account",
-    _list: "work_item",
+_LOOKS: Mapping[str, Callable[[sa.Connection], Iterable[Tampering]]] = {
+    "audit_head": _head,
+    "database": _unreadable,
+    "schema": lambda connection: (Tampering(name, None, what) for name, what in problems(connection)),
+    "seal": _seals,
+    "scan": _scans,
+    "file": _files,
+    "user_account": _accounts,
+    "work_item": lambda connection: (Tampering("work_item", *at) for at in work_rows.differences(connection)),
 }
-"""What each part of the verification is about, in its order."""
+"""The parts of the verification in their order, by what each is about."""
 
 
 def verify_to(connection: sa.Connection, *, head: str = "") -> AuditCheck:

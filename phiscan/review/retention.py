@@ -23,7 +23,7 @@ from phiscan.errors import ConfigError, InputError, StoreError
 from phiscan.review import integrity
 from phiscan.review.audit import log as audit
 from phiscan.review.decisions.incidents import files_of, not_closed
-from phiscan.review.records import recording, summaries
+from phiscan.review.records import recording, scans
 from phiscan.review.records.file_records import present
 from phiscan.review.worklist import rows as work_rows
 from phiscan.store import append_only, seals
@@ -31,27 +31,20 @@ from phiscan.store import portable_rows as portable
 from phiscan.store.column_types import UtcTime, iso, stored_columns
 from phiscan.store.database import Database, is_sqlite
 from phiscan.store.sql_batches import as_value, count
-from phiscan.store.tables import (
-    APPEND_ONLY,
+from phiscan.store.tables.desk import (
     assignment,
     audit_log,
     decision,
-    examination,
-    file,
     incident_entry,
-    legal_hold,
-    metadata,
-    patient_event,
-    purge,
     reveal,
-    root,
-    scan,
     second_review,
-    sighting,
     skip,
     suppression,
     work_item,
 )
+from phiscan.store.tables.integrity import legal_hold, purge
+from phiscan.store.tables.scans import examination, file, patient_event, root, scan, sighting
+from phiscan.store.tables.schema import APPEND_ONLY, metadata
 from phiscan.store.tables.users import (
     api_token,
     log_review,
@@ -248,20 +241,20 @@ def mark(connection: sa.Connection, cuts: Cuts) -> None:
     """Mark every row that the policy deletes."""
     _marks.drop(connection, checkfirst=True)  # left by an attempt that met a lock
     _marks.create(connection, checkfirst=False)
-    _mark(connection, file.name, _missing_files(cuts))
+    connection.execute(_marking(file.name, _missing_files(cuts)))
     for table, query in _decisions_on_replaced_content(cuts):
-        _mark(connection, table.name, query)
+        connection.execute(_marking(table.name, query))
     for table, moment in _LOGS.items():
-        _mark(connection, table.name, sa.select(table.c.id).where(moment < cuts.logs))
-    _mark(connection, reveal.name, _unheld(reveal).where(reveal.c.revealed < cuts.logs))
-    _mark(
-        connection, suppression.name, sa.select(suppression.c.id).where(suppression.c.until < cuts.decisions)
+        connection.execute(_marking(table.name, sa.select(table.c.id).where(moment < cuts.logs)))
+    connection.execute(_marking(reveal.name, _unheld(reveal).where(reveal.c.revealed < cuts.logs)))
+    connection.execute(
+        _marking(suppression.name, sa.select(suppression.c.id).where(suppression.c.until < cuts.decisions))
     )
     _spread(connection)
-    _mark(connection, _OLD_SCAN, _superseded_scans(cuts))
-    _mark(connection, examination.name, _superseded_results(cuts))
+    connection.execute(_marking(_OLD_SCAN, _superseded_scans(cuts)))
+    connection.execute(_marking(examination.name, _superseded_results(cuts)))
     _spread(connection)
-    _mark(connection, scan.name, _forgotten_scans(cuts))
+    connection.execute(_marking(scan.name, _forgotten_scans(cuts)))
     _spread(connection)
 
 
@@ -271,28 +264,21 @@ def unmark(connection: sa.Connection) -> None:
 
 
 @cache
-def condition(table: sa.Table) -> sa.ColumnElement[bool] | None:
-    """Return the condition of the marked rows of a table; None = it never loses any."""
+def condition(table: sa.Table) -> sa.ColumnElement[bool]:
+    """Return the condition of the marked rows of a table; of some it is never true."""
     parts = [_marked(column, parent) for column, parent in _references(table)]
     if "id" in table.primary_key.columns:
         parts.append(_marked(table.c.id, table.name))
     if table is sighting:
         parts.append(_superseded_sighting())
-    return sa.or_(*parts) if parts else None
+    return sa.or_(sa.false(), *parts)
 
 
 def scans_that_lose_rows(connection: sa.Connection) -> list[int]:
     """Return the scans, not marked themselves, whose numbers cannot be counted from rows afterwards."""
-    lost = condition(sighting)
-    query = sa.select(sighting.c.scan_id).distinct().order_by(sighting.c.scan_id)
-    if lost is not None:
-        query = query.where(lost)
+    query = sa.select(sighting.c.scan_id).where(condition(sighting)).distinct().order_by(sighting.c.scan_id)
     marked = set(connection.execute(sa.select(_marks.c.id).where(_marks.c.kind == scan.name)).scalars())
     return [number for number in connection.execute(query).scalars() if number not in marked]
-
-
-def _mark(connection: sa.Connection, kind: str, ids: sa.Select[Any]) -> None:
-    connection.execute(_marking(kind, ids))
 
 
 def _marking(kind: str, ids: sa.Select[Any]) -> sa.Insert:
@@ -418,10 +404,7 @@ def _superseded_sighting() -> sa.ColumnElement[bool]:
 
 def _superseded_results(cuts: Cuts) -> sa.Select[Any]:
     """Results without any remaining sighting or decision that refers to them."""
-    lost = condition(sighting)
-    remaining_sightings = sa.select(sighting.c.examination_id)
-    if lost is not None:
-        remaining_sightings = remaining_sightings.where(~lost)
+    remaining_sightings = sa.select(sighting.c.examination_id).where(~condition(sighting))
     query = (
         sa.select(examination.c.id)
         .join(scan, scan.c.id == examination.c.scan_id)
@@ -449,10 +432,7 @@ def _forgotten_scans(cuts: Cuts) -> sa.Select[Any]:
         for column, parent in _references(table):
             if parent != scan.name or table.name in {"scan_root", "scan_totals", "scan_digest", *_DERIVED}:
                 continue
-            referring = sa.select(column).where(column.is_not(None))
-            lost = condition(table)
-            if lost is not None:
-                referring = referring.where(~lost)
+            referring = sa.select(column).where(column.is_not(None), ~condition(table))
             query = query.where(scan.c.id.not_in(referring))
     return query
 
@@ -568,12 +548,15 @@ def _remove(connection: sa.Connection, policy: Retention, *, by: str, now: datet
     n_holds = len(holds(connection))
     mark(connection, cuts)
     for number in scans_that_lose_rows(connection):
-        summaries.cache_totals(connection, number)
+        scans.cache_totals(connection, number)
     removed = _Removed()
     with append_only.lifted(connection, APPEND_ONLY):
         for table in reversed(metadata.sorted_tables):
-            if (lost := condition(table)) is not None:
-                _remove_rows(connection, table, lost, removed)
+            numbers = _count_rows(connection, table, condition(table), removed)
+            if table.name in removed.counts:
+                seals.remove(connection, table, condition(table))
+            if numbers:
+                removed.ranges[table.name] = audit.as_ranges(numbers)
         unmark(connection)
         recording.forget_folders(connection)  # derived data, not counted by the certificate
         through, log_hash = _log_end(connection, cuts, n_holds)
@@ -623,16 +606,6 @@ def _certify(
     details = {"rows": sum(removed.counts.values()), "log_through": through}
     audit.record(connection, "purge", values, details, by=by, now=now)
     return certificates(connection)[-1]
-
-
-def _remove_rows(
-    connection: sa.Connection, table: sa.Table, condition: sa.ColumnElement[bool], removed: _Removed
-) -> None:
-    numbers = _count_rows(connection, table, condition, removed)
-    if table.name in removed.counts:
-        seals.remove(connection, table, condition)
-    if numbers:
-        removed.ranges[table.name] = audit.as_ranges(numbers)
 
 
 def _count_rows(

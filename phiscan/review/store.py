@@ -6,32 +6,29 @@ a failure is a ``StoreError`` of one line, and an invalid argument an ``InputErr
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Literal, Self, Unpack
 
 from phiscan.model import FileResult
 from phiscan.model.frame import FrameCounts
 from phiscan.review import integrity
 from phiscan.review.audit.log import AuditCheck
-from phiscan.review.decisions import corrections as span_corrections
 from phiscan.review.decisions import history as file_history
 from phiscan.review.decisions import incidents as breaches
-from phiscan.review.decisions import remedies, reveals, second_review, verdicts
-from phiscan.review.decisions import second_verdicts as desk_policy
+from phiscan.review.decisions import learning, verdicts
 from phiscan.review.decisions import suppressions as list_suppressions
 from phiscan.review.decisions import writing as deciding
-from phiscan.review.records import recording, summaries
+from phiscan.review.records import recording
 from phiscan.review.records import scans as scanning
 from phiscan.review.records.file_records import FindingCache
-from phiscan.review.records.recording import Early, FolderState
-from phiscan.review.records.scans import KnownFile, ScanState
-from phiscan.review.records.summaries import ScanHead, ScanSummary
+from phiscan.review.records.recording import Further
+from phiscan.review.records.scans import KnownFile, ScanHead, ScanState, ScanSummary
 from phiscan.review.transactions import Reading, Writing
-from phiscan.review.worklist import folder_totals, near_duplicates, sampling
+from phiscan.review.worklist import near_duplicates, sampling
 from phiscan.review.worklist import queue as work_queue
 from phiscan.review.worklist import reading as work_list
 from phiscan.review.worklist import rows as work_rows
@@ -41,7 +38,6 @@ from phiscan.review.worklist.sampling import SampleDraw
 from phiscan.store import identity
 from phiscan.store.database import Database, open_database
 from phiscan.store.identity import load_key
-from phiscan.store.sql_batches import Run
 
 if TYPE_CHECKING:  # not needed by a scan
     from phiscan.review.accounts.users import Users
@@ -82,7 +78,7 @@ class Desk:
     place = Reading(work_list.place)
     counts = Reading(work_list.counts)
     choices = Reading(work_list.choices)
-    folder = Reading(folder_totals.level)
+    folder = Reading(work_list.level)
     group = Reading(near_duplicates.members)
     rebuild = Writing(work_rows.rebuild, durable=False)
 
@@ -115,7 +111,7 @@ class Desk:
     skip = Writing(verdicts.skip_item, durable=False)
     history = Reading(file_history.history)
     decision_times = Reading(file_history.times)
-    tasks = Reading(remedies.tasks)
+    tasks = Reading(breaches.tasks)
 
     # Incidents
 
@@ -130,23 +126,23 @@ class Desk:
 
     # Corrections of spans and topics, the gold standard of the scores
 
-    correct = Writing(span_corrections.correct)
-    complete_spans = Writing(span_corrections.complete_spans)
-    correct_topics = Writing(span_corrections.correct_topics)
-    corrections = Reading(span_corrections.corrections)
+    correct = Writing(learning.correct)
+    complete_spans = Writing(learning.complete_spans)
+    correct_topics = Writing(learning.correct_topics)
+    corrections = Reading(learning.corrections)
 
-    gold = Reading(span_corrections.gold)
-    topic_gold = Reading(span_corrections.topic_gold)
+    gold = Reading(learning.gold)
+    topic_gold = Reading(learning.topic_gold)
 
     # Second review, random sample, policy
 
-    disagreements = Reading(second_review.disagreements)
-    adjudicate = Writing(second_review.adjudicate)
-    ratings = Reading(second_review.ratings)
-    second_verdicts = Reading(second_review.verdicts_by)
-    second_review_counts = Reading(second_review.counts)
-    policy = Reading(desk_policy.policy)
-    set_policy = Writing(desk_policy.set_policy)
+    disagreements = Reading(verdicts.disagreements)
+    adjudicate = Writing(verdicts.adjudicate)
+    ratings = Reading(verdicts.ratings)
+    second_verdicts = Reading(verdicts.verdicts_by)
+    second_review_counts = Reading(verdicts.counts)
+    policy = Reading(deciding.policy)
+    set_policy = Writing(deciding.set_policy)
     last_draw = Reading(sampling.last_draw)
     sample_weights = Reading(sampling.weights)
 
@@ -182,8 +178,8 @@ class Desk:
 
     # Reveals
 
-    reveal = Writing(reveals.reveal)
-    examined = Reading(reveals.examined)
+    reveal = Writing(deciding.reveal)
+    examined = Reading(deciding.examined)
 
 
 class Store:
@@ -260,33 +256,15 @@ class Store:
     present_below = Reading(recording.present_below)
 
     def record(
-        self,
-        scan_id: int,
-        versions_key: str,
-        results: Sequence[FileResult],
-        *,
-        unchanged: Sequence[int] = (),
-        runs: Sequence[Run] = (),
-        folders: Mapping[bytes, Sequence[FolderState]] | None = None,
-        early: Early | None = None,
+        self, scan_id: int, versions_key: str, results: Sequence[FileResult], **further: Unpack[Further]
     ) -> None:
-        """Record results, files seen again by number and by runs, and folders by root, all or nothing.
+        """Record results, and what belongs to them, all or nothing.
 
-        ``early``: results that cannot be recorded yet, stored for a resumed scan. Recording the same file in
-        the same scan twice replaces the first.
+        Recording the same file in the same scan twice replaces the first.
         """
         self._database.write(
-            lambda connection: recording.record(
-                connection,
-                scan_id,
-                versions_key,
-                results,
-                unchanged,
-                runs=runs,
-                states=folders or {},
-                early=early,
-            ),
-            derived=not (results or folders or early),
+            lambda connection: recording.record(connection, scan_id, versions_key, results, **further),
+            derived=not (results or further.get("folders") or further.get("early")),
             lock="shared",
         )
 
@@ -324,9 +302,9 @@ class Store:
             StoreError: there is no such scan.
         """
         with self._database.read() as connection:
-            return summaries.summary(connection, summaries.chosen_scan(connection, scan_id))
+            return scanning.summary(connection, scanning.chosen_scan(connection, scan_id))
 
-    scans = Reading(summaries.scans)
+    scans = Reading(scanning.scans)
 
     queue = Reading(work_queue.queue)
     queue_size = Reading(work_queue.size)
@@ -342,12 +320,10 @@ class Store:
             StoreError: there is no such scan.
         """
         with self._database.read() as connection:
-            number = summaries.chosen_scan(connection, scan_id)
-            yield from work_queue.rows(
-                connection, summaries.require_rows(connection, number), conceal=conceal
-            )
+            number = scanning.chosen_scan(connection, scan_id)
+            yield from work_queue.rows(connection, scanning.require_rows(connection, number), conceal=conceal)
 
-    slowest_files = Reading(summaries.slowest_files)
+    slowest_files = Reading(scanning.slowest_files)
 
     def present_rows(self, *, conceal: bool = False) -> Iterator[FileRecord]:
         """Yield one row per file present now on every root, with its last scan; see ``queue``."""

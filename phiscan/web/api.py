@@ -18,11 +18,11 @@ from phiscan.errors import InputError
 from phiscan.model import EntityType, FailReason, Span, Verdict
 from phiscan.monitoring.metrics import CONTENT_TYPE, metrics_text
 from phiscan.review.accounts.users import Role
-from phiscan.review.decisions.corrections import ItemCorrections, Mark
-from phiscan.review.decisions.second_review import Disagreement
+from phiscan.review.decisions.learning import ItemCorrections, Mark
 from phiscan.review.decisions.suppressions import SuppressionKind, SuppressionScope
+from phiscan.review.decisions.verdicts import Disagreement
+from phiscan.review.worklist import model as work_list
 from phiscan.review.worklist.model import MAX_NOTE_CHARS, FileRecord, WorkPage, WorkState
-from phiscan.review.worklist.record_json import finding_json, record_json
 from phiscan.web.access import RIGHTS, Permission, Routes
 from phiscan.web.request_context import (
     MAX_NUMBER,
@@ -86,7 +86,7 @@ class Item(BaseModel):
     @classmethod
     def of(cls, item: FileRecord) -> Item:
         """Convert an item of the list."""
-        values = record_json(item, cls.model_fields)
+        values = work_list.record_json(item, cls.model_fields)
         return cls(**{**values, "owner": item.owner, "case": item.case or None})
 
 
@@ -174,13 +174,13 @@ class Detail(BaseModel):
     def of(cls, record: FileRecord, marks: ItemCorrections) -> Detail:
         """Convert an item; a blind item's corrections are omitted, because they would reveal its findings."""
         own = {"item", "found", "corrections", "spans_complete"}
-        values = record_json(record, cls.model_fields.keys() - own)
+        values = work_list.record_json(record, cls.model_fields.keys() - own)
         prototypes = ("nearest_prototype", "health_prototype")
         return cls(
             **{**values, **{name: values[name] or None for name in prototypes}},
             item=Item.of(record),
             found=[
-                Found(position=position, **finding_json(one)) for position, one in enumerate(record.findings)
+                Found(position=at, **work_list.finding_json(one)) for at, one in enumerate(record.findings)
             ],
             corrections=[] if record.blind else [SpanMark.of(one) for one in marks.spans],
             spans_complete=marks.complete and not record.blind,

@@ -11,7 +11,7 @@ from phiscan.language import gettext as _
 from phiscan.language import lazy_gettext
 from phiscan.model import EntityType, PiiBit, PiiVector, Reason
 from phiscan.report.words import SHORT_TYPES
-from phiscan.review.decisions.corrections import Correction, Mark
+from phiscan.review.decisions.learning import Correction, Mark
 from phiscan.visible import visible
 
 INTO: Final = " \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} "  # from a folder or container to its content

@@ -7,8 +7,8 @@ import pytest
 from playwright.sync_api import expect
 
 from phiscan.model import EntityType
-from phiscan.review.decisions.corrections import Correction, Mark
-from phiscan.review.decisions.reveals import PURPOSES
+from phiscan.review.decisions.learning import Correction, Mark
+from phiscan.review.decisions.writing import PURPOSES
 from tests.browser.conftest import Seat, Server, Sit
 
 pytestmark = pytest.mark.slow

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 import pytest
 from playwright.sync_api import Error, Page
 
-from phiscan.review.decisions.corrections import Mark
-from phiscan.review.decisions.reveals import PURPOSES
+from phiscan.review.decisions.learning import Mark
+from phiscan.review.decisions.writing import PURPOSES
 from tests.browser.conftest import Seat, Server, Sit
 from tests.browser.share import SURNAME
 

@@ -10,9 +10,9 @@ from axe_playwright_python.sync_playwright import Axe
 
 from phiscan.model import Verdict
 from phiscan.review.accounts.second_factor import code_at, step_of
-from phiscan.review.decisions.remedies import TaskState
-from phiscan.review.decisions.reveals import PURPOSES
+from phiscan.review.decisions.incidents import TaskState
 from phiscan.review.decisions.suppressions import SuppressionKind, SuppressionScope
+from phiscan.review.decisions.writing import PURPOSES
 from phiscan.review.store import Store
 from phiscan.web.app import ROUTES
 from tests.browser.conftest import PASSWORD, Seat, Server, Sit

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from phiscan.review.accounts.users import Role
-from phiscan.review.decisions.reveals import PURPOSES
+from phiscan.review.decisions.writing import PURPOSES
 from phiscan.review.store import Store
 from tests.browser.conftest import PASSWORD, Seat, Server, Sit
 from tests.browser.share import make_share

@@ -19,7 +19,7 @@ from phiscan.health.patient_classifier import log_odds_of, probability_of
 from phiscan.model import FileResult, PiiVector, Referral, Verdict, WindowBag
 from phiscan.pipeline.engine import build_engine
 from phiscan.pipeline.versions import learned_version, versions
-from phiscan.review.decisions import model_versions as models
+from phiscan.review.decisions import learning as models
 from phiscan.review.store import Store
 from phiscan.store.identity import create_key
 from phiscan.store.tables import audit_log, sample_member

@@ -18,7 +18,7 @@ from phiscan.pipeline.rereading.masked_passages import MaskedProse
 from phiscan.pipeline.rereading.reveal import Rereader
 from phiscan.review.accounts import passwords
 from phiscan.review.accounts.users import Role
-from phiscan.review.decisions.reveals import PURPOSES
+from phiscan.review.decisions.writing import PURPOSES
 from phiscan.review.store import Store
 from phiscan.web.app import create_app
 from phiscan.web.request_context import Desk

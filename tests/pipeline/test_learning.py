@@ -16,7 +16,7 @@ from phiscan.health.patient_classifier import log_odds_of, probability_of
 from phiscan.model import PiiVector, ScannedFile, Verdict
 from phiscan.pipeline.learning.effect import Share, effect_of
 from phiscan.pipeline.learning.learn import Decided, learn, warnings_of
-from phiscan.review.decisions.model_versions import ReviewedFile
+from phiscan.review.decisions.learning import ReviewedFile
 from tests.review.results import NOW
 
 LIMIT = log_odds_of(threshold_of(60.0))

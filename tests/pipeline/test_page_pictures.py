@@ -16,7 +16,7 @@ from phiscan.extract.ocr.layout import SeenPicture, Word, current_log, logged_pi
 from phiscan.model import Document, EntityType, Segment
 from phiscan.pipeline.rereading.page_pictures import MAX_SHOWN, PagePicture, WordBox, _placed, read_shown
 from phiscan.review.accounts.users import Role
-from phiscan.review.decisions.reveals import PURPOSES
+from phiscan.review.decisions.writing import PURPOSES
 from phiscan.review.store import Store
 from phiscan.web.app import create_app
 from phiscan.web.routes.reveal import picture_views

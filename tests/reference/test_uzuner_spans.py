@@ -64,8 +64,6 @@ def test_recomputes_the_ambiguity_percentages_of_table_3(
     assert round(100 * counts.rates.recall, digits) == printed
 
 
-
-
 def test_keeps_rates_exact_for_counts_of_a_thousand_million() -> None:
     found = rates(999_999_999, 1_000_000_000, 1_000_000_001)
     assert found.precision == 0.999999999

@@ -6,7 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from phiscan.model import EntityType, FileResult, Referral, Span, Verdict
-from phiscan.review.decisions.corrections import Mark
+from phiscan.review.decisions.learning import Mark
 from phiscan.review.decisions.suppressions import SuppressionKind, SuppressionScope
 from phiscan.review.store import Store
 from tests.empty_database import new_database

@@ -17,7 +17,7 @@ from phiscan.model import Verdict
 from phiscan.report.data.report import ReportData
 from phiscan.report.gather import gather
 from phiscan.report.pack import pack, write_pack
-from phiscan.review.decisions.corrections import Mark
+from phiscan.review.decisions.learning import Mark
 from phiscan.review.store import Store
 from tests.docs.generated import report_schema
 from tests.report.desk_day import DAY, day_at_the_desk, two_scans

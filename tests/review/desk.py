@@ -21,10 +21,7 @@ def share(n: int, *, folder: str = "letters") -> list[FileResult]:
         replace(
             referred(f"{folder}/{number:03}.txt", n_people=1 + number % 5),
             health_score=0.5 + number % 10 / 20,
-            findings=(
-                finding(f"613-555-{number:04}"),
-                finding("Ann Ex", start=40, kind=EntityType.PERSON),
-            ),
+            findings=(finding(f"613-555-{number:04}"), finding("Ann Ex", start=40, kind=EntityType.PERSON)),
         )
         for number in range(n)
     ]

@@ -8,8 +8,8 @@ import sqlalchemy as sa
 from phiscan.errors import ConflictError
 from phiscan.model import FILE_NAME, EntityType, FileResult, Span, StoredTerm, Verdict, WindowBag
 from phiscan.report.gather import gather
-from phiscan.review.decisions.model_versions import reviewed_files
-from phiscan.review.decisions.remedies import TaskState
+from phiscan.review.decisions.incidents import TaskState
+from phiscan.review.decisions.learning import reviewed_files
 from phiscan.review.retention import Retention
 from phiscan.review.store import Store
 from phiscan.review.worklist.model import HistoryEntry, WorkState

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from phiscan.cli import app
 from phiscan.errors import ConflictError, InputError
 from phiscan.model import EntityType, Span
-from phiscan.review.decisions.corrections import Mark
+from phiscan.review.decisions.learning import Mark
 from phiscan.review.store import Store
 from tests.review.desk import scanned
 from tests.review.results import NOW, later, referred, scan

@@ -7,8 +7,7 @@ import pytest
 
 from phiscan.errors import ConflictError, InputError
 from phiscan.model import EntityType, Verdict
-from phiscan.review.decisions.incidents import Incident, IncidentState
-from phiscan.review.decisions.remedies import TaskState
+from phiscan.review.decisions.incidents import Incident, IncidentState, TaskState
 from phiscan.review.store import Store
 from phiscan.store import identity
 from tests.review.results import KEY, NOW, clear, finding, later, referred, scan

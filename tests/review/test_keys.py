@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from phiscan.errors import ConfigError, InputError
-from phiscan.review.maintenance import condition, key_rotation
+from phiscan.review.maintenance import backup, key_rotation
 from phiscan.review.store import Store
 from phiscan.store.identity import create_key, load_key
 from tests.review.results import NOW, ROOT
@@ -63,7 +63,7 @@ def test_a_rotation_puts_a_new_key_in_place(
     begin(store, done.new)
     with pytest.raises(ConfigError):
         begin(store, done.old)
-    assert {check.problem for check in condition.verify(url, key_file)} == {""}
+    assert {check.problem for check in backup.verify(url, key_file)} == {""}
 
 
 def test_a_rotation_cut_off_before_it_counted_starts_again(store: Store, url: str, key_file: Path) -> None:
@@ -92,10 +92,10 @@ def test_refuses_to_rotate_a_key_that_is_not_in_use(store: Store, url: str, key_
     begin(store, A)
     with pytest.raises(ConfigError, match=f"but the database's hashes are made with key {A}"):
         key_rotation.rotate(url, key_file, seal=None, by="ada", now=NOW)
-    (problem,) = [check.problem for check in condition.verify(url, key_file) if check.name == "key"]
+    (problem,) = [check.problem for check in backup.verify(url, key_file) if check.name == "key"]
     assert A in problem
     key_file.unlink()
-    assert "no such key file" in condition.verify(url, key_file)[-1].problem
+    assert "no such key file" in backup.verify(url, key_file)[-1].problem
 
 
 def test_a_sealed_key_is_never_overwritten(store: Store, url: str, key_file: Path, tmp_path: Path) -> None:

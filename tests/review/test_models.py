@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from phiscan.model import Verdict, WindowBag
-from phiscan.review.decisions.model_versions import reviewed_files
+from phiscan.review.decisions.learning import reviewed_files
 from phiscan.review.store import Store
 from tests.review.desk import share
 from tests.review.results import NOW, later, scan

@@ -18,7 +18,6 @@ from phiscan.errors import InputError, StoreError
 from phiscan.model import Verdict
 from phiscan.review import retention
 from phiscan.review.maintenance import backup
-from phiscan.review.maintenance import backup as moving
 from phiscan.review.retention import Retention
 from phiscan.review.store import Store
 from phiscan.store.database import connect, schema_of
@@ -28,6 +27,7 @@ from tests.postgresql import Server
 from tests.review.results import NOW, SHARE, later, referred, scan, url_of
 from tests.review.test_purging import hold, scan_at, years
 
+SCHEMA = SCHEMA_VERSION.encode()
 ODD = "nul \x00, half \udcff, \U0001f600, e\u0301, \u202e, 'quoted' \"twice\" \\n %s :x {y}\n\ttab"
 
 
@@ -57,31 +57,30 @@ def filled(store: Store) -> Store:
     return store
 
 
+def _fresh(request: pytest.FixtureRequest, name: str, *, on_server: bool) -> str:
+    """Return the URL of an empty database on the server or in a file of this name."""
+    if not on_server:
+        return url_of(request.getfixturevalue("tmp_path") / name)
+    fresh: Callable[[], str] = request.getfixturevalue("fresh_postgresql")
+    return fresh()
+
+
 @pytest.fixture
-def other_url(backend: str, tmp_path: Path, request: pytest.FixtureRequest) -> str:
+def other_url(backend: str, request: pytest.FixtureRequest) -> str:
     """An empty database of the other kind."""
-    if backend == "postgresql":
-        return url_of(tmp_path / "other.db")
-    fresh: Callable[[], str] = request.getfixturevalue("fresh_postgresql")
-    return fresh()
+    return _fresh(request, "other.db", on_server=backend == "sqlite")
 
 
 @pytest.fixture
-def trial_url(backend: str, tmp_path: Path, request: pytest.FixtureRequest) -> str:
+def trial_url(backend: str, request: pytest.FixtureRequest) -> str:
     """Another empty database of the other kind, to count the steps of a move into that kind."""
-    if backend == "postgresql":
-        return url_of(tmp_path / "trial.db")
-    fresh: Callable[[], str] = request.getfixturevalue("fresh_postgresql")
-    return fresh()
+    return _fresh(request, "trial.db", on_server=backend == "sqlite")
 
 
 @pytest.fixture
-def third_url(backend: str, tmp_path: Path, request: pytest.FixtureRequest) -> str:
+def third_url(backend: str, request: pytest.FixtureRequest) -> str:
     """Another empty database of the first kind."""
-    if backend == "sqlite":
-        return url_of(tmp_path / "third.db")
-    fresh: Callable[[], str] = request.getfixturevalue("fresh_postgresql")
-    return fresh()
+    return _fresh(request, "third.db", on_server=backend == "postgresql")
 
 
 def sums(url: str) -> dict[str, TableSum]:
@@ -104,10 +103,10 @@ def test_moving_there_and_back_loses_nothing(filled: Store, url: str, other_url:
     before = sums(url)
     assert sum(entry.n_rows for entry in before.values()) > 40
     assert set(before) == set(metadata.tables)
-    moving.move(url, other_url, on_table=lambda _name, _n: None)
+    backup.move(url, other_url, on_table=lambda _name, _n: None)
     assert sums(other_url) == before
     back = third_url
-    moving.move(other_url, back, on_table=lambda _name, _n: None)
+    backup.move(other_url, back, on_table=lambda _name, _n: None)
     assert sums(back) == sums(url) == before
     with Store.open(back) as returned:
         assert returned.verify_audit() == filled.verify_audit()
@@ -180,14 +179,7 @@ def _rewrite(path: Path, member: str, change: Callable[[bytes], bytes]) -> None:
         (lambda path: path.write_bytes(b""), "not a whole backup"),
         (lambda path: path.unlink(), "cannot be read: No such file"),
         (lambda path: _rewrite(path, "manifest.json", lambda _: b"[]"), "not a whole backup"),
-        (
-            lambda path: _rewrite(
-                path,
-                "manifest.json",
-                lambda m: m.replace(SCHEMA_VERSION.encode(), b"9999"),
-            ),
-            "schema 9999",
-        ),
+        (lambda path: _rewrite(path, "manifest.json", lambda m: m.replace(SCHEMA, b"9999")), "schema 9999"),
         (
             lambda path: _rewrite(path, "tables/decision.jsonl", lambda t: t.replace(b"phi", b"not_phi", 1)),
             "table decision is not what the manifest says|table decision is not equal",
@@ -236,13 +228,13 @@ def test_a_rewritten_manifest_does_not_hide_a_changed_decision(
 
 def test_refuses_to_move_into_rows_or_from_nowhere(filled: Store, url: str, tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="expected an empty database"):
-        moving.move(url, url, on_table=lambda _name, _n: None)
+        backup.move(url, url, on_table=lambda _name, _n: None)
     with pytest.raises(StoreError, match="no such database"):
-        moving.move(url_of(tmp_path / "none.db"), url_of(tmp_path / "new.db"), on_table=lambda _n, _r: None)
+        backup.move(url_of(tmp_path / "none.db"), url_of(tmp_path / "new.db"), on_table=lambda _n, _r: None)
     with sa.create_engine(url_of(tmp_path / "foreign.db")).begin() as connection:
         connection.exec_driver_sql("CREATE TABLE patients (name TEXT)")
     with pytest.raises(StoreError, match="not a phiscan database"):
-        moving.move(url, url_of(tmp_path / "foreign.db"), on_table=lambda _n, _r: None)
+        backup.move(url, url_of(tmp_path / "foreign.db"), on_table=lambda _n, _r: None)
     assert filled.verify_audit().ok
 
 
@@ -254,7 +246,6 @@ import sqlalchemy as sa
 from datetime import datetime, UTC
 from pathlib import Path
 from phiscan.review.maintenance import backup
-from phiscan.review.maintenance import backup as moving
 from phiscan.review import retention
 from phiscan.store.database import open_database
 from phiscan.review.retention import Retention
@@ -270,7 +261,7 @@ sa.event.listen(sa.Engine, "before_cursor_execute", step)
 sa.event.listen(sa.Engine, "commit", step)
 what, first, second = sys.argv[2:5]
 if what == "move":
-    moving.move(first, second, on_table=step)
+    backup.move(first, second, on_table=step)
 elif what == "backup":
     backup.back_up(first, Path(second), now=datetime.now(UTC))
 elif what == "purge":
@@ -305,7 +296,7 @@ def test_a_killed_move_leaves_the_target_empty_and_can_be_done_again(
         assert killed.returncode == -signal.SIGKILL
         assert is_empty(other_url), kill_at
         assert sums(url) == before
-    moving.move(url, other_url, on_table=lambda _name, _n: None)
+    backup.move(url, other_url, on_table=lambda _name, _n: None)
     assert sums(other_url) == before
     assert filled.verify_audit().ok
 
@@ -326,7 +317,7 @@ def test_a_killed_purge_removes_nothing_and_leaves_the_tables_guarded(
     filled: Store, url: str, third_url: str
 ) -> None:
     before = sums(url)
-    moving.move(url, third_url, on_table=lambda _name, _n: None)
+    backup.move(url, third_url, on_table=lambda _name, _n: None)
     n_steps = int(child(0, "purge", third_url, "").stdout)
     assert sums(third_url) != before
     for kill_at in places(n_steps, 4):
@@ -355,7 +346,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from phiscan.errors import PhiscanError
 from phiscan.review.maintenance import backup
-from phiscan.review.maintenance import backup as moving
 from phiscan.store.tables import SCHEMA_VERSION
 import resource, signal
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -364,7 +354,7 @@ try:
     if sys.argv[1] == "backup":
         backup.back_up(sys.argv[2], Path(sys.argv[3]), now=datetime.now(UTC))
     else:
-        moving.move(sys.argv[2], sys.argv[3], on_table=lambda _n, _r: None)
+        backup.move(sys.argv[2], sys.argv[3], on_table=lambda _n, _r: None)
 except PhiscanError as error:
     print(error)
 """)

@@ -11,7 +11,7 @@ from phiscan.model import Verdict
 from phiscan.review import retention
 from phiscan.review.accounts.sign_in import SignedIn
 from phiscan.review.accounts.users import Role
-from phiscan.review.records import summaries
+from phiscan.review.records import scans
 from phiscan.review.retention import DAYS_PER_YEAR, Certificate, Retention
 from phiscan.review.store import Store
 from phiscan.store.portable_rows import sums_of
@@ -276,9 +276,7 @@ def test_removed_rows_cannot_be_removed_by_anyone_else_afterwards(store: Store, 
     purge(store, years(30))
     engine = store._database._engine
     for statement in (
-        "DELETE FROM decision",
-        "DELETE FROM audit_log",
-        "DELETE FROM purge",
+        *map("DELETE FROM {}".format, ("decision", "audit_log", "purge")),
         "UPDATE purge SET id = 2",
     ):
         with pytest.raises(sa.exc.DBAPIError, match="is append-only"), engine.begin() as connection:
@@ -321,4 +319,4 @@ def test_every_table_is_ordered_for_removal(store: Store) -> None:
     names = [table.name for table in metadata.sorted_tables]
     assert names.index("file") < names.index("decision") < names.index("second_review")
     with store._database.read() as connection:
-        assert summaries.scans(connection) == []
+        assert scans.scans(connection) == []

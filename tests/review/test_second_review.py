@@ -7,7 +7,7 @@ import pytest
 from phiscan.errors import ConflictError, InputError
 from phiscan.metrics.agreement import agreement
 from phiscan.model import FileResult, Verdict
-from phiscan.review.decisions.corrections import ItemCorrections, Mark
+from phiscan.review.decisions.learning import ItemCorrections, Mark
 from phiscan.review.store import Store
 from phiscan.review.worklist.model import WorkFilter, WorkState
 from tests.review.desk import agrees_with_the_truth, line, listed, scanned, share

@@ -101,28 +101,6 @@ def test_no_secret_of_a_session_or_token_is_stored(store: Store, database: Path)
     assert flow.state not in repr(flow)
 
 
-@pytest.mark.parametrize("table", ["user_event", "log_review"])
-@pytest.mark.parametrize("recursive", ["ON", "OFF"])
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "UPDATE {table} SET id = id",
-        "DELETE FROM {table}",
-        "INSERT OR REPLACE INTO {table} SELECT * FROM {table} WHERE id = 1",
-        "REPLACE INTO {table} SELECT * FROM {table}",
-        "INSERT INTO {table} SELECT * FROM {table} WHERE true ON CONFLICT DO UPDATE SET id = 1",
-    ],
-)
-def test_what_happened_cannot_be_changed(
-    store: Store, database: Path, table: str, statement: str, recursive: str
-) -> None:
-    store.users.sign_log(head=store.verify_audit().head, note="", reviewer="Ana Ex", now=NOW)
-    with sqlite3.connect(database) as connection:
-        connection.execute(f"PRAGMA recursive_triggers = {recursive}")
-        with pytest.raises(sqlite3.IntegrityError, match=f"{table} is append-only"):
-            connection.execute(statement.format(table=table))
-
-
 def test_a_review_names_the_entry_that_was_shown(store: Store) -> None:
     shown = store.verify_audit().head
     store.users.set_role(1, Role.READER, by="test", now=NOW)

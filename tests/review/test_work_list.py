@@ -151,10 +151,7 @@ def test_pages_hold_every_item_once_both_ways(store: Store, order: WorkOrder, li
     for earlier, page in pairwise(pages):
         back = desk.items(viewer="ana", now=NOW, order=order, limit=limit, cursor=page.before)
         assert (back.items, back.after != "") == (earlier.items, True)
-    assert [desk.adjacent(number, viewer="ana", now=NOW, order=order) for number in seen] == [
-        *seen[1:],
-        None,
-    ]
+    assert [desk.adjacent(number, viewer="ana", now=NOW, order=order) for number in seen] == [*seen[1:], None]
     before = [desk.adjacent(number, viewer="ana", now=NOW, order=order, backward=True) for number in seen]
     assert before == [None, *seen[:-1]]
     if order is WorkOrder.RISK:

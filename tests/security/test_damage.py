@@ -6,7 +6,7 @@ import pytest
 import sqlalchemy as sa
 
 from phiscan.errors import StoreError
-from phiscan.review.maintenance.condition import require_sound
+from phiscan.review.maintenance.backup import require_sound
 from phiscan.review.store import Store
 from tests.review.results import scan, url_of
 

@@ -14,7 +14,7 @@ from phiscan.model import PatientCheck, Verdict
 from phiscan.review import retention
 from phiscan.review.accounts.users import Role, SignedIn
 from phiscan.review.audit.log import AuditCheck
-from phiscan.review.decisions import model_versions as models
+from phiscan.review.decisions import learning as models
 from phiscan.review.retention import Retention
 from phiscan.review.store import Store
 from tests.cli.program import run

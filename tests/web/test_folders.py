@@ -14,8 +14,8 @@ from phiscan.model import Verdict
 from phiscan.report.gather import gather
 from phiscan.review.decisions.verdicts import MAX_AT_ONCE
 from phiscan.review.store import Store
-from phiscan.review.worklist.folder_totals import FolderTotal
 from phiscan.review.worklist.model import Exposure, WorkFilter, WorkState
+from phiscan.review.worklist.reading import FolderTotal
 from phiscan.web.routes.folders import WIDE, Box, folder_view, split
 from tests.review.results import NOW, later, referred, scan
 from tests.web.conftest import OWN, Browser

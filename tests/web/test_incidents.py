@@ -18,8 +18,7 @@ from phiscan.model import FileResult, Verdict
 from phiscan.report.incidents import FIELDS
 from phiscan.report.regulators import Organization, jurisdictions, read_organization, running
 from phiscan.review.accounts.users import Role
-from phiscan.review.decisions.incidents import IncidentState
-from phiscan.review.decisions.remedies import DAYS_TO_ACT, TaskState
+from phiscan.review.decisions.incidents import DAYS_TO_ACT, IncidentState, TaskState
 from phiscan.review.store import Store
 from phiscan.review.worklist.model import Exposure
 from tests.review.results import NOW, later, referred, scan

@@ -11,8 +11,8 @@ from phiscan.config import Config
 from phiscan.language import using
 from phiscan.model import Verdict
 from phiscan.review.accounts.users import Role
-from phiscan.review.decisions.reveals import PURPOSES
 from phiscan.review.decisions.suppressions import SuppressionKind, SuppressionScope
+from phiscan.review.decisions.writing import PURPOSES
 from phiscan.review.store import Store
 from phiscan.web.app import ROUTES, create_app
 from phiscan.web.pages import NOTICES

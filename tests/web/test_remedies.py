@@ -23,7 +23,7 @@ from phiscan.config import config_of
 from phiscan.errors import ConfigError, ConflictError, InputError
 from phiscan.model import FileResult, Verdict
 from phiscan.review.accounts.users import Role
-from phiscan.review.decisions.remedies import TaskState
+from phiscan.review.decisions.incidents import TaskState
 from phiscan.review.store import Store
 from phiscan.web.routes import remedies
 from phiscan.web.routes.trend import burn_down, departments, read_departments, seconds_per_item, trend_rows

@@ -16,8 +16,7 @@ from httpx import Response
 from phiscan.config import config_of
 from phiscan.errors import ConfigError, StoreError
 from phiscan.review.accounts.second_factor import code_at, step_of
-from phiscan.review.accounts.second_factors import SecondFactors
-from phiscan.review.accounts.users import Role
+from phiscan.review.accounts.users import Role, SecondFactors
 from phiscan.review.store import Store
 from phiscan.store.tables.users import user_account
 from phiscan.web.address import desk_table

@@ -28,8 +28,7 @@ from phiscan.errors import InputError
 from phiscan.model import EntityType, FileResult, Outcome, Referral, Verdict
 from phiscan.monitoring.events import EVENTS
 from phiscan.review.store import FileRecord, Store
-from phiscan.review.worklist.model import WorkFilter
-from phiscan.review.worklist.record_json import cell, record_json
+from phiscan.review.worklist.model import WorkFilter, cell, record_json
 from phiscan.visible import safe_cell, visible
 
 # Labels of a truth file; only the first one means PHI.

@@ -17,7 +17,7 @@ from rich.text import Text
 from phiscan.model import Referral, StoredFinding
 from phiscan.report.words import CASES
 from phiscan.review.store import FileRecord
-from phiscan.review.worklist.record_json import record_json
+from phiscan.review.worklist.model import record_json
 from phiscan.visible import visible
 from phiscan.web.plain_words import SHORT, kinds_of
 

@@ -31,7 +31,7 @@ from phiscan.pipeline.scan import scan as run_scan
 from phiscan.pipeline.scan_plan import ScanOptions, only_rules
 from phiscan.pipeline.versions import learned_version
 from phiscan.pipeline.workers.pools import Workers
-from phiscan.review.maintenance.condition import require_sound
+from phiscan.review.maintenance.backup import require_sound
 from phiscan.review.store import ScanSummary, Store
 from phiscan.sandbox.isolation import probe, write_missing
 from phiscan.stopping import EXIT_STOPPED, as_interrupt, deferred, end_within, mark_reported

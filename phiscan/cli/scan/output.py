@@ -21,10 +21,9 @@ from phiscan.model import Outcome, Referral
 from phiscan.patients.affected import ScanMatches, canary_files, scan_matches
 from phiscan.pipeline.ocr_pass import OcrCounts
 from phiscan.pipeline.scan import ScanRun
-from phiscan.review.records.summaries import SlowFile
+from phiscan.review.records.scans import SlowFile
 from phiscan.review.store import FileRecord, ScanSummary, Store
-from phiscan.review.worklist.model import Detectors
-from phiscan.review.worklist.record_json import cell, record_json
+from phiscan.review.worklist.model import Detectors, cell, record_json
 from phiscan.visible import visible
 
 

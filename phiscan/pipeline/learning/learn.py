@@ -34,7 +34,7 @@ from phiscan.errors import InputError
 from phiscan.health.classifier import Classifier, build_classifier
 from phiscan.health.patient_classifier import log_odds_of
 from phiscan.pipeline.learning.effect import Share, effect_of
-from phiscan.review.decisions.model_versions import (
+from phiscan.review.decisions.learning import (
     ReviewedFile,
     add_version,
     next_number,

@@ -33,7 +33,7 @@ from phiscan.pipeline.rereading.page_pictures import ShownFile, read_shown
 from phiscan.pipeline.rereading.vetoes import Vetoes, vetoes
 from phiscan.pipeline.workers.delivery import Delivery
 from phiscan.pipeline.workers.file_handoff import FileHandoff
-from phiscan.review.decisions.reveals import Examined
+from phiscan.review.decisions.writing import Examined
 from phiscan.sandbox.answers import Fault
 from phiscan.sandbox.delivered_files import ask_at
 from phiscan.sandbox.pool import Sandbox

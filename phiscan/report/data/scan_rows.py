@@ -18,11 +18,11 @@ from phiscan.model import Referral
 from phiscan.model.frame import FrameCounts
 from phiscan.review.audit import log as audit
 from phiscan.review.audit.log import AuditCheck
-from phiscan.review.decisions import corrections, history, second_review, suppressions
+from phiscan.review.decisions import history, learning, suppressions, verdicts
 from phiscan.review.decisions.suppressions import Suppression
-from phiscan.review.records import summaries
+from phiscan.review.records import scans
 from phiscan.review.records.file_records import decision_of, is_about, same_people, standing_decision
-from phiscan.review.records.summaries import ScanSummary
+from phiscan.review.records.scans import ScanSummary
 from phiscan.review.worklist import queue, sampling
 from phiscan.review.worklist import rows as hiding
 from phiscan.review.worklist.model import FIRST, Decision, FileRecord
@@ -135,11 +135,11 @@ class StoredScan:
     sign_offs: tuple[history.LogReview, ...]
     last_entry: int  # of the log
     log_heads: Mapping[int, str]  # hash by number, of the entries that were signed off
-    gold: tuple[corrections.GoldFile, ...]
-    topic_gold: tuple[corrections.TopicGold, ...]
+    gold: tuple[learning.GoldFile, ...]
+    topic_gold: tuple[learning.TopicGold, ...]
     n_concealed: int  # files whose verdict is hidden until the blind second one is recorded
     drawn: int
-    ratings: tuple[second_review.Rating, ...]
+    ratings: tuple[verdicts.Rating, ...]
 
 
 def read_scan(
@@ -154,10 +154,10 @@ def read_scan(
         StoreError: there is no (such) scan, or the database cannot be read.
     """
     with database.read() as connection:
-        number = summaries.latest_scan(connection) if scan_id is None else scan_id
-        summary = summaries.summary(connection, number)
+        number = scans.latest_scan(connection) if scan_id is None else scan_id
+        summary = scans.summary(connection, number)
         rows = tuple(queue.rows(connection, number, conceal=conceal))
-        concealed = second_review.open_contents(connection) if conceal else frozenset()
+        concealed = verdicts.open_contents(connection) if conceal else frozenset()
         contents = {row.file_id: row.content_hash for row in rows}
         shown = {one for one in contents.items() if one[1] not in concealed}
         signed = history.log_reviews(connection)
@@ -191,19 +191,17 @@ def read_scan(
             sign_offs=tuple(signed),
             last_entry=connection.execute(sa.select(sa.func.max(audit_log.c.id))).scalar() or 0,
             log_heads={row.id: row.hash for row in connection.execute(heads)},
-            gold=tuple(
-                one for one in corrections.gold(connection) if (one.file_id, one.content_hash) in shown
-            ),
+            gold=tuple(one for one in learning.gold(connection) if (one.file_id, one.content_hash) in shown),
             topic_gold=tuple(
                 one
-                for one in corrections.topic_gold(connection)
+                for one in learning.topic_gold(connection)
                 if (one.file_id, contents.get(one.file_id)) in shown
             ),
             n_concealed=len(contents) - len(shown),
             drawn=sum(one in contents.values() for one in drawn),
             ratings=tuple(
                 one
-                for one in second_review.ratings(connection)
+                for one in verdicts.ratings(connection)
                 if one.content_hash in contents.values() and one.content_hash not in concealed
             ),
         )
@@ -220,8 +218,8 @@ def read_decided(
         StoreError: there is no (such) scan, or the database cannot be read.
     """
     with database.read() as connection:
-        number = summaries.latest_scan(connection) if scan_id is None else scan_id
-        summaries.summary(connection, number)
+        number = scans.latest_scan(connection) if scan_id is None else scan_id
+        scans.summary(connection, number)
         paths = (
             sa.select(root.c.path)
             .join(scan_root, scan_root.c.root_id == root.c.id)

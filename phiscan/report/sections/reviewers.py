@@ -45,10 +45,10 @@ from phiscan.report.data.estimates import (
 )
 from phiscan.report.data.scan_rows import StoredScan
 from phiscan.report.words import ENTITY_TYPES
-from phiscan.review.decisions.corrections import GoldFile, TopicGold
-from phiscan.review.decisions.reveals import purpose_shown
-from phiscan.review.decisions.second_review import Rating
+from phiscan.review.decisions.learning import GoldFile, TopicGold
 from phiscan.review.decisions.suppressions import Suppression, SuppressionKind
+from phiscan.review.decisions.verdicts import Rating
+from phiscan.review.decisions.writing import purpose_shown
 from phiscan.review.worklist.model import Decision
 from phiscan.visible import visible
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from hashlib import sha256
-from typing import Any
+from typing import Any, Unpack
 
 import sqlalchemy as sa
 
@@ -21,6 +21,7 @@ from phiscan.errors import InputError
 from phiscan.language import gettext as _
 from phiscan.review import integrity
 from phiscan.review.audit import log as audit
+from phiscan.review.audit.log import Act
 from phiscan.store import seals
 from phiscan.store.database import inserted_id
 from phiscan.store.tables.users import Role, UserEvent, api_token, sign_in_attempt, user_account, web_session
@@ -54,16 +55,9 @@ class User:
 
 
 def add(
-    connection: sa.Connection,
-    *,
-    name: str,
-    role: Role,
-    password_hash: str,
-    subject: str | None,
-    by: str,
-    now: datetime,
+    connection: sa.Connection, name: str, role: Role, secret: str, subject: str | None, **act: Unpack[Act]
 ) -> User:
-    """Create an account.
+    """Create an account; ``secret``: the hash of its password, "" = none.
 
     Raises:
         InputError: the name is invalid or taken.
@@ -71,17 +65,10 @@ def add(
     name = checked_name(name)
     if find(connection, name) is not None:
         raise InputError(_("{name}: there is an account of this name already", name=name))
-    values = {
-        "name": name,
-        "name_key": name_key(name),
-        "role": role.value,
-        "password_hash": password_hash,
-        "subject": subject,
-        "created": now,
-    }
-    number = inserted_id(connection, user_account, values)
+    values = {"name": name, "name_key": name_key(name), "role": role.value, "password_hash": secret}
+    number = inserted_id(connection, user_account, {**values, "subject": subject, "created": act["now"]})
     changes: Changes = {user_account: ([number], None)}
-    log(connection, UserEvent.ADD, number, actor=by, value=role.value, now=now, changes=changes)
+    log(connection, UserEvent.ADD, number, value=role.value, changes=changes, **act)
     return get(connection, number)
 
 
@@ -91,10 +78,10 @@ def change(
     event: UserEvent,
     values: dict[str, Any],
     *,
-    by: str,
     value: str = "",
-    now: datetime,
+    address: str = "",
     also: Changes | None = None,
+    **act: Unpack[Act],
 ) -> User:
     """Change columns of an account and log it; ``also``: other rows changed by the same action.
 
@@ -104,17 +91,17 @@ def change(
     get(connection, user_id)
     connection.execute(user_account.update().where(user_account.c.id == user_id).values(values))
     changes = {**(also or {}), user_account: ([user_id], tuple(values))}
-    log(connection, event, user_id, actor=by, value=value, now=now, changes=changes)
+    log(connection, event, user_id, value=value, address=address, changes=changes, **act)
     return get(connection, user_id)
 
 
 def set_role(
-    connection: sa.Connection, user_id: int, role: Role, *, by: str, now: datetime, sign_out: bool = False
+    connection: sa.Connection, user_id: int, role: Role, *, sign_out: bool = False, **act: Unpack[Act]
 ) -> User:
     """Change the role of an account; its tokens are revoked, its sessions only end with ``sign_out``."""
-    also = (end_access if sign_out else end_tokens)(connection, user_id, now=now)
+    also = (end_access if sign_out else end_tokens)(connection, user_id, now=act["now"])
     values = {"role": role.value}
-    return change(connection, user_id, UserEvent.ROLE, values, by=by, value=role.value, now=now, also=also)
+    return change(connection, user_id, UserEvent.ROLE, values, value=role.value, also=also, **act)
 
 
 def disable(connection: sa.Connection, user_id: int, *, by: str, now: datetime) -> User:
@@ -139,18 +126,17 @@ def log(
     event: UserEvent,
     user_id: int | None,
     *,
-    actor: str,
     value: str = "",
     address: str = "",
-    now: datetime,
     changes: Changes | None = None,
+    **act: Unpack[Act],
 ) -> None:
     """Append one event and its entry in the audit log; ``changes``: the changed rows and columns."""
-    row = {"event": event.value, "user_id": user_id, "value": value, "address": address, "at": now}
+    row = {"event": event.value, "user_id": user_id, "value": value, "address": address, "at": act["now"]}
     name = connection.execute(sa.select(user_account.c.name).where(user_account.c.id == user_id)).scalar()
     details = {"user": user_id, "name": name, "value": value}
     details |= integrity.state_details(connection, changes or {})
-    audit.record(connection, event.value, row, details, by=actor, now=now)
+    audit.record(connection, event.value, row, details, **act)
 
 
 def find(connection: sa.Connection, name: str) -> sa.Row[Any] | None:
@@ -379,7 +365,7 @@ def end(
     else:
         changes = end_sessions(connection, user_id, session_id=session_id, now=now)
     if any(numbers for numbers, _ in changes.values()):
-        log(connection, event, user_id, actor=by, now=now, changes=changes)
+        log(connection, event, user_id, changes=changes, by=by, now=now)
 
 
 def make_token(
@@ -419,7 +405,7 @@ def make_token(
         "scopes": ",".join(scope.value for scope in Scope if scope in scopes),
     }
     made: Changes = {api_token: ([inserted_id(connection, api_token, values)], None)}
-    log(connection, UserEvent.TOKEN_MADE, user_id, actor=by, value=label, now=now, changes=made)
+    log(connection, UserEvent.TOKEN_MADE, user_id, value=label, changes=made, by=by, now=now)
     return secret
 
 
@@ -457,7 +443,7 @@ def revoke_token(
         message = f"token {token_id}: there is no such token, or it was taken back already"
         raise InputError(message)
     value, taken = str(token_id), {api_token: ([token_id], ("revoked",))}
-    log(connection, UserEvent.TOKEN_REVOKED, user_id, actor=by, value=value, now=now, changes=taken)
+    log(connection, UserEvent.TOKEN_REVOKED, user_id, value=value, changes=taken, by=by, now=now)
 
 
 def _session_of(row: sa.Row[Any]) -> Session:

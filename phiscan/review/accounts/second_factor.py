@@ -10,22 +10,23 @@ from __future__ import annotations
 import hmac
 import json
 import secrets
-import struct
 from base64 import b32encode, b64decode, b64encode
 from binascii import Error as NotBase64Error
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any, Final
-from urllib.parse import quote, urlencode
+from typing import Any, Final, Unpack
 
 import sqlalchemy as sa
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hashes import SHA1
+from cryptography.hazmat.primitives.twofactor.totp import TOTP
 
 from phiscan.errors import InputError, StoreError
 from phiscan.language import gettext as _
-from phiscan.review.accounts.accounts import Changes, Session, User, end_access, get, log
+from phiscan.review.accounts.accounts import Changes, Session, User, change, end_access, get, log
+from phiscan.review.audit.log import Act
 from phiscan.store import seals, signed_head
 from phiscan.store.sql_batches import count
 from phiscan.store.tables.users import UserEvent, recovery_code, user_account
@@ -43,10 +44,11 @@ def code_at(secret: bytes, step: int, *, digits: int = N_DIGITS) -> str:
     >>> code_at(b"12345678901234567890", 59 // 30, digits=8)
     '94287082'
     """
-    mac = hmac.digest(secret, struct.pack(">Q", step), "sha1")
-    at = mac[-1] & 0xF
-    number = int.from_bytes(mac[at : at + 4], "big") & 0x7FFFFFFF
-    return str(number % 10**digits).zfill(digits)
+    return _totp(secret, digits).generate(step * STEP_S).decode()
+
+
+def _totp(secret: bytes, digits: int = N_DIGITS) -> TOTP:
+    return TOTP(secret, digits, SHA1(), STEP_S)  # noqa: S303 (what authenticator programs expect)
 
 
 def step_of(now: datetime) -> int:
@@ -76,8 +78,7 @@ def written(secret: bytes) -> str:
 
 def address(secret: bytes, name: str) -> str:
     """Return the otpauth address for the QR code of authenticator programs."""
-    query = urlencode({"secret": b32encode(secret).decode(), "issuer": ISSUER})
-    return f"otpauth://totp/{ISSUER}:{quote(name, safe='')}?{query}"
+    return _totp(secret).get_provisioning_uri(name, ISSUER)
 
 
 N_RECOVERY_CODES: Final = 10
@@ -154,9 +155,10 @@ def turn_on(
     if get(connection, user.id).has_second_factor:
         raise InputError(_("second factor: there is one already; remove it first"))
     also = end_access(connection, user.id, but=session.id, now=now)
-    stored = _seal(connection, secret, f"account {user.id}")
-    values = {"second_factor": stored, "second_factor_step": step}
-    _change(connection, user.id, Change.ON, values, by=user.name, address=address, now=now, also=also)
+    values = {"second_factor": _seal(connection, secret, f"account {user.id}"), "second_factor_step": step}
+    event, who = UserEvent.SECOND_FACTOR, user.name
+    more = {"value": Change.ON.value, "address": address}
+    change(connection, user.id, event, values, also=also, by=who, now=now, **more)
     return _renew_codes(connection, user.id)
 
 
@@ -166,41 +168,35 @@ def turn_off(connection: sa.Connection, user: User, *, address: str, now: dateti
     Raises:
         InputError: there is none.
     """
-    _remove(connection, user.id, Change.OFF, by=user.name, address=address, now=now, also={})
+    _remove(connection, user.id, Change.OFF, {}, address, by=user.name, now=now)
 
 
-def reset(connection: sa.Connection, user_id: int, *, by: str, address: str = "", now: datetime) -> None:
+def reset(connection: sa.Connection, user_id: int, *, address: str = "", **act: Unpack[Act]) -> None:
     """Remove the second factor of another user, who has lost it; sessions end, tokens are revoked.
 
     Raises:
         InputError: there is no such account, or it has none.
     """
-    also = end_access(connection, user_id, now=now)
-    _remove(connection, user_id, Change.RESET, by=by, address=address, now=now, also=also)
+    also = end_access(connection, user_id, now=act["now"])
+    _remove(connection, user_id, Change.RESET, also, address, **act)
 
 
 def _remove(
-    connection: sa.Connection,
-    user_id: int,
-    change: Change,
-    *,
-    by: str,
-    address: str,
-    now: datetime,
-    also: Changes,
+    connection: sa.Connection, user_id: int, how: Change, also: Changes, address: str, **act: Unpack[Act]
 ) -> None:
     """Delete the secret and the recovery codes of an account."""
     if not get(connection, user_id).has_second_factor:
         raise InputError(_("user {user_id}: has no second factor", user_id=user_id))
     seals.remove(connection, recovery_code, recovery_code.c.user_id == user_id)
     values = {"second_factor": "", "second_factor_step": 0}
-    _change(connection, user_id, change, values, by=by, address=address, now=now, also=also)
+    event, more = UserEvent.SECOND_FACTOR, {"value": how.value, "address": address}
+    change(connection, user_id, event, values, also=also, **more, **act)
 
 
 def new_recovery_codes(connection: sa.Connection, user: User, *, address: str, now: datetime) -> list[str]:
     """Return new recovery codes for a user who has confirmed password and code."""
     event, codes = UserEvent.SECOND_FACTOR, _renew_codes(connection, user.id)
-    log(connection, event, user.id, actor=user.name, value=Change.CODES.value, address=address, now=now)
+    log(connection, event, user.id, value=Change.CODES.value, address=address, by=user.name, now=now)
     return codes
 
 
@@ -239,7 +235,7 @@ def accept(
         return False
     seals.update(connection, recovery_code, found["id"], {"used": now})
     event, name = UserEvent.SECOND_FACTOR, account.name
-    log(connection, event, account.id, actor=name, value=Change.RECOVERY.value, address=address, now=now)
+    log(connection, event, account.id, value=Change.RECOVERY.value, address=address, by=name, now=now)
     return True
 
 
@@ -247,23 +243,6 @@ def n_recovery_codes(connection: sa.Connection, user: User) -> int:
     """Return how many recovery codes of a user are unused."""
     unused = (recovery_code.c.user_id == user.id) & recovery_code.c.used.is_(None)
     return count(connection, recovery_code, unused)
-
-
-def _change(
-    connection: sa.Connection,
-    user_id: int,
-    change: Change,
-    values: dict[str, Any],
-    *,
-    by: str,
-    address: str,
-    now: datetime,
-    also: Changes,
-) -> None:
-    connection.execute(user_account.update().where(user_account.c.id == user_id).values(values))
-    changes: Changes = {**also, user_account: ([user_id], ("second_factor",))}
-    event = UserEvent.SECOND_FACTOR
-    log(connection, event, user_id, actor=by, value=change.value, address=address, now=now, changes=changes)
 
 
 def _recovery_code() -> str:

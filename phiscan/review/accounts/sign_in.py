@@ -19,6 +19,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import Enum
+from functools import partial
 from hashlib import sha256
 from typing import Any, Final, TypeVar
 
@@ -27,6 +28,7 @@ import sqlalchemy as sa
 from phiscan.errors import InputError
 from phiscan.review.accounts import accounts, passwords, second_factor
 from phiscan.review.accounts.accounts import User, digest
+from phiscan.review.audit.log import Act
 from phiscan.store.database import Database, inserted_id, lock_chain
 from phiscan.store.sql_batches import count
 from phiscan.store.tables import audit_log
@@ -191,9 +193,7 @@ class SignIns:
             user = accounts.user_of(row)
             return begin(connection, user, method="password", address=address, now=now, log_as=WITH_CODE)
 
-        def find(connection: sa.Connection) -> sa.Row[Any] | None:
-            return challenged(connection, challenge, now=now)
-
+        find = partial(challenged, secret=challenge, now=now)
         return self._coded(find, code, welcome, source=_Source(address, browser), now=now)
 
     def proves_code(self, user: User, code: str, *, address: str, now: datetime) -> bool:
@@ -203,9 +203,7 @@ class SignIns:
             _forget_attempts(connection, row.id)
             return True
 
-        def find(connection: sa.Connection) -> sa.Row[Any] | None:
-            return accounts.row_of(connection, user.id)
-
+        find = partial(accounts.row_of, user_id=user.id)
         return self._coded(find, code, agree, source=_Source(address), now=now) is True
 
     def knows_password(self, user: User, password: str, *, address: str, now: datetime) -> bool:
@@ -278,7 +276,7 @@ class SignIns:
                     attempt = sign_in_attempt.c.id == counted.attempt
                     connection.execute(sign_in_attempt.delete().where(attempt))
                     return then(connection, accounts.user_of(row))
-            return _fail(connection, counted, source.address, self.limits, now)
+            return _fail(connection, counted, source.address, self.limits, now, value="")
 
         return self.database.write(finish, durable=True)
 
@@ -339,27 +337,18 @@ def _must_wait(connection: sa.Connection, address: str, limits: Limits, now: dat
 
 
 def _fail(
-    connection: sa.Connection,
-    counted: _Counted,
-    address: str,
-    limits: Limits,
-    now: datetime,
-    *,
-    value: str = "",
+    connection: sa.Connection, counted: _Counted, address: str, limits: Limits, now: datetime, *, value: str
 ) -> Refusal:
     user_id = counted.user_id
-    who: dict[str, Any] = {"actor": counted.name, "address": address, "now": now}
-    accounts.log(connection, UserEvent.SIGN_IN_FAILED, user_id, value=value, **who)
+    act: Act = {"by": counted.name, "now": now}
+    accounts.log(connection, UserEvent.SIGN_IN_FAILED, user_id, value=value, address=address, **act)
     if user_id is not None and not counted.rests:
         n_failed = count(connection, sign_in_attempt, sign_in_attempt.c.user_id == user_id)
-        lock = (
-            user_account.update()
-            .where(user_account.c.id == user_id, user_account.c.locked.is_(None))
-            .values(locked=now)
-        )
+        unlocked = (user_account.c.id == user_id) & user_account.c.locked.is_(None)
+        lock = user_account.update().where(unlocked).values(locked=now)
         if n_failed >= limits.until_locked and connection.execute(lock).rowcount:
             locked = {user_account: ([user_id], ("locked",))}
-            accounts.log(connection, UserEvent.LOCK, user_id, changes=locked, **who)
+            accounts.log(connection, UserEvent.LOCK, user_id, changes=locked, address=address, **act)
     return Refusal.WRONG
 
 
@@ -375,9 +364,8 @@ def begin(
     number, secret = accounts.begin_session(connection, user.id, method=method, address=address, now=now)
     how, begun = log_as or method, {web_session: ([number], None)}
     event = UserEvent.SIGN_IN
-    accounts.log(
-        connection, event, user.id, actor=user.name, value=how, address=address, now=now, changes=begun
-    )
+    act: Act = {"by": user.name, "now": now}
+    accounts.log(connection, event, user.id, value=how, address=address, changes=begun, **act)
     return SignedIn(user, secret, cookie(number, secret))
 
 
@@ -408,14 +396,9 @@ def start_flow(connection: sa.Connection, *, now: datetime) -> Flow:
     """Begin a sign-in, and delete the unfinished ones that have expired."""
     connection.execute(sign_in_flow.delete().where(sign_in_flow.c.created <= now - FLOW_LIFE))
     flow = Flow(*(secrets.token_urlsafe(32) for _ in range(4)))
-    values = {
-        "state_hash": digest(flow.state),
-        "browser_hash": digest(flow.browser),
-        "nonce": flow.nonce,
-        "code_verifier": flow.code_verifier,
-        "created": now,
-    }
-    inserted_id(connection, sign_in_flow, values)
+    hashes = {"state_hash": digest(flow.state), "browser_hash": digest(flow.browser)}
+    secret = {"nonce": flow.nonce, "code_verifier": flow.code_verifier}
+    inserted_id(connection, sign_in_flow, {**hashes, **secret, "created": now})
     return flow
 
 
@@ -450,7 +433,7 @@ def sign_in_as(
     if user is None or not user.may_sign_in:
         user_id, name = (None, "unknown") if user is None else (user.id, user.name)
         failed, how = UserEvent.SIGN_IN_FAILED, "provider"
-        accounts.log(connection, failed, user_id, actor=name, value=how, address=address, now=now)
+        accounts.log(connection, failed, user_id, value=how, address=address, by=name, now=now)
         return None
     return begin(connection, user, method="provider", address=address, now=now)
 
@@ -490,14 +473,6 @@ def _newcomer(connection: sa.Connection, identity: Identity, *, now: datetime) -
     if identity.role is None:
         return None
     try:
-        return accounts.add(
-            connection,
-            name=identity.name,
-            role=identity.role,
-            password_hash="",
-            subject=identity.subject,
-            by=ACTOR,
-            now=now,
-        )
+        return accounts.add(connection, identity.name, identity.role, "", identity.subject, by=ACTOR, now=now)
     except InputError:  # an invalid name, or one of another account
         return None

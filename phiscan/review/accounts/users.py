@@ -1,4 +1,4 @@
-"""The users of the desk: accounts, sign-ins, sessions, tokens, over one database.
+"""The users of the desk: accounts, sign-ins, sessions, tokens, second factors, over one database.
 
 As in ``Store``, every method is one short transaction and logs what it changed.
 """
@@ -7,19 +7,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Self, Unpack
 
 import sqlalchemy as sa
 
 from phiscan.errors import InputError
 from phiscan.language import gettext as _
-from phiscan.review.accounts import accounts, passwords
+from phiscan.review.accounts import accounts, passwords, second_factor
 from phiscan.review.accounts import sign_in as sign_ins
 from phiscan.review.accounts.accounts import Lifetime, Scope, Session, Token, User
+from phiscan.review.accounts.second_factor import Proposal
 from phiscan.review.accounts.sign_in import Limits, Refusal, SignedIn, SignIns
 from phiscan.review.audit import log as audit
+from phiscan.review.audit.log import Act
 from phiscan.review.decisions import history
 from phiscan.review.decisions.history import LogReview
-from phiscan.review.decisions.reveals import PURPOSES
+from phiscan.review.decisions.writing import PURPOSES
 from phiscan.review.transactions import Reading, Writing
 from phiscan.store import seals
 from phiscan.store.database import inserted_id
@@ -28,6 +31,9 @@ from phiscan.store.tables.users import Role, UserEvent, saved_view, web_session
 MAX_VIEWS = 50  # per user
 MAX_NAME_CHARS = 60
 MAX_QUERY_CHARS = 2_000
+
+__all__ = ["Lifetime", "Limits", "Proposal", "Refusal", "Role", "Scope", "SecondFactors", "Session"]
+__all__ += ["SignedIn", "Token", "User", "Users"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +90,6 @@ def remove_view(connection: sa.Connection, user_id: int, view_id: int) -> None:
         raise InputError(_("view {view_id}: there is no such view of yours", view_id=view_id))
 
 
-__all__ = ["Lifetime", "Limits", "Refusal", "Role", "Scope", "Session", "SignedIn", "Token", "User", "Users"]
-
-
 @dataclass(frozen=True, slots=True)
 class Users(SignIns):
     """Accounts and everything that belongs to them."""
@@ -96,14 +99,7 @@ class Users(SignIns):
     # Accounts
 
     def add(
-        self,
-        *,
-        name: str,
-        role: Role,
-        password: str | None,
-        subject: str | None = None,
-        by: str,
-        now: datetime,
+        self, *, name: str, role: Role, password: str | None, subject: str | None = None, **act: Unpack[Act]
     ) -> User:
         """Create an account; without a password it can only sign in through the identity provider.
 
@@ -113,15 +109,7 @@ class Users(SignIns):
         name = accounts.checked_name(name)
         password_hash = "" if password is None else passwords.hashed(password, name=name)
         return self.database.write(
-            lambda connection: accounts.add(
-                connection,
-                name=name,
-                role=role,
-                password_hash=password_hash,
-                subject=subject,
-                by=by,
-                now=now,
-            ),
+            lambda connection: accounts.add(connection, name, role, password_hash, subject, **act),
             durable=True,
         )
 
@@ -133,7 +121,7 @@ class Users(SignIns):
     enable = Writing(accounts.enable)
     unlock = Writing(accounts.unlock)
 
-    def set_password(self, user_id: int, password: str, *, by: str, now: datetime) -> User:
+    def set_password(self, user_id: int, password: str, **act: Unpack[Act]) -> User:
         """Set a new password, end every session of the account and revoke its tokens.
 
         Raises:
@@ -142,8 +130,8 @@ class Users(SignIns):
         values: dict[str, object] = {"password_hash": passwords.hashed(password, name=self.get(user_id).name)}
 
         def change(connection: sa.Connection) -> User:
-            also = accounts.end_access(connection, user_id, now=now)
-            return accounts.change(connection, user_id, UserEvent.PASSWORD, values, by=by, now=now, also=also)
+            also = accounts.end_access(connection, user_id, now=act["now"])
+            return accounts.change(connection, user_id, UserEvent.PASSWORD, values, also=also, **act)
 
         return self.database.write(change, durable=True)
 
@@ -165,7 +153,7 @@ class Users(SignIns):
         """Store the purpose of reveals in a session, so that it is chosen once.
 
         Raises:
-            InputError: the purpose is not one of ``reveals.PURPOSES``.
+            InputError: the purpose is not one of ``writing.PURPOSES``.
         """
         if purpose not in PURPOSES:
             message = f"purpose: expected one of {', '.join(PURPOSES)}"
@@ -239,10 +227,27 @@ class Users(SignIns):
         if not by:
             message = "expected the name of the user who asks to see what a second reviewer is to judge blind"
             raise InputError(message)
-        self._log(UserEvent.EXPORT, None, actor=by, value=f"{what}, unblinded", now=now)
+        self._log(UserEvent.EXPORT, None, value=f"{what}, unblinded", by=by, now=now)
 
     def log_export(self, *, what: str, by: User, address: str, now: datetime) -> None:
         """Record an export of data: the queue as a file, the audit pack."""
-        self._log(UserEvent.EXPORT, by.id, actor=by.name, value=what, address=address, now=now)
+        self._log(UserEvent.EXPORT, by.id, value=what, address=address, by=by.name, now=now)
 
     _log = Writing(accounts.log)
+
+
+class SecondFactors(SignIns):
+    """Enrolment, use and removal."""
+
+    @classmethod
+    def of(cls, users: SignIns) -> Self:
+        """Return the second factors of the same accounts, under the same limits."""
+        return cls(users.database, users.limits)
+
+    propose = Reading(second_factor.propose)
+    proposed = Reading(second_factor.proposed)
+    turn_on = Writing(second_factor.turn_on)
+    turn_off = Writing(second_factor.turn_off)
+    new_recovery_codes = Writing(second_factor.new_recovery_codes)
+    n_recovery_codes = Reading(second_factor.n_recovery_codes)
+    reset = Writing(second_factor.reset)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
 from hashlib import sha256
-from typing import Any
+from typing import Any, Literal, TypedDict, Unpack
 
 import sqlalchemy as sa
 
@@ -151,6 +151,13 @@ _LAST = sa.select(audit_log.c.id, audit_log.c.hash).order_by(audit_log.c.id.desc
 _INSERT = audit_log.insert()
 
 
+class Act(TypedDict):
+    """Who does something, and when."""
+
+    by: str
+    now: datetime
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One change to be logged: the action, and the row of the action's table."""
@@ -165,27 +172,32 @@ def record(
     action: str,
     values: Mapping[str, Any],
     details: Mapping[str, Any],
-    *,
-    by: str,
-    now: datetime,
+    **act: Unpack[Act],
 ) -> int:
-    """Insert a row into the table of an action, append its entry to the log, and return its number.
+    """Insert a row into the table of an action, append its entry to the log, and return its number."""
+    return record_all(connection, action, [(values, details)], **act)[0]
 
-    The columns of who and when (``schema.who``, ``schema.when``) are those of the entry.
+
+def record_all(
+    connection: sa.Connection,
+    action: str,
+    rows: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]],
+    **act: Unpack[Act],
+) -> list[int]:
+    """Insert rows, given with the details of their entries, into the table of an action; return the numbers.
+
+    The columns of who and when (``schema.who``, ``schema.when``) are those of the entries.
     """
-    number = inserted_id(connection, TABLES[action], {**acted(TABLES[action], by, now), **values})
-    append(connection, [Entry(action, number, details)], actor=by, at=now)
-    return number
+    acted: dict[str, Any] = {name: act[part] for name, part in _columns_of_act(TABLES[action])}
+    numbers = [inserted_id(connection, TABLES[action], {**acted, **values}) for values, _details in rows]
+    entries = [Entry(action, number, row[1]) for number, row in zip(numbers, rows, strict=True)]
+    append(connection, entries, actor=act["by"], at=act["now"])
+    return numbers
 
 
 @cache
-def _columns_of_act(table: sa.Table) -> tuple[tuple[str, bool], ...]:
-    return tuple((one.name, one.info[ACTED] == "by") for one in table.columns if ACTED in one.info)
-
-
-def acted(table: sa.Table, by: str, now: datetime) -> dict[str, Any]:
-    """Return the columns of a table that hold who did something, and when."""
-    return {name: by if is_name else now for name, is_name in _columns_of_act(table)}
+def _columns_of_act(table: sa.Table) -> tuple[tuple[str, Literal["by", "now"]], ...]:
+    return tuple((one.name, one.info[ACTED]) for one in table.columns if ACTED in one.info)
 
 
 def append(connection: sa.Connection, entries: Sequence[Entry], *, actor: str, at: datetime) -> None:

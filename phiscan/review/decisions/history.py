@@ -13,7 +13,7 @@ from phiscan.errors import ConflictError, InputError
 from phiscan.language import gettext as _
 from phiscan.model import Verdict
 from phiscan.review.audit import log as audit
-from phiscan.review.decisions.reveals import purpose_shown
+from phiscan.review.decisions.writing import purpose_shown
 from phiscan.review.worklist import rows as work_rows
 from phiscan.review.worklist.model import FIRST, MAX_NOTE_CHARS, SECOND, HistoryEntry, Progress
 from phiscan.store.column_types import storable
@@ -224,10 +224,7 @@ def log_page(
         begins = datetime.combine(day, time(), UTC)
         query = query.where(audit_log.c.at >= begins, audit_log.c.at < begins + timedelta(days=1))
     rows = connection.execute(query).all()
-    entries = _with_files(
-        connection,
-        tuple(as_value(LogEntry, row) for row in rows[:limit]),
-    )
+    entries = _with_files(connection, tuple(as_value(LogEntry, row) for row in rows[:limit]))
     return LogPage(entries, entries[-1].id if len(rows) > limit else 0)
 
 

@@ -1,6 +1,9 @@
-"""Privacy incidents: files that are one breach, and what is written and decided about them.
+"""Privacy incidents (files that are one breach, what is written about them), and remediation tasks.
 
 An incident is its entries, which are never changed: of several about one field or file the last one applies.
+
+Remediation tasks follow from the records: a verdict of PHI opens one, and a complete scan closes it when the
+file is missing or fewer users may read it than when it was confirmed. Nothing is written to a share.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
 from itertools import groupby
 from typing import Any
@@ -19,12 +22,17 @@ import sqlalchemy as sa
 
 from phiscan.errors import ConflictError, InputError
 from phiscan.language import gettext as _
+from phiscan.language import lazy_gettext
+from phiscan.model import Verdict
 from phiscan.review.audit import log as audit
 from phiscan.review.decisions import writing
 from phiscan.review.decisions.writing import checked_name, checked_text
+from phiscan.review.records.file_records import standing_decision
+from phiscan.review.worklist.model import SECOND, Exposure, exposure_of
 from phiscan.store.database import lock_chain
-from phiscan.store.sql_batches import chunks
-from phiscan.store.tables import departure, examination, file, incident_entry, work_item
+from phiscan.store.sql_batches import as_value, chunks
+from phiscan.store.tables.desk import decision, incident_entry, work_item
+from phiscan.store.tables.scans import access, departure, examination, file, root, scan
 
 MAX_TITLE_CHARS = 200
 TITLE, DISCOVERED, COUNTED = "title", "discovered", "counted"
@@ -390,3 +398,180 @@ def _append(
     details = {"incident": number, "kind": kind, "field": values["field"], "file": values["file_id"]}
     values |= {"entered_by": by, "entered": now}
     audit.record(connection, "incident", values, details, by=by, now=now)
+
+
+DAYS_TO_ACT = {Exposure.EVERYONE: 1, Exposure.UNKNOWN: 7, Exposure.GROUP: 14, Exposure.OWNER: 30}
+"""Days from the verdict to the end of a task, by who may read the file."""
+_BREADTH = {Exposure.OWNER: 0, Exposure.GROUP: 1, Exposure.UNKNOWN: 2, Exposure.EVERYONE: 2}
+
+
+class TaskState(StrEnum):
+    """The state of a task."""
+
+    OPEN = "open"
+    OVERDUE = "overdue"
+    GONE = "gone"  # a complete scan did not find the file
+    RESTRICTED = "restricted"  # fewer users may read it than when it was confirmed
+    CHANGED = "changed"  # the content has changed; it must be reviewed again
+    EXCEPTED = "excepted"  # it may stay until a day, for a reason
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """The task of one confirmed file."""
+
+    file_id: int
+    examination_id: int  # as it was confirmed
+    content_hash: str
+    root_id: int
+    root: str
+    path: str
+    owner: str  # as assigned to the folder, else from the share, else the user id; "" = not known
+    exposure: Exposure  # when it was confirmed
+    exposure_now: Exposure | None  # None = the file is missing
+    n_people: int
+    confirmed: datetime
+    confirmed_by: str
+    due: datetime
+    state: TaskState
+    proof_scan: int | None  # the scan that proves it; None while open
+    proved: datetime | None
+    assignee: str = ""
+    note: str = ""
+    until: date | None = None  # last day of an exception, past or to come
+    why: str = ""  # reason of the exception
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something is still to be done."""
+        return self.state in {TaskState.OPEN, TaskState.OVERDUE}
+
+
+def tasks(connection: sa.Connection, *, now: datetime, cleaned: bool = False) -> tuple[Task, ...]:
+    """Return a task for each file whose current verdict is PHI, open tasks first, earliest deadline first.
+
+    Files that await a blind second verdict are excluded: their verdict must not be visible yet.
+    ``cleaned``: a file with another content now, which is not PHI, has the task of the content that was.
+    """
+    rows = connection.execute(_CONFIRMED)
+    of_file = (row for row in rows if not cleaned or row.verdict == Verdict.PHI.value)
+    standing: dict[int, Any] = {row.file_id: row for row in of_file}
+    about, assigned = about_files(connection, "assignee", "note", "exception"), owners(connection)
+    found = [
+        _task(row, {entry.kind: entry for entry in about.get(row.file_id, ())}, assigned, now)
+        for row in standing.values()
+        if row.verdict == Verdict.PHI.value
+    ]
+    return tuple(sorted(found, key=lambda one: (not one.is_open, one.due, one.root, one.path)))
+
+
+_then, _now, _seen = examination.alias("then"), examination.alias("now"), examination.alias("seen")
+_access_then, _access_now = access.alias("access_then"), access.alias("access_now")
+_moved_here, _moved_away = departure.alias("moved_here"), departure.alias("moved_away")
+# The file as it was confirmed: the last examination of that content begun before the verdict. A file that
+# moved since is compared with its earlier place, an identical file with its own first examination.
+_confirmed_id = sa.func.coalesce(
+    sa.select(sa.func.max(examination.c.id))
+    .join(scan, scan.c.id == examination.c.scan_id)
+    .where(
+        examination.c.file_id == _seen.c.file_id,
+        examination.c.content_hash == decision.c.content_hash,
+        scan.c.started <= decision.c.decided,
+    )
+    .correlate(decision, _seen)
+    .scalar_subquery(),
+    sa.case((sa.exists().where(_moved_here.c.moved_to == _seen.c.file_id), decision.c.examination_id)),
+    sa.select(sa.func.min(examination.c.id))
+    .where(examination.c.file_id == _seen.c.file_id, examination.c.content_hash == decision.c.content_hash)
+    .correlate(decision, _seen)
+    .scalar_subquery(),
+)
+_last = examination.alias("last")
+_latest_id = sa.select(sa.func.max(_last.c.id)).where(_last.c.file_id == _seen.c.file_id)
+_complete = scan.alias("complete")
+_CONFIRMED = (
+    sa.select(
+        file.c.id.label("file_id"),
+        _then.c.id.label("examination_id"),
+        decision.c.verdict,
+        decision.c.decided,
+        decision.c.reviewer,
+        decision.c.content_hash,
+        root.c.id.label("root_id"),
+        root.c.display.label("root"),
+        root.c.complete_scan_id,
+        file.c.display.label("path"),
+        file.c.seen_scan_id,
+        _then.c.mode.label("mode_then"),
+        _then.c.uid,
+        _then.c.n_people,
+        _access_then.c.readers.label("readers_then"),
+        _access_then.c.owner,
+        _now.c.mode.label("mode_now"),
+        _now.c.content_hash.label("content_now"),
+        _now.c.scan_id.label("scan_now"),
+        _access_now.c.readers.label("readers_now"),
+        _complete.c.ended,
+    )
+    .select_from(_seen)
+    .join(decision, decision.c.id == standing_decision(_seen))
+    .join(file, file.c.id == _seen.c.file_id)
+    .join(root, root.c.id == file.c.root_id)
+    .join(_then, _then.c.id == _confirmed_id)
+    .join(_now, _now.c.id == _latest_id.correlate(_seen).scalar_subquery())
+    .outerjoin(_access_then, _access_then.c.examination_id == _then.c.id)
+    .outerjoin(_access_now, _access_now.c.examination_id == _now.c.id)
+    .outerjoin(_complete, _complete.c.id == root.c.complete_scan_id)
+    .outerjoin(work_item, work_item.c.file_id == file.c.id)
+    .where(_seen.c.content_hash.in_(sa.select(decision.c.content_hash).correlate(None)))
+    .where(sa.or_(work_item.c.awaits.is_(None), work_item.c.awaits != SECOND))
+    # The task of a file that moved is that of its new place.
+    .where(
+        ~sa.exists().where(
+            _moved_away.c.file_id == file.c.id,
+            _moved_away.c.moved_to.is_not(None),
+            _moved_away.c.scan_id > file.c.seen_scan_id,
+        )
+    )
+    .order_by(decision.c.id)
+)
+
+
+def _task(row: Any, last: Mapping[str, IncidentEntry], assigned: Owners, now: datetime) -> Task:
+    """Return the task of a confirmed file; ``last``: the last entry about it of each kind."""
+    then = exposure_of(row.mode_then, row.readers_then or ())
+    present = exposure_of(row.mode_now, row.readers_now or ())
+    is_gone = row.seen_scan_id < (row.complete_scan_id or 0)
+    texts = {kind: entry.text for kind, entry in last.items()}
+    granted = last.get("exception")
+    until = date.fromisoformat(granted.field) if granted and granted.field else None
+    due = row.decided + timedelta(days=DAYS_TO_ACT[then])
+    proof = None
+    if is_gone:
+        state, proof = TaskState.GONE, row.complete_scan_id
+    elif row.content_now != row.content_hash:
+        state, proof = TaskState.CHANGED, row.scan_now
+    elif _BREADTH[present] < _BREADTH[then]:
+        state, proof = TaskState.RESTRICTED, row.scan_now
+    else:
+        due = due if until is None else max(due, datetime.combine(until + timedelta(days=1), time(), UTC))
+        is_excepted = until is not None and now.date() <= until
+        state = TaskState.EXCEPTED if is_excepted else TaskState.OVERDUE if due < now else TaskState.OPEN
+    shared = row.owner or (lazy_gettext("no. {number}", number=row.uid) if row.uid is not None else "")
+    return as_value(
+        Task,
+        row,
+        owner=assigned.of(row.root_id, row.path) or shared,
+        exposure=then,
+        exposure_now=None if is_gone else present,
+        confirmed=row.decided,
+        confirmed_by=row.reviewer,
+        due=due,
+        state=state,
+        proof_scan=proof,
+        proved=row.ended if proof else None,
+        assignee=texts.get("assignee", ""),
+        note=texts.get("note", ""),
+        until=until,
+        why=texts["exception"] if until else "",
+    )

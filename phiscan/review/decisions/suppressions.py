@@ -13,8 +13,7 @@ import sqlalchemy as sa
 from phiscan.errors import ConflictError, InputError
 from phiscan.language import gettext as _
 from phiscan.review.audit import log as audit
-from phiscan.review.decisions import second_verdicts as desk_policy
-from phiscan.review.decisions.writing import checked_name, checked_text
+from phiscan.review.decisions.writing import checked_name, checked_text, policy
 from phiscan.review.worklist import rows as work_rows
 from phiscan.review.worklist.model import FIRST
 from phiscan.review.worklist.rows import Hider, hidden_until, hiders, is_named
@@ -22,15 +21,8 @@ from phiscan.store.column_types import iso
 from phiscan.store.database import lock_chain
 from phiscan.store.identity import is_shape
 from phiscan.store.sql_batches import as_value, chunks
-from phiscan.store.tables import (
-    file,
-    finding,
-    root,
-    suppression,
-    suppression_approval,
-    suppression_lift,
-    work_item,
-)
+from phiscan.store.tables.desk import suppression, suppression_approval, suppression_lift, work_item
+from phiscan.store.tables.scans import file, finding, root
 
 N_EXAMPLES = 10
 MAX_TARGET_CHARS = 200
@@ -102,7 +94,7 @@ def preview(
         connection, {row.examination_id: row for row in open_now}, [*hiders(connection), *forever]
     )
     hidden = [row for row in open_now if ends.get(row.examination_id, "") > moment]
-    limit = desk_policy.policy(connection).hide_limit
+    limit = policy(connection).hide_limit
     why = ""
     if any(scope.root_id is None for scope in scopes):
         why = _("it would apply to every share")
@@ -143,32 +135,15 @@ def suppress(
         raise InputError(message)
     lock_chain(connection)
     together = preview(connection, scopes, now=now)
-    numbers = [
-        _insert(connection, _checked(connection, scope), together, reason, until, by=by, now=now)
-        for scope in scopes
-    ]
+    numbers = []
+    for scope in [_checked(connection, one) for one in scopes]:
+        n_hidden = preview(connection, [scope], now=now).n_hidden  # without items of the previous ones
+        details = {"kind": scope.kind.value, "n_hidden": n_hidden, "needs_approval": together.needs_approval}
+        values = {**asdict(scope), **details, "reason": reason, "until": until}
+        numbers.append(audit.record(connection, "suppress", values, details, by=by, now=now))
+        _update_hidden(connection, scope)
     made = {one.id: one for one in suppressions(connection, now=now)}
     return tuple(made[number] for number in numbers)
-
-
-def _insert(
-    connection: sa.Connection,
-    scope: SuppressionScope,
-    together: SuppressionPreview,
-    reason: str,
-    until: datetime,
-    *,
-    by: str,
-    now: datetime,
-) -> int:
-    """Write one suppression and hide its items; its count excludes items of the previous ones."""
-    n_hidden = preview(connection, [scope], now=now).n_hidden
-    details = {"kind": scope.kind.value, "n_hidden": n_hidden}
-    details["needs_approval"] = together.needs_approval
-    values = {**asdict(scope), **details, "reason": reason, "until": until}
-    number = audit.record(connection, "suppress", values, details, by=by, now=now)
-    _update_hidden(connection, scope)
-    return number
 
 
 def entity_types(connection: sa.Connection, scope: SuppressionScope) -> tuple[str, ...]:

@@ -1,8 +1,8 @@
-"""Verdicts of the desk, of groups too: once per form, about the content that was seen, and reversible."""
+"""Verdicts: once per form, about the content that was seen, reversible; second reviews and their disputes."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
@@ -15,26 +15,28 @@ from phiscan.language import gettext as _
 from phiscan.language import source
 from phiscan.model import Verdict
 from phiscan.review.audit import log as audit
-from phiscan.review.decisions import reveals, second_verdicts, writing
+from phiscan.review.decisions import writing
+from phiscan.review.decisions import writing as deciding
 from phiscan.review.decisions.writing import checked_name, checked_text
-from phiscan.review.records.file_records import standing_decision
+from phiscan.review.records.file_records import last_seen, standing_decision
 from phiscan.review.worklist import rows as work_rows
-from phiscan.review.worklist.model import MAX_NOTE_CHARS, SECOND, Decided, GroupDecision, WorkState
+from phiscan.review.worklist.model import LEAD, MAX_NOTE_CHARS, SECOND, Decided, GroupDecision, WorkState
 from phiscan.store import seals
 from phiscan.store.column_types import iso
 from phiscan.store.database import lock_chain
-from phiscan.store.tables import (
+from phiscan.store.sql_batches import as_value, count, listed, rows_in
+from phiscan.store.tables.desk import (
     adjudication,
     decision,
     decision_form,
     decision_undo,
-    examination,
-    file,
     reveal,
+    second_review,
     second_verdict,
     skip,
     work_item,
 )
+from phiscan.store.tables.scans import examination, file, root
 
 SKIP_FOR = timedelta(hours=4)  # a skipped item returns to the list of its reviewer
 MAX_REASON_CHARS = 200
@@ -49,9 +51,7 @@ _REVEALED = sa.select(reveal.c.id).where(
     reveal.c.revealed_by == sa.bindparam("reviewer"),
 )
 _HIDDEN = sa.select(work_item.c.file_id).where(
-    work_item.c.file_id == sa.bindparam("file"),
-    work_item.c.awaits == SECOND,
-    work_item.c.is_open.is_(False),
+    work_item.c.file_id == sa.bindparam("file"), work_item.c.awaits == SECOND, work_item.c.is_open.is_(False)
 )
 
 
@@ -165,7 +165,7 @@ def decide_all(
     for file_id, verdict in verdicts:
         row = writing.read_file(connection, file_id)
         if opened and _is_blind(connection, row):
-            reveals.reveal(connection, file_id, purpose=source(reveals.OUTSIDE), by=reviewer, now=now)
+            writing.reveal(connection, file_id, purpose=source(writing.OUTSIDE), by=reviewer, now=now)
         review = _review_of(connection, row)
         if review is not None and review.awaits(reviewer):
             decide(connection, file_id, verdict, by_name=by_name, **given)
@@ -278,11 +278,11 @@ class _Review:
 
 
 def _review_of(connection: sa.Connection, row: sa.Row[Any]) -> _Review | None:
-    drawn = second_verdicts.drawn_for(connection, row.id)
+    drawn = work_rows.drawn_for(connection, row.id)
     if drawn is None:
         return None
-    second = second_verdicts.current_second_verdicts(connection, [drawn.id]).get(drawn.id)
-    return _Review(drawn.id, row, second, bool(second_verdicts.settlements(connection, [drawn.id])))
+    second = work_rows.current_second_verdicts(connection, [drawn.id]).get(drawn.id)
+    return _Review(drawn.id, row, second, bool(work_rows.settlements(connection, [drawn.id])))
 
 
 def _require_first(
@@ -380,9 +380,7 @@ def decide_chosen(
     """
     if len(file_ids) > MAX_AT_ONCE:
         message = _(
-            "files: expected at most {most} to be decided at once, got {n}",
-            most=MAX_AT_ONCE,
-            n=len(file_ids),
+            "files: expected at most {most} to be decided at once, got {n}", most=MAX_AT_ONCE, n=len(file_ids)
         )
         raise InputError(message)
     rows = _not_blind(connection, work_item.c.file_id.in_(file_ids))
@@ -552,3 +550,223 @@ def _act(connection: sa.Connection, rows: list[Any], at: datetime) -> Act | None
         return None
     path = connection.execute(sa.select(file.c.display).where(file.c.id == rows[0].file_id)).scalar_one()
     return Act(tuple(row.file_id for row in rows), path, Verdict(rows[0].verdict), at)
+
+
+_GIVEN = ("verdict", "reviewer", "reason", "note")
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """Two different verdicts on one content, for the lead who settles."""
+
+    id: int  # number of the second review
+    file_id: int
+    root: str
+    path: str
+    examination_id: int
+    first: Verdict
+    first_reviewer: str
+    first_reason: str
+    first_note: str
+    second: Verdict
+    second_reviewer: str
+    second_reason: str
+    second_note: str
+    since: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """The blind pair of verdicts on one content, for agreement statistics."""
+
+    file_id: int
+    content_hash: str
+    first_reviewer: str
+    first: Verdict
+    second_reviewer: str
+    second: Verdict
+    settled: Verdict | None  # by the lead; None = they agreed, or it is not settled yet
+
+
+@dataclass(frozen=True, slots=True)
+class SecondReviewCounts:
+    """The progress of the second review."""
+
+    drawn: int
+    waiting: int
+    agreed: int
+    disagreed: int  # including settled ones
+    settled: int
+
+
+def disagreements(connection: sa.Connection, *, lead: str) -> tuple[Disagreement, ...]:
+    """Return the open disagreements between two other users, oldest first."""
+    query = (
+        sa.select(
+            *(second_review.c.id, work_item.c.file_id, work_item.c.examination_id),
+            *(root.c.display.label("root"), file.c.display.label("path")),
+            *(decision.c[name].label(f"first_{name}") for name in _GIVEN),
+        )
+        .select_from(work_item)
+        .join(second_review, second_review.c.content_hash == work_item.c.content_hash)
+        .join(decision, decision.c.id == work_item.c.decision_id)
+        .join(file, file.c.id == work_item.c.file_id)
+        .join(root, root.c.id == work_item.c.root_id)
+        .where(work_item.c.awaits == LEAD)
+        .order_by(second_review.c.id, work_item.c.file_id.desc())
+    )
+    # Identical files are one disagreement, shown with the first of them.
+    rows = list({row.id: row for row in connection.execute(query)}.values())
+    seconds = work_rows.current_second_verdicts(connection, [row.id for row in rows])
+    return tuple(
+        as_value(
+            Disagreement,
+            row,
+            first=Verdict(row.first_verdict),
+            second=Verdict(second.verdict),
+            since=second.decided,
+            **{f"second_{name}": getattr(second, name) for name in _GIVEN[1:]},
+        )
+        for row, second in ((row, seconds[row.id]) for row in rows)
+        if lead not in {row.first_reviewer, second.reviewer}
+    )
+
+
+def adjudicate(
+    connection: sa.Connection,
+    second_review_id: int,
+    verdict: Verdict,
+    *,
+    lead: str,
+    now: datetime,
+    reason: str = "",
+    note: str = "",
+) -> Decided:
+    """Settle a disagreement by the lead's verdict.
+
+    Raises:
+        ConflictError: it is settled already, or the reviewers no longer disagree.
+        InputError: no such second review, or the lead is one of the two reviewers.
+    """
+    lock_chain(connection)
+    lead = deciding.checked_text("lead", lead)
+    note = deciding.checked_text("note", note, MAX_NOTE_CHARS)
+    review = connection.execute(
+        sa.select(second_review).where(second_review.c.id == second_review_id)
+    ).first()
+    if review is None:
+        message = _(
+            "second review {second_review_id}: there is none of this number",
+            second_review_id=second_review_id,
+        )
+        raise InputError(message)
+    row = last_seen(connection, _shown_with(connection, review))
+    given = work_rows.current_second_verdicts(connection, [review.id]).get(review.id)
+    settled = work_rows.settlements(connection, [review.id])
+    if (
+        given is None
+        or settled
+        or row.content_hash != review.content_hash
+        or row.verdict in {None, given.verdict}
+        or row.content_hash in open_contents(connection)
+    ):
+        raise ConflictError(_("{path}: there is no disagreement to settle (any more)", path=row.path))
+    if lead in {row.reviewer, given.reviewer}:
+        raise InputError(_("lead: expected somebody who gave neither verdict, got {lead}", lead=lead))
+    (made,) = deciding.decide(
+        connection, [(row.file_id, Verdict(verdict))], reviewer=lead, reason=reason, note=note, now=now
+    )
+    values = {"second_review_id": review.id, "second_verdict_id": given.id, "decision_id": made.id}
+    details = {"file": row.file_id, "verdict": made.verdict.value}
+    audit.record(connection, "adjudicate", values, details, by=lead, now=now)
+    work_rows.refresh_contents(connection, [(row.file_id, row.content_hash)])
+    return Decided(row.file_id, made.verdict, lead, now, repeated=False)
+
+
+def _shown_with(connection: sa.Connection, review: sa.Row[Any]) -> int:
+    """Return the file that a disagreement is shown with: the first of the list with this content."""
+    here = (work_item.c.content_hash == review.content_hash) & (work_item.c.awaits == LEAD)
+    first = connection.execute(sa.select(sa.func.min(work_item.c.file_id)).where(here)).scalar()
+    return int(first or review.file_id)
+
+
+def ratings(connection: sa.Connection) -> tuple[Rating, ...]:
+    """Return the two verdicts of every completed second review, in the order of the draw.
+
+    The first verdict is the last one that its reviewer did not undo; a lead's verdict is neither.
+    """
+    return tuple(_pairs(connection))
+
+
+def counts(connection: sa.Connection) -> SecondReviewCounts:
+    """Count the second reviews by their state."""
+    drawn = count(connection, second_review)
+    pairs = list(_pairs(connection))
+    disagreed = sum(pair.first is not pair.second for pair in pairs)
+    waits = (work_item.c.awaits == SECOND) & work_item.c.is_open.is_(True)
+    query = sa.select(sa.func.count(work_item.c.decision_id.distinct())).where(waits)
+    waiting = connection.execute(query).scalar_one()
+    settled = sum(pair.settled is not None for pair in pairs)
+    return SecondReviewCounts(drawn, int(waiting), len(pairs) - disagreed, disagreed, settled)
+
+
+def open_contents(connection: sa.Connection) -> frozenset[str]:
+    """Return the contents that await a blind second verdict, or have a near-duplicate that does.
+
+    Their verdicts must not be visible to other users.
+    """
+    query = sa.select(work_item.c.content_hash).where(work_item.c.awaits == SECOND)
+    return frozenset(connection.execute(query).scalars())
+
+
+def verdicts_by(connection: sa.Connection, reviewer: str) -> dict[int, Verdict]:
+    """Return the current second verdicts of one user on the present contents, by file."""
+    query = (
+        sa.select(work_item.c.file_id, second_verdict.c.verdict)
+        .join(second_review, second_review.c.content_hash == work_item.c.content_hash)
+        .join(second_verdict, second_verdict.c.second_review_id == second_review.c.id)
+        .outerjoin(decision_undo, decision_undo.c.second_verdict_id == second_verdict.c.id)
+        .where(second_verdict.c.reviewer == reviewer, decision_undo.c.id.is_(None))
+        .order_by(second_verdict.c.id)
+    )
+    return {row.file_id: Verdict(row.verdict) for row in connection.execute(query)}
+
+
+def _pairs(connection: sa.Connection) -> Iterator[Rating]:
+    reviews = connection.execute(sa.select(second_review).order_by(second_review.c.id)).all()
+    ids = [row.id for row in reviews]
+    seconds = work_rows.current_second_verdicts(connection, ids)
+    settled = work_rows.settlements(connection, ids)
+    firsts = _firsts(connection, [row for row in reviews if row.id in seconds])
+    leads = sa.select(decision.c.id, decision.c.verdict).where(decision.c.id.in_(listed("decisions")))
+    made = rows_in(connection, leads, "decisions", [one.decision_id for one in settled.values()])
+    ends = {row.id: Verdict(row.verdict) for row in made}
+    for review in reviews:
+        second, first = seconds.get(review.id), firsts.get(review.content_hash)
+        if second is None or first is None or second.reviewer == first.reviewer:
+            continue
+        end = settled.get(review.id)
+        yield Rating(
+            file_id=review.file_id,
+            content_hash=review.content_hash,
+            first_reviewer=first.reviewer,
+            first=Verdict(first.verdict),
+            second_reviewer=second.reviewer,
+            second=Verdict(second.verdict),
+            settled=ends[end.decision_id] if end else None,
+        )
+
+
+def _firsts(connection: sa.Connection, reviews: list[sa.Row[Any]]) -> dict[str, sa.Row[Any]]:
+    """Return the last first verdict by content: neither undone nor a lead's."""
+    query = (
+        sa.select(decision)
+        .where(
+            decision.c.content_hash.in_(listed("contents")),
+            ~sa.exists().where(decision_undo.c.decision_id == decision.c.id),
+            ~sa.exists().where(adjudication.c.decision_id == decision.c.id),
+        )
+        .order_by(decision.c.id)
+    )
+    contents = [row.content_hash for row in reviews]
+    return {row.content_hash: row for row in rows_in(connection, query, "contents", contents)}

@@ -1,10 +1,13 @@
-"""Writing of decisions and assignments, logged in one transaction; identifiers in notes are masked."""
+"""Writing of decisions, assignments and reveals, logged in one transaction; policy; masking of notes."""
 
 from __future__ import annotations
 
+import math
 import re
+import secrets
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from hashlib import sha256
 from typing import Any
@@ -12,19 +15,19 @@ from typing import Any
 import sqlalchemy as sa
 
 from phiscan.errors import InputError
-from phiscan.language import gettext
-from phiscan.model import Verdict
+from phiscan.language import gettext as _
+from phiscan.language import lazy_gettext
+from phiscan.model import SourceFile, Verdict
 from phiscan.review.audit import log as audit
-from phiscan.review.decisions import second_verdicts as desk_policy
-from phiscan.review.decisions.second_verdicts import drawn_for
-from phiscan.review.records.file_records import last_seen
+from phiscan.review.records.file_records import last_seen, source_of
 from phiscan.review.worklist import rows as work_rows
 from phiscan.review.worklist.model import Decision
 from phiscan.store.column_types import storable
-from phiscan.store.database import inserted_id
+from phiscan.store.database import lock_chain
 from phiscan.store.identity import N_WORD_BYTES, WORD, key_of, keyed_hashes, words_of_name
-from phiscan.store.sql_batches import chunks
-from phiscan.store.tables import assignment, decision, examination, file, finding, second_review, work_item
+from phiscan.store.sql_batches import as_value, chunks
+from phiscan.store.tables.desk import assignment, decision, desk_policy, work_item
+from phiscan.store.tables.scans import examination, file, finding
 
 MAX_QUERIES = 10
 MAX_WORDS = 8  # of one identifier, an address for instance
@@ -44,7 +47,9 @@ def masked(connection: sa.Connection, results: sa.Select[Any] | Sequence[int], n
     types = sorted(set().union(*connection.execute(counted).scalars()))
     values = [(kind, note[start:end]) for start, end in spans for kind in types]
     places = defaultdict(list)  # an identifier may be there several times
-    for identity, span in zip(keyed_hashes(key, values), (one for one in spans for _ in types), strict=True):
+    for identity, span in zip(
+        keyed_hashes(key, values), (one for one in spans for _kind in types), strict=True
+    ):
         places[identity].append(span)
     stored = sa.select(finding.c.identity, finding.c.entity_type).where(finding.c.examination_id.in_(results))
     batches = [stored.where(finding.c.identity.in_(batch)) for batch in chunks(places)]
@@ -78,16 +83,17 @@ def _names(
         for at in range(0, len(row.words), N_WORD_BYTES)
     }
     hashed = (
-        bytes.fromhex(one)[:N_WORD_BYTES] for one in keyed_hashes(key, [(WORD, word) for _, word in words])
+        bytes.fromhex(one)[:N_WORD_BYTES]
+        for one in keyed_hashes(key, [(WORD, word) for _match, word in words])
     )
-    return [(span, kinds[one]) for (span, _), one in zip(words, hashed, strict=True) if one in kinds]
+    return [(span, kinds[one]) for (span, _word), one in zip(words, hashed, strict=True) if one in kinds]
 
 
 def _runs(note: str) -> Iterator[tuple[int, int]]:
     """Yield each run of up to ``MAX_WORDS`` words, as ``[start, end)``."""
     words = [match.span() for match in _WORD.finditer(note)]
-    for at, (start, _) in enumerate(words):
-        for _, end in words[at : at + MAX_WORDS]:
+    for at, (start, _end) in enumerate(words):
+        for _start, end in words[at : at + MAX_WORDS]:
             yield start, end
 
 
@@ -98,22 +104,19 @@ def draw(connection: sa.Connection, made: Sequence[Decision], *, now: datetime) 
     drawn too while the second verdict of one is open, and not at all once a verdict about one of them was
     visible.
     """
-    policy = desk_policy.secret_policy(connection)
+    policy = secret_policy(connection)
     if policy is None or policy.second_review == 0:
         return
     together = [one.file_id for one in made]
-    entries = []
+    rows = []
     for one in made:
-        if drawn_for(connection, one.examination_id) or not _is_drawn(
+        if work_rows.drawn_for(connection, one.examination_id) or not _is_drawn(
             connection, policy.seed, one, policy.second_review, together
         ):
             continue
         values = {"decision_id": one.id, "file_id": one.file_id, "content_hash": one.content_hash}
-        values |= {"share": policy.second_review, "drawn": now}
-        number = inserted_id(connection, second_review, values)
-        entries.append(audit.Entry("second_review", number, {"file": one.file_id}))
-    if entries:
-        audit.append(connection, entries, actor="phiscan", at=now)
+        rows.append(({**values, "share": policy.second_review, "drawn": now}, {"file": one.file_id}))
+    audit.record_all(connection, "second_review", rows, by="phiscan", now=now)
 
 
 def _is_drawn(
@@ -144,7 +147,7 @@ def read_file(connection: sa.Connection, file_id: int) -> sa.Row[Any]:
     row = last_seen(connection, file_id)
     if not row.content_hash:
         values = {"path": row.path, "outcome": row.outcome, "reason": row.reason}
-        raise InputError(gettext("{path}: its content was never read ({outcome}: {reason})", **values))
+        raise InputError(_("{path}: its content was never read ({outcome}: {reason})", **values))
     return row
 
 
@@ -172,17 +175,18 @@ def decide(
     """
     reviewer = checked_name("reviewer", reviewer)
     reason, note = checked_text("reason", reason), checked_text("note", note)
-    made, entries = [], []
+    rows = []
     for file_id, verdict in verdicts:
         row = read_file(connection, file_id)
         values = {**about(row), "verdict": Verdict(verdict).value, "reason": reason, "by_name": by_name}
-        values |= {"note": (kept := masked(connection, [row.id], note))}
-        number = inserted_id(connection, decision, {**values, "reviewer": reviewer, "decided": now})
-        made.append(Decision(number, file_id, verdict, reviewer, reason, kept, now, row.content_hash, row.id))
         details = {"file": file_id, "verdict": values["verdict"], "content_hash": row.content_hash}
         details |= {"by_name": True} if by_name else {}
-        entries.append(audit.Entry("decide", number, details))
-    audit.append(connection, entries, actor=reviewer, at=now)
+        rows.append(({**values, "note": masked(connection, [row.id], note)}, details))
+    numbers = audit.record_all(connection, "decide", rows, by=reviewer, now=now)
+    made = []
+    for number, (file_id, verdict), (values, _details) in zip(numbers, verdicts, rows, strict=True):
+        seen = (values["content_hash"], values["examination_id"])
+        made.append(Decision(number, file_id, Verdict(verdict), reviewer, reason, values["note"], now, *seen))
     draw(connection, made, now=now)
     work_rows.refresh_contents(connection, [(one.file_id, one.content_hash) for one in made])
     for batch in chunks(one.id for one in made):
@@ -222,15 +226,13 @@ def assign(
         InputError: an unknown file, or no user name; nothing is written.
     """
     assignee, by = checked_text("assignee", assignee), checked_name("by", by)
-    entries = []
+    rows = []
     for file_id in file_ids:
         if connection.execute(sa.select(file.c.id).where(file.c.id == file_id)).first() is None:
-            message = gettext("file {file_id}: there is no such file in the database", file_id=file_id)
+            message = _("file {file_id}: there is no such file in the database", file_id=file_id)
             raise InputError(message)
-        values = {"file_id": file_id, "assignee": assignee, "assigned_by": by, "assigned": now}
-        number = inserted_id(connection, assignment, values)
-        entries.append(audit.Entry("assign", number, {"file": file_id, "assignee": assignee}))
-    audit.append(connection, entries, actor=by, at=now)
+        rows.append(({"file_id": file_id, "assignee": assignee}, {"file": file_id, "assignee": assignee}))
+    audit.record_all(connection, "assign", rows, by=by, now=now)
     work_rows.refresh(connection, file_ids)
 
 
@@ -243,7 +245,7 @@ def checked_text(field: str, value: str, limit: int = MAX_TEXT_CHARS) -> str:
     value = value.replace("\r\n", "\n").replace("\r", "\n").strip()
     if len(value) > limit:
         got = {"field": field, "limit": limit, "value": len(value)}
-        raise InputError(gettext("{field}: expected at most {limit} characters, got {value}", **got))
+        raise InputError(_("{field}: expected at most {limit} characters, got {value}", **got))
     return storable(value)
 
 
@@ -255,5 +257,145 @@ def checked_name(field: str, value: str) -> str:
     """
     name = checked_text(field, value)
     if not name:
-        raise InputError(gettext("{field}: expected a name, got an empty text", field=field))
+        raise InputError(_("{field}: expected a name, got an empty text", field=field))
     return name
+
+
+DEFAULT_SECOND_REVIEW = 0.0  # no second review until a share is set
+DEFAULT_HIDE_LIMIT = 20
+MAX_HIDE_LIMIT = 2**31 - 1
+
+_LATEST = sa.select(desk_policy).order_by(desk_policy.c.id.desc()).limit(1)
+
+
+@dataclass(frozen=True, slots=True)
+class DeskPolicy:
+    """The current policy."""
+
+    second_review: float  # share of decisions that get a blind second review
+    hide_limit: int  # a suppression that hides more items needs a lead's approval
+    set_by: str
+    set_at: datetime | None  # None = the defaults
+    seed: str = field(default="", repr=False)  # of the second review's draws, which it makes predictable
+
+
+def policy(connection: sa.Connection) -> DeskPolicy:
+    """Return the current policy without its seed."""
+    found = secret_policy(connection)
+    if found is None:
+        return DeskPolicy(DEFAULT_SECOND_REVIEW, DEFAULT_HIDE_LIMIT, "", None)
+    return replace(found, seed="")
+
+
+def secret_policy(connection: sa.Connection) -> DeskPolicy | None:
+    """Return the current policy with its seed; None = none was set."""
+    row = connection.execute(_LATEST).first()
+    return None if row is None else as_value(DeskPolicy, row)
+
+
+def set_policy(
+    connection: sa.Connection, *, second_review: float, hide_limit: int, by: str, now: datetime
+) -> DeskPolicy:
+    """Append a policy, unless it equals the current one; the seed of the first one is reused.
+
+    Raises:
+        InputError: a number out of range, or no user name.
+    """
+    if not (math.isfinite(second_review) and 0 <= second_review <= 1):
+        raise InputError(_("second_review: expected a share from 0 to 1, got {share}", share=second_review))
+    if not 0 <= hide_limit <= MAX_HIDE_LIMIT:
+        raise InputError(_("hide_limit: expected a number from 0, got {hide_limit}", hide_limit=hide_limit))
+    if not by.strip():
+        raise InputError(_("by: expected a name, got an empty text"))
+    lock_chain(connection)
+    before = secret_policy(connection)
+    if before is None or (before.second_review, before.hide_limit) != (second_review, hide_limit):
+        details = {"second_review": second_review, "hide_limit": hide_limit}
+        values = {**details, "seed": before.seed if before else secrets.token_hex(16)}
+        audit.record(connection, "policy", values, details, by=by, now=now)
+    return policy(connection)
+
+
+MAX_PURPOSE_CHARS = 500
+PURPOSES = (
+    lazy_gettext("To decide whether it is PHI"),
+    lazy_gettext("To correct the spans"),
+    lazy_gettext("To find out who is affected"),
+    lazy_gettext("To settle a disagreement"),
+    lazy_gettext("To answer a request of the person concerned"),
+    lazy_gettext("To check the screening"),
+)
+"""The purposes of a reveal; a fixed list, so that no patient's name is entered there."""
+OUTSIDE = lazy_gettext("Opened outside of phiscan, to decide whether it is PHI")
+"""The purpose of a file that its reviewer says to have read outside of phiscan; no page offers it."""
+OTHER_PURPOSE = lazy_gettext("another purpose, in the reviewer's own words")
+
+
+def purpose_shown(purpose: str) -> str:
+    """Return a purpose as logs and reports may show it: free text stays in the database.
+
+    >>> purpose_shown("To correct the spans"), purpose_shown("Ann Roe asked for it")
+    ('To correct the spans', "another purpose, in the reviewer's own words")
+    """
+    return purpose if purpose in {*PURPOSES, OUTSIDE} else OTHER_PURPOSE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Examined:
+    """A file as it was examined: the input of ``phiscan.pipeline.rereading.reveal``."""
+
+    source: SourceFile  # location and metadata at the examination
+    content_hash: str  # the required content hash
+    n_chars: int  # length of the text that the findings refer to
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reveal(Examined):
+    """A recorded reveal, after which the text may be shown."""
+
+    id: int
+    file_id: int
+    spans: tuple[tuple[int, int, str], ...]  # start, end, type of each finding
+    purpose: str
+    revealed_by: str
+    revealed: datetime
+
+
+def reveal(connection: sa.Connection, file_id: int, *, purpose: str, by: str, now: datetime) -> Reveal:
+    """Record a reveal of a file's text; for a blind item, without its findings.
+
+    Raises:
+        InputError: unknown or never read file, no purpose, or no user name.
+    """
+    by, purpose = checked_name("by", by), checked_text("purpose", purpose, MAX_PURPOSE_CHARS)
+    if not purpose:
+        raise InputError(_("purpose: expected what the text is looked at for, got an empty text"))
+    row = read_file(connection, file_id)
+    # The purpose may be free text: the log contains the digest of the row, not the words.
+    details = {"file": file_id, "content_hash": row.content_hash}
+    number = audit.record(connection, "reveal", {**about(row), "purpose": purpose}, details, by=by, now=now)
+    blind = connection.execute(sa.select(work_item.c.blind).where(work_item.c.file_id == file_id)).scalar()
+    query = sa.select(finding).where(finding.c.examination_id == row.id).order_by(finding.c.position)
+    spans = [] if blind else connection.execute(query).all()
+    return Reveal(
+        id=number,
+        file_id=file_id,
+        source=source_of(row),
+        content_hash=row.content_hash,
+        # Findings in the file's name, which follow the text, would reveal the referral to a blind reviewer.
+        n_chars=0 if blind else row.n_chars,
+        spans=tuple((span.span_start, span.span_end, span.entity_type) for span in spans),
+        purpose=purpose,
+        revealed_by=by,
+        revealed=now,
+    )
+
+
+def examined(connection: sa.Connection, file_id: int) -> Examined:
+    """Return a file as it was examined, for reading it again without showing its text.
+
+    Raises:
+        InputError: unknown or never read file.
+    """
+    row = read_file(connection, file_id)
+    return Examined(source=source_of(row), content_hash=row.content_hash, n_chars=row.n_chars)

@@ -2,7 +2,8 @@
 
 The file is a ZIP archive: ``manifest.json``, and for each table ``tables/NAME.jsonl`` with the lines of
 ``phiscan.store.portable_rows``. The same file restores into SQLite and into PostgreSQL. It is written in one
-reading transaction, so that work can continue, and gets its name only when it is complete.
+reading transaction, so that work can continue, and gets its name only when it is complete. Also here: copies
+into another database, and the status and the checks of one.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import secrets
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -22,7 +23,8 @@ from typing import IO, Any
 import sqlalchemy as sa
 
 from phiscan import __version__
-from phiscan.errors import InputError, StoreError
+from phiscan.errors import ConfigError, InputError, StoreError
+from phiscan.review import integrity, retention
 from phiscan.review.audit import log as audit
 from phiscan.review.maintenance import key_rotation
 from phiscan.review.worklist.rows import rebuild
@@ -30,8 +32,10 @@ from phiscan.store import portable_rows as portable
 from phiscan.store import postgresql
 from phiscan.store.column_types import iso
 from phiscan.store.database import Database, connect, is_sqlite, open_database, pending_revisions, schema_of
+from phiscan.store.identity import load_key
 from phiscan.store.portable_rows import TableSum
-from phiscan.store.tables import SCHEMA_VERSION, audit_log
+from phiscan.store.sql_batches import count
+from phiscan.store.tables import SCHEMA_VERSION, audit_log, purge
 
 FORMAT = 1
 _MANIFEST = "manifest.json"
@@ -75,12 +79,9 @@ def back_up(url: str, path: Path, *, now: datetime) -> Manifest:
         InputError: the file exists, or cannot be written; no partial file remains.
         StoreError: the database cannot be read.
     """
-    database = open_database(url, create=False)
-    try:
-        with _new_file(path) as stream, database.read() as connection:
-            return _write(connection, stream, now=now)
-    finally:
-        database.close()
+    opened = closing(open_database(url, create=False))
+    with opened as database, _new_file(path) as stream, database.read() as connection:
+        return _write(connection, stream, now=now)
 
 
 def check(path: Path) -> Manifest:
@@ -107,12 +108,14 @@ def restore(path: Path, url: str) -> Manifest:
     """
     with _archive(path) as archive:
         manifest = _manifest(path, archive)
-        target = connect(url, create=True)
-        try:
-            refuse_unless_empty(target)
-            _fill(target, archive, manifest)
-        finally:
-            target.close()
+        with closing(connect(url, create=True)) as target:
+            fill(
+                target,
+                manifest.schema,
+                lambda name: _lines(archive, name) if name in manifest.tables else (),
+                {name: entry.last_id for name, entry in manifest.tables.items()},
+                expected=manifest.tables,
+            )
     return manifest
 
 
@@ -129,17 +132,6 @@ def try_out(path: Path) -> Manifest:
     finally:
         for suffix in ("", "-wal", "-shm", "-journal"):
             trial.with_name(trial.name + suffix).unlink(missing_ok=True)
-
-
-def _fill(target: Database, archive: zipfile.ZipFile, manifest: Manifest) -> None:
-    fill(
-        target,
-        manifest.schema,
-        lambda name: _lines(archive, name) if name in manifest.tables else (),
-        {name: entry.last_id for name, entry in manifest.tables.items()},
-        expected=manifest.tables,
-        on_table=lambda _name, _n_rows: None,
-    )
 
 
 def _write(connection: sa.Connection, stream: IO[bytes], *, now: datetime) -> Manifest:
@@ -244,27 +236,19 @@ def move(source_url: str, target_url: str, *, on_table: Callable[[str, int], Non
     Raises:
         StoreError: a database cannot be opened, the target is not empty, or the copy differs.
     """
-    source = open_database(source_url, create=False)
-    try:
-        target = connect(target_url, create=True)
-        try:
+    with (
+        closing(open_database(source_url, create=False)) as source,
+        closing(connect(target_url, create=True)) as target,
+    ):
 
-            def copy(reading: sa.Connection) -> dict[str, TableSum]:
-                tables = {table.name: table for table in portable.tables_of(reading)}
-                return fill(
-                    target,
-                    SCHEMA_VERSION,
-                    lambda name: portable.lines_of(reading, tables[name]),
-                    portable.last_ids(reading, tables.values()),
-                    on_table=on_table,
-                )
+        def copy(reading: sa.Connection) -> dict[str, TableSum]:
+            tables = {table.name: table for table in portable.tables_of(reading)}
+            last_ids = portable.last_ids(reading, tables.values())
+            lines: Lines = lambda name: portable.lines_of(reading, tables[name])  # noqa: E731
+            return fill(target, SCHEMA_VERSION, lines, last_ids, on_table=on_table)
 
-            # With an exclusive lock, so that no row is written during the copy.
-            return source.write(copy, lock="exclusive")
-        finally:
-            target.close()
-    finally:
-        source.close()
+        # With an exclusive lock, so that no row is written during the copy.
+        return source.write(copy, lock="exclusive")
 
 
 def fill(
@@ -274,7 +258,7 @@ def fill(
     last_ids: Mapping[str, int],
     *,
     expected: Mapping[str, TableSum] | None = None,
-    on_table: Callable[[str, int], None],
+    on_table: Callable[[str, int], None] = lambda _name, _n_rows: None,
 ) -> dict[str, TableSum]:
     """Write all rows into an empty database, migrate it, and verify the copy before the commit.
 
@@ -355,3 +339,123 @@ def _compare(target: Database, found: Mapping[str, TableSum], expected: Mapping[
         if found.get(name) != expected.get(name):
             message = f"{target.name}: table {name} is not equal to what was copied; nothing was kept"
             raise StoreError(message)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """The result of one check."""
+
+    name: str
+    problem: str  # "" = passed
+
+
+def status(url: str) -> dict[str, Any]:
+    """Return type, schema and contents of a database, also of another schema version.
+
+    Raises:
+        StoreError: it cannot be opened, or is no database of phiscan.
+    """
+    with closing(connect(url, create=False)) as database:
+        version = schema_of(database)
+        found: dict[str, Any] = {
+            "database": database.name,
+            "kind": "sqlite" if is_sqlite(database.url) else database.url.get_backend_name(),
+            "schema": version or None,
+            "up_to_date": version == SCHEMA_VERSION,
+        }
+        with database.read() as connection:
+            found["server"] = ".".join(map(str, connection.dialect.server_version_info or ()))
+            found["bytes"] = _size(connection)
+            found["tables"] = {one.name: count(connection, one) for one in portable.tables_of(connection)}
+            if version == SCHEMA_VERSION:
+                found["audit_entries"] = found["tables"]["audit_log"]
+                found["audit_head"] = audit.last_hash(connection)
+                found["key_id"] = key_rotation.key_in_use(connection) or None
+                found["holds"] = len(retention.holds(connection))
+                found["purges"] = count(connection, purge)
+    return found
+
+
+def verify(url: str, key_file: Path) -> list[Check]:
+    """Run all integrity checks of a database, however long they take.
+
+    Raises:
+        StoreError: it cannot be opened or read.
+    """
+    audit_key = key_file.with_name("audit.key")
+    key = audit_key if audit_key.exists() else None
+    with closing(open_database(url, create=False, audit_key=key)) as database, database.read() as connection:
+        looks: dict[str, Callable[[], str]] = {
+            "integrity": lambda: _integrity(connection),
+            "foreign keys": lambda: _foreign_keys(connection),
+            "tables and triggers": lambda: "; ".join(map(": ".join, integrity.problems(connection))),
+            "audit log": lambda: _log(connection),
+            "key": lambda: _key(connection, key_file),
+        }
+        return [Check(name, look()) for name, look in looks.items()]
+
+
+def require_sound(database: Database) -> None:
+    """Refuse an SQLite file with damaged pages, naming the remedy; a server checks its pages itself.
+
+    Raises:
+        StoreError: the file is damaged.
+    """
+    if not is_sqlite(database.url):
+        return
+    try:
+        with database.read() as connection:
+            found = str(connection.exec_driver_sql("PRAGMA quick_check(1)").scalar())
+    except StoreError as error:
+        found = str(error).removeprefix(f"{database.name}: ")
+    if found != "ok":
+        message = (
+            f"{database.name}: the file is damaged ({found.splitlines()[0]}); move it away, then `phiscan db "
+            "restore FILE` with the newest backup that `phiscan db verify FILE` finds whole"
+        )
+        raise StoreError(message)
+
+
+def _integrity(connection: sa.Connection) -> str:
+    if connection.dialect.name != "sqlite":
+        return ""  # a server checks its pages itself; pg_amcheck checks all of them
+    try:
+        found = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar()
+    except sa.exc.DatabaseError:  # too damaged for the check itself
+        found = ""
+    if found == "ok":
+        return ""
+    return "the file is damaged; move it away, then `phiscan db restore FILE` with the last whole backup"
+
+
+def _foreign_keys(connection: sa.Connection) -> str:
+    if connection.dialect.name != "sqlite":
+        query = "SELECT count(*) FROM pg_constraint WHERE contype = 'f' AND NOT convalidated"
+        return "" if not connection.exec_driver_sql(query).scalar() else "a foreign key was never validated"
+    row = connection.exec_driver_sql("PRAGMA foreign_key_check").first()
+    return "" if row is None else f"a row of {row[0]} refers to a row of {row[2]} that is not there"
+
+
+def _log(connection: sa.Connection) -> str:
+    check = integrity.verify(connection)
+    if check.ok:
+        return ""
+    return f"entry {check.first_bad}: {check.problem}" if check.first_bad else check.problem
+
+
+def _key(connection: sa.Connection, key_file: Path) -> str:
+    in_use = key_rotation.key_in_use(connection)
+    if not in_use:
+        return ""
+    try:
+        found = key_rotation.key_id(load_key(key_file))
+    except ConfigError as error:
+        return str(error)
+    return "" if found == in_use else f"{key_file} holds key {found}; the hashes are made with key {in_use}"
+
+
+def _size(connection: sa.Connection) -> int:
+    if connection.dialect.name == "sqlite":
+        pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
+        return int(pages) * int(connection.exec_driver_sql("PRAGMA page_size").scalar_one())
+    return int(connection.exec_driver_sql("SELECT pg_database_size(current_database())").scalar_one())

@@ -9,7 +9,7 @@ and the next run completes step 4.
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -88,11 +88,9 @@ def rotate(url: str, key_file: Path, *, seal: Path | None, by: str, now: datetim
     if not by.strip():
         message = "by: expected a name"
         raise InputError(message)
-    database = open_database(url, create=False, audit_key=key_file.with_name("audit.key"))
-    try:
+    audit_key = key_file.with_name("audit.key")
+    with closing(open_database(url, create=False, audit_key=audit_key)) as database:
         return _rotate(database, key_file, seal, by=by, now=now)
-    finally:
-        database.close()
 
 
 def _rotate(database: Database, key_file: Path, seal: Path | None, *, by: str, now: datetime) -> Rotation:

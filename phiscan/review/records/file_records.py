@@ -45,11 +45,9 @@ from phiscan.review.worklist.model import (
     risk_of,
 )
 from phiscan.store.sql_batches import as_value, count
-from phiscan.store.tables import (
+from phiscan.store.tables.desk import assignment, decision, decision_undo, work_item
+from phiscan.store.tables.scans import (
     access,
-    assignment,
-    decision,
-    decision_undo,
     examination,
     file,
     finding,
@@ -57,7 +55,6 @@ from phiscan.store.tables import (
     root,
     sighting,
     unread_part,
-    work_item,
 )
 
 COLUMNS = (

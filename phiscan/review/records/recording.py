@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import sqlalchemy as sa
 
@@ -99,15 +99,10 @@ def note_folders(connection: sa.Connection, root_id: int, states: Sequence[Folde
     for batch in chunks(states):
         here = (folder.c.root_id == root_id) & folder.c.place.in_([state.place for state in batch])
         seals.remove(connection, folder, here)
-        rows = [
-            {
-                "root_id": root_id,
-                "place": state.place,
-                "digest": state.digest,
-                "file_runs": [list(run) for run in state.runs],
-            }
-            for state in batch
-        ]
+        rows = []
+        for state in batch:
+            runs = [list(run) for run in state.runs]
+            rows.append({"root_id": root_id, "place": state.place, "digest": state.digest, "file_runs": runs})
         seals.insert(connection, folder, rows)
 
 
@@ -221,14 +216,20 @@ def present_below(connection: sa.Connection, root_path: bytes, folder: bytes) ->
     query = (
         sa.select(file.c.id, file.c.path)
         .join(root, root.c.id == file.c.root_id)
-        .where(
-            root.c.path == root_path,
-            file.c.seen_scan_id >= sa.func.coalesce(root.c.complete_scan_id, 0),
-        )
+        .where(root.c.path == root_path, file.c.seen_scan_id >= sa.func.coalesce(root.c.complete_scan_id, 0))
         .order_by(file.c.id)
     )
     inside = folder + b"/" if folder else b""
     return [file_id for file_id, path in connection.execute(query) if path.startswith(inside)]
+
+
+class Further(TypedDict, total=False):
+    """What is recorded with the results of a scan."""
+
+    unchanged: Sequence[int]  # files seen again, by number
+    runs: Sequence[Run]  # files seen again, by runs of numbers
+    folders: Mapping[bytes, Sequence[FolderState]]  # by root
+    early: Early | None  # results not yet in crawl order, and stored ones that are among the results now
 
 
 def record(
@@ -236,16 +237,9 @@ def record(
     scan_id: int,
     versions_key: str,
     results: Sequence[FileResult],
-    unchanged: Sequence[int],
-    *,
-    runs: Sequence[Run],
-    states: Mapping[bytes, Sequence[FolderState]],
-    early: Early | None = None,
+    **further: Unpack[Further],
 ) -> None:
     """Write results and sightings; a result of a file that this scan recorded before replaces it.
-
-    ``unchanged``, ``runs``: the files seen again, by number and by runs of numbers. ``early``: results that
-    are not yet in crawl order, and stored ones that are among ``results`` now.
 
     Raises:
         ValueError: the outcome of a result is unchanged; such files are passed by their number.
@@ -270,12 +264,12 @@ def record(
     examination_ids |= _write_copies(connection, scan_id, versions_key, copies)
     integrity.write(connection, list(examination_ids.values()))
     see_examined(connection, scan_id, examination_ids)
-    unchanged_runs = merged([*runs, *((number, number) for number in unchanged)], but=examination_ids)
-    back = see_unchanged(connection, scan_id, unchanged_runs)
+    runs = [*further.get("runs", ()), *((number, number) for number in further.get("unchanged", ()))]
+    back = see_unchanged(connection, scan_id, merged(runs, but=examination_ids))
     work_rows.take_in(connection, {file_ids[place]: result for place, result in by_file.items()}, back)
-    for root_path, batch in states.items():
-        note_folders(connection, root_id_of(connection, root_path), batch)
-    if early is not None:
+    for root_path, states in further.get("folders", {}).items():
+        note_folders(connection, root_id_of(connection, root_path), states)
+    if (early := further.get("early")) is not None:
         places = [*early.recorded, *((result.source.root, result.source.path) for result in early.waiting)]
         roots = {path: root_id_of(connection, path) for path, _ in places}
         forget_early(connection, scan_id, early.recorded, roots)
@@ -306,15 +300,9 @@ def _file_ids(
             known = {path: file_id for path, file_id in found}  # noqa: C416 (rows are tuples)
             new = [path for path in batch if path not in known]
             if new:
-                rows = [
-                    {
-                        "root_id": root_id,
-                        "path": path,
-                        "display": places[(root_path, path)].source.display,
-                        "seen_scan_id": scan_id,
-                    }
-                    for path in new
-                ]
+                shown = {path: places[root_path, path].source.display for path in new}
+                of_all = {"root_id": root_id, "seen_scan_id": scan_id}
+                rows = [{**of_all, "path": path, "display": display} for path, display in shown.items()]
                 connection.execute(file.insert(), rows)
                 added = connection.execute(query, {"root": root_id, "paths": new})
                 known |= {path: file_id for path, file_id in added}  # noqa: C416
@@ -323,10 +311,7 @@ def _file_ids(
 
 
 def _write_copies(
-    connection: sa.Connection,
-    scan_id: int,
-    versions_key: str,
-    copies: Sequence[tuple[int, FileResult]],
+    connection: sa.Connection, scan_id: int, versions_key: str, copies: Sequence[tuple[int, FileResult]]
 ) -> dict[int, int]:
     """Copy the results of equal contents; path, owner, risk and the findings of the file name are its own."""
     if not copies:
@@ -436,14 +421,9 @@ def _child_rows(examination_id: int, result: FileResult) -> tuple[list[dict[str,
         for position, part in enumerate(result.unread)
     ]
     window, check = result.window, result.patients
-    windows = [
-        {
-            "examination_id": examination_id,
-            "n_chars": window.n_chars if window else 0,
-            "counts": dict(window.counts) if window else {},
-            "evidence": dict(result.evidence),
-        }
-    ] * bool(window or result.evidence)
+    n_chars, counts = (window.n_chars, dict(window.counts)) if window else (0, {})
+    words = {"n_chars": n_chars, "counts": counts, "evidence": dict(result.evidence)}
+    windows = [{"examination_id": examination_id, **words}] * bool(window or result.evidence)
     matches = [
         row(
             patient_match,
@@ -609,15 +589,10 @@ def store_results(
         StoreError: a preview is not masked: nothing is written.
     """
     forget_early(connection, scan_id, [(result.source.root, result.source.path) for result in results], roots)
-    rows = [
-        {
-            "scan_id": scan_id,
-            "root_id": roots[result.source.root],
-            "path": result.source.path,
-            "result": to_json(result),
-        }
-        for result in results
-    ]
+    rows = []
+    for result in results:
+        place = {"root_id": roots[result.source.root], "path": result.source.path}
+        rows.append({"scan_id": scan_id, **place, "result": to_json(result)})
     seals.insert(connection, early_result, rows)
 
 
@@ -626,16 +601,6 @@ def forget_early(connection: sa.Connection, scan_id: int, places: Iterable[Place
     for batch in chunks([(roots[root_path], path) for root_path, path in places]):
         at = sa.tuple_(early_result.c.root_id, early_result.c.path).in_(batch)
         seals.remove(connection, early_result, early_result.c.scan_id == scan_id, at)
-
-
-def forget_scan(connection: sa.Connection, scan_id: int) -> None:
-    """Remove all results of a scan that is complete."""
-    seals.remove(connection, early_result, early_result.c.scan_id == scan_id)
-
-
-def forget_roots(connection: sa.Connection, root_ids: Collection[int]) -> None:
-    """Remove the early results of scans of these roots, which are not resumed any more."""
-    seals.remove(connection, early_result, early_result.c.root_id.in_(root_ids))
 
 
 def stored_results(connection: sa.Connection, scan_id: int) -> dict[Place, FileResult]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
@@ -79,16 +79,13 @@ def find_groups(connection: sa.Connection) -> tuple[Grouped, ...]:
 
 def regroup(connection: sa.Connection, groups: Sequence[Grouped]) -> int:
     """Replace the stored groups, and return their number."""
-    before = {
-        row.file_id: (row.group_id, row.content_hash, row.similarity)
-        for row in connection.execute(sa.select(near_group))
-    }
-    now = {one.file_id: (one.group_id, one.content_hash, one.similarity) for one in groups}
+    stored = connection.execute(sa.select(near_group))
+    before = {row.file_id: as_value(Grouped, row) for row in stored}
+    now = {one.file_id: one for one in groups}
     changed = [number for number in {*before, *now} if before.get(number) != now.get(number)]
     for batch in chunks(changed):
         connection.execute(near_group.delete().where(near_group.c.file_id.in_(batch)))
-        names = [column.name for column in near_group.columns]
-        rows = [dict(zip(names, (number, *now[number]), strict=True)) for number in batch if number in now]
+        rows = [asdict(now[number]) for number in batch if number in now]
         if rows:
             connection.execute(near_group.insert(), rows)
         mine = sa.select(near_group.c.group_id).where(

@@ -11,11 +11,7 @@ import sqlalchemy as sa
 
 from phiscan.errors import InputError
 from phiscan.language import gettext as _
-from phiscan.model import (
-    Outcome,
-    Referral,
-    Verdict,
-)
+from phiscan.model import Outcome, Referral, Verdict
 from phiscan.review.records.file_records import (
     current_results,
     decision_of,
@@ -24,18 +20,13 @@ from phiscan.review.records.file_records import (
     unread_parts,
     with_evidence,
 )
-from phiscan.review.records.summaries import chosen_scan
+from phiscan.review.records.scans import chosen_scan
 from phiscan.review.worklist import rows as work_rows
 from phiscan.review.worklist.model import SECOND, Decision, FileRecord, WorkFilter, WorkState, blinded
 from phiscan.review.worklist.reading import conditions_of
 from phiscan.store.sql_batches import count
-from phiscan.store.tables import (
-    decision,
-    examination,
-    file,
-    root,
-    work_item,
-)
+from phiscan.store.tables.desk import decision, work_item
+from phiscan.store.tables.scans import examination, file, root
 
 N_ROWS_AT_ONCE = 500
 _N_SUGGESTED = 3

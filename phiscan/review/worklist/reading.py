@@ -1,11 +1,14 @@
-"""Reading of the review list: a filter as conditions of a query, a page, one row, counts, filter values."""
+"""Reading of the review list: filters as conditions of queries, pages, rows, counts, totals by folder.
+
+The totals of folders are made by the same functions as for an item, so that a folder never reveals more.
+"""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -14,13 +17,20 @@ import sqlalchemy as sa
 from phiscan.errors import InputError
 from phiscan.language import gettext
 from phiscan.model import EntityType, Verdict
-from phiscan.review.records.file_records import COLUMNS, FindingReader, record_of, with_evidence
+from phiscan.review.records.file_records import (
+    COLUMNS,
+    FindingReader,
+    people_at_risk,
+    record_of,
+    with_evidence,
+)
 from phiscan.review.worklist import rows as work_rows
 from phiscan.review.worklist.model import (
     FIRST,
     LEAD,
     SECOND,
     Choices,
+    Exposure,
     FileRecord,
     WorkCounts,
     WorkFilter,
@@ -28,6 +38,7 @@ from phiscan.review.worklist.model import (
     WorkPage,
     WorkState,
     blinded,
+    exposure_of,
 )
 from phiscan.review.worklist.near_duplicates import IS_BLIND
 from phiscan.review.worklist.rows import types_mask
@@ -38,14 +49,12 @@ from phiscan.store.tables import access, examination, file, near_group, root, sk
 _CURSOR = re.compile(r"([ab]):(risk|informative|oldest):([0-9a-fx.p+-]+):(\d{1,18})", re.ASCII)
 
 
-def order_key(order: WorkOrder) -> sa.ColumnElement[Any]:
-    """Return the sort column of an order; the file number is the second key."""
-    columns: dict[WorkOrder, sa.ColumnElement[Any]] = {
-        WorkOrder.RISK: work_item.c.risk,
-        WorkOrder.INFORMATIVE: work_item.c.doubt,
-        WorkOrder.OLDEST: work_item.c.file_id,
-    }
-    return columns[order]
+ORDER_KEYS: Mapping[WorkOrder, sa.ColumnElement[Any]] = {
+    WorkOrder.RISK: work_item.c.risk,
+    WorkOrder.INFORMATIVE: work_item.c.doubt,
+    WorkOrder.OLDEST: work_item.c.file_id,
+}
+"""The sort column of each order; the file number is the second key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +72,7 @@ class Place:
 
     def ordered(self, query: sa.Select[Any]) -> sa.Select[Any]:
         """Sort a query, beginning after this position; both columns run one way, so that an index serves."""
-        columns = (order_key(self.order), work_item.c.file_id)
+        columns = (ORDER_KEYS[self.order], work_item.c.file_id)
         query = self.bounded(query)
         return query.order_by(*(column.desc() if self.falling else column for column in columns))
 
@@ -75,7 +84,7 @@ class Place:
         """Return the condition of rows beyond this position; true for all rows without one."""
         if self.start is None:
             return sa.true()
-        place = sa.tuple_(order_key(self.order), work_item.c.file_id)
+        place = sa.tuple_(ORDER_KEYS[self.order], work_item.c.file_id)
         bound = sa.tuple_(sa.literal(self.start[0]), sa.literal(self.start[1]))
         return place < bound if self.falling else place > bound
 
@@ -196,10 +205,7 @@ def in_state(
     its_state: sa.ColumnElement[Any] = work_item.c.state
     if scanned:
         is_open, its_state = sa.func.coalesce(is_open, is_open), sa.func.coalesce(its_state, its_state)
-    undecided = (
-        is_open.is_(True),
-        sa.or_(work_item.c.awaits == FIRST, work_item.c.reviewer != viewer),
-    )
+    undecided = (is_open.is_(True), sa.or_(work_item.c.awaits == FIRST, work_item.c.reviewer != viewer))
     if state is WorkState.UNDECIDED:
         return (*undecided, work_item.c.file_id.not_in(skipped_by(viewer, now)))
     if state is WorkState.SKIPPED:
@@ -316,12 +322,7 @@ def item(connection: sa.Connection, file_id: int, *, viewer: str, now: datetime)
 
 
 def detail(
-    connection: sa.Connection,
-    file_id: int,
-    *,
-    viewer: str,
-    now: datetime,
-    read: FindingReader | None = None,
+    connection: sa.Connection, file_id: int, *, viewer: str, now: datetime, read: FindingReader | None = None
 ) -> FileRecord:
     """Return one item with its evidence, as far as the viewer may see it.
 
@@ -348,7 +349,7 @@ def adjacent(
 
     None = it was the last or first, or (backward) has no position in the list.
     """
-    key = connection.execute(sa.select(order_key(order)).where(work_item.c.file_id == file_id)).scalar()
+    key = connection.execute(sa.select(ORDER_KEYS[order]).where(work_item.c.file_id == file_id)).scalar()
     if key is None and backward:
         return None
     start = None if key is None else (key, file_id)
@@ -408,7 +409,7 @@ def rows_from(
     connection: sa.Connection, wanted: WorkFilter, place: Place, *, viewer: str, now: datetime, n: int
 ) -> Sequence[sa.Row[Any]]:
     """Return file number and sort key of the next items, at most ``n``."""
-    columns: tuple[sa.ColumnElement[Any], ...] = (work_item.c.file_id, order_key(place.order).label("key"))
+    columns: tuple[sa.ColumnElement[Any], ...] = (work_item.c.file_id, ORDER_KEYS[place.order].label("key"))
     by_folder = by_folder_index(connection, wanted)
     if wanted.text:
         # A frequent text is soon found in the order of the list; a rare one requires a scan of all paths.
@@ -506,7 +507,7 @@ def place(
     n_after: int = 8,
 ) -> ListPlace:
     """Return the position of a file in a list ("12 of 43"), with the items around it."""
-    key = connection.execute(sa.select(order_key(order)).where(work_item.c.file_id == file_id)).scalar()
+    key = connection.execute(sa.select(ORDER_KEYS[order]).where(work_item.c.file_id == file_id)).scalar()
     start = None if key is None else (float(key), file_id)
     total, n_before_it = _n_with_before(connection, wanted, order, start, viewer=viewer, now=now)
     after = rows_from(connection, wanted, Place(order, start), viewer=viewer, now=now, n=n_after)
@@ -557,3 +558,152 @@ def _n_with_before(
     counted = narrowed(both, wanted, viewer, now, scanned=True, by_folder=by_folder)
     total, n_before = connection.execute(counted).one()
     return total, 0 if start is None else n_before or 0
+
+
+_POSITION = {"sqlite": sa.func.instr, "postgresql": sa.func.strpos}
+"""SQL function for the position of a text in a text, by database: from 1, 0 = not found."""
+
+
+_is_listed = work_item.c.examination_id == examination.c.id
+
+
+@dataclass(slots=True)
+class FolderTotal:
+    """The items of one folder and everything below it, as the viewer may see them."""
+
+    root_id: int
+    folder: str = ""  # below the root, display form; "" = the root itself
+    name: str = ""  # "" = the files directly in the parent folder
+    n_files: int = 0
+    n_open: int = 0  # without a verdict for the viewer
+    by_state: dict[WorkState, int] = field(default_factory=lambda: defaultdict(int))
+    by_exposure: dict[Exposure, int] = field(default_factory=lambda: defaultdict(int))
+    people: int = 0  # at risk, as in the report; without those of blind and hidden items
+    people_apart: int = 0  # of the whole share, whose people are all counted: those of such items
+    below: tuple[FolderTotal, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FolderLevel:
+    """One folder, and the totals of its subfolders, most people first."""
+
+    total: FolderTotal
+    children: tuple[FolderTotal, ...]
+
+
+def level(
+    connection: sa.Connection, root_id: int | None, folder: str = "", *, viewer: str, now: datetime
+) -> FolderLevel:
+    """Return the totals of a folder; of all roots without a root number.
+
+    Suppressed items are excluded, as in the list.
+    """
+    names: Mapping[int, str] = {
+        row.id: row.display for row in connection.execute(sa.select(root.c.id, root.c.display))
+    }
+    query, people = _query(connection, root_id, folder, now), _people(connection, root_id, folder, now)
+    depth = len([part for part in folder.split("/") if part])
+    whole = FolderTotal(root_id or 0, folder, people=people.get((), 0))
+    if root_id is None:
+        everything = people_at_risk(connection, sa.select().where(_is_listed)).get((), 0)
+        whole.people, whole.people_apart = everything, everything - whole.people
+    tops: dict[Any, FolderTotal] = {}
+    inner: dict[tuple[Any, Any], FolderTotal] = {}
+    for row in connection.execute(query):
+        if root_id is None:
+            key: tuple[Any, ...] = (row.root_id,)
+            top, second, at = FolderTotal(row.root_id, "", names.get(row.root_id, "")), row.first, 0
+        else:
+            key = (row.root_id, row.first)
+            top, second, at = _placed(row, row.first, depth, folder), row.second, depth + 1
+        top = tops.setdefault(key, replace(top, people=people.get(key, 0)))
+        below = _placed(row, second, at, top.folder)
+        below = inner.setdefault((key, second), replace(below, people=people.get((*key, second), 0)))
+        for total in (whole, top, below):
+            _add(total, row, viewer)
+    for (key, _), below in inner.items():
+        tops[key].below = (*tops[key].below, below)
+    for total in tops.values():
+        total.below = _ordered(total.below)
+    return FolderLevel(whole, _ordered(tuple(tops.values())))
+
+
+def _placed(row: sa.Row[Any], part: str, depth: int, parent: str) -> FolderTotal:
+    """Return the folder of a part of a path, as it is written; "" = the files directly in the parent."""
+    parts = row.display.split("/")[:-1]
+    name = part and (parts[depth] if depth < len(parts) else part)
+    return FolderTotal(row.root_id, "/".join(parts[: depth + 1]) if name else parent, name)
+
+
+def _parts(connection: sa.Connection, folder: str) -> tuple[sa.ColumnElement[str], sa.ColumnElement[str]]:
+    """Return the next two parts of the paths below a folder."""
+    place = _POSITION[connection.dialect.name]
+    inside = folder.strip("/").casefold()
+    inside += "/" if inside else ""
+    first, after = _parted(place, sa.func.substr(work_item.c.path_folded, len(inside) + 1))
+    return first, _parted(place, after)[0]
+
+
+def _people(
+    connection: sa.Connection, root_id: int | None, folder: str, now: datetime
+) -> dict[tuple[Any, ...], int]:
+    """Return the people at risk in a folder, (), and in those two levels below it, by root and parts."""
+    by_index = is_small_folder(connection, root_id, folder)
+    shown = sa.select().where(
+        _is_listed,
+        *in_folder(root_id, folder, by_index=by_index),
+        work_item.c.blind.is_(False),
+        work_item.c.hidden_until <= iso(now),
+    )
+    levels = [work_item.c.root_id, *_parts(connection, folder)]
+    depths = (0, 1, 2) if root_id is None else (0, 2, 3)
+    found: dict[tuple[Any, ...], int] = {}
+    for depth in depths:
+        found |= people_at_risk(connection, shown, levels[:depth])
+    return found
+
+
+def _query(connection: sa.Connection, root_id: int | None, folder: str, now: datetime) -> sa.Select[Any]:
+    first, second = _parts(connection, folder)
+    # Not the bare column: SQLite would read all rows in the order of the folder's index, to group by it.
+    root_number = sa.func.coalesce(work_item.c.root_id, work_item.c.root_id).label("root_id")
+    found = (
+        sa.select(
+            *(root_number, first.label("first"), second.label("second")),
+            *(work_item.c.awaits, work_item.c.state, work_item.c.reviewer, work_item.c.is_open),
+            *(examination.c.mode, access.c.readers),
+            sa.func.count().label("n"),
+            sa.func.min(work_item.c.file_id).label("file_id"),
+        )
+        .select_from(work_item)
+        .join(examination, examination.c.id == work_item.c.examination_id)
+        .outerjoin(access, access.c.examination_id == examination.c.id)
+        .where(work_item.c.hidden_until <= iso(now))
+    )
+    by_index = is_small_folder(connection, root_id, folder)
+    found = found.where(*in_folder(root_id, folder, by_index=by_index))
+    n_keys = 9
+    groups = found.group_by(*list(found.selected_columns)[:n_keys]).subquery()
+    return sa.select(groups, file.c.display).join(file, file.c.id == groups.c.file_id)
+
+
+def _parted(place: Any, text: sa.ColumnElement[str]) -> tuple[sa.ColumnElement[str], sa.ColumnElement[str]]:
+    """Return the first part of a path and the rest; two empty texts for a file name."""
+    at = place(text, "/")
+    is_file = at == 0
+    return (
+        sa.case((is_file, ""), else_=sa.func.substr(text, 1, at - 1)),
+        sa.case((is_file, ""), else_=sa.func.substr(text, at + 1)),
+    )
+
+
+def _add(total: FolderTotal, row: sa.Row[Any], viewer: str) -> None:
+    state = state_seen(row.awaits, row.state, row.reviewer, viewer)
+    total.n_files += row.n
+    total.n_open += row.n if state is WorkState.UNDECIDED and row.is_open else 0
+    total.by_state[state] += row.n
+    total.by_exposure[exposure_of(row.mode, row.readers or ())] += row.n
+
+
+def _ordered(totals: tuple[FolderTotal, ...]) -> tuple[FolderTotal, ...]:
+    return tuple(sorted(totals, key=lambda one: (-one.people, -one.n_files, one.name)))

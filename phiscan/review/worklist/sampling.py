@@ -26,21 +26,16 @@ from phiscan.review.worklist.model import LEAD, NOBODY, OPENING, SECOND, WorkSta
 from phiscan.store import seals
 from phiscan.store.database import lock_chain
 from phiscan.store.sql_batches import as_value, chunks, count, listed, rows_in
-from phiscan.store.tables import (
+from phiscan.store.tables.desk import (
     decision,
     decision_undo,
-    examination,
-    file,
-    purge,
-    root,
     sample_draw,
     sample_frame,
     sample_member,
-    scan,
-    scan_root,
-    sighting,
     work_item,
 )
+from phiscan.store.tables.integrity import purge
+from phiscan.store.tables.scans import examination, file, root, scan, scan_root, sighting
 
 EVERY = 10  # one blind item follows this many others
 _FINAL = (Verdict.PHI.value, Verdict.NOT_PHI.value)

@@ -19,9 +19,8 @@ from starlette.routing import Match
 from phiscan.errors import InputError
 from phiscan.language import LANGUAGES, lazy_gettext
 from phiscan.language import gettext as _
-from phiscan.review.accounts.second_factors import Proposal, SecondFactors
 from phiscan.review.accounts.sign_in import CHALLENGE_LIFE, FLOW_LIFE, KNOWN_FOR, Challenge
-from phiscan.review.accounts.users import Refusal, Role, Scope
+from phiscan.review.accounts.users import Proposal, Refusal, Role, Scope, SecondFactors
 from phiscan.review.accounts.users import SignedIn as Begun
 from phiscan.web.access import RIGHTS, Permission, Routes
 from phiscan.web.protection import COOKIE, inside

@@ -14,8 +14,8 @@ from phiscan.errors import InputError
 from phiscan.language import count, lazy_gettext, ngettext
 from phiscan.language import gettext as _
 from phiscan.review.decisions.verdicts import MAX_AT_ONCE
-from phiscan.review.worklist.folder_totals import FolderLevel, FolderTotal
 from phiscan.review.worklist.model import Exposure, FileRecord, WorkFilter, WorkState
+from phiscan.review.worklist.reading import FolderLevel, FolderTotal
 from phiscan.visible import visible
 from phiscan.web.access import Permission, Routes
 from phiscan.web.request_context import Ctx

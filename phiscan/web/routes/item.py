@@ -25,9 +25,9 @@ from phiscan.pipeline.rereading.vetoes import Veto
 from phiscan.report.words import CASES, CHARACTERISTICS, DETECTORS, ENTITY_TYPES, FORMATS, part_detail
 from phiscan.report.words import REASONS as OUTCOME_REASONS
 from phiscan.review.accounts.users import Session
-from phiscan.review.decisions.corrections import ItemCorrections, Mark
-from phiscan.review.decisions.reveals import PURPOSES
+from phiscan.review.decisions.learning import ItemCorrections, Mark
 from phiscan.review.decisions.verdicts import Act, UnopenedError
+from phiscan.review.decisions.writing import PURPOSES
 from phiscan.review.worklist.model import (
     REASONS,
     FileRecord,

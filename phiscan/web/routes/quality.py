@@ -16,7 +16,7 @@ from phiscan.metrics.agreement import ASSUMPTION, agreement, krippendorff_alpha
 from phiscan.metrics.remaining import ASSUMPTION as LEFT_ASSUMPTION
 from phiscan.metrics.remaining import remaining
 from phiscan.model import Verdict
-from phiscan.review.decisions.second_review import Disagreement
+from phiscan.review.decisions.verdicts import Disagreement
 from phiscan.review.worklist.model import REASONS, FileRecord
 from phiscan.visible import visible
 from phiscan.web.access import Permission, Routes

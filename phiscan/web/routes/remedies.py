@@ -22,7 +22,7 @@ from phiscan.language import lazy_gettext, lazy_ngettext
 from phiscan.monitoring.mail import Mail, send_text
 from phiscan.monitoring.notices import read_owner_mail
 from phiscan.report.words import EXPOSURES
-from phiscan.review.decisions.remedies import Task, TaskState
+from phiscan.review.decisions.incidents import Task, TaskState
 from phiscan.review.store import Store
 from phiscan.review.worklist.model import Exposure
 from phiscan.visible import visible

@@ -26,8 +26,8 @@ from phiscan.pipeline.rereading.file_lookup import present
 from phiscan.pipeline.rereading.masked_passages import Kind, MaskedPassage, MaskedProse
 from phiscan.pipeline.rereading.page_pictures import PagePicture, WordBox
 from phiscan.report.words import ENTITY_TYPES
-from phiscan.review.decisions.corrections import Correction, ItemCorrections, Mark
-from phiscan.review.decisions.reveals import PURPOSES, Reveal
+from phiscan.review.decisions.learning import Correction, ItemCorrections, Mark
+from phiscan.review.decisions.writing import PURPOSES, Reveal
 from phiscan.review.worklist.model import FileRecord
 from phiscan.visible import visible
 from phiscan.web.access import Permission, Routes

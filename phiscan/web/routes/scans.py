@@ -19,7 +19,7 @@ from phiscan.model import NOT_COVERED, FailReason, Outcome
 from phiscan.report.rendering.html import PARTS
 from phiscan.report.words import FORMATS, waiting_for_ocr
 from phiscan.report.words import REASONS as OUTCOME_REASONS
-from phiscan.review.records.summaries import ScanHead
+from phiscan.review.records.scans import ScanHead
 from phiscan.review.worklist.model import FileRecord
 from phiscan.visible import visible
 from phiscan.web.access import Permission, Routes

@@ -20,8 +20,8 @@ from phiscan.report.incidents import record_pdf
 from phiscan.report.pack import table_csv
 from phiscan.report.rendering.tables import Column, columns, table_of
 from phiscan.report.words import count, moment
-from phiscan.review.decisions.remedies import Task, TaskState
-from phiscan.review.records.summaries import ScanHead
+from phiscan.review.decisions.incidents import Task, TaskState
+from phiscan.review.records.scans import ScanHead
 from phiscan.review.store import Store
 from phiscan.review.worklist.model import Exposure, WorkState
 from phiscan.visible import visible
