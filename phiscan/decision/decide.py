@@ -18,7 +18,6 @@ from phiscan.decision.bound import (
     with_maximum,
 )
 from phiscan.decision.decided_examples import (
-    LIKE,
     NOTHING_DECIDED,
     NOTHING_LEARNED,
     SIZE,
@@ -38,7 +37,7 @@ from phiscan.health.features import Reading
 from phiscan.health.file_evidence import DIRECT, HEALTH, NAMES, identifies
 from phiscan.health.patient_classifier import log_odds_of, probability_of
 from phiscan.health.text_detector import TextScores
-from phiscan.model import Decision, Document, Finding, HealthScore, Referral, Screening
+from phiscan.model import LIKE, Decision, Document, Finding, HealthScore, Referral, Screening
 
 CONCEPT_CASE = "concept"  # equation 4
 EXAMPLE_CASE = "stored_example"  # equation 5, by the nearest prototypes alone

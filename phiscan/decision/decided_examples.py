@@ -23,6 +23,8 @@ from typing import Any, Final, Self
 import numpy as np
 import numpy.typing as npt
 
+from phiscan.model import CODE, LIKE
+
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
@@ -32,9 +34,6 @@ MESSAGE: Final = "message"  # coordinate: what being a message of care adds
 INPUT: Final = "input "  # begins the key of a stored coordinate
 SCALE: Final = 1000  # of stored coordinates and log-odds
 LOG_ODDS: Final = "log-odds of PHI"  # key of the stored value, before any correction
-CODE: Final = "code "  # begins the keys of what the strongest passage is about
-N_WORDS: Final = 12  # of 32 bits, in a code
-LIKE: Final = "like_decided"  # key: what verdicts on files of like wording added
 PATIENTS: Final = "log-odds by patients"  # key: what the organization's own patients added
 
 Point = Mapping[str, float]
@@ -64,12 +63,6 @@ def stored_point(
     values = [(name, round(SCALE * value)) for name, value in named.items()]
     values += [(f"{CODE}{at}", value) for at, value in enumerate(code)]
     return (*((name, value) for name, value in values if value), (LOG_ODDS, round(SCALE * log_odds)))
-
-
-def code_of(stored: Mapping[str, int]) -> tuple[int, ...]:
-    """Return the code in the stored evidence of a file; () = it has none."""
-    code = tuple(stored.get(f"{CODE}{at}", 0) for at in range(N_WORDS))
-    return code if any(code) else ()
 
 
 def bits_of(code: Sequence[int]) -> dict[str, float]:

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Sequence
 from math import exp, log1p
 from typing import Final
 
-from phiscan.decision.decided_examples import LIKE
 from phiscan.language import lazy_gettext as _
-from phiscan.model import TITLED
+from phiscan.model import LIKE, TITLED
 
 N_FOR: Final = 3  # the decision
 N_AGAINST: Final = 1

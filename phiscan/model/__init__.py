@@ -602,3 +602,14 @@ class ScannedFile:
     verdict: Verdict | None
     since: datetime  # when the first scan that saw it began
     evidence: Mapping[str, int]  # empty if none was stored
+
+
+CODE = "code "  # begins the keys, in a file's evidence, of what its strongest passage is about
+LIKE = "like_decided"  # the key of what verdicts on files about the same added to the log-odds
+_N_WORDS = 12  # of 32 bits, in a code
+
+
+def code_of(stored: Mapping[str, int]) -> tuple[int, ...]:
+    """Return the code in the stored evidence of a file; () = it has none."""
+    code = tuple(stored.get(f"{CODE}{at}", 0) for at in range(_N_WORDS))
+    return code if any(code) else ()

@@ -9,6 +9,7 @@ screened and which took over its results.
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -21,15 +22,16 @@ from typing import Literal
 from phiscan.config import Config
 from phiscan.crawl import Crawled, IgnoreRules, crawl
 from phiscan.errors import StoreError
-from phiscan.model import FileResult, SourceFile
+from phiscan.model import LIKE, FileResult, SourceFile, code_of
 from phiscan.pipeline.folders import KnownFolders
 from phiscan.pipeline.ocr_pass import OcrCounts
 from phiscan.pipeline.rate_limit import RateLimit, paced
 from phiscan.pipeline.result_recorder import Progress, ResultRecorder
 from phiscan.pipeline.scan_plan import Plan, ScanOptions
-from phiscan.pipeline.versions import changed_by_verdicts, learned_version, versions, versions_key
+from phiscan.pipeline.versions import learned_version, versions, versions_key
 from phiscan.pipeline.workers.acceptance import accepted
 from phiscan.pipeline.workers.pools import Workers, local_workers
+from phiscan.review.decisions.learning import judged_near
 from phiscan.review.store import ScanSummary, Store
 from phiscan.sandbox.answers import Fault
 from phiscan.stopping import deferred
@@ -126,6 +128,29 @@ def scan(
     summary = store.summary(state.id)
     ocr = _ocr_counts(summary, recorder.progress, options)
     return ScanRun(summary, state.resumed, state.n_refused, stage_seconds, missing, ocr)
+
+
+def changed_by_verdicts(config: Config, store: Store) -> list[int]:
+    """Return the results on whose referral the newest verdicts say otherwise than when it was recorded.
+
+    Their files are read again; all others keep their results, however many verdicts there are.
+    """
+    decided = config.learned.decided if config.learned else ()
+    limit = -math.log(config.missed_file_cost)
+    with store.database.read() as connection:
+        rows = [row for row in judged_near(connection, limit) if decided or LIKE in row[2]]
+    if not rows:
+        return []
+    # Loads numpy, which a rescan without verdicts does not need.
+    from phiscan.decision import decided_examples as by  # noqa: PLC0415
+
+    examples, found = by.DecidedExamples.by_wording(decided), []
+    for number, log_odds, evidence in rows:
+        was = evidence.get(LIKE, 0) / by.SCALE
+        now = examples.shift(log_odds - was, by.bits_of(code_of(evidence)), is_above=True)
+        if (log_odds >= limit) != (log_odds - was + now >= limit):
+            found.append(number)
+    return found
 
 
 def _results(

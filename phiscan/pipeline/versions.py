@@ -16,12 +16,10 @@ from blake3 import blake3
 
 from phiscan import __version__, extract
 from phiscan.config import Config, LearnedVersion, data_dir
-from phiscan.decision.decided_examples import LIKE, SCALE, WORDING, DecidedExamples, bits_of, code_of
-from phiscan.decision.model import threshold_of
-from phiscan.health.patient_classifier import log_odds_of, probability_of
+from phiscan.model import code_of
 from phiscan.patients.manifest import read_manifest
 from phiscan.patients.settings import load_settings
-from phiscan.review.decisions.learning import in_use, judged_near, reviewed_files
+from phiscan.review.decisions.learning import in_use, reviewed_files
 from phiscan.review.store import Store
 from phiscan.store.identity import keyed_hash, load_key
 
@@ -81,24 +79,6 @@ def learned_version(config: Config, store: Store) -> LearnedVersion | None:
         return LearnedVersion(0, (), decided=decided) if decided else None
     former = None if before is None else LearnedVersion(before.number, tuple(sorted(before.files.items())))
     return LearnedVersion(active.number, tuple(sorted(active.files.items())), former, decided)
-
-
-def changed_by_verdicts(config: Config, store: Store) -> list[int]:
-    """Return the results on whose referral the newest verdicts say otherwise than when it was recorded.
-
-    Their files are read again; all others keep their results, however many verdicts there are.
-    """
-    examples = DecidedExamples.by_wording(config.learned.decided if config.learned else ())
-    limit, found = log_odds_of(threshold_of(config.missed_file_cost)), []
-    low, high = (probability_of(limit + 2 * side * WORDING.most) for side in (-1, 1))
-    with store.database.read() as connection:
-        for number, probability, evidence in judged_near(connection, low, high):
-            was = evidence.get(LIKE, 0) / SCALE
-            log_odds = log_odds_of(probability) - was
-            now = examples.shift(log_odds, bits_of(code_of(evidence)), is_above=True)
-            if (log_odds + now >= limit) != (log_odds + was >= limit):
-                found.append(number)
-    return found
 
 
 def _patients(config: Config) -> dict[str, str]:

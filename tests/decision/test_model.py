@@ -3,7 +3,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from phiscan.decision.decided_examples import LIKE
 from phiscan.decision.evidence import N_EVIDENCE, NAMES_OF_EVIDENCE
 from phiscan.decision.model import (
     INPUTS,
@@ -18,6 +17,7 @@ from phiscan.decision.model import (
 from phiscan.decision.reasons import WORDS, applies
 from phiscan.errors import ModelError
 from phiscan.health.patient_classifier import probability_of
+from phiscan.model import LIKE
 from training.decision.fit import NON_NEGATIVE
 
 MODEL = load_phi_model()

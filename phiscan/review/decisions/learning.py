@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -335,6 +336,7 @@ def _triple(one: Correction) -> tuple[int, int, str]:
     return (one.span.start, one.span.end, one.entity_type.value)
 
 
+_NEAR = 6.0  # log-odds: twice what verdicts may add
 SHIPPED = "shipped"  # name of the models in the installed package
 
 
@@ -435,20 +437,16 @@ def scanned_files(database: Database) -> Iterator[ScannedFile]:
             )
 
 
-def judged_near(
-    connection: sa.Connection, low: float, high: float
-) -> Iterator[tuple[int, float, Mapping[str, int]]]:
-    """Yield number, P(PHI) and evidence of present, undecided results with such a probability by content."""
+def judged_near(connection: sa.Connection, log_odds: float) -> Iterator[tuple[int, float, Mapping[str, int]]]:
+    """Yield number, log-odds and evidence of present, undecided results, judged by content, near these."""
     results = current_results(scan_id=None).join(
         health_window, health_window.c.examination_id == examination.c.id
     )
     query = results.with_only_columns(examination.c.id, examination.c.probability, health_window.c.evidence)
-    is_near = examination.c.probability.between(low, high)
-    is_open = decision.c.id.is_(None)
-    rows = connection.execute(
-        query.where(is_near, is_open, ~examination.c.by_name, examination.c.case != TITLED)
-    )
-    return ((row.id, row.probability, row.evidence) for row in rows)
+    low, high = (1 / (1 + math.exp(side * _NEAR - log_odds)) for side in (1, -1))
+    is_near = examination.c.probability.between(low, high) & decision.c.id.is_(None)
+    rows = connection.execute(query.where(is_near, ~examination.c.by_name, examination.c.case != TITLED))
+    return ((row.id, math.log(row.probability / (1 - row.probability)), row.evidence) for row in rows)
 
 
 def in_use(database: Database) -> tuple[ModelVersion | None, ModelVersion | None]:
