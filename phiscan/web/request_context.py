@@ -209,7 +209,7 @@ class Context:
         return self.request.client.host if self.request.client else ""
 
     @property
-    def said(self) -> str:
+    def notice_name(self) -> str:
         """The name of the notice in the address."""
         return self.request.query_params.get("said", "")
 

@@ -365,7 +365,7 @@ def item_page(
     parameters, work, viewer = ctx.request.query_params, ctx.work, ctx.name
     detail = work.detail(file_id, viewer=viewer, now=ctx.now)
     finding, all_places = parameters.get("finding", ""), parameters.get("places") == "all"
-    notice_name = unsent or ctx.said
+    notice_name = unsent or ctx.notice_name
     may_reveal = ctx.may(Permission.DECIDE)
     session: Session | None = ctx.request.state.session
     is_shown = may_reveal and shows_prose(ctx, detail, parameters.get("prose", ""))
@@ -454,12 +454,12 @@ def previous_item(file_id: int, ctx: Ctx) -> Response:
 @routes.page("POST", "/items/{file_id}/undo", needs=Permission.DECIDE)
 def undo(file_id: int, ctx: Ctx, listed: Listed) -> Response:
     """Undo the user's own verdict on an item, and show the item again."""
-    said = "undone"
+    notice = "undone"
     try:
         ctx.work.undo(file_id, **ctx.by)
     except ConflictError:
-        said = "nothing_to_undo"
-    return redirect_or_json(ctx, listed.url(f"/items/{file_id}", said=said))
+        notice = "nothing_to_undo"
+    return redirect_or_json(ctx, listed.url(f"/items/{file_id}", said=notice))
 
 
 @routes.page("POST", "/undo", needs=Permission.DECIDE)
@@ -474,15 +474,15 @@ def redo_last(ctx: Ctx, listed: Listed) -> Response:
     return _act_again(ctx, listed, ctx.work.redo_last, "redone", "nothing_to_redo")
 
 
-def _act_again(ctx: Context, listed: ListQuery, act: Callable[..., Act], said: str, none: str) -> Response:
+def _act_again(ctx: Context, listed: ListQuery, act: Callable[..., Act], notice: str, none: str) -> Response:
     """Undo or redo an action, and redirect to its item or group; ``none``: the notice if there is none."""
     try:
         done = act(**ctx.by)
     except ConflictError:
         return redirect_or_json(ctx, listed.url("/queue", said=none))
-    url = listed.url(f"/items/{done.file_ids[0]}", said=said)
+    url = listed.url(f"/items/{done.file_ids[0]}", said=notice)
     if len(done.file_ids) > 1 and (group := ctx.item(done.file_ids[0]).group_id) is not None:
-        url = f"/groups/{group}?said={said}"
+        url = f"/groups/{group}?said={notice}"
     return redirect_or_json(ctx, url)
 
 
@@ -649,14 +649,14 @@ def correct_topics(
 
 
 def _written(
-    file_id: int, ctx: Context, seen: int, listed: ListQuery, write: Callable[..., Any], said: str
+    file_id: int, ctx: Context, seen: int, listed: ListQuery, write: Callable[..., Any], notice: str
 ) -> Response:
     """Write a correction and return to the item; of a file that was examined again nothing is written."""
     try:
         write(seen=seen, **ctx.reviewing)
     except ConflictError:
-        said = "changed"
-    return RedirectResponse(listed.url(f"/items/{file_id}", said=said), 303)
+        notice = "changed"
+    return RedirectResponse(listed.url(f"/items/{file_id}", said=notice), 303)
 
 
 def _span(start: str, end: str) -> Span:

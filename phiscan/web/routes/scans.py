@@ -138,7 +138,7 @@ def reports(ctx: Ctx) -> Response:
         is_making=packs.is_making,
         problem=packs.problem,
         scans=tuple(reversed(ctx.desk.store.scans())),
-        notice=notice(ctx.said) if ctx.said != "making" or packs.is_making else None,
+        notice=notice(ctx.notice_name) if ctx.notice_name != "making" or packs.is_making else None,
     )
 
 

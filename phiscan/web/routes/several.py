@@ -144,7 +144,7 @@ routes = Routes()
 @routes.page("GET", "/groups/{group_id}", needs=Permission.SEE_QUEUE)
 def group(group_id: int, ctx: Ctx) -> Response:
     """Show the files of a near-duplicate group, for one verdict with exceptions."""
-    return _group(ctx, group_id, notice=action_notice(ctx, ctx.said))
+    return _group(ctx, group_id, notice=action_notice(ctx, ctx.notice_name))
 
 
 @routes.page("POST", "/groups/{group_id}/decide", needs=Permission.DECIDE)
