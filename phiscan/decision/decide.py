@@ -69,6 +69,7 @@ class Decider:
     encoder: PassageEncoder
     learned: LearnedDecision = NOTHING_LEARNED  # what `phiscan learn` changes of P(PHI)
     former: LearnedDecision | None = None  # that of the version in use before, to compare with
+    keeps_codes: bool = True  # of what is spoken of, so that verdicts act on files about the same
     decided: DecidedExamples = NOTHING_DECIDED  # the newest verdicts, by what is spoken of
     is_knn_alone: bool = False  # equations 4 and 5 and the nearest health prototypes decide, P(PHI) does not
 
@@ -105,7 +106,7 @@ class Decider:
         corrected = self.learned.corrected(judgement.log_odds, point) + patient_log_odds
         limit = log_odds_of(self.threshold)
         code: tuple[int, ...] = ()
-        if judgement.passage is not None and corrected >= limit - WORDING.most:
+        if self.keeps_codes and judgement.passage is not None and corrected >= limit - WORDING.most:
             place = judgement.passage.start, judgement.passage.end
             code = self.encoder.code(passage_and_context(gathered.passages, screening.findings, *place))
         own = self.decided.hashes == document.content_hash  # a file's verdict is no example for itself
@@ -250,6 +251,7 @@ def build_decider(config: Config) -> Decider:
         encoder=load_encoder(),
         detectors=load_panel(config.detectors, config.prevalence),
         is_knn_alone=config.health.detector == "knn",
+        keeps_codes=config.decided_examples > 0,
     )
 
 
