@@ -110,3 +110,33 @@ def test_names_said_to_be_made_up_set_no_characteristic(text: str) -> None:
     assert any(one.reasons[-1].detail == MADE_UP for one in _people(screening))
     assert not screening.vector.bits & {PiiBit.FIRST_NAME, PiiBit.LAST_NAME}
     assert screening.n_people == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Patient: John Doe, asthma since 2009.\n",
+        "Patient: DOE, JANE\nDiagnosis: asthma\n",
+        "Jane Doe has diabetes and takes metformin.\n",
+        'Patient.create(first_name="John", last_name="Doe", condition="asthma")\n',
+        "first_name,last_name,condition\nJohn,Doe,asthma\nJane,Doe,gout\n",
+        "Name: Baby Doe\nBorn at 36 weeks, jaundice.\n",
+    ],
+)
+def test_names_of_nobody_set_no_characteristic(text: str) -> None:
+    screening = screened(text)
+    assert not screening.vector.bits & {PiiBit.FIRST_NAME, PiiBit.LAST_NAME}
+    assert screening.n_people == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Patient: Charles Doe, asthma.\n", "Patient: John Dowd, asthma.\n", "Patient: Jane Roe, asthma.\n"],
+)
+def test_names_like_those_of_nobody_count(text: str) -> None:
+    assert screened(text).vector.bits & {PiiBit.FIRST_NAME, PiiBit.LAST_NAME}
+
+
+@pytest.mark.parametrize(("number", "expected"), [("000000", False), ("1111111", False), ("0000001", True)])
+def test_one_digit_over_and_over_numbers_no_record(number: str, expected: bool) -> None:
+    assert (PiiBit.MRN in screened(f"MRN: {number}, asthma.\n").vector.bits) is expected

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from phiscan.lexicon.gazetteer import Gazetteer, Word
-from phiscan.screen.ner.features import OFFSETS, Inventory, Lexicon, Stream, context_names
+from phiscan.screen.ner.features import OFFSETS, TEMPLATES, Inventory, Lexicon, Stream
 from phiscan.screen.ner.tokens import N_MODES, Kinds, classes, split
 from training.corpora.documents import Labelled
 from training.corpora.open_texts import doubtful
@@ -123,7 +123,8 @@ def sequences(
     for unit in learned:
         features = []
         for token in unit.tokens:
-            names = list(context_names(stream, token))
+            codes = stream.codes[:, token].tolist()
+            names = [f"{template}:{code}" for template, code in zip(TEMPLATES, codes, strict=True)]
             for place in range(len(OFFSETS)):
                 row = int(stream.entries[token + place])
                 if row not in names_of:

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from phiscan.lexicon.capitalized_words import has_civil_title
 from phiscan.lexicon.gazetteer import fold
-from phiscan.model import Document, EntityType, Finding
+from phiscan.model import Document, EntityType, Finding, Span
 from phiscan.screen.attributes.citations import cited
 from phiscan.screen.ner.tagger import SOURCE as TAGGER
 from phiscan.text.intervals import is_within, line_bounds, merged
@@ -80,6 +80,8 @@ _MADE_UP = re.compile(
     r"|names?[ ](?:has been[ ]|have been[ ]|was[ ])?changed)",
     re.IGNORECASE,
 )
+# Whose name is not known, or nobody's; also in two fields or cells.
+_NOBODY = re.compile(r"(?i)\b(?:(?:john|jane|baby)\W{1,4}(?:\w{0,12}name\W{1,4})?doe|doe, ?(?:john|jane))\b")
 # With a telephone number in the same line.
 _ASK = re.compile(
     r"\b(?:ask(?:ing)?[ ]for|speak[ ](?:to|with)|demande[zr]|parle[zr][ ]à)[ ]{1,2}$", re.IGNORECASE
@@ -122,7 +124,7 @@ def mark_roles(text: str, findings: Iterable[Finding]) -> tuple[Finding, ...]:
             before = finding if is_role else None
             if is_role:
                 found[index] = finding.set_aside("role", REASON)
-            elif _MADE_UP.match(text, finding.span.end):
+            elif _MADE_UP.match(text, finding.span.end) or _is_nobody(text, finding.span):
                 found[index] = finding.set_aside("role", MADE_UP)
     working = (one for one in found if has_role(one) or one.entity_type is EntityType.HEALTH_PROFESSIONAL)
     known = {word for finding in working for word in _words(text, finding)}
@@ -134,6 +136,12 @@ def mark_roles(text: str, findings: Iterable[Finding]) -> tuple[Finding, ...]:
         finding.set_aside("role", REASON) if known and _is_bare_mention(text, finding, known) else finding
         for finding in found
     )
+
+
+def _is_nobody(text: str, span: Span) -> bool:
+    """Tell whether a name is one that stands for an unknown or an invented person."""
+    near = _NOBODY.finditer(text, max(span.start - _BEFORE_CHARS, 0), span.end + _BEFORE_CHARS)
+    return is_within(span.start, span.end, [one.span() for one in near])
 
 
 def _authors(text: str, findings: Iterable[Finding]) -> set[tuple[str, ...]]:

@@ -6,7 +6,7 @@ summed once per word. Context features combine two or three tokens: each is one 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -290,11 +290,3 @@ def _neighbours(letters: Ints, line: Ints) -> tuple[Ints, Ints, Ints]:
     lead = ahead[begins][np.cumsum(np.isin(every, begins)) - 1] if n_tokens else every
     first = np.where((lead < n_tokens) & (lead < every), lead, -1)
     return before, after, first
-
-
-def context_names(stream: Stream, token: int) -> Sequence[str]:
-    """Return the names of a token's context features, as the training data has them."""
-    return [
-        f"{template}:{code}"
-        for template, code in zip(TEMPLATES, stream.codes[:, token].tolist(), strict=True)
-    ]

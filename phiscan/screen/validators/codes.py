@@ -25,13 +25,13 @@ def no_date(value: str) -> Verdict:
 
 
 def record_number(value: str) -> Verdict:
-    """Veto what cannot number a record: a date, fewer than three digits or letters, or a year alone.
+    """Veto what cannot number a record: a date, few digits or letters, a year, one digit only ("0000").
 
     >>> record_number("A12345").value, record_number("2019-01-02").value, record_number("of").value
     ('plausible', 'veto', 'veto')
     """
     if value.isdecimal():  # as most cells of a column
-        return plausible(len(value) >= 3)  # noqa: PLR2004 (stated above)
+        return plausible(len(value) >= 3 and len(set(value[3:] and value)) != 1)  # noqa: PLR2004 (stated above)
     if len(alnum_of(value)) < 3 or len(digits_of(value)) < 2:  # noqa: PLR2004 (stated above)
         return Verdict.VETO
     # "visit 4/10": of ten, or a day; a price; a version
