@@ -69,9 +69,9 @@ def path_of(source: SourceFile) -> tuple[Named, ...]:
 
 
 def title_of(source: SourceFile) -> tuple[Named, ...]:
-    """Return the name of a file, then those of all its folders."""
+    """Return the name of a file, then those of all its folders, unless one of these is of staff."""
     root, folders, name = _parts_of(source)
-    return (name, root, *folders)
+    return (name, *(() if _is_of_staff((root, *folders)) else (root, *folders)))
 
 
 def _parts_of(source: SourceFile) -> tuple[Named, tuple[Named, ...], Named]:
@@ -252,8 +252,11 @@ def _below_patients(folders: Sequence[Named]) -> Sequence[Named]:
 
 def _folders_of_people(folders: Sequence[Named]) -> Sequence[Named]:
     """Return the folders from one of patients on; without one all, unless one is of staff."""
-    is_of_staff = any(_has_word(name, "staff") for _, name in folders)
-    return folders[_patients_at(folders) :] or (() if is_of_staff else folders)
+    return folders[_patients_at(folders) :] or (() if _is_of_staff(folders) else folders)
+
+
+def _is_of_staff(folders: Sequence[Named]) -> bool:
+    return any(_has_word(name, "staff") for _, name in folders)
 
 
 def _patients_at(folders: Sequence[Named]) -> int:

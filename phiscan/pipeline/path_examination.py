@@ -16,7 +16,7 @@ from itertools import islice
 from phiscan import screen
 from phiscan.decision.decided_examples import INPUT
 from phiscan.health.classifier import classify, read_terms
-from phiscan.health.file_evidence import NAMES
+from phiscan.health.file_evidence import NAMES, identifies
 from phiscan.lexicon.capitalized_words import has_civil_title
 from phiscan.model import (
     TITLED,
@@ -102,10 +102,11 @@ def examine_titled(
     for start, end, names in islice(parts, MAX_EXAMINED):
         window = cut_window(document, start, end, title_line(names))
         one = examine_named(window.document, (), engine)[1]
-        log_odds = one.decision.log_odds
-        is_referred = one.referral is Referral.REFERRED and _reads_like_health(one)
-        if is_referred and (best is None or log_odds > best[0]):
-            best = log_odds, window, one, names
+        # Whoever is named above the content counts where it is said who that is: ``any_names_person``.
+        inside = [found for found in one.screening.findings if window.in_whole(found.span)]
+        is_referred = one.referral is Referral.REFERRED and _reads_like_health(one) and identifies(inside)
+        if is_referred and (best is None or one.decision.log_odds > best[0]):
+            best = one.decision.log_odds, window, one, names
     if best is None:
         return None
     _, window, one, names = best
@@ -120,12 +121,12 @@ def examine_titled(
         replace(found, span=span) for found in one.screening.findings if (span := window.in_whole(found.span))
     ]
     passage, n_title = one.decision.passage, window.n_header_chars
-    inside = passage and passage.end > n_title and Span(max(passage.start, n_title), passage.end)
+    below = passage and passage.end > n_title and Span(max(passage.start, n_title), passage.end)
     decided = replace(
         one.decision,
         case=TITLED,
         reasons=((TITLED, 0.0), *one.decision.reasons),
-        passage=window.in_whole(inside) if inside else None,
+        passage=window.in_whole(below) if below else None,
     )
     return whole, replace(
         one,

@@ -63,8 +63,9 @@ CODES: Final = frozenset(
         "patterns, names, text",
         # cases of a decision
         (
-            "concept, stored example, person and health, message of care, file name, language not covered, "
-            "health without person, person by name, person by identifier, neither, names not searched"
+            "concept, stored example, person and health, message of care, file name, title and content, "
+            "language not covered, health without person, person by name, person by identifier, neither, "
+            "names not searched"
         ),
         # states of a suppression, a task and a mark
         (

@@ -18,15 +18,14 @@ from tests.review.results import NOW, clear, referred, scan
 
 @pytest.mark.usefixtures("home")
 def test_a_scan_that_loses_its_cluster_is_notified(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def lose(_config: Any, folders: tuple[bytes, ...], store: Store, *others: Any) -> NoReturn:
+    def lose(_config: Any, folders: tuple[bytes, ...], store: Store, **given: Any) -> NoReturn:
         state = store.begin_scan(folders, versions={}, options={}, now=NOW)
-        *_, on_begin = others
-        on_begin(state.id)
+        given["on_begin"](state.id)
         store.finish_scan(state.id, status="stopped", seconds=1.0, now=NOW)
         message = "the cluster cannot be reached any more"
         raise ClusterError(message)
 
-    monkeypatch.setattr(command, "_run", lose)
+    monkeypatch.setattr(command, "run_scan", lose)
     metrics = tmp_path / "phiscan.prom"
     (tmp_path / "phiscan.toml").write_text(f"[notify]\nmetrics_file = {json.dumps(str(metrics))}\n")
     (tmp_path / "share").mkdir()
@@ -47,12 +46,12 @@ SHARE_LEFT_OUT = "not screened: 97 % of its text (97 of 100 characters)"
 def test_a_long_file_that_its_samples_refer_counts_as_read(
     result: FileResult, reason: FailReason, status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def scanned(_config: Any, _folders: tuple[bytes, ...], store: Store, *_others: Any) -> ScanRun:
+    def scanned(_config: Any, _folders: tuple[bytes, ...], store: Store, **_given: Any) -> ScanRun:
         part = UnreadPart("#rest", reason, SHARE_LEFT_OUT)
         number = scan(store, [replace(result, unread=(part,))])
         return ScanRun(store.summary(number), resumed=False, n_refused=0, stage_seconds={})
 
-    monkeypatch.setattr(command, "_run", scanned)
+    monkeypatch.setattr(command, "run_scan", scanned)
     (tmp_path / "share").mkdir()
     done = invoke("scan", str(tmp_path / "share"))
     assert done.exit_code == status, done.output
