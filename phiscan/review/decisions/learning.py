@@ -439,6 +439,8 @@ def scanned_files(database: Database) -> Iterator[ScannedFile]:
 
 def judged_near(connection: sa.Connection, log_odds: float) -> Iterator[tuple[int, float, Mapping[str, int]]]:
     """Yield number, log-odds and evidence of present, undecided results, judged by content, near these."""
+    if connection.execute(sa.select(decision.c.id).limit(1)).first() is None:
+        return iter(())  # nobody has decided anything, and the files need not be looked through
     results = current_results(scan_id=None).join(
         health_window, health_window.c.examination_id == examination.c.id
     )
