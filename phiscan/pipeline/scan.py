@@ -94,7 +94,7 @@ def scan(
         if on_progress is not None:
             on_progress(Progress(is_loading=True))
         build_engine(config)  # an unusable rule or model is said here, once, not by every worker
-    changed = changed_by_verdicts(config, store)
+    changed = changed_by_verdicts(config, store, roots)
     store.read_again(changed)
     key = versions_key(parts)
     state = store.begin_scan(roots, versions=parts, options=options.as_dict(), now=_now())
@@ -130,15 +130,15 @@ def scan(
     return ScanRun(summary, state.resumed, state.n_refused, stage_seconds, missing, ocr)
 
 
-def changed_by_verdicts(config: Config, store: Store) -> list[int]:
-    """Return the results on whose referral the newest verdicts say otherwise than when it was recorded.
+def changed_by_verdicts(config: Config, store: Store, roots: Sequence[bytes]) -> list[int]:
+    """Return the results below roots on whose referral the newest verdicts say otherwise than at their scan.
 
     Their files are read again; all others keep their results, however many verdicts there are.
     """
     decided = config.learned.decided if config.learned else ()
     limit = -math.log(config.missed_file_cost)
     with store.database.read() as connection:
-        rows = [row for row in judged_near(connection, limit) if decided or LIKE in row[2]]
+        rows = [row for row in judged_near(connection, roots, limit) if decided or LIKE in row[2]]
     if not rows:
         return []
     # Loads numpy, which a rescan without verdicts does not need.

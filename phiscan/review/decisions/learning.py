@@ -30,7 +30,16 @@ from phiscan.store.tables.desk import (
     topic_correction,
     work_item,
 )
-from phiscan.store.tables.scans import examination, file, finding, health_term, health_window, scan, sighting
+from phiscan.store.tables.scans import (
+    examination,
+    file,
+    finding,
+    health_term,
+    health_window,
+    root,
+    scan,
+    sighting,
+)
 
 
 class Mark(StrEnum):
@@ -437,8 +446,10 @@ def scanned_files(database: Database) -> Iterator[ScannedFile]:
             )
 
 
-def judged_near(connection: sa.Connection, log_odds: float) -> Iterator[tuple[int, float, Mapping[str, int]]]:
-    """Yield number, log-odds and evidence of present, undecided results, judged by content, near these."""
+def judged_near(
+    connection: sa.Connection, roots: Sequence[bytes], log_odds: float
+) -> Iterator[tuple[int, float, Mapping[str, int]]]:
+    """Yield number, log-odds and evidence of undecided results below roots, by content, near these."""
     if connection.execute(sa.select(decision.c.id).limit(1)).first() is None:
         return iter(())  # nobody has decided anything, and the files need not be looked through
     results = current_results(scan_id=None).join(
@@ -447,6 +458,7 @@ def judged_near(connection: sa.Connection, log_odds: float) -> Iterator[tuple[in
     query = results.with_only_columns(examination.c.id, examination.c.probability, health_window.c.evidence)
     low, high = (1 / (1 + math.exp(side * _NEAR - log_odds)) for side in (1, -1))
     is_near = examination.c.probability.between(low, high) & decision.c.id.is_(None)
+    query = query.where(root.c.path.in_(roots))
     rows = connection.execute(query.where(is_near, ~examination.c.by_name, examination.c.case != TITLED))
     return ((row.id, math.log(row.probability / (1 - row.probability)), row.evidence) for row in rows)
 
