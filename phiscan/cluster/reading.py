@@ -86,13 +86,13 @@ def _read(batch: Batch) -> Reply:
         devices[root] = Path(os.fsdecode(root)).stat().st_dev
     workers = _workers_for(batch.versions_key, batch.learned)
     here = [_as_seen_here(source, dict(batch.devices), devices) for source in batch.sources]
-    answers, access = [], []
+    found = {}  # in whatever order they come: a worker that is replaced gives its file back to the others
     for seen, answer in workers.run(iter(here)):
         if _Sandbox.closing.is_set():
             return Reply(refusal="it is being stopped")  # this result is not awaited any more
-        answers.append(answer)
-        access.append((seen.owner, seen.readers))
-    return Reply(tuple(answers), tuple(access))
+        found[seen.root, seen.path] = answer, (seen.owner, seen.readers)
+    answers, access = zip(*(found[one.root, one.path] for one in here), strict=True) if here else ((), ())
+    return Reply(answers, access)
 
 
 def _workers_for(key: str, learned: LearnedVersion | None) -> Workers:
