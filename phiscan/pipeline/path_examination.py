@@ -97,19 +97,20 @@ def examine_titled(
     """
     if engine.decider.is_knn_alone or is_long(document):
         return None
-    best: tuple[float, TextWindow, Examination, tuple[Named, ...]] | None = None
+    best: tuple[TextWindow, Examination, list[Finding], tuple[Named, ...]] | None = None
     parts = (part for part in titled_parts(document, title_of(source)) if _tells_of_care(part[2], engine))
     for start, end, names in islice(parts, MAX_EXAMINED):
         window = cut_window(document, start, end, title_line(names))
         one = examine_named(window.document, (), engine)[1]
         # Whoever is named above the content counts where it is said who that is: ``any_names_person``.
-        inside = [found for found in one.screening.findings if window.in_whole(found.span)]
+        spotted = one.screening.findings
+        inside = [replace(each, span=at) for each in spotted if (at := window.in_whole(each.span))]
         is_referred = one.referral is Referral.REFERRED and _reads_like_health(one) and identifies(inside)
-        if is_referred and (best is None or one.decision.log_odds > best[0]):
-            best = one.decision.log_odds, window, one, names
+        if is_referred and (best is None or one.decision.log_odds > best[1].decision.log_odds):
+            best = window, one, inside, names
     if best is None:
         return None
-    _, window, one, names = best
+    window, one, findings, names = best
     whole = with_names(document, names)
     of_names = with_names(_BARE, names)
     terms = [
@@ -117,9 +118,6 @@ def examine_titled(
         for hit in classify(of_names, engine.classifier).terms
     ]
     terms += [TermHit(span, hit.concept) for hit in one.health.terms if (span := window.in_whole(hit.span))]
-    findings = [
-        replace(found, span=span) for found in one.screening.findings if (span := window.in_whole(found.span))
-    ]
     passage, n_title = one.decision.passage, window.n_header_chars
     below = passage and passage.end > n_title and Span(max(passage.start, n_title), passage.end)
     decided = replace(
