@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from phiscan.cli.output import Answer, answers, config_of, print_json, print_message
+from phiscan.cli.output import Answer, answers, config_of, print_json
 from phiscan.cli.scan.lock import keep_scans_out
 from phiscan.config import Config
 from phiscan.errors import InputError
@@ -172,7 +172,7 @@ def rotate_key(obj: str | None, seal: Path | None, destroy: bool, by: str) -> An
 
 @click.group()
 def db() -> None:
-    """Maintain the review database: migrate, back up, restore, move, purge, rotate its key."""
+    """Maintain the review database: migrate, back up, restore, purge, rotate its key."""
 
 
 for _command in (purge, hold, certificate, rotate_key):
@@ -275,38 +275,6 @@ def verify(obj: str | None, file: Path | None, try_restore: bool) -> Answer:
     listed = [{"check": check.name, "problem": check.problem or None} for check in checks]
     lines = [f"{check.name:<24} {check.problem or 'whole'}" for check in checks]
     return {"ok": whole, "checks": listed}, lines, 0 if whole else 2
-
-
-@db.command(epilog="Example: phiscan db move postgresql://phiscan@db.hospital.example/phiscan")
-@click.argument("url")
-@answers
-@click.pass_obj
-def move(obj: str | None, url: str) -> Answer:
-    """Copy the configured database into the empty one at URL, of the same kind or another.
-
-    Writers to the old database wait until it is done. Every row is compared before the commit; after an
-    interruption the new database is still empty. The old one is unchanged: set the new URL in phiscan.toml,
-    then remove it. Give a password in ~/.pgpass or PGPASSWORD, or write @FILE instead of URL to read the URL
-    from a file.
-    """
-    target = _url_in(Path(url[1:])) if url.startswith("@") else url
-
-    def progress(table: str, n_rows: int) -> None:
-        if n_rows:
-            print_message(f"{table}: {n_rows:,}")
-
-    sums = backups.move(config_of(obj).database_url, target, on_table=progress)
-    n_rows = sum(entry.n_rows for entry in sums.values())
-    line = f"{n_rows:,} rows copied and compared; set the new URL as `database`, then remove the old one"
-    return {"tables": {name: entry.n_rows for name, entry in sorted(sums.items())}, "equal": True}, [line]
-
-
-def _url_in(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        message = f"{path}: the file with the URL cannot be read ({type(error).__name__})"
-        raise InputError(message) from None
 
 
 def _manifest_lines(done: str, file: Path, made: backups.Manifest) -> Iterator[str]:

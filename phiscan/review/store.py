@@ -24,7 +24,6 @@ from phiscan.review.decisions import suppressions as list_suppressions
 from phiscan.review.decisions import writing as deciding
 from phiscan.review.records import recording
 from phiscan.review.records import scans as scanning
-from phiscan.review.records.file_records import FindingCache
 from phiscan.review.records.recording import Further
 from phiscan.review.records.scans import KnownFile, ScanHead, ScanState, ScanSummary
 from phiscan.review.transactions import Reading, Writing
@@ -64,7 +63,6 @@ class Desk:
 
     def __init__(self, database: Database) -> None:
         self.database = database
-        self._findings = FindingCache()
         self._kept: sampling.Kept = {}
 
     # The review list
@@ -82,20 +80,8 @@ class Desk:
     group = Reading(near_duplicates.members)
     rebuild = Writing(work_rows.rebuild, durable=False)
 
-    def detail(self, file_id: int, *, viewer: str, now: datetime) -> FileRecord:
-        """Return one item with its evidence, long lists of findings from the cache.
-
-        Raises:
-            InputError: the file is not in the list.
-        """
-        with self.database.read() as connection:
-            return work_list.detail(connection, file_id, viewer=viewer, now=now, read=self._findings.read)
-
+    detail = Reading(work_list.detail)
     progress = Reading(file_history.progress)
-
-    def forget(self) -> None:
-        """Clear the cache of findings."""
-        self._findings.clear()
 
     # Verdicts
 

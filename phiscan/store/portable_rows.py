@@ -81,19 +81,15 @@ def to_row(table: sa.Table, line: bytes) -> dict[str, Any]:
     }
 
 
-def insert_lines(connection: sa.Connection, table: sa.Table, lines: Iterable[bytes]) -> tuple[int, str]:
-    """Insert rows in bulk; return their number and the digest of their lines.
+def insert_lines(connection: sa.Connection, table: sa.Table, lines: Iterable[bytes]) -> None:
+    """Insert the rows of lines in bulk.
 
     Raises:
         ValueError: a line is not a row of this table.
     """
-    digest, n_rows, waiting = sha256(), 0, iter(lines)
+    waiting = iter(lines)
     while some := list(islice(waiting, N_ROWS_AT_ONCE)):
-        for line in some:
-            digest.update(line + b"\n")
-        n_rows += len(some)
         connection.execute(table.insert(), [to_row(table, line) for line in some])
-    return n_rows, digest.hexdigest()
 
 
 def sum_of(lines: Iterable[bytes], to: IO[bytes] | None = None) -> tuple[int, str]:

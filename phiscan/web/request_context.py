@@ -68,7 +68,6 @@ class Desk:
         """Clear the caches of file contents."""
         self.passages.clear()
         self.reports.clear()
-        self.store.desk.forget()
 
 
 def desk_of(request: Request) -> Desk:

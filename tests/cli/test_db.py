@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from phiscan.review.store import Store
 from phiscan.store.identity import create_key
 from phiscan.store.tables import SCHEMA_VERSION
 from tests.cli.program import invoke, run
@@ -74,15 +73,6 @@ def test_verify_names_what_is_wrong(scanned: Path) -> None:
     text = invoke("db", "verify").stdout
     assert "decision_no_update: of the schema was removed" in text
     assert "a row of finding refers to a row of examination that is not there" in text
-
-
-def test_moves_to_another_database(scanned: Path, tmp_path: Path) -> None:
-    (tmp_path / "url").write_text(url_of(tmp_path / "new.db") + "\n")
-    moved = json.loads(run("db", "move", "@url", "--json"))
-    assert (moved["equal"], moved["tables"]["file"]) == (True, 6)
-    with Store.open(url_of(tmp_path / "new.db")) as new, Store.open(url_of(scanned / "phiscan.db")) as old:
-        assert list(new.rows()) == list(old.rows())
-    assert "cannot be read" in run("db", "move", "@nowhere", status=2)
 
 
 @pytest.mark.usefixtures("scanned")

@@ -5,12 +5,13 @@ import signal
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 import psycopg
 import pytest
 
-from phiscan.review.maintenance import backup as moving
+from phiscan.review.maintenance import backup
 from tests.pipeline.harness import Tool, write_share
 from tests.pipeline.rows import database_rows
 from tests.waiting import wait_until
@@ -29,7 +30,8 @@ class ServerTool(Tool):
 
     def rows(self) -> dict[str, list[dict[str, object]]]:
         """Return every row, by way of a copy in SQLite."""
-        moving.move(self.url, f"sqlite:///{self.home / 'copy.db'}", on_table=lambda _name, _n: None)
+        backup.back_up(self.url, self.home / "backup", now=datetime.now(UTC))
+        backup.restore(self.home / "backup", f"sqlite:///{self.home / 'copy.db'}")
         return database_rows(self.home / "copy.db")
 
 

@@ -72,12 +72,6 @@ def other_url(backend: str, request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def trial_url(backend: str, request: pytest.FixtureRequest) -> str:
-    """Another empty database of the other kind, to count the steps of a move into that kind."""
-    return _fresh(request, "trial.db", on_server=backend == "sqlite")
-
-
-@pytest.fixture
 def third_url(backend: str, request: pytest.FixtureRequest) -> str:
     """Another empty database of the first kind."""
     return _fresh(request, "third.db", on_server=backend == "postgresql")
@@ -99,39 +93,37 @@ def is_empty(url: str) -> bool:
         database.close()
 
 
-def test_moving_there_and_back_loses_nothing(filled: Store, url: str, other_url: str, third_url: str) -> None:
-    before = sums(url)
+def copied(source: str, target: str, path: Path) -> backup.Manifest:
+    """Copy a database into an empty one by way of a backup."""
+    path.unlink(missing_ok=True)
+    made = backup.back_up(source, path, now=NOW)
+    backup.restore(path, target)
+    return made
+
+
+def test_a_backup_restores_into_the_other_kind_and_back_and_loses_nothing(
+    filled: Store, url: str, other_url: str, third_url: str, tmp_path: Path
+) -> None:
+    path, before = tmp_path / "x.phiscan", sums(url)
     assert sum(entry.n_rows for entry in before.values()) > 40
     assert set(before) == set(metadata.tables)
-    backup.move(url, other_url, on_table=lambda _name, _n: None)
-    assert sums(other_url) == before
-    back = third_url
-    backup.move(other_url, back, on_table=lambda _name, _n: None)
-    assert sums(back) == sums(url) == before
-    with Store.open(back) as returned:
+    made = copied(url, other_url, path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert made.audit_head == filled.verify_audit().head
+    assert backup.check(path) == backup.try_out(path) == made
+    assert sums(other_url) == made.tables == before
+    with pytest.raises(StoreError, match=r"expected an empty database: .* has rows"):
+        backup.restore(path, other_url)
+    copied(other_url, third_url, tmp_path / "y.phiscan")
+    assert sums(third_url) == sums(url) == before
+    with Store.open(third_url) as returned:
         assert returned.verify_audit() == filled.verify_audit()
         assert [returned.item(n) for n in (1, 6)] == [filled.item(n) for n in (1, 6)]
         assert list(returned.present_rows()) == list(filled.present_rows())
         # What comes next gets the same numbers in both.
         for store in (returned, filled):
             scan(store, [referred("next.txt")], minutes=9_999_999)
-    assert sums(back) == sums(url)
-
-
-def test_a_backup_restores_into_the_same_and_the_other_kind(
-    filled: Store, url: str, other_url: str, empty_url: str, tmp_path: Path
-) -> None:
-    path = tmp_path / "x.phiscan"
-    made = backup.back_up(url, path, now=NOW)
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert made.audit_head == filled.verify_audit().head
-    assert made.tables == sums(url)
-    assert backup.check(path) == backup.try_out(path) == made
-    for target in (other_url, empty_url):
-        backup.restore(path, target)
-        assert sums(target) == sums(url)
-        with pytest.raises(StoreError, match=r"expected an empty database: .* has rows"):
-            backup.restore(path, target)
+    assert sums(third_url) == sums(url)
     assert sorted(entry.name for entry in tmp_path.iterdir() if "x.phiscan" in entry.name) == ["x.phiscan"]
 
 
@@ -226,16 +218,15 @@ def test_a_rewritten_manifest_does_not_hide_a_changed_decision(
     assert filled.verify_audit().ok
 
 
-def test_refuses_to_move_into_rows_or_from_nowhere(filled: Store, url: str, tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="expected an empty database"):
-        backup.move(url, url, on_table=lambda _name, _n: None)
-    with pytest.raises(StoreError, match="no such database"):
-        backup.move(url_of(tmp_path / "none.db"), url_of(tmp_path / "new.db"), on_table=lambda _n, _r: None)
+def test_restores_into_nothing_of_another_program(store: Store, url: str, tmp_path: Path) -> None:
+    backup.back_up(url, tmp_path / "x", now=NOW)
     with sa.create_engine(url_of(tmp_path / "foreign.db")).begin() as connection:
         connection.exec_driver_sql("CREATE TABLE patients (name TEXT)")
     with pytest.raises(StoreError, match="not a phiscan database"):
-        backup.move(url, url_of(tmp_path / "foreign.db"), on_table=lambda _n, _r: None)
-    assert filled.verify_audit().ok
+        backup.restore(tmp_path / "x", url_of(tmp_path / "foreign.db"))
+    with pytest.raises(StoreError, match="no such database"):
+        backup.back_up(url_of(tmp_path / "none.db"), tmp_path / "y", now=NOW)
+    assert store.verify_audit().ok
 
 
 # Killed in the middle
@@ -260,8 +251,8 @@ def step(*_):
 sa.event.listen(sa.Engine, "before_cursor_execute", step)
 sa.event.listen(sa.Engine, "commit", step)
 what, first, second = sys.argv[2:5]
-if what == "move":
-    backup.move(first, second, on_table=step)
+if what == "restore":
+    backup.restore(Path(first), second)
 elif what == "backup":
     backup.back_up(first, Path(second), now=datetime.now(UTC))
 elif what == "purge":
@@ -286,18 +277,17 @@ def places(n_steps: int, n_places: int = 4) -> list[int]:
 
 
 @pytest.mark.slow
-def test_a_killed_move_leaves_the_target_empty_and_can_be_done_again(
-    filled: Store, url: str, other_url: str, trial_url: str
+def test_a_killed_restore_leaves_the_target_empty_and_can_be_done_again(
+    filled: Store, url: str, other_url: str, third_url: str, tmp_path: Path
 ) -> None:
-    before = sums(url)
-    n_steps = int(child(0, "move", url, trial_url).stdout)
-    for kill_at in places(n_steps - 1, 4):  # the last step ends the transaction that only reads
-        killed = child(kill_at, "move", url, other_url)
-        assert killed.returncode == -signal.SIGKILL
+    path = tmp_path / "x"
+    backup.back_up(url, path, now=NOW)
+    n_steps = int(child(0, "restore", str(path), third_url).stdout)
+    for kill_at in places(n_steps - 1, 4):
+        assert child(kill_at, "restore", str(path), other_url).returncode == -signal.SIGKILL
         assert is_empty(other_url), kill_at
-        assert sums(url) == before
-    backup.move(url, other_url, on_table=lambda _name, _n: None)
-    assert sums(other_url) == before
+    backup.restore(path, other_url)
+    assert sums(other_url) == sums(url)
     assert filled.verify_audit().ok
 
 
@@ -314,10 +304,10 @@ def test_a_killed_backup_leaves_no_file_of_its_name(filled: Store, url: str, tmp
 
 @pytest.mark.slow
 def test_a_killed_purge_removes_nothing_and_leaves_the_tables_guarded(
-    filled: Store, url: str, third_url: str
+    filled: Store, url: str, third_url: str, tmp_path: Path
 ) -> None:
     before = sums(url)
-    backup.move(url, third_url, on_table=lambda _name, _n: None)
+    copied(url, third_url, tmp_path / "x")
     n_steps = int(child(0, "purge", third_url, "").stdout)
     assert sums(third_url) != before
     for kill_at in places(n_steps, 4):
@@ -354,7 +344,7 @@ try:
     if sys.argv[1] == "backup":
         backup.back_up(sys.argv[2], Path(sys.argv[3]), now=datetime.now(UTC))
     else:
-        backup.move(sys.argv[2], sys.argv[3], on_table=lambda _n, _r: None)
+        backup.restore(Path(sys.argv[2]), sys.argv[3])
 except PhiscanError as error:
     print(error)
 """)
@@ -364,12 +354,13 @@ def test_a_full_disk_is_one_line_and_leaves_nothing_behind(
     filled: Store, url: str, backend: str, tmp_path: Path
 ) -> None:
     assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] == resource.RLIM_INFINITY
-    tasks = {"backup": str(tmp_path / "x"), "move": url_of(tmp_path / "full.db")}
-    if backend == "sqlite":
-        del tasks["move"]  # its own log would be full too; moved into the file from the server below
-    for what, target in tasks.items():
+    backup.back_up(url, tmp_path / "whole", now=NOW)
+    tasks = {"backup": (url, str(tmp_path / "x"))}
+    if backend != "sqlite":  # its own log would be full too
+        tasks["restore"] = (str(tmp_path / "whole"), url_of(tmp_path / "full.db"))
+    for what, places_of in tasks.items():
         done = subprocess.run(
-            [sys.executable, "-c", _FULL, what, url, target],
+            [sys.executable, "-c", _FULL, what, *places_of],
             check=False, capture_output=True, text=True, cwd=Path(__file__).parents[2],
         )  # fmt: skip
         assert (done.returncode, done.stderr) == (0, "")

@@ -2,8 +2,8 @@
 
 The file is a ZIP archive: ``manifest.json``, and for each table ``tables/NAME.jsonl`` with the lines of
 ``phiscan.store.portable_rows``. The same file restores into SQLite and into PostgreSQL. It is written in one
-reading transaction, so that work can continue, and gets its name only when it is complete. Also here: copies
-into another database, and the status and the checks of one.
+reading transaction, so that work can continue, and gets its name only when it is complete. Also here: the
+status and the checks of a database.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import os
 import secrets
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -106,16 +106,17 @@ def restore(path: Path, url: str) -> Manifest:
         InputError: it is no backup, damaged, or of a newer version.
         StoreError: the database is not empty, or cannot be written.
     """
-    with _archive(path) as archive:
-        manifest = _manifest(path, archive)
-        with closing(connect(url, create=True)) as target:
-            fill(
-                target,
-                manifest.schema,
-                lambda name: _lines(archive, name) if name in manifest.tables else (),
-                {name: entry.last_id for name, entry in manifest.tables.items()},
-                expected=manifest.tables,
-            )
+    with _archive(path) as archive, closing(connect(url, create=True)) as target:
+        manifest, found = _manifest(path, archive), schema_of(target)
+        if found:
+            _require_empty(target, found, manifest.schema)
+        if is_sqlite(target.url):
+            target.outside_transactions("PRAGMA journal_mode = WAL")
+        target.write(
+            lambda connection: _fill(target, connection, archive, manifest, has_tables=bool(found)),
+            durable=True,
+            lock="exclusive",
+        )
     return manifest
 
 
@@ -224,106 +225,53 @@ def _lines(archive: zipfile.ZipFile, table: str) -> Iterator[bytes]:
             yield line.rstrip(b"\n")
 
 
-Lines = Callable[[str], Iterable[bytes]]
-"""Yields the lines of a table by its name."""
-
-
-def move(source_url: str, target_url: str, *, on_table: Callable[[str, int], None]) -> dict[str, TableSum]:
-    """Copy every row of one database into an empty one; writers wait until it is done.
-
-    All or nothing: after an interruption the target is still empty.
-
-    Raises:
-        StoreError: a database cannot be opened, the target is not empty, or the copy differs.
-    """
-    with (
-        closing(open_database(source_url, create=False)) as source,
-        closing(connect(target_url, create=True)) as target,
-    ):
-
-        def copy(reading: sa.Connection) -> dict[str, TableSum]:
-            tables = {table.name: table for table in portable.tables_of(reading)}
-            last_ids = portable.last_ids(reading, tables.values())
-            lines: Lines = lambda name: portable.lines_of(reading, tables[name])  # noqa: E731
-            return fill(target, SCHEMA_VERSION, lines, last_ids, on_table=on_table)
-
-        # With an exclusive lock, so that no row is written during the copy.
-        return source.write(copy, lock="exclusive")
-
-
-def fill(
-    target: Database,
-    schema: str,
-    lines: Lines,
-    last_ids: Mapping[str, int],
-    *,
-    expected: Mapping[str, TableSum] | None = None,
-    on_table: Callable[[str, int], None] = lambda _name, _n_rows: None,
-) -> dict[str, TableSum]:
-    """Write all rows into an empty database, migrate it, and verify the copy before the commit.
-
-    ``schema`` is that of the rows; ``expected``: the expected digest of each table, if known.
-
-    Raises:
-        StoreError: the target is not empty, a row is invalid, or the written rows differ from the expected.
-    """
-    refuse_unless_empty(target)
-    if is_sqlite(target.url):
-        target.outside_transactions("PRAGMA journal_mode = WAL")
-
-    def write(connection: sa.Connection) -> dict[str, TableSum]:
-        _make_tables(target, connection, schema)
-        passed: dict[str, TableSum] = {}
-        for table in portable.tables_of(connection):
-            try:
-                n_rows, digest = portable.insert_lines(connection, table, lines(table.name))
-            except ValueError as error:
-                message = f"table {table.name}: a line is not a row of it ({type(error).__name__})"
-                raise StoreError(message) from None
-            passed[table.name] = TableSum(n_rows, digest, last_ids.get(table.name, 0))
-            on_table(table.name, n_rows)
-        portable.set_last_ids(connection, last_ids)
-        _compare(target, portable.sums_of(connection), passed)
-        _compare(target, passed, passed if expected is None else expected)
-        if schema != SCHEMA_VERSION:
-            _migrate(connection, "head")
-        found = audit.verify(connection)
-        if not found.ok:
-            where = f"entry {found.first_bad}: {found.problem}"
-            message = f"{target.name}: the audit log of the copy is not whole: {where}"
-            raise StoreError(message)
-        return passed
-
-    return target.write(write, durable=True, lock="exclusive")
-
-
-def refuse_unless_empty(target: Database) -> None:
-    """Raise a StoreError unless the database has no tables, or the tables of phiscan without any row."""
-    found = schema_of(target)
-    if not found:
-        return
+def _require_empty(target: Database, found: str, schema: str) -> None:
     with target.read() as connection:
         filled = portable.table_with_rows(connection)
-    if filled or found != SCHEMA_VERSION:
-        why = f"{filled} has rows" if filled else f"its schema is {found}"
+    if filled or {found, schema} != {SCHEMA_VERSION}:
+        why = f"{filled} has rows" if filled else f"its schema is {found}, that of the backup {schema}"
         message = f"{target.name}: expected an empty database: {why}"
         raise StoreError(message)
 
 
-def _make_tables(target: Database, connection: sa.Connection, schema: str) -> None:
-    if sa.inspect(connection).has_table(portable.VERSION_TABLE):
-        filled = portable.table_with_rows(connection)  # another process was faster
-        expected = f"an empty database: {filled} has rows" if filled else ""
-        if schema != SCHEMA_VERSION:
-            expected = f"a database without tables: the copy has the older schema {schema}"
-        if expected:
-            message = f"{target.name}: expected {expected}"
+def _fill(
+    target: Database,
+    connection: sa.Connection,
+    archive: zipfile.ZipFile,
+    manifest: Manifest,
+    *,
+    has_tables: bool,
+) -> None:
+    """Write all rows of a backup, migrate them, and verify the copy before the commit.
+
+    Raises:
+        StoreError: a row is invalid, or the written rows differ from the manifest.
+    """
+    if not has_tables:
+        if connection.dialect.name == "postgresql" and (why := postgresql.refusal(connection)):
+            message = f"{target.name}: {why}"
             raise StoreError(message)
-        return
-    if connection.dialect.name == "postgresql" and (why := postgresql.refusal(connection)):
-        message = f"{target.name}: {why}"
+        _migrate(connection, manifest.schema)
+    for table in portable.tables_of(connection):
+        try:
+            if table.name in manifest.tables:
+                portable.insert_lines(connection, table, _lines(archive, table.name))
+        except ValueError as error:
+            message = f"table {table.name}: a line is not a row of it ({type(error).__name__})"
+            raise StoreError(message) from None
+    portable.set_last_ids(connection, {name: one.last_id for name, one in manifest.tables.items()})
+    found = portable.sums_of(connection)
+    for name in sorted({*found, *manifest.tables}):
+        if found.get(name) != manifest.tables.get(name):
+            message = f"{target.name}: table {name} is not equal to what was copied; nothing was kept"
+            raise StoreError(message)
+    if manifest.schema != SCHEMA_VERSION:
+        _migrate(connection, "head")
+    check = audit.verify(connection)
+    if not check.ok:
+        where = f"entry {check.first_bad}: {check.problem}"
+        message = f"{target.name}: the audit log of the copy is not whole: {where}"
         raise StoreError(message)
-    _migrate(connection, schema)
 
 
 def _migrate(connection: sa.Connection, revision: str) -> None:
@@ -332,13 +280,6 @@ def _migrate(connection: sa.Connection, revision: str) -> None:
     migrate(connection, revision)
     if revision == "head":
         rebuild(connection)
-
-
-def _compare(target: Database, found: Mapping[str, TableSum], expected: Mapping[str, TableSum]) -> None:
-    for name in sorted({*found, *expected}):
-        if found.get(name) != expected.get(name):
-            message = f"{target.name}: table {name} is not equal to what was copied; nothing was kept"
-            raise StoreError(message)
 
 
 @dataclass(frozen=True, slots=True)

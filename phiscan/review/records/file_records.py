@@ -14,7 +14,6 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from phiscan.bounded_cache import BoundedCache
 from phiscan.errors import InputError
 from phiscan.language import gettext as _
 from phiscan.model import (
@@ -44,7 +43,7 @@ from phiscan.review.worklist.model import (
     exposure_of,
     risk_of,
 )
-from phiscan.store.sql_batches import as_value, count
+from phiscan.store.sql_batches import as_value
 from phiscan.store.tables.desk import assignment, decision, decision_undo, work_item
 from phiscan.store.tables.scans import (
     access,
@@ -359,27 +358,18 @@ def sighted_record(row: sa.Row[Any], **state: Any) -> FileRecord:
     )
 
 
-FindingReader = Callable[[sa.Connection, int, str], tuple[StoredFinding, ...]]
-"""Returns the findings of an examination by its number and the digest of its content."""
-
-
-def with_evidence(
-    connection: sa.Connection, record: FileRecord, *, read: FindingReader | None = None
-) -> FileRecord:
-    """Return a record with its findings, terms and unread parts; see ``FindingReader`` for ``read``."""
+def with_evidence(connection: sa.Connection, record: FileRecord) -> FileRecord:
+    """Return a record with its findings, terms and unread parts."""
     number = record.examination_id
     return replace(
         record,
-        findings=read(connection, number, record.content_hash)
-        if read
-        else stored_findings(connection, number),
+        findings=_findings(connection, number),
         terms=_terms(connection, number),
         unread=tuple(unread_parts(connection, [number])[number]),
     )
 
 
-def stored_findings(connection: sa.Connection, examination_id: int) -> tuple[StoredFinding, ...]:
-    """Return the findings of an examination in stored order."""
+def _findings(connection: sa.Connection, examination_id: int) -> tuple[StoredFinding, ...]:
     return tuple(
         as_value(
             StoredFinding,
@@ -412,36 +402,3 @@ def _of_examination(
 ) -> sa.CursorResult[Any]:
     query = sa.select(table).where(table.c.examination_id.in_(examination_ids))
     return connection.execute(query.order_by(table.c.examination_id, table.c.position))
-
-
-MIN_FINDINGS = 500  # fewer are read in a few milliseconds, without the cache
-MAX_FINDINGS = 100_000  # of all files together; about 100 MB
-
-Key = tuple[int, str]
-"""An examination and the digest of its content."""
-
-
-class FindingCache:
-    """Findings by examination, least recently used removed first; thread-safe."""
-
-    def __init__(self, max_findings: int = MAX_FINDINGS) -> None:
-        self._cache = BoundedCache[Key, tuple[StoredFinding, ...]](max_findings)
-
-    def read(
-        self, connection: sa.Connection, examination_id: int, content_hash: str
-    ) -> tuple[StoredFinding, ...]:
-        """Return the findings of an examination in their order, from the cache if possible."""
-        key = (examination_id, content_hash)
-        kept = self._cache.get(key)
-        if kept is not None and len(kept) == count(
-            connection, finding, finding.c.examination_id == examination_id
-        ):
-            return kept
-        found = stored_findings(connection, examination_id)
-        if len(found) >= MIN_FINDINGS:
-            self._cache.put(key, found, len(found))
-        return found
-
-    def clear(self) -> None:
-        """Clear the cache."""
-        self._cache.clear()

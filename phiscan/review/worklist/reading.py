@@ -19,7 +19,6 @@ from phiscan.language import gettext
 from phiscan.model import EntityType, Verdict
 from phiscan.review.records.file_records import (
     COLUMNS,
-    FindingReader,
     people_at_risk,
     record_of,
     with_evidence,
@@ -321,18 +320,14 @@ def item(connection: sa.Connection, file_id: int, *, viewer: str, now: datetime)
     return found[0]
 
 
-def detail(
-    connection: sa.Connection, file_id: int, *, viewer: str, now: datetime, read: FindingReader | None = None
-) -> FileRecord:
+def detail(connection: sa.Connection, file_id: int, *, viewer: str, now: datetime) -> FileRecord:
     """Return one item with its evidence, as far as the viewer may see it.
-
-    ``read``: source of the findings, instead of the database.
 
     Raises:
         InputError: the file is not in the list.
     """
     found = item(connection, file_id, viewer=viewer, now=now)
-    return found if found.blind else with_evidence(connection, found, read=read)
+    return found if found.blind else with_evidence(connection, found)
 
 
 def adjacent(
