@@ -660,16 +660,7 @@ def _carried(connection: sa.Connection, through: int) -> dict[str, dict[str, str
         for number, digest in audit.digests(connection, table).items():
             if (name, number) not in logged:
                 carried.setdefault(name, {})[str(number)] = digest
-    return carried | integrity.carried_states(connection, _states(connection, through))
-
-
-def _states(connection: sa.Connection, through: int) -> integrity.States:
-    """Return the states of accounts whose only log entries are removed now or were before."""
-    known = integrity.states_from_carried(audit.read(connection).carried)
-    query = sa.select(audit_log.c.details).where(audit_log.c.id <= through).order_by(audit_log.c.id)
-    for details in connection.execute(query).scalars():
-        integrity.add_states(known, details)
-    return known
+    return carried
 
 
 def _scrub(database: Database, tables: Collection[str]) -> None:

@@ -20,21 +20,25 @@ from phiscan.store import append_only, signed_head
 from phiscan.store.column_types import stored_columns
 from phiscan.store.portable_rows import to_line
 from phiscan.store.tables import APPEND_ONLY, examination_digest, metadata, seal_total
+from phiscan.store.tables.users import api_token, user_account, web_session
 
 Row = Mapping[str, Any] | sa.RowMapping
 COLUMN = "seal"
 TABLES = tuple(table for table in metadata.sorted_tables if COLUMN in table.columns)
 # The results of a scan are counted by its digest.
 COUNTED = tuple(table for table in TABLES if table not in {examination_digest, seal_total})
+# Other rows name a row of these by its number, which is sealed with it.
+_NUMBERED = frozenset({user_account, api_token, web_session})
 _MODULUS = 1 << 256
 
 
 def seal_of(connection: sa.Connection, table: sa.Table, row: Row) -> str:
-    """Return the seal of a row given as stored; its own number and its seal do not count."""
+    """Return the seal of a row given as stored; its seal, and of most tables its number, do not count."""
     key = signed_head.key_of(connection)
     if key is None:
         return ""
-    names = [column.name for column in table.columns if column.name not in {COLUMN, "id"}]
+    left_out = {COLUMN} if table in _NUMBERED else {COLUMN, "id"}
+    names = [column.name for column in table.columns if column.name not in left_out]
     line = to_line(table.name, [row[name] for name in names])
     return hmac.new(key, table.name.encode() + b"\0" + line, sha256).hexdigest()
 
@@ -55,6 +59,14 @@ def insert(connection: sa.Connection, table: sa.Table, rows: Sequence[Mapping[st
         made = [sealed(connection, table, row) for row in rows]
         connection.execute(table.insert(), made)
         _count(connection, table, added=[row[COLUMN] for row in made])
+
+
+def insert_one(connection: sa.Connection, table: sa.Table, row: Mapping[str, Any]) -> int:
+    """Insert a row of a table whose numbers are sealed, and return its number."""
+    key = connection.execute(table.insert(), {**row, COLUMN: ""}).inserted_primary_key
+    number = int(key[0]) if key else 0
+    _seal_anew(connection, table, number, removed=[])
+    return number
 
 
 def remove(connection: sa.Connection, table: sa.Table, *where: sa.ColumnElement[bool]) -> None:
@@ -161,7 +173,11 @@ def update(connection: sa.Connection, table: sa.Table, number: int, values: Mapp
         return
     connection.execute(table.update().where(here).values(values))
     if is_right(connection, table, before):
-        after = rows(connection, table, here).one()
-        fresh = seal_of(connection, table, after)
-        connection.execute(table.update().where(here).values({COLUMN: fresh}))
-        _count(connection, table, added=[fresh], removed=[before[COLUMN]])
+        _seal_anew(connection, table, number, removed=[before[COLUMN]])
+
+
+def _seal_anew(connection: sa.Connection, table: sa.Table, number: int, *, removed: Sequence[str]) -> None:
+    here = table.c.id == number
+    fresh = seal_of(connection, table, rows(connection, table, here).one())
+    connection.execute(table.update().where(here).values({COLUMN: fresh}))
+    _count(connection, table, added=[fresh], removed=removed)

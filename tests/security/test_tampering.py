@@ -89,31 +89,35 @@ def edit(database: Path, statement: str) -> None:
 
 
 EDITS = [
-    ("UPDATE user_account SET role = 'admin' WHERE name = 'bea'", "user_account 2: role changed"),
-    ("UPDATE user_account SET password_hash = 'x' WHERE name = 'ada'", "user_account 1: password_hash"),
+    (
+        "UPDATE user_account SET role = 'admin' WHERE name = 'bea'",
+        "user_account 2: was changed or added (wrong seal)",
+    ),
+    ("UPDATE user_account SET password_hash = 'x' WHERE name = 'ada'", "user_account 1: was changed or"),
     (
         (
-            "INSERT INTO user_account (name, name_key, role, password_hash, created) "
-            "VALUES ('eve', 'eve', 'admin', 'x', '2026-11-20T08:30:00.000000+00:00')"
+            "INSERT INTO user_account (name, name_key, role, password_hash, created, seal) "
+            "VALUES ('eve', 'eve', 'admin', 'x', '2026-11-20T08:30:00.000000+00:00', '')"
         ),
-        "user_account 4: no entry of the log made it",
+        "user_account 4: was changed or added",
     ),
-    ("DELETE FROM user_account WHERE name = 'cas'", "user_account 3: was removed"),
-    ("UPDATE api_token SET scopes = 'admin' WHERE id = 2", "api_token 2: scopes"),
+    ("DELETE FROM user_account WHERE name = 'cas'", "user_account: rows were removed or doubled: 2 of 3"),
+    ("UPDATE api_token SET scopes = 'admin' WHERE id = 2", "api_token 2: was changed or added"),
     (
         (
-            "INSERT INTO api_token (token_hash, user_id, label, created, expires) "
-            "SELECT substr(hex(zeroblob(32)), 1, 64), 1, 'x', created, expires FROM api_token WHERE id = 2"
+            "INSERT INTO api_token (token_hash, user_id, label, created, expires, seal) "
+            "SELECT substr(hex(zeroblob(32)), 1, 64), 1, 'x', created, expires, seal FROM api_token "
+            "WHERE id = 2"
         ),
-        "api_token 3: no entry of the log made it",
+        "api_token 3: was changed or added",
     ),
-    ("UPDATE web_session SET user_id = 3", "web_session 1: user_id"),
+    ("UPDATE web_session SET user_id = 3", "web_session 1: was changed or added"),
     (
         (
             "INSERT INTO web_session (token_hash, user_id, method, address, created, seen, purpose, seal) "
             "SELECT substr(hex(zeroblob(32)), 1, 64), 1, method, '', created, seen, '', seal FROM web_session"
         ),
-        "web_session 2: no entry of the log made it",
+        "web_session 2: was changed or added",
     ),
     (
         "UPDATE examination SET referral = 'clear' WHERE file_id = 6 AND scan_id = 1",
@@ -217,7 +221,7 @@ def test_a_row_that_cannot_be_read_is_a_difference_and_the_rest_is_checked(
     edit(database, "DELETE FROM finding WHERE examination_id = 2")
     found = said(kept.verify_audit())
     assert words in found
-    assert "user_account 2: role changed" in found
+    assert "user_account 2: was changed" in found
     assert "finding (examination 2): all rows were removed" in found
 
 
@@ -333,8 +337,22 @@ def test_an_edit_is_not_covered_up_by_what_the_program_writes_next(kept: Store, 
     kept.decide_all([(1, Verdict.UNSURE)], reviewer="ada", now=later(31))
     sealed_scan(kept, 40, results=[pii_only("e/next.csv")], unchanged=["a/letter.txt"])
     words = said(kept.verify_audit())
-    assert "user_account 2: password_hash changed" in words
+    assert "user_account 2: was changed" in words
     assert "examination 1: was changed" in words
+
+
+def test_an_older_version_of_an_account_is_found_by_its_events(kept: Store, database: Path) -> None:
+    older = shutil.copy(database, database.with_name("older.db"))
+    kept.users.set_role(1, Role.READER, by="root", now=later(30))
+    kept.users.enable(3, by="root", now=later(30))
+    with sqlite3.connect(database) as connection:
+        connection.execute(f"ATTACH '{older}' AS older")
+        connection.execute("REPLACE INTO user_account SELECT * FROM older.user_account")
+        connection.execute("REPLACE INTO seal_total SELECT * FROM older.seal_total")
+    connection.close()
+    words = said(kept.verify_audit())
+    assert "user_account 1: role is not what its last event in the log says" in words
+    assert "user_account 3: disabled is not what" in words
 
 
 def test_the_whole_normal_life_is_not_flagged(url: str, tmp_path: Path) -> None:
@@ -376,7 +394,7 @@ def test_deletion_by_policy_is_not_flagged_and_what_is_left_stays_proved(
         assert done.log_through
         assert store.verify_audit().found == ()
         edit(database, "UPDATE user_account SET role = 'admin' WHERE name = 'bea'")
-        assert "user_account 2: role changed" in said(store.verify_audit())
+        assert "user_account 2: was changed" in said(store.verify_audit())
 
 
 def test_a_changed_database_is_not_purged(kept: Store, database: Path) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 import unicodedata
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -19,18 +19,12 @@ import sqlalchemy as sa
 
 from phiscan.errors import InputError
 from phiscan.language import gettext as _
-from phiscan.review import integrity
 from phiscan.review.audit import log as audit
 from phiscan.review.audit.log import Act
 from phiscan.store import seals
-from phiscan.store.database import inserted_id
 from phiscan.store.tables.users import Role, UserEvent, api_token, sign_in_attempt, user_account, web_session
 
 MAX_NAME_CHARS = 64
-Changes = Mapping[sa.Table, tuple[Iterable[int], Collection[str] | None]]
-"""Changed rows by table, and their changed columns; None = all columns, of a new row."""
-Ended = dict[sa.Table, tuple[list[int], tuple[str, ...]]]
-"""Sessions and tokens that were ended, as ``Changes``."""
 _ALSO_IN_NAMES = frozenset(" .,-_'@")
 
 
@@ -66,9 +60,8 @@ def add(
     if find(connection, name) is not None:
         raise InputError(_("{name}: there is an account of this name already", name=name))
     values = {"name": name, "name_key": name_key(name), "role": role.value, "password_hash": secret}
-    number = inserted_id(connection, user_account, {**values, "subject": subject, "created": act["now"]})
-    changes: Changes = {user_account: ([number], None)}
-    log(connection, UserEvent.ADD, number, value=role.value, changes=changes, **act)
+    number = seals.insert_one(connection, user_account, {**values, "subject": subject, "created": act["now"]})
+    log(connection, UserEvent.ADD, number, value=role.value, **act)
     return get(connection, number)
 
 
@@ -80,18 +73,16 @@ def change(
     *,
     value: str = "",
     address: str = "",
-    also: Changes | None = None,
     **act: Unpack[Act],
 ) -> User:
-    """Change columns of an account and log it; ``also``: other rows changed by the same action.
+    """Change columns of an account and log it.
 
     Raises:
         InputError: there is no such account.
     """
     get(connection, user_id)
-    connection.execute(user_account.update().where(user_account.c.id == user_id).values(values))
-    changes = {**(also or {}), user_account: ([user_id], tuple(values))}
-    log(connection, event, user_id, value=value, address=address, changes=changes, **act)
+    seals.update(connection, user_account, user_id, values)
+    log(connection, event, user_id, value=value, address=address, **act)
     return get(connection, user_id)
 
 
@@ -99,15 +90,14 @@ def set_role(
     connection: sa.Connection, user_id: int, role: Role, *, sign_out: bool = False, **act: Unpack[Act]
 ) -> User:
     """Change the role of an account; its tokens are revoked, its sessions only end with ``sign_out``."""
-    also = (end_access if sign_out else end_tokens)(connection, user_id, now=act["now"])
-    values = {"role": role.value}
-    return change(connection, user_id, UserEvent.ROLE, values, value=role.value, also=also, **act)
+    (end_access if sign_out else end_tokens)(connection, user_id, now=act["now"])
+    return change(connection, user_id, UserEvent.ROLE, {"role": role.value}, value=role.value, **act)
 
 
 def disable(connection: sa.Connection, user_id: int, *, by: str, now: datetime) -> User:
     """Disable an account; its sessions end, its tokens are revoked."""
-    also = end_access(connection, user_id, now=now)
-    return change(connection, user_id, UserEvent.DISABLE, {"disabled": now}, by=by, now=now, also=also)
+    end_access(connection, user_id, now=now)
+    return change(connection, user_id, UserEvent.DISABLE, {"disabled": now}, by=by, now=now)
 
 
 def enable(connection: sa.Connection, user_id: int, *, by: str, now: datetime) -> User:
@@ -128,14 +118,12 @@ def log(
     *,
     value: str = "",
     address: str = "",
-    changes: Changes | None = None,
     **act: Unpack[Act],
 ) -> None:
-    """Append one event and its entry in the audit log; ``changes``: the changed rows and columns."""
+    """Append one event and its entry in the audit log."""
     row = {"event": event.value, "user_id": user_id, "value": value, "address": address, "at": act["now"]}
     name = connection.execute(sa.select(user_account.c.name).where(user_account.c.id == user_id)).scalar()
     details = {"user": user_id, "name": name, "value": value}
-    details |= integrity.state_details(connection, changes or {})
     audit.record(connection, event.value, row, details, **act)
 
 
@@ -289,9 +277,7 @@ def begin_session(
     secret = secrets.token_urlsafe(32)
     values = {"token_hash": digest(secret), "user_id": user_id, "method": method, "address": address}
     values |= {"created": now, "seen": now, "ended": None, "purpose": ""}
-    seals.insert(connection, web_session, [values])
-    same = sa.select(web_session.c.id).where(web_session.c.token_hash == values["token_hash"])
-    return int(connection.execute(same).scalar_one()), secret
+    return seals.insert_one(connection, web_session, values), secret
 
 
 def current_session(
@@ -325,29 +311,32 @@ def _is_valid(lifetime: Lifetime, now: datetime) -> tuple[sa.ColumnElement[bool]
 
 def end_sessions(
     connection: sa.Connection, user_id: int, *, session_id: int | None = None, but: int = 0, now: datetime
-) -> Ended:
-    """End one session of a user, or all (without the number ``but``); return the changes, for the log."""
+) -> int:
+    """End one session of a user, or all (without the number ``but``); return how many there were."""
     which = (web_session.c.user_id == user_id) & web_session.c.ended.is_(None) & (web_session.c.id != but)
     if session_id is not None:
         which &= web_session.c.id == session_id
-    ids = list(connection.execute(sa.select(web_session.c.id).where(which)).scalars())
-    for number in ids:
-        seals.update(connection, web_session, number, {"ended": now})
-    return {web_session: (ids, ("ended",))}
+    return _end(connection, web_session, which, {"ended": now})
 
 
-def end_tokens(connection: sa.Connection, user_id: int, *, now: datetime) -> Ended:
-    """Revoke every token of a user; return the changes, for the log."""
+def end_tokens(connection: sa.Connection, user_id: int, *, now: datetime) -> int:
+    """Revoke every token of a user; return how many there were."""
     which = (api_token.c.user_id == user_id) & api_token.c.revoked.is_(None)
-    ids = list(connection.execute(sa.select(api_token.c.id).where(which)).scalars())
-    connection.execute(api_token.update().where(api_token.c.id.in_(ids)).values(revoked=now))
-    return {api_token: (ids, ("revoked",))}
+    return _end(connection, api_token, which, {"revoked": now})
 
 
-def end_access(connection: sa.Connection, user_id: int, *, now: datetime, but: int = 0) -> Ended:
-    """End every session (without the number ``but``) and token of a user; return the changes, for the log."""
-    ended = end_sessions(connection, user_id, but=but, now=now)
-    return ended | end_tokens(connection, user_id, now=now)
+def _end(
+    connection: sa.Connection, table: sa.Table, which: sa.ColumnElement[bool], values: dict[str, Any]
+) -> int:
+    ids = connection.execute(sa.select(table.c.id).where(which)).scalars().all()
+    for number in ids:
+        seals.update(connection, table, number, values)
+    return len(ids)
+
+
+def end_access(connection: sa.Connection, user_id: int, *, now: datetime, but: int = 0) -> int:
+    """End every session (without the number ``but``) and token of a user; return how many there were."""
+    return end_sessions(connection, user_id, but=but, now=now) + end_tokens(connection, user_id, now=now)
 
 
 def end(
@@ -361,11 +350,11 @@ def end(
 ) -> None:
     """End one session of a user, or all, and with them all tokens; log it if there were any."""
     if session_id is None:
-        changes = end_access(connection, user_id, now=now)
+        n_ended = end_access(connection, user_id, now=now)
     else:
-        changes = end_sessions(connection, user_id, session_id=session_id, now=now)
-    if any(numbers for numbers, _ in changes.values()):
-        log(connection, event, user_id, changes=changes, by=by, now=now)
+        n_ended = end_sessions(connection, user_id, session_id=session_id, now=now)
+    if n_ended:
+        log(connection, event, user_id, by=by, now=now)
 
 
 def make_token(
@@ -404,14 +393,14 @@ def make_token(
         "expires": now + timedelta(days=days),
         "scopes": ",".join(scope.value for scope in Scope if scope in scopes),
     }
-    made: Changes = {api_token: ([inserted_id(connection, api_token, values)], None)}
-    log(connection, UserEvent.TOKEN_MADE, user_id, value=label, changes=made, by=by, now=now)
+    seals.insert_one(connection, api_token, values)
+    log(connection, UserEvent.TOKEN_MADE, user_id, value=label, by=by, now=now)
     return secret
 
 
 def touch_token(connection: sa.Connection, token_id: int, *, now: datetime) -> None:
     """Record the use of a token."""
-    connection.execute(api_token.update().where(api_token.c.id == token_id).values(used=now))
+    seals.update(connection, api_token, token_id, {"used": now})
 
 
 def bearer(connection: sa.Connection, secret: str, *, now: datetime) -> Token | None:
@@ -439,11 +428,10 @@ def revoke_token(
     which = (api_token.c.id == token_id) & api_token.c.revoked.is_(None)
     if user_id is not None:
         which &= api_token.c.user_id == user_id
-    if not connection.execute(api_token.update().where(which).values(revoked=now)).rowcount:
+    if not _end(connection, api_token, which, {"revoked": now}):
         message = f"token {token_id}: there is no such token, or it was taken back already"
         raise InputError(message)
-    value, taken = str(token_id), {api_token: ([token_id], ("revoked",))}
-    log(connection, UserEvent.TOKEN_REVOKED, user_id, value=value, changes=taken, by=by, now=now)
+    log(connection, UserEvent.TOKEN_REVOKED, user_id, value=str(token_id), by=by, now=now)
 
 
 def _session_of(row: sa.Row[Any]) -> Session:

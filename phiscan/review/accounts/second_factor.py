@@ -25,7 +25,7 @@ from cryptography.hazmat.primitives.twofactor.totp import TOTP
 
 from phiscan.errors import InputError, StoreError
 from phiscan.language import gettext as _
-from phiscan.review.accounts.accounts import Changes, Session, User, change, end_access, get, log
+from phiscan.review.accounts.accounts import Session, User, change, end_access, get, log
 from phiscan.review.audit.log import Act
 from phiscan.store import seals, signed_head
 from phiscan.store.sql_batches import count
@@ -154,11 +154,10 @@ def turn_on(
         return None
     if get(connection, user.id).has_second_factor:
         raise InputError(_("second factor: there is one already; remove it first"))
-    also = end_access(connection, user.id, but=session.id, now=now)
+    end_access(connection, user.id, but=session.id, now=now)
     values = {"second_factor": _seal(connection, secret, f"account {user.id}"), "second_factor_step": step}
-    event, who = UserEvent.SECOND_FACTOR, user.name
     more = {"value": Change.ON.value, "address": address}
-    change(connection, user.id, event, values, also=also, by=who, now=now, **more)
+    change(connection, user.id, UserEvent.SECOND_FACTOR, values, by=user.name, now=now, **more)
     return _renew_codes(connection, user.id)
 
 
@@ -168,7 +167,7 @@ def turn_off(connection: sa.Connection, user: User, *, address: str, now: dateti
     Raises:
         InputError: there is none.
     """
-    _remove(connection, user.id, Change.OFF, {}, address, by=user.name, now=now)
+    _remove(connection, user.id, Change.OFF, address, by=user.name, now=now)
 
 
 def reset(connection: sa.Connection, user_id: int, *, address: str = "", **act: Unpack[Act]) -> None:
@@ -177,20 +176,18 @@ def reset(connection: sa.Connection, user_id: int, *, address: str = "", **act: 
     Raises:
         InputError: there is no such account, or it has none.
     """
-    also = end_access(connection, user_id, now=act["now"])
-    _remove(connection, user_id, Change.RESET, also, address, **act)
+    end_access(connection, user_id, now=act["now"])
+    _remove(connection, user_id, Change.RESET, address, **act)
 
 
-def _remove(
-    connection: sa.Connection, user_id: int, how: Change, also: Changes, address: str, **act: Unpack[Act]
-) -> None:
+def _remove(connection: sa.Connection, user_id: int, how: Change, address: str, **act: Unpack[Act]) -> None:
     """Delete the secret and the recovery codes of an account."""
     if not get(connection, user_id).has_second_factor:
         raise InputError(_("user {user_id}: has no second factor", user_id=user_id))
     seals.remove(connection, recovery_code, recovery_code.c.user_id == user_id)
     values = {"second_factor": "", "second_factor_step": 0}
     event, more = UserEvent.SECOND_FACTOR, {"value": how.value, "address": address}
-    change(connection, user_id, event, values, also=also, **more, **act)
+    change(connection, user_id, event, values, **more, **act)
 
 
 def new_recovery_codes(connection: sa.Connection, user: User, *, address: str, now: datetime) -> list[str]:
@@ -222,9 +219,10 @@ def accept(
         return False
     step = matching_step(secret, plain, now=now)
     if step is not None:
-        later = (user_account.c.id == account.id) & (user_account.c.second_factor_step < step)
-        update = user_account.update().where(later).values(second_factor_step=step)
-        return connection.execute(update).rowcount == 1
+        if account.second_factor_step >= step:
+            return False
+        seals.update(connection, user_account, account.id, {"second_factor_step": step})
+        return True
     unused = (
         (recovery_code.c.user_id == account.id)
         & (recovery_code.c.code_hash == _code_hash(connection, account.id, plain))

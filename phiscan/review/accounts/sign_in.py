@@ -344,11 +344,8 @@ def _fail(
     accounts.log(connection, UserEvent.SIGN_IN_FAILED, user_id, value=value, address=address, **act)
     if user_id is not None and not counted.rests:
         n_failed = count(connection, sign_in_attempt, sign_in_attempt.c.user_id == user_id)
-        unlocked = (user_account.c.id == user_id) & user_account.c.locked.is_(None)
-        lock = user_account.update().where(unlocked).values(locked=now)
-        if n_failed >= limits.until_locked and connection.execute(lock).rowcount:
-            locked = {user_account: ([user_id], ("locked",))}
-            accounts.log(connection, UserEvent.LOCK, user_id, changes=locked, address=address, **act)
+        if n_failed >= limits.until_locked and accounts.get(connection, user_id).locked is None:
+            accounts.change(connection, user_id, UserEvent.LOCK, {"locked": now}, address=address, **act)
     return Refusal.WRONG
 
 
@@ -362,10 +359,8 @@ def begin(
     """Begin a session for an authenticated user."""
     _forget_attempts(connection, user.id)
     number, secret = accounts.begin_session(connection, user.id, method=method, address=address, now=now)
-    how, begun = log_as or method, {web_session: ([number], None)}
-    event = UserEvent.SIGN_IN
     act: Act = {"by": user.name, "now": now}
-    accounts.log(connection, event, user.id, value=how, address=address, changes=begun, **act)
+    accounts.log(connection, UserEvent.SIGN_IN, user.id, value=log_as or method, address=address, **act)
     return SignedIn(user, secret, cookie(number, secret))
 
 

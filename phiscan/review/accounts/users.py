@@ -130,8 +130,8 @@ class Users(SignIns):
         values: dict[str, object] = {"password_hash": passwords.hashed(password, name=self.get(user_id).name)}
 
         def change(connection: sa.Connection) -> User:
-            also = accounts.end_access(connection, user_id, now=act["now"])
-            return accounts.change(connection, user_id, UserEvent.PASSWORD, values, also=also, **act)
+            accounts.end_access(connection, user_id, now=act["now"])
+            return accounts.change(connection, user_id, UserEvent.PASSWORD, values, **act)
 
         return self.database.write(change, durable=True)
 

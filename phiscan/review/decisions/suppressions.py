@@ -295,6 +295,5 @@ def _update_hidden(connection: sa.Connection, scope: SuppressionScope) -> None:
     for end, file_ids in changed.items():
         for batch in chunks(file_ids):
             here = work_item.c.file_id.in_(batch)
-            before = work_rows.counted_where(connection, here)
-            connection.execute(work_item.update().where(here).values(hidden_until=end))
-            work_rows.note(connection, before, [{**row, "hidden_until": end} for row in before])
+            with work_rows.counted(connection, batch):
+                connection.execute(work_item.update().where(here).values(hidden_until=end))

@@ -93,7 +93,7 @@ def regroup(connection: sa.Connection, groups: Sequence[Grouped]) -> int:
         )
         here = work_item.c.file_id.in_(batch)
         connection.execute(work_item.update().where(here).values(group_id=mine.scalar_subquery()))
-    work_rows.refresh(connection, work_rows.to_refresh(connection))
+    work_rows.conceal(connection)
     return len({one.group_id for one in groups})
 
 

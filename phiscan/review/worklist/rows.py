@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -49,15 +50,14 @@ _STATUS = ("awaits", "state", "reviewer", "assignee", "hidden_until", "referred"
 """The columns that are counted in combination."""
 _SINGLE = ("root_id", "media_type", "owner")
 """The columns that are counted separately."""
-_COLUMNS = (*_STATUS, *_SINGLE)
 
 DUPLICATE = "twin"
 """How a hidden item is counted that awaits no verdict itself."""
 
 _AWAITS = sa.case(
     ((work_item.c.awaits == SECOND) & work_item.c.is_open.is_(False), DUPLICATE), else_=work_item.c.awaits
-).label("awaits")
-_COUNTED = sa.select(*(_AWAITS if name == "awaits" else work_item.c[name] for name in _COLUMNS))
+)
+_COUNTED = sa.select(_AWAITS, *(work_item.c[name] for name in (*_STATUS[1:], *_SINGLE)))
 _OF_FILES = _COUNTED.where(work_item.c.file_id.in_(listed("files")))
 _ADD = (
     work_tally.update()
@@ -72,31 +72,29 @@ _TALLIES = (
 )
 
 
-def note(
-    connection: sa.Connection, removed: Iterable[Mapping[str, Any]], added: Iterable[Mapping[str, Any]]
-) -> None:
-    """Update the counts by removed and added rows of ``work_item``."""
-    change: Counter[tuple[str, Any]] = Counter()
-    for row in added:
-        change.update(_counted_of_new(row))
-    for row in removed:
-        change.subtract(_counted(row))
-    for (kind, counted), n in change.items():
+def _tally(rows: Iterable[sa.Row[Any]]) -> Counter[tuple[str, str]]:
+    """Count rows of ``_COUNTED`` by kind and value."""
+    found: Counter[tuple[str, str]] = Counter()
+    for row, n in Counter(map(tuple, rows)).items():
+        *status, root_id, media_type, owner = row
+        values = (str(root_id), media_type, owner, canonical_json(status))
+        for kind, value in zip((*_SINGLE, "status"), values, strict=True):
+            found[kind, value] += n
+    return found
+
+
+@contextmanager
+def counted(connection: sa.Connection, file_ids: Sequence[int]) -> Iterator[None]:
+    """Update the counts by what is done meanwhile with the rows of some files."""
+    change = Counter[tuple[str, str]]()
+    change.subtract(_tally(connection.execute(_OF_FILES, {"files": file_ids})))
+    yield
+    change.update(_tally(connection.execute(_OF_FILES, {"files": file_ids})))
+    for (kind, value), n in change.items():
         if n:
-            value = _value(counted)
             changed = connection.execute(_ADD, {"its_kind": kind, "its_value": value, "more": n})
             if not changed.rowcount:
                 connection.execute(_START, {"kind": kind, "value": value, "n": n})
-
-
-def counted_rows(connection: sa.Connection, file_ids: Sequence[int]) -> list[Mapping[str, Any]]:
-    """Return the counts of the rows of these files."""
-    return [dict(row) for row in connection.execute(_OF_FILES, {"files": file_ids}).mappings()]
-
-
-def counted_where(connection: sa.Connection, condition: sa.ColumnElement[bool]) -> list[Mapping[str, Any]]:
-    """Return the counts of some rows of the list."""
-    return [dict(row) for row in connection.execute(_COUNTED.where(condition)).mappings()]
 
 
 def statuses(connection: sa.Connection) -> Iterator[tuple[str, str, str, str, str, bool, int]]:
@@ -113,20 +111,6 @@ def counted_values(connection: sa.Connection, kind: str) -> list[tuple[str, int]
 
 def _tallies(connection: sa.Connection, kind: str) -> list[tuple[str, int]]:
     return [(row.value, row.n) for row in connection.execute(_TALLIES, {"its_kind": kind})]
-
-
-def _value(counted: Any) -> str:
-    return canonical_json(counted) if isinstance(counted, tuple) else str(counted)
-
-
-def _counted_of_new(row: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    is_twin = row["awaits"] == SECOND and row.get("is_open") is False
-    return _counted({**row, "awaits": DUPLICATE} if is_twin else row)
-
-
-def _counted(row: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """Return the kinds and values that one row is counted under; values of one kind are of one type."""
-    return [*((name, row[name]) for name in _SINGLE), ("status", tuple(row[name] for name in _STATUS))]
 
 
 _LATEST_DRAW = sa.select(sa.func.max(sample_draw.c.id))
@@ -219,35 +203,20 @@ def groups_of(connection: sa.Connection, contents: Mapping[int, str]) -> dict[in
     }
 
 
-N_TRIED = 50  # second reviews per query; one that is open decides for all
-
-_IS_OPEN = work_item.c.is_open.is_(True) & (work_item.c.awaits == SECOND)
-_IS_HIDDEN = work_item.c.is_open.is_(False) & (work_item.c.awaits == SECOND)
+_UNDER_WAY = work_item.c.waits == SECOND
 _IS_DECIDED = work_item.c.state != WorkState.UNDECIDED.value
-
-# A second verdict by a user who did not give a first one too: that review awaits nothing any more.
-_answered = (
-    sa.exists()
-    .where(second_verdict.c.second_review_id == second_review.c.id)
-    .where(~sa.exists().where(decision_undo.c.second_verdict_id == second_verdict.c.id))
-    .where(
-        ~sa.exists()
-        .where(
-            decision.c.content_hash == second_review.c.content_hash,
-            decision.c.reviewer == second_verdict.c.reviewer,
-        )
-        .correlate(second_review, second_verdict)
-    )
-    .correlate(second_review)
+_OTHER = work_item.alias()
+_SHOWN = sa.case(
+    (
+        _IS_DECIDED & sa.exists().where(_OTHER.c.group_id == work_item.c.group_id, _OTHER.c.waits == SECOND),
+        SECOND,
+    ),
+    else_=work_item.c.waits,
 )
-_OF_GROUPS = (
-    sa.select(second_review.c.id, second_review.c.content_hash, near_group.c.group_id)
-    .distinct()
-    .join(near_group, near_group.c.content_hash == second_review.c.content_hash)
-    .where(near_group.c.group_id.in_(listed("groups")), ~_answered)
-    .order_by(second_review.c.id.desc())
-)
-_EXAMINED_WITH = sa.select(examination.c.file_id).where(examination.c.content_hash.in_(listed("contents")))
+"""Which verdict an item is shown to await: decided near-duplicates are judged blind together."""
+_NOT_AS_SHOWN = sa.select(work_item.c.file_id).where(work_item.c.awaits != _SHOWN)
+_OF_GROUPS = _NOT_AS_SHOWN.where(work_item.c.group_id.in_(listed("groups")))
+_SHOW = work_item.update().where(work_item.c.file_id.in_(listed("files"))).values(awaits=_SHOWN)
 _ANY = sa.select(second_review.c.id).limit(1)
 _FIRST_OF_GROUP = (
     sa.select(near_group.c.content_hash)
@@ -264,7 +233,7 @@ def draw_key(connection: sa.Connection, group_id: int | None, content_hash: str)
 
 def is_open(connection: sa.Connection, group_id: int) -> bool:
     """Return whether a file of a group awaits a second verdict, from the stored list."""
-    return connection.execute(_members(group_id).where(_IS_OPEN).limit(1)).first() is not None
+    return connection.execute(_members(group_id).where(_UNDER_WAY).limit(1)).first() is not None
 
 
 def is_decided(connection: sa.Connection, group_id: int, *, but: Collection[int]) -> bool:
@@ -273,73 +242,21 @@ def is_decided(connection: sa.Connection, group_id: int, *, but: Collection[int]
     return connection.execute(others.limit(1)).first() is not None
 
 
-def concealed(connection: sa.Connection, groups: Mapping[int, int], awaits: Mapping[int, str]) -> set[int]:
-    """Return the decided files that await no second verdict, while a near-duplicate of theirs does.
+def conceal(connection: sa.Connection, groups: Collection[int | None] | None = None) -> None:
+    """Hide the decided files of near-duplicate groups while one of each awaits a second verdict, else not.
 
-    Computed from the source tables, not from the stored list.
-
-    Args:
-        connection: connection to the database.
-        groups: near-duplicate group by file, where there is one.
-        awaits: the awaited verdict of each decided content, by file.
+    ``groups``: None = all of them, after they or the list have changed.
     """
-    done = [number for number, whom in awaits.items() if whom != SECOND and number in groups]
-    if not done or connection.execute(_ANY).first() is None:
-        return set()
-    open_groups = _open(connection, {groups[number] for number in done})
-    return {number for number in done if groups[number] in open_groups}
-
-
-def hidden_by(connection: sa.Connection, turned: Iterable[int], *, but: Collection[int]) -> set[int]:
-    """Return the decided files to hide or show after ``but`` began or ceased to await a second verdict.
-
-    ``turned``: their groups. Those with another near-duplicate that awaits one are unchanged.
-    """
-    found: set[int] = set()
-    for group_id in turned:
-        others = _members(group_id).where(work_item.c.file_id.not_in(but))
-        if connection.execute(others.where(_IS_OPEN).limit(1)).first() is None:
-            found |= set(connection.execute(others.where(_IS_DECIDED)).scalars())
-    return found
-
-
-def to_refresh(connection: sa.Connection) -> list[int]:
-    """Return the files that may have to be hidden or shown after the groups changed or files were removed."""
-    hidden_now = sa.select(work_item.c.file_id).where(_IS_HIDDEN)
-    other = work_item.alias()
-    groups = sa.select(other.c.group_id).where(other.c.awaits == SECOND, other.c.is_open.is_(True))
-    to_show = sa.select(work_item.c.file_id).where(
-        _IS_DECIDED, work_item.c.awaits != SECOND, work_item.c.group_id.in_(groups)
+    if connection.execute(_ANY).first() is None:
+        return
+    found: Iterable[sa.Row[Any]] = (
+        connection.execute(_NOT_AS_SHOWN)
+        if groups is None
+        else rows_in(connection, _OF_GROUPS, "groups", groups)
     )
-    return sorted({*connection.execute(hidden_now).scalars(), *connection.execute(to_show).scalars()})
-
-
-def _open(connection: sa.Connection, sought: set[int]) -> set[int]:
-    """Return the groups with a file that awaits its second verdict."""
-    found: set[int] = set()
-    rows: Sequence[Any] = connection.execute(_OF_GROUPS, {"groups": sorted(sought)}).all()
-    for start in range(0, len(rows), N_TRIED):
-        batch = [row for row in rows[start : start + N_TRIED] if row.group_id not in found]
-        if batch:
-            waiting = _awaiting(connection, batch)
-            found |= {row.group_id for row in batch if row.content_hash in waiting}
-        if found == sought:
-            break
-    return found
-
-
-def _awaiting(connection: sa.Connection, batch: Sequence[Any]) -> set[str]:
-    """Return the contents that await a second verdict, of those of the list."""
-    contents = {row.content_hash for row in batch}
-    ids = sorted(set(connection.execute(_EXAMINED_WITH, {"contents": list(contents)}).scalars()))
-    found: set[str] = set()
-    for files in chunks(ids):
-        listed_now = current_in_list(connection, files, members_of(connection, files))
-        standing = {row.file_id: row for row in listed_now if row.content_hash in contents}
-        results = [row.id for row in standing.values()]
-        whom = awaited(connection, results, verdicts_of(connection, results)) if results else {}
-        found |= {standing[number].content_hash for number, one in whom.items() if one == SECOND}
-    return found
+    for batch in chunks(row.file_id for row in found):
+        with counted(connection, batch):
+            connection.execute(_SHOW, {"files": batch})
 
 
 def _members(group_id: int) -> sa.Select[Any]:
@@ -428,9 +345,7 @@ _BIT = {kind.value: 1 << place for place, kind in enumerate(EntityType)}
 # Compiled once: nearly every decision executes them.
 _INSERT = work_item.insert()
 _REMOVE = work_item.delete().where(work_item.c.file_id.in_(listed("files")))
-_WAITING = sa.select(work_item.c.file_id, work_item.c.group_id).where(
-    work_item.c.file_id.in_(listed("files")), work_item.c.awaits == SECOND, work_item.c.is_open.is_(True)
-)
+_GROUPS_IN_LIST = sa.select(work_item.c.group_id).where(work_item.c.file_id.in_(listed("files")))
 _WITH_CONTENTS = sa.select(work_item.c.file_id).where(work_item.c.content_hash.in_(listed("contents")))
 _IN_LIST = sa.select(work_item.c.file_id).where(work_item.c.file_id.in_(listed("files")))
 
@@ -456,15 +371,13 @@ def refresh(
     """
     lock_chain(connection)  # serialized: a row depends on the rows of its duplicates
     for batch in chunks(dict.fromkeys(file_ids)):
-        before = {row.file_id: row.group_id for row in connection.execute(_WAITING, {"files": batch})}
-        rows = _renew(connection, batch, types or {})
-        after = {
-            row["file_id"]: row["group_id"] for row in rows if row["awaits"] == SECOND and row["is_open"]
-        }
-        # A file that begins or ceases to await a second verdict hides or shows its near-duplicates.
-        turned = {(before | after)[number] for number in before.keys() ^ after.keys()} - {None}
-        for others in chunks(hidden_by(connection, turned, but=batch)):
-            _renew(connection, others, {})
+        groups = set(connection.execute(_GROUPS_IN_LIST, {"files": batch}).scalars())
+        with counted(connection, batch):
+            connection.execute(_REMOVE, {"files": batch})
+            rows = _rows(connection, batch, types or {})
+            if rows:
+                connection.execute(_INSERT, rows)
+        conceal(connection, {*groups, *(row["group_id"] for row in rows)} - {None})
 
 
 def refresh_contents(connection: sa.Connection, contents: Sequence[tuple[int, str]]) -> list[int]:
@@ -479,58 +392,47 @@ def refresh_contents(connection: sa.Connection, contents: Sequence[tuple[int, st
     return sorted(same.difference(files))
 
 
-def _renew(connection: sa.Connection, batch: Sequence[int], types: Mapping[int, int]) -> list[dict[str, Any]]:
-    previous = counted_rows(connection, batch)
-    if previous:
-        connection.execute(_REMOVE, {"files": batch})
-    rows = _rows(connection, batch, types)
-    if rows:
-        connection.execute(_INSERT, rows)
-    note(connection, previous, rows)
-    return rows
-
-
 def rebuild(connection: sa.Connection) -> int:
     """Derive the whole list again and return its length."""
     lock_chain(connection)
     connection.execute(work_item.delete())
-    connection.execute(work_tally.delete())
     for batch in chunks(_candidates(connection)):
         rows = _rows(connection, batch, {})
         if rows:
             connection.execute(_INSERT, rows)
-            note(connection, (), rows)
+    conceal(connection)
+    connection.execute(work_tally.delete())
+    for (kind, value), n in _tally(connection.execute(_COUNTED)).items():
+        connection.execute(_START, {"kind": kind, "value": value, "n": n})
     return count(connection, work_item)
 
 
 def differences(connection: sa.Connection) -> Iterator[tuple[int | None, str]]:
     """Yield the files whose rows differ from their sources, and how; changes nothing."""
     expected: set[int] = set()
-    counts: Counter[tuple[str, str]] = Counter()
     for batch in chunks(_candidates(connection)):
-        kept = {
-            row["file_id"]: dict(row)
-            for row in connection.execute(
-                sa.select(work_item).where(work_item.c.file_id.in_(listed("files"))), {"files": batch}
-            ).mappings()
-        }
+        query = sa.select(work_item).where(work_item.c.file_id.in_(listed("files")))
+        kept = {row["file_id"]: row for row in connection.execute(query, {"files": batch}).mappings()}
         for row in _rows(connection, batch, {}):
             number = row["file_id"]
             expected.add(number)
-            counts.update((kind, _value(counted)) for kind, counted in _counted_of_new(row))
             found = kept.get(number)
             if found is None:
                 yield number, "was removed from the list"
                 continue
-            changed = [name for name, value in row.items() if found[name] != value]
+            changed = [name for name, value in row.items() if found[name] != value and name != "awaits"]
             if changed:
                 yield number, f"{', '.join(changed)} changed"
     there = connection.execute(sa.select(work_item.c.file_id).order_by(work_item.c.file_id)).scalars()
     for number in there:
         if number not in expected:
             yield number, "was added to the list"
+    for number in connection.execute(_NOT_AS_SHOWN).scalars():
+        yield number, "awaits changed"
     stored = sa.select(work_tally.c.kind, work_tally.c.value, work_tally.c.n).where(work_tally.c.n != 0)
-    if {(row.kind, row.value): row.n for row in connection.execute(stored)} != dict(counts):
+    if {(row.kind, row.value): row.n for row in connection.execute(stored)} != _tally(
+        connection.execute(_COUNTED)
+    ):
         yield None, "counts of the list changed"
 
 
@@ -555,9 +457,10 @@ def drop_departed(connection: sa.Connection, scan_id: int) -> None:
     # Checked for each file in the list, which is short compared with the share.
     previous = sa.exists().where(file.c.id == work_item.c.file_id, file.c.seen_scan_id < scan_id)
     lock_chain(connection)
-    here = work_item.c.root_id.in_(of_scan) & previous
-    note(connection, counted_where(connection, here), ())
-    connection.execute(work_item.delete().where(here))
+    gone = sa.select(work_item.c.file_id).where(work_item.c.root_id.in_(of_scan), previous)
+    for batch in chunks(connection.execute(gone).scalars()):
+        with counted(connection, batch):
+            connection.execute(_REMOVE, {"files": batch})
 
 
 def _candidates(connection: sa.Connection) -> list[int]:
@@ -580,7 +483,6 @@ def _rows(connection: sa.Connection, batch: Sequence[int], types: Mapping[int, i
     assignees = {row.file_id: row.assignee for row in rows_in(connection, _ASSIGNEES, "files", contents)}
     groups = groups_of(connection, contents)
     awaits = awaited(connection, results, verdicts)
-    hidden_with_others = concealed(connection, groups, awaits)
     kinds: dict[int, int] = {}
     unknown = [row.id for row in standing if row.file_id not in types]
     for found in rows_in(connection, _TYPES, "examinations", unknown):
@@ -616,8 +518,8 @@ def _rows(connection: sa.Connection, batch: Sequence[int], types: Mapping[int, i
                 "decided": verdict.decided if verdict else None,
                 "decision_id": verdict.id if verdict else None,
                 "assignee": assignees.get(number, ""),
-                # Hidden as if it awaited a second verdict, but closed: a duplicate of it awaits one.
-                "awaits": SECOND if number in hidden_with_others else waits,
+                "awaits": waits,
+                "waits": waits,
                 "is_open": waits in {FIRST, SECOND},
                 "hidden_until": "" if blind else hidden.get(row.id, ""),
             }

@@ -112,6 +112,7 @@ work_item = table(
         sa.Text,
         "nobody, first (a first verdict), second (blind), lead (disagreed) or opening (judged by name)",
     ),
+    column("waits", sa.Text, "which it awaits itself: a decided one is shown to await a second with others"),
     column("is_open", sa.Boolean, "a verdict of a reviewer (not a lead) is awaited"),
     column("hidden_until", sa.Text, "hidden by a suppression until then (UTC, ISO 8601); empty = not hidden"),
     sa.CheckConstraint(
@@ -125,7 +126,7 @@ work_item = table(
     sa.Index("ix_work_item_open_oldest", "is_open", "file_id"),
     sa.Index(None, "content_hash"),
     sa.Index("ix_work_item_folder", "root_id", "path_folded"),
-    sa.Index(None, "group_id"),
+    sa.Index(None, "group_id", "waits"),
     comment="The review list, one row per file in it; derived from the other tables as they change.",
 )
 
