@@ -14,7 +14,7 @@ import click
 from phiscan.cli.output import Answer, actor_of, answers, by_option, print_message
 from phiscan.cli.queue.command import open_store
 from phiscan.errors import InputError
-from phiscan.review.accounts.users import Scope, SecondFactors, Token, User, Users
+from phiscan.review.accounts.users import Scope, Token, User, Users
 from phiscan.store.tables.users import Role
 
 _role = click.Choice([role.value for role in Role])
@@ -128,7 +128,7 @@ def unlock(accounts: Users, number: int, **how: Any) -> User:
 @_changes("", name="reset-second-factor")
 def reset_second_factor(accounts: Users, number: int, **how: Any) -> User:
     """Remove the second factor of NAME, who has lost it, and end every session of the account."""
-    SecondFactors.of(accounts).reset(number, **how)
+    accounts.reset_second_factor(number, **how)
     return accounts.get(number)
 
 

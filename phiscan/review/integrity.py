@@ -23,7 +23,7 @@ from phiscan.review.audit.log import AuditCheck, Tampering
 from phiscan.review.worklist import rows as work_rows
 from phiscan.store import append_only, seals, signed_head
 from phiscan.store import portable_rows as portable
-from phiscan.store.column_types import CanonicalJson, UtcTime, canonical_json, stored_columns
+from phiscan.store.column_types import canonical_json, stored_columns
 from phiscan.store.sql_batches import chunks
 from phiscan.store.tables.integrity import audit_head, examination_digest, scan_digest, seal_total
 from phiscan.store.tables.scans import examination, file, root, scan, scan_root, sighting
@@ -356,28 +356,6 @@ def _head(connection: sa.Connection) -> Iterator[Tampering]:
         yield Tampering("audit_log", *at_head)
 
 
-def _unreadable(connection: sa.Connection) -> Iterator[Tampering]:
-    """Name each row with a value that its column's type cannot read, in tables without digests of results."""
-    of_results = {examination, file, sighting, examination_digest, *CHILDREN}
-    for table in metadata.sorted_tables:
-        typed = [column for column in table.columns if isinstance(column.type, UtcTime | CanonicalJson)]
-        if table in of_results or not typed:
-            continue
-        for row in seals.rows(connection, table):
-            bad = [column.name for column in typed if not _is_readable(column, row[column.name], connection)]
-            if bad:
-                what = f"{', '.join(bad)} cannot be read"
-                yield Tampering(table.name, row.get("id"), what)
-
-
-def _is_readable(column: sa.Column[Any], value: Any, connection: sa.Connection) -> bool:
-    try:
-        read = column.type.process_result_value(value, connection.dialect)  # type: ignore[attr-defined]
-    except _UNREADABLE:
-        return False
-    return not isinstance(read, datetime) or read.tzinfo is not None
-
-
 def _seals(connection: sa.Connection) -> Iterator[Tampering]:
     """Name the rows of sealed tables that were not written with the key; without the key nothing is said."""
     if signed_head.key_of(connection) is None:
@@ -520,7 +498,6 @@ def _accounts(connection: sa.Connection) -> Iterator[Tampering]:
 
 _LOOKS: Mapping[str, Callable[[sa.Connection], Iterable[Tampering]]] = {
     "audit_head": _head,
-    "database": _unreadable,
     "schema": lambda connection: (Tampering(name, None, what) for name, what in problems(connection)),
     "seal": _seals,
     "scan": _scans,

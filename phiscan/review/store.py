@@ -281,15 +281,7 @@ class Store:
 
     # Reading
 
-    def summary(self, scan_id: int | None = None) -> ScanSummary:
-        """Count one scan (None = the latest) from its rows.
-
-        Raises:
-            StoreError: there is no such scan.
-        """
-        with self._database.read() as connection:
-            return scanning.summary(connection, scanning.chosen_scan(connection, scan_id))
-
+    summary = Reading(scanning.summary)
     scans = Reading(scanning.scans)
 
     queue = Reading(work_queue.queue)

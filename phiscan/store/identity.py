@@ -72,8 +72,8 @@ def load_key(path: Path) -> bytes:
     return bytes.fromhex(text)
 
 
-def create_key(path: Path) -> bool:
-    """Write a new random key with mode 0600 unless there is one; return whether it was written.
+def create_key(path: Path, key: bytes | None = None) -> bool:
+    """Write a key (None = a random one) with mode 0600 unless there is one; return whether it was written.
 
     A key is never overwritten: every hash in the database would be orphaned. Two programs at once end
     with one complete key.
@@ -89,7 +89,7 @@ def create_key(path: Path) -> bool:
         descriptor = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600)
         try:
             with os.fdopen(descriptor, "w", encoding="ascii") as stream:
-                stream.write(secrets.token_hex(N_KEY_BYTES) + "\n")
+                stream.write((key or secrets.token_bytes(N_KEY_BYTES)).hex() + "\n")
                 stream.flush()
                 os.fsync(stream.fileno())
             os.link(draft, path)  # fails when there is one already, unlike a rename

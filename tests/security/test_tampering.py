@@ -198,17 +198,17 @@ def test_each_edit_of_the_schema_is_found(kept: Store, database: Path, statement
 
 
 UNREADABLE = [
-    ("UPDATE assignment SET assigned = '2026-11-20T08:31:00'", "assignment 1: assigned cannot be read"),
-    ("UPDATE decision SET decided = 'yesterday'", "decision 1: decided cannot be read"),
-    ("UPDATE audit_log SET details = '{' WHERE id = 2", "audit_log 2: details cannot be read"),
-    ("UPDATE audit_log SET at = '' WHERE id = 2", "audit_log 2: at cannot be read"),
-    ("UPDATE scan SET started = 5 WHERE id = 1", "scan 1: started cannot be read"),
-    ("UPDATE scan_digest SET made = '' WHERE id = 1", "scan_digest 1: made cannot be read"),
+    ("UPDATE assignment SET assigned = '2026-11-20T08:31:00'", "row 1 of assignment was changed"),
+    ("UPDATE decision SET decided = 'yesterday'", "row 1 of decision was changed"),
+    ("UPDATE audit_log SET details = '{' WHERE id = 2", "audit_log 2: its content does not match its hash"),
+    ("UPDATE audit_log SET at = '' WHERE id = 2", "audit_log 2: its content does not match its hash"),
+    ("UPDATE scan SET started = 5 WHERE id = 1", "scan 1: it or its roots were changed"),
+    ("UPDATE scan_digest SET made = '' WHERE id = 1", "row 1 of scan_digest was changed"),
     ("UPDATE examination_digest SET parts = '[' WHERE examination_id = 1", "examination"),
     ("UPDATE examination SET reasons = '[' WHERE id = 1", "examination 1: was changed"),
-    ("UPDATE audit_head SET signed = ''", "audit_head 1: signed cannot be read"),
+    ("UPDATE audit_head SET signed = ''", "audit_head: cannot be checked: a value cannot be read"),
     ("UPDATE work_item SET hidden_until = x'ff'", "work_item"),
-    ("UPDATE web_session SET seen = 'never'", "web_session 1: seen cannot be read"),
+    ("UPDATE web_session SET seen = 'never'", "web_session 1: was changed or added"),
 ]
 
 
@@ -232,9 +232,7 @@ def test_the_command_ends_with_status_two_where_a_row_cannot_be_read(
     kept.close()
     settings = tmp_path / "phiscan.toml"
     settings.write_text(f'home = "{tmp_path / "keys"}"\ndatabase = "{url_of(database)}"\n')
-    assert "assignment 1: assigned cannot be read" in run(
-        "--config", str(settings), "audit", "verify", status=2
-    )
+    assert "row 1 of assignment was changed" in run("--config", str(settings), "audit", "verify", status=2)
 
 
 def test_a_session_whose_last_use_was_set_with_sql_is_over(kept: Store, database: Path) -> None:

@@ -16,7 +16,7 @@ from httpx import Response
 from phiscan.config import config_of
 from phiscan.errors import ConfigError, StoreError
 from phiscan.review.accounts.second_factor import code_at, step_of
-from phiscan.review.accounts.users import Role, SecondFactors
+from phiscan.review.accounts.users import Role
 from phiscan.review.store import Store
 from phiscan.store.tables.users import user_account
 from phiscan.web.address import desk_table
@@ -361,7 +361,7 @@ def test_a_store_without_its_key_takes_no_code(made_once: Path, tmp_path: Path, 
         store.users.sign_in("lead", PASSWORD, address="", now=clock())
         (session,) = store.users.sessions(lead.id, now=clock())
         with pytest.raises(StoreError, match="opened without its key"):
-            SecondFactors.of(store.users).propose(session, now=clock())
+            store.users.propose_second_factor(session, now=clock())
 
 
 def test_roles_that_need_it_are_named_in_the_configuration() -> None:

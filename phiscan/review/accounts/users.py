@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Self, Unpack
+from typing import Unpack
 
 import sqlalchemy as sa
 
@@ -32,7 +32,7 @@ MAX_VIEWS = 50  # per user
 MAX_NAME_CHARS = 60
 MAX_QUERY_CHARS = 2_000
 
-__all__ = ["Lifetime", "Limits", "Proposal", "Refusal", "Role", "Scope", "SecondFactors", "Session"]
+__all__ = ["Lifetime", "Limits", "Proposal", "Refusal", "Role", "Scope", "Session"]
 __all__ += ["SignedIn", "Token", "User", "Users"]
 
 
@@ -176,6 +176,14 @@ class Users(SignIns):
         user, event = session.user, UserEvent.SIGN_OUT
         self.end_sessions(user.id, session.id, event=event, by=user.name, now=now)
 
+    propose_second_factor = Reading(second_factor.propose)
+    proposed_second_factor = Reading(second_factor.proposed)
+    turn_on_second_factor = Writing(second_factor.turn_on)
+    turn_off_second_factor = Writing(second_factor.turn_off)
+    new_recovery_codes = Writing(second_factor.new_recovery_codes)
+    n_recovery_codes = Reading(second_factor.n_recovery_codes)
+    reset_second_factor = Writing(second_factor.reset)
+
     # Tokens
 
     make_token = Writing(accounts.make_token)
@@ -234,20 +242,3 @@ class Users(SignIns):
         self._log(UserEvent.EXPORT, by.id, value=what, address=address, by=by.name, now=now)
 
     _log = Writing(accounts.log)
-
-
-class SecondFactors(SignIns):
-    """Enrolment, use and removal."""
-
-    @classmethod
-    def of(cls, users: SignIns) -> Self:
-        """Return the second factors of the same accounts, under the same limits."""
-        return cls(users.database, users.limits)
-
-    propose = Reading(second_factor.propose)
-    proposed = Reading(second_factor.proposed)
-    turn_on = Writing(second_factor.turn_on)
-    turn_off = Writing(second_factor.turn_off)
-    new_recovery_codes = Writing(second_factor.new_recovery_codes)
-    n_recovery_codes = Reading(second_factor.n_recovery_codes)
-    reset = Writing(second_factor.reset)

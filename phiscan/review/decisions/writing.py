@@ -29,7 +29,6 @@ from phiscan.store.sql_batches import as_value, chunks
 from phiscan.store.tables.desk import assignment, decision, desk_policy, work_item
 from phiscan.store.tables.scans import examination, file, finding
 
-MAX_QUERIES = 10
 MAX_WORDS = 8  # of one identifier, an address for instance
 _WORD = re.compile(r"[^\W_]+")
 
@@ -52,12 +51,11 @@ def masked(connection: sa.Connection, results: sa.Select[Any] | Sequence[int], n
     ):
         places[identity].append(span)
     stored = sa.select(finding.c.identity, finding.c.entity_type).where(finding.c.examination_id.in_(results))
-    batches = [stored.where(finding.c.identity.in_(batch)) for batch in chunks(places)]
-    found: list[tuple[tuple[int, int], str]] = []
-    # Each query reads all findings: of a long text they are compared here.
-    for query in batches if len(batches) <= MAX_QUERIES else [stored]:
-        for identity, kind in connection.execute(query.distinct()):
-            found += [(span, kind) for span in places.get(identity, ())]
+    found = [
+        (span, kind)
+        for identity, kind in connection.execute(stored.distinct())
+        for span in places.get(identity, ())
+    ]
     found += _names(connection, results, note, key)
     end = len(note)
     for (first, last), kind in sorted(

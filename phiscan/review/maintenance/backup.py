@@ -342,31 +342,32 @@ def require_sound(database: Database) -> None:
     Raises:
         StoreError: the file is damaged.
     """
-    if not is_sqlite(database.url):
-        return
     try:
         with database.read() as connection:
-            found = str(connection.exec_driver_sql("PRAGMA quick_check(1)").scalar())
+            found = _integrity(connection, "quick_check")
     except StoreError as error:
-        found = str(error).removeprefix(f"{database.name}: ")
-    if found != "ok":
-        message = (
-            f"{database.name}: the file is damaged ({found.splitlines()[0]}); move it away, then `phiscan db "
-            "restore FILE` with the newest backup that `phiscan db verify FILE` finds whole"
-        )
+        if not is_sqlite(database.url):
+            raise
+        found = _DAMAGED.format(str(error).removeprefix(f"{database.name}: "))
+    if found:
+        message = f"{database.name}: {found}"
         raise StoreError(message)
 
 
-def _integrity(connection: sa.Connection) -> str:
+_DAMAGED = (
+    "the file is damaged ({}); move it away, then `phiscan db restore FILE` with the newest backup that "
+    "`phiscan db verify FILE` finds whole"
+)
+
+
+def _integrity(connection: sa.Connection, check: str = "integrity_check") -> str:
     if connection.dialect.name != "sqlite":
         return ""  # a server checks its pages itself; pg_amcheck checks all of them
     try:
-        found = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar()
-    except sa.exc.DatabaseError:  # too damaged for the check itself
-        found = ""
-    if found == "ok":
-        return ""
-    return "the file is damaged; move it away, then `phiscan db restore FILE` with the last whole backup"
+        found = str(connection.exec_driver_sql(f"PRAGMA {check}(1)").scalar())
+    except sa.exc.DatabaseError as error:  # too damaged for the check itself
+        found = str(error.orig)
+    return "" if found == "ok" else _DAMAGED.format(found.splitlines()[0])
 
 
 def _foreign_keys(connection: sa.Connection) -> str:

@@ -9,7 +9,7 @@ and the next run completes step 4.
 from __future__ import annotations
 
 import os
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -108,8 +108,10 @@ def _rotate(database: Database, key_file: Path, seal: Path | None, *, by: str, n
     draft.unlink(missing_ok=True)  # of a rotation that was interrupted before step 3
     create_key(draft)
     new = key_id(load_key(draft))
-    if seal is not None:
-        _seal(key_file, seal)
+    is_new = seal is None or create_key(seal, load_key(key_file))
+    if seal is not None and not is_new and key_id(load_key(seal)) != old:  # else of an interrupted rotation
+        message = f"{seal}: is there already; a key is never overwritten"
+        raise InputError(message)
     database.write(
         lambda connection: use(connection, new, former=former, actor=by, now=now),
         durable=True,
@@ -117,26 +119,6 @@ def _rotate(database: Database, key_file: Path, seal: Path | None, *, by: str, n
     )
     _replace(draft, key_file)
     return Rotation(old, new, former, finished=False)
-
-
-def _seal(key_file: Path, seal: Path) -> None:
-    """Copy the old key into a new file, synced before the next step."""
-    try:
-        descriptor = os.open(seal, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600)
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(key_file.read_bytes())
-            stream.flush()
-            os.fsync(stream.fileno())
-    except FileExistsError:
-        if key_id(load_key(seal)) == key_id(load_key(key_file)):
-            return  # of an interrupted rotation
-        message = f"{seal}: is there already; a key is never overwritten"
-        raise InputError(message) from None
-    except OSError as error:
-        with suppress(OSError):
-            seal.unlink()  # an incomplete key is useless
-        message = f"{seal}: the old key cannot be written: {error.strerror}"
-        raise ConfigError(message) from None
 
 
 def _replace(draft: Path, key_file: Path) -> None:

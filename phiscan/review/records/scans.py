@@ -499,8 +499,8 @@ def scans(connection: sa.Connection) -> list[ScanHead]:
     ]
 
 
-def summary(connection: sa.Connection, scan_id: int) -> ScanSummary:
-    """Count one scan.
+def summary(connection: sa.Connection, scan_id: int | None = None) -> ScanSummary:
+    """Count one scan (None = the latest) from its rows.
 
     Raises:
         StoreError: there is no such scan, or its rows break crawled = screened + unchanged + skipped +

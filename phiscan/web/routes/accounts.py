@@ -20,7 +20,7 @@ from phiscan.errors import InputError
 from phiscan.language import LANGUAGES, lazy_gettext
 from phiscan.language import gettext as _
 from phiscan.review.accounts.sign_in import CHALLENGE_LIFE, FLOW_LIFE, KNOWN_FOR, Challenge
-from phiscan.review.accounts.users import Proposal, Refusal, Role, Scope, SecondFactors
+from phiscan.review.accounts.users import Proposal, Refusal, Role, Scope
 from phiscan.review.accounts.users import SignedIn as Begun
 from phiscan.web.access import RIGHTS, Permission, Routes
 from phiscan.web.protection import COOKIE, inside
@@ -69,7 +69,7 @@ def code_form(ctx: Ctx, place: Annotated[str, Query(alias="next")] = "/") -> Res
 @routes.page("POST", "/sign-in/code", needs=Permission.PUBLIC)
 def sign_in_with_code(ctx: Ctx, code: Code, place: Next = "/") -> Response:
     """Begin the session of a sign-in whose password was correct."""
-    found = SecondFactors.of(ctx.users).finish_sign_in(
+    found = ctx.users.finish_sign_in(
         ctx.cookie("code"), code, address=ctx.address, now=ctx.now, browser=ctx.cookie("browser")
     )
     is_expired = found is Refusal.EXPIRED
@@ -288,11 +288,11 @@ def second_factor(ctx: Ctx) -> Response:
 @routes.page("POST", SECOND_FACTOR + "/confirm", needs=Permission.SIGNED_IN)
 def confirm(ctx: Ctx, sealed: Annotated[str, Form(max_length=1000)], code: Code) -> Response:
     """Store the secret when its first code is correct, and show the recovery codes once."""
-    factors, now = SecondFactors.of(ctx.users), ctx.now
+    factors, now = ctx.users, ctx.now
     plain = "".join(code.split())
-    codes = factors.turn_on(ctx.session, sealed, plain, address=ctx.address, now=now)
+    codes = factors.turn_on_second_factor(ctx.session, sealed, plain, address=ctx.address, now=now)
     if codes is None:
-        proposal = factors.proposed(ctx.session, sealed, now=now)
+        proposal = factors.proposed_second_factor(ctx.session, sealed, now=now)
         problem = WRONG_CODE if proposal else _("That took more than ten minutes: begin again.")
         return _factor_page(ctx, problem=problem, proposal=proposal)
     return _factor_page(ctx, codes=codes, has_factor=True)
@@ -305,15 +305,15 @@ def change_factor(
     """After password and code were confirmed, show a new secret or recovery codes, or remove the factor."""
     if problem := _refusal(ctx, password, None if act == "begin" else code):
         return _factor_page(ctx, problem=problem)
-    factors = SecondFactors.of(ctx.users)
+    factors = ctx.users
     if act == "begin" and ctx.user.has_second_factor:
         return _factor_page(ctx, problem=_("There is a second factor already."))
     if act == "begin":
-        return _factor_page(ctx, proposal=factors.propose(ctx.session, now=ctx.now))
+        return _factor_page(ctx, proposal=factors.propose_second_factor(ctx.session, now=ctx.now))
     if act == "codes":
         codes = factors.new_recovery_codes(ctx.user, address=ctx.address, now=ctx.now)
         return _factor_page(ctx, codes=codes)
-    factors.turn_off(ctx.user, address=ctx.address, now=ctx.now)
+    factors.turn_off_second_factor(ctx.user, address=ctx.address, now=ctx.now)
     return RedirectResponse(SECOND_FACTOR, 303)
 
 
@@ -321,7 +321,7 @@ def change_factor(
 def reset(ctx: Ctx, user_id: RowNumber) -> Response:
     """Remove the second factor of another user, who has lost it."""
     not_oneself(ctx, user_id)
-    SecondFactors.of(ctx.users).reset(user_id, by=ctx.name, address=ctx.address, now=ctx.now)
+    ctx.users.reset_second_factor(user_id, by=ctx.name, address=ctx.address, now=ctx.now)
     return RedirectResponse("/users" if ctx.may(Permission.MANAGE_USERS) else "/locked", 303)
 
 
@@ -333,7 +333,7 @@ def _refusal(ctx: Context, password: str, code: str | None = None) -> str:
             _("expected an account with a password: the identity provider asks for its own second factor")
         )
     if code is not None and not (
-        ctx.user.has_second_factor and SecondFactors.of(ctx.users).proves_code(ctx.user, code, **proof)
+        ctx.user.has_second_factor and ctx.users.proves_code(ctx.user, code, **proof)
     ):
         return WRONG_CODE
     return "" if ctx.users.knows_password(ctx.user, password, **proof) else WRONG_PASSWORD
@@ -357,7 +357,7 @@ def _factor_page(
         codes=codes or (),
         has_factor=has_factor,
         is_required=not may_lack_second_factor(ctx.user, ctx.desk.settings),
-        n_left=SecondFactors.of(ctx.users).n_recovery_codes(ctx.user) if has_factor else 0,
+        n_left=ctx.users.n_recovery_codes(ctx.user) if has_factor else 0,
     )
 
 
