@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -11,7 +12,7 @@ from phiscan.errors import ConflictError, InputError
 from phiscan.model import EntityType, Span
 from phiscan.review.decisions.learning import Mark
 from phiscan.review.store import Store
-from tests.review.desk import scanned
+from tests.review.desk import line, scanned
 from tests.review.results import NOW, later, referred, scan
 
 PHONE = (0, 13, "PHONE")
@@ -45,61 +46,58 @@ def test_only_what_was_gone_through_is_gold(store: Store, seen: int) -> None:
     assert gold(store) == []
 
 
-@pytest.mark.parametrize(
-    ("marks", "right"),
-    [
-        ([], [(0, 12, "PHONE"), PERSON]),
-        ([(Mark.RIGHT, {"position": 0})], [(0, 12, "PHONE"), PERSON]),
-        ([(Mark.WRONG_TYPE, {"position": 0, "entity_type": EntityType.FAX})], [(0, 12, "FAX"), PERSON]),
-        ([(Mark.WRONG_EXTENT, {"position": 0, "span": Span(0, 13)})], [PHONE, PERSON]),
-        (
-            [(Mark.WRONG_EXTENT, {"position": 0, "span": Span(0, 13), "entity_type": EntityType.FAX})],
-            [(0, 13, "FAX"), PERSON],
-        ),
-        ([(Mark.SPURIOUS, {"position": 1})], [(0, 12, "PHONE")]),
-        (
-            [(Mark.MISSED, {"span": Span(20, 25), "entity_type": EntityType.MRN})],
-            [(0, 12, "PHONE"), (20, 25, "MRN"), PERSON],
-        ),
-        ([(Mark.SPURIOUS, {"position": 1}), (Mark.WITHDRAWN, {"position": 1})], [(0, 12, "PHONE"), PERSON]),
-        (
-            [
-                (Mark.MISSED, {"span": Span(20, 25), "entity_type": EntityType.MRN}),
-                (Mark.WITHDRAWN, {"span": Span(20, 25)}),
-            ],
-            [(0, 12, "PHONE"), PERSON],
-        ),
-    ],
-)
-def test_the_last_correction_of_each_span_is_valid(
-    store: Store, seen: int, marks: list[tuple[Mark, dict[str, object]]], right: list[tuple[int, int, str]]
-) -> None:
-    for mark, more in marks:
-        correct(store, seen, mark, **more)
-    store.desk.complete_spans(1, seen=seen, reviewer="ana", now=NOW)
-    assert gold(store) == [tuple(right)]
+CORRECTED: list[tuple[list[tuple[Mark, dict[str, Any]]], list[tuple[int, int, str]]]] = [
+    ([], [(0, 12, "PHONE"), PERSON]),
+    ([(Mark.RIGHT, {"position": 0})], [(0, 12, "PHONE"), PERSON]),
+    ([(Mark.WRONG_TYPE, {"position": 0, "entity_type": EntityType.FAX})], [(0, 12, "FAX"), PERSON]),
+    ([(Mark.WRONG_EXTENT, {"position": 0, "span": Span(0, 13)})], [PHONE, PERSON]),
+    (
+        [(Mark.WRONG_EXTENT, {"position": 0, "span": Span(0, 13), "entity_type": EntityType.FAX})],
+        [(0, 13, "FAX"), PERSON],
+    ),
+    ([(Mark.SPURIOUS, {"position": 1})], [(0, 12, "PHONE")]),
+    (
+        [(Mark.MISSED, {"span": Span(20, 25), "entity_type": EntityType.MRN})],
+        [(0, 12, "PHONE"), (20, 25, "MRN"), PERSON],
+    ),
+    ([(Mark.SPURIOUS, {"position": 1}), (Mark.WITHDRAWN, {"position": 1})], [(0, 12, "PHONE"), PERSON]),
+    (
+        [
+            (Mark.MISSED, {"span": Span(20, 25), "entity_type": EntityType.MRN}),
+            (Mark.WITHDRAWN, {"span": Span(20, 25)}),
+        ],
+        [(0, 12, "PHONE"), PERSON],
+    ),
+]
+
+
+def test_the_last_correction_of_each_span_is_valid(store: Store) -> None:
+    for number, (marks, right) in zip(scanned(store, len(CORRECTED)), CORRECTED, strict=True):
+        given = {"seen": line(store, number).examination_id, "reviewer": "ana", "now": NOW}
+        for mark, more in marks:
+            store.desk.correct(number, mark, **given, **more)
+        store.desk.complete_spans(number, **given)
+        assert gold(store)[-1] == tuple(right)
+        assert len(store.desk.corrections(number).spans) == len(marks) % 2 * len(marks)
     assert store.verify_audit().ok
-    assert len(store.desk.corrections(1).spans) == len(marks) % 2 * len(marks)
 
 
-@pytest.mark.parametrize(
-    ("mark", "more", "words"),
-    [
-        (Mark.RIGHT, {}, "position: expected the place of a finding"),
-        (Mark.RIGHT, {"position": 7}, "position: expected the place of a finding of this file"),
-        (Mark.MISSED, {"position": 0, "span": Span(1, 2)}, "unless it was missed"),
-        (Mark.MISSED, {"entity_type": EntityType.MRN}, "span: expected where it is"),
-        (Mark.MISSED, {"span": Span(1, 2)}, "entity_type: expected what it is"),
-        (Mark.WRONG_TYPE, {"position": 0}, "entity_type: expected what it is"),
-        (Mark.WRONG_EXTENT, {"position": 0}, "span: expected where it is"),
-        (Mark.WRONG_EXTENT, {"position": 0, "span": Span(0, 501)}, "within the 500 characters"),
-    ],
-)
-def test_refuses_half_a_correction(
-    store: Store, seen: int, mark: Mark, more: dict[str, object], words: str
-) -> None:
-    with pytest.raises(InputError, match=words):
-        correct(store, seen, mark, **more)
+HALVES: list[tuple[Mark, dict[str, Any], str]] = [
+    (Mark.RIGHT, {}, "position: expected the place of a finding"),
+    (Mark.RIGHT, {"position": 7}, "position: expected the place of a finding of this file"),
+    (Mark.MISSED, {"position": 0, "span": Span(1, 2)}, "unless it was missed"),
+    (Mark.MISSED, {"entity_type": EntityType.MRN}, "span: expected where it is"),
+    (Mark.MISSED, {"span": Span(1, 2)}, "entity_type: expected what it is"),
+    (Mark.WRONG_TYPE, {"position": 0}, "entity_type: expected what it is"),
+    (Mark.WRONG_EXTENT, {"position": 0}, "span: expected where it is"),
+    (Mark.WRONG_EXTENT, {"position": 0, "span": Span(0, 501)}, "within the 500 characters"),
+]
+
+
+def test_refuses_half_a_correction(store: Store, seen: int) -> None:
+    for mark, more, words in HALVES:
+        with pytest.raises(InputError, match=words):
+            correct(store, seen, mark, **more)
     assert store.desk.corrections(1).spans == ()
 
 

@@ -1,6 +1,5 @@
 """The migrations and the tables in the code say the same; every table and column is described."""
 
-import time
 from pathlib import Path
 
 import pytest
@@ -207,11 +206,3 @@ def test_the_tables_can_be_said_in_postgresql() -> None:
 def test_refuses_a_database_without_append_only_triggers() -> None:
     with pytest.raises(ValueError, match="mysql"):
         statements("mysql", "decision", ("id",))
-
-
-@pytest.mark.bench
-def test_bench_migration(tmp_path: Path) -> None:
-    for run in range(5):
-        started = time.perf_counter()
-        Store.open(url_of(tmp_path / f"{run}.db"), create=True).close()
-        print(f"new database, run {run}: {time.perf_counter() - started:.3f} s")

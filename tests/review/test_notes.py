@@ -30,29 +30,29 @@ def written(store: Store) -> Store:
     return store
 
 
-@pytest.mark.parametrize(
-    ("typed", "kept"),
-    [
-        ("Called chidi OKAFOR-LIND, no answer", "Called [PERSON], no answer"),
-        ("(613) 555 0199 is the ward", "([PHONE] is the ward"),
-        ("lives at 12 Harbour Road Kingston, ON.", "lives at [STREET_ADDRESS]."),
-        ("mail c.okafor@mail.example; born 3 May 1961", "mail [EMAIL]; born [DATE]"),
-        ("the letter is of 4 May 1961, call 613-555-0198", "the letter is of 4 May 1961, call 613-555-0198"),
-        ("613-555-0199, then 613-555-0199 and 6135550199", "[PHONE], then [PHONE] and [PHONE]"),
-        ("asked Okafor about it", "asked [PERSON] about it"),
-        ("chidi says OKAFOR's letter", "[PERSON] says [PERSON]'s letter"),
-        ("Lind, Chidi (again)", "[PERSON], [PERSON] (again)"),
-        ("Okafors and Chi are others", "Okafors and Chi are others"),
-        ("the ward of Lévesque; of LEVESQUE too", "the ward of [PERSON]; of [PERSON] too"),
-        ("see the template of the clinic", "see the template of the clinic"),
-        ("", ""),
-    ],
-)
-def test_what_was_found_in_the_file_is_masked(written: Store, typed: str, kept: str) -> None:
-    written.decide_all([(1, Verdict.PHI)], reviewer="ada", note=typed, now=NOW)
-    assert written.item(1).decisions[-1].note == kept
-    written.desk.decide(1, Verdict.NOT_PHI, reviewer="ada", note=typed, now=later(1), token="t")
-    assert written.item(1).decisions[-1].note == kept
+TYPED = {
+    "Called chidi OKAFOR-LIND, no answer": "Called [PERSON], no answer",
+    "(613) 555 0199 is the ward": "([PHONE] is the ward",
+    "lives at 12 Harbour Road Kingston, ON.": "lives at [STREET_ADDRESS].",
+    "mail c.okafor@mail.example; born 3 May 1961": "mail [EMAIL]; born [DATE]",
+    "the letter is of 4 May 1961, call 613-555-0198": "the letter is of 4 May 1961, call 613-555-0198",
+    "613-555-0199, then 613-555-0199 and 6135550199": "[PHONE], then [PHONE] and [PHONE]",
+    "asked Okafor about it": "asked [PERSON] about it",
+    "chidi says OKAFOR's letter": "[PERSON] says [PERSON]'s letter",
+    "Lind, Chidi (again)": "[PERSON], [PERSON] (again)",
+    "Okafors and Chi are others": "Okafors and Chi are others",
+    "the ward of Lévesque; of LEVESQUE too": "the ward of [PERSON]; of [PERSON] too",
+    "see the template of the clinic": "see the template of the clinic",
+    "": "",
+}
+
+
+def test_what_was_found_in_the_file_is_masked(written: Store) -> None:
+    for number, (typed, kept) in enumerate(TYPED.items()):
+        written.decide_all([(1, Verdict.PHI)], reviewer="ada", note=typed, now=NOW)
+        assert written.item(1).decisions[-1].note == kept
+        written.desk.decide(1, Verdict.NOT_PHI, reviewer="ada", note=typed, now=later(1), token=f"t{number}")
+        assert written.item(1).decisions[-1].note == kept
 
 
 def test_a_long_note_is_masked_everywhere(written: Store) -> None:

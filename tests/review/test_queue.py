@@ -1,6 +1,5 @@
 """The queue: its order, who is in it, what one item explains, how a file is named."""
 
-import time
 from dataclasses import replace
 
 import pytest
@@ -137,31 +136,3 @@ def test_resumes_with_the_same_versions_only(store: Store) -> None:
         store.begin_scan([b"/share"], versions=dict(reversed(VERSIONS.items())), options={}, now=NOW).id
         == first.id
     )
-
-
-@pytest.mark.bench
-def test_bench_a_long_queue(store: Store) -> None:
-    state = store.begin_scan([b"/share"], versions=VERSIONS, options={}, now=NOW)
-    for first in range(0, 200_000, 500):
-        some = [
-            replace(referred(f"d{n % 997}/{n:06}.txt", n_people=1 + n % 50), findings=(), unread=())
-            for n in range(first, first + 500)
-        ]
-        store.record(state.id, "v1", some)
-    store.finish_scan(state.id, status="complete", seconds=1.0, now=NOW)
-    number = store.find("d1/000998.txt")
-    for what, action in {
-        "first page of 50": lambda: store.queue(limit=50, verdicts=[None]),
-        "count the undecided": lambda: store.queue_size(verdicts=[None]),
-        "decide": lambda: store.decide_all([(number, Verdict.PHI)], reviewer="ada", now=NOW),
-        "one item": lambda: store.item(number),
-        "find by path": lambda: store.find("d1/000998.txt"),
-        "summary": store.summary,
-    }.items():
-        times = []
-        for _ in range(9):
-            started = time.perf_counter()
-            action()
-            times.append(time.perf_counter() - started)
-        print(f"{what:<20} of 200,000: median {sorted(times)[4]:.4f} s, longest {max(times):.4f} s")
-    assert store.queue_size() == 200_000

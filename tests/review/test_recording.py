@@ -1,14 +1,13 @@
 """Recording: once or twice the same, whole batches or nothing, and what is known afterwards."""
 
 import sqlite3
-import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from phiscan.errors import StoreError
-from phiscan.model import FailReason, FileResult, Outcome, Span
+from phiscan.model import FailReason, FileResult, Outcome
 from phiscan.review.store import Store
 from tests.empty_database import new_store
 from tests.review.results import (
@@ -187,21 +186,6 @@ def test_refuses_a_scan_that_does_not_exist(store: Store) -> None:
     scan(store)
     with pytest.raises(StoreError, match="scan 7: there is no such scan"):
         store.record(7, "v1", [], unchanged=[1])
-
-
-@pytest.mark.bench
-def test_bench_recording(store: Store) -> None:
-    found = tuple(finding(f"613-555-{n:04}", start=20 * n) for n in range(20))
-    results = [replace(referred(f"f{n:04}.txt"), findings=found) for n in range(2_500)]
-    state = store.begin_scan([ROOT], versions=VERSIONS, options={}, now=NOW)
-    for first in range(0, 2_500, 500):
-        started = time.perf_counter()
-        store.record(state.id, "v1", results[first : first + 500])
-        recorded = time.perf_counter()
-        store.known(ROOT, [result.source.path for result in results[first : first + 500]])
-        looked_up = time.perf_counter()
-        print(f"record 500 x 20: {recorded - started:.3f} s   known 500: {looked_up - recorded:.4f} s")
-    assert results[0].findings[0].span == Span(0, 12)
 
 
 def test_a_file_seen_again_and_then_read_after_all_counts_once(store: Store) -> None:

@@ -32,6 +32,8 @@ def test_the_seed_is_secret_and_another_draw_is_another_sample(desk: Store) -> N
     assert members(desk.database, referred=True)[:10] != before
     assert sum(row.blind for row in rows(desk)) == 20  # the first draw's items are ordinary ones again
     assert desk.desk.last_draw() == second
+    check = desk.verify_audit()
+    assert (check.ok, check.n_rows) == (True, 2)
     assert agrees_with_the_truth(desk)
 
 
@@ -197,13 +199,8 @@ def test_a_sample_item_that_is_decided_stays_in_the_list(desk: Store) -> None:
     assert desk.queue_size(verdicts=[Verdict.PHI]) == 0  # it was not referred
 
 
-@pytest.mark.parametrize(("n_queued", "n_unreferred"), [(-1, 0), (0, -1)])
-def test_refuses_a_negative_size(desk: Store, n_queued: int, n_unreferred: int) -> None:
-    with pytest.raises(InputError, match="expected sizes from 0"):
-        desk.desk.draw_sample(n_queued=n_queued, n_unreferred=n_unreferred, by="lead", now=NOW)
-
-
-def test_the_draw_is_logged(desk: Store) -> None:
-    desk.desk.draw_sample(n_queued=2, n_unreferred=2, by="lead", now=NOW)
-    check = desk.verify_audit()
-    assert (check.ok, check.n_rows) == (True, 1)
+def test_refuses_a_negative_size(desk: Store) -> None:
+    for sizes in ({"n_queued": -1, "n_unreferred": 0}, {"n_queued": 0, "n_unreferred": -1}):
+        with pytest.raises(InputError, match="expected sizes from 0"):
+            desk.desk.draw_sample(**sizes, by="lead", now=NOW)
+    assert desk.verify_audit().n_rows == 0

@@ -3,7 +3,7 @@
 import random
 from dataclasses import replace
 from datetime import timedelta
-from itertools import pairwise
+from itertools import pairwise, product
 
 import pytest
 import sqlalchemy as sa
@@ -102,42 +102,45 @@ def test_a_running_scan_takes_nothing_away(store: Store) -> None:
     assert listed(store) == [1, 2]
 
 
-@pytest.mark.parametrize(
-    ("wanted", "numbers"),
-    [
-        (WorkFilter(folder="letters/new"), [2]),
-        (WorkFilter(folder="letters"), [1, 2]),
-        (WorkFilter(root_id=1), [1, 2, 3]),
-        (WorkFilter(root_id=2), []),
-        (WorkFilter(media_type="application/pdf"), [3]),
-        (WorkFilter(entity_type=EntityType.PERSON), [1, 2, 3]),
-        (WorkFilter(entity_type=EntityType.SIN), []),
-        (WorkFilter(min_score=0.9), [3]),
-        (WorkFilter(max_score=0.8), [1, 2]),
-        (WorkFilter(owner="1000"), [1, 2, 3]),
-        (WorkFilter(owner="1"), []),
-        (WorkFilter(text="éLISE"), [2]),
-        (WorkFilter(text="100%_"), [3]),
-        (WorkFilter(text="_"), [3]),
-        (WorkFilter(assignee="bob"), [1]),
-        (WorkFilter(assignee=""), [2, 3]),
-        (WorkFilter(new=True), [1, 2, 3]),
-        (WorkFilter(suppressed=True), []),
-        (WorkFilter(group_id=1), []),
-    ],
-)
-def test_filters(store: Store, wanted: WorkFilter, numbers: list[int]) -> None:
+FILTERS = [
+    (WorkFilter(folder="letters/new"), [2]),
+    (WorkFilter(folder="letters"), [1, 2]),
+    (WorkFilter(root_id=1), [1, 2, 3]),
+    (WorkFilter(root_id=2), []),
+    (WorkFilter(media_type="application/pdf"), [3]),
+    (WorkFilter(entity_type=EntityType.PERSON), [1, 2, 3]),
+    (WorkFilter(entity_type=EntityType.SIN), []),
+    (WorkFilter(min_score=0.9), [3]),
+    (WorkFilter(max_score=0.8), [1, 2]),
+    (WorkFilter(owner="1000"), [1, 2, 3]),
+    (WorkFilter(owner="1"), []),
+    (WorkFilter(text="éLISE"), [2]),
+    (WorkFilter(text="100%_"), [3]),
+    (WorkFilter(text="_"), [3]),
+    (WorkFilter(assignee="bob"), [1]),
+    (WorkFilter(assignee=""), [2, 3]),
+    (WorkFilter(new=True), [1, 2, 3]),
+    (WorkFilter(suppressed=True), []),
+    (WorkFilter(group_id=1), []),
+]
+
+
+def test_filters(store: Store) -> None:
     other = replace(referred("100%_done.pdf"), media_type="application/pdf", health_score=0.9)
     scan(store, [referred("letters/a.txt"), referred("letters/new/Élise.txt"), other])
     store.assign_all([1], "bob", by="lead", now=NOW)
-    assert listed(store, wanted) == numbers
-    assert store.desk.size(wanted, viewer="ana", now=NOW) == len(numbers)
+    for wanted, numbers in FILTERS:
+        assert listed(store, wanted) == numbers
+        assert store.desk.size(wanted, viewer="ana", now=NOW) == len(numbers)
 
 
-@pytest.mark.parametrize("order", list(WorkOrder))
-@pytest.mark.parametrize("limit", [1, 3, 50])
-def test_pages_hold_every_item_once_both_ways(store: Store, order: WorkOrder, limit: int) -> None:
+def test_pages_hold_every_item_once_both_ways(store: Store) -> None:
     numbers = scanned(store, 11)
+    for order, limit in product(WorkOrder, (1, 3, 50)):
+        assert pages_both_ways(store, order, limit) == numbers
+
+
+def pages_both_ways(store: Store, order: WorkOrder, limit: int) -> list[int]:
     desk, seen, pages, cursor = store.desk, [], [], ""
     while True:
         page = desk.items(viewer="ana", now=NOW, order=order, limit=limit, cursor=cursor)
@@ -146,7 +149,6 @@ def test_pages_hold_every_item_once_both_ways(store: Store, order: WorkOrder, li
         if not page.after:
             break
         cursor = page.after
-    assert sorted(seen) == numbers
     assert pages[0].before == ""
     for earlier, page in pairwise(pages):
         back = desk.items(viewer="ana", now=NOW, order=order, limit=limit, cursor=page.before)
@@ -157,12 +159,13 @@ def test_pages_hold_every_item_once_both_ways(store: Store, order: WorkOrder, li
     if order is WorkOrder.RISK:
         risks = [line(store, number).risk for number in seen]
         assert risks == sorted(risks, reverse=True)
+    return sorted(seen)
 
 
-@pytest.mark.parametrize("cursor", ["x", "a:oldest:0x1.0p+0:1", "a:risk:zz:1", "a:risk:0x1.0p+9999:1"])
-def test_refuses_a_cursor_of_another_order(store: Store, cursor: str) -> None:
-    with pytest.raises(InputError, match="cursor: expected one that a page of this order gave"):
-        store.desk.items(viewer="ana", now=NOW, cursor=cursor)
+def test_refuses_a_cursor_of_another_order(store: Store) -> None:
+    for cursor in ("x", "a:oldest:0x1.0p+0:1", "a:risk:zz:1", "a:risk:0x1.0p+9999:1"):
+        with pytest.raises(InputError, match="cursor: expected one that a page of this order gave"):
+            store.desk.items(viewer="ana", now=NOW, cursor=cursor)
 
 
 def test_the_order_by_doubt_mixes_random_items_in(store: Store) -> None:
@@ -249,24 +252,26 @@ def test_an_item_not_in_the_list_is_refused(store: Store) -> None:
         store.desk.detail(99, viewer="ana", now=NOW)
 
 
-@pytest.mark.parametrize("order", list(WorkOrder))
-@pytest.mark.parametrize("wanted", [WorkFilter(), WorkFilter(folder="a"), WorkFilter(text="b/")])
-def test_the_place_of_an_item_is_the_one_that_it_has_in_the_list(
-    store: Store, order: WorkOrder, wanted: WorkFilter, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_place_of_an_item_is_the_one_that_it_has_in_the_list(store: Store) -> None:
     names = [f"{'ab'[number % 2]}/{number}.txt" for number in range(12)]
     scan(store, [referred(name, n_people=number % 5) for number, name in enumerate(names)])
     store.desk.decide(store.find(names[3]), Verdict.PHI, reviewer="ana", now=NOW)
+    for order, wanted in product(WorkOrder, (WorkFilter(), WorkFilter(folder="a"), WorkFilter(text="b/"))):
+        places_are_right(store, order, wanted, store.find(names[3]))
+
+
+def places_are_right(store: Store, order: WorkOrder, wanted: WorkFilter, decided: int) -> None:
     items = store.desk.items(wanted, viewer="ana", now=later(1), order=order).items
     assert len(items) >= 5
     for at, item in enumerate(items, 1):
         place = store.desk.place(item.file_id, wanted, viewer="ana", now=later(1), order=order)
         assert (place.position, place.total, place.is_exact) == (at, len(items), True)
         assert place.following[:2] == tuple(one.file_id for one in items[at : at + 2])
-    gone = store.desk.place(store.find(names[3]), wanted, viewer="ana", now=later(1), order=order)
+    gone = store.desk.place(decided, wanted, viewer="ana", now=later(1), order=order)
     assert (gone.position, gone.total) == (None, len(items))
-    monkeypatch.setattr(reading, "MAX_COUNTED", 2)
-    last = store.desk.place(items[-1].file_id, wanted, viewer="ana", now=later(1), order=order)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reading, "MAX_COUNTED", 2)
+        last = store.desk.place(items[-1].file_id, wanted, viewer="ana", now=later(1), order=order)
     is_whole = wanted == WorkFilter()
     assert last.is_exact is not is_whole
     assert last.position == (3 if is_whole else len(items))
@@ -287,13 +292,17 @@ FOLDER_NAMES = [
 ]
 
 
-@pytest.mark.parametrize("max_rows", [0, 4, 10_000], ids=["never by the index", "too many", "by the index"])
-@pytest.mark.parametrize("folder", ["letters", "/LETTERS/", "letters/new", "x"])
 def test_the_items_of_a_folder_are_the_same_with_and_without_its_index(
-    store: Store, monkeypatch: pytest.MonkeyPatch, folder: str, max_rows: int
+    store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "MAX_FOLDER_ROWS", max_rows)
     scan(store, [referred(name) for name in FOLDER_NAMES])
+    for max_rows in (0, 4, 10_000):  # never by the index, too many, by the index
+        monkeypatch.setattr(reading, "MAX_FOLDER_ROWS", max_rows)
+        for folder in ("letters", "/LETTERS/", "letters/new", "x"):
+            items_of_folder_are_right(store, folder)
+
+
+def items_of_folder_are_right(store: Store, folder: str) -> None:
     wanted = WorkFilter(root_id=1, folder=folder)
     expected = {
         name for name in FOLDER_NAMES if name.casefold().startswith(folder.strip("/").casefold() + "/")
