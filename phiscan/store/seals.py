@@ -91,7 +91,7 @@ def count_all(connection: sa.Connection, tables: Sequence[sa.Table] = COUNTED) -
     """Store number and sum of the rows of tables as they are."""
     for table in tables:
         connection.execute(seal_total.delete().where(seal_total.c.name == table.name))
-        _store_total(connection, table, *total_of(connection, table))
+        connection.execute(seal_total.insert(), _total(connection, table, *total_of(connection, table)))
 
 
 def total_of(connection: sa.Connection, table: sa.Table) -> tuple[int, int]:
@@ -123,19 +123,21 @@ def _count(
     before = connection.execute(query.with_for_update()).mappings().first()
     if before is None or not is_right(connection, seal_total, before):
         return
-    connection.execute(seal_total.delete().where(seal_total.c.name == table.name))
     n_rows = before["n_rows"] + len(added) - len(removed)
     total = (int(before["total"], 16) + _sum(added) - _sum(removed)) % _MODULUS
-    _store_total(connection, table, n_rows, total)
+    # Changed in place: another transaction that waits for this row would not find a new one.
+    connection.execute(
+        seal_total.update().where(seal_total.c.name == table.name), _total(connection, table, n_rows, total)
+    )
 
 
 def _sum(seals: Sequence[str]) -> int:
     return sum(int(one or "0", 16) for one in seals) % _MODULUS
 
 
-def _store_total(connection: sa.Connection, table: sa.Table, n_rows: int, total: int) -> None:
+def _total(connection: sa.Connection, table: sa.Table, n_rows: int, total: int) -> dict[str, Any]:
     row = {"name": table.name, "n_rows": n_rows, "total": f"{total:064x}"}
-    connection.execute(seal_total.insert(), sealed(connection, seal_total, row))
+    return sealed(connection, seal_total, row)
 
 
 def sign_all(connection: sa.Connection) -> None:

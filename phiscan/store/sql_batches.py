@@ -16,7 +16,7 @@ Run = tuple[int, int]
 """First and last of some consecutive numbers."""
 
 N_PER_STATEMENT = 500  # values of one IN list
-N_RUNS = 100  # ranges of numbers in one statement
+N_RUNS = 100  # ranges of numbers of one statement
 
 
 def listed(name: str) -> sa.BindParameter[Any]:
@@ -27,11 +27,11 @@ def listed(name: str) -> sa.BindParameter[Any]:
     return sa.bindparam(name, expanding=True)
 
 
-def chunks(values: Iterable[T]) -> Iterator[list[T]]:
+def chunks(values: Iterable[T], n: int = N_PER_STATEMENT) -> Iterator[list[T]]:
     """Yield values in lists that fit into one statement."""
     every = list(values)
-    for start in range(0, len(every), N_PER_STATEMENT):
-        yield every[start : start + N_PER_STATEMENT]
+    for start in range(0, len(every), n):
+        yield every[start : start + n]
 
 
 def rows_in(
@@ -79,12 +79,6 @@ def merged(runs: Iterable[Run], *, but: Iterable[int] = ()) -> list[Run]:
         rest = [(first, number - 1), (number + 1, last)]
         joined[place : place + 1] = [run for run in rest if run[0] <= run[1]]
     return joined
-
-
-def run_batches(runs: Sequence[Run]) -> Iterator[Sequence[Run]]:
-    """Yield runs in lists that fit into one statement."""
-    for start in range(0, len(runs), N_RUNS):
-        yield runs[start : start + N_RUNS]
 
 
 def within(column: sa.ColumnElement[Any], runs: Sequence[Run]) -> sa.ColumnElement[bool]:

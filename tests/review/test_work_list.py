@@ -322,8 +322,8 @@ def test_a_small_folder_is_read_by_its_index_alone(store: Store) -> None:
     if store._database._engine.dialect.name != "sqlite":
         pytest.skip("the plan of the other database depends on its statistics")
     wanted = WorkFilter(root_id=1, folder="a")
-    query = reading.narrowed(sa.select(work_item.c.file_id), wanted, "ana", NOW, by_folder=True)
     with store._database.read() as connection:
+        query = reading.narrowed(connection, sa.select(work_item.c.file_id), wanted, "ana", NOW)
         text = query.compile(connection, compile_kwargs={"literal_binds": True})
         plan = " ".join(row[3] for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {text}"))
     assert "SEARCH work_item USING INDEX ix_work_item_folder (root_id=? AND path_folded>?" in plan

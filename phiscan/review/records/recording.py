@@ -29,7 +29,7 @@ from phiscan.store import seals
 from phiscan.store.column_types import stored_columns
 from phiscan.store.database import inserted_id
 from phiscan.store.identity import is_shape
-from phiscan.store.sql_batches import Run, chunks, listed, merged, rows_in, run_batches, within
+from phiscan.store.sql_batches import N_RUNS, Run, chunks, listed, merged, rows_in, within
 from phiscan.store.tables import (
     access,
     early_result,
@@ -148,7 +148,7 @@ def see_unchanged(connection: sa.Connection, scan_id: int, runs: Sequence[Run]) 
     if runs and connection.execute(sa.select(scan.c.id).where(scan.c.id == scan_id)).first() is None:
         message = f"scan {scan_id}: there is no such scan"
         raise StoreError(message)
-    for batch in run_batches(runs):
+    for batch in chunks(runs, N_RUNS):
         among = within(file.c.id, batch)
         before = connection.execute(_seen_before(among)).one()
         if before.complete is not None and before.first is not None and before.first < before.complete:

@@ -72,12 +72,8 @@ class Place:
     def ordered(self, query: sa.Select[Any]) -> sa.Select[Any]:
         """Sort a query, beginning after this position; both columns run one way, so that an index serves."""
         columns = (ORDER_KEYS[self.order], work_item.c.file_id)
-        query = self.bounded(query)
+        query = query if self.start is None else query.where(self.beyond())
         return query.order_by(*(column.desc() if self.falling else column for column in columns))
-
-    def bounded(self, query: sa.Select[Any]) -> sa.Select[Any]:
-        """Restrict a query to the rows beyond this position."""
-        return query if self.start is None else query.where(self.beyond())
 
     def beyond(self) -> sa.ColumnElement[bool]:
         """Return the condition of rows beyond this position; true for all rows without one."""
@@ -148,20 +144,21 @@ def in_folder(root_id: int | None, folder: str, *, by_index: bool) -> list[sa.Co
 
 
 def narrowed(
+    connection: sa.Connection,
     query: sa.Select[Any],
     wanted: WorkFilter,
     viewer: str,
     now: datetime,
     *,
     scanned: bool = False,
-    by_folder: bool = False,
 ) -> sa.Select[Any]:
     """Restrict a query of the review list to a filter, as a viewer sees it: without hidden items.
 
     ``scanned``: prevent the use of an index of the state, which most items share: reading every row once
-    is six times as fast as fetching most of them in the order of an index. ``by_folder``: find the rows by
-    the index of the folder, for a folder that ``is_small_folder``.
+    is six times as fast as fetching most of them in the order of an index. The rows of a folder that
+    ``is_small_folder`` are found by its index.
     """
+    by_folder = is_small_folder(connection, wanted.root_id, wanted.folder)
     query = query.where(*in_state(wanted.state, viewer, now, scanned=scanned or by_folder))
     hidden = work_item.c.hidden_until > iso(now)
     return query.where(hidden if wanted.suppressed else ~hidden, *conditions_of(wanted, by_folder=by_folder))
@@ -287,8 +284,8 @@ def size(connection: sa.Connection, wanted: WorkFilter = UNDECIDED, *, viewer: s
 
 def _size(connection: sa.Connection, wanted: WorkFilter, *, viewer: str, now: datetime) -> int:
     # Skipped items are few and looked up by their index.
-    scanned, by_folder = wanted.state is not WorkState.SKIPPED, by_folder_index(connection, wanted)
-    query = narrowed(_COUNT, wanted, viewer, now, scanned=scanned, by_folder=by_folder)
+    scanned = wanted.state is not WorkState.SKIPPED
+    query = narrowed(connection, _COUNT, wanted, viewer, now, scanned=scanned)
     return int(connection.execute(query).scalar_one())
 
 
@@ -296,10 +293,8 @@ def numbers(
     connection: sa.Connection, wanted: WorkFilter, *, viewer: str, now: datetime, limit: int
 ) -> list[int]:
     """Return the numbers of the files that pass a filter, at most ``limit``."""
-    query = narrowed(
-        sa.select(work_item.c.file_id), wanted, viewer, now, by_folder=by_folder_index(connection, wanted)
-    ).order_by(work_item.c.file_id)
-    return list(connection.execute(query.limit(limit)).scalars())
+    query = narrowed(connection, sa.select(work_item.c.file_id), wanted, viewer, now)
+    return list(connection.execute(query.order_by(work_item.c.file_id).limit(limit)).scalars())
 
 
 def is_listed(connection: sa.Connection, file_id: int) -> bool:
@@ -405,11 +400,10 @@ def rows_from(
 ) -> Sequence[sa.Row[Any]]:
     """Return file number and sort key of the next items, at most ``n``."""
     columns: tuple[sa.ColumnElement[Any], ...] = (work_item.c.file_id, ORDER_KEYS[place.order].label("key"))
-    by_folder = by_folder_index(connection, wanted)
     if wanted.text:
         # A frequent text is soon found in the order of the list; a rare one requires a scan of all paths.
         with_path = sa.select(*columns, work_item.c.path_folded)
-        every = narrowed(with_path, replace(wanted, text=""), viewer, now, by_folder=by_folder)
+        every = narrowed(connection, with_path, replace(wanted, text=""), viewer, now)
         near = place.ordered(every).limit(N_TRIED).subquery()
         keys = (near.c.key, near.c.file_id)
         query = (
@@ -420,13 +414,8 @@ def rows_from(
         found = [*connection.execute(query.limit(n))]
         if len(found) == n:
             return found
-    all_paths = narrowed(sa.select(*columns), wanted, viewer, now, by_folder=by_folder)
+    all_paths = narrowed(connection, sa.select(*columns), wanted, viewer, now)
     return [*connection.execute(place.ordered(all_paths).limit(n))]
-
-
-def by_folder_index(connection: sa.Connection, wanted: WorkFilter) -> bool:
-    """Return whether the rows of a filter are best found by the index of its folder."""
-    return is_small_folder(connection, wanted.root_id, wanted.folder)
 
 
 def lines(
@@ -525,7 +514,7 @@ def _is_in(
     connection: sa.Connection, file_id: int, wanted: WorkFilter, *, viewer: str, now: datetime
 ) -> bool:
     query = sa.select(work_item.c.file_id).where(work_item.c.file_id == file_id)
-    return connection.execute(narrowed(query, wanted, viewer, now)).first() is not None
+    return connection.execute(narrowed(connection, query, wanted, viewer, now)).first() is not None
 
 
 def _n_with_before(
@@ -544,13 +533,12 @@ def _n_with_before(
     """
     place = Place(order, start, backward=True)
     if wanted == WorkFilter(state=wanted.state):
-        near = place.ordered(narrowed(sa.select(work_item.c.file_id), wanted, viewer, now))
+        near = place.ordered(narrowed(connection, sa.select(work_item.c.file_id), wanted, viewer, now))
         before = 0 if start is None else count(connection, near.limit(MAX_COUNTED + 1).subquery())
         return size(connection, wanted, viewer=viewer, now=now), before
     columns: tuple[Any, ...] = (sa.func.count(), sa.func.sum(sa.case((place.beyond(), 1), else_=0)))
     both: sa.Select[Any] = sa.select(*columns).select_from(work_item)
-    by_folder = by_folder_index(connection, wanted)
-    counted = narrowed(both, wanted, viewer, now, scanned=True, by_folder=by_folder)
+    counted = narrowed(connection, both, wanted, viewer, now, scanned=True)
     total, n_before = connection.execute(counted).one()
     return total, 0 if start is None else n_before or 0
 
