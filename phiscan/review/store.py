@@ -301,8 +301,6 @@ class Store:
             number = scanning.chosen_scan(connection, scan_id)
             yield from work_queue.rows(connection, scanning.require_rows(connection, number), conceal=conceal)
 
-    slowest_files = Reading(scanning.slowest_files)
-
     def present_rows(self, *, conceal: bool = False) -> Iterator[FileRecord]:
         """Yield one row per file present now on every root, with its last scan; see ``queue``."""
         with self._database.read() as connection:

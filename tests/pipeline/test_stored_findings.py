@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from phiscan.cli.scan.output import cascade_lines
 from tests.pipeline.harness import LETTER, Tool
 
 CONTACTS = (
@@ -77,16 +78,9 @@ def test_everything_is_searched_and_stored_when_asked(tool_here: Tool, share: Pa
     assert (cascade["left_out"], cascade["missed_referrals"]["high"]) == (0, 0)
 
 
-def test_the_slowest_files_are_said_with_their_stages(tool_here: Tool, share: Path) -> None:
-    slowest = scanned(tool_here, share)["slowest"]
-    assert isinstance(slowest, list)
-    assert {one["path"] for one in slowest} == {path.name for path in share.iterdir()}
-    assert [one["seconds"] for one in slowest] == sorted((one["seconds"] for one in slowest), reverse=True)
-    for one in slowest:
-        assert {"extract", "health", "decide"} <= set(one["stage_seconds"])
-        assert one["slowest_stage"] == max(one["stage_seconds"], key=one["stage_seconds"].get)
-    again = scanned(tool_here, share)
-    assert again["slowest"] == []  # nothing was read
-    table = tool_here.run("scan", share, "--full", "--exit-zero").stdout
-    assert "slowest files" in table
-    assert "missed referrals" in table
+def test_the_summary_says_what_the_cascade_may_have_missed() -> None:
+    drawn = {"n_audit": 9, "n_audit_referred": 1, "n_audit_identified": 2}
+    assert cascade_lines({}) == []
+    text = "\n".join(cascade_lines({"n_left_out": 40, "n_left_out_identified": 3, **drawn}))
+    assert "missed referrals" in text
+    assert "1 referred, 2 with identifiers" in text

@@ -51,7 +51,6 @@ def lived(store: Store) -> None:
     new = replace(
         referred("d/new.txt", content="new"),
         signature=b"s" * 256,
-        seconds=(("extract", 1.0),),
         patients=PatientCheck("index", n_patients=1, n_lookups=9),
     )
     sealed_scan(store, 9, results=[new], unchanged=["a/letter.txt", "c/referral.txt"])
@@ -151,7 +150,6 @@ EDITS = [
     ("UPDATE web_session SET purpose = 'audit'", "web_session 1: was changed or added (wrong seal)"),
     ("UPDATE patient_check SET n_patients = 0", "patient_check (examination"),
     ("DELETE FROM near_signature", "near_signature (examination"),
-    ("UPDATE stage_time SET total_s = 99", "stage_time (examination"),
     (
         "UPDATE sighting SET examination_id = 1 WHERE file_id = 6",
         "sighting (file 6): has the result of another",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from itertools import combinations
@@ -21,7 +21,6 @@ from phiscan.model import Outcome, Referral
 from phiscan.patients.affected import ScanMatches, canary_files, scan_matches
 from phiscan.pipeline.ocr_pass import OcrCounts
 from phiscan.pipeline.scan import ScanRun
-from phiscan.review.records.scans import SlowFile
 from phiscan.review.store import FileRecord, ScanSummary, Store
 from phiscan.review.worklist.model import Detectors, cell, record_json
 from phiscan.visible import visible
@@ -66,17 +65,6 @@ def independence_lines(pairs: list[dict[str, Any]]) -> list[str]:
     return ["dependence of detectors (0 nats: independent)", *lines] if lines else []
 
 
-# Displayed names of the stages, and the property of a file that makes each long.
-_STAGES = {
-    "extract": "reading it",
-    "screen_cheap": "screening it by rules",
-    "screen_expensive": "searching names and numbers in it",
-    "health": "reading its health terms",
-    "decide": "deciding about it",
-    "keep": "reducing it to what is stored",
-}
-
-
 def cascade_lines(searches: Mapping[str, int]) -> list[str]:
     """Return the lines of the summary; none if every file was searched."""
     loss = cascade_loss(**searches)
@@ -99,18 +87,6 @@ def _cascade_line(label: str, missed: Missed) -> str:
     return _line(label, round(missed.n_files), interval)
 
 
-def slowest_lines(files: Sequence[SlowFile]) -> list[str]:
-    """Return a line for each of the slowest files: duration, and the stage that took most of it."""
-    if not files:
-        return []
-    lines = ["", "slowest files"]
-    for one in files:
-        stage, part = one.slowest_stage
-        why = f"{part:.0%} {_STAGES.get(stage, stage)}; {one.size:,} bytes, {one.n_chars:,} characters"
-        lines.append(f"  {one.total_s:>8.2f} s   {visible(one.path)}: {why}")
-    return lines
-
-
 N_UNREAD_NAMED = 10  # listed in the summary of a scan; `queue export --all` lists all
 CSV_COLUMNS = (
     *("path", "root", "outcome", "reason", "decision", "pii", "hamming", "health", "people", "findings"),
@@ -124,7 +100,6 @@ def _print_json(run: ScanRun, store: Store) -> None:
             **run.summary.to_json(),
             "independence": independence(run.summary.histories),
             "cascade": cascade_loss(**run.summary.searches).to_json(),
-            "slowest": [one.to_json() for one in store.slowest_files(run.summary.scan)],
             **(
                 {}
                 if (matches := _matches(store, run.summary.scan)) is None
@@ -168,7 +143,6 @@ def _print_table(run: ScanRun, store: Store) -> None:
         *_patient_lines(store, summary.scan),
         *independence_lines(independence(summary.histories)),
         *cascade_lines(summary.searches),
-        *slowest_lines(store.slowest_files(summary.scan)),
         "",
         f"{summary.bytes / 1e6:,.1f} MB read in {summary.seconds:,.1f} s",
     ]

@@ -47,7 +47,6 @@ from phiscan.store.tables import (
     root,
     scan,
     sighting,
-    stage_time,
     unread_part,
 )
 
@@ -204,11 +203,9 @@ _CHILDREN = (
     access,
     health_window,
     near_signature,
-    stage_time,
     patient_check,
     patient_match,
 )
-_OF_PATH = (access, stage_time)  # tables that a copy does not share, because they describe the path
 
 
 def present_below(connection: sa.Connection, root_path: bytes, folder: bytes) -> list[int]:
@@ -338,11 +335,7 @@ def _write_copies(
     pairs = [
         (found[content]["id"], ids[file_id]) for content, (file_id, _) in zip(contents, copies, strict=True)
     ]
-    times = [row for file_id, result in copies for row in _time_rows(ids[file_id], result)]
-    if times:
-        connection.execute(stage_time.insert(), times)
-    of_content = [table for table in _CHILDREN if table not in _OF_PATH]
-    copy_children(connection, of_content, pairs)
+    copy_children(connection, [table for table in _CHILDREN if table is not access], pairs)
     return ids
 
 
@@ -442,7 +435,6 @@ def _child_rows(examination_id: int, result: FileResult) -> tuple[list[dict[str,
         [{"examination_id": examination_id, **one} for one in _access_rows(result.source)],
         windows,
         [row(near_signature, result)] * bool(result.signature),
-        _time_rows(examination_id, result),
         [row(patient_check, check)] * bool(check),
         matches,
     )
@@ -453,15 +445,6 @@ def _require_masked(result: FileResult) -> None:
         if not is_shape(found.preview):
             message = f"{result.source.display}: finding {position}: its preview is not masked; not recorded"
             raise StoreError(message)
-
-
-def _time_rows(examination_id: int, result: FileResult) -> list[dict[str, Any]]:
-    """Return the duration of each stage of a file, if a worker read it."""
-    if not result.seconds:
-        return []
-    seconds = [[stage, round(spent, 6)] for stage, spent in result.seconds]
-    total = sum(spent for _, spent in result.seconds)
-    return [{"examination_id": examination_id, "seconds": seconds, "total_s": total}]
 
 
 # Patient data in a file's own name does not apply to an equal content elsewhere.

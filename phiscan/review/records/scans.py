@@ -23,7 +23,7 @@ from phiscan.review.worklist.model import Detectors
 from phiscan.store import seals
 from phiscan.store.column_types import canonical_json, iso
 from phiscan.store.database import inserted_id
-from phiscan.store.sql_batches import as_value, chunks, count, listed, rows_in
+from phiscan.store.sql_batches import chunks, count, listed, rows_in
 from phiscan.store.tables import (
     departure,
     early_result,
@@ -35,7 +35,6 @@ from phiscan.store.tables import (
     scan_root,
     scan_totals,
     sighting,
-    stage_time,
     unread_part,
     work_item,
 )
@@ -255,9 +254,6 @@ def _arrived(connection: sa.Connection, scan_id: int, content_hashes: Sequence[s
     return found
 
 
-N_SLOWEST = 10
-
-
 @dataclass(frozen=True, slots=True)
 class ScanHead:
     """One line about a scan."""
@@ -351,58 +347,6 @@ _RENAMED = {
 
 def _plain(value: Any) -> Any:
     return dict(value) if isinstance(value, Mapping) else list(value) if isinstance(value, tuple) else value
-
-
-@dataclass(frozen=True, slots=True)
-class SlowFile:
-    """A file that a scan read, and the seconds of each stage in its worker."""
-
-    root: str
-    path: str
-    media_type: str
-    size: int
-    n_chars: int
-    total_s: float
-    seconds: tuple[tuple[str, float], ...]
-
-    @property
-    def slowest_stage(self) -> tuple[str, float]:
-        """The stage that took longest, and its share of the total."""
-        stage, spent = max(self.seconds, key=lambda item: item[1])
-        return stage, spent / self.total_s if self.total_s else 0.0
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the object of ``slowest`` in ``phiscan scan --json``."""
-        stage, part = self.slowest_stage
-        return {
-            "root": self.root,
-            "path": self.path,
-            "media_type": self.media_type,
-            "size": self.size,
-            "chars": self.n_chars,
-            "seconds": self.total_s,
-            "stage_seconds": dict(self.seconds),
-            "slowest_stage": stage,
-            "slowest_stage_share": round(part, 3),
-        }
-
-
-def slowest_files(connection: sa.Connection, scan_id: int, n_files: int = N_SLOWEST) -> list[SlowFile]:
-    """Return the files that took a worker longest in one scan, slowest first."""
-    query = (
-        sa.select(root.c.display.label("root"), file.c.display.label("path"), stage_time.c.total_s)
-        .add_columns(
-            examination.c.media_type, examination.c.size, examination.c.n_chars, stage_time.c.seconds
-        )
-        .join(examination, examination.c.id == stage_time.c.examination_id)
-        .join(file, file.c.id == examination.c.file_id)
-        .join(root, root.c.id == file.c.root_id)
-        .where(examination.c.scan_id == scan_id)
-        .order_by(stage_time.c.total_s.desc(), examination.c.id)
-        .limit(n_files)
-    )
-    rows = connection.execute(query)
-    return [as_value(SlowFile, row, seconds=tuple((stage, s) for stage, s in row.seconds)) for row in rows]
 
 
 _WITH_PARTS = sa.exists().where(

@@ -54,7 +54,6 @@ from phiscan.store.tables.scans import root as root
 from phiscan.store.tables.scans import scan as scan
 from phiscan.store.tables.scans import scan_root as scan_root
 from phiscan.store.tables.scans import sighting as sighting
-from phiscan.store.tables.scans import stage_time as stage_time
 from phiscan.store.tables.scans import unread_part as unread_part
 from phiscan.store.tables.schema import APPEND_ONLY as APPEND_ONLY
 from phiscan.store.tables.schema import metadata as metadata

@@ -226,15 +226,6 @@ unread_part = table(
     comment="A part of a file (attachment, member of an archive) that could not be read.",
 )
 
-stage_time = table(
-    "stage_time",
-    key("examination_id", "examination.id", "the examination"),
-    column("seconds", CanonicalJson, "seconds of its worker in each stage, [[stage, seconds], ...]"),
-    column("total_s", sa.Double, "their sum"),
-    sa.Index(None, "total_s"),
-    comment="How long each stage of a file took; the slowest files of a scan are reported at its end.",
-)
-
 access = table(
     "access",
     key("examination_id", "examination.id", "the examination"),
