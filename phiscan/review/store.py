@@ -26,7 +26,7 @@ from phiscan.review.records import recording
 from phiscan.review.records import scans as scanning
 from phiscan.review.records.recording import Further
 from phiscan.review.records.scans import KnownFile, ScanHead, ScanState, ScanSummary
-from phiscan.review.transactions import Reading, Writing
+from phiscan.review.transactions import reading, writing
 from phiscan.review.worklist import near_duplicates, sampling
 from phiscan.review.worklist import queue as work_queue
 from phiscan.review.worklist import reading as work_list
@@ -67,70 +67,70 @@ class Desk:
 
     # The review list
 
-    items = Reading(work_list.page)
-    size = Reading(work_list.size)
-    numbers = Reading(work_list.numbers)
-    item = Reading(work_list.item)
-    is_listed = Reading(work_list.is_listed)
-    adjacent = Reading(work_list.adjacent)
-    place = Reading(work_list.place)
-    counts = Reading(work_list.counts)
-    choices = Reading(work_list.choices)
-    folder = Reading(work_list.level)
-    group = Reading(near_duplicates.members)
-    rebuild = Writing(work_rows.rebuild, durable=False)
+    items = reading(work_list.page)
+    size = reading(work_list.size)
+    numbers = reading(work_list.numbers)
+    item = reading(work_list.item)
+    is_listed = reading(work_list.is_listed)
+    adjacent = reading(work_list.adjacent)
+    place = reading(work_list.place)
+    counts = reading(work_list.counts)
+    choices = reading(work_list.choices)
+    folder = reading(work_list.level)
+    group = reading(near_duplicates.members)
+    rebuild = writing(work_rows.rebuild, durable=False)
 
-    detail = Reading(work_list.detail)
-    progress = Reading(file_history.progress)
+    detail = reading(work_list.detail)
+    progress = reading(file_history.progress)
 
     # Verdicts
 
-    decide = Writing(verdicts.decide)
-    decide_all = Writing(verdicts.decide_all)
-    decide_group = Writing(verdicts.decide_group)
-    decide_chosen = Writing(verdicts.decide_chosen)
-    undo = Writing(verdicts.undo)
-    undo_last = Writing(verdicts.undo_last)
-    redo_last = Writing(verdicts.redo_last)
-    last_act = Reading(verdicts.last_action)
-    last_undone = Reading(verdicts.last_undone)
-    skip = Writing(verdicts.skip_item, durable=False)
-    history = Reading(file_history.history)
-    decision_times = Reading(file_history.times)
-    tasks = Reading(breaches.tasks)
+    decide = writing(verdicts.decide)
+    decide_all = writing(verdicts.decide_all)
+    decide_group = writing(verdicts.decide_group)
+    decide_chosen = writing(verdicts.decide_chosen)
+    undo = writing(verdicts.undo)
+    undo_last = writing(verdicts.undo_last)
+    redo_last = writing(verdicts.redo_last)
+    last_act = reading(verdicts.last_action)
+    last_undone = reading(verdicts.last_undone)
+    skip = writing(verdicts.skip_item, durable=False)
+    history = reading(file_history.history)
+    decision_times = reading(file_history.times)
+    tasks = reading(breaches.tasks)
 
     # Incidents
 
-    incidents = Reading(breaches.incidents)
-    incident = Reading(breaches.incident)
-    write_incident = Writing(breaches.write_incident)
-    answers = Reading(breaches.answers)
-    about_files = Reading(breaches.about_files)
-    annotate = Writing(breaches.annotate)
-    owners = Reading(breaches.owners)
-    write_owner = Writing(breaches.write_owner)
+    incidents = reading(breaches.incidents)
+    incident = reading(breaches.incident)
+    write_incident = writing(breaches.write_incident)
+    answers = reading(breaches.answers)
+    about_files = reading(breaches.about_files)
+    annotate = writing(breaches.annotate)
+    owners = reading(breaches.owners)
+    write_owner = writing(breaches.write_owner)
 
     # Corrections of spans and topics, the gold standard of the scores
 
-    correct = Writing(learning.correct)
-    complete_spans = Writing(learning.complete_spans)
-    correct_topics = Writing(learning.correct_topics)
-    corrections = Reading(learning.corrections)
+    correct = writing(learning.correct)
+    complete_spans = writing(learning.complete_spans)
+    correct_topics = writing(learning.correct_topics)
+    corrections = reading(learning.corrections)
 
-    gold = Reading(learning.gold)
-    topic_gold = Reading(learning.topic_gold)
+    gold = reading(learning.gold)
+    topic_gold = reading(learning.topic_gold)
 
     # Second review, random sample, policy
 
-    disagreements = Reading(verdicts.disagreements)
-    adjudicate = Writing(verdicts.adjudicate)
-    ratings = Reading(verdicts.ratings)
-    second_verdicts = Reading(verdicts.verdicts_by)
-    second_review_counts = Reading(verdicts.counts)
-    policy = Reading(deciding.policy)
-    set_policy = Writing(deciding.set_policy)
-    last_draw = Reading(sampling.last_draw)
-    sample_weights = Reading(sampling.weights)
+    disagreements = reading(verdicts.disagreements)
+    adjudicate = writing(verdicts.adjudicate)
+    ratings = reading(verdicts.ratings)
+    second_verdicts = reading(verdicts.verdicts_by)
+    second_review_counts = reading(verdicts.counts)
+    policy = reading(deciding.policy)
+    set_policy = writing(deciding.set_policy)
+    last_draw = reading(sampling.last_draw)
+    sample_weights = reading(sampling.weights)
 
     def left(self) -> FrameCounts:
         """Count the frame of what is left and what was missed, now; see ``sampling.left``."""
@@ -155,17 +155,17 @@ class Desk:
 
     # Suppressions
 
-    preview_suppression = Reading(list_suppressions.preview)
-    suppressed_types = Reading(list_suppressions.entity_types)
-    suppress = Writing(list_suppressions.suppress)
-    approve_suppression = Writing(list_suppressions.approve)
-    lift_suppression = Writing(list_suppressions.lift)
-    suppressions = Reading(list_suppressions.suppressions)
+    preview_suppression = reading(list_suppressions.preview)
+    suppressed_types = reading(list_suppressions.entity_types)
+    suppress = writing(list_suppressions.suppress)
+    approve_suppression = writing(list_suppressions.approve)
+    lift_suppression = writing(list_suppressions.lift)
+    suppressions = reading(list_suppressions.suppressions)
 
     # Reveals
 
-    reveal = Writing(deciding.reveal)
-    examined = Reading(deciding.examined)
+    reveal = writing(deciding.reveal)
+    examined = reading(deciding.examined)
 
 
 class Store:
@@ -233,13 +233,13 @@ class Store:
 
     # Scanning
 
-    begin_scan = Writing(scanning.begin_scan, durable=False)
-    has_scanned_with = Reading(scanning.has_scanned_with)
-    read_again = Writing(integrity.read_again)
-    known = Reading(scanning.known)
-    folders = Reading(recording.folders_of)
-    duplicates = Reading(recording.duplicates)
-    present_below = Reading(recording.present_below)
+    begin_scan = writing(scanning.begin_scan, durable=False)
+    has_scanned_with = reading(scanning.has_scanned_with)
+    read_again = writing(integrity.read_again)
+    known = reading(scanning.known)
+    folders = reading(recording.folders_of)
+    duplicates = reading(recording.duplicates)
+    present_below = reading(recording.present_below)
 
     def record(
         self, scan_id: int, versions_key: str, results: Sequence[FileResult], **further: Unpack[Further]
@@ -254,7 +254,7 @@ class Store:
             lock="shared",
         )
 
-    early_results = Reading(recording.stored_results)
+    early_results = reading(recording.stored_results)
 
     def finish_scan(
         self,
@@ -277,19 +277,19 @@ class Store:
         if status == "complete":
             near_duplicates.regroup_all(self._database)
 
-    digest_scan = Writing(integrity.make)
+    digest_scan = writing(integrity.make)
 
     # Reading
 
-    summary = Reading(scanning.summary)
-    scans = Reading(scanning.scans)
+    summary = reading(scanning.summary)
+    scans = reading(scanning.scans)
 
-    queue = Reading(work_queue.queue)
-    queue_size = Reading(work_queue.size)
-    item = Reading(work_queue.item)
-    find = Reading(work_queue.find)
-    sampled = Reading(work_queue.sampled)
-    blind = Reading(work_queue.blind)
+    queue = reading(work_queue.queue)
+    queue_size = reading(work_queue.size)
+    item = reading(work_queue.item)
+    find = reading(work_queue.find)
+    sampled = reading(work_queue.sampled)
+    blind = reading(work_queue.blind)
 
     def rows(self, scan_id: int | None = None, *, conceal: bool = False) -> Iterator[FileRecord]:
         """Yield one row per file that the scan (None = the latest) crawled, by root and path; see ``queue``.
@@ -308,10 +308,10 @@ class Store:
 
     # Reviewing
 
-    decide_all = Writing(deciding.decide)
+    decide_all = writing(deciding.decide)
 
-    assign_all = Writing(deciding.assign)
+    assign_all = writing(deciding.assign)
 
     # Verification
 
-    verify_audit = Reading(integrity.verify_to)
+    verify_audit = reading(integrity.verify_to)

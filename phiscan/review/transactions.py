@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Concatenate, Generic, ParamSpec, Protocol, TypeVar
+from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
 import sqlalchemy as sa
 
@@ -22,42 +21,28 @@ class OverDatabase(Protocol):
         """The database."""
 
 
-@dataclass(frozen=True)
-class Reading(Generic[P, R]):
-    """A method that calls a function with a connection in a reading transaction.
+def reading(
+    function: Callable[Concatenate[sa.Connection, P], R],
+) -> Callable[Concatenate[OverDatabase, P], R]:
+    """Return a method that calls a function with a connection in a reading transaction.
 
     The arguments after the connection are the function's own, so that they are declared only there. Not for
     generators: the transaction ends when the function returns.
     """
 
-    function: Callable[Concatenate[sa.Connection, P], R]
+    def method(self: OverDatabase, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        with self.database.read() as connection:
+            return function(connection, *args, **kwargs)
 
-    def __get__(self, instance: OverDatabase, owner: type[OverDatabase]) -> Callable[P, R]:
-        """Return the method of an object."""
-
-        def method(*args: P.args, **kwargs: P.kwargs) -> R:
-            with instance.database.read() as connection:
-                return self.function(connection, *args, **kwargs)
-
-        return method
+    return method
 
 
-@dataclass(frozen=True)
-class Writing(Generic[P, R]):
-    """A method that calls a function with a connection in a writing transaction; see ``Database.write``.
+def writing(
+    function: Callable[Concatenate[sa.Connection, P], R], *, durable: bool = True
+) -> Callable[Concatenate[OverDatabase, P], R]:
+    """Return a method that calls a function in a writing transaction, by default a durable one."""
 
-    ``durable``: what it wrote survives a power cut once the method returns.
-    """
+    def method(self: OverDatabase, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        return self.database.write(lambda connection: function(connection, *args, **kwargs), durable=durable)
 
-    function: Callable[Concatenate[sa.Connection, P], R]
-    durable: bool = True
-
-    def __get__(self, instance: OverDatabase, owner: type[OverDatabase]) -> Callable[P, R]:
-        """Return the method of an object."""
-
-        def method(*args: P.args, **kwargs: P.kwargs) -> R:
-            return instance.database.write(
-                lambda connection: self.function(connection, *args, **kwargs), durable=self.durable
-            )
-
-        return method
+    return method

@@ -23,7 +23,7 @@ from phiscan.review.audit.log import Act
 from phiscan.review.decisions import history
 from phiscan.review.decisions.history import LogReview
 from phiscan.review.decisions.writing import PURPOSES
-from phiscan.review.transactions import Reading, Writing
+from phiscan.review.transactions import reading, writing
 from phiscan.store import seals
 from phiscan.store.database import inserted_id
 from phiscan.store.tables.users import Role, UserEvent, saved_view, web_session
@@ -113,13 +113,13 @@ class Users(SignIns):
             durable=True,
         )
 
-    everybody = Reading(accounts.everybody)
-    get = Reading(accounts.get)
-    named = Reading(accounts.named)
-    set_role = Writing(accounts.set_role)
-    disable = Writing(accounts.disable)
-    enable = Writing(accounts.enable)
-    unlock = Writing(accounts.unlock)
+    everybody = reading(accounts.everybody)
+    get = reading(accounts.get)
+    named = reading(accounts.named)
+    set_role = writing(accounts.set_role)
+    disable = writing(accounts.disable)
+    enable = writing(accounts.enable)
+    unlock = writing(accounts.unlock)
 
     def set_password(self, user_id: int, password: str, **act: Unpack[Act]) -> User:
         """Set a new password, end every session of the account and revoke its tokens.
@@ -137,9 +137,9 @@ class Users(SignIns):
 
     # Sign-in and sessions
 
-    start_flow = Writing(sign_ins.start_flow, durable=False)
-    take_flow = Writing(sign_ins.take_flow, durable=False)
-    sign_in_as = Writing(sign_ins.sign_in_as)
+    start_flow = writing(sign_ins.start_flow, durable=False)
+    take_flow = writing(sign_ins.take_flow, durable=False)
+    sign_in_as = writing(sign_ins.sign_in_as)
 
     def session(self, secret: str, *, now: datetime) -> Session | None:
         """Return the session of a cookie, while it is valid; records its use."""
@@ -169,26 +169,26 @@ class Users(SignIns):
         with self.database.read() as connection:
             return accounts.sessions_of(connection, user_id, lifetime=self.lifetime, now=now)
 
-    end_sessions = Writing(accounts.end)
+    end_sessions = writing(accounts.end)
 
     def sign_out(self, session: Session, *, now: datetime) -> None:
         """End the session of a browser."""
         user, event = session.user, UserEvent.SIGN_OUT
         self.end_sessions(user.id, session.id, event=event, by=user.name, now=now)
 
-    propose_second_factor = Reading(second_factor.propose)
-    proposed_second_factor = Reading(second_factor.proposed)
-    turn_on_second_factor = Writing(second_factor.turn_on)
-    turn_off_second_factor = Writing(second_factor.turn_off)
-    new_recovery_codes = Writing(second_factor.new_recovery_codes)
-    n_recovery_codes = Reading(second_factor.n_recovery_codes)
-    reset_second_factor = Writing(second_factor.reset)
+    propose_second_factor = reading(second_factor.propose)
+    proposed_second_factor = reading(second_factor.proposed)
+    turn_on_second_factor = writing(second_factor.turn_on)
+    turn_off_second_factor = writing(second_factor.turn_off)
+    new_recovery_codes = writing(second_factor.new_recovery_codes)
+    n_recovery_codes = reading(second_factor.n_recovery_codes)
+    reset_second_factor = writing(second_factor.reset)
 
     # Tokens
 
-    make_token = Writing(accounts.make_token)
-    tokens = Reading(accounts.tokens)
-    revoke_token = Writing(accounts.revoke_token)
+    make_token = writing(accounts.make_token)
+    tokens = reading(accounts.tokens)
+    revoke_token = writing(accounts.revoke_token)
 
     def bearer(self, secret: str, *, now: datetime) -> Token | None:
         """Return the token while it is valid; records its use."""
@@ -200,12 +200,12 @@ class Users(SignIns):
 
     # Views and the log
 
-    views = Reading(views_of)
-    save_view = Writing(save_view, durable=False)
-    remove_view = Writing(remove_view, durable=False)
-    log = Reading(history.log_page)
-    log_choices = Reading(history.log_choices)
-    log_reviews = Reading(history.log_reviews)
+    views = reading(views_of)
+    save_view = writing(save_view, durable=False)
+    remove_view = writing(remove_view, durable=False)
+    log = reading(history.log_page)
+    log_choices = reading(history.log_choices)
+    log_reviews = reading(history.log_reviews)
 
     def sign_log(self, *, head: str, note: str, reviewer: str, now: datetime) -> LogReview:
         """Record "I have reviewed this log" up to the entry with this hash.
@@ -223,7 +223,7 @@ class Users(SignIns):
             durable=True,
         )
 
-    verify_log = Reading(audit.verify)
+    verify_log = reading(audit.verify)
 
     def log_unblinding(self, *, what: str, by: str, now: datetime) -> None:
         """Record that a user of the server's command line displays verdicts whose second review is open.
@@ -241,4 +241,4 @@ class Users(SignIns):
         """Record an export of data: the queue as a file, the audit pack."""
         self._log(UserEvent.EXPORT, by.id, value=what, address=address, by=by.name, now=now)
 
-    _log = Writing(accounts.log)
+    _log = writing(accounts.log)
