@@ -242,3 +242,20 @@ def test_identical_files_are_one_example_to_learn_from(store: Store) -> None:
     scan(store, [replace(letter(name), window=window) for name in ("letter.txt", "copy.txt")])
     store.decide_all([(1, NOT_PHI), (2, PHI)], reviewer="ana", now=later(2))
     assert [(one.file_id, one.is_phi) for one in reviewed_files(store._database)] == [(2, True)]
+
+
+def test_a_verdict_that_was_taken_back_is_not_learned(store: Store) -> None:
+    scan(
+        store,
+        [
+            replace(result, window=WindowBag(500, (("C0011849", 2),)))
+            for result in (letter("a.txt"), letter("b.txt", content="other"))
+        ],
+    )
+    desk = store.desk
+    desk.decide(1, NOT_PHI, reviewer="ana", now=NOW)
+    desk.decide(2, PHI, reviewer="ana", now=NOW)
+    desk.decide(2, NOT_PHI, reviewer="ana", now=later(1))
+    desk.undo(1, by="ana", now=later(2))
+    desk.undo(2, by="ana", now=later(2))
+    assert [(one.file_id, one.is_phi) for one in reviewed_files(store.database)] == [(2, True)]

@@ -8,7 +8,7 @@ from phiscan.errors import InputError
 from phiscan.model import PiiVector, Referral, Verdict
 from phiscan.review.store import Store
 from phiscan.review.worklist.model import risk_of
-from tests.review.results import IDENTIFYING, NOW, SHARE, VERSIONS, clear, failed, later, referred, scan
+from tests.review.results import IDENTIFYING, NOW, SHARE, clear, later, referred, scan
 
 
 def paths(store: Store, **options: object) -> list[str]:
@@ -104,13 +104,6 @@ def test_of_nested_roots_finds_the_file_seen_last(store: Store) -> None:
     assert store.item(store.find("/share/a/letter.txt")).root == "/share/a"
 
 
-def test_drops_out_of_the_queue_when_it_can_no_longer_be_read(store: Store) -> None:
-    scan(store)
-    scan(store, [failed("a/letter.txt")], unchanged=["c/referral.txt"], minutes=5)
-    assert paths(store) == ["c/referral.txt"]
-    assert store.summary().failed == {"corrupt": 1}
-
-
 def test_assigns(store: Store) -> None:
     scan(store)
     number = store.find("a/letter.txt")
@@ -128,11 +121,3 @@ def test_risk_is_kinds_times_people_times_score(
     bits: frozenset[object], people: int, score: float | None, risk: float
 ) -> None:
     assert risk_of(PiiVector(bits), people, score) == pytest.approx(risk)  # type: ignore[arg-type]
-
-
-def test_resumes_with_the_same_versions_only(store: Store) -> None:
-    first = store.begin_scan([b"/share"], versions=VERSIONS, options={}, now=NOW)
-    assert (
-        store.begin_scan([b"/share"], versions=dict(reversed(VERSIONS.items())), options={}, now=NOW).id
-        == first.id
-    )

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from phiscan.errors import StoreError
-from phiscan.model import FailReason, Outcome, UnreadPart, Verdict
+from phiscan.model import FailReason, Outcome, UnreadPart
 from phiscan.review.store import ScanSummary, Store
-from tests.review.results import NOW, SHARE, VERSIONS, clear, failed, later, referred, scan
+from tests.review.results import SHARE, VERSIONS, clear, failed, later, referred, scan
 
 
 def adds_up(summary: ScanSummary) -> bool:
@@ -101,12 +101,6 @@ def test_rows_are_ordered_and_one_per_crawled_file(store: Store) -> None:
     assert letter.detectors == (("patterns", True), ("names", True), ("text", False))
     assert [part.locator for part in letter.unread] == ["scan.zip!/a.pdf"]
     assert letter.vector == SHARE[0].vector
-
-
-def test_rows_carry_verdicts(store: Store) -> None:
-    scan(store)
-    store.decide_all([(store.find("a/letter.txt"), Verdict.PHI)], reviewer="ada", now=NOW)
-    assert next((row.verdict, row.reviewer) for row in store.rows()) == (Verdict.PHI, "ada")
 
 
 def test_an_empty_share_has_numbers_too(store: Store) -> None:

@@ -602,16 +602,16 @@ def stored_results(connection: sa.Connection, scan_id: int) -> dict[Place, FileR
 
 def refuse_forged_early(connection: sa.Connection, scan_id: int) -> int:
     """Remove the early results of a scan that this program did not store; return their number."""
+    of_scan = early_result.c.scan_id == scan_id
     forged = [
-        {"a_root": row["root_id"], "a_path": row["path"]}
-        for row in seals.rows(connection, early_result, early_result.c.scan_id == scan_id)
+        (row["root_id"], row["path"])
+        for row in seals.rows(connection, early_result, of_scan)
         if not seals.is_right(connection, early_result, row)
     ]
+    for batch in chunks(forged):
+        here = sa.tuple_(early_result.c.root_id, early_result.c.path).in_(batch)
+        connection.execute(early_result.delete().where(of_scan, here))
     if forged:
-        which = (early_result.c.root_id == sa.bindparam("a_root")) & (
-            early_result.c.path == sa.bindparam("a_path")
-        )
-        connection.execute(early_result.delete().where(early_result.c.scan_id == scan_id, which), forged)
         seals.count_all(connection, [early_result])  # the log says how many were refused
     return len(forged)
 
