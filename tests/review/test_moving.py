@@ -278,16 +278,16 @@ def places(n_steps: int, n_places: int = 4) -> list[int]:
 
 @pytest.mark.slow
 def test_a_killed_restore_leaves_the_target_empty_and_can_be_done_again(
-    filled: Store, url: str, other_url: str, third_url: str, tmp_path: Path
+    filled: Store, url: str, empty_url: str, third_url: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "x"
     backup.back_up(url, path, now=NOW)
-    n_steps = int(child(0, "restore", str(path), third_url).stdout)
+    n_steps = int(child(0, "restore", str(path), empty_url).stdout)
     for kill_at in places(n_steps - 1, 4):
-        assert child(kill_at, "restore", str(path), other_url).returncode == -signal.SIGKILL
-        assert is_empty(other_url), kill_at
-    backup.restore(path, other_url)
-    assert sums(other_url) == sums(url)
+        assert child(kill_at, "restore", str(path), third_url).returncode == -signal.SIGKILL
+        assert is_empty(third_url), kill_at
+    backup.restore(path, third_url)
+    assert sums(third_url) == sums(url)
     assert filled.verify_audit().ok
 
 
