@@ -19,14 +19,7 @@ import numpy.typing as npt
 from phiscan.errors import ConfigError, InputError
 from phiscan.patients.build import Gathered, arrays_of, gather, row_numbers, sorted_keys
 from phiscan.patients.hashing import Hasher
-from phiscan.patients.index import (
-    Hashes,
-    PatientIndex,
-    make_filter,
-    open_index,
-    remove_arrays,
-    write_index,
-)
+from phiscan.patients.index import Hashes, PatientIndex, open_index, remove_arrays, write_index
 from phiscan.patients.manifest import MANIFEST, Manifest, read_manifest
 from phiscan.patients.records import PatientRecord
 from phiscan.patients.settings import PatientSettings
@@ -204,28 +197,20 @@ def _merge(
         canaries=np.union1d(np.setdiff1d(before["canaries"], without), arrays["canaries"]),
     )
     arrays["hashes"], arrays["numbers"] = sorted_keys(arrays["hashes"], arrays["numbers"])
-    arrays["filter"] = make_filter(arrays["hashes"])
+    shapes = {**gathered.shapes, **manifest.shapes}
+    for name in gathered.shapes.keys() & manifest.shapes.keys():
+        both = (manifest.shapes[name], gathered.shapes[name])
+        shapes[name] = sorted({*both[0], *both[1]}) if all(both) else []  # []: every number is looked up
     return replace(
         manifest,
         updated=datetime.now(UTC).isoformat(),
         n_patients=len(arrays["patients"]),
         n_keys=len(arrays["hashes"]),
         kinds=dict(Counter(manifest.kinds) + Counter(gathered.kinds)),
-        shapes=_joined_shapes(manifest, gathered),
+        shapes=shapes,
         regions=names,
         last_number=max(manifest.last_number, int(arrays["patients"].max(initial=0))),
     )
-
-
-def _joined_shapes(manifest: Manifest, gathered: Gathered) -> dict[str, list[str]]:
-    shapes = {name: list(known) for name, known in manifest.shapes.items()}
-    for name, new in gathered.shapes.items():
-        known = shapes.get(name)
-        if known is None:
-            shapes[name] = list(new)
-        elif known:
-            shapes[name] = sorted({*known, *new}) if new else []
-    return shapes
 
 
 def _known(index: PatientIndex, identities: Hashes) -> Numbers:

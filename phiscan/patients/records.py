@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -38,6 +38,14 @@ WITH_NAME = {
     "account": Kind.NAME_ACCOUNT,
 }
 """The kind of match key of a name with each part."""
+FORMS: Mapping[str, Callable[[str], str]] = {
+    "phone": normalise.phone_form,
+    "street": normalise.street_form,
+    "email": normalise.email_form,
+    "account": normalise.number_form,
+    "postal": normalise.postal_form,
+}
+"""The canonical form of each part but the birth date; "" = it has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +106,7 @@ def keys_of(record: PatientRecord) -> PatientKeys:
         families=tuple(families),
         parts={
             "birth": record.births,
-            "phone": _forms(record.phones, normalise.phone_form),
-            "street": _forms(record.streets, normalise.street_form),
-            "email": _forms(record.emails, normalise.email_form),
-            "account": _forms(record.accounts, normalise.number_form),
-            "postal": _forms(record.postals, normalise.postal_form),
+            **{part: _forms(getattr(record, f"{part}s"), form) for part, form in FORMS.items()},
         },
         records=_forms(record.records, normalise.number_form),
         cards=_forms(record.cards, normalise.card_form),

@@ -207,7 +207,7 @@ class _Fitting:
         deviance = poisson.deviance(counts, fits.fitted)
         lower = upper = None
         if self.intervals:
-            lower, upper = profile.intervals(profile.complete(designs, support, counts), fits.beta, se)
+            lower, upper = profile.intervals(designs, support, counts, fits.beta, se)
         saturated = poisson.saturated_log_likelihood(self.counts)
         n_found = self.table.n_found
         for row, plan in enumerate(plans):
