@@ -34,14 +34,12 @@ from phiscan.metrics.rates import OverlapCounts, Rates
 from phiscan.report.spans.files import (
     READ_FORMATS,
     TYPE_SETS,
-    WRITE_FORMATS,
     Pairing,
     map_types,
     pair_documents,
     read_documents,
     read_type_map,
     read_vocabulary,
-    write_documents,
 )
 
 # Commands of the checkout, not of the installed program: module and one-line description.
@@ -153,34 +151,6 @@ def spans(
             _comparison(one, two, shuffles=shuffles, seed=seed) for one, two in combinations(scored, 2)
         ]
     return payload, lines_of(payload)
-
-
-@score.command()
-@click.argument("source", type=_PATH)
-@click.argument("target", type=_PATH)
-@click.option("--from", "read_as", type=click.Choice(READ_FORMATS), required=True, help=_FORMAT_HELP)
-@click.option("--to", "write_as", type=click.Choice(WRITE_FORMATS), required=True, help="Format to write.")
-@click.option("--types", "type_set", type=click.Choice(TYPE_SETS), help="Map all types; else as written.")
-@click.option(
-    "--text", "text_path", type=_PATH, help="JSON lines with the texts, where SOURCE holds spans only."
-)
-def convert(
-    source: Path, target: Path, read_as: str, write_as: str, type_set: str | None, text_path: Path | None
-) -> None:
-    """Write annotated documents in another format; the result holds their text, keep it safe.
-
-    \b
-    Example:
-      phiscan score convert ours.jsonl brat/ --from jsonl --to brat
-    """  # noqa: D301 (click reads the character)
-    documents = _read(source, read_as, read_type_map(type_set) if type_set else None)
-    if text_path:
-        texts = read_documents(text_path, "jsonl")
-        pairing = pair_documents(texts, documents, text_path, source)
-        documents = {
-            gold.name: AnnotatedText(gold.name, gold.text, found.spans) for gold, found in pairing.pairs
-        }
-    print_message(f"{write_documents(documents.values(), target, write_as)} documents written to {target}")
 
 
 @dataclass(frozen=True, slots=True)
