@@ -19,7 +19,6 @@ from phiscan.errors import InputError
 from phiscan.metrics.deidentification.randomization import (
     Difference,
     randomization_test,
-    token_randomization_test,
 )
 from phiscan.metrics.deidentification.span_tokens import Subset, token_counts, token_scores
 from phiscan.metrics.deidentification.spans import (
@@ -178,7 +177,7 @@ def _totals(one: _Scored, *, has_text: bool) -> dict[str, Any]:
 def _comparison(one: _Scored, two: _Scored, *, shuffles: int, seed: int) -> dict[str, Any]:
     """Test two systems by instance and by token, each by approximate randomization over documents."""
     instance = randomization_test(one.instances, two.instances, shuffles=shuffles, seed=seed)
-    token = token_randomization_test(one.tokens, two.tokens, shuffles=shuffles, seed=seed)
+    token = randomization_test(one.tokens, two.tokens, shuffles=shuffles, seed=seed)
     shape: dict[str, Any] = {"first": one.name, "second": two.name}
     for level, found in (("instance", instance), ("token", token)):
         shape[level] = {name: _difference(item) for name, item in found.items()}

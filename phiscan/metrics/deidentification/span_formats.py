@@ -44,8 +44,7 @@ def parse_jsonl(source: str, content: str) -> list[AnnotatedText]:
     """Read JSON lines ``{"id","text","spans":[[start,end,type]]}``; offsets are half-open, in code points.
 
     A span may also be an object with start, end and type, as ``phiscan screen --json`` writes it. ``text``
-    may be absent
-    (a system's output).
+    may be absent (a system's output).
 
     Raises:
         InputError: names the file, the line and the field.

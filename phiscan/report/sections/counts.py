@@ -329,31 +329,16 @@ def change(stored: StoredScan, paths: Mapping[int, str], names: Names) -> Change
     why = Counter(kinds[number] for number in newly)
     dropped = sorted(number for number in was & places.keys() if number not in is_now)
     deleted = [number for number in missing if number not in moved_to]
-    rows = [
-        *(
-            ChangedFile(_("newly referred, {why}", why=_WHY[kinds[n]]), n, paths[n], "")
-            for n in sorted(newly)
-        ),
-        *(ChangedFile(_("no longer referred"), n, paths[n], "") for n in dropped),
-        *(
-            ChangedFile(_("moved"), old, names.file(before[old]), paths[new])
-            for old, new in sorted(moved_to.items())
-        ),
-    ]
-    if complete:
-        rows += [ChangedFile(_("deleted"), n, names.file(before[n]), "") for n in deleted]
+    listed = [(_("newly referred, {why}", why=_WHY[kinds[n]]), n, paths[n], "") for n in sorted(newly)]
+    listed += [(_("no longer referred"), n, paths[n], "") for n in dropped]
+    listed += [(_("moved"), n, names.file(before[n]), paths[moved_to[n]]) for n in sorted(moved_to)]
+    listed += [(_("deleted"), n, names.file(before[n]), "") for n in deleted if complete]
     return Change(
         previous=previous.id,
         previous_ended=previous.ended,
         present_before=len(before),
         present=len(places),
-        new=counts[NEW],
-        moved=counts[MOVED],
-        changed=counts[CHANGED],
-        same=counts[SAME],
-        now_read=counts[NOW_READ],
-        no_longer_read=counts[NO_LONGER_READ],
-        never_read=counts[NEVER_READ],
+        **{kind: counts[kind] for kind in _WHY},
         deleted=len(deleted) if complete else None,
         copies=n_copies,
         newly_referred=len(newly),
@@ -364,7 +349,7 @@ def change(stored: StoredScan, paths: Mapping[int, str], names: Names) -> Change
         referred_gone=sum(number in was for number in deleted) if complete else None,
         still_referred=len(is_now) - len(newly),
         versions=_changed_versions(previous.versions, stored.summary.versions),
-        files=tuple(rows),
+        files=tuple(ChangedFile(*row) for row in listed),
         reason=None if complete else NOT_COMPLETE,
     )
 
