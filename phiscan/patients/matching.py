@@ -12,6 +12,7 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import combinations
 from typing import Final
 
@@ -262,63 +263,55 @@ class Matcher:
         yield from self._of_numbers(values)
         both = collision_of(self.index, "birth") * collision_of(self.index, "postal")
         chance = self.index.manifest.n_patients * both
-        if not self.index.n_keys_of(Kind.BIRTH_POSTAL):
-            return
         for birth in values.parts.get("birth", ()):
             for postal in values.partners(birth, "postal"):
                 for day in birth.forms:
-                    key = self.hasher.match_key(Kind.BIRTH_POSTAL, f"{day}\0{postal.forms[0]}")
-                    yield _Lookup(Kind.BIRTH_POSTAL, key, _over(birth, postal), chance)
+                    value = f"{day}\0{postal.forms[0]}"
+                    yield from self._lookup(Kind.BIRTH_POSTAL, value, _over(birth, postal), chance)
+
+    def _lookup(self, kind: Kind, value: str, span: Span, chance: float) -> Iterator[_Lookup]:
+        """Yield the lookup of a match key if the index has keys of its kind."""
+        if self.index.n_keys_of(kind):
+            yield _Lookup(kind, self.hasher.match_key(kind, value), span, chance)
 
     def _of_name(
         self, values: Candidates, name: Value, pair: str, spellings: Mapping[str, int]
     ) -> Iterator[_Lookup]:
         """Yield the lookups of a name with the values near it, in each spelling that the index has."""
         for part, kind in WITH_NAME.items():
-            if not self.index.n_keys_of(kind):
-                continue
             for partner in values.partners(name, part):
                 for spelling, n_patients in spellings.items():
                     chance = expected_with_name(n_patients, collision_of(self.index, part))
                     for form in partner.forms:
-                        key = self.hasher.match_key(kind, f"{spelling}\0{form}")
-                        yield _Lookup(kind, key, _over(name, partner), chance)
+                        yield from self._lookup(kind, f"{spelling}\0{form}", _over(name, partner), chance)
         n_patients = self.index.manifest.n_patients
         if spellings.get(pair) == 1 and is_rare(self._counts("token", pair.split(" ")), n_patients):
             key = self.hasher.part("pair", pair) ^ RARE
             yield _Lookup(Kind.RARE_NAME, key, name.span, rare_name_chance(self.index))
 
     def _of_numbers(self, values: Candidates) -> Iterator[_Lookup]:
-        shapes = self.index.manifest.shapes
         for number in values.numbers:
-            for form in number.forms:
-                if not self.index.n_keys_of(Kind.RECORD) or not _fits(form, shapes.get(Kind.RECORD)):
-                    continue
+            for form in filter(partial(self._fits, Kind.RECORD), number.forms):
                 density = number_density(self.index, Kind.RECORD, form)
-                key = self.hasher.match_key(Kind.RECORD, form)
-                chance = 0.0 if density > DENSE else density
-                yield _Lookup(Kind.RECORD, key, number.span, chance, is_dense=density > DENSE)
-            for form in number.cards:
-                if self.index.n_keys_of(Kind.CARD) and _fits(form, shapes.get(Kind.CARD)):
-                    key = self.hasher.match_key(Kind.CARD, form)
-                    chance = CARD_OCR_ERROR * number_density(self.index, Kind.CARD, form)
-                    yield _Lookup(Kind.CARD, key, number.span, chance)
-        yield from self._of_names_and_numbers(values)
-
-    def _of_names_and_numbers(self, values: Candidates) -> Iterator[_Lookup]:
-        if not self.index.n_keys_of(Kind.NAME_RECORD):
-            return
-        shapes = self.index.manifest.shapes.get(Kind.RECORD)
-        chance = collision_of(self.index, "family")
+                is_dense = density > DENSE
+                for one in self._lookup(Kind.RECORD, form, number.span, 0.0 if is_dense else density):
+                    yield replace(one, is_dense=is_dense)
+            for form in filter(partial(self._fits, Kind.CARD), number.cards):
+                chance = CARD_OCR_ERROR * number_density(self.index, Kind.CARD, form)
+                yield from self._lookup(Kind.CARD, form, number.span, chance)
+        collision = collision_of(self.index, "family")
         for name in values.names:
             for number in values.partners(name, "number"):
-                for form in number.forms:
-                    if not _fits(form, shapes):
-                        continue
+                for form in filter(partial(self._fits, Kind.RECORD), number.forms):
+                    chance = collision * number_density(self.index, Kind.RECORD, form)
                     for token in name.forms:
-                        key = self.hasher.match_key(Kind.NAME_RECORD, f"{token}\0{form}")
-                        density = number_density(self.index, Kind.RECORD, form)
-                        yield _Lookup(Kind.NAME_RECORD, key, _over(name, number), chance * density)
+                        value = f"{token}\0{form}"
+                        yield from self._lookup(Kind.NAME_RECORD, value, _over(name, number), chance)
+
+    def _fits(self, kind: Kind, form: str) -> bool:
+        """Return whether the list has numbers of this shape; without stored shapes all are looked up."""
+        shapes = self.index.manifest.shapes.get(kind)
+        return not shapes or shape_of(form) in shapes
 
     def _known_pairs(self, values: Candidates) -> dict[str, dict[str, int]]:
         """Return the name pairs of patients in the document, each with its spellings and their counts.
@@ -363,11 +356,6 @@ def _with_ocr_error(pair: str) -> Iterator[str]:
         for place, letter in enumerate(token):
             for like in _LIKE.get(letter, ""):
                 yield pair_of(token[:place] + like + token[place + 1 :], other)
-
-
-def _fits(form: str, shapes: Sequence[str] | None) -> bool:
-    """Return whether the list has numbers of this shape; without stored shapes every number is looked up."""
-    return not shapes or shape_of(form) in shapes
 
 
 def _over(first: Value, second: Value) -> Span:

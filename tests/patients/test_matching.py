@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from phiscan.model import EntityType, PatientCheck, PatientMatch, Span
+from phiscan.patients import build as patients_build
+from phiscan.patients import chance
 from phiscan.patients.chance import DENSE, number_density
 from phiscan.patients.lifecycle import build
 from phiscan.patients.matching import Matcher, combinations_of, load_matcher, log_odds_of, merged
@@ -145,14 +147,18 @@ def test_a_dense_record_number_counts_only_with_another_key(settings: PatientSet
     assert [match.kind for match in confirmed.matches] == ["name_record"]
 
 
-def test_a_rare_name_is_a_weak_match_of_its_own(settings: PatientSettings) -> None:
-    """Beside names that thousands share, one that nobody else has; the list is large enough to know."""
-    common = [PatientRecord(n, names=(("Ann", "Common"),)) for n in range(150_000)]
+def test_a_rare_name_is_a_weak_match_of_its_own(
+    settings: PatientSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beside names that thousands share, one that nobody else has; in a list that is called large enough."""
+    for module in (chance, patients_build):
+        monkeypatch.setattr(module, "RARE_HOLDERS", 0.1)
+    common = [PatientRecord(n, names=(("Ann", "Common"),)) for n in range(150)]
     build(settings, [*common, PatientRecord(0, names=(("Quizzical", "Zanthoby"),))], n_workers=1)
     matcher = load_matcher(settings)
     assert matcher is not None
     found = matcher.check(*made("Quizzical Zanthoby", (E.PERSON, "Quizzical Zanthoby")))
-    assert [(match.patient, match.kind) for match in found.matches] == [(150_001, "rare_name")]
+    assert [(match.patient, match.kind) for match in found.matches] == [(151, "rare_name")]
     assert (found.n_patients, found.n_rare_names) == (0, 1)
     assert not matcher.check(*made("Ann Common", (E.PERSON, "Ann Common"))).matches
     assert 0 < log_odds_of(found) < log_odds_of(PatientCheck("", n_patients=1))
