@@ -18,10 +18,9 @@ import numpy.typing as npt
 
 from phiscan.errors import InputError
 from phiscan.patients.chance import RARE_HOLDERS, SURROUNDING
-from phiscan.patients.hashing import Hasher
 from phiscan.patients.index import Hashes
 from phiscan.patients.normalise import shape_of
-from phiscan.patients.records import RARE, Kind, PatientRecord, keys_of
+from phiscan.patients.records import RARE, Hasher, Kind, PatientRecord, keys_of
 
 N_AT_ONCE: Final = 2_000  # records that one worker hashes at a time
 MOST_SHAPES: Final = 64

@@ -147,10 +147,16 @@ def write_index(folder: Path, manifest: Manifest, arrays: Mapping[str, npt.NDArr
 
 
 def remove_arrays(folder: Path) -> None:
-    """Overwrite and remove the arrays of an index, as far as a file system overwrites in place."""
+    """Overwrite and remove the arrays of an index."""
     for path in sorted(folder.glob("*.npy")):
-        with suppress(OSError), path.open("r+b") as stream:
-            for _ in range(0, path.stat().st_size, 1 << 20):
-                stream.write(bytes(1 << 20))
-            os.fsync(stream.fileno())
+        with suppress(OSError):
+            overwrite(path)
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def overwrite(path: Path) -> None:
+    """Overwrite a file that is to be removed, as far as a file system overwrites in place."""
+    with path.open("r+b", buffering=0) as stream:
+        for _ in range(0, path.stat().st_size, 1 << 20):
+            stream.write(bytes(1 << 20))
+        os.fsync(stream.fileno())

@@ -18,10 +18,9 @@ import numpy.typing as npt
 
 from phiscan.errors import ConfigError, InputError
 from phiscan.patients.build import Gathered, arrays_of, gather, row_numbers, sorted_keys
-from phiscan.patients.hashing import Hasher
-from phiscan.patients.index import Hashes, PatientIndex, open_index, remove_arrays, write_index
+from phiscan.patients.index import Hashes, PatientIndex, open_index, overwrite, remove_arrays, write_index
 from phiscan.patients.manifest import MANIFEST, Manifest, read_manifest
-from phiscan.patients.records import PatientRecord
+from phiscan.patients.records import Hasher, PatientRecord
 from phiscan.patients.settings import PatientSettings
 from phiscan.store.identity import create_key, load_key
 
@@ -236,7 +235,7 @@ def destroy(settings: PatientSettings) -> dict[str, Any]:
     keys = [path for path in (settings.key_file, _draft(settings.key_file)) if path.exists()]
     try:
         for path in keys:
-            _overwrite(path)
+            overwrite(path)
             path.unlink()
         for folder in settings.folder.glob("arrays-*"):
             remove_arrays(folder)
@@ -281,10 +280,3 @@ def _replace_key(draft: Path, key_file: Path) -> None:
             f"{key_file}: the new key cannot replace the old one: {error.strerror}; run the command again"
         )
         raise ConfigError(message) from None
-
-
-def _overwrite(path: Path) -> None:
-    with path.open("r+b") as stream:
-        stream.write(bytes(path.stat().st_size))
-        stream.flush()
-        os.fsync(stream.fileno())

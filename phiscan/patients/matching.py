@@ -29,12 +29,11 @@ from phiscan.patients.chance import (
     number_density,
     rare_name_chance,
 )
-from phiscan.patients.hashing import Hasher
 from phiscan.patients.index import PatientIndex, open_index
 from phiscan.patients.lifecycle import load_hasher
 from phiscan.patients.names import forms_of, pair_of
 from phiscan.patients.normalise import shape_of
-from phiscan.patients.records import FORMS, RARE, WITH_NAME, Kind
+from phiscan.patients.records import FORMS, RARE, WITH_NAME, Hasher, Kind
 from phiscan.patients.settings import PatientSettings
 
 PASSAGE_CHARS: Final = 500  # largest distance between a name and its birth date outside a row

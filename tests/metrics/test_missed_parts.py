@@ -76,16 +76,13 @@ def test_keeps_a_model_whose_total_is_unique_though_other_terms_run_away() -> No
     assert fit.missed == pytest.approx((30 + 20) * 25 / (10 + 8), rel=1e-9)
 
 
-def test_names_the_way_a_refused_model_runs() -> None:
-    positive = [9, 8, 7, 6, 5, 4, 3]
-    model = [parse_model("[12,13,23]", 3)]
-    for cell, word in ((7, "zero"), (3, "infinity"), (1, "zero")):
-        counts = [0, *positive]
-        counts[cell] = 0
-        fit = fit_models(CaptureTable(3, tuple(counts)), model)[0]
-        assert fit.outcome == "refused"
-        assert fit.reason is not None
-        assert word in fit.reason
+@pytest.mark.parametrize("empty", [7, 3, 1])
+def test_refuses_a_model_whose_total_runs_away(empty: int) -> None:
+    counts = [0, 9, 8, 7, 6, 5, 4, 3]
+    counts[empty] = 0
+    fit = fit_models(CaptureTable(3, tuple(counts)), [parse_model("[12,13,23]", 3)])[0]
+    assert fit.outcome == "refused"
+    assert "fix no number of missed files" in (fit.reason or "")
 
 
 def test_finds_the_cells_that_vanish() -> None:

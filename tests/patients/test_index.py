@@ -10,12 +10,11 @@ import pytest
 from phiscan.errors import ConfigError, InputError
 from phiscan.patients import lifecycle
 from phiscan.patients.build import gather
-from phiscan.patients.hashing import Hasher
 from phiscan.patients.index import open_index
 from phiscan.patients.lifecycle import build, destroy, load_hasher, rotate, update
 from phiscan.patients.manifest import read_manifest
 from phiscan.patients.matching import Matcher, load_matcher
-from phiscan.patients.records import Kind, PatientRecord
+from phiscan.patients.records import Hasher, Kind, PatientRecord
 from phiscan.patients.settings import PatientSettings
 from phiscan.patients.sources import read_records
 from phiscan.store.identity import create_key
