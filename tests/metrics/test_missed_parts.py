@@ -57,11 +57,6 @@ def test_selects_forward_no_better_than_all_models_do() -> None:
     assert stepped >= every - 1e-9
 
 
-def test_refuses_two_lists_for_many_models() -> None:
-    with pytest.raises(ValueError, match="3 or more"):
-        estimate_missed(CaptureTable(2, (0, 1, 1, 1)))
-
-
 def test_refuses_one_list() -> None:
     with pytest.raises(ValueError, match="lists"):
         capture_table([(1,)], [1])
