@@ -8,14 +8,7 @@ from fractions import Fraction
 
 from phiscan.language import lazy_decimal
 from phiscan.language import lazy_gettext as _
-from phiscan.metrics.intervals import (
-    Z95,
-    Figure,
-    check_count,
-    check_share,
-    clopper_pearson,
-    proportion,
-)
+from phiscan.metrics.intervals import Z95, Figure, check_count, check_share, clopper_pearson, proportion
 
 VERIFIED_ASSUMPTION = _(
     "Whether a file was verified depends on the screen's result only, not on whether the file really is PHI."
@@ -104,7 +97,7 @@ def begg_greenes(positive: Verified, negative: Verified) -> BeggGreenes:
             reason = _("no screened {name} file was verified", name=name)
             break
     else:
-        reason = None if positive.n + negative.n else _("there is no file")
+        reason = "" if positive.n + negative.n else _("there is no file")
     if reason:
         nothing = Figure(None, None, reason)
         return BeggGreenes(naive, Accuracy(nothing, nothing), None, None, reason)

@@ -47,11 +47,7 @@ def load_hasher(settings: PatientSettings, manifest: Manifest) -> Hasher:
 
 
 def build(
-    settings: PatientSettings,
-    records: Iterable[PatientRecord],
-    *,
-    n_workers: int,
-    replace_old: bool = False,
+    settings: PatientSettings, records: Iterable[PatientRecord], *, n_workers: int, replace_old: bool = False
 ) -> tuple[Manifest, Numbers]:
     """Build the index of a list; return the manifest, and the opaque number of each row of the list.
 

@@ -55,13 +55,7 @@ _PART_OF: Final = {
     EntityType.ACCOUNT: "account",
 }
 _NUMBERS: Final = frozenset(
-    {
-        EntityType.MRN,
-        EntityType.HEALTH_CARD,
-        EntityType.HEALTH_PLAN,
-        EntityType.OTHER_ID,
-        EntityType.ACCOUNT,
-    }
+    {EntityType.MRN, EntityType.HEALTH_CARD, EntityType.HEALTH_PLAN, EntityType.OTHER_ID, EntityType.ACCOUNT}
 )
 
 

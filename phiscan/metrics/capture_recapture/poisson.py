@@ -40,12 +40,7 @@ class Fits:
 
 
 def fit(
-    designs: Floats,
-    support: Floats,
-    counts: Floats,
-    *,
-    steps: int = MAX_STEPS,
-    start: Floats | None = None,
+    designs: Floats, support: Floats, counts: Floats, *, steps: int = MAX_STEPS, start: Floats | None = None
 ) -> Fits:
     """Return the maximum likelihood fit of every model.
 

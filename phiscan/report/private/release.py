@@ -216,13 +216,7 @@ _N_RELEASES = 4
 
 
 def private_report(
-    database: Database,
-    scan_id: int | None = None,
-    *,
-    home: Path,
-    epsilon: float,
-    delta: float,
-    now: datetime,
+    database: Database, scan_id: int | None = None, *, home: Path, epsilon: float, delta: float, now: datetime
 ) -> PrivateData:
     """Release the figures of a scan, the latest by default; the budget is recorded before noise is drawn.
 

@@ -275,7 +275,12 @@ def _of_what_was_found(data: ReportData) -> tuple[Table, ...]:
             _NUMBER,
             _FILE,
             Column("findings", _("Findings, by type"), of=lambda f: _counted(f.findings)),
-            Column("characteristics", _("Characteristics"), of=lambda f: _joined(_BITS, f.bits), shown=False),
+            Column(
+                "characteristics",
+                _("Characteristics"),
+                of=lambda f: lazy_join(", ", [_BITS[one] for one in f.bits]),
+                shown=False,
+            ),
             *plain_columns(case=_("Why referred")),
             Column("people", _("People"), "count"),
             Column("health", _("Health"), "number", of="health_score"),
@@ -334,10 +339,6 @@ _GROUP = (
     *columns("count", referred=_("Referred"), phi=_("PHI"), not_phi=_("Not PHI"), people=_("People")),
 )
 _BITS = {bit.value: label for bit, (label, _hipaa) in CHARACTERISTICS.items()}
-
-
-def _joined(words: Mapping[str, str], names: Iterable[str]) -> str:
-    return lazy_join(", ", [words[name] for name in names])
 
 
 def _counted(found: Mapping[str, int]) -> str:

@@ -13,12 +13,7 @@ from lxml import etree
 from phiscan.config import data_dir
 from phiscan.errors import InputError
 from phiscan.lexicon.dictionary import load_dictionary
-from phiscan.metrics.deidentification.span_formats import (
-    MAX_DIGITS,
-    checked_span,
-    parse_brat,
-    parse_jsonl,
-)
+from phiscan.metrics.deidentification.span_formats import MAX_DIGITS, checked_span, parse_brat, parse_jsonl
 from phiscan.metrics.deidentification.spans import AnnotatedText, LabelledSpan
 
 _DECLARATION = re.compile(r"\A\ufeff?\s*<\?xml[^>]*\?>")
@@ -176,10 +171,7 @@ def _read_text(file: Path) -> str:
 
 
 def pair_documents(
-    gold: Mapping[str, AnnotatedText],
-    system: Mapping[str, AnnotatedText],
-    gold_path: Path,
-    system_path: Path,
+    gold: Mapping[str, AnnotatedText], system: Mapping[str, AnnotatedText], gold_path: Path, system_path: Path
 ) -> Pairing:
     """Pair documents by name; a document that the system lacks counts as one without spans, and is reported.
 
