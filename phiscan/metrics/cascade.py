@@ -80,6 +80,7 @@ def cascade_loss(
     >>> cascade_loss(n_left_out=950, n_audit=50).referrals
     Missed(n_files=0.0, low=0, high=68)
     """
+    check_count("n_left_out_identified", n_left_out_identified, n_left_out)
     return CascadeLoss(
         n_left_out,
         n_audit,
