@@ -51,8 +51,8 @@ def stratified_total(tables: Mapping[str, CaptureTable]) -> StratifiedTotal:
     totals = {name: _one(table) for name, table in tables.items()}
     failed = [name for name, total in totals.items() if total.total is None]
     if failed:
-        reason = _("stratum {failed} has no estimate", failed=failed[0])
-        return StratifiedTotal(totals, Total(reason=reason))
+        missing = _("stratum {failed} has no estimate", failed=failed[0])
+        return StratifiedTotal(totals, Total(reason=missing))
     missed = math.fsum(total.missed or 0.0 for total in totals.values())
     se = math.hypot(*(total.se or 0.0 for total in totals.values()))
     n_found = sum(table.n_found for table in tables.values())
