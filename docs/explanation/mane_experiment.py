@@ -14,9 +14,8 @@ from sklearn.datasets import load_breast_cancer, load_digits, make_classificatio
 from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier
 
-from papers.false_negatives.features import feature_information
 from phiscan.metrics.capture_recapture.two_list import lincoln_petersen
-from phiscan.metrics.independence import verdict_dependence
+from phiscan.metrics.independence import feature_information, verdict_dependence
 
 Subsets = dict[str, list[int]]
 DIGIT = 8

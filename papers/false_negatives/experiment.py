@@ -17,11 +17,10 @@ from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier
 
 from papers.drawing import new_figure, save
-from papers.false_negatives.features import feature_information
 from papers.false_negatives.spambase import SUBSETS, Messages
 from phiscan.metrics.capture_recapture.two_list import chapman, lincoln_petersen
 from phiscan.metrics.detector_accuracy import DetectorAccuracy, detector_accuracy
-from phiscan.metrics.independence import verdict_dependence
+from phiscan.metrics.independence import feature_information, verdict_dependence
 
 Floats = npt.NDArray[np.float64]
 # Table 4: estimated and actual numbers of positives that both classifiers missed.

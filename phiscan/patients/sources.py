@@ -1,4 +1,4 @@
-"""Patient lists to records: CSV, FHIR bulk NDJSON, HL7 v2 ADT, or the rows of a query; nothing is copied.
+"""Patient lists to records: CSV, Parquet, FHIR bulk NDJSON, HL7 v2 ADT, or a query's rows; nothing is copied.
 
 Error messages quote no value: they name the file, the line and what was expected.
 """
@@ -9,6 +9,7 @@ import csv
 import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TextIO
@@ -68,6 +69,9 @@ def read_records(
         yield from _of_query(source, query, mapped, day_first)
         return
     path = Path(source)
+    if path.suffix.lower() == ".parquet":
+        yield from _of_parquet(path, mapped, day_first)
+        return
     try:
         with path.open(encoding="utf-8-sig", newline="") as stream:
             yield from _of_text(path, stream, mapped, day_first)
@@ -107,6 +111,38 @@ def _of_csv(path: Path, lines: Iterable[str], mapped: Mapped, day_first: bool) -
     except csv.Error:
         message = f"{path}:{reader.line_num}: not valid CSV"
         raise InputError(message) from None
+
+
+def _of_parquet(path: Path, mapped: Mapped, day_first: bool) -> Iterator[PatientRecord]:
+    try:
+        import pyarrow as pa  # noqa: PLC0415 (optional)
+        from pyarrow import parquet  # noqa: PLC0415 (optional)
+    except ImportError:
+        message = f"{path}: reading Parquet needs pip install 'phiscan[parquet]'; or write the table as CSV"
+        raise InputError(message) from None
+    line = 0
+    try:
+        with parquet.ParquetFile(path) as table:
+            indices = _columns_of_fields(str(path), table.schema_arrow.names, mapped)
+            for batch in table.iter_batches(batch_size=10_000):
+                columns = [column.to_pylist() for column in batch.columns]
+                for row in zip(*columns, strict=True):
+                    line += 1
+                    yield _of_row(
+                        f"{path}: row {line}", line, [_cell(cell) for cell in row], indices, day_first
+                    )
+    except (pa.ArrowException, OSError):
+        message = f"{path}: cannot be read as Parquet, in or after row {line}"
+        raise InputError(message) from None
+
+
+def _cell(value: object) -> str:
+    """Return a cell as CSV would write it: a whole number without a fraction, a date-time as its date."""
+    if value is None:
+        return ""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value.date() if isinstance(value, datetime) else value)
 
 
 def _of_query(url: str, query: str, mapped: Mapped, day_first: bool) -> Iterator[PatientRecord]:

@@ -9,6 +9,7 @@ from phiscan.metrics.capture_recapture.loglinear import fit_models, intercept_is
 from phiscan.metrics.capture_recapture.missed import average, estimate_missed, forward_selection, total_range
 from phiscan.metrics.capture_recapture.model_names import hierarchical_models, parse_model
 from phiscan.metrics.capture_recapture.strata import stratified_total
+from phiscan.metrics.independence import equal_frequency_bins, feature_information
 
 
 def drawn(n: int, rates: list[list[float]], seed: int) -> CaptureTable:
@@ -105,6 +106,16 @@ def test_has_no_sum_when_a_stratum_has_none() -> None:
     assert found.strata["a"].total is not None
     assert found.combined.total is None
     assert "stratum b" in (found.combined.reason or "")
+
+
+def test_measures_every_pair_of_features() -> None:
+    generator = np.random.default_rng(12)
+    first = generator.normal(size=(400, 2))
+    second = np.column_stack([first[:, 0], generator.normal(size=(400, 2))])
+    nats = feature_information(first, second)
+    assert nats.shape == (2, 3)
+    assert np.unravel_index(nats.argmax(), nats.shape) == (0, 0)
+    assert equal_frequency_bins([5.0, 5.0, 5.0, 9.0], 2).tolist() == [0, 0, 0, 1]
 
 
 def test_has_no_bound_without_pairs() -> None:

@@ -8,7 +8,6 @@ from click.testing import CliRunner
 
 from papers.commands.benchmark import benchmark
 from papers.false_negatives.experiment import experiment
-from papers.false_negatives.features import equal_frequency_bins, feature_information
 from papers.false_negatives.spambase import SUBSETS, read_spambase, simulated_data
 from phiscan.errors import InputError
 from phiscan.metrics.detector_accuracy import detector_accuracy
@@ -78,13 +77,3 @@ def test_prints_the_tables_and_draws_the_figure(tmp_path: Path) -> None:
         "results.json",
         "results.md",
     }
-
-
-def test_measures_every_pair_of_features() -> None:
-    generator = np.random.default_rng(12)
-    first = generator.normal(size=(400, 2))
-    second = np.column_stack([first[:, 0], generator.normal(size=(400, 2))])
-    nats = feature_information(first, second)
-    assert nats.shape == (2, 3)
-    assert np.unravel_index(nats.argmax(), nats.shape) == (0, 0)
-    assert equal_frequency_bins([5.0, 5.0, 5.0, 9.0], 2).tolist() == [0, 0, 0, 1]

@@ -1,10 +1,14 @@
 """Patient lists in each form give the same keys; a bad one is refused without quoting a value."""
 
 import json
+import sys
+from datetime import UTC, date, datetime
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 import sqlalchemy as sa
+from pyarrow import parquet
 
 from phiscan.config import config_of
 from phiscan.errors import ConfigError, InputError
@@ -46,6 +50,44 @@ HL7 = (
 def _one(path: Path) -> tuple[PatientRecord, PatientKeys]:
     (record,) = read_records(str(path), mapped={}, day_first=True)
     return record, keys_of(record)
+
+
+def test_parquet_gives_the_keys_of_csv_whatever_the_types_of_its_columns(tmp_path: Path) -> None:
+    names = ["MRN", "First Name", "Last Name", "DOB", "Phone", "Canary"]
+    days = [date(1956, 4, 3), date(1960, 1, 2)]
+    phones = [6135550142, 6135550143]
+    columns = [[12345.0, None], ["Ana María", "Bo"], ["García", "Li"], days, phones, ["", ""]]
+    parquet.write_table(pa.table(columns, names=names), tmp_path / "a.parquet")
+    (tmp_path / "a.csv").write_text(
+        "MRN,First Name,Last Name,DOB,Phone,Canary\n12345,Ana María,García,1956-04-03,6135550142,\n"
+        ",Bo,Li,1960-01-02,6135550143,\n"
+    )
+    found, expected = (
+        [set(keys_of(one).keys()) for one in read_records(str(tmp_path / name), mapped={}, day_first=True)]
+        for name in ("a.parquet", "a.csv")
+    )
+    assert found == expected
+    assert len(found[0]) > 3
+    moments = pa.table([["Bo"], ["Li"], [datetime(1960, 1, 2, tzinfo=UTC)]], names=names[1:4])
+    parquet.write_table(moments, tmp_path / "b.parquet")
+    (one,) = read_records(str(tmp_path / "b.parquet"), mapped={}, day_first=True)
+    assert set(keys_of(one).keys()) < expected[1]
+
+
+def test_a_parquet_file_that_cannot_be_read_is_one_line_without_a_value(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.parquet"
+    path.write_bytes("PAR1 García PAR1".encode())
+    with pytest.raises(InputError, match=r"a\.parquet: cannot be read as Parquet") as caught:
+        list(read_records(str(path), mapped={}, day_first=True))
+    assert "García" not in str(caught.value)
+    parquet.write_table(pa.table([["x"]], names=["colour"]), path)
+    with pytest.raises(InputError, match="no column for record, card, name or family"):
+        list(read_records(str(path), mapped={}, day_first=True))
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(InputError, match=r"needs pip install 'phiscan\[parquet\]'"):
+        list(read_records(str(path), mapped={}, day_first=True))
 
 
 def test_every_form_of_a_list_gives_the_same_keys(tmp_path: Path) -> None:
@@ -104,6 +146,8 @@ def test_unreadable_lists_are_named(tmp_path: Path) -> None:
         list(read_records(str(tmp_path / "latin.csv"), mapped={}, day_first=True))
     with pytest.raises(InputError, match=r"missing\.csv: cannot be read"):
         list(read_records(str(tmp_path / "missing.csv"), mapped={}, day_first=True))
+    with pytest.raises(InputError, match="Parquet"):
+        list(read_records("a.parquet", mapped={}, day_first=True))
     (tmp_path / "b.csv").write_text("record\n1234567\n")
     with pytest.raises(InputError, match="column mrn: not in the header"):
         list(read_records(str(tmp_path / "b.csv"), mapped={"record": ("mrn",)}, day_first=True))

@@ -1,4 +1,4 @@
-"""Each detector's confusion matrix under the estimated total."""
+"""Each detector's confusion matrix under the estimated total, and how its features depend."""
 
 from dataclasses import replace
 from typing import Any
@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from phiscan.model import Outcome, Referral, SourceFile, Verdict
-from phiscan.report.sections.missed import capture_recapture
+from phiscan.model import Outcome, PiiBit, PiiVector, Referral, SourceFile, Verdict
+from phiscan.report.sections.missed import MIN_COMPARED, capture_recapture, feature_dependence
 from phiscan.review.worklist.model import FileRecord
 
 NAMES = ("patterns", "names", "text")
@@ -68,3 +68,22 @@ def test_leaves_tn_unknown_while_marked_files_are_open() -> None:
     assert names.tn is None
     assert names.reason is not None
     assert "1 files that it marked are not verified" in names.reason
+
+
+def test_measures_the_dependence_of_features_over_confirmed_files() -> None:
+    files = []
+    for number in range(40):
+        has = number % 2 == 0
+        vector = PiiVector(frozenset({PiiBit.PHONE, PiiBit.FIRST_NAME}) if has else frozenset())
+        files.append(entry(number, (True, True, True), Verdict.PHI, vector=vector))
+    pair, *others = feature_dependence(files, NAMES)
+    assert (pair.first, pair.second, pair.compared) == ("patterns", "names", 40)
+    assert (pair.first_feature, pair.second_feature) == ("PhoneNumber", "FirstName")
+    assert pair.highest == pytest.approx(np.log(2))
+    assert pair.mean is not None
+    assert pair.highest is not None
+    assert pair.mean < pair.highest
+    assert all(other.mean is None and other.reason for other in others)
+    few = feature_dependence(files[: MIN_COMPARED - 1], NAMES)[0]
+    assert few.mean is None
+    assert few.reason is not None

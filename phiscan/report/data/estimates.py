@@ -82,6 +82,24 @@ class DetectorRow:
 
 
 @dataclass(frozen=True, slots=True)
+class FeatureDependence:
+    """Mutual information, in nats, of the stored features of two detectors over the confirmed PHI files.
+
+    ``mean`` is over all pairs of features, as Mane et al. compare detectors; ``highest`` is the most
+    dependent pair, ``first_feature`` and ``second_feature``.
+    """
+
+    first: str
+    second: str
+    compared: int
+    mean: float | None
+    highest: float | None
+    first_feature: str
+    second_feature: str
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Estimate:
     """One number that can be followed: formula, inputs by name, assumption and source.
 
@@ -303,6 +321,7 @@ class Capture:
     assumption: str
     source: str
     accuracy: tuple[DetectorRow, ...] = ()
+    features: tuple[FeatureDependence, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

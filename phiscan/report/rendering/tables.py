@@ -191,6 +191,7 @@ def _of_detectors(data: ReportData) -> tuple[Table, ...]:
         return lambda history: "yes" if history.detectors[name] else "no"
 
     flags = [Column(name, plain(name).capitalize(), "flag", of=flag(name)) for name in capture.detectors]
+    pair = plain_columns(first=_("First"), second=_("Second"))
     return (
         _screening("detectors", _("Each detector as a separate screen"), data.detectors),
         table_of("histories", _("Detectors' positives and reviewers' verdicts"), data.histories)(
@@ -199,7 +200,7 @@ def _of_detectors(data: ReportData) -> tuple[Table, ...]:
             Column("unverified", _("Not verified"), "count"),
         ),
         table_of("pairs", _("Two detectors at a time"), capture.pairs)(
-            *plain_columns(first=_("First"), second=_("Second")),
+            *pair,
             *columns("count", both=_("Both"), only_first=_("1st only"), only_second=_("2nd only")),
             Column(
                 "lincoln_petersen_missed",
@@ -233,6 +234,17 @@ def _of_detectors(data: ReportData) -> tuple[Table, ...]:
             *columns("number", fn=_("FN, estimated"), tn=_("TN, estimated")),
             *columns("share", sensitivity=_("Sensitivity"), accuracy=_("Accuracy")),
             Column("reason", _("What is missing"), of=lambda d: d.reason or ""),
+        ),
+        table_of("features", _("Mutual information of the detectors' features"), capture.features)(
+            *pair,
+            Column("compared", _("PHI files"), "count"),
+            *columns("number", mean=_("Mean nats"), highest=_("Highest")),
+            Column(
+                "pair",
+                _("Between"),
+                of=lambda f: f"{f.first_feature}, {f.second_feature}" if f.first_feature else "",
+            ),
+            Column("reason", _("Why not"), of=lambda f: f.reason or ""),
         ),
         table_of("capture_formats", _("Capture-recapture within each format"), capture.formats, cap=30)(
             Column("format", _("Format"), of="name"),

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Any
 
+import numpy as np
+
 from phiscan.language import lazy_gettext as _
 from phiscan.language import lazy_join
 from phiscan.metrics import independence
@@ -16,9 +18,18 @@ from phiscan.metrics.capture_recapture.captures import CaptureTable, capture_tab
 from phiscan.metrics.capture_recapture.loglinear import ASSUMPTION, SOURCE
 from phiscan.metrics.capture_recapture.missed import AIC_WINDOW, MAX_LISTS_ALL_MODELS, MissedFiles
 from phiscan.metrics.detector_accuracy import detector_accuracy
-from phiscan.model import Referral, Verdict
+from phiscan.metrics.independence import feature_information
+from phiscan.model import PiiBit, Referral, Verdict
 from phiscan.report import words
-from phiscan.report.data.estimates import Capture, DetectorRow, Estimate, History, PairEstimate, StratumTotal
+from phiscan.report.data.estimates import (
+    Capture,
+    DetectorRow,
+    Estimate,
+    FeatureDependence,
+    History,
+    PairEstimate,
+    StratumTotal,
+)
 from phiscan.report.words import FORMATS, plain
 from phiscan.review.worklist.model import FileRecord
 from phiscan.visible import visible
@@ -194,6 +205,14 @@ def by_format(confirmed: Sequence[tuple[str, tuple[int, ...]]]) -> tuple[tuple[S
     )
 
 
+_NAME_BITS = (PiiBit.FIRST_NAME, PiiBit.LAST_NAME, PiiBit.HEALTH_PROFESSIONAL)
+_PATTERN_BITS = (
+    *(PiiBit.SIN, PiiBit.HEALTH_CARD, PiiBit.PASSPORT, PiiBit.DRIVER_LICENSE, PiiBit.STREET_ADDRESS),
+    *(PiiBit.PHONE, PiiBit.EMAIL, PiiBit.SSN, PiiBit.MRN, PiiBit.HEALTH_PLAN),
+)
+MIN_COMPARED = 10  # with fewer files the mutual information is mostly bias
+
+
 def detector_rows(
     names: Sequence[str],
     histories: Sequence[History],
@@ -232,6 +251,48 @@ def _total(models: MissedFiles | None, pairs: Sequence[PairEstimate]) -> tuple[f
     if len(pairs) == 1:
         return pairs[0].chapman.total, _("Chapman")
     return None, _("no estimate")
+
+
+def feature_dependence(files: Sequence[FileRecord], names: Sequence[str]) -> tuple[FeatureDependence, ...]:
+    """Estimate the mutual information of the features of each pair of detectors over confirmed PHI files.
+
+    Patterns: one bit per identifier. Names: the bits of names, the number of people, the health score. The
+    text detector uses hashed sums that no scan stores, so that it has no feature here.
+
+    Source: Mane et al. (2004), section 3 and figure 2.
+    """
+    confirmed = [entry for entry in files if entry.verdict is Verdict.PHI and entry.health_score is not None]
+
+    def bits(chosen: Sequence[PiiBit]) -> dict[str, list[float]]:
+        return {bit.value: [float(bit in entry.vector.bits) for entry in confirmed] for bit in chosen}
+
+    columns = {
+        "patterns": bits(_PATTERN_BITS),
+        "names": {
+            **bits(_NAME_BITS),
+            "people": [float(entry.n_people) for entry in confirmed],
+            "health score": [entry.health_score or 0.0 for entry in confirmed],
+        },
+    }
+    return tuple(_pair(first, second, columns, len(confirmed)) for first, second in combinations(names, 2))
+
+
+def _pair(
+    first: str, second: str, columns: dict[str, dict[str, list[float]]], compared: int
+) -> FeatureDependence:
+    missing = [name for name in (first, second) if name not in columns]
+    if missing or compared < MIN_COMPARED:
+        reason = (
+            _("the features of {missing} are hashed sums, which no scan stores", missing=missing[0])
+            if missing
+            else _("fewer than {min_compared} confirmed PHI files", min_compared=MIN_COMPARED)
+        )
+        return FeatureDependence(first, second, compared, None, None, "", "", reason)
+    one, two = columns[first], columns[second]
+    nats = feature_information(np.array(list(one.values())).T, np.array(list(two.values())).T)
+    row, column = np.unravel_index(int(nats.argmax()), nats.shape)
+    highest = (float(nats.max()), list(one)[int(row)], list(two)[int(column)])
+    return FeatureDependence(first, second, compared, float(nats.mean()), *highest, None)
 
 
 MIN_DETECTORS = 2
@@ -332,6 +393,7 @@ def capture_recapture(files: Sequence[FileRecord]) -> Capture:
         assumption=ASSUMPTION,
         source=SOURCE,
         accuracy=detector_rows(names, found, models, pairs),
+        features=feature_dependence(files, names),
     )
 
 
