@@ -13,9 +13,9 @@ from papers.commands.scores_file import read_scores
 from phiscan.cli.output import Answer, answers, lines_of, print_message
 from phiscan.config import load_config
 from phiscan.errors import InputError
-from phiscan.metrics.differential_privacy import METRICS, NOISES, laplace_library, noise_scale, release
+from phiscan.metrics.differential_privacy import METRICS, NOISES, Spent, laplace_library, noise_scale, release
 from phiscan.metrics.ranking import auc_roc, average_precision, rank
-from phiscan.report.private.release import DEFAULT_DELTA, DEFAULT_EPSILON, Budget, Charge, charge, data_set_id
+from phiscan.report.private.release import DEFAULT_DELTA, DEFAULT_EPSILON, Charge, charge, data_set_id
 
 _NAME_MAX = 64
 
@@ -123,10 +123,10 @@ def _true_value(metric: str, scores: Sequence[float], labels: Sequence[bool], th
     return auc_roc(ranked) if metric == "auc_roc" else average_precision(ranked)
 
 
-def _budget(epsilon: float | None, delta: float | None) -> Budget | None:
+def _budget(epsilon: float | None, delta: float | None) -> Spent | None:
     if epsilon is None and delta is None:
         return None
-    total = Budget(DEFAULT_EPSILON if epsilon is None else epsilon, DEFAULT_DELTA if delta is None else delta)
+    total = Spent(DEFAULT_EPSILON if epsilon is None else epsilon, DEFAULT_DELTA if delta is None else delta)
     if not (0 < total.epsilon < float("inf") and 0 <= total.delta < 1):
         message = "expected a budget of epsilon above 0 and delta from 0 to below 1"
         raise ValueError(message)

@@ -26,7 +26,6 @@ from papers.i2b2.tokens import TokenizedRecord, tokenize
 from phiscan.metrics.deidentification.randomization import (
     Difference,
     randomization_test,
-    token_randomization_test,
 )
 from phiscan.metrics.deidentification.span_tokens import (
     Subset,
@@ -175,7 +174,7 @@ def compare_systems(
             one.name,
             two.name,
             randomization_test(one.instances, two.instances, shuffles=shuffles, seed=seed),
-            token_randomization_test(one.per_record, two.per_record, shuffles=shuffles, seed=seed),
+            randomization_test(one.per_record, two.per_record, shuffles=shuffles, seed=seed),
         )
         for one, two in combinations(scores, 2)
     ]

@@ -19,7 +19,6 @@ from phiscan.errors import InputError
 from phiscan.metrics.deidentification.randomization import (
     Difference,
     randomization_test,
-    token_randomization_test,
 )
 from phiscan.metrics.deidentification.span_tokens import Subset, token_counts, token_scores
 from phiscan.metrics.deidentification.spans import (
@@ -34,14 +33,12 @@ from phiscan.metrics.rates import OverlapCounts, Rates
 from phiscan.report.spans.files import (
     READ_FORMATS,
     TYPE_SETS,
-    WRITE_FORMATS,
     Pairing,
     map_types,
     pair_documents,
     read_documents,
     read_type_map,
     read_vocabulary,
-    write_documents,
 )
 
 # Commands of the checkout, not of the installed program: module and one-line description.
@@ -155,34 +152,6 @@ def spans(
     return payload, lines_of(payload)
 
 
-@score.command()
-@click.argument("source", type=_PATH)
-@click.argument("target", type=_PATH)
-@click.option("--from", "read_as", type=click.Choice(READ_FORMATS), required=True, help=_FORMAT_HELP)
-@click.option("--to", "write_as", type=click.Choice(WRITE_FORMATS), required=True, help="Format to write.")
-@click.option("--types", "type_set", type=click.Choice(TYPE_SETS), help="Map all types; else as written.")
-@click.option(
-    "--text", "text_path", type=_PATH, help="JSON lines with the texts, where SOURCE holds spans only."
-)
-def convert(
-    source: Path, target: Path, read_as: str, write_as: str, type_set: str | None, text_path: Path | None
-) -> None:
-    """Write annotated documents in another format; the result holds their text, keep it safe.
-
-    \b
-    Example:
-      phiscan score convert ours.jsonl brat/ --from jsonl --to brat
-    """  # noqa: D301 (click reads the character)
-    documents = _read(source, read_as, read_type_map(type_set) if type_set else None)
-    if text_path:
-        texts = read_documents(text_path, "jsonl")
-        pairing = pair_documents(texts, documents, text_path, source)
-        documents = {
-            gold.name: AnnotatedText(gold.name, gold.text, found.spans) for gold, found in pairing.pairs
-        }
-    print_message(f"{write_documents(documents.values(), target, write_as)} documents written to {target}")
-
-
 @dataclass(frozen=True, slots=True)
 class _Scored:
     """Counts of one system, one per document; no token counts if the gold documents have no text."""
@@ -208,7 +177,7 @@ def _totals(one: _Scored, *, has_text: bool) -> dict[str, Any]:
 def _comparison(one: _Scored, two: _Scored, *, shuffles: int, seed: int) -> dict[str, Any]:
     """Test two systems by instance and by token, each by approximate randomization over documents."""
     instance = randomization_test(one.instances, two.instances, shuffles=shuffles, seed=seed)
-    token = token_randomization_test(one.tokens, two.tokens, shuffles=shuffles, seed=seed)
+    token = randomization_test(one.tokens, two.tokens, shuffles=shuffles, seed=seed)
     shape: dict[str, Any] = {"first": one.name, "second": two.name}
     for level, found in (("instance", instance), ("token", token)):
         shape[level] = {name: _difference(item) for name, item in found.items()}

@@ -1,14 +1,15 @@
 """Release accuracy, sensitivity, specificity, AUCROC or average precision with differential privacy.
 
-Neighbouring data sets differ in one example, and their size is public ("bounded" privacy). Source: Boyd
-(2014),
-chapter 5; Boyd, Lantz & Page (2015); Nissim, Raskhodnikova & Smith (2007).
+Neighbouring data sets differ in one example, and their size is public ("bounded" privacy).
+
+Source: Boyd (2014), chapter 5; Boyd, Lantz & Page (2015); Nissim, Raskhodnikova & Smith (2007).
 """
 
 from __future__ import annotations
 
 import math
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -96,24 +97,27 @@ def smooth_sensitivity(metric: str, n: int, m: int, beta: float) -> float:
     total = n + m
     if metric == "accuracy":
         return 1 / total
-    ends = {n, *(size for size in (0, 1, 2, total - 2, total - 1, total) if 0 <= size <= total)}
-    if metric in {"sensitivity", "specificity"}:
-        among = n if metric == "sensitivity" else m
-        return max(
-            local_sensitivity_rate(size) * math.exp(-beta * abs(among - size))
-            for size in {among, *(size for size in (0, 1, 2) if size <= total)}
-        )
-    if metric == "auc_roc":
-        return max(
-            local_sensitivity_auc_roc(size, total - size) * math.exp(-beta * abs(n - size)) for size in ends
-        )
-    if metric == "average_precision":
-        return max(
-            min(local_sensitivity_average_precision(size), 1.0) * math.exp(-beta * abs(n - size))
-            for size in {n, min(_LOOSE, total), min(_LOOSE + 1, total)}
-        )
-    message = f"expected one of {', '.join(METRICS)}, got {metric}"
-    raise ValueError(message)
+    # Local sensitivity by the number of examples that it is of, that number, and where it may be largest.
+    places: dict[str, tuple[Callable[[int], float], int, tuple[int, ...]]] = {
+        "sensitivity": (local_sensitivity_rate, n, (0, 1, 2)),
+        "specificity": (local_sensitivity_rate, m, (0, 1, 2)),
+        "auc_roc": (
+            lambda size: local_sensitivity_auc_roc(size, total - size),
+            n,
+            (0, 1, 2, total - 2, total - 1, total),
+        ),
+        "average_precision": (
+            lambda size: min(local_sensitivity_average_precision(size), 1.0),
+            n,
+            (_LOOSE, _LOOSE + 1),
+        ),
+    }
+    if metric not in places:
+        message = f"expected one of {', '.join(METRICS)}, got {metric}"
+        raise ValueError(message)
+    local, among, ends = places[metric]
+    sizes = {among, *(min(max(size, 0), total) for size in ends)}
+    return max(local(size) * math.exp(-beta * abs(among - size)) for size in sizes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,9 +178,13 @@ def release(value: float, scale: float, noise: str) -> float:
         message = f"expected a positive scale, got {scale}"
         raise ValueError(message)
     if noise == "laplace":
-        return _release_laplace(value, scale)
+        dp = laplace_library()
+        dp.enable_features("contrib")
+        domain, distance = dp.atom_domain(T=float, nan=False), dp.absolute_distance(T=float)
+        return float(dp.m.make_laplace(domain, distance, scale=scale, k=-GRID_BITS)(value))
     if noise == "cauchy":
-        return _release_cauchy(value, scale)
+        noisy = Fraction(value) + Fraction(scale) * _standard_cauchy()
+        return float(Fraction(round(noisy * 2**GRID_BITS), 2**GRID_BITS))
     message = f"expected one of {', '.join(NOISES)}, got {noise}"
     raise ValueError(message)
 
@@ -193,19 +201,6 @@ def laplace_library() -> Any:
         message = "Laplace noise: expected the package opendp: pip install 'phiscan[private]'"
         raise InputError(message) from None
     return dp
-
-
-def _release_laplace(value: float, scale: float) -> float:
-    dp = laplace_library()
-    dp.enable_features("contrib")
-    domain = dp.atom_domain(T=float, nan=False)
-    mechanism = dp.m.make_laplace(domain, dp.absolute_distance(T=float), scale=scale, k=-GRID_BITS)
-    return float(mechanism(value))
-
-
-def _release_cauchy(value: float, scale: float) -> float:
-    noisy = Fraction(value) + Fraction(scale) * _standard_cauchy()
-    return float(Fraction(round(noisy * 2**GRID_BITS), 2**GRID_BITS))
 
 
 def _standard_cauchy() -> Fraction:

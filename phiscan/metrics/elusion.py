@@ -8,131 +8,55 @@ the sample; ``found`` is the number of PHI files in the sample. All bounds are o
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from phiscan.language import lazy_gettext as _
-from phiscan.metrics.capture_recapture.poisson import factorial_remainder
 from phiscan.metrics.intervals import binomial_upper, check_count, check_share
 
-_HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
-_CHUNK = 1 << 14
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+_SECTIONS = 64  # numbers that a search tries at once
+_TAIL = 40  # standard deviations that a sum of probabilities covers on each side
 
 
-def log_probability(x: int, population: int, marked: int, sample: int) -> float:
-    """Return log P(X = x), or minus infinity where x is impossible.
+def probability(x: Any, population: int, marked: Any, sample: Any) -> Floats:
+    """Return P(X = x) of a sample without replacement, elementwise: three binomial ones of the same share.
 
-    Differences of log-factorials of 10^9 lose seven digits; Loader's form, three binomial probabilities of
-    the same share, has no such differences.
+    A quotient of factorials of 10^9 would lose seven digits.
 
     Source: Loader (2000), "Fast and accurate computation of binomial probabilities".
 
-    >>> round(math.exp(log_probability(1, 10, 3, 4)), 6)
+    >>> float(probability(1, 10, 3, 4).round(6))
     0.5
     """
-    if x < max(0, sample + marked - population) or x > min(sample, marked):
-        return -math.inf
-    if sample in {0, population}:
-        return 0.0
-    return (
-        _log_binomial(x, marked, sample, population)
-        + _log_binomial(sample - x, population - marked, sample, population)
-        - _log_binomial(sample, population, sample, population)
-    )
+    from scipy import stats  # noqa: PLC0415 (a second to import; not for what needs no bound)
+
+    pmf, share = stats.binom.pmf, sample / population
+    parts = pmf(x, marked, share) * pmf(sample - x, population - marked, share)
+    return np.asarray(parts / pmf(sample, population, share))
 
 
-def log_at_most(x: int, population: int, marked: int, sample: int) -> float:
-    """Return log P(X <= x).
+def at_most(x: int, population: int, marked: Integers, sample: int) -> Floats:
+    """Return P(X <= x) for each number of marked ones.
 
-    Sums from x away from the mean, where the terms fall off geometrically, and turns to the other tail when x
-    lies above the mean.
+    Sums downwards from x, or from far above the mean where x is above that.
 
-    >>> round(math.exp(log_at_most(1, 10, 3, 4)), 6)
+    >>> float(at_most(1, 10, np.array([3]), 4)[0].round(6))
     0.666667
     """
-    lowest, highest = max(0, sample + marked - population), min(sample, marked)
-    if x < lowest:
-        return -math.inf
-    if x >= highest:
-        return 0.0
-    if (x + 1) * population > marked * sample:
-        above = log_probability(x + 1, population, marked, sample)
-        tail = above + math.log(_tail_ratio(x + 1, population, marked, sample, upward=True))
-        return math.log(-math.expm1(tail)) if tail < 0 else -math.inf
-    return log_probability(x, population, marked, sample) + math.log(
-        _tail_ratio(x, population, marked, sample, upward=False)
+    reach = math.ceil(_TAIL * math.sqrt(x + 1)) + _TAIL
+    top = np.minimum(x, np.ceil(marked * (sample / population)) + reach)
+    return np.asarray(
+        probability(top - np.arange(min(2 * reach, x + 1))[:, None], population, marked, sample).sum(axis=0)
     )
-
-
-def _tail_ratio(x: int, population: int, marked: int, sample: int, *, upward: bool) -> float:
-    """Return the sum of P(X = k)/P(X = x) over k from x to the end of the tail."""
-    total, last, start = 1.0, 1.0, 0
-    length = (min(sample, marked) - x) if upward else (x - max(0, sample + marked - population))
-    while start < length:
-        steps = np.arange(start, min(start + _CHUNK, length), dtype=float)
-        if upward:
-            k = x + steps
-            ratios = (marked - k) * (sample - k) / ((k + 1) * (population - marked - sample + k + 1))
-        else:
-            k = x - steps
-            ratios = k * (population - marked - sample + k) / ((marked - k + 1) * (sample - k + 1))
-        terms = last * np.cumprod(ratios)
-        total += math.fsum(terms)
-        last = float(terms[-1])
-        if last < total * 1e-18:
-            break
-        start += _CHUNK
-    return total
-
-
-def _log_binomial(x: int, trials: int, hits: int, of: int) -> float:
-    """Return log P(X = x) of a binomial with the share hits/of; 0 < hits < of."""
-    if trials == 0:
-        return 0.0
-    misses = of - hits
-    if x == 0:
-        return trials * _log_share(misses, hits, of)
-    if x == trials:
-        return trials * _log_share(hits, misses, of)
-    rest = trials - x
-    return (
-        _remainder(trials)
-        - _remainder(x)
-        - _remainder(rest)
-        - _deviance_part(x, trials, hits, of)
-        - _deviance_part(rest, trials, misses, of)
-        + 0.5 * math.log(trials / (x * rest))
-        - _HALF_LOG_2PI
-    )
-
-
-def _log_share(part: int, rest: int, whole: int) -> float:
-    return math.log1p(-rest / whole) if rest < part else math.log(part / whole)
-
-
-@lru_cache(maxsize=1 << 16)
-def _remainder(value: int) -> float:
-    """Return Stirling's remainder log v! - (v + 1/2) log v + v - log(2 pi)/2, v >= 1."""
-    return float(factorial_remainder(np.array([float(value)]))[0]) - 0.5 * math.log(value) - _HALF_LOG_2PI
-
-
-def _deviance_part(x: int, trials: int, hits: int, of: int) -> float:
-    """Return x log(x/m) - x + m for m = trials hits/of, exact when x is near m."""
-    # (m - x)/x from whole numbers: no rounding before the division.
-    excess = (trials * hits - x * of) / (x * of)
-    if abs(excess) < 0.1:  # noqa: PLR2004 (the series below converges there to all digits)
-        term, total, power = excess * excess, 0.0, 2
-        while True:
-            total += term / power
-            if abs(term) < 1e-19 * abs(total) or term == 0:
-                return x * total
-            term *= -excess
-            power += 1
-    return x * (excess - math.log1p(excess))
 
 
 ASSUMPTION = _(
@@ -144,7 +68,7 @@ SOURCE = _(
     "Waudby-Smith & Ramdas (2020), theorem 3.1"
 )
 
-# Probabilities whose logarithms are this close to the level are compared exactly, in integers.
+# Probabilities that are this close to the level are compared exactly, in integers.
 _TIE = 1e-9
 _EXACT_POPULATION = 20_000
 
@@ -202,15 +126,16 @@ def hypergeometric_upper(population: int, sample: int, found: int, tail: Fractio
     28
     """
     _check(population, sample, found)
-    low, high = found, population - sample + found
-    # P(X <= found) falls as the number of PHI files grows.
-    while low < high:
-        middle = (low + high + 1) // 2
-        if _more_likely(population, sample, found, middle, tail):
-            low = middle
-        else:
-            high = middle - 1
-    return low
+    if sample == 0:
+        return population
+
+    def is_likely(marked: Integers) -> Flags:  # it falls as the number of PHI files grows
+        ways = range(max(0, found - sample), found + 1)
+        return _is_above(at_most(found, population, marked, sample), tail, population, sample, marked, ways)
+
+    # The more was found the longer are the sums, so that fewer numbers are tried at once.
+    sections = max(2, min(_SECTIONS, 20_000 // (found + 1)))
+    return _largest(found, population - sample + found, is_likely, sections)
 
 
 def sequential_upper(population: int, sample: int, found: int, tail: Fraction) -> int:
@@ -227,16 +152,14 @@ def sequential_upper(population: int, sample: int, found: int, tail: Fraction) -
     _check(population, sample, found)
     if sample == 0:
         return population
+
+    def is_credible(marked: Integers) -> Flags:
+        likely = probability(found, population, marked, sample)
+        return _is_above(likely, tail / (sample + 1), population, sample, marked, [found])
+
     # P(X = found) has one peak over K; at found/sample of the population it is above the level.
     low = min(max(found * (population + 1) // sample, found), population - sample + found)
-    high = population - sample + found
-    while low < high:
-        middle = (low + high + 1) // 2
-        if _credible(population, sample, found, middle, tail):
-            low = middle
-        else:
-            high = middle - 1
-    return low
+    return _largest(low, population - sample + found, is_credible)
 
 
 def best_prefix(
@@ -380,14 +303,15 @@ def sample_size(target: float, *, confidence: float = 0.95, population: int | No
         return n
     check_count("population", population)
     too_many = math.floor(share * population) + 1
-    low, high = 0, max(population - too_many + 1, 0)
-    while low < high:
-        middle = (low + high) // 2
-        if _more_likely(population, middle, 0, too_many, tail):
-            low = middle + 1
-        else:
-            high = middle
-    return low
+    enough = max(population - too_many + 1, 0)
+    if enough == 0:
+        return 0
+
+    def is_missed(samples: Integers) -> Flags:
+        likely = probability(0, population, too_many, samples)
+        return _is_above(likely, tail, population, samples, np.full(len(samples), too_many), [0])
+
+    return _largest(0, enough, is_missed) + 1
 
 
 def _check(population: int, sample: int, found: int) -> None:
@@ -396,22 +320,30 @@ def _check(population: int, sample: int, found: int) -> None:
     check_count("found", found, sample)
 
 
-def _more_likely(population: int, sample: int, found: int, marked: int, tail: Fraction) -> bool:
-    """Return whether P(X <= found) > tail; in exact integers when the logarithms are too close."""
-    gap = log_at_most(found, population, marked, sample) - math.log(tail)
-    if abs(gap) > _TIE or population > _EXACT_POPULATION:
-        return gap > 0
-    ways = sum(
-        math.comb(marked, x) * math.comb(population - marked, sample - x)
-        for x in range(max(0, sample + marked - population), found + 1)
-    )
-    return ways > tail * math.comb(population, sample)
+def _largest(low: int, high: int, holds: Callable[[Integers], Flags], sections: int = _SECTIONS) -> int:
+    """Return the largest number up to which a condition holds, by sections; it holds for ``low``."""
+    while low < high:
+        tried = low + (high - low) * np.arange(1, sections + 1) // sections
+        n_holding = int(holds(tried).sum())
+        high = int(tried[n_holding]) - 1 if n_holding < sections else high
+        low = int(tried[n_holding - 1]) if n_holding else low
+    return low
 
 
-def _credible(population: int, sample: int, found: int, marked: int, tail: Fraction) -> bool:
-    """Return whether (n + 1) P(X = found) > tail; in exact integers when the logarithms are too close."""
-    gap = log_probability(found, population, marked, sample) + math.log(sample + 1) - math.log(tail)
-    if abs(gap) > _TIE or population > _EXACT_POPULATION:
-        return gap > 0
-    ways = math.comb(marked, found) * math.comb(population - marked, sample - found)
-    return (sample + 1) * ways > tail * math.comb(population, sample)
+def _is_above(  # noqa: PLR0917 (a probability and what it is of)
+    likely: Floats,
+    level: Fraction,
+    population: int,
+    sample: int | Integers,
+    marked: Integers,
+    found: Sequence[int],
+) -> Flags:
+    """Return which probabilities of so many are above a level; exactly, where rounding could decide."""
+    above = np.asarray(likely > float(level))
+    samples = np.broadcast_to(sample, above.shape)
+    if population <= _EXACT_POPULATION:
+        for place in np.flatnonzero(np.abs(likely / float(level) - 1) < _TIE):
+            n, k = int(samples[place]), int(marked[place])
+            ways = sum(math.comb(k, x) * math.comb(population - k, n - x) for x in found if x <= n)
+            above[place] = ways > level * math.comb(population, n)
+    return above

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
 
 from phiscan.language import lazy_gettext as _
 from phiscan.metrics.rates import OverlapCounts
@@ -44,7 +45,11 @@ class Hierarchy:
             ValueError: the edges form a cycle; names one label on it.
         """
         self._parents = {child: tuple(sorted(set(above))) for child, above in parents.items()}
-        self._refuse_cycle()
+        try:
+            TopologicalSorter(self._parents).prepare()
+        except CycleError as error:
+            message = f"the label '{error.args[1][0]}' is its own ancestor; expected no cycle"
+            raise ValueError(message) from None
 
     @cached_property
     def labels(self) -> frozenset[str]:
@@ -68,27 +73,6 @@ class Hierarchy:
         while above := frozenset(up for node in levels[-1] for up in self._parents.get(node, ())):
             levels.append(above)
         return levels
-
-    def _refuse_cycle(self) -> None:
-        waiting = Counter(parent for above in self._parents.values() for parent in above)
-        nodes = set(self._parents) | set(waiting)
-        free = [node for node in nodes if not waiting[node]]
-        n_seen = 0
-        while free:
-            n_seen += 1
-            for parent in self._parents.get(free.pop(), ()):
-                waiting[parent] -= 1
-                if not waiting[parent]:
-                    free.append(parent)
-        if n_seen < len(nodes):
-            # The remaining nodes lie on a cycle or above one; following remaining children ends on it.
-            left = {node for node in nodes if waiting[node]}
-            children = {up: child for child, above in self._parents.items() if child in left for up in above}
-            node = min(left)
-            for _ in left:
-                node = children[node]
-            message = f"the label '{node}' is its own ancestor; expected no cycle"
-            raise ValueError(message)
 
 
 def overlap(predicted: Mapping[str, int], gold: Mapping[str, int]) -> OverlapCounts:

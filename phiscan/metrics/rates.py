@@ -39,9 +39,24 @@ class OverlapCounts:
         return OverlapCounts(self.tp + other.tp, self.fp + other.fp, self.fn + other.fn)
 
     @property
+    def correct(self) -> int:
+        """The number of what both have."""
+        return self.tp
+
+    @property
+    def n_system(self) -> int:
+        """The number of what the system has."""
+        return self.tp + self.fp
+
+    @property
+    def n_gold(self) -> int:
+        """The number of what the gold standard has."""
+        return self.tp + self.fn
+
+    @property
     def rates(self) -> Rates:
         """Precision, recall and F1. Source: Uzuner et al. (2007), eq. 1-3."""
-        return rates(self.tp, self.tp + self.fp, self.tp + self.fn)
+        return rates(self.tp, self.n_system, self.n_gold)
 
 
 def rates(n_correct: float, n_system: int, n_gold: int) -> Rates:

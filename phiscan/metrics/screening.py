@@ -54,16 +54,12 @@ def tdp_frp(n_phi: int, n_not_phi: int, n_not_screened: int) -> ScreenedPositive
         n_not_phi: screened positive files that were verified as not PHI.
         n_not_screened: files that the screen did not mark; they are not verified.
 
-    Raises:
-        ValueError: a count is negative or not whole.
-
     Source: Sokolova & El Emam (2008), eq. 10-13.
 
     >>> found = tdp_frp(71, 4, 48)
     >>> round(found.tdp.value, 3), round(found.frp.value, 3)
     (0.577, 0.033)
     """
-    _check(n_phi, n_not_phi, n_not_screened)
     n = n_phi + n_not_phi + n_not_screened
     return ScreenedPositives(
         n=n,
@@ -76,15 +72,11 @@ def tdp_frp(n_phi: int, n_not_phi: int, n_not_screened: int) -> ScreenedPositive
 def coverage(n_phi: int, n_not_phi: int, n_not_screened: int) -> Figure:
     """Estimate the share of files that show the characteristic (screened positive, PHI or not).
 
-    Raises:
-        ValueError: a count is negative or not whole.
-
     Source: Sokolova & El Emam (2008), section 6.
 
     >>> round(coverage(71, 4, 48).value, 3)
     0.61
     """
-    _check(n_phi, n_not_phi, n_not_screened)
     return proportion(n_phi + n_not_phi, n_phi + n_not_phi + n_not_screened, _("there is no file"))
 
 
@@ -108,8 +100,7 @@ def relative(
         n_files: the number of files, where it is known.
 
     Raises:
-        ValueError: a count is negative, not whole, the overlap is larger than one of its parts, or the counts
-            need more files than there are.
+        ValueError: the overlap is larger than one of its parts, or the counts need more files than there are.
 
     Source: Pepe (2003), section 7.2; interval on the log scale: Cheng & Macaluso (1997), Epidemiology 8:104.
 
@@ -130,15 +121,7 @@ def relative(
     return relative_rates
 
 
-def _check(n_phi: int, n_not_phi: int, n_not_screened: int) -> None:
-    check_count("n_phi", n_phi)
-    check_count("n_not_phi", n_not_phi)
-    check_count("n_not_screened", n_not_screened)
-
-
 def _ratio(kind: str, first: int, other: int, both: int | None) -> Figure:
-    check_count(f"first {kind}", first)
-    check_count(f"other {kind}", other)
     if other == 0:
         return Figure(None, None, _("the other characteristic marked no {kind} file to divide by", kind=kind))
     value = first / other

@@ -8,14 +8,7 @@ from fractions import Fraction
 
 from phiscan.language import lazy_decimal
 from phiscan.language import lazy_gettext as _
-from phiscan.metrics.intervals import (
-    Z95,
-    Figure,
-    check_count,
-    check_share,
-    clopper_pearson,
-    proportion,
-)
+from phiscan.metrics.intervals import Z95, Figure, check_count, check_share, clopper_pearson, proportion
 
 VERIFIED_ASSUMPTION = _(
     "Whether a file was verified depends on the screen's result only, not on whether the file really is PHI."
@@ -87,18 +80,12 @@ def begg_greenes(positive: Verified, negative: Verified) -> BeggGreenes:
     ``missed`` is the expected number of PHI files among all screened negatives, verified ones included.
     Intervals of the corrected figures: logit transformed, delta method.
 
-    Raises:
-        ValueError: a count is negative or not whole.
-
     Source: Begg & Greenes (1983), eq. 2 to 6.
 
     >>> fixed = begg_greenes(Verified(231, 32, 166), Verified(27, 54, 140))
     >>> round(fixed.corrected.sensitivity.value, 3), round(fixed.corrected.specificity.value, 3)
     (0.836, 0.738)
     """
-    for name, cell in (("positive", positive), ("negative", negative)):
-        for part in ("diseased", "healthy", "unverified"):
-            check_count(f"{name} {part}", getattr(cell, part))
     naive = Accuracy(
         proportion(positive.diseased, positive.diseased + negative.diseased, _("no verified file is PHI")),
         proportion(
@@ -108,11 +95,12 @@ def begg_greenes(positive: Verified, negative: Verified) -> BeggGreenes:
     for name, cell in (("positive", positive), ("negative", negative)):
         if cell.n and not cell.n_verified:
             reason = _("no screened {name} file was verified", name=name)
-            nothing = Figure(None, None, reason)
-            return BeggGreenes(naive, Accuracy(nothing, nothing), None, None, reason)
-    if positive.n + negative.n == 0:
-        nothing = Figure(None, None, _("there is no file"))
-        return BeggGreenes(naive, Accuracy(nothing, nothing), None, None, nothing.reason)
+            break
+    else:
+        reason = "" if positive.n + negative.n else _("there is no file")
+    if reason:
+        nothing = Figure(None, None, reason)
+        return BeggGreenes(naive, Accuracy(nothing, nothing), None, None, reason)
     caught, missed = _scaled(positive, positive.diseased), _scaled(negative, negative.diseased)
     alarms, passed = _scaled(positive, positive.healthy), _scaled(negative, negative.healthy)
     return BeggGreenes(

@@ -48,7 +48,10 @@ def affected(
     chosen = sa.select(query.c.id, query.c.root, query.c.path)
     if verdict is not None:
         chosen = chosen.where(query.c.verdict == verdict.value)
-    folders = {row.id: _folder(row.root, row.path) for row in connection.execute(chosen)}
+    folders = {  # root and first folder
+        row.id: f"{row.root}/{row.path.partition('/')[0]}" if "/" in row.path else row.root
+        for row in connection.execute(chosen)
+    }
     matched = {
         number: found for number, found in matched_patients(connection, list(folders)).items() if found
     }
@@ -83,11 +86,6 @@ def matched_patients(connection: sa.Connection, examinations: Sequence[int]) -> 
         for number, patient in connection.execute(matches):
             found.setdefault(number, set()).add(patient)
     return found
-
-
-def _folder(root_name: str, path: str) -> str:
-    first, slash, _ = path.partition("/")
-    return f"{root_name}/{first}" if slash else root_name
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,10 @@ during the search only.
 from __future__ import annotations
 
 import datetime as dt
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import sqlalchemy as sa
@@ -25,7 +27,7 @@ from phiscan.patients.records import Kind
 from phiscan.store.database import Database
 from phiscan.store.identity import keyed_hash
 from phiscan.store.sql_batches import chunks
-from phiscan.store.tables import examination, file, finding, patient_match, root, scan, sighting
+from phiscan.store.tables import file, finding, patient_match, root, scan, sighting
 
 _NUMBERS = (
     EntityType.MRN, EntityType.HEALTH_CARD, EntityType.HEALTH_PLAN, EntityType.OTHER_ID, EntityType.ACCOUNT,
@@ -82,7 +84,9 @@ def find(
         with database.read() as connection:
             examined = _by_hashes(connection, person, key)
             if matcher is not None:
-                examined |= _by_patient(connection, _patients(person, matcher))
+                # Also without a patient, so that the search for somebody else takes as long.
+                patients = _patients(person, matcher) or [0]
+                examined |= _examined(connection, patient_match.c.patient, patients)
             return _files(connection, examined)
     finally:
         token_form.cache_clear()  # it remembers words of names
@@ -110,45 +114,42 @@ def _check(person: Person) -> None:
 
 def _by_hashes(connection: sa.Connection, person: Person, key: bytes) -> set[int]:
     """Return the examinations whose findings have the hashes of all given values."""
+    identity = finding.c.identity
     if person.number:
-        return _examined(connection, _hashes(key, _NUMBERS, _number_writings(person.number)))
-    named = _examined(connection, _hashes(key, (EntityType.PERSON,), _name_writings(person.name)))
+        return _examined(connection, identity, _hashes(key, _NUMBERS, _number_writings(person.number)))
+    named = _examined(connection, identity, _hashes(key, (EntityType.PERSON,), _name_writings(person.name)))
     named |= _in_two_cells(connection, key, person.name)
     born = [text for day in normalise.date_forms(person.birth_date) for text in _date_writings(day)]
     # Also for a name that no file has, so that the duration does not reveal it.
-    return named & _examined(connection, _hashes(key, _DATES, born))
+    return named & _examined(connection, identity, _hashes(key, _DATES, born))
 
 
 def _hashes(key: bytes, kinds: Sequence[EntityType], writings: Collection[str]) -> list[str]:
     return list(dict.fromkeys(keyed_hash(key, kind, text) for kind in kinds for text in writings))
 
 
-def _examined(connection: sa.Connection, identities: Sequence[str]) -> set[int]:
+def _examined(
+    connection: sa.Connection, column: sa.Column[Any], values: Sequence[str] | Sequence[int]
+) -> set[int]:
+    """Return the examinations with a row that has one of these values in a column."""
+    number = column.table.c.examination_id
     found: set[int] = set()
-    for batch in chunks(identities):
-        query = sa.select(finding.c.examination_id).where(finding.c.identity.in_(batch)).distinct()
-        found.update(connection.execute(query).scalars())
+    for batch in chunks(values):
+        found.update(connection.execute(sa.select(number).where(column.in_(batch)).distinct()).scalars())
     return found
 
 
 def _in_two_cells(connection: sa.Connection, key: bytes, name: str) -> set[int]:
     """Return the examinations that found the given and the family name separately, next to each other."""
-    given, family = _given_and_family(name)
-    places: list[dict[int, list[int]]] = []
-    for part in (given, family):
-        found: dict[int, list[int]] = {}
-        query = sa.select(finding.c.examination_id, finding.c.span_start).where(
-            finding.c.identity.in_(_hashes(key, (EntityType.PERSON,), [part, part.split()[0]]))
-        )
-        for examination_id, start in connection.execute(query):
-            found.setdefault(examination_id, []).append(start)
-        places.append(found)
-    firsts, lasts = places
-    return {
-        number
-        for number in firsts.keys() & lasts.keys()
-        if any(abs(a - b) <= _NEAR_CHARS for a in firsts[number] for b in lasts[number])
-    }
+    first, last = finding.alias(), finding.alias()
+    query = (
+        sa.select(first.c.examination_id)
+        .join(last, last.c.examination_id == first.c.examination_id)
+        .where(sa.func.abs(first.c.span_start - last.c.span_start) <= _NEAR_CHARS)
+    )
+    for one, part in zip((first, last), _given_and_family(name), strict=True):
+        query = query.where(one.c.identity.in_(_hashes(key, (EntityType.PERSON,), [part, part.split()[0]])))
+    return set(connection.execute(query).scalars())
 
 
 def _given_and_family(name: str) -> tuple[str, str]:
@@ -212,42 +213,36 @@ def _patients(person: Person, matcher: Matcher) -> list[int]:
     return sorted({number for at in zip(low, high, strict=True) for number in matcher.index.numbers(*at)})
 
 
-def _by_patient(connection: sa.Connection, patients: Sequence[int]) -> set[int]:
-    found: set[int] = set()
-    for batch in chunks(patients or [0]):  # a query without patients, so that non-patients take as long
-        query = sa.select(patient_match.c.examination_id).where(patient_match.c.patient.in_(batch))
-        found.update(connection.execute(query).scalars())
-    return found
-
-
 def _files(connection: sa.Connection, examined: Collection[int]) -> list[FoundFile]:
-    found: dict[int, FoundFile] = {}
+    seen: dict[int, list[sa.Row[Any]]] = defaultdict(list)
+    is_current = (sighting.c.scan_id == file.c.seen_scan_id) & (
+        file.c.seen_scan_id >= sa.func.coalesce(root.c.complete_scan_id, 0)
+    )
+    query = (
+        sa.select(
+            file.c.id,
+            root.c.display.label("root"),
+            file.c.display.label("path"),
+            scan.c.started,
+            is_current.label("is_current"),
+        )
+        .select_from(sighting)
+        .join(scan, scan.c.id == sighting.c.scan_id)
+        .join(file, file.c.id == sighting.c.file_id)
+        .join(root, root.c.id == file.c.root_id)
+    )
     for batch in chunks(sorted(examined)):
-        is_current = (sighting.c.scan_id == file.c.seen_scan_id) & (
-            file.c.seen_scan_id >= sa.func.coalesce(root.c.complete_scan_id, 0)
+        for row in connection.execute(query.where(sighting.c.examination_id.in_(batch))):
+            seen[row.id].append(row)
+    found = [
+        FoundFile(
+            file_id=number,
+            root=rows[0].root,
+            path=rows[0].path,
+            first_seen=min(row.started for row in rows),
+            last_seen=max(row.started for row in rows),
+            present=any(row.is_current for row in rows),
         )
-        query = (
-            sa.select(
-                file.c.id,
-                root.c.display.label("root"),
-                file.c.display.label("path"),
-                sa.func.min(scan.c.started).label("first"),
-                sa.func.max(scan.c.started).label("last"),
-                sa.func.max(sa.case((is_current, 1), else_=0)).label("present"),
-            )
-            .select_from(examination)
-            .join(sighting, sighting.c.examination_id == examination.c.id)
-            .join(scan, scan.c.id == sighting.c.scan_id)
-            .join(file, file.c.id == sighting.c.file_id)
-            .join(root, root.c.id == file.c.root_id)
-            .where(examination.c.id.in_(batch))
-            .group_by(file.c.id, root.c.display, file.c.display)
-        )
-        for row in connection.execute(query):
-            one = FoundFile(row.id, row.root, row.path, row.first, row.last, bool(row.present))
-            before = found.get(row.id)
-            if before is not None:
-                first, last = min(before.first_seen, row.first), max(before.last_seen, row.last)
-                one = replace(one, first_seen=first, last_seen=last, present=before.present or one.present)
-            found[row.id] = one
-    return sorted(found.values(), key=lambda one: (one.root, one.path))
+        for number, rows in seen.items()
+    ]
+    return sorted(found, key=lambda one: (one.root, one.path))

@@ -1,9 +1,8 @@
-"""The patient index on disk: memory-mapped sorted 64-bit hashes with opaque numbers, and a Bloom filter.
+"""The patient index on disk: memory-mapped sorted 64-bit hashes with opaque numbers.
 
     index.json              counts; the name of the folder of the arrays
     NAME/hashes.npy         the match keys, ascending
     NAME/numbers.npy        the opaque number of each
-    NAME/filter.npy         a blocked Bloom filter over the match keys
     NAME/part_hashes.npy    name pairs and words of names, ascending
     NAME/part_counts.npy    the number of patients with each
     NAME/patients.npy, regions.npy, canaries.npy
@@ -34,12 +33,9 @@ from phiscan.patients.records import Kind
 Hashes = npt.NDArray[np.uint64]
 Numbers = npt.NDArray[np.uint32]
 
-_BITS_PER_KEY: Final = 12
-_WORD_BITS: Final = 64
 _ARRAYS: Final[dict[str, np.dtype[Any]]] = {
     "hashes": np.dtype(np.uint64),
     "numbers": np.dtype(np.uint32),
-    "filter": np.dtype(np.uint64),
     "part_hashes": np.dtype(np.uint64),
     "part_counts": np.dtype(np.uint32),
     "patients": np.dtype(np.uint32),
@@ -57,17 +53,10 @@ class PatientIndex:
 
     def holders(self, hashes: Hashes) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Return start and end of each match key's holders in ``numbers``; equal = no holder."""
-        low, high = np.zeros(len(hashes), np.int64), np.zeros(len(hashes), np.int64)
-        passed = np.flatnonzero(in_filter(self.arrays["filter"], hashes))
-        if len(passed):
-            keys = self.arrays["hashes"]
-            passed = passed[np.argsort(hashes[passed])]  # near keys lie near each other in memory
-            batch = hashes[passed]
-            first = keys.searchsorted(batch)
-            is_held = keys[np.minimum(first, len(keys) - 1)] == batch
-            held = passed[is_held]
-            low[held] = first[is_held]
-            high[held] = keys.searchsorted(batch[is_held], "right")
+        keys, order = self.arrays["hashes"], np.argsort(hashes)  # near keys lie near each other in memory
+        low, high = np.empty(len(hashes), np.int64), np.empty(len(hashes), np.int64)
+        low[order] = keys.searchsorted(hashes[order])
+        high[order] = keys.searchsorted(hashes[order], "right")
         return low, high
 
     def numbers(self, low: int, high: int) -> list[int]:
@@ -100,34 +89,6 @@ class PatientIndex:
     def n_keys_of(self, kind: Kind) -> int:
         """Return the number of match keys of a kind."""
         return self.manifest.kinds.get(kind.value, 0)
-
-
-def make_filter(hashes: Hashes) -> Hashes:
-    """Return a blocked Bloom filter: four bits of one 64-bit word for each hash."""
-    n_words = max(1, len(hashes) * _BITS_PER_KEY // _WORD_BITS)
-    words = np.zeros(n_words, np.uint64)
-    for start in range(0, len(hashes), 1 << 20):
-        batch = hashes[start : start + (1 << 20)]
-        np.bitwise_or.at(words, _word(batch, n_words), _mask(batch))
-    return words
-
-
-def in_filter(words: Hashes, hashes: Hashes) -> npt.NDArray[np.bool_]:
-    """Return which hashes may be in the set of a filter."""
-    mask = _mask(hashes)
-    return np.asarray((words[_word(hashes, len(words))] & mask) == mask)
-
-
-def _word(hashes: Hashes, n_words: int) -> npt.NDArray[np.int64]:
-    return ((hashes >> np.uint64(24)) % np.uint64(n_words)).astype(np.int64)
-
-
-def _mask(hashes: Hashes) -> Hashes:
-    one, low = np.uint64(1), np.uint64(_WORD_BITS - 1)
-    mask = one << (hashes & low)
-    for shift in (6, 12, 18):
-        mask |= one << ((hashes >> np.uint64(shift)) & low)
-    return mask
 
 
 def open_index(folder: Path) -> PatientIndex:
@@ -186,10 +147,16 @@ def write_index(folder: Path, manifest: Manifest, arrays: Mapping[str, npt.NDArr
 
 
 def remove_arrays(folder: Path) -> None:
-    """Overwrite and remove the arrays of an index, as far as a file system overwrites in place."""
+    """Overwrite and remove the arrays of an index."""
     for path in sorted(folder.glob("*.npy")):
-        with suppress(OSError), path.open("r+b") as stream:
-            for _ in range(0, path.stat().st_size, 1 << 20):
-                stream.write(bytes(1 << 20))
-            os.fsync(stream.fileno())
+        with suppress(OSError):
+            overwrite(path)
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def overwrite(path: Path) -> None:
+    """Overwrite a file that is to be removed, as far as a file system overwrites in place."""
+    with path.open("r+b", buffering=0) as stream:
+        for _ in range(0, path.stat().st_size, 1 << 20):
+            stream.write(bytes(1 << 20))
+        os.fsync(stream.fileno())

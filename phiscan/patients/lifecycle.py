@@ -18,17 +18,9 @@ import numpy.typing as npt
 
 from phiscan.errors import ConfigError, InputError
 from phiscan.patients.build import Gathered, arrays_of, gather, row_numbers, sorted_keys
-from phiscan.patients.hashing import Hasher
-from phiscan.patients.index import (
-    Hashes,
-    PatientIndex,
-    make_filter,
-    open_index,
-    remove_arrays,
-    write_index,
-)
+from phiscan.patients.index import Hashes, PatientIndex, open_index, overwrite, remove_arrays, write_index
 from phiscan.patients.manifest import MANIFEST, Manifest, read_manifest
-from phiscan.patients.records import PatientRecord
+from phiscan.patients.records import Hasher, PatientRecord
 from phiscan.patients.settings import PatientSettings
 from phiscan.store.identity import create_key, load_key
 
@@ -55,11 +47,7 @@ def load_hasher(settings: PatientSettings, manifest: Manifest) -> Hasher:
 
 
 def build(
-    settings: PatientSettings,
-    records: Iterable[PatientRecord],
-    *,
-    n_workers: int,
-    replace_old: bool = False,
+    settings: PatientSettings, records: Iterable[PatientRecord], *, n_workers: int, replace_old: bool = False
 ) -> tuple[Manifest, Numbers]:
     """Build the index of a list; return the manifest, and the opaque number of each row of the list.
 
@@ -204,28 +192,20 @@ def _merge(
         canaries=np.union1d(np.setdiff1d(before["canaries"], without), arrays["canaries"]),
     )
     arrays["hashes"], arrays["numbers"] = sorted_keys(arrays["hashes"], arrays["numbers"])
-    arrays["filter"] = make_filter(arrays["hashes"])
+    shapes = {**gathered.shapes, **manifest.shapes}
+    for name in gathered.shapes.keys() & manifest.shapes.keys():
+        both = (manifest.shapes[name], gathered.shapes[name])
+        shapes[name] = sorted({*both[0], *both[1]}) if all(both) else []  # []: every number is looked up
     return replace(
         manifest,
         updated=datetime.now(UTC).isoformat(),
         n_patients=len(arrays["patients"]),
         n_keys=len(arrays["hashes"]),
         kinds=dict(Counter(manifest.kinds) + Counter(gathered.kinds)),
-        shapes=_joined_shapes(manifest, gathered),
+        shapes=shapes,
         regions=names,
         last_number=max(manifest.last_number, int(arrays["patients"].max(initial=0))),
     )
-
-
-def _joined_shapes(manifest: Manifest, gathered: Gathered) -> dict[str, list[str]]:
-    shapes = {name: list(known) for name, known in manifest.shapes.items()}
-    for name, new in gathered.shapes.items():
-        known = shapes.get(name)
-        if known is None:
-            shapes[name] = list(new)
-        elif known:
-            shapes[name] = sorted({*known, *new}) if new else []
-    return shapes
 
 
 def _known(index: PatientIndex, identities: Hashes) -> Numbers:
@@ -251,7 +231,7 @@ def destroy(settings: PatientSettings) -> dict[str, Any]:
     keys = [path for path in (settings.key_file, _draft(settings.key_file)) if path.exists()]
     try:
         for path in keys:
-            _overwrite(path)
+            overwrite(path)
             path.unlink()
         for folder in settings.folder.glob("arrays-*"):
             remove_arrays(folder)
@@ -296,10 +276,3 @@ def _replace_key(draft: Path, key_file: Path) -> None:
             f"{key_file}: the new key cannot replace the old one: {error.strerror}; run the command again"
         )
         raise ConfigError(message) from None
-
-
-def _overwrite(path: Path) -> None:
-    with path.open("r+b") as stream:
-        stream.write(bytes(path.stat().st_size))
-        stream.flush()
-        os.fsync(stream.fileno())

@@ -12,7 +12,7 @@ from typing import Final
 from phiscan.errors import ConfigError
 
 MANIFEST: Final = "index.json"
-FORMAT: Final = 2
+FORMAT: Final = 3
 
 
 @dataclass(frozen=True, slots=True)

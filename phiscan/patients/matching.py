@@ -12,6 +12,7 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import combinations
 from typing import Final
 
@@ -28,12 +29,11 @@ from phiscan.patients.chance import (
     number_density,
     rare_name_chance,
 )
-from phiscan.patients.hashing import Hasher
 from phiscan.patients.index import PatientIndex, open_index
 from phiscan.patients.lifecycle import load_hasher
 from phiscan.patients.names import forms_of, pair_of
 from phiscan.patients.normalise import shape_of
-from phiscan.patients.records import RARE, WITH_NAME, Kind
+from phiscan.patients.records import FORMS, RARE, WITH_NAME, Hasher, Kind
 from phiscan.patients.settings import PatientSettings
 
 PASSAGE_CHARS: Final = 500  # largest distance between a name and its birth date outside a row
@@ -55,13 +55,7 @@ _PART_OF: Final = {
     EntityType.ACCOUNT: "account",
 }
 _NUMBERS: Final = frozenset(
-    {
-        EntityType.MRN,
-        EntityType.HEALTH_CARD,
-        EntityType.HEALTH_PLAN,
-        EntityType.OTHER_ID,
-        EntityType.ACCOUNT,
-    }
+    {EntityType.MRN, EntityType.HEALTH_CARD, EntityType.HEALTH_PLAN, EntityType.OTHER_ID, EntityType.ACCOUNT}
 )
 
 
@@ -91,14 +85,13 @@ class Candidates:
         values = self.numbers if part == "number" else self.parts.get(part, ())
         if not values:
             return
-        starts = [one.span.start for one in values] if len(values) < MAX_PARTNERS else None
         row = self._row(value.span.start)
-        if row is not None and (inside := list(_between(values, starts, *row))):
+        if row is not None and (inside := _between(values, *row)):
             yield from inside[:MAX_PARTNERS]
             return
         low, high = value.span.start - PASSAGE_CHARS, value.span.end + PASSAGE_CHARS
         near = sorted(
-            _between(values, starts, low, high),
+            _between(values, low, high),
             key=lambda one: max(one.span.start - value.span.end, value.span.start - one.span.end),
         )
         yield from near[:MAX_PARTNERS]
@@ -110,11 +103,9 @@ class Candidates:
         return self.rows[place]
 
 
-def _between(values: Sequence[Value], starts: list[int] | None, low: int, high: int) -> Sequence[Value]:
-    if starts is None:
-        first = bisect_left(values, low, key=_start)
-        return values[first : bisect_left(values, high, first, key=_start)]
-    return [value for value, start in zip(values, starts, strict=True) if low <= start < high]
+def _between(values: Sequence[Value], low: int, high: int) -> Sequence[Value]:
+    first = bisect_left(values, low, key=_start)
+    return values[first : bisect_left(values, high, first, key=_start)]
 
 
 def _start(value: Value) -> int:
@@ -148,13 +139,7 @@ def candidates_of(document: Document, findings: Sequence[Finding]) -> Candidates
 def _forms(part: str, written: str) -> tuple[str, ...]:
     if part == "birth":
         return tuple(day for day in normalise.date_forms(written) if day <= _LATEST)
-    form = {
-        "phone": normalise.phone_form,
-        "email": normalise.email_form,
-        "street": normalise.street_form,
-        "postal": normalise.postal_form,
-        "account": normalise.number_form,
-    }[part](written)
+    form = FORMS[part](written)
     return (form,) if form else ()
 
 
@@ -183,19 +168,11 @@ def _joined(names: Sequence[Value], document: Document) -> Iterator[Value]:
             yield Value(Span(before.span.start, after.span.end), (*before.forms, *after.forms))
 
 
-def _rows(text: str, spans: Sequence[Span]) -> Sequence[tuple[int, int]]:
+def _rows(text: str, spans: Iterable[Span]) -> Sequence[tuple[int, int]]:
     """Return the lines with values that are rows of a table."""
-    rows: dict[tuple[int, int], None] = {}
-    end = -1
-    for span in sorted(spans):
-        if span.start < end:
-            continue
-        start = text.rfind("\n", 0, span.start) + 1
-        end = text.find("\n", span.start)
-        end = len(text) if end < 0 else end
-        if sum(1 for _ in _CELL.finditer(text, start, end)) >= _MIN_CELLS:
-            rows[start, end] = None
-    return sorted(rows)
+    lines = {(text.rfind("\n", 0, span.start) + 1, text.find("\n", span.start)) for span in spans}
+    rows = sorted((start, len(text) if end < 0 else end) for start, end in lines)
+    return [row for row in rows if sum(1 for _ in _CELL.finditer(text, *row)) >= _MIN_CELLS]
 
 
 STRONG_LOG_ODDS: Final = 4.0
@@ -279,67 +256,55 @@ class Matcher:
         yield from self._of_numbers(values)
         both = collision_of(self.index, "birth") * collision_of(self.index, "postal")
         chance = self.index.manifest.n_patients * both
-        if not self.index.n_keys_of(Kind.BIRTH_POSTAL):
-            return
         for birth in values.parts.get("birth", ()):
             for postal in values.partners(birth, "postal"):
                 for day in birth.forms:
-                    key = self.hasher.match_key(Kind.BIRTH_POSTAL, f"{day}\0{postal.forms[0]}")
-                    yield _Lookup(Kind.BIRTH_POSTAL, key, _over(birth, postal), chance)
+                    value = f"{day}\0{postal.forms[0]}"
+                    yield from self._lookup(Kind.BIRTH_POSTAL, value, _over(birth, postal), chance)
+
+    def _lookup(self, kind: Kind, value: str, span: Span, chance: float) -> Iterator[_Lookup]:
+        """Yield the lookup of a match key if the index has keys of its kind."""
+        if self.index.n_keys_of(kind):
+            yield _Lookup(kind, self.hasher.match_key(kind, value), span, chance)
 
     def _of_name(
         self, values: Candidates, name: Value, pair: str, spellings: Mapping[str, int]
     ) -> Iterator[_Lookup]:
         """Yield the lookups of a name with the values near it, in each spelling that the index has."""
         for part, kind in WITH_NAME.items():
-            if not self.index.n_keys_of(kind):
-                continue
             for partner in values.partners(name, part):
                 for spelling, n_patients in spellings.items():
                     chance = expected_with_name(n_patients, collision_of(self.index, part))
                     for form in partner.forms:
-                        key = self.hasher.match_key(kind, f"{spelling}\0{form}")
-                        yield _Lookup(kind, key, _over(name, partner), chance)
-        if spellings.get(pair) == 1 and self._is_rare(pair):
+                        yield from self._lookup(kind, f"{spelling}\0{form}", _over(name, partner), chance)
+        n_patients = self.index.manifest.n_patients
+        if spellings.get(pair) == 1 and is_rare(self._counts("token", pair.split(" ")), n_patients):
             key = self.hasher.part("pair", pair) ^ RARE
             yield _Lookup(Kind.RARE_NAME, key, name.span, rare_name_chance(self.index))
 
-    def _is_rare(self, pair: str) -> bool:
-        parts = [self.hasher.part("token", token) for token in pair.split(" ")]
-        counts = self.index.counts(np.array(parts, np.uint64)).tolist()
-        return is_rare(counts, self.index.manifest.n_patients)
-
     def _of_numbers(self, values: Candidates) -> Iterator[_Lookup]:
-        shapes = self.index.manifest.shapes
         for number in values.numbers:
-            for form in number.forms:
-                if not self.index.n_keys_of(Kind.RECORD) or not _fits(form, shapes.get(Kind.RECORD)):
-                    continue
+            for form in filter(partial(self._fits, Kind.RECORD), number.forms):
                 density = number_density(self.index, Kind.RECORD, form)
-                key = self.hasher.match_key(Kind.RECORD, form)
-                chance = 0.0 if density > DENSE else density
-                yield _Lookup(Kind.RECORD, key, number.span, chance, is_dense=density > DENSE)
-            for form in number.cards:
-                if self.index.n_keys_of(Kind.CARD) and _fits(form, shapes.get(Kind.CARD)):
-                    key = self.hasher.match_key(Kind.CARD, form)
-                    chance = CARD_OCR_ERROR * number_density(self.index, Kind.CARD, form)
-                    yield _Lookup(Kind.CARD, key, number.span, chance)
-        yield from self._of_names_and_numbers(values)
-
-    def _of_names_and_numbers(self, values: Candidates) -> Iterator[_Lookup]:
-        if not self.index.n_keys_of(Kind.NAME_RECORD):
-            return
-        shapes = self.index.manifest.shapes.get(Kind.RECORD)
-        chance = collision_of(self.index, "family")
+                is_dense = density > DENSE
+                for one in self._lookup(Kind.RECORD, form, number.span, 0.0 if is_dense else density):
+                    yield replace(one, is_dense=is_dense)
+            for form in filter(partial(self._fits, Kind.CARD), number.cards):
+                chance = CARD_OCR_ERROR * number_density(self.index, Kind.CARD, form)
+                yield from self._lookup(Kind.CARD, form, number.span, chance)
+        collision = collision_of(self.index, "family")
         for name in values.names:
             for number in values.partners(name, "number"):
-                for form in number.forms:
-                    if not _fits(form, shapes):
-                        continue
+                for form in filter(partial(self._fits, Kind.RECORD), number.forms):
+                    chance = collision * number_density(self.index, Kind.RECORD, form)
                     for token in name.forms:
-                        key = self.hasher.match_key(Kind.NAME_RECORD, f"{token}\0{form}")
-                        density = number_density(self.index, Kind.RECORD, form)
-                        yield _Lookup(Kind.NAME_RECORD, key, _over(name, number), chance * density)
+                        value = f"{token}\0{form}"
+                        yield from self._lookup(Kind.NAME_RECORD, value, _over(name, number), chance)
+
+    def _fits(self, kind: Kind, form: str) -> bool:
+        """Return whether the list has numbers of this shape; without stored shapes all are looked up."""
+        shapes = self.index.manifest.shapes.get(kind)
+        return not shapes or shape_of(form) in shapes
 
     def _known_pairs(self, values: Candidates) -> dict[str, dict[str, int]]:
         """Return the name pairs of patients in the document, each with its spellings and their counts.
@@ -347,22 +312,17 @@ class Matcher:
         A pair that no patient has is tried with one OCR error, if other values are near the name.
         """
         pairs = list(dict.fromkeys(pair for name in values.names for pair in combinations_of(name.forms)))
-        counts = self._counts(pairs)
-        known = {pair: {pair: n} for pair, n in zip(pairs, counts, strict=True) if n}
-        if not any(values.parts.values()):
-            return known
-        for pair, n in zip(pairs, counts, strict=True):
-            if not n:
+        known = {pair: {pair: n} for pair, n in zip(pairs, self._counts("pair", pairs), strict=True) if n}
+        if any(values.parts.values()):
+            for pair in [pair for pair in pairs if pair not in known]:
                 spelt = list(_with_ocr_error(pair))
-                found = {other: m for other, m in zip(spelt, self._counts(spelt), strict=True) if m}
-                if found:
+                counts = zip(spelt, self._counts("pair", spelt), strict=True)
+                if found := {other: n for other, n in counts if n}:
                     known[pair] = found
         return known
 
-    def _counts(self, pairs: Sequence[str]) -> list[int]:
-        if not pairs:
-            return []
-        hashes = np.array([self.hasher.part("pair", pair) for pair in pairs], np.uint64)
+    def _counts(self, part: str, values: Sequence[str]) -> list[int]:
+        hashes = np.array([self.hasher.part(part, value) for value in values], np.uint64)
         found: list[int] = self.index.counts(hashes).tolist()
         return found
 
@@ -391,11 +351,6 @@ def _with_ocr_error(pair: str) -> Iterator[str]:
                 yield pair_of(token[:place] + like + token[place + 1 :], other)
 
 
-def _fits(form: str, shapes: Sequence[str] | None) -> bool:
-    """Return whether the list has numbers of this shape; without stored shapes every number is looked up."""
-    return not shapes or shape_of(form) in shapes
-
-
 def _over(first: Value, second: Value) -> Span:
     return Span(min(first.span.start, second.span.start), max(first.span.end, second.span.end))
 
@@ -418,27 +373,23 @@ def merged(checks: Iterable[PatientCheck]) -> PatientCheck | None:
 
     The spans must be those of the whole document.
     """
-    found: dict[int, PatientMatch] = {}
-    joined: PatientCheck | None = None
-    for check in checks:
-        joined = (
-            replace(check)
-            if joined is None
-            else replace(
-                joined,
-                n_lookups=joined.n_lookups + check.n_lookups,
-                expected_by_chance=joined.expected_by_chance + check.expected_by_chance,
-            )
-        )
-        for match in check.matches:
-            best = found.get(match.patient)
-            if best is None or _ORDER[Kind(best.kind)] > _ORDER[Kind(match.kind)]:
-                found[match.patient] = match
-    if joined is None:
+    windows = list(checks)
+    if not windows:
         return None
+    found: dict[int, PatientMatch] = {}
+    for match in (match for window in windows for match in window.matches):
+        best = found.get(match.patient)
+        if best is None or _ORDER[Kind(best.kind)] > _ORDER[Kind(match.kind)]:
+            found[match.patient] = match
     n_rare = sum(match.kind == Kind.RARE_NAME for match in found.values())
-    matches = tuple(sorted(found.values(), key=lambda match: (match.span, match.patient)))
-    return replace(joined, matches=matches, n_patients=len(found) - n_rare, n_rare_names=n_rare)
+    return replace(
+        windows[0],
+        matches=tuple(sorted(found.values(), key=lambda match: (match.span, match.patient))),
+        n_patients=len(found) - n_rare,
+        n_rare_names=n_rare,
+        n_lookups=sum(one.n_lookups for one in windows),
+        expected_by_chance=sum(one.expected_by_chance for one in windows),
+    )
 
 
 def load_matcher(settings: PatientSettings) -> Matcher | None:

@@ -1,17 +1,25 @@
-"""One patient of a list, in memory only, to its match keys."""
+"""One patient of a list, in memory only, to its match keys, and these to 64-bit keyed hashes.
+
+A hash is an HMAC-SHA256, for numbers of a small space after scrypt. The key is in a separate file, outside
+the index and the database. Without it a hash reveals nothing; with it, every guess costs one HMAC, and for
+record and card numbers one scrypt. The guesses per second are in docs/explanation/patient-index.md.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import hashlib
+import hmac
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 
 from phiscan.patients import normalise
 from phiscan.patients.names import listed_pairs, tokens_of
 
 
 class Kind(StrEnum):
-    """The values of a match key. The first two are strong: one value identifies one patient."""
+    """The values of a match key. Of the first two, one value identifies one patient."""
 
     CARD = "card"
     RECORD = "record"
@@ -25,8 +33,7 @@ class Kind(StrEnum):
     RARE_NAME = "rare_name"  # a name alone, which hardly anybody has
 
 
-STRONG = frozenset({Kind.CARD, Kind.RECORD})
-HARD = STRONG
+HARD = frozenset({Kind.CARD, Kind.RECORD})
 """Kinds with few possible values: their keys go through scrypt before the keyed hash."""
 RARE = 0x9E3779B97F4A7C15
 """Combined with the hash of a rare name pair, so that its match key differs from its counting hash."""
@@ -38,6 +45,14 @@ WITH_NAME = {
     "account": Kind.NAME_ACCOUNT,
 }
 """The kind of match key of a name with each part."""
+FORMS: Mapping[str, Callable[[str], str]] = {
+    "phone": normalise.phone_form,
+    "street": normalise.street_form,
+    "email": normalise.email_form,
+    "account": normalise.number_form,
+    "postal": normalise.postal_form,
+}
+"""The canonical form of each part but the birth date; "" = it has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +113,7 @@ def keys_of(record: PatientRecord) -> PatientKeys:
         families=tuple(families),
         parts={
             "birth": record.births,
-            "phone": _forms(record.phones, normalise.phone_form),
-            "street": _forms(record.streets, normalise.street_form),
-            "email": _forms(record.emails, normalise.email_form),
-            "account": _forms(record.accounts, normalise.number_form),
-            "postal": _forms(record.postals, normalise.postal_form),
+            **{part: _forms(getattr(record, f"{part}s"), form) for part, form in FORMS.items()},
         },
         records=_forms(record.records, normalise.number_form),
         cards=_forms(record.cards, normalise.card_form),
@@ -111,3 +122,38 @@ def keys_of(record: PatientRecord) -> PatientKeys:
 
 def _forms(values: tuple[str, ...], form: Callable[[str], str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, map(form, values))))
+
+
+_BLOCK = 8  # scrypt's r: n * 128 * r bytes of memory for each guess, 16 KiB with n = 16
+_N_BYTES = 8
+
+
+@dataclass(frozen=True)
+class Hasher:
+    """Hashes the match keys of one index."""
+
+    key: bytes = field(repr=False)
+    hard_cost: int
+
+    @cached_property
+    def _salt(self) -> bytes:
+        return hmac.digest(self.key, b"patients\0salt", "sha256")
+
+    @property
+    def key_id(self) -> str:
+        """The check value of the key: it distinguishes keys and reveals nothing about them."""
+        return hmac.digest(self.key, b"patients\0check", "sha256").hex()[:16]
+
+    def match_key(self, kind: Kind, value: str) -> int:
+        """Return the hash of a match key."""
+        message = f"{kind.value}\0{value}".encode()
+        if kind in HARD:
+            message = hashlib.scrypt(message, salt=self._salt, n=self.hard_cost, r=_BLOCK, p=1, dklen=32)
+        return self._hash(b"key\0" + message)
+
+    def part(self, name: str, value: str) -> int:
+        """Return the hash of a part (name pair, word of a name, birth date) that is only counted."""
+        return self._hash(f"part\0{name}\0{value}".encode())
+
+    def _hash(self, message: bytes) -> int:
+        return int.from_bytes(hmac.digest(self.key, message, "sha256")[:_N_BYTES], "little")

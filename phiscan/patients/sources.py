@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import chain, islice
 from pathlib import Path
@@ -49,7 +49,12 @@ _USUAL = {
 _LISTS = ("record", "card", "phone", "email", "street", "postal", "account")
 _FIELD_OF = {name: field for field, names in _USUAL.items() for name in names.split()}
 _HL7_CARDS = frozenset({"JHN", "HC", "NI", "NH", "PHN", "MB", "MC", "MA", "SN"})
-_HL7_RECORDS = frozenset({"", "MR", "PI", "MRN", "PT"})
+_HL7_RECORDS = frozenset({"MR", "PI", "MRN", "PT"})
+# Field of a patient, number of the field of PID, and component from 0; names and numbers are read apart.
+_HL7_PARTS = (
+    *(("birth_date", 7, 0), ("street", 11, 0), ("postal", 11, 4), ("region", 11, 3), ("phone", 13, 0)),
+    *(("phone", 14, 0), ("email", 13, 3), ("email", 14, 3), ("account", 18, 0), ("card", 19, 0)),
+)
 
 
 def read_records(
@@ -184,29 +189,35 @@ def _columns_of_fields(where: str, header: Sequence[str], mapped: Mapped) -> dic
 def _of_row(
     where: str, line: int, row: Sequence[str], indices: Mapping[str, list[int]], day_first: bool
 ) -> PatientRecord:
-    of: defaultdict[str, tuple[str, ...]] = defaultdict(tuple)
+    of: defaultdict[str, list[str]] = defaultdict(list)
     for field, columns in indices.items():
-        of[field] = tuple(filter(None, (row[index].strip() for index in columns)))
-    firsts, lasts = [*of["given"], *of["preferred"]], [*of["family"], *of["former"]]
+        of[field] = [text for index in columns if (text := row[index].strip())]
     for name in of["name"]:
         last, comma, first = name.partition(",")
         if not comma:
             first, _, last = name.rpartition(" ")
-        firsts.append(first.strip())
-        lasts.append(last.strip())
+        of["given"].append(first.strip())
+        of["family"].append(last.strip())
+    of["given"] += of["preferred"]
+    of["family"] += of["former"]
+    return _record(where, line, of, day_first=day_first)
+
+
+def _record(
+    where: str, line: int, of: Mapping[str, Sequence[str]], *, day_first: bool = False
+) -> PatientRecord:
+    """Return the record of the values of each field; every given name goes with every family name."""
+    births = (listed_date(value, day_first=day_first) for value in of["birth_date"])
+    region = next(iter(of["region"]), "")
     return PatientRecord(
         line=line,
-        names=tuple((first, last) for first in firsts for last in lasts),
-        births=tuple(filter(None, (listed_date(value, day_first=day_first) for value in of["birth_date"]))),
-        **{f"{field}s": of[field] for field in _LISTS},
-        region=_region(of["region"]),
+        names=tuple(dict.fromkeys((first, last) for first in of["given"] for last in of["family"])),
+        births=tuple(filter(None, births)),
+        **{f"{field}s": tuple(filter(None, of[field])) for field in _LISTS},
+        region=" ".join(region.split())[:40].upper(),
         number=_number(where, of["number"]),
         is_canary=any(plain(value) in _YES for value in of["canary"]),
     )
-
-
-def _region(values: Sequence[str]) -> str:
-    return " ".join(values[0].split())[:40].upper() if values else ""
 
 
 def _number(where: str, values: Sequence[str]) -> int | None:
@@ -234,39 +245,34 @@ def _of_ndjson(path: Path, lines: Iterable[str]) -> Iterator[PatientRecord]:
 
 
 def _of_resource(line: int, patient: Mapping[str, Any]) -> PatientRecord:
-    names = [
-        (" ".join(_texts(name.get("given"))), str(name.get("family") or ""))
-        for name in _objects(patient.get("name"))
-    ]
-    addresses = list(_objects(patient.get("address")))
-    telecom = [
-        (str(one.get("system") or ""), str(one.get("value") or ""))
-        for one in _objects(patient.get("telecom"))
-    ]
-    cards: list[str] = []
-    records: list[str] = []
+    of: defaultdict[str, list[str]] = defaultdict(list)
+    of["birth_date"].append(str(patient.get("birthDate") or ""))
+    for name in _objects(patient.get("name")):
+        of["given"].append(" ".join(_texts(name.get("given"))))
+        of["family"].append(str(name.get("family") or ""))
+    for address in _objects(patient.get("address")):
+        of["street"] += _texts(address.get("line"))[:1]
+        of["postal"].append(str(address.get("postalCode") or ""))
+        of["region"] += filter(None, [str(address.get("state") or "")])
+    for telecom in _objects(patient.get("telecom")):
+        field = {"phone": "phone", "sms": "phone", "email": "email"}.get(str(telecom.get("system")), "")
+        of[field].append(str(telecom.get("value") or ""))
     for one in _objects(patient.get("identifier")):
-        value, codes = str(one.get("value") or ""), _codes(one)
-        (cards if codes & _HL7_CARDS else records if codes & _HL7_RECORDS or not codes else []).append(value)
-    lists = [(first, last) for first, _ in names for _, last in names]
-    return PatientRecord(
-        line=line,
-        names=tuple(dict.fromkeys(lists)),
-        births=tuple(filter(None, [listed_date(str(patient.get("birthDate") or ""), day_first=False)])),
-        records=tuple(filter(None, records)),
-        cards=tuple(filter(None, cards)),
-        phones=tuple(value for system, value in telecom if system in {"phone", "sms"} and value),
-        emails=tuple(value for system, value in telecom if system == "email" and value),
-        streets=tuple(text for one in addresses for text in _texts(one.get("line"))[:1]),
-        postals=tuple(str(one["postalCode"]) for one in addresses if one.get("postalCode")),
-        region=_region([str(one["state"]) for one in addresses if one.get("state")]),
-    )
+        of[_kind_of_number(_codes(one))].append(str(one.get("value") or ""))
+    return _record("", line, of)
+
+
+def _kind_of_number(codes: Collection[str]) -> str:
+    """Return the field of a number with codes of HL7 table 0203; "" = another number."""
+    if not _HL7_CARDS.isdisjoint(codes):
+        return "card"
+    return "" if codes and _HL7_RECORDS.isdisjoint(codes) else "record"
 
 
 def _codes(identifier: Mapping[str, Any]) -> frozenset[str]:
     kind = identifier.get("type")
     coding = _objects(kind.get("coding")) if isinstance(kind, dict) else ()
-    return frozenset(str(one.get("code") or "").upper() for one in coding)
+    return frozenset(filter(None, (str(one.get("code") or "").upper() for one in coding)))
 
 
 def _objects(value: Any) -> Iterator[Mapping[str, Any]]:
@@ -292,25 +298,14 @@ def _of_segment(line: int, fields: Sequence[str]) -> PatientRecord:
         text = fields[index] if index < len(fields) else ""
         return [[*one.split("^"), *[""] * 6] for one in text.split("~") if one]
 
-    names = [(f"{one[1]} {one[2]}".strip(), one[0]) for index in (5, 9) for one in repeated(index)]
-    numbers = [(one[4].upper(), one[0]) for index in (2, 3, 4) for one in repeated(index)]
-    addresses = repeated(11)
-    records, cards = (
-        tuple(value for kind, value in numbers if value and kind in kinds)
-        for kinds in (_HL7_RECORDS, _HL7_CARDS)
-    )
-    contact = [one for index in (13, 14) for one in repeated(index)]
-    births = [listed_date(one[0][:8], day_first=False) for one in repeated(7)]
-    return PatientRecord(
-        line=line,
-        names=tuple(dict.fromkeys((first, last) for first, _ in names for _, last in names)),
-        births=tuple(filter(None, births)),
-        records=records,
-        cards=(*cards, *(one[0] for one in repeated(19) if one[0])),
-        phones=tuple(one[0] for one in contact if one[0]),
-        emails=tuple(one[3] for one in contact if one[3]),
-        streets=tuple(one[0] for one in addresses if one[0]),
-        postals=tuple(one[4] for one in addresses if one[4]),
-        accounts=tuple(one[0] for one in repeated(18) if one[0]),
-        region=_region([one[3] for one in addresses if one[3]]),
-    )
+    of: defaultdict[str, list[str]] = defaultdict(list)
+    for index in (5, 9):
+        of["given"] += [f"{one[1]} {one[2]}".strip() for one in repeated(index)]
+        of["family"] += [one[0] for one in repeated(index)]
+    for index in (2, 3, 4):
+        for one in repeated(index):
+            of[_kind_of_number(list(filter(None, [one[4].upper()])))].append(one[0])
+    for field, index, part in _HL7_PARTS:
+        of[field] += [one[part] for one in repeated(index) if one[part]]
+    of["birth_date"] = [value[:8] for value in of["birth_date"]]
+    return _record("", line, of)

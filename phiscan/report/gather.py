@@ -12,9 +12,8 @@ from phiscan.decision.reasons import versions_differ
 from phiscan.language import lazy_gettext as _
 from phiscan.metrics import elusion as bounds
 from phiscan.metrics.intervals import proportion
-from phiscan.metrics.remaining import Remaining, remaining
+from phiscan.metrics.remaining import remaining
 from phiscan.model import NOT_COVERED, Outcome, Referral, Verdict
-from phiscan.model.frame import FramePart
 from phiscan.report.data.estimates import Elusion, IncidentRow
 from phiscan.report.data.report import Coverage, Funnel, ReportData, Scope, TopFile, Unread
 from phiscan.report.data.scan_rows import StoredScan, read_scan
@@ -93,7 +92,9 @@ def gather(
     paths = {row.file_id: names.file(row) for row in stored.rows}
     overall = screened.overall(read, referred)
     known = remaining(stored.frame)
-    sample = _sample(stored.frame.rest, known, n_found=overall.phi)
+    rest = stored.frame.rest
+    recall = bounds.recall_lower(overall.phi, rest.found + known.missed_in_rest.upper)
+    sample = Elusion(rest.population, rest.drawn, rest.reviewed, rest.phi, recall)
     coverage = _coverage(stored, names, n_read)
     funnel = _funnel(stored, read)
     capture = missed.capture_recapture(read)
@@ -260,11 +261,6 @@ def _detector_screens(read: tuple[FileRecord, ...]) -> Iterator[screened.Screen]
     for name in missed.detector_names(read):
         marked = frozenset(one.file_id for one in read if dict(one.detectors).get(name))
         yield screened.Screen(name, plain(name).capitalize(), "", marked)
-
-
-def _sample(rest: FramePart, known: Remaining, *, n_found: int) -> Elusion:
-    recall = bounds.recall_lower(n_found, rest.found + known.missed_in_rest.upper)
-    return Elusion(rest.population, rest.drawn, rest.reviewed, rest.phi, recall)
 
 
 def _top_files(stored: StoredScan, names: Names) -> list[TopFile]:

@@ -12,7 +12,7 @@ from phiscan.metrics.intervals import Figure
 from phiscan.metrics.remaining import Bound
 from phiscan.model import Referral, Verdict
 from phiscan.report.data.estimates import Answer, Bar, Capture, Elusion, IncidentRow, Summary
-from phiscan.report.data.report import Characteristic, Coverage, Final, Funnel, Group, Headline, People
+from phiscan.report.data.report import Characteristic, Coverage, Final, Funnel, Headline, People
 from phiscan.report.sections.counts import Names, by_folder, by_format
 from phiscan.report.words import EXPOSURES, count, counted, number, share, waiting_for_ocr
 from phiscan.review.worklist.model import Exposure, FileRecord
@@ -151,6 +151,8 @@ def summary(
     # A verdict of "unsure" settles no file.
     is_reviewed = not unsettled or any(row.verdict in {Verdict.PHI, Verdict.NOT_PHI} for row in rows)
     folders = by_folder(suspects, same_people, names)
+    groups = folders or by_format(suspects, same_people)
+    most = sorted(groups, key=lambda group: (-group.crawled, group.name))
     return Summary(
         answers=(
             _files(confirmed, unsettled, is_reviewed=is_reviewed),
@@ -166,7 +168,7 @@ def summary(
             for one in EXPOSURES
             if exposures[one]
         ),
-        places=_places(folders or by_format(suspects, same_people)),
+        places=tuple(Bar(group.name, "phi", group.crawled) for group in most[:N_PLACES]),
         places_are="folder" if folders or not suspects else "format",
     )
 
@@ -180,9 +182,7 @@ def _files(confirmed: int, unsettled: int, *, is_reviewed: bool) -> Answer:
         )
         return Answer("files", question, None, sentence, "", _NO_VERDICT)
     sentence = lazy_ngettext(
-        "{n} file is confirmed as PHI by a person.",
-        "{n} files are confirmed as PHI by a person.",
-        confirmed,
+        "{n} file is confirmed as PHI by a person.", "{n} files are confirmed as PHI by a person.", confirmed
     )
     caution = lazy_ngettext(
         "{n} more referred file has no final verdict.",
@@ -275,12 +275,6 @@ def _outcomes(coverage: Coverage, funnel: Funnel, confirmed: int) -> tuple[Bar, 
         Bar(_("skipped by a rule"), "skipped", sum(coverage.skipped.values())),
     )
     return tuple(bar for bar in bars if bar.n)
-
-
-def _places(groups: Sequence[Group]) -> tuple[Bar, ...]:
-    """Return the groups with the most files."""
-    most = sorted(groups, key=lambda group: (-group.crawled, group.name))
-    return tuple(Bar(group.name, "phi", group.crawled) for group in most[:N_PLACES])
 
 
 def limits(

@@ -23,77 +23,46 @@ from phiscan.review.worklist.model import Exposure
 CODE: Final = "code"
 """The context of these words in the catalogues."""
 
+_CODES = """
+states of a scan and outcomes of a file: complete, running, stopped, interrupted, screened, unchanged
+more: skipped, failed
+rules of skipping: ignored, hard link, symlink, not regular, empty
+reasons of failures: encrypted, corrupt, too large, timed out, out of memory, crashed, no permission
+reasons of failures: changed, unsupported, needs ocr, I/O error, nested too deep, sampled
+exposures: everyone, group, owner, unknown
+roles: reader, reviewer, lead, auditor, admin
+permissions and scopes: public, signed in, see queue, see scans, decide, correct, propose suppression
+more: reveal, find person, assign, adjudicate, approve suppression, export, read report, read incident
+more: edit incident, decide incident, own files, read log, sign log, unlock, manage users, read
+actions of the audit log: activate model, carry, complete spans, correct span, correct topics, digest scan
+more: draw sample, hold, incident, learn, lift suppression, log review, patients, policy, purge
+more: second review, second verdict, suppress, undo, use key, user add, user role, user password
+more: user disable, user enable, user lock, user unlock, sign in, sign in failed, sign out, sessions revoke
+more: token make, token revoke, second factor
+details of the audit log: file, verdict, scan, value, kind, mark, rows, entries, examinations, cause, head
+more: hide limit, log through, n hidden, n queued, n sampled, n unreferred, needs approval
+more: second verdict id, reason, field, role, address, what, count, place, label, scopes, by, event
+detectors: patterns, names, text
+cases of a decision: concept, stored example, person and health, message of care, file name
+cases of a decision: title and content, language not covered, health without person, person by name
+cases of a decision: person by identifier, neither, names not searched
+states of a suppression, a task and a mark: active, waiting, lifted, ended, expired, open, assessed
+more: reported, closed, overdue, gone, restricted, right, wrong type, wrong extent, spurious, missed
+more: withdrawn, phi, not phi, unsure, undecided, yes
+ways of counting spans: strict, exact, partial, type
+identifiers of 45 CFR 164.514(b)(2)(i): (A) Names, (B) Geographic subdivisions, (C) Dates and ages over 89
+more: (D) Telephone numbers, (E) Fax numbers, (F) Email addresses, (G) Social security numbers
+more: (H) Medical record numbers, (I) Health plan beneficiary numbers, (J) Account numbers
+more: (K) Certificate and license numbers, (L) Vehicle identifiers, (M) Device identifiers, (N) URLs
+more: (O) IP addresses, (P) Biometric identifiers, (R) Other unique identifiers
+errors in fields of a form, and the fields: missing, greater than equal, less than equal, int parsing
+more: float parsing, bool parsing, string too long, string too short, too long, enum, literal error
+more: value error, name, language, position, start, end, entity type, seen, token, purpose, list, days
+more: scope, until, where, number, body, action, day
+ways of signing in: password, provider, code, no
+"""  # what they are, and the codes
 CODES: Final = frozenset(
-    code
-    for codes in (
-        # states of a scan and outcomes of a file
-        "complete, running, stopped, interrupted, screened, unchanged, skipped, failed",
-        # rules of skipping
-        "ignored, hard link, symlink, not regular, empty",
-        # reasons of failures
-        (
-            "encrypted, corrupt, too large, timed out, out of memory, crashed, no permission, changed, "
-            "unsupported, needs ocr, I/O error, nested too deep, sampled"
-        ),
-        # exposures
-        "everyone, group, owner, unknown",
-        # roles
-        "reader, reviewer, lead, auditor, admin",
-        # permissions and scopes
-        (
-            "public, signed in, see queue, see scans, decide, correct, propose suppression, reveal, "
-            "find person, assign, adjudicate, approve suppression, export, read report, read incident, "
-            "edit incident, decide incident, own files, read log, sign log, unlock, manage users, read"
-        ),
-        # actions of the audit log
-        (
-            "activate model, carry, complete spans, correct span, correct topics, digest scan, draw sample, "
-            "hold, incident, learn, lift suppression, log review, patients, policy, purge, second review, "
-            "second verdict, suppress, undo, use key, user add, user role, user password, user disable, "
-            "user enable, user lock, user unlock, sign in, sign in failed, sign out, sessions revoke, "
-            "token make, token revoke, second factor"
-        ),
-        # details of the audit log
-        (
-            "file, verdict, scan, value, kind, mark, rows, entries, examinations, cause, head, hide limit, "
-            "log through, n hidden, n queued, n sampled, n unreferred, needs approval, second verdict id, "
-            "reason, field, role, address, what, count, place, label, scopes, by, event"
-        ),
-        # detectors
-        "patterns, names, text",
-        # cases of a decision
-        (
-            "concept, stored example, person and health, message of care, file name, title and content, "
-            "language not covered, health without person, person by name, person by identifier, neither, "
-            "names not searched"
-        ),
-        # states of a suppression, a task and a mark
-        (
-            "active, waiting, lifted, ended, expired, open, assessed, reported, closed, overdue, gone, "
-            "restricted, right, wrong type, wrong extent, spurious, missed, withdrawn, phi, not phi, unsure, "
-            "undecided, yes"
-        ),
-        # ways of counting spans
-        "strict, exact, partial, type",
-        # identifiers of 45 CFR 164.514(b)(2)(i)
-        (
-            "(A) Names, (B) Geographic subdivisions, (C) Dates and ages over 89, (D) Telephone numbers, "
-            "(E) Fax numbers, (F) Email addresses, (G) Social security numbers, (H) Medical record numbers, "
-            "(I) Health plan beneficiary numbers, (J) Account numbers, (K) Certificate and license numbers, "
-            "(L) Vehicle identifiers, (M) Device identifiers, (N) URLs, (O) IP addresses, "
-            "(P) Biometric identifiers, (R) Other unique identifiers"
-        ),
-        # errors in fields of a form, and the fields
-        (
-            "missing, greater than equal, less than equal, int parsing, float parsing, bool parsing, "
-            "string too long, string too short, too long, enum, literal error, value error, name, language, "
-            "position, start, end, entity type, seen, token, purpose, list, days, scope, until, where, "
-            "number, body, action, day"
-        ),
-        # ways of signing in
-        "password, provider, code, no",
-    )
-    for code in codes.split(", ")
+    code for line in _CODES.strip().split("\n") for code in line.partition(": ")[2].split(", ")
 )
 """Identifiers as words, which scripts/messages.py puts into the catalogues."""
 

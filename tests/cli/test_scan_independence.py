@@ -29,8 +29,6 @@ def test_the_exact_p_value_is_what_shuffling_finds() -> None:
 
 def test_millions_of_files_are_counted_at_once() -> None:
     assert verdict_dependence(400_000, 100_000, 100_000, 400_000).p_value < 1e-300
-    with pytest.raises(ValueError, match="counts"):
-        verdict_dependence(0, 0, 0, 0)
 
 
 def test_a_scan_compares_a_pair_where_the_third_found_something() -> None:

@@ -193,26 +193,6 @@ def test_spans_refuses_a_missing_file_and_broken_lines(run: Callable[..., Result
         assert words in message
 
 
-@pytest.mark.parametrize(("write", "read"), [("i2b2-2006", "i2b2"), ("i2b2-2014", "i2b2"), ("brat", "brat")])
-def test_convert_writes_what_spans_reads(run: Callable[..., Result], write: str, read: str) -> None:
-    gold = jsonl("gold.jsonl", GOLD)
-    result = run("convert", gold, "out", "--from", "jsonl", "--to", write)
-    assert result.exception is None, result.output
-    found = answer(run("spans", "--gold", "out", "--system", "out", "--format", read, "--json"), "spans")
-    assert found["instance"]["correct"] == 4
-    assert found["ambiguous"]["total"] == 1
-    assert "exists" in refusal(run("convert", gold, "out", "--from", "jsonl", "--to", write))
-
-
-def test_convert_takes_texts_from_elsewhere(run: Callable[..., Result]) -> None:
-    bare = jsonl("bare.jsonl", [{"id": item["id"], "spans": item["spans"]} for item in GOLD])
-    kinds = ("--from", "jsonl", "--to", "i2b2-2006")
-    assert "expected the text" in refusal(run("convert", bare, "a.xml", *kinds))
-    texts = jsonl("gold.jsonl", GOLD)
-    assert run("convert", bare, "b.xml", *kinds, "--text", texts).exception is None
-    assert "<PHI TYPE" in Path("b.xml").read_text(encoding="utf-8")
-
-
 RECORD = "<RECORD ID='1'><TEXT>{}</TEXT></RECORD>"
 TAGGED = "<d><TEXT>abc</TEXT><TAGS>\n<ID {}/></TAGS></d>"
 

@@ -58,24 +58,9 @@ def test_selects_forward_no_better_than_all_models_do() -> None:
     assert stepped >= every - 1e-9
 
 
-def test_refuses_two_lists_for_many_models() -> None:
-    with pytest.raises(ValueError, match="3 or more"):
-        estimate_missed(CaptureTable(2, (0, 1, 1, 1)))
-
-
-@pytest.mark.parametrize(
-    ("histories", "counts", "said"),
-    [
-        ([(1,)], [1], "lists"),
-        ([(1, 0), (1, 0)], [1, 2], "twice"),
-        ([(0, 0)], [1], "all-zero"),
-        ([(1, 2)], [1], "0 or 1"),
-        ([(1, 0)], [-1], "count"),
-    ],
-)
-def test_refuses_bad_tables(histories: list[tuple[int, ...]], counts: list[int], said: str) -> None:
-    with pytest.raises(ValueError, match=said):
-        capture_table(histories, counts)
+def test_refuses_one_list() -> None:
+    with pytest.raises(ValueError, match="lists"):
+        capture_table([(1,)], [1])
 
 
 def test_keeps_a_model_whose_total_is_unique_though_other_terms_run_away() -> None:
@@ -87,16 +72,13 @@ def test_keeps_a_model_whose_total_is_unique_though_other_terms_run_away() -> No
     assert fit.missed == pytest.approx((30 + 20) * 25 / (10 + 8), rel=1e-9)
 
 
-def test_names_the_way_a_refused_model_runs() -> None:
-    positive = [9, 8, 7, 6, 5, 4, 3]
-    model = [parse_model("[12,13,23]", 3)]
-    for cell, word in ((7, "zero"), (3, "infinity"), (1, "zero")):
-        counts = [0, *positive]
-        counts[cell] = 0
-        fit = fit_models(CaptureTable(3, tuple(counts)), model)[0]
-        assert fit.outcome == "refused"
-        assert fit.reason is not None
-        assert word in fit.reason
+@pytest.mark.parametrize("empty", [7, 3, 1])
+def test_refuses_a_model_whose_total_runs_away(empty: int) -> None:
+    counts = [0, 9, 8, 7, 6, 5, 4, 3]
+    counts[empty] = 0
+    fit = fit_models(CaptureTable(3, tuple(counts)), [parse_model("[12,13,23]", 3)])[0]
+    assert fit.outcome == "refused"
+    assert "fix no number of missed files" in (fit.reason or "")
 
 
 def test_finds_the_cells_that_vanish() -> None:

@@ -1,12 +1,13 @@
 """A small patient list, its index, and documents whose findings are given."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from phiscan.model import Document, EntityType, Finding, Span
-from phiscan.patients.lifecycle import build, load_hasher
+from phiscan.patients.lifecycle import build
 from phiscan.patients.matching import Matcher, load_matcher
 from phiscan.patients.settings import PatientSettings
 from phiscan.patients.sources import read_records
@@ -20,22 +21,31 @@ def people() -> list[Person]:
     return list(population(N_PEOPLE))
 
 
+@pytest.fixture(scope="session")
+def patient_list(tmp_path_factory: pytest.TempPathFactory, people: list[Person]) -> Path:
+    return write_list(tmp_path_factory.mktemp("patients") / "list.csv", people)
+
+
+@pytest.fixture(scope="session")
+def built(patient_list: Path) -> PatientSettings:
+    """Build the index of the list once; every test works on a copy."""
+    settings = PatientSettings(patient_list.parent / "index", patient_list.parent / "patients.key")
+    build(settings, read_records(str(patient_list), mapped={}, day_first=True), n_workers=1)
+    return settings
+
+
 @pytest.fixture
 def settings(tmp_path: Path) -> PatientSettings:
     return PatientSettings(tmp_path / "index", tmp_path / "elsewhere" / "patients.key")
 
 
 @pytest.fixture
-def patient_list(tmp_path: Path, people: list[Person]) -> Path:
-    return write_list(tmp_path / "list.csv", people)
-
-
-@pytest.fixture
-def matcher(settings: PatientSettings, patient_list: Path) -> Matcher:
-    build(settings, read_records(str(patient_list), mapped={}, day_first=True), n_workers=1)
+def matcher(settings: PatientSettings, built: PatientSettings) -> Matcher:
+    settings.key_file.parent.mkdir()
+    shutil.copy(built.key_file, settings.key_file)
+    shutil.copytree(built.folder, settings.folder)
     found = load_matcher(settings)
     assert found is not None
-    assert load_hasher(settings, found.index.manifest).key_id == found.index.manifest.key_id
     return found
 
 

@@ -15,10 +15,9 @@ from phiscan.model import EntityType
 from phiscan.patients.events import Actor
 from phiscan.patients.find import FoundFile, find
 from phiscan.patients.find import Person as Sought
-from phiscan.patients.hashing import Hasher
 from phiscan.patients.lifecycle import build, update
 from phiscan.patients.matching import Matcher, load_matcher
-from phiscan.patients.records import Kind, PatientRecord
+from phiscan.patients.records import Hasher, Kind, PatientRecord
 from phiscan.patients.settings import PatientSettings
 from phiscan.store.tables.users import Role
 from phiscan.web.access import PERMISSION, RIGHTS, GuardedRoute, Permission

@@ -10,12 +10,11 @@ import pytest
 from phiscan.errors import ConfigError, InputError
 from phiscan.patients import lifecycle
 from phiscan.patients.build import gather
-from phiscan.patients.hashing import Hasher
-from phiscan.patients.index import in_filter, make_filter, open_index
+from phiscan.patients.index import open_index
 from phiscan.patients.lifecycle import build, destroy, load_hasher, rotate, update
 from phiscan.patients.manifest import read_manifest
 from phiscan.patients.matching import Matcher, load_matcher
-from phiscan.patients.records import Kind, PatientRecord
+from phiscan.patients.records import Hasher, Kind, PatientRecord
 from phiscan.patients.settings import PatientSettings
 from phiscan.patients.sources import read_records
 from phiscan.store.identity import create_key
@@ -97,15 +96,6 @@ def test_the_same_list_with_another_key_has_no_hash_in_common(tmp_path: Path, pa
         index = open_index(settings.folder)
         found.append(set(index.arrays["hashes"].tolist()) | set(index.arrays["part_hashes"].tolist()))
     assert not found[0] & found[1]
-
-
-def test_the_filter_lets_every_member_pass_and_few_others() -> None:
-    random = np.random.default_rng(1)
-    members = random.integers(0, 2**63, 50_000).astype(np.uint64)
-    words = make_filter(members)
-    assert in_filter(words, members).all()
-    strangers = random.integers(0, 2**63, 50_000).astype(np.uint64)
-    assert in_filter(words, strangers).mean() < 0.05
 
 
 def test_a_second_build_is_refused_and_replacing_keeps_the_numbers(

@@ -1,8 +1,10 @@
 """What every score must satisfy, whatever the input."""
 
+import json
 import math
 from collections import Counter
 from random import Random
+from xml.sax.saxutils import escape
 
 import hypothesis.strategies as st
 import numpy as np
@@ -12,7 +14,7 @@ from hypothesis import given, settings
 from papers.areas import area_estimates
 from papers.intervals import bootstrap_interval, cross_validation_interval
 from phiscan.metrics.deidentification.randomization import randomization_test
-from phiscan.metrics.deidentification.span_formats import parse_brat, parse_jsonl, write_brat, write_jsonl
+from phiscan.metrics.deidentification.span_formats import parse_brat, parse_jsonl
 from phiscan.metrics.deidentification.span_tokens import NOT_OF_A_VOCABULARY, token_extents, token_scores
 from phiscan.metrics.deidentification.spans import (
     AnnotatedText,
@@ -34,7 +36,7 @@ from phiscan.metrics.ranking import (
     rank,
 )
 from phiscan.metrics.rates import OverlapCounts
-from phiscan.report.spans.files import parse_i2b2, write_i2b2_2006, write_i2b2_2014
+from phiscan.report.spans.files import parse_i2b2
 
 LIMITED = settings(max_examples=60, deadline=None)
 
@@ -267,15 +269,19 @@ def test_levels_add_up_to_all(parents: dict[str, set[str]], data: st.DataObject)
 
 @LIMITED
 @given(st.lists(spans(), max_size=6))
-def test_every_format_gives_back_what_was_written(found: list[LabelledSpan]) -> None:
+def test_every_format_is_read_as_it_is_written(found: list[LabelledSpan]) -> None:
     document = AnnotatedText("a", TEXT, tuple(found))
-    assert parse_jsonl("f", write_jsonl([document])) == [document]
-    assert parse_brat("f", "a", write_brat(document), TEXT) == document
-    categories = {"DATE": "DATE", "ID": "ID"}
-    assert parse_i2b2("f", "a", write_i2b2_2014(document, categories)) == [document]
-    apart = []
-    for span in sorted(found):
-        if not apart or span.start >= apart[-1].end:
-            apart.append(span)
-    flat = AnnotatedText("a", TEXT, tuple(apart))
-    assert parse_i2b2("f", "other", write_i2b2_2006([flat])) == [flat]
+    assert parse_jsonl("f", json.dumps({"id": "a", "text": TEXT, "spans": found})) == [document]
+    lines = [f"T{n}\t{kind} {start} {end}\tx\n" for n, (start, end, kind) in enumerate(found)]
+    assert parse_brat("f", "a", "".join(lines), TEXT) == document
+    tags = "".join(f'<A start="{start}" end="{end}" TYPE="{kind}"/>' for start, end, kind in found)
+    assert parse_i2b2("f", "a", f"<d><TEXT>{escape(TEXT)}</TEXT><TAGS>{tags}</TAGS></d>") == [document]
+    apart: list[LabelledSpan] = []
+    marked, reached = "", 0
+    for start, end, kind in sorted(found):
+        if start >= reached:
+            apart.append(LabelledSpan(start, end, kind))
+            marked += f'{escape(TEXT[reached:start])}<PHI TYPE="{kind}">{escape(TEXT[start:end])}</PHI>'
+            reached = end
+    record = f'<RECORD ID="a"><TEXT>{marked}{escape(TEXT[reached:])}</TEXT></RECORD>'
+    assert parse_i2b2("f", "other", record) == [AnnotatedText("a", TEXT, tuple(apart))]

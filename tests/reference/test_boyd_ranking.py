@@ -43,18 +43,6 @@ TWENTY_LABELS = [1, 0, 0, 1, 1, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0]
 TWENTY_SCORES = [1.0 - 0.05 * index for index in range(20)]
 
 
-@pytest.mark.parametrize(
-    ("index", "recall", "precision"),
-    [(1, 2 / 4, 2 / 2), (6, 4 / 4, 4 / 7)],  # the two confusion matrices of the slide
-)
-def test_gives_recall_and_precision_of_the_eight_example_slide(
-    index: int, recall: float, precision: float
-) -> None:
-    points = curve(rank(EIGHT_SCORES, EIGHT_LABELS))
-    assert points.recall[index] == recall
-    assert points.precision[index] == precision
-
-
 @pytest.mark.parametrize(("threshold", "accuracy", "fpr"), [(0.75, 6 / 8, 0 / 4), (0.15, 5 / 8, 3 / 4)])
 def test_gives_accuracy_and_false_positive_rate_of_the_eight_example_slide(
     threshold: float, accuracy: float, fpr: float
@@ -65,19 +53,21 @@ def test_gives_accuracy_and_false_positive_rate_of_the_eight_example_slide(
     assert marked[~labels].mean() == fpr
 
 
+EIGHT, TWENTY = (EIGHT_SCORES, EIGHT_LABELS), (TWENTY_SCORES, TWENTY_LABELS)
+
+
 @pytest.mark.parametrize(
-    ("index", "recall", "precision"),
+    ("slide", "index", "recall", "precision"),
     [
-        (0, 1 / 5, 1 / 1),
-        (1, 1 / 5, 1 / 2),
-        (2, 1 / 5, 1 / 3),
-        (3, 2 / 5, 2 / 4),
-        (4, 3 / 5, 3 / 5),
-        (5, 3 / 5, 3 / 6),
+        *((EIGHT, 1, 2 / 4, 2 / 2), (EIGHT, 6, 4 / 4, 4 / 7)),  # the two confusion matrices of the slide
+        *((TWENTY, 0, 1 / 5, 1 / 1), (TWENTY, 1, 1 / 5, 1 / 2), (TWENTY, 2, 1 / 5, 1 / 3)),
+        *((TWENTY, 3, 2 / 5, 2 / 4), (TWENTY, 4, 3 / 5, 3 / 5), (TWENTY, 5, 3 / 5, 3 / 6)),
     ],
 )
-def test_gives_the_empirical_points_slide(index: int, recall: float, precision: float) -> None:
-    points = curve(rank(TWENTY_SCORES, TWENTY_LABELS))
+def test_gives_recall_and_precision_of_the_slides(
+    slide: tuple[list[float], list[int]], index: int, recall: float, precision: float
+) -> None:
+    points = curve(rank(*slide))
     assert points.recall[index] == recall
     assert points.precision[index] == precision
 

@@ -185,6 +185,7 @@ def test_an_incident_is_in_the_report_without_its_texts(made: Made) -> None:
 
 
 def test_hides_paths_everywhere(made: Made) -> None:
+    assert gather(made.database, now=NOW, hide_paths=True).data.folders == ()
     for name, text in pack(gather(made.database, now=NOW, hide_paths=True)).items():
         for path in ("same.txt", "place.txt", "gone.txt", "/srv/share", "wards"):
             assert path not in text, (name, path)

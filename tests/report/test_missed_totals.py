@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+import pytest
+
 from phiscan.metrics.capture_recapture.captures import capture_table
 from phiscan.metrics.capture_recapture.missed import estimate_missed
 from phiscan.metrics.capture_recapture.strata import stratified_total
@@ -72,18 +74,10 @@ def test_takes_every_total_from_the_metrics(filled: Fill) -> None:
     best = next(fit for fit in expected.models if fit.model == expected.selected_aic)
     assert (named(found, "lowest AIC").value, named(found, "lowest AIC").ci95) == (best.total, best.ci95)
     assert expected.selected_bic in named(found, "lowest BIC").name
-
-
-def test_inputs_give_chaos_bound_again(filled: Fill) -> None:
-    bound = named(capture_of(confirmed(filled)).totals, "lower bound")
-    n, once, twice = bound.inputs.values()
-    assert bound.value == n + once**2 / (2 * twice)
-
-
-def test_inputs_give_the_independent_total_again(filled: Fill) -> None:
-    total = named(capture_of(confirmed(filled)).totals, "independent")
-    assert total.value is not None
-    assert abs(total.value - total.inputs["D"] / total.inputs["C"]) < 1e-9
+    n, once, twice = named(found, "lower bound").inputs.values()
+    assert expected.lower_bound.total == n + once**2 / (2 * twice)
+    inputs = named(found, "independent").inputs
+    assert expected.coverage.independent_total == pytest.approx(inputs["D"] / inputs["C"], abs=1e-9)
 
 
 def test_adds_up_the_formats(filled: Fill) -> None:
@@ -98,15 +92,11 @@ def test_adds_up_the_formats(filled: Fill) -> None:
     assert (summed.value, summed.ci95) == (expected.combined.total, expected.combined.ci95)
 
 
-def test_one_format_has_nothing_to_add_up(filled: Fill) -> None:
+def test_one_format_has_nothing_to_add_up_and_no_confirmed_file_no_total(filled: Fill) -> None:
     capture = capture_of(confirmed(filled, ("text/plain", "text/plain")))
-    assert capture.formats == ()
     summed = named(capture.totals, "sum over the formats")
-    assert summed.value is None
+    assert (capture.formats, summed.value) == ((), None)
     assert "fewer than two formats" in (summed.reason or "")
-
-
-def test_without_confirmed_files_there_are_no_totals(filled: Fill) -> None:
-    capture = capture_of(filled([screened("a.txt", Referral.REFERRED)]))
-    assert capture.totals == ()
-    assert capture.reason
+    nothing = capture_of(filled([screened("a.txt", Referral.REFERRED)]))
+    assert nothing.totals == ()
+    assert nothing.reason

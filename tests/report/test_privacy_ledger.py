@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from phiscan.errors import InputError
-from phiscan.report.private.release import Budget, Charge, charge, data_set_id
+from phiscan.metrics.differential_privacy import Spent
+from phiscan.report.private.release import Charge, charge, data_set_id
 
 
 def test_identifies_a_data_set_in_any_order_with_a_key_of_its_own(tmp_path: Path) -> None:
@@ -21,7 +22,7 @@ def test_identifies_a_data_set_in_any_order_with_a_key_of_its_own(tmp_path: Path
 
 def test_adds_up_to_the_budget_and_no_further(tmp_path: Path) -> None:
     release = Charge("auc_roc", "laplace", 0.1, 1e-3)
-    budget = Budget(1.0, 0.01)
+    budget = Spent(1.0, 0.01)
     for number in range(1, 11):
         spent = charge(tmp_path, "d", release, budget)
         assert spent.epsilon == pytest.approx(0.1 * number)

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+import pytest
+
 from phiscan.model import FileResult, Referral, Verdict
 from phiscan.report.data.report import ReportData
 from phiscan.report.gather import gather
@@ -63,21 +65,21 @@ def test_reviewed_files_of_the_list_are_in_the_capture_histories(filled: Fill) -
     assert "66.7" in render(data)
 
 
-def test_a_list_that_was_reviewed_to_its_end_completes_the_histories(filled: Fill) -> None:
-    data = decide(filled(made_share()), {f"listed-{number}.txt": Verdict.NOT_PHI for number in range(4)})
-    assert not data.second_list.too_low
-    assert "complete" in data.second_list.sentence
-
-
-def test_an_unsure_verdict_reviews_nothing(filled: Fill) -> None:
-    data = decide(filled(made_share()), {"listed-0.txt": Verdict.UNSURE})
-    assert data.second_list.reviewed == 0
-
-
-def test_without_a_second_list_nothing_lacks(filled: Fill) -> None:
-    found = gather(filled(made_share()[:6]).database, now=NOW).data.second_list
-    assert (found.files, found.too_low) == (0, False)
-    assert "empty" in found.sentence
+@pytest.mark.parametrize(
+    ("n_listed", "verdict", "counts", "said"),
+    [
+        (4, Verdict.NOT_PHI, (4, 4, False), "complete"),
+        (4, Verdict.UNSURE, (4, 0, True), "too low"),  # reviews nothing
+        (0, None, (0, 0, False), "empty"),
+    ],
+)
+def test_says_whether_the_list_was_reviewed(
+    filled: Fill, n_listed: int, verdict: Verdict, counts: tuple[int, int, bool], said: str
+) -> None:
+    made = filled(made_share()[: 6 + n_listed])
+    found = decide(made, {f"listed-{number}.txt": verdict for number in range(n_listed)}).second_list
+    assert (found.files, found.reviewed, found.too_low) == counts
+    assert said in found.sentence
 
 
 def test_says_where_the_learned_version_and_the_former_one_differ(filled: Fill) -> None:

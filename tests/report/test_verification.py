@@ -59,12 +59,17 @@ def test_takes_the_correction_from_the_metrics(filled: Fill) -> None:
     assert "4 referred files are not verified" in text_of(made)
 
 
-def test_corrects_nothing_without_a_random_sample(filled: Fill) -> None:
+def test_without_a_random_sample_nothing_is_corrected_and_each_file_of_the_rest_counts_as_phi(
+    filled: Fill,
+) -> None:
     made = sampled(filled, 10, 8, 2, [])
-    found = data_of(made).verification
-    assert found.estimates == ()
-    assert found.reason == "no screened negative file was verified"
-    assert found.reason in text_of(made)
+    data = data_of(made)
+    assert data.verification.estimates == ()
+    assert data.verification.reason == "no screened negative file was verified"
+    assert data.verification.reason in text_of(made)
+    assert (data.remaining.missed_in_rest.upper, data.remaining.missed_in_rest.expected) == (60, None)
+    assert data.headlines[-1].value == 60
+    assert "each counts as PHI" in data.headlines[-1].sentence
 
 
 def test_the_review_may_stop_by_the_same_answer_as_at_the_desk(filled: Fill) -> None:
@@ -87,10 +92,3 @@ def test_does_not_stop_before(filled: Fill) -> None:
     assert data.elusion.recall_lower == 19 / (19 + limit)
     assert (data.elusion.population, data.elusion.drawn, data.elusion.reviewed) == (60, 60, 30)
     assert f"At most {limit} of the 30 files of the rest are PHI" in text_of(made)
-
-
-def test_without_a_sample_each_file_of_the_rest_counts_as_phi(filled: Fill) -> None:
-    data = data_of(sampled(filled, 10, 8, 2, []))
-    assert (data.remaining.missed_in_rest.upper, data.remaining.missed_in_rest.expected) == (60, None)
-    assert data.headlines[-1].value == 60
-    assert "each counts as PHI" in data.headlines[-1].sentence

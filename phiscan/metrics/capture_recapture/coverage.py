@@ -36,10 +36,10 @@ class SampleCoverage:
     N1 (for low coverage).
     """
 
-    coverage: float | None
-    total: float | None
-    independent_total: float | None
-    one_step_total: float | None
+    coverage: float | None = None
+    total: float | None = None
+    independent_total: float | None = None
+    one_step_total: float | None = None
     reason: str | None = None
 
 
@@ -70,13 +70,11 @@ def sample_coverage(table: CaptureTable) -> SampleCoverage:
     singles = [1 << position for position in range(n_lists)]
     sizes = {single: table.margin(single) for single in singles}
     if min(sizes.values()) == 0:
-        return SampleCoverage(
-            None, None, None, None, _("a detector found nothing: its coverage does not exist")
-        )
+        return SampleCoverage(reason=_("a detector found nothing: its coverage does not exist"))
     alone = sum((Fraction(table.only(single), sizes[single]) for single in singles), Fraction(0))
     coverage = 1 - alone / n_lists
     if coverage == 0:
-        return SampleCoverage(0.0, None, None, None, _("no two detectors found the same file"))
+        return SampleCoverage(0.0, reason=_("no two detectors found the same file"))
     # D: the mean over lists of the number of files that the other lists found.
     others = table.n_found - Fraction(sum(table.only(single) for single in singles), n_lists)
     independent = others / coverage

@@ -144,7 +144,7 @@ class _Fitting:
         design = self.design[list(terms)].T
         support = ~vanishing_cells(design, self.counts > 0)
         if not intercept_is_unique(design[support]):
-            self.fits[index] = self._refused(model, _WHY[missed_direction(design, support)])
+            self.fits[index] = self._refused(model, _NOT_FIXED)
             return None
         retained: list[int] = []
         for term in terms:
@@ -207,7 +207,7 @@ class _Fitting:
         deviance = poisson.deviance(counts, fits.fitted)
         lower = upper = None
         if self.intervals:
-            lower, upper = profile.intervals(profile.complete(designs, support, counts), fits.beta, se)
+            lower, upper = profile.intervals(designs, support, counts, fits.beta, se)
         saturated = poisson.saturated_log_likelihood(self.counts)
         n_found = self.table.n_found
         for row, plan in enumerate(plans):
@@ -239,11 +239,7 @@ class _Fitting:
         return ModelFit(model_name(model), self.n_cells - len(model) - 1, "refused", reason=reason)
 
 
-_WHY = {
-    "up": _("the maximum does not exist: the number of missed files runs to infinity"),
-    "down": _("the maximum does not exist: the number of missed files runs to zero"),
-    "open": _("the maximum is not unique: these counts fit any number of missed files equally well"),
-}
+_NOT_FIXED = _("the maximum does not exist or is not unique: these counts fix no number of missed files")
 
 
 def vanishing_cells(design: Floats, positive: Flags) -> Flags:
@@ -287,34 +283,3 @@ def intercept_is_unique(design: Floats) -> bool:
     return bool(
         np.linalg.matrix_rank(design, tol=_RANK_TOLERANCE) > np.linalg.matrix_rank(left, tol=_RANK_TOLERANCE)
     )
-
-
-def missed_direction(design: Floats, support: Flags) -> Literal["up", "down", "open"]:
-    """Return the limit of a first coefficient that is not unique: plus or minus infinity, or undetermined.
-
-    Args:
-        design: one row per observed cell, one column per term.
-        support: the cells that do not vanish.
-    """
-    n_terms = design.shape[1]
-    first = np.zeros(n_terms)
-    first[0] = 1.0
-    vanishing = design[~support]
-
-    def reachable(sign: float) -> bool:
-        """Return whether a direction lowers every vanishing cell and changes the first term by this sign."""
-        solved = optimize.linprog(
-            np.zeros(n_terms),
-            A_ub=np.vstack([vanishing, -sign * first]),
-            b_ub=np.concatenate([-np.ones(len(vanishing)), [-1.0]]),
-            A_eq=design[support],
-            b_eq=np.zeros(int(support.sum())),
-            bounds=[(None, None)] * n_terms,
-            method="highs",
-        )
-        return bool(solved.status == 0)
-
-    up, down = reachable(1.0), reachable(-1.0)
-    if up == down:
-        return "open"
-    return "up" if up else "down"

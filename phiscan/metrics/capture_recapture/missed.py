@@ -57,14 +57,10 @@ class MissedFiles:
 def estimate_missed(table: CaptureTable) -> MissedFiles:
     """Fit every hierarchical model (up to five lists) or those of a forward selection; return all estimates.
 
-    Raises:
-        ValueError: fewer than three lists.
+    There must be three lists or more.
 
     Source: Mane et al. (2004), section 2; Fienberg (1972); averaging: Burnham & Anderson (2002), section 4.3.
     """
-    if table.n_lists < 3:  # noqa: PLR2004 (two lists have one model only)
-        message = f"lists: expected 3 or more, got {table.n_lists}"
-        raise ValueError(message)
     if table.n_lists <= MAX_LISTS_ALL_MODELS:
         fits = fit_models(table, hierarchical_models(table.n_lists))
     else:

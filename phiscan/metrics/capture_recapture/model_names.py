@@ -109,9 +109,7 @@ def _extend(n_lists: int, model: Model, order: int) -> Iterator[Model]:
         yield model
         return
     candidates = [term for term in _terms(n_lists, order) if _faces(term) <= model]
-    for size in range(len(candidates) + 1):
+    yield model  # with no term of this order there is none above it
+    for size in range(1, len(candidates) + 1):
         for chosen in combinations(candidates, size):
-            if chosen:
-                yield from _extend(n_lists, model | frozenset(chosen), order + 1)
-            else:
-                yield model  # no term of this order, so none above it
+            yield from _extend(n_lists, model | frozenset(chosen), order + 1)

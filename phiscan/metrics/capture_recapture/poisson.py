@@ -39,7 +39,9 @@ class Fits:
     converged: Flags
 
 
-def fit(designs: Floats, support: Floats, counts: Floats, *, steps: int = MAX_STEPS) -> Fits:
+def fit(
+    designs: Floats, support: Floats, counts: Floats, *, steps: int = MAX_STEPS, start: Floats | None = None
+) -> Fits:
     """Return the maximum likelihood fit of every model.
 
     Args:
@@ -47,14 +49,16 @@ def fit(designs: Floats, support: Floats, counts: Floats, *, steps: int = MAX_ST
         support: (m, c), 1 inside the model's support, 0 outside.
         counts: (m, c), 0 outside the support.
         steps: Newton steps at most.
+        start: (m, t), coefficients to begin with; those of the logarithms of the counts by default.
 
     Source: Green (1984), JRSS B 46:149 (iteratively reweighted least squares).
     """
     n_models = len(designs)
-    start = np.log(counts + 0.5)
-    weight = (counts + 0.5) * support
-    beta = solve_information(designs, weight, np.einsum("mtc,mc->mt", designs, weight * start)[:, :, None])
-    beta = beta[:, :, 0]
+    if start is None:
+        weight = (counts + 0.5) * support
+        right = np.einsum("mtc,mc->mt", designs, weight * np.log(counts + 0.5))
+        start = solve_information(designs, weight, right[:, :, None])[:, :, 0]
+    beta = start.copy()
     converged = np.zeros(n_models, dtype=bool)
     fitted = fitted_counts(designs, support, beta)
     # Minus the log-likelihood, up to constants.

@@ -12,11 +12,12 @@ Source: Cormack (1992), Biometrics 48:567.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
+from scipy.optimize import elementwise
 
 from phiscan.metrics.capture_recapture import poisson
 from phiscan.metrics.intervals import Z95
@@ -24,179 +25,81 @@ from phiscan.metrics.intervals import Z95
 Floats = NDArray[np.float64]
 Indexes = NDArray[np.intp]
 
-_MAX_STEPS = 200
-_TOLERANCE = 1e-10
-# At the maximum l is flat, and rounding shifts the root of its slope, more so for many files. An error of
-# this size changes l by its square only.
-_FLAT = 1e-5
-# Accepted error of an end whose steps rounding keeps above the tolerance.
-_ROUNDED = 1e-7
-_SETTLED = 1e-9  # it changes l by its square
-_LONGEST = 2.0  # in log n0, and in the log of any fitted count
-# Limit of the coefficients' last step and of its gain in l: above it, l at this n0 is not yet known.
-_KNOWN = 1e-3
-# Below this number of unseen files the end of the interval is the number of files found.
-_FLOOR = float(np.log(1e-9))
+# Below this logarithm of the number of unseen files the end of the interval is the number of files found;
+# above the other one there is no end.
+_FLOOR, _CEILING = float(np.log(1e-9)), 50.0
+_MOST_STEPS = 100
+_PRECISION = {"xatol": 1e-8, "xrtol": 0.0}  # of log n0
 
 
-@dataclass(frozen=True, slots=True)
-class Completed:
-    """Models with the unseen cell appended as their last one; n_found files are in the others."""
-
-    designs: Floats  # (m, t, c + 1)
-    support: Floats  # (m, c + 1)
-    counts: Floats  # (m, c + 1); the last column is not read
-    n_found: float
-
-
-@dataclass(frozen=True, slots=True)
-class _Profile:
-    """The profile at one n0: coefficients after a Newton step, and l with its derivatives by log n0."""
-
-    beta: Floats
-    sensitivity: Floats  # d beta / d log n0
-    change: Floats  # largest change of the log of a fitted count by the step
-    gain: Floats  # expected increase of 2 l by a full step
-    value: Floats
-    slope: Floats
-    curvature: Floats
-
-
-def complete(designs: Floats, support: Floats, counts: Floats) -> Completed:
-    """Return the models with the unobserved cell appended; its count depends on the intercept only."""
-    unseen = np.zeros((*designs.shape[:2], 1))
-    unseen[:, 0, 0] = 1.0
-    column = np.ones((len(designs), 1))
-    return Completed(
-        np.concatenate([designs, unseen], axis=2),
-        np.concatenate([support, column], axis=1),
-        np.concatenate([counts, column], axis=1),
-        float(counts[0].sum()),
-    )
-
-
-def intervals(models: Completed, beta: Floats, se: Floats) -> tuple[Floats, Floats]:
+def intervals(
+    designs: Floats, support: Floats, counts: Floats, beta: Floats, se: Floats
+) -> tuple[Floats, Floats]:
     """Return the lower and the upper 95% ends of the total for every model, each of shape (m,).
 
     An end that was not reached is NaN.
 
     Args:
-        models: the m completed models.
+        designs: (m, t, c), as fitted.
+        support: (m, c), as fitted.
+        counts: (m, c), as fitted.
         beta: (m, t) coefficients of the Poisson fit.
         se: (m,) standard errors of the Poisson fit's total.
     """
-    at_poisson = beta[:, 0]
-    mode, at_mode = _search(models, np.maximum(at_poisson, _FLOOR), beta, None, 0)
-    spread = Z95 * np.sqrt(np.log1p((se * np.exp(-at_poisson)) ** 2))
-    ends = []
-    for side in (-1, 1):
-        start = np.maximum(mode + side * spread, _FLOOR)
-        guess = at_mode.beta + at_mode.sensitivity * (start - mode)[:, None]
-        ends.append(_search(models, start, guess, (mode, at_mode.value), side)[0])
-    low = np.where(ends[0] <= _FLOOR, 0.0, np.exp(ends[0]))
-    return models.n_found + low, models.n_found + np.exp(ends[1])
+    # The unseen cell is appended as the last one; its count depends on the intercept only.
+    unseen = np.zeros((*designs.shape[:2], 1))
+    unseen[:, 0, 0] = 1.0
+    one = np.ones((len(designs), 1))
+    whole, inside = np.concatenate([designs, unseen], axis=2), np.concatenate([support, one], axis=1)
+    n_found = float(counts[0].sum())
+    last = beta.copy()  # coefficients of the last refit, which are near those of the next one
+
+    def profile(log_missed: Floats, models: Indexes) -> tuple[Floats, Floats]:
+        """Return l, and its derivative by n0: log n0 - log mu0 and log mu0 = beta[0] by the envelope."""
+        n_missed = np.exp(log_missed)
+        total = n_found + n_missed
+        completed = np.concatenate([counts[models], n_missed[:, None]], axis=1)
+        fits = poisson.fit(whole[models], inside[models], completed, start=last[models])
+        last[models] = fits.beta
+        gap = poisson.factorial_remainder(total) - poisson.factorial_remainder(n_missed)
+        slope = special.digamma(total + 1) - np.log(total) - special.digamma(n_missed + 1) + fits.beta[:, 0]
+        return gap - poisson.deviance(completed, fits.fitted) / 2, slope
+
+    start = np.clip(beta[:, 0], _FLOOR, _CEILING)
+    spread = Z95 * np.sqrt(np.log1p((se * np.exp(-beta[:, 0])) ** 2))
+    side = np.sign(profile(start, np.arange(len(start)))[1])  # on which l rises
+    mode = _end(lambda at, models: side[models] * profile(at, models)[1], start, side * spread)
+    mode = np.clip(np.where(np.isnan(mode), start, mode), _FLOOR, _CEILING)
+    top = profile(mode, np.arange(len(mode)))[0]
+    low, high = (
+        _end(lambda at, models: profile(at, models)[0] - top[models] + Z95**2 / 2, mode, side * spread)
+        for side in (-1, 1)
+    )
+    return n_found + np.where(low <= _FLOOR, 0.0, np.exp(low)), n_found + np.exp(high)
 
 
-def _search(
-    models: Completed, start: Floats, beta: Floats, peak: tuple[Floats, Floats] | None, side: int
-) -> tuple[Floats, _Profile]:
-    """Return the log n0 of every profile's maximum (``peak`` None), or of a drop by 1.92 on one side of it.
+def _end(height: Callable[[Floats, Indexes], Floats], start: Floats, step: Floats) -> Floats:
+    """Return for every model where a height that is positive at the start falls to 0.
 
-    Every step of log n0 is combined with one Newton step of the coefficients: l is stationary in them, so
-    their error enters squared only, and both converge together. While that error is large, l is not known
-    and log n0 does not change. Values of log n0 with known l bracket the solution, and no step leaves the
-    bracket.
+    It is searched for by steps that double, in their direction. Where it does not fall: the floor downwards,
+    NaN upwards.
     """
-    log_missed = start.copy()
-    last = _profile_at(models, log_missed, beta)
-    below, above = np.full(len(log_missed), _FLOOR), np.full(len(log_missed), np.inf)
-    if peak is not None and side > 0:
-        below = peak[0].copy()
-    elif peak is not None:
-        above = peak[0].copy()
-    tolerance, enough = (_FLAT, _FLAT) if peak is None else (_TOLERANCE, _ROUNDED)
-    length = np.full(len(log_missed), np.inf)
-    active = np.arange(len(log_missed))
-    for _ in range(_MAX_STEPS):
-        profile = _part(last, active)
-        known = (profile.gain < _KNOWN) & (profile.change < _KNOWN)
-        if peak is None:
-            step, up = _step_to_maximum(profile), profile.slope > 0
-        else:
-            step = _step_to_end(profile, peak[1][active], side)
-            up = (_root_of_drop(profile, peak[1][active]) < Z95) == (side > 0)
-        below[active] = np.where(known & up, np.maximum(below[active], log_missed[active]), below[active])
-        above[active] = np.where(known & ~up, np.minimum(above[active], log_missed[active]), above[active])
-        target = np.maximum(log_missed[active] + np.clip(step, -_LONGEST, _LONGEST), _FLOOR)
-        outside = (target < below[active]) | (target > above[active])
-        target = np.where(outside, (below[active] + above[active]) / 2, target)
-        step = np.where(known, target - log_missed[active], 0.0)
-        log_missed[active] += step
-        part = _select(models, active)
-        seen = _profile_at(part, log_missed[active], profile.beta + profile.sensitivity * step[:, None])
-        for one in fields(seen):
-            getattr(last, one.name)[active] = getattr(seen, one.name)
-        length[active] = np.where(known, np.abs(step), np.inf)
-        active = active[(length[active] > tolerance) | (seen.change > _SETTLED)]
-        if len(active) == 0:
+    models = np.arange(len(start))
+    inner, outer = start.copy(), np.clip(start + step, _FLOOR, _CEILING)
+    climbing = models
+    for _ in range(_MOST_STEPS):
+        climbing = climbing[height(outer[climbing], climbing) > 0]
+        climbing = climbing[(outer[climbing] > _FLOOR) & (outer[climbing] < _CEILING)]
+        if len(climbing) == 0:
             break
-    log_missed[(length > enough) | (last.change > _ROUNDED)] = np.nan
-    return log_missed, last
-
-
-def _step_to_maximum(profile: _Profile) -> Floats:
-    """Return the Newton step towards slope 0; a fixed ascent step where l is not concave."""
-    concave = profile.curvature < 0
-    return np.where(
-        concave, -profile.slope / np.where(concave, profile.curvature, 1.0), np.sign(profile.slope)
+        inner[climbing] = outer[climbing]
+        step = 2 * step
+        outer[climbing] = np.clip(outer[climbing] + step[climbing], _FLOOR, _CEILING)
+    found = elementwise.find_root(
+        lambda at, models: height(at, models.astype(np.intp)),
+        (np.minimum(inner, outer), np.maximum(inner, outer)),
+        args=(models,),
+        tolerances=_PRECISION,
     )
-
-
-def _root_of_drop(profile: _Profile, top: Floats) -> Floats:
-    """Return the square root of twice the drop of l from its maximum."""
-    return np.asarray(np.sqrt(2 * np.maximum(top - profile.value, 1e-12)))
-
-
-def _step_to_end(profile: _Profile, top: Floats, side: int) -> Floats:
-    """Return the step towards a signed root of 1.96, which is nearly linear in log n0."""
-    root = _root_of_drop(profile, top)
-    downhill = -side * profile.slope
-    usable = downhill > 0
-    return np.asarray(side * np.where(usable, (Z95 - root) * root / np.where(usable, downhill, 1.0), 1.0))
-
-
-def _profile_at(models: Completed, log_missed: Floats, beta: Floats) -> _Profile:
-    unseen = np.exp(log_missed)
-    counts = models.counts.copy()
-    counts[:, -1] = unseen
-    fitted = poisson.fitted_counts(models.designs, models.support, beta)
-    gradient = np.einsum("mtc,mc->mt", models.designs, counts - fitted)
-    unit = np.zeros_like(gradient)
-    unit[:, 0] = 1.0
-    solved = poisson.solve_information(models.designs, fitted, np.stack([gradient, unit], axis=2))
-    step, answer = solved[:, :, 0], solved[:, :, 1]
-    change = np.abs(np.einsum("mtc,mt->mc", models.designs, step) * models.support).max(axis=1)
-    gain = np.abs(np.einsum("mt,mt->m", gradient, step))
-    beta = beta + step * np.minimum(1.0, _LONGEST / np.maximum(change, 1e-300))[:, None]
-    fitted = poisson.fitted_counts(models.designs, models.support, beta)
-    total = models.n_found + unseen
-    value = (
-        poisson.factorial_remainder(total)
-        - poisson.factorial_remainder(unseen)
-        - poisson.deviance(counts, fitted) / 2
-    )
-    # d l / d n0; the deviance's part is log n0 - log mu0 by the envelope theorem, and log mu0 = beta[0].
-    by_count = special.digamma(total + 1) - np.log(total) - special.digamma(unseen + 1) + beta[:, 0]
-    curvature = special.polygamma(1, total + 1) - 1 / total - special.polygamma(1, unseen + 1) + answer[:, 0]
-    sensitivity = answer * unseen[:, None]
-    return _Profile(
-        beta, sensitivity, change, gain, value, by_count * unseen, (curvature * unseen + by_count) * unseen
-    )
-
-
-def _part(profile: _Profile, chosen: Indexes) -> _Profile:
-    return _Profile(*(getattr(profile, one.name)[chosen] for one in fields(profile)))
-
-
-def _select(models: Completed, chosen: Indexes) -> Completed:
-    return Completed(models.designs[chosen], models.support[chosen], models.counts[chosen], models.n_found)
+    missing = np.where(outer <= _FLOOR, _FLOOR, np.nan)
+    return np.where(found.success, found.x, missing)

@@ -51,9 +51,8 @@ def stratified_total(tables: Mapping[str, CaptureTable]) -> StratifiedTotal:
     totals = {name: _one(table) for name, table in tables.items()}
     failed = [name for name, total in totals.items() if total.total is None]
     if failed:
-        return StratifiedTotal(
-            totals, Total(None, None, None, None, _("stratum {failed} has no estimate", failed=failed[0]))
-        )
+        missing = _("stratum {failed} has no estimate", failed=failed[0])
+        return StratifiedTotal(totals, Total(reason=missing))
     missed = math.fsum(total.missed or 0.0 for total in totals.values())
     se = math.hypot(*(total.se or 0.0 for total in totals.values()))
     n_found = sum(table.n_found for table in tables.values())
@@ -66,7 +65,7 @@ def stratified_total(tables: Mapping[str, CaptureTable]) -> StratifiedTotal:
 
 def _one(table: CaptureTable) -> Total:
     if table.n_found == 0:
-        return Total(None, None, None, None, _("no file was found by any detector"))
+        return Total(reason=_("no file was found by any detector"))
     if table.n_lists == 2:  # noqa: PLR2004 (two lists have one model only)
         return chapman(table.counts[3], table.counts[1], table.counts[2])
     if table.n_lists > 5:  # noqa: PLR2004 (too many models to fit them in every stratum)
@@ -75,5 +74,5 @@ def _one(table: CaptureTable) -> Total:
     fits = fit_models(table, hierarchical_models(table.n_lists), intervals=False)
     averaged = average(fits, table.n_found)
     if averaged is None:
-        return Total(None, None, None, None, _("every model was refused"))
+        return Total(reason=_("every model was refused"))
     return Total(averaged.total, averaged.missed, averaged.se, averaged.ci95)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from phiscan.language import lazy_gettext as _
-from phiscan.metrics.intervals import Z95, check_count
+from phiscan.metrics.intervals import Z95
 
 ASSUMPTION = _(
     "The two detectors miss files independently of each other, every PHI file is as easy "
@@ -23,10 +23,10 @@ SOURCE = _(
 class Total:
     """An estimated number of PHI files, found and missed together; None where it does not exist."""
 
-    total: float | None
-    missed: float | None
-    se: float | None
-    ci95: tuple[float, float] | None
+    total: float | None = None
+    missed: float | None = None
+    se: float | None = None
+    ci95: tuple[float, float] | None = None
     reason: str | None = None
 
 
@@ -54,19 +54,13 @@ def lincoln_petersen(n_both: int, n_only_first: int, n_only_second: int) -> Tota
         n_only_first: PHI files that only the first one found (n12).
         n_only_second: PHI files that only the second one found (n21).
 
-    Raises:
-        ValueError: a count is negative or not whole.
-
     Source: Goldberg & Wittes (1978), Biometrics 34:77; Sekar & Deming (1949), JASA 44:101.
 
     >>> lincoln_petersen(20, 80, 80).total
     500.0
     """
-    _check(n_both, n_only_first, n_only_second)
     if n_both == 0:
-        return Total(
-            None, None, None, None, _("no file was found by both detectors: the estimate is infinite")
-        )
+        return Total(reason=_("no file was found by both detectors: the estimate is infinite"))
     first, second = n_both + n_only_first, n_both + n_only_second
     missed = float(Fraction(n_only_first * n_only_second, n_both))
     variance = float(Fraction(first * second * n_only_first * n_only_second, n_both**3))
@@ -76,35 +70,22 @@ def lincoln_petersen(n_both: int, n_only_first: int, n_only_second: int) -> Tota
 def chapman(n_both: int, n_only_first: int, n_only_second: int) -> Total:
     """Estimate the total as (n1 + 1)(n2 + 1)/(m + 1) - 1, which has less bias and needs no overlap.
 
-    Raises:
-        ValueError: a count is negative or not whole.
-
     Source: Chapman (1951), Univ. Calif. Publ. Stat. 1:131; variance: Seber (1970), Biometrics 26:13.
 
     >>> round(chapman(20, 80, 80).total, 2)
     484.76
     """
-    _check(n_both, n_only_first, n_only_second)
     first, second = n_both + n_only_first, n_both + n_only_second
     if first == 0 or second == 0:
-        nothing = (
-            _("neither detector found anything, so the overlap gives no estimate")
-            if first == second
-            else _("one of the two detectors found nothing, so the overlap gives no estimate")
-        )
-        return Total(None, None, None, None, nothing)
+        if first == second:
+            return Total(reason=_("neither detector found anything, so the overlap gives no estimate"))
+        return Total(reason=_("one of the two detectors found nothing, so the overlap gives no estimate"))
     # (n1 + 1)(n2 + 1)/(m + 1) - 1 - n is exactly n12 n21/(m + 1): no difference of large numbers.
     missed = float(Fraction(n_only_first * n_only_second, n_both + 1))
     variance = float(
         Fraction((first + 1) * (second + 1) * n_only_first * n_only_second, (n_both + 1) ** 2 * (n_both + 2))
     )
     return _total(n_both, n_only_first, n_only_second, missed, variance)
-
-
-def _check(n_both: int, n_only_first: int, n_only_second: int) -> None:
-    check_count("n_both", n_both)
-    check_count("n_only_first", n_only_first)
-    check_count("n_only_second", n_only_second)
 
 
 def _total(n_both: int, n_only_first: int, n_only_second: int, missed: float, variance: float) -> Total:

@@ -34,13 +34,13 @@ class Difference:
 
 
 def randomization_test(
-    first: Sequence[InstanceCounts],
-    second: Sequence[InstanceCounts],
+    first: Sequence[InstanceCounts | OverlapCounts],
+    second: Sequence[InstanceCounts | OverlapCounts],
     *,
     shuffles: int = 9_999,
     seed: int = 0,
 ) -> dict[str, Difference]:
-    """Test the differences in precision, recall and F1 of two systems on the same records.
+    """Test the differences in precision, recall and F1 of two systems, of instances or tokens, by record.
 
     For each shuffle a coin per record decides whether the two systems exchange all their results for it. With
     n the number of shuffles whose absolute difference is at least the observed one, the p-value is
@@ -63,8 +63,10 @@ def randomization_test(
         raise ValueError(message)
     n_gold = sum(counts.n_gold for counts in first)
     # Columns: correct and system spans of the one, then of the other. The sum of both is what stays.
-    one = np.array([(counts.correct, counts.n_system) for counts in first], dtype=float).reshape(-1, 2)
-    other = np.array([(counts.correct, counts.n_system) for counts in second], dtype=float).reshape(-1, 2)
+    one, other = (
+        np.array([(counts.correct, counts.n_system) for counts in side], dtype=float).reshape(-1, 2)
+        for side in (first, second)
+    )
     both = one.sum(axis=0) + other.sum(axis=0)
     swapped = other - one
     moving = np.flatnonzero(swapped.any(axis=1))  # records where the systems agree do not matter
@@ -92,21 +94,6 @@ def randomization_test(
             shuffles,
         )
     return result
-
-
-def token_randomization_test(
-    first: Sequence[OverlapCounts], second: Sequence[OverlapCounts], *, shuffles: int = 9_999, seed: int = 0
-) -> dict[str, Difference]:
-    """Test the differences of two systems in token scores, with records as units, as for instances.
-
-    Raises:
-        ValueError: as :func:`randomization_test`.
-    """
-    as_instances = [
-        [InstanceCounts(correct=c.tp, insertion=c.fp, deletion=c.fn) for c in side]
-        for side in (first, second)
-    ]
-    return randomization_test(*as_instances, shuffles=shuffles, seed=seed)
 
 
 # Each measure as a fraction of whole numbers, so that ties can be decided exactly: a factor of the correct

@@ -1,4 +1,4 @@
-"""Parse and write annotated documents: JSON lines and brat stand-off files.
+"""Parse annotated documents: JSON lines and brat stand-off files.
 
 No error ever shows document text: it names the file, the line and the field. Nothing here opens a file: who
 scores and who trains read theirs, and give what is in them.
@@ -7,7 +7,6 @@ scores and who trains read theirs, and give what is in them.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from typing import Any
 
 from phiscan.errors import InputError
@@ -45,8 +44,7 @@ def parse_jsonl(source: str, content: str) -> list[AnnotatedText]:
     """Read JSON lines ``{"id","text","spans":[[start,end,type]]}``; offsets are half-open, in code points.
 
     A span may also be an object with start, end and type, as ``phiscan screen --json`` writes it. ``text``
-    may be absent
-    (a system's output).
+    may be absent (a system's output).
 
     Raises:
         InputError: names the file, the line and the field.
@@ -93,22 +91,6 @@ def _from_json(where: str, item: Any) -> AnnotatedText:
     return AnnotatedText(name, text, tuple(found))
 
 
-def write_jsonl(documents: Iterable[AnnotatedText]) -> str:
-    r"""Write JSON lines; a document without text is written without it.
-
-    >>> write_jsonl([AnnotatedText("a", "Jo", (LabelledSpan(0, 2, "PATIENT"),))])
-    '{"id": "a", "text": "Jo", "spans": [[0, 2, "PATIENT"]]}\n'
-    """
-    lines = []
-    for document in documents:
-        item: dict[str, Any] = {"id": document.name}
-        if document.text is not None:
-            item["text"] = document.text
-        item["spans"] = [list(span) for span in document.spans]
-        lines.append(json.dumps(item, ensure_ascii=False) + "\n")
-    return "".join(lines)
-
-
 def parse_brat(source: str, name: str, annotations: str, text: str | None) -> AnnotatedText:
     r"""Read the text-bound annotations (T lines) of a brat .ann file; other lines are passed over.
 
@@ -136,24 +118,3 @@ def parse_brat(source: str, name: str, annotations: str, text: str | None) -> An
         n_chars = None if text is None else len(text)
         spans.append(checked_span(where, int(fields[1]), int(fields[2]), fields[0], n_chars))
     return AnnotatedText(name, text, tuple(spans))
-
-
-def write_brat(document: AnnotatedText) -> str:
-    r"""Return the .ann file of one document; its text belongs in the .txt file of the same name.
-
-    Raises InputError when the document has no text or a type holds white space, which brat cannot express.
-
-    >>> write_brat(AnnotatedText("a", "Jo Doe", (LabelledSpan(0, 2, "PATIENT"),)))
-    'T1\tPATIENT 0 2\tJo\n'
-    """
-    if document.text is None:
-        message = f"{document.name}: expected the text, which brat files repeat"
-        raise InputError(message)
-    lines = []
-    for number, (start, end, kind) in enumerate(document.spans, start=1):
-        if len(kind.split()) != 1 or ";" in kind:
-            message = f"{document.name}: span {number}: brat cannot express a type with white space or ';'"
-            raise InputError(message)
-        covered = document.text[start:end].replace("\n", " ").replace("\t", " ").replace("\r", " ")
-        lines.append(f"T{number}\t{kind} {start} {end}\t{covered}\n")
-    return "".join(lines)

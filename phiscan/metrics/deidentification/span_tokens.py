@@ -85,23 +85,6 @@ def covered_tokens(extents: Sequence[tuple[int, int]], spans: Iterable[LabelledS
     return covered
 
 
-@dataclass(frozen=True, slots=True)
-class _Words:
-    """The token strings of the gold documents: those outside PHI, and the types of those inside."""
-
-    plain: frozenset[str]
-    types: dict[str, frozenset[str]]
-
-    def is_ambiguous(self, token: str) -> bool:
-        """Return whether the token is both PHI and non-PHI somewhere."""
-        return token in self.plain and token in self.types
-
-    def is_ambiguous_any(self, token: str) -> bool:
-        """Return whether the token is PHI and something else too: non-PHI, or PHI of another type."""
-        kinds = self.types.get(token, frozenset())
-        return len(kinds) + (token in self.plain) > 1 and bool(kinds)
-
-
 def token_scores(
     pairs: Sequence[tuple[AnnotatedText, AnnotatedText]],
     vocabulary: Collection[str] | None = None,
@@ -121,7 +104,7 @@ def token_scores(
         ValueError: a gold document has no text.
     """
     known = None if vocabulary is None else {normalise(word) for word in vocabulary}
-    words = _words(pairs, normalise)
+    types = _types_of_tokens(pairs, normalise)
     overall = OverlapCounts()
     unseen, ambiguous, ambiguous_any = Counter[str](), Counter[str](), Counter[str]()
     by_type: defaultdict[str, OverlapCounts] = defaultdict(OverlapCounts)
@@ -137,8 +120,9 @@ def token_scores(
         for index in covered | marked:
             token = normalise(text[slice(*extents[index])])
             outcome = ("found" if index in marked else "missed") if index in covered else "spurious"
-            ambiguous[outcome] += words.is_ambiguous(token)
-            ambiguous_any[outcome] += words.is_ambiguous_any(token)
+            several = len(types[token]) > 1
+            ambiguous[outcome] += several and None in types[token]
+            ambiguous_any[outcome] += several
             is_named = index in named if index in covered else index in named_too
             unseen[outcome] += known is not None and is_named and token not in known
         for name in {span.type for span in (*gold.spans, *system.spans)}:
@@ -176,20 +160,23 @@ def token_counts(pairs: Iterable[tuple[AnnotatedText, AnnotatedText]]) -> tuple[
     return tuple(counts)
 
 
-def _words(pairs: Sequence[tuple[AnnotatedText, AnnotatedText]], normalise: Callable[[str], str]) -> _Words:
-    plain: set[str] = set()
-    types: dict[str, set[str]] = {}
+def _types_of_tokens(
+    pairs: Sequence[tuple[AnnotatedText, AnnotatedText]], normalise: Callable[[str], str]
+) -> dict[str, set[str | None]]:
+    """Return the types of every token of the gold documents; None among them: somewhere it is no PHI."""
+    types: defaultdict[str, set[str | None]] = defaultdict(set)
     for gold, _ in pairs:
         text = _text(gold)
         extents = token_extents(text)
-        inside: set[int] = set()
+        tokens = [normalise(text[slice(*extent)]) for extent in extents]
+        outside = set(range(len(extents)))
         for span in gold.spans:
-            covered = covered_tokens(extents, [span])
-            inside |= covered
-            for index in covered:
-                types.setdefault(normalise(text[slice(*extents[index])]), set()).add(span.type)
-        plain.update(normalise(text[slice(*extent)]) for i, extent in enumerate(extents) if i not in inside)
-    return _Words(frozenset(plain), {token: frozenset(kinds) for token, kinds in types.items()})
+            for index in covered_tokens(extents, [span]):
+                types[tokens[index]].add(span.type)
+                outside.discard(index)
+        for index in outside:
+            types[tokens[index]].add(None)
+    return types
 
 
 def _text(document: AnnotatedText) -> str:

@@ -1,15 +1,15 @@
 """Instance scores of a de-identification system: correct, substitution, insertion, deletion.
 
 Source: Uzuner, Luo & Szolovits (2007), eq. 4-10. Their sums run over the hypothesized entities; a deletion
-has
-no hypothesized entity, so eq. 7 can only mean a sum over the gold entities, and that is what is counted here.
+has none, so eq. 7 can only mean a sum over the gold entities, and that is what is counted here.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
+from operator import add
 from typing import NamedTuple
 
 import numpy as np
@@ -48,12 +48,7 @@ class InstanceCounts:
     deletion: int = 0
 
     def __add__(self, other: InstanceCounts) -> InstanceCounts:
-        return InstanceCounts(
-            self.correct + other.correct,
-            self.substitution + other.substitution,
-            self.insertion + other.insertion,
-            self.deletion + other.deletion,
-        )
+        return InstanceCounts(*map(add, astuple(self), astuple(other)))
 
     @property
     def n_system(self) -> int:
@@ -181,8 +176,7 @@ def instance_counts_by_type(
 
     Only spans of that type are aligned: precision is the share of the system's spans of the type that are
     correct and recall the share of the gold ones, as the source defines them for a category. A span of the
-    wrong type is
-    thus a deletion for the type that it has and an insertion for the one that it was given.
+    wrong type is thus a deletion for the type that it has and an insertion for the one that it was given.
     """
     found = sorted({span.type for pair in pairs for document in pair for span in document.spans})
     totals = dict.fromkeys(found, InstanceCounts())
@@ -227,8 +221,7 @@ def scheme_counts(pairs: Iterable[tuple[AnnotatedText, AnnotatedText]]) -> dict[
     """Count matches under the four schemes, on the same alignment as the instance scores.
 
     strict: extent and type must agree. exact: extent only. partial: any shared character, half a match where
-    the
-    extents differ. type: any shared character with the same type.
+    the extents differ. type: any shared character with the same type.
 
     Source: Segura-Bedmar, Martinez & Herrero-Zazo (2013), SemEval-2013 task 9.1.
     """

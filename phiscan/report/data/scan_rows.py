@@ -165,13 +165,15 @@ def read_scan(
             audit_log.c.id.in_([one.n_entries for one in signed])
         )
         drawn = connection.execute(sa.select(second_review_table.c.content_hash)).scalars().all()
+        standing = _sighted(number, standing_decision(examination)).distinct()
+        people = _sighted(number, sighting.c.file_id, same_people().label("people")).where(_IS_REFERRED)
         return StoredScan(
             summary=summary,
             audit=audit.verify(connection),
             rows=rows,
             top=tuple(queue.queue(connection, number, limit=n_top, conceal=conceal)),
-            standing=_standing(connection, number),
-            same_people=_same_people(connection, number),
+            standing=frozenset(connection.execute(standing).scalars()) - {None},
+            same_people={row.file_id: row.people for row in connection.execute(people)},
             findings=_by_file(connection, number, finding.c.entity_type, sa.func.count()),
             distinct=_distinct(connection, number),
             terms=_by_file(connection, number, health_term.c.concept, sa.func.sum(health_term.c.n_hits)),
@@ -230,53 +232,40 @@ def read_decided(
         return number, roots, tuple(queue.rows(connection, number, conceal=True))
 
 
-def _standing(connection: sa.Connection, scan_id: int) -> frozenset[int]:
-    query = (
-        sa.select(standing_decision(examination).label("decision"))
+def _sighted(scan_id: int, *columns: Any) -> sa.Select[Any]:
+    """Select columns of the current results of a scan's files."""
+    return (
+        sa.select(*columns)
         .select_from(sighting)
         .join(examination, examination.c.id == sighting.c.examination_id)
         .where(sighting.c.scan_id == scan_id)
-        .distinct()
     )
-    return frozenset(number for number in connection.execute(query).scalars() if number is not None)
 
 
-def _same_people(connection: sa.Connection, scan_id: int) -> dict[int, str]:
-    query = (
-        sa.select(sighting.c.file_id, same_people().label("people"))
-        .join(examination, examination.c.id == sighting.c.examination_id)
-        .where(sighting.c.scan_id == scan_id, examination.c.referral == Referral.REFERRED.value)
-    )
-    return {row.file_id: row.people for row in connection.execute(query)}
+_IS_REFERRED = examination.c.referral == Referral.REFERRED.value
 
 
-def _referred(scan_id: int, table: sa.FromClause) -> sa.Select[tuple[int]]:
-    """Select the rows of a table that belong to the current results of the referred files."""
-    return (
-        sa.select(sighting.c.file_id)
-        .join(examination, examination.c.id == sighting.c.examination_id)
-        .join(table, table.c.examination_id == examination.c.id)
-        .where(sighting.c.scan_id == scan_id, examination.c.referral == Referral.REFERRED.value)
-    )
+def _referred(scan_id: int, table: sa.FromClause, *columns: sa.ColumnElement[Any]) -> sa.Select[Any]:
+    """Select columns of the rows of a table that belong to the current results of the referred files."""
+    query = _sighted(scan_id, *columns).where(_IS_REFERRED)
+    return query.join(table, table.c.examination_id == examination.c.id)
 
 
 def _by_file(
     connection: sa.Connection, scan_id: int, kind: sa.Column[str], n: sa.ColumnElement[int]
 ) -> dict[int, Counter[str]]:
     """Count the rows of a kind in the referred files."""
-    query = _referred(scan_id, kind.table).add_columns(kind, n).group_by(sighting.c.file_id, kind)
+    number = sighting.c.file_id
+    query = _referred(scan_id, kind.table, number, kind, n).group_by(number, kind)
     found: dict[int, Counter[str]] = defaultdict(Counter)
-    for file_id, name, number in connection.execute(query.order_by(sighting.c.file_id, kind)):
-        found[file_id][name] = int(number)
+    for file_id, name, count in connection.execute(query.order_by(number, kind)):
+        found[file_id][name] = int(count)
     return dict(found)
 
 
 def _distinct(connection: sa.Connection, scan_id: int) -> dict[str, int]:
-    query = (
-        _referred(scan_id, finding)
-        .with_only_columns(finding.c.entity_type, sa.func.count(finding.c.identity.distinct()))
-        .group_by(finding.c.entity_type)
-    )
+    n_distinct = sa.func.count(finding.c.identity.distinct())
+    query = _referred(scan_id, finding, finding.c.entity_type, n_distinct).group_by(finding.c.entity_type)
     return {row[0]: row[1] for row in connection.execute(query)}
 
 
@@ -284,11 +273,8 @@ def _decisions(connection: sa.Connection, scan_id: int) -> tuple[Decision, ...]:
     """Read the decisions about the scan's files, each once; what moved is named by its present place."""
     about = (decision.c.file_id == examination.c.file_id) | is_about(decision, examination)
     query = (
-        sa.select(decision, examination.c.file_id.label("here"))
-        .select_from(sighting)
-        .join(examination, examination.c.id == sighting.c.examination_id)
+        _sighted(scan_id, decision, examination.c.file_id.label("here"))
         .join(decision, about)
-        .where(sighting.c.scan_id == scan_id)
         .order_by(decision.c.id, decision.c.file_id == examination.c.file_id, examination.c.file_id.desc())
     )
     rows = {row.id: row for row in connection.execute(query)}.values()

@@ -25,7 +25,7 @@ from phiscan.model import Referral, Verdict
 from phiscan.report.data.scan_rows import read_decided
 from phiscan.report.pack import PDF, report_json, table_csv, write_files
 from phiscan.report.rendering.html import rendered
-from phiscan.report.rendering.tables import Column, Table, columns, table_of
+from phiscan.report.rendering.tables import Column, columns, table_of
 from phiscan.review.worklist.model import FileRecord
 from phiscan.store.database import Database
 
@@ -76,14 +76,6 @@ class PrivateData:
 DEFAULT_EPSILON = 10.0
 DEFAULT_DELTA = 0.05
 _ROUNDING = 1 + 1e-12  # tolerance, so that ten releases of 0.1 fit into a budget of 1
-
-
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """The total budget of all releases from one data set."""
-
-    epsilon: float
-    delta: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +132,7 @@ def _folder(home: Path) -> Path:
     return folder
 
 
-def charge(home: Path, data_set: str, release: Charge, budget: Budget | None) -> Spent:
+def charge(home: Path, data_set: str, release: Charge, budget: Spent | None) -> Spent:
     """Record a release and return the spent budget; call it before the noise is drawn.
 
     ``budget`` None keeps the ledger's (initially the default); another one replaces it. A release beyond the
@@ -224,13 +216,7 @@ _N_RELEASES = 4
 
 
 def private_report(
-    database: Database,
-    scan_id: int | None = None,
-    *,
-    home: Path,
-    epsilon: float,
-    delta: float,
-    now: datetime,
+    database: Database, scan_id: int | None = None, *, home: Path, epsilon: float, delta: float, now: datetime
 ) -> PrivateData:
     """Release the figures of a scan, the latest by default; the budget is recorded before noise is drawn.
 
@@ -305,13 +291,12 @@ def _share(
 
 def _predictive_value(tdp: PrivateFigure, frp: PrivateFigure) -> PrivateFigure:
     """Compute PPV = TDP / (TDP + FRP) from released figures, which costs no budget."""
-    value: float | None = None
-    reason = tdp.reason
+    value, reason = None, tdp.reason
     if tdp.value is not None and frp.value is not None:
-        reason = _("noise drowns the two above")
-        if tdp.value >= 0 and frp.value >= 0 and tdp.value + frp.value > 0:
-            value = tdp.value / (tdp.value + frp.value)
-            reason = _("a ratio of two noisy figures: no distance is computed")
+        is_sound = tdp.value >= 0 and frp.value >= 0 and tdp.value + frp.value > 0
+        value = tdp.value / (tdp.value + frp.value) if is_sound else None
+        ratio = _("a ratio of two noisy figures: no distance is computed")
+        reason = ratio if is_sound else _("noise drowns the two above")
     cost = (_("from the two above"), 0.0, 0.0)
     return PrivateFigure("ppv", _("Positive predictive value"), value, None, *cost, "", reason)
 
@@ -327,34 +312,36 @@ def _ranked(  # noqa: PLR0917 (one release is all of these)
     if not decided:
         return PrivateFigure(name, label, None, None, *cost, "", _NONE_DECIDED)
     labels = [row.verdict is Verdict.PHI for row in decided]
-    n, m = sum(labels), len(labels) - sum(labels)
-    if n and m:
+    n, total = sum(labels), len(labels)
+    true = 0.5 if name == "auc_roc" else float(n > 0)
+    if 0 < n < total:
         ranked = rank([row.risk for row in decided], labels)
         true = auc_roc(ranked) if name == "auc_roc" else average_precision(ranked)
-    else:
-        true = 0.5 if name == "auc_roc" else float(n > 0)
-    needed = noise_scale(name, n, m, epsilon=epsilon, delta=delta, noise=noise)
-    # The least noise of any data set of this size: public, as the size is.
-    total = n + m
-    least = min(
-        noise_scale(name, size, total - size, epsilon=epsilon, delta=delta, noise=noise).half_width
-        for size in {total // 2, total}
+    # The least noise of any data set of this size is public, as the size is.
+    needed, *others = (
+        noise_scale(name, size, total - size, epsilon=epsilon, delta=delta, noise=noise)
+        for size in (n, total // 2, total)
     )
-    value, warning = release(true, needed.scale, noise), _DROWNS if least >= DROWNED else ""
-    return PrivateFigure(name, label, value, None, *cost, warning, _ON_DATA)
+    warning = _DROWNS if min(one.half_width for one in others) >= DROWNED else ""
+    return PrivateFigure(name, label, release(true, needed.scale, noise), None, *cost, warning, _ON_DATA)
 
 
 _TABLE = "tables/private.csv"
 _NAMES = frozenset({"report.html", "report.json", PDF, "tables", _TABLE})
 
 
-def private_pack(data: PrivateData) -> Mapping[str, str]:
-    """Return the text of every file of the pack except the PDF, by its name in the folder."""
-    return {
-        "report.html": render_private(data),
-        "report.json": report_json(data),
-        _TABLE: table_csv(_figures(data)),
-    }
+def private_pack(data: PrivateData, *, language: str = ENGLISH) -> Mapping[str, str]:
+    """Return the text of every file of the pack except the PDF; the page is in the language."""
+    with using(language):
+        page = render_private(data)
+    table = table_of("private", _("Figures released with differential privacy"), data.figures)(
+        Column("name", _("Figure")),
+        *columns("number", value=_("Released"), noise95=_("Noise, 95% within")),
+        Column("mechanism", _("Noise")),
+        *columns("number", epsilon=_("Epsilon"), delta=_("Delta")),
+        *columns("text", warning=_("Warning"), reason=_("Remark")),
+    )
+    return {"report.html": page, "report.json": report_json(data), _TABLE: table_csv(table)}
 
 
 def render_private(data: PrivateData) -> str:
@@ -389,20 +376,4 @@ def write_private_pack(data: PrivateData, folder: Path, *, language: str = ENGLI
     Raises:
         InputError: the folder cannot be written.
     """
-    texts = private_pack(data)
-    with using(language):
-        texts = {**texts, "report.html": render_private(data)}
-    return write_files(texts, folder, language=language)
-
-
-def _figures(data: PrivateData) -> Table:
-    return table_of(
-        "private",
-        _("Figures released with differential privacy"),
-        data.figures,
-        Column("name", _("Figure")),
-        *columns("number", value=_("Released"), noise95=_("Noise, 95% within")),
-        Column("mechanism", _("Noise")),
-        *columns("number", epsilon=_("Epsilon"), delta=_("Delta")),
-        *columns("text", warning=_("Warning"), reason=_("Remark")),
-    )
+    return write_files(private_pack(data, language=language), folder, language=language)

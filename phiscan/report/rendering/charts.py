@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from phiscan.language import lazy_gettext as _
 from phiscan.metrics.ranking import minimum_aucpr, minimum_precision
@@ -22,6 +22,23 @@ _LONGEST = 44  # characters of a name; the middle of a longer one is omitted, th
 _LEAST = 3.0  # minimum width of a bar with files
 
 
+def _tag(name: str, content: str = "", /, **attributes: object) -> Markup:
+    """Return an element; a final underscore of an attribute is left out, another one is a hyphen."""
+    drawn = Markup().join(
+        Markup(' {}="{}"').format(one.rstrip("_").replace("_", "-"), value)
+        for one, value in attributes.items()
+    )
+    if not content and name != "svg":
+        return Markup("<{}{}/>").format(name, drawn)
+    return Markup("<{}{}>{}</{}>").format(name, drawn, content, name)
+
+
+def _picture(kind: str, size: tuple[int, int], label: str, drawn: Markup, **more: str) -> Markup:
+    width, height = size
+    box = {"class_": kind, "viewBox": f"0 0 {width} {height}", **more}
+    return _tag("svg", drawn, **box, role="img", aria_label=label)
+
+
 def stacked(bars: Sequence[Bar], title: str) -> Markup:
     """Draw counts as one stacked bar; its legend names the colours."""
     total = sum(bar.n for bar in bars)
@@ -30,38 +47,30 @@ def stacked(bars: Sequence[Bar], title: str) -> Markup:
     for bar in bars:
         width = 1000 * bar.n / total if total else 0.0
         shown = max(width, _LEAST) if bar.n else 0.0
-        drawn += Markup('<rect class="c-{}" x="{}" width="{}" height="24"/>').format(
-            bar.kind, f"{min(start, 1000 - shown):.2f}", f"{shown:.2f}"
-        )
+        x = f"{min(start, 1000 - shown):.2f}"
+        drawn += _tag("rect", class_=f"c-{bar.kind}", x=x, width=f"{shown:.2f}", height=24)
         start += width
-    return Markup(
-        '<svg class="stack" viewBox="0 0 1000 24" preserveAspectRatio="none" role="img"'
-        ' aria-label="{}: {}">{}</svg>'
-    ).format(title, alternative, drawn)
+    return _stack(f"{title}: {alternative}", drawn)
+
+
+def _stack(label: str, drawn: Markup) -> Markup:
+    return _picture("stack", (1000, 24), label, drawn, preserveAspectRatio="none")
 
 
 def named_bars(bars: Sequence[Bar], title: str) -> Markup:
     """Draw each count as a bar under its name, with the number at the right."""
     largest = max((bar.n for bar in bars), default=1)
     alternative = ", ".join(f"{bar.name} {count(bar.n)}" for bar in bars) or _("none")
-    drawn = Markup()
+    drawn, whole = Markup(), _SUMMARY_PLOTS_WIDTH
     for row, bar in enumerate(bars):
         y = row * _SUMMARY_PLOTS_ROW
-        wide = max(_SUMMARY_PLOTS_WIDTH * bar.n / largest, _LEAST)
-        drawn += Markup(
-            '<text x="0" y="{text}">{}</text><text x="{all}" y="{text}" text-anchor="end">{}</text>'
-            '<rect class="c-skipped" x="0" y="{y}" width="{all}" height="8"/>'
-            '<rect class="c-{}" x="0" y="{y}" width="{:.1f}" height="8"/>'
-        ).format(
-            *(shortened(bar.name), count(bar.n), bar.kind, wide),
-            text=y + 13,
-            y=y + 19,
-            all=_SUMMARY_PLOTS_WIDTH,
-        )
+        drawn += _tag("text", shortened(bar.name), x=0, y=y + 13)
+        drawn += _tag("text", count(bar.n), x=whole, y=y + 13, text_anchor="end")
+        wide = f"{max(whole * bar.n / largest, _LEAST):.1f}"
+        for kind, width in (("skipped", whole), (bar.kind, wide)):
+            drawn += _tag("rect", class_=f"c-{kind}", x=0, y=y + 19, width=width, height=8)
     height = max(_SUMMARY_PLOTS_ROW * len(bars), _SUMMARY_PLOTS_ROW)
-    return Markup('<svg class="bars" viewBox="0 0 {} {}" role="img" aria-label="{}: {}">{}</svg>').format(
-        _SUMMARY_PLOTS_WIDTH, height, title, alternative, drawn
-    )
+    return _picture("bars", (whole, height), f"{title}: {alternative}", drawn)
 
 
 def shortened(name: str) -> str:
@@ -87,48 +96,41 @@ def precision_recall_plot(ranked: ScoreRanking) -> Markup:
 
     Source: Boyd (2014), recommendations of chapter 3.
     """
-    skew = ranked.phi / (ranked.phi + ranked.not_phi)
-    drawn = _region(skew) + _axes() + _line("frp", (0.0, skew), (1.0, skew), 1.2)
+    share_phi = ranked.phi / (ranked.phi + ranked.not_phi)
+    skew = ratio(share_phi)
+    drawn = _region(share_phi) + _axes() + _line("frp", (0.0, share_phi), (1.0, share_phi), 1.2)
     for start, end in pairwise([(0.0, ranked.curve[0][1]), *ranked.curve]):
         drawn += _line("tdp", start, end, 2)
     area = next(e.value for e in ranked.estimates if e.name == "Average precision")
-    drawn += _legend(
+    counts = {"phi": count(ranked.phi), "not_phi": count(ranked.not_phi)}
+    for row, (name, text) in enumerate(
         (
             ("tdp", _("{label}: average precision {value}", label=ranked.label, value=ratio(area or 0.0))),
-            ("frp", _("random order: precision {skew}", skew=ratio(skew))),
-            ("c-skipped", _("unachievable: area {skew}", skew=ratio(minimum_aucpr(skew)))),
-            (
-                "",
-                _(
-                    "{phi} PHI, {not_phi} not PHI: skew {skew}",
-                    phi=count(ranked.phi),
-                    not_phi=count(ranked.not_phi),
-                    skew=ratio(skew),
-                ),
-            ),
+            ("frp", _("random order: precision {skew}", skew=skew)),
+            ("c-skipped", _("unachievable: area {skew}", skew=ratio(minimum_aucpr(share_phi)))),
+            ("", _("{phi} PHI, {not_phi} not PHI: skew {skew}", **counts, skew=skew)),
         )
-    )
+    ):
+        y = _TOP + 44 + row * 26
+        if name:
+            drawn += _tag("rect", class_=name, x=_LEGEND, y=y - 8, width=14, height=8)
+        drawn += _tag("text", text, x=_LEGEND + (22 if name else 0), y=y)
     title = _("Precision and recall of the decided files: {label}", label=ranked.label)
     return _plot(_HEIGHT, title, drawn)
 
 
 def _plot(height: int, title: str, drawn: Markup) -> Markup:
-    return Markup(
-        '<svg class="plot" viewBox="0 0 {} {}" role="img" aria-label="{}"><title>{}</title>{}</svg>'
-    ).format(_WIDTH, height, title, title, drawn)
+    return _picture("plot", (_WIDTH, height), title, _tag("title", title) + drawn)
 
 
 def _region(skew: float) -> Markup:
-    drawn = Markup()
-    width = _SIDE / _RECTANGLES
+    drawn, width = Markup(), _SIDE / _RECTANGLES
     for strip in range(_RECTANGLES):
         tall = _SIDE * minimum_precision((strip + 0.5) / _RECTANGLES, skew)
         # A little wider than a strip, so that no gap shows between strips.
-        drawn += Markup(
-            '<rect class="c-skipped" x="{:.2f}" y="{:.2f}" width="{:.2f}" height="{:.2f}"/>'
-        ).format(
-            _LEFT + strip * width, _TOP + _SIDE - tall, width + (0.3 if strip < _RECTANGLES - 1 else 0), tall
-        )
+        wide = width + (0.3 if strip < _RECTANGLES - 1 else 0)
+        places = {"x": _LEFT + strip * width, "y": _TOP + _SIDE - tall, "width": wide, "height": tall}
+        drawn += _tag("rect", class_="c-skipped", **{name: f"{at:.2f}" for name, at in places.items()})
     return drawn
 
 
@@ -144,33 +146,17 @@ def _axes() -> Markup:
     return drawn + _words(_LEGEND, _TOP + 10, _("precision, of the files reviewed so far"), "start")
 
 
-def _legend(entries: tuple[tuple[str, str], ...]) -> Markup:
-    drawn = Markup()
-    for row, (name, text) in enumerate(entries):
-        y = _TOP + 44 + row * 26
-        if name:
-            drawn += Markup('<rect class="{}" x="{}" y="{}" width="14" height="8"/>').format(
-                name, _LEGEND, y - 8
-            )
-        drawn += Markup('<text x="{}" y="{}">{}</text>').format(_LEGEND + (22 if name else 0), y, text)
-    return drawn
-
-
 def _x_position(recall: float, precision: float) -> tuple[float, float]:
     return _LEFT + _SIDE * recall, _TOP + _SIDE * (1 - precision)
 
 
 def _line(name: str, start: tuple[float, float], end: tuple[float, float], thick: float) -> Markup:
-    (x1, y1), (x2, y2) = _x_position(*start), _x_position(*end)
-    return Markup(
-        '<line class="{}" x1="{:.2f}" y1="{:.2f}" x2="{:.2f}" y2="{:.2f}" stroke-width="{}"/>'
-    ).format(name, x1, y1, x2, y2, thick)
+    ends = zip(("x1", "y1", "x2", "y2"), (*_x_position(*start), *_x_position(*end)), strict=True)
+    return _tag("line", class_=name, **{name: f"{at:.2f}" for name, at in ends}, stroke_width=thick)
 
 
 def _words(x: float, y: float, text: str, anchor: str) -> Markup:
-    return Markup('<text class="muted" x="{:.1f}" y="{:.1f}" text-anchor="{}">{}</text>').format(
-        x, y, anchor, text
-    )
+    return _tag("text", text, class_="muted", x=f"{x:.1f}", y=f"{y:.1f}", text_anchor=anchor)
 
 
 _STYLE = (
@@ -194,11 +180,9 @@ def alone(svg: Markup) -> str:
 
 def bar(value: int, largest: int) -> Markup:
     """Draw a count as a bar in a table cell; it repeats the number and is hidden from screen readers."""
-    width = 100 * value / largest if largest else 0
-    return Markup(
-        '<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
-        '<rect width="{}" height="8"/></svg>'
-    ).format(f"{width:.2f}")
+    drawn = _tag("rect", width=f"{100 * value / largest if largest else 0:.2f}", height=8)
+    box = {"class_": "bar", "viewBox": "0 0 100 8", "preserveAspectRatio": "none"}
+    return _tag("svg", drawn, **box, aria_hidden="true")
 
 
 def coverage_bar(coverage: Coverage) -> Markup:
@@ -220,21 +204,19 @@ def interval_plot(found: Sequence[Characteristic], title: str) -> Markup:
     drawn = _axis(top, height)
     for row, entry in enumerate(shown):
         y = row * _ROW + 18
-        drawn += Markup('<text x="{}" y="{}" text-anchor="end">{}</text>').format(
-            _LABEL - 10, y + 4, entry.label
-        )
+        drawn += _tag("text", entry.label, x=_LABEL - 10, y=y + 4, text_anchor="end")
         for figure, final, name, pale, dy in (
             (entry.tdp, entry.final_tdp, "tdp", "open", -5),
             (entry.frp, entry.final_frp, "frp", "openf", 6),
         ):
             if figure.value is None or figure.ci95 is None or final.high is None:
                 continue
-            at, most, low, high = (_x(end, top) for end in (figure.value, final.high, *figure.ci95))
-            drawn += Markup(
-                '<line class="{}" x1="{:.1f}" x2="{:.1f}" y1="{y}" y2="{y}" stroke-width="6"/>'
-                '<line class="{}" x1="{:.1f}" x2="{:.1f}" y1="{y}" y2="{y}" stroke-width="1.6"/>'
-                '<circle class="{}" cx="{:.1f}" cy="{y}" r="3.4"/>'
-            ).format(pale, at, most, name, low, high, name, at, y=y + dy)
+            ends = (figure.value, final.high, *figure.ci95)
+            at, most, low, high = (f"{_x(end, top):.1f}" for end in ends)
+            level = {"y1": y + dy, "y2": y + dy}
+            drawn += _tag("line", class_=pale, x1=at, x2=most, **level, stroke_width=6)
+            drawn += _tag("line", class_=name, x1=low, x2=high, **level, stroke_width=1.6)
+            drawn += _tag("circle", class_=name, cx=at, cy=y + dy, r=3.4)
     return _plot(height, title, drawn)
 
 
@@ -254,23 +236,16 @@ def _axis(top: float, height: int) -> Markup:
     drawn = Markup()
     for step in range(6):
         value = top * step / 5
-        drawn += Markup(
-            '<line class="axis" x1="{x}" x2="{x}" y1="4" y2="{}"/>'
-            '<text class="muted" x="{x}" y="{}" text-anchor="middle">{}</text>'
-        ).format(height - 24, height - 8, share(value), x=f"{_x(value, top):.1f}")
+        x = f"{_x(value, top):.1f}"
+        drawn += _tag("line", class_="axis", x1=x, x2=x, y1=4, y2=height - 24)
+        drawn += _tag("text", share(value), class_="muted", x=x, y=height - 8, text_anchor="middle")
     return drawn
 
 
 def sample_bar(elusion: Elusion) -> Markup:
     """Draw the reviewed share of the random sample."""
-    words = _(
-        "{reviewed} of {drawn} drawn files reviewed",
-        reviewed=count(elusion.reviewed),
-        drawn=count(elusion.drawn),
-    )
+    counts = {"reviewed": count(elusion.reviewed), "drawn": count(elusion.drawn)}
     done = 1000 * elusion.reviewed / elusion.drawn if elusion.drawn else 0
-    return Markup(
-        '<svg class="stack" viewBox="0 0 1000 24" preserveAspectRatio="none" role="img" aria-label="{}">'
-        '<rect class="c-skipped" width="1000" height="24"/>'
-        '<rect class="c-screened" width="{}" height="24"/></svg>'
-    ).format(escape(words), f"{done:.1f}")
+    drawn = _tag("rect", class_="c-skipped", width=1000, height=24)
+    drawn += _tag("rect", class_="c-screened", width=f"{done:.1f}", height=24)
+    return _stack(_("{reviewed} of {drawn} drawn files reviewed", **counts), drawn)

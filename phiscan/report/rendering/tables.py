@@ -78,13 +78,17 @@ def plain_columns(**labels: str) -> tuple[Column, ...]:
 
 
 def table_of(
-    name: str, caption: str, found: Iterable[Any], *shown: Column, bar: str = "", cap: int = CAP
-) -> Table:
-    """Return the table of some objects, a row each; a tuple is a row."""
-    rows = tuple(
-        one if isinstance(one, tuple) else tuple(column.cell(one) for column in shown) for one in found
-    )
-    return Table(name, caption, shown, rows, bar=bar, cap=cap)
+    name: str, caption: str, found: Iterable[Any], *, bar: str = "", cap: int = CAP
+) -> Callable[..., Table]:
+    """Return a function of columns that gives the table of some objects, a row each; a tuple is a row."""
+
+    def made(*shown: Column) -> Table:
+        rows = tuple(
+            one if isinstance(one, tuple) else tuple(column.cell(one) for column in shown) for one in found
+        )
+        return Table(name, caption, shown, rows, bar=bar, cap=cap)
+
+    return made
 
 
 def tables(data: ReportData) -> dict[str, Table]:
@@ -114,50 +118,24 @@ def _of_the_scan(data: ReportData) -> tuple[Table, ...]:
             "versions",
             _("What the results depend on"),
             [(plain(name), version) for name, version in data.scope.versions.items()],
-            Column("what", _("What")),
-            Column("version", _("Version or hash"), "path"),
-        ),
-        table_of(
-            "outcomes",
-            _("What became of every crawled file"),
-            _outcomes(data),
+        )(Column("what", _("What")), Column("version", _("Version or hash"), "path")),
+        table_of("outcomes", _("What became of every crawled file"), _outcomes(data))(
             *columns("text", outcome=_("Outcome"), reason=_("Reason")),
             Column("files", _("Files"), "count"),
             Column("meaning", _("What it means")),
         ),
-        table_of(
-            "unread",
-            _("Files and parts that could not be read"),
-            coverage.unread,
-            _FILE,
-            part,
-            *plain_columns(reason=_("Why")),
-            Column("detail", _("Technical detail")),
-            cap=40,
+        table_of("unread", _("Files and parts that could not be read"), coverage.unread, cap=40)(
+            _FILE, part, *plain_columns(reason=_("Why")), Column("detail", _("Technical detail"))
         ),
-        table_of(
-            "sampled",
-            _("Long files that samples refer"),
-            coverage.sampled,
-            _FILE,
-            part,
-            Column("left_out", _("Left out"), of=lambda u: part_detail(u.detail)),
-            cap=40,
+        table_of("sampled", _("Long files that samples refer"), coverage.sampled, cap=40)(
+            _FILE, part, Column("left_out", _("Left out"), of=lambda u: part_detail(u.detail))
         ),
-        table_of(
-            "funnel",
-            _("From the share to confirmed PHI"),
-            steps,
-            Column("step", _("Step")),
-            Column("files", _("Files"), "count"),
-            bar="files",
+        table_of("funnel", _("From the share to confirmed PHI"), steps, bar="files")(
+            Column("step", _("Step")), Column("files", _("Files"), "count")
         ),
         _screening("screening", _("The whole screen: referred to review"), [data.overall]),
         _screening("characteristics", _("Each characteristic as a separate screen"), data.characteristics),
-        table_of(
-            "relative",
-            _("The characteristics against the first of them"),
-            data.characteristics,
+        table_of("relative", _("The characteristics against the first of them"), data.characteristics)(
             Column("name", _("Characteristic"), of="label"),
             Column("hipaa", _("HIPAA identifier"), of=lambda c: f"({c.hipaa})" if c.hipaa else _("not one")),
             Column("coverage", _("Share of files with it"), "figure"),
@@ -179,10 +157,7 @@ def _outcomes(data: ReportData) -> Iterable[tuple[Cell, ...]]:
 
 
 def _screening(name: str, caption: str, found: Sequence[Characteristic]) -> Table:
-    return table_of(
-        name,
-        caption,
-        found,
+    return table_of(name, caption, found)(
         Column("name", _("Screen"), of="label"),
         *columns("count", positive=_("Files with it"), phi=_("PHI"), not_phi=_("Not PHI")),
         Column("unverified", _("Not verified"), "count"),
@@ -219,18 +194,12 @@ def _of_detectors(data: ReportData) -> tuple[Table, ...]:
     pair = plain_columns(first=_("First"), second=_("Second"))
     return (
         _screening("detectors", _("Each detector as a separate screen"), data.detectors),
-        table_of(
-            "histories",
-            _("Detectors' positives and reviewers' verdicts"),
-            data.histories,
+        table_of("histories", _("Detectors' positives and reviewers' verdicts"), data.histories)(
             *flags,
             *columns("count", files=_("Files"), referred=_("Referred"), phi=_("PHI"), not_phi=_("Not PHI")),
             Column("unverified", _("Not verified"), "count"),
         ),
-        table_of(
-            "pairs",
-            _("Two detectors at a time"),
-            capture.pairs,
+        table_of("pairs", _("Two detectors at a time"), capture.pairs)(
             *pair,
             *columns("count", both=_("Both"), only_first=_("1st only"), only_second=_("2nd only")),
             Column(
@@ -248,6 +217,7 @@ def _of_detectors(data: ReportData) -> tuple[Table, ...]:
             "models",
             _("Log-linear models of all detectors together"),
             sorted(known.models if known else (), key=lambda f: (f.aic is None, f.aic, f.model)),
+        )(
             Column("model", _("Model"), "path"),
             Column("meaning", _("In words"), of=lambda fit: meaning(fit.model, capture.detectors)),
             *columns("number", missed=_("Missed by all"), total=_("Total PHI")),
@@ -258,20 +228,14 @@ def _of_detectors(data: ReportData) -> tuple[Table, ...]:
             *columns("number", aic=_("AIC"), bic=_("BIC")),
             Column("reason", _("Remark"), of=remark),
         ),
-        table_of(
-            "detector_accuracy",
-            _("Each detector, given the estimated total"),
-            capture.accuracy,
+        table_of("detector_accuracy", _("Each detector, given the estimated total"), capture.accuracy)(
             *plain_columns(name=_("Detector")),
             *columns("count", tp=_("TP"), fp=_("FP"), unverified=_("Not verified")),
             *columns("number", fn=_("FN, estimated"), tn=_("TN, estimated")),
             *columns("share", sensitivity=_("Sensitivity"), accuracy=_("Accuracy")),
             Column("reason", _("What is missing"), of=lambda d: d.reason or ""),
         ),
-        table_of(
-            "features",
-            _("Mutual information of the detectors' features"),
-            capture.features,
+        table_of("features", _("Mutual information of the detectors' features"), capture.features)(
             *pair,
             Column("compared", _("PHI files"), "count"),
             *columns("number", mean=_("Mean nats"), highest=_("Highest")),
@@ -282,16 +246,12 @@ def _of_detectors(data: ReportData) -> tuple[Table, ...]:
             ),
             Column("reason", _("Why not"), of=lambda f: f.reason or ""),
         ),
-        table_of(
-            "capture_formats",
-            _("Capture-recapture within each format"),
-            capture.formats,
+        table_of("capture_formats", _("Capture-recapture within each format"), capture.formats, cap=30)(
             Column("format", _("Format"), of="name"),
             Column("found", _("Confirmed"), "count"),
             Column("missed", _("Missed by all"), "number", of="total.missed"),
             Column("total", _("Total PHI"), "total"),
             Column("reason", _("Remark"), of=lambda part: part.total.reason or ""),
-            cap=30,
         ),
     )
 
@@ -306,81 +266,61 @@ def _of_what_was_found(data: ReportData) -> tuple[Table, ...]:
     groups = partial(table_of, bar="referred", cap=30)
     return (
         table_of(
-            "findings",
-            _("Findings in referred files, by identifier"),
-            data.findings_by_type,
-            Column("type", _("Identifier"), of="label"),
-            *_COUNTS,
-            bar="findings",
-        ),
+            "findings", _("Findings in referred files, by identifier"), data.findings_by_type, bar="findings"
+        )(Column("type", _("Identifier"), of="label"), *_COUNTS),
         table_of(
             "type_levels",
             _("Findings in referred files, from all identifiers over those of HIPAA to the fine types"),
             data.type_levels.counts,
+            bar="findings",
+        )(
             Column("level", _("Level"), "id"),
             Column("label", _("Identifier")),
             Column("under", _("Under"), of="parent"),
             *_COUNTS,
-            bar="findings",
         ),
-        groups(
-            "formats",
-            _("By format, as found in the content"),
-            data.formats,
-            Column("name", _("Format"), of=lambda g: FORMATS.get(g.name, g.name)),
-            *_GROUP,
+        groups("formats", _("By format, as found in the content"), data.formats)(
+            Column("name", _("Format"), of=lambda g: FORMATS.get(g.name, g.name)), *_GROUP
         ),
-        groups("folders", _("By folder"), data.folders, Column("name", _("Folder"), "path"), *_GROUP),
-        table_of(
-            "top",
-            _("Referred files of the highest risk, reasons masked"),
-            data.top_files,
+        groups("folders", _("By folder"), data.folders)(Column("name", _("Folder"), "path"), *_GROUP),
+        table_of("top", _("Referred files of the highest risk, reasons masked"), data.top_files, cap=25)(
             _NUMBER,
             _FILE,
             Column("findings", _("Findings, by type"), of=lambda f: _counted(f.findings)),
-            Column("characteristics", _("Characteristics"), of=lambda f: _joined(_BITS, f.bits), shown=False),
+            Column(
+                "characteristics",
+                _("Characteristics"),
+                of=lambda f: lazy_join(", ", [_BITS[one] for one in f.bits]),
+                shown=False,
+            ),
             *plain_columns(case=_("Why referred")),
             Column("people", _("People"), "count"),
             Column("health", _("Health"), "number", of="health_score"),
             Column("detectors", _("Detectors"), of=lambda f: lazy_join(", ", map(plain, f.detectors))),
             Column("risk", _("Risk"), "number"),
             Column("verdict", _("Verdict"), "verdict"),
-            cap=25,
         ),
-        table_of(
-            "agreement",
-            _("People who decided the same files"),
-            data.double_review.pairs,
+        table_of("agreement", _("People who decided the same files"), data.double_review.pairs, cap=30)(
             *_PAIR,
             *columns("count", files=_("Both decided"), same=_("Same verdict"), both_phi=_("Both PHI")),
             *columns("count", first_phi=_("1st PHI"), second_phi=_("2nd PHI")),
             Column("kappa", _("Cohen's kappa"), "ratio"),
             Column("positive_agreement", _("Positive agreement"), "figure"),
             Column("pabak", _("PABAK"), "ratio"),
-            cap=30,
         ),
-        table_of(
-            "estimates",
-            _("Every estimate with its formula and inputs"),
-            _estimates(data),
+        table_of("estimates", _("Every estimate with its formula and inputs"), _estimates(data))(
             *columns("text", section=_("Section"), name=_("Estimate")),
             *columns("number", value=_("Value"), low=_("95% from"), high=_("to")),
             *columns("text", formula=_("Formula"), inputs=_("Inputs"), assumption=_("It assumes")),
             *columns("text", source=_("Source"), reason=_("Remark")),
         ),
-        table_of(
-            "reviewers",
-            _("Standing decisions by person"),
-            data.reviewers,
+        table_of("reviewers", _("Standing decisions by person"), data.reviewers)(
             Column("reviewer", _("Who")),
             *columns("count", phi=_("PHI"), not_phi=_("Not PHI"), unsure=_("Unsure")),
             Column("superseded", _("Superseded"), "count"),
             *columns("time", first=_("First decision"), last=_("Last decision")),
         ),
-        table_of(
-            "decisions",
-            _("Every decision, the newest first"),
-            data.decisions,
+        table_of("decisions", _("Every decision, the newest first"), data.decisions, cap=30)(
             Column("decision", _("No."), "id"),
             Column("decided", _("When"), "time"),
             Column("reviewer", _("Who")),
@@ -391,26 +331,15 @@ def _of_what_was_found(data: ReportData) -> tuple[Table, ...]:
                 _("Counts now"),
                 of=lambda d: _("yes") if d.standing else _("taken back") if d.undone else _("superseded"),
             ),
-            cap=30,
         ),
-        table_of(
-            "people",
-            _("Referred files by people in each"),
-            data.people.bands.items(),
-            Column("people", _("People in the file")),
-            Column("files", _("Referred files"), "count"),
-            bar="files",
+        table_of("people", _("Referred files by people in each"), data.people.bands.items(), bar="files")(
+            Column("people", _("People in the file")), Column("files", _("Referred files"), "count")
         ),
-        table_of(
-            "topics",
-            _("Health concepts in referred files"),
-            data.topics,
+        table_of("topics", _("Health concepts in referred files"), data.topics, bar="files", cap=30)(
             Column("concept", _("Identifier of the concept"), shown=False),
             Column("label", _("Health concept"), of=lambda t: Lazy(label_of, t.concept)),
             *columns("count", files=_("Referred files"), phi_files=_("Confirmed files")),
             Column("hits", _("Occurrences"), "count"),
-            bar="files",
-            cap=30,
         ),
     )
 
@@ -422,10 +351,6 @@ _GROUP = (
     *columns("count", referred=_("Referred"), phi=_("PHI"), not_phi=_("Not PHI"), people=_("People")),
 )
 _BITS = {bit.value: label for bit, (label, _hipaa) in CHARACTERISTICS.items()}
-
-
-def _joined(words: Mapping[str, str], names: Iterable[str]) -> str:
-    return lazy_join(", ", [words[name] for name in names])
 
 
 def _counted(found: Mapping[str, int]) -> str:
@@ -464,6 +389,7 @@ def _of_the_desk(data: ReportData) -> tuple[Table, ...]:
             "change",
             _("Against the previous complete scan of the same folders"),
             _changes(data) if change.previous is not None else (),
+        )(
             Column("what", _("Files")),
             Column("files", _("Number"), "count"),
             Column("meaning", _("What it means")),
@@ -472,15 +398,17 @@ def _of_the_desk(data: ReportData) -> tuple[Table, ...]:
             "changed_files",
             _("Files newly referred, no longer referred, moved or deleted"),
             change.files,
+            cap=30,
+        )(
             Column("change", lazy_pgettext("noun", "Change")),
             _NUMBER,
             *columns("path", path=_("File"), now_at=_("Now at")),
-            cap=30,
         ),
         table_of(
             "span_scores",
             _("The machine's spans against the reviewers'"),
             [spans.overall, *spans.by_type] if spans.overall else [],
+        )(
             Column("type", _("Identifier"), of="label"),
             *_scores(
                 correct=_("Correct"),
@@ -489,10 +417,7 @@ def _of_the_desk(data: ReportData) -> tuple[Table, ...]:
                 deletion=_("Deletion"),
             ),
         ),
-        table_of(
-            "span_schemes",
-            _("The same spans, counted in four ways"),
-            spans.schemes,
+        table_of("span_schemes", _("The same spans, counted in four ways"), spans.schemes)(
             *plain_columns(scheme=_("Way of counting")),
             *_scores(
                 correct=_("Correct"),
@@ -502,10 +427,7 @@ def _of_the_desk(data: ReportData) -> tuple[Table, ...]:
                 spurious=_("Spurious"),
             ),
         ),
-        table_of(
-            "topic_scores",
-            _("The machine's topics against the reviewers'"),
-            data.topic_scores.scores,
+        table_of("topic_scores", _("The machine's topics against the reviewers'"), data.topic_scores.scores)(
             Column("level", _("Level"), of=lambda s: levels[s.level]),
             Column("view", _("Labels")),
             *_scores(tp=_("Both"), fp=_("Machine only"), fn=_("Reviewer only")),
@@ -514,35 +436,26 @@ def _of_the_desk(data: ReportData) -> tuple[Table, ...]:
             "blind_agreement",
             _("First and blind second verdicts, by person"),
             data.blind_review.pairs,
+            cap=30,
+        )(
             *columns("text", first=_("First"), second=_("Blind second")),
             *columns("count", files=_("Files"), same=_("Same verdict"), both_phi=_("Both PHI")),
             *columns("ratio", kappa=_("Kappa"), positive_agreement=_("Positive agreement"), pabak=_("PABAK")),
-            cap=30,
         ),
-        table_of(
-            "revealers",
-            _("Requests to see texts"),
-            oversight.revealers,
+        table_of("revealers", _("Requests to see texts"), oversight.revealers)(
             Column("who", _("Who"), of="revealed_by"),
             *columns("count", reveals=_("Reveals"), files=_("Files")),
             *columns("time", first=_("First"), last=_("Last")),
         ),
-        table_of(
-            "reveals",
-            _("Every reveal, the newest first"),
-            oversight.reveals,
+        table_of("reveals", _("Every reveal, the newest first"), oversight.reveals, cap=30)(
             Column("reveal", _("No."), "id"),
             Column("when", _("When"), "time", of="revealed"),
             Column("who", _("Who"), of="revealed_by"),
             Column("file", _("File no."), "id"),
             _FILE,
             Column("purpose", _("What for")),
-            cap=30,
         ),
-        table_of(
-            "suppressions",
-            _("Every suppression, the newest first"),
-            oversight.suppressions,
+        table_of("suppressions", _("Every suppression, the newest first"), oversight.suppressions, cap=30)(
             Column("suppression", _("No."), "id"),
             Column(
                 "what",
@@ -563,23 +476,15 @@ def _of_the_desk(data: ReportData) -> tuple[Table, ...]:
             ),
             Column("until", _("Ends"), "time"),
             Column("lifted_by", _("Lifted by")),
-            cap=30,
         ),
-        table_of(
-            "sign_offs",
-            _("Who has reviewed the audit log"),
-            oversight.sign_offs,
+        table_of("sign_offs", _("Who has reviewed the audit log"), oversight.sign_offs, cap=30)(
             Column("reviewer", _("Who")),
             Column("at", _("When"), "time"),
             *columns("count", entries=_("Up to entry"), since=_("Entries since")),
             Column("holds", _("That entry"), of=lambda s: status[s.holds]),
             Column("head", _("Hash that was signed"), "path"),
-            cap=30,
         ),
-        table_of(
-            "incidents",
-            _("Incidents with files of this scan, the newest first"),
-            data.incidents,
+        table_of("incidents", _("Incidents with files of this scan, the newest first"), data.incidents)(
             Column("incident", _("No."), "id", of="number"),
             *plain_columns(state=_("State")),
             Column("opened", _("Opened"), "time"),

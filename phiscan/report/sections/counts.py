@@ -10,7 +10,7 @@ from pathlib import Path
 
 from phiscan.errors import ConfigError
 from phiscan.language import lazy_gettext as _
-from phiscan.metrics.hierarchy import REPRESENTATION, Hierarchy
+from phiscan.metrics.hierarchy import REPRESENTATION
 from phiscan.model import EntityType, Outcome, Referral, Verdict
 from phiscan.patients.affected import NOTICE_AT, UNKNOWN, matched_patients
 from phiscan.patients.index import open_index
@@ -229,10 +229,7 @@ def type_levels(
     """
     identifiers = read_type_map("hipaa")
     types = [str(kind) for kind in EntityType]
-    tree = Hierarchy(
-        {name: [identifiers[name]] for name in types} | {identifiers[name]: [ANY_KIND] for name in types}
-    )
-    above = {name: [next(iter(level)) for level in tree.levels_above(name)] for name in types}
+    above = {name: [name, identifiers[name], ANY_KIND] for name in types}
 
     def with_levels(counts: Mapping[str, int]) -> Counter[str]:
         every: Counter[str] = Counter()
@@ -247,7 +244,7 @@ def type_levels(
     return TypeLevels(
         counts=tuple(
             LevelCount(
-                level=len(above[types[0]]) - len(path),
+                level=3 - len(path),
                 name=path[-1],
                 label=ENTITY_TYPES[EntityType(path[-1])] if path[-1] in types else plain(path[-1]),
                 parent=plain(path[-2]) if len(path) > 1 else "",
@@ -329,31 +326,17 @@ def change(stored: StoredScan, paths: Mapping[int, str], names: Names) -> Change
     why = Counter(kinds[number] for number in newly)
     dropped = sorted(number for number in was & places.keys() if number not in is_now)
     deleted = [number for number in missing if number not in moved_to]
-    rows = [
-        *(
-            ChangedFile(_("newly referred, {why}", why=_WHY[kinds[n]]), n, paths[n], "")
-            for n in sorted(newly)
-        ),
-        *(ChangedFile(_("no longer referred"), n, paths[n], "") for n in dropped),
-        *(
-            ChangedFile(_("moved"), old, names.file(before[old]), paths[new])
-            for old, new in sorted(moved_to.items())
-        ),
-    ]
-    if complete:
-        rows += [ChangedFile(_("deleted"), n, names.file(before[n]), "") for n in deleted]
+    versions, now = previous.versions, stored.summary.versions
+    listed = [(_("newly referred, {why}", why=_WHY[kinds[n]]), n, paths[n], "") for n in sorted(newly)]
+    listed += [(_("no longer referred"), n, paths[n], "") for n in dropped]
+    listed += [(_("moved"), n, names.file(before[n]), paths[moved_to[n]]) for n in sorted(moved_to)]
+    listed += [(_("deleted"), n, names.file(before[n]), "") for n in deleted if complete]
     return Change(
         previous=previous.id,
         previous_ended=previous.ended,
         present_before=len(before),
         present=len(places),
-        new=counts[NEW],
-        moved=counts[MOVED],
-        changed=counts[CHANGED],
-        same=counts[SAME],
-        now_read=counts[NOW_READ],
-        no_longer_read=counts[NO_LONGER_READ],
-        never_read=counts[NEVER_READ],
+        **{kind: counts[kind] for kind in _WHY},
         deleted=len(deleted) if complete else None,
         copies=n_copies,
         newly_referred=len(newly),
@@ -363,8 +346,10 @@ def change(stored: StoredScan, paths: Mapping[int, str], names: Names) -> Change
         no_longer_referred=len(dropped),
         referred_gone=sum(number in was for number in deleted) if complete else None,
         still_referred=len(is_now) - len(newly),
-        versions=_changed_versions(previous.versions, stored.summary.versions),
-        files=tuple(rows),
+        versions=tuple(
+            plain(name) for name in sorted({*versions, *now}) if versions.get(name) != now.get(name)
+        ),
+        files=tuple(ChangedFile(*row) for row in listed),
         reason=None if complete else NOT_COMPLETE,
     )
 
@@ -404,7 +389,3 @@ def _kind(number: int, places: Mapping[int, FileRecord], previous: PreviousScan,
     if is_read:
         return NOW_READ
     return NO_LONGER_READ if was_read else NEVER_READ
-
-
-def _changed_versions(before: Mapping[str, str], now: Mapping[str, str]) -> tuple[str, ...]:
-    return tuple(plain(name) for name in sorted({*before, *now}) if before.get(name) != now.get(name))

@@ -360,7 +360,13 @@ def capture_recapture(files: Sequence[FileRecord]) -> Capture:
     table = capture_table(list(counts), list(counts.values())) if reason is None else None
     pairs = () if table is None else pair_estimates(table, names)
     models = missed.estimate_missed(table) if table and len(names) >= MODEL_DETECTORS else None
-    formats, summed = by_format(_confirmed_histories(files, names)) if table else ((), None)
+    confirmed = [
+        (visible(entry.media_type), tuple(int(flag) for _name, flag in entry.detectors))
+        for entry in files
+        if entry.verdict is Verdict.PHI and len(dict(entry.detectors)) == len(names)
+    ]
+    marked = [one for one in confirmed if any(one[1])]
+    formats, summed = by_format(marked) if table else ((), None)
     every = totals(table, names, models) if table and models else ()
     # Files without a history, for which the cascade skipped the expensive recognizers.
     n_incomplete = sum(len(dict(entry.detectors)) < len(names) for entry in files)
@@ -370,6 +376,8 @@ def capture_recapture(files: Sequence[FileRecord]) -> Capture:
         "sample of the scan (see the limits).",
         n_files=words.count(n_incomplete),
     )
+    warnings = (*_warnings(n_found, n_open, outside, models), *([incomplete] if n_incomplete else []))
+    warnings += coverage_warnings(pairs)
     return Capture(
         detectors=names,
         n_found=n_found,
@@ -381,29 +389,12 @@ def capture_recapture(files: Sequence[FileRecord]) -> Capture:
         totals=(*every, *([summed] if summed else [])),
         formats=formats,
         reason=reason,
-        warnings=()
-        if reason
-        else (
-            *_warnings(n_found, n_open, outside, models),
-            *([incomplete] if n_incomplete else []),
-            *coverage_warnings(pairs),
-        ),
+        warnings=() if reason else warnings,
         assumption=ASSUMPTION,
         source=SOURCE,
         accuracy=detector_rows(names, found, models, pairs),
         features=feature_dependence(files, names),
     )
-
-
-def _confirmed_histories(
-    files: Sequence[FileRecord], names: Sequence[str]
-) -> list[tuple[str, tuple[int, ...]]]:
-    found = [(entry.media_type, dict(entry.detectors)) for entry in files if entry.verdict is Verdict.PHI]
-    return [
-        (visible(media_type), tuple(int(flag) for flag in verdicts.values()))
-        for media_type, verdicts in found
-        if any(verdicts.values()) and len(verdicts) == len(names)
-    ]
 
 
 def _reason(names: Sequence[str], n_found: int) -> str | None:

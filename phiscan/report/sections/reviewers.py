@@ -13,7 +13,7 @@ from typing import Any
 
 from phiscan.health.topics import CHAPTERS, topic_of
 from phiscan.language import lazy_gettext as _
-from phiscan.metrics.agreement import ASSUMPTION, POSITIVE, SOURCE, agreement, krippendorff_alpha
+from phiscan.metrics.agreement import ASSUMPTION, POSITIVE, SOURCE, Agreement, agreement, krippendorff_alpha
 from phiscan.metrics.deidentification.spans import (
     SCHEMES,
     AnnotatedText,
@@ -25,6 +25,7 @@ from phiscan.metrics.deidentification.spans import (
     scheme_counts,
 )
 from phiscan.metrics.hierarchy import REPRESENTATION, Hierarchy, score_hierarchy
+from phiscan.metrics.intervals import Figure
 from phiscan.metrics.rates import OverlapCounts
 from phiscan.model import EntityType
 from phiscan.report.data.estimates import (
@@ -67,10 +68,12 @@ def reviewer_pair(names: tuple[str, str], rows: Sequence[Row]) -> ReviewerPair:
         both_phi=sum(a == b == POSITIVE for a, b in both),
         first_phi=sum(a == POSITIVE for a, _ in both),
         second_phi=sum(b == POSITIVE for _, b in both),
-        kappa=found.kappa,
-        positive_agreement=found.positive_agreement,
-        pabak=found.pabak,
+        **_figures(found),
     )
+
+
+def _figures(found: Agreement) -> dict[str, Figure]:
+    return {name: getattr(found, name) for name in ("kappa", "positive_agreement", "pabak")}
 
 
 def alpha(units: Sequence[Sequence[str]], *, name: str, over: str, assumption: str) -> Estimate:
@@ -88,17 +91,11 @@ def alpha(units: Sequence[Sequence[str]], *, name: str, over: str, assumption: s
     inputs |= {
         _("verdicts '{value}'", value=label.replace("_", " ")): n for label, n in sorted(counts.items())
     }
-    return Estimate(
-        name=_("Krippendorff's alpha, {name}", name=name),
-        value=found.value,
-        ci95=found.ci95,
-        unit="ratio",
-        formula=_("1 - observed / expected disagreement, over {over}", over=over),
-        inputs=inputs,
-        assumption=assumption,
-        source=_('Krippendorff (2019), "Content Analysis", section 12.3'),
-        reason=found.reason,
-    )
+    title = _("Krippendorff's alpha, {name}", name=name)
+    formula = _("1 - observed / expected disagreement, over {over}", over=over)
+    source = _('Krippendorff (2019), "Content Analysis", section 12.3')
+    known = (inputs, assumption, source, found.reason)
+    return Estimate(title, found.value, found.ci95, "ratio", formula, *known)
 
 
 NO_PERSON = _("no file was decided by two people")
@@ -164,9 +161,7 @@ def blind_review(drawn: int, ratings: Sequence[Rating], *, held_back: int) -> Bl
         agreed=agreed,
         disagreed=len(ratings) - agreed,
         settled=sum(one.settled is not None for one in ratings),
-        kappa=found.kappa,
-        positive_agreement=found.positive_agreement,
-        pabak=found.pabak,
+        **_figures(found),
         alpha=alpha(
             pairs,
             name=_("first and blind second verdict"),

@@ -121,28 +121,12 @@ def corrected(overall: Characteristic, elusion: Elusion, *, n_rest: int) -> Veri
             "[N⁺ a / (a + b) + N⁻ c / (c + d)] / (N⁺ + N⁻)",
         ),
     )
-    estimates = () if found.reason else tuple(_estimate(*row, inputs) for row in rows)
-    return Verification(
-        estimates=estimates,
-        open=overall.unverified,
-        reason=found.reason,
-        assumption=VERIFIED_ASSUMPTION,
-        source=VERIFIED_SOURCE,
+    from_here = (VERIFIED_ASSUMPTION, VERIFIED_SOURCE)
+    estimates = tuple(
+        Estimate(name, one.value, one.ci95, "share", formula, inputs, *from_here, one.reason)
+        for name, one, formula in rows
     )
-
-
-def _estimate(name: str, figure: Figure, formula: str, inputs: dict[str, float]) -> Estimate:
-    return Estimate(
-        name=name,
-        value=figure.value,
-        ci95=figure.ci95,
-        unit="share",
-        formula=formula,
-        inputs=inputs,
-        assumption=VERIFIED_ASSUMPTION,
-        source=VERIFIED_SOURCE,
-        reason=figure.reason,
-    )
+    return Verification(() if found.reason else estimates, overall.unverified, found.reason, *from_here)
 
 
 NO_PERSON = _("none of these files has been verified yet")
@@ -250,10 +234,7 @@ _REGION_SOURCE = _("Boyd, Santos Costa, Davis & Page (2012); Boyd (2014), chapte
 _NO_ASSUMPTION = _("None: it follows from the two counts alone.")
 _MAX_POINTS = 200  # of a curve; more cannot be distinguished on the page
 
-SCORES = (
-    ("risk", _("Risk, the order of the queue")),
-    ("health_score", _("Health score")),
-)
+SCORES = (("risk", _("Risk, the order of the queue")), ("health_score", _("Health score")))
 
 
 def rankings(rows: Sequence[FileRecord]) -> tuple[ScoreRanking, ...]:
@@ -267,7 +248,7 @@ def rankings(rows: Sequence[FileRecord]) -> tuple[ScoreRanking, ...]:
 
 def _one(name: str, label: str, rows: Sequence[FileRecord]) -> ScoreRanking:
     decided = [row for row in rows if row.verdict in {Verdict.PHI, Verdict.NOT_PHI}]
-    pairs = [(score, row) for row in decided if (score := _score(name, row)) is not None]
+    pairs = [(score, row) for row in decided if (score := getattr(row, name)) is not None]
     labels = [row.verdict is Verdict.PHI for _, row in pairs]
     phi, not_phi = sum(labels), len(labels) - sum(labels)
     reason = _reason(phi, not_phi)
@@ -284,10 +265,6 @@ def _one(name: str, label: str, rows: Sequence[FileRecord]) -> ScoreRanking:
         reason=reason,
         assumption=ASSUMPTION,
     )
-
-
-def _score(name: str, row: FileRecord) -> float | None:
-    return row.risk if name == "risk" else row.health_score
 
 
 def _reason(phi: int, not_phi: int) -> str | None:

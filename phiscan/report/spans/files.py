@@ -1,31 +1,22 @@
-"""Reading and writing annotated documents as files and folders, and pairing gold with system."""
+"""Reading annotated documents of files and folders, and pairing gold with system."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from xml.sax.saxutils import escape, quoteattr
 
 from lxml import etree
 
 from phiscan.config import data_dir
 from phiscan.errors import InputError
 from phiscan.lexicon.dictionary import load_dictionary
-from phiscan.metrics.deidentification.span_formats import (
-    MAX_DIGITS,
-    checked_span,
-    parse_brat,
-    parse_jsonl,
-    write_brat,
-    write_jsonl,
-)
+from phiscan.metrics.deidentification.span_formats import MAX_DIGITS, checked_span, parse_brat, parse_jsonl
 from phiscan.metrics.deidentification.spans import AnnotatedText, LabelledSpan
 
 _DECLARATION = re.compile(r"\A\ufeff?\s*<\?xml[^>]*\?>")
-_NOT_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def parse_i2b2(source: str, name: str, content: str) -> list[AnnotatedText]:
@@ -111,64 +102,7 @@ def _offset(where: str, tag: etree._Element, field: str) -> int:
     return int(value)
 
 
-def write_i2b2_2006(documents: Iterable[AnnotatedText]) -> str:
-    """Write records with inline PHI elements.
-
-    Raises:
-        InputError: spans overlap, a document has no text, or it holds a character that XML cannot.
-    """
-    records = []
-    for document in documents:
-        text = _xml_text(document)
-        parts: list[str] = []
-        reached = 0
-        for number, (start, end, kind) in enumerate(sorted(document.spans), start=1):
-            if start < reached:
-                message = f"{document.name}: span {number}: inline XML cannot express overlapping spans"
-                raise InputError(message)
-            parts.append(escape(text[reached:start]))
-            parts.append(f"<PHI TYPE={quoteattr(kind)}>{escape(text[start:end])}</PHI>")
-            reached = end
-        parts.append(escape(text[reached:]))
-        records.append(f"<RECORD ID={quoteattr(document.name)}>\n<TEXT>{''.join(parts)}</TEXT>\n</RECORD>\n")
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n<ROOT>\n{"".join(records)}</ROOT>\n'
-
-
-def write_i2b2_2014(document: AnnotatedText, categories: Mapping[str, str]) -> str:
-    """Write one document with stand-off tags; ``categories`` names the element for each type, else OTHER.
-
-    Raises:
-        InputError: the document has no text, or it holds a character that XML cannot.
-    """
-    text = _xml_text(document)
-    tags = []
-    for number, (start, end, kind) in enumerate(document.spans):
-        element = categories.get(kind, "OTHER")
-        covered = quoteattr(text[start:end])
-        tags.append(
-            f'<{element} id="P{number}" start="{start}" end="{end}" text={covered} '
-            f'TYPE={quoteattr(kind)} comment="" />\n'
-        )
-    inside = text.replace("]]>", "]]]]><![CDATA[>")
-    return (
-        '<?xml version="1.0" encoding="UTF-8" ?>\n<deIdi2b2>\n'
-        f"<TEXT><![CDATA[{inside}]]></TEXT>\n<TAGS>\n{''.join(tags)}</TAGS>\n</deIdi2b2>\n"
-    )
-
-
-def _xml_text(document: AnnotatedText) -> str:
-    if document.text is None:
-        message = f"{document.name}: expected the text, which this format repeats"
-        raise InputError(message)
-    found = _NOT_XML.search(document.text)
-    if found:
-        message = f"{document.name}: character {found.start()} cannot be written as XML"
-        raise InputError(message)
-    return document.text
-
-
 READ_FORMATS = ("i2b2", "brat", "jsonl")
-WRITE_FORMATS = ("i2b2-2006", "i2b2-2014", "brat", "jsonl")
 _SUFFIX = {"i2b2": ".xml", "brat": ".ann", "jsonl": ".jsonl"}
 
 # Type sets that spans can be mapped to: column names of dictionaries/span_types.txt.
@@ -237,10 +171,7 @@ def _read_text(file: Path) -> str:
 
 
 def pair_documents(
-    gold: Mapping[str, AnnotatedText],
-    system: Mapping[str, AnnotatedText],
-    gold_path: Path,
-    system_path: Path,
+    gold: Mapping[str, AnnotatedText], system: Mapping[str, AnnotatedText], gold_path: Path, system_path: Path
 ) -> Pairing:
     """Pair documents by name; a document that the system lacks counts as one without spans, and is reported.
 
@@ -332,55 +263,3 @@ def map_types(
         spans = tuple(LabelledSpan(start, end, mapping[kind]) for start, end, kind in document.spans)
         mapped[name] = AnnotatedText(name, document.text, spans)
     return mapped
-
-
-def write_documents(documents: Iterable[AnnotatedText], path: Path, kind: str) -> int:
-    """Write documents in one of ``WRITE_FORMATS`` and return their number.
-
-    i2b2-2006 and jsonl write one file at ``path``; i2b2-2014 and brat write one file (or two) per document
-    into the folder ``path``. Nothing is overwritten.
-
-    Raises:
-        InputError: a file exists, a name cannot be a file name, or the format cannot express a document.
-    """
-    kept = list(documents)
-    if kind == "jsonl":
-        _write_new(path, write_jsonl(kept))
-    elif kind == "i2b2-2006":
-        _write_new(path, write_i2b2_2006(kept))
-    elif kind == "i2b2-2014":
-        categories = read_type_map("i2b2-2014")
-        _write_each(kept, path, lambda item: {".xml": write_i2b2_2014(item, categories)})
-    else:
-        _write_each(kept, path, lambda item: {".ann": write_brat(item), ".txt": item.text or ""})
-    return len(kept)
-
-
-def _write_each(
-    documents: Sequence[AnnotatedText], folder: Path, render: Callable[[AnnotatedText], Mapping[str, str]]
-) -> None:
-    rendered = {}
-    for document in documents:
-        if document.name != Path(document.name).name or document.name in {".", ".."}:
-            message = f"{folder}: the document '{document.name}' cannot be a file name"
-            raise InputError(message)
-        for suffix, content in render(document).items():
-            rendered[folder / f"{document.name}{suffix}"] = content
-    for path, content in rendered.items():
-        _write_new(path, content)
-
-
-def _write_new(path: Path, content: str) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("x", encoding="utf-8", newline="") as stream:
-            stream.write(content)
-    except UnicodeEncodeError:
-        message = f"{path}: expected text that UTF-8 can express"
-        raise InputError(message) from None
-    except FileExistsError:
-        message = f"{path}: exists; expected a new file"
-        raise InputError(message) from None
-    except OSError as error:
-        message = f"{path}: cannot be written: {error.strerror}"
-        raise InputError(message) from None

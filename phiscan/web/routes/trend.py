@@ -214,7 +214,7 @@ def export(kind: Literal["csv", "pdf"], ctx: Ctx) -> Response:
     tasks = ctx.work.tasks(now=now)
     rows = _rows(ctx, tasks, ALL_SCANS if kind == "csv" else 1)
     if kind == "csv":
-        return ctx.file("trend.csv", table_csv(table_of("trend", "", rows, *COLUMNS)))
+        return ctx.file("trend.csv", table_csv(table_of("trend", "", rows)(*COLUMNS)))
     found = departments(tasks, read_departments(ctx.desk.config))
     numbers = [(by["everyone"], by["files"] - by["everyone"], by["people"]) for _name, by in found]
     content = record_pdf(
