@@ -48,7 +48,7 @@ from phiscan.review.store import Store
 from phiscan.web import api
 from phiscan.web.access import PERMISSION, GuardedRoute, Permission, Routes
 from phiscan.web.pages import Pages, Static
-from phiscan.web.protection import Languages, Protection, add_error_handlers
+from phiscan.web.protection import Protection, add_error_handlers
 from phiscan.web.provider import load_provider
 from phiscan.web.report_builds import Packs
 from phiscan.web.request_context import Ctx, Desk, Settings, admit, cookie_name, utc_now
@@ -178,8 +178,7 @@ def create_app(
             )
     check_routes(app)
     app.openapi = partial(_openapi, app)  # type: ignore[method-assign]
-    app.add_middleware(Languages, default=config.language)
-    app.add_middleware(Protection, settings=settings)
+    app.add_middleware(Protection, settings=settings, language=config.language)
     add_error_handlers(app)
     return app
 

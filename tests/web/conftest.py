@@ -109,12 +109,15 @@ def report_here(monkeypatch: pytest.MonkeyPatch) -> None:
 def made_app(made_once: Path) -> FastAPI:
     """Make the application once: its hundred routes take a moment."""
     with Store.open(url_of(made_once)) as store:
-        return create_app(store, Config())
+        app = create_app(store, Config())
+    app.state.as_made = app.state.desk
+    return app
 
 
 @pytest.fixture
 def app(made_app: FastAPI, store: Store, clock: Clock) -> FastAPI:
-    made_app.state.desk = replace(made_app.state.desk, store=store, now=clock)
+    """Serve the store of a test; what the test before it changed of the desk is undone."""
+    made_app.state.desk = replace(made_app.state.as_made, store=store, now=clock)
     return made_app
 
 
