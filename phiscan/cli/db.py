@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from phiscan.cli.output import Answer, answers, config_of, print_json, print_message
+from phiscan.cli.output import Answer, answers, config_of, file_errors, print_json, print_message
 from phiscan.cli.scan.lock import keep_scans_out
 from phiscan.config import Config
 from phiscan.errors import InputError
@@ -289,7 +289,8 @@ def move(obj: str | None, url: str) -> Answer:
     then remove it. Give a password in ~/.pgpass or PGPASSWORD, or write @FILE instead of URL to read the URL
     from a file.
     """
-    target = _url_in(Path(url[1:])) if url.startswith("@") else url
+    with file_errors(url[1:]):
+        target = Path(url[1:]).read_text(encoding="utf-8").strip() if url.startswith("@") else url
 
     def progress(table: str, n_rows: int) -> None:
         if n_rows:
@@ -299,14 +300,6 @@ def move(obj: str | None, url: str) -> Answer:
     n_rows = sum(entry.n_rows for entry in sums.values())
     line = f"{n_rows:,} rows copied and compared; set the new URL as `database`, then remove the old one"
     return {"tables": {name: entry.n_rows for name, entry in sorted(sums.items())}, "equal": True}, [line]
-
-
-def _url_in(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        message = f"{path}: the file with the URL cannot be read ({type(error).__name__})"
-        raise InputError(message) from None
 
 
 def _manifest_lines(done: str, file: Path, made: backups.Manifest) -> Iterator[str]:

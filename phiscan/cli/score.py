@@ -68,17 +68,18 @@ _FORMAT_HELP = "i2b2 (2006 inline or 2014 stand-off XML), brat or jsonl."
 NO_TEXT = "a gold document has no text, so its tokens are not known"
 
 
-@click.group(cls=LazyGroup, lazy=_PAPERS)
+@click.group(
+    cls=LazyGroup,
+    lazy=_PAPERS,
+    epilog="Example: phiscan score spans --gold gold.jsonl --system ours.jsonl --format jsonl --json",
+)
 def score() -> None:
-    """Score spans, rankings and hierarchies against a gold standard.
-
-    \b
-    Example:
-      phiscan score spans --gold gold.jsonl --system ours.jsonl --format jsonl --json
-    """  # noqa: D301 (click reads the character)
+    """Score spans, rankings and hierarchies against a gold standard."""
 
 
-@score.command()
+@score.command(
+    epilog="Example: phiscan score spans --gold gold/ --system ours/ --versus theirs/ --format i2b2 --json"
+)
 @click.option("--gold", "gold_path", type=_PATH, required=True, help="Gold standard: a file or a folder.")
 @click.option("--system", "system_path", type=_PATH, required=True, help="What the system marked.")
 @click.option(
@@ -104,12 +105,7 @@ def spans(
     shuffles: int,
     seed: int,
 ) -> Answer:
-    """Score spans by instance and by token, as in the i2b2 de-identification challenges.
-
-    \b
-    Example:
-      phiscan score spans --gold gold/ --system ours/ --versus theirs/ --format i2b2 --json
-    """  # noqa: D301 (click reads the character)
+    """Score spans by instance and by token, as in the i2b2 de-identification challenges."""
     mapping = read_type_map(type_set) if type_set else None
     gold = _read(gold_path, kind, mapping)
     pairing = pair_documents(gold, _read(system_path, kind, mapping), gold_path, system_path)
@@ -155,7 +151,7 @@ def spans(
     return payload, lines_of(payload)
 
 
-@score.command()
+@score.command(epilog="Example: phiscan score convert ours.jsonl brat/ --from jsonl --to brat")
 @click.argument("source", type=_PATH)
 @click.argument("target", type=_PATH)
 @click.option("--from", "read_as", type=click.Choice(READ_FORMATS), required=True, help=_FORMAT_HELP)
@@ -167,12 +163,7 @@ def spans(
 def convert(
     source: Path, target: Path, read_as: str, write_as: str, type_set: str | None, text_path: Path | None
 ) -> None:
-    """Write annotated documents in another format; the result holds their text, keep it safe.
-
-    \b
-    Example:
-      phiscan score convert ours.jsonl brat/ --from jsonl --to brat
-    """  # noqa: D301 (click reads the character)
+    """Write annotated documents in another format; the result holds their text, keep it safe."""
     documents = _read(source, read_as, read_type_map(type_set) if type_set else None)
     if text_path:
         texts = read_documents(text_path, "jsonl")

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from typing import Any
 
 import click
 
@@ -362,12 +363,9 @@ def scan(
     output_format: str,
     as_json: bool,
     address: str | None,
-    max_files_per_s: float | None,
-    max_mb_per_s: float | None,
-    nice: int | None,
-    ionice: str | None,
     allow_root: bool,
     exit_zero: bool,
+    **pace: Any,
 ) -> None:
     """Scan the folders ROOTS and put files with probable PHI into the review queue.
 
@@ -397,7 +395,7 @@ def scan(
         return
     check_root(allowed=allow_root)
     options = ScanOptions(full, retry_failed, only, ocr, ocr_budget)
-    load = load_settings_of(config, max_files_per_s, max_mb_per_s, nice, ionice)
+    load = load_settings_of(config, **pace)
     notices = read_notices(config)
     warn_of_age(load_settings(config))
     load.apply()
