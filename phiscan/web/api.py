@@ -292,7 +292,7 @@ class Settlement(Body):
 
 
 @routes.api("GET", "/suppressions", Permission.SEE_QUEUE, "List the suppressions")
-def suppressions(ctx: Ctx) -> dict[str, list[Suppression]]:
+def suppressions(ctx: Ctx) -> dict[str, tuple[Suppression, ...]]:
     """Return all suppressions with their status, the newest first."""
     return {"suppressions": ctx.work.suppressions(now=ctx.now)}
 
@@ -342,7 +342,7 @@ def lift(suppression_id: RowNumber, ctx: Ctx) -> None:
 
 
 @routes.api("GET", "/disagreements", Permission.ADJUDICATE, "What is to be settled")
-def disagreements(ctx: Ctx) -> dict[str, list[Disagreement]]:
+def disagreements(ctx: Ctx) -> dict[str, tuple[Disagreement, ...]]:
     """Return the disagreements between two other reviewers, the oldest first."""
     return {"disagreements": ctx.work.disagreements(lead=ctx.name)}
 

@@ -139,7 +139,7 @@ def create_app(
     """Return the application over an open store.
 
     Raises:
-        ValueError: a route has no permission, or two have the same method and path.
+        ValueError: a route has no permission.
     """
     settings = settings or Settings()
     app = FastAPI(
@@ -176,7 +176,6 @@ def create_app(
                 openapi_extra={**route.options.get("extra", {}), PERMISSION: route.needs.value},
                 **{name: value for name, value in route.options.items() if name != "extra"},
             )
-    check_routes(app)
     app.openapi = partial(_openapi, app)  # type: ignore[method-assign]
     app.add_middleware(Protection, settings=settings, language=config.language)
     add_error_handlers(app)
@@ -207,20 +206,6 @@ def _prepare(desk: Desk) -> None:
         desk.rereader.prepare()
     except Exception as error:  # noqa: BLE001 (a thread of its own: nothing may end the server)
         log.warning("reading files again is not ready", origin=origin(error))
-
-
-def check_routes(app: FastAPI) -> None:
-    """Refuse an application with a route without permission, or with a route that shadows another."""
-    seen: set[tuple[str, str]] = set()
-    for route in app.routes:
-        if not isinstance(route, GuardedRoute):
-            message = f"route without a permission: {getattr(route, 'path', route)}"
-            raise ValueError(message)  # noqa: TRY004 (what is wrong is the declaration)
-        for method in route.methods or ():
-            if (method, route.path) in seen:
-                message = f"declared twice: {method} {route.path}"
-                raise ValueError(message)
-            seen.add((method, route.path))
 
 
 def _openapi(app: FastAPI) -> dict[str, object]:

@@ -215,7 +215,8 @@ def add_error_handlers(app: FastAPI) -> None:
         NotSignedInError: _not_signed_in,
         NotAllowedError: lambda request, _: failure(request, 403, gettext("Your role does not allow this.")),
         NoSecondFactorError: _no_second_factor,
-        InputError: _input,
+        InputError: lambda request, error: failure(request, 400, str(error)),
+        ConflictError: lambda request, error: failure(request, 409, str(error)),
         StoreError: _store,
         RequestValidationError: _validation,
         HTTPException: _http,
@@ -250,10 +251,6 @@ def _no_second_factor(request: Request, _error: Exception) -> Response:
     if request.url.path.startswith(API):
         return failure(request, 403, _("Your role needs a second factor: sign in with a browser and add it."))
     return RedirectResponse(SECOND_FACTOR, 303)
-
-
-def _input(request: Request, error: Exception) -> Response:
-    return failure(request, 409 if isinstance(error, ConflictError) else 400, str(error))
 
 
 def _store(request: Request, error: Exception) -> Response:

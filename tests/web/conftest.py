@@ -67,9 +67,7 @@ class NoShare(Rereader):
     """Says of every file that it is gone, without a process: no file of these tests is there."""
 
     def _ask(self, job: object, examined: Examined) -> NoReturn:  # noqa: ARG002 (the signature)
-        message = (
-            f"{visible(examined.source.display)}: it is gone"
-        )
+        message = f"{visible(examined.source.display)}: it is gone"
         raise ConflictError(message)
 
 

@@ -351,6 +351,7 @@ CLEANING_S = 10.0  # time for cleaning up after a stop; then the process ends
 @click.pass_context
 def scan(
     ctx: click.Context,
+    /,
     roots: tuple[str, ...],
     full: bool,
     everything: bool,
