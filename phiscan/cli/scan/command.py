@@ -65,24 +65,6 @@ LIVE_EVERY_S = 0.2
 LOADING = "loading models"
 
 
-class _Total:
-    """The size of the share, counted in the background while the scan is running."""
-
-    def __init__(self, count: Callable[[], Iterator[tuple[int, int]]]) -> None:
-        self.n_files = 0
-        self.known = False
-        self.stop = threading.Event()
-        self._count = count
-
-    def run(self) -> None:
-        """Count until the end of the share or of the scan."""
-        for n_files, _n_bytes in self._count():
-            self.n_files = n_files
-            if self.stop.is_set():
-                return
-        self.known = self.n_files > 0
-
-
 @contextmanager
 def show_progress(
     count: Callable[[], Iterator[tuple[int, int]]],
@@ -131,12 +113,22 @@ def _plain() -> Iterator[Callable[[Progress], None]]:
 
 @contextmanager
 def _live(count: Callable[[], Iterator[tuple[int, int]]]) -> Iterator[Callable[[Progress], None]]:
+    """Show a line on the terminal, with the size of the share, which a thread counts meanwhile."""
     from rich.console import Console  # noqa: PLC0415 (a scan by the clock has no terminal)
     from rich.live import Live  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
-    total = _Total(count)
-    counter = threading.Thread(target=total.run, daemon=True)
+    n_total, total_known, over = 0, False, threading.Event()
+
+    def count_files() -> None:
+        nonlocal n_total, total_known
+        for n_files, _n_bytes in count():
+            n_total = n_files
+            if over.is_set():
+                return
+        total_known = n_total > 0
+
+    counter = threading.Thread(target=count_files, daemon=True)
     counter.start()
     last = 0.0
     was_loading = False
@@ -148,13 +140,13 @@ def _live(count: Callable[[], Iterator[tuple[int, int]]]) -> Iterator[Callable[[
             now = time.monotonic()
             if now - last >= LIVE_EVERY_S or progress.is_loading != was_loading:
                 last, was_loading = now, progress.is_loading
-                line = describe(progress, now - progress.started, total.n_files, total_known=total.known)
+                line = describe(progress, now - progress.started, n_total, total_known=total_known)
                 live.update(Text(line, no_wrap=True, overflow="ellipsis"), refresh=True)
 
         try:
             yield on_progress
         finally:
-            total.stop.set()
+            over.set()
             counter.join(timeout=1.0)
 
 
