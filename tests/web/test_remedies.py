@@ -6,8 +6,6 @@ import io
 import re
 import socket
 import socketserver
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -27,6 +25,7 @@ from phiscan.review.decisions.incidents import TaskState
 from phiscan.review.store import Store
 from phiscan.web.routes import remedies
 from phiscan.web.routes.trend import burn_down, departments, read_departments, seconds_per_item, trend_rows
+from tests.cli.program import invoke
 from tests.monitoring.test_notices import _MailServer
 from tests.review.results import NOW, later, referred, scan, url_of
 from tests.web.clock import Clock
@@ -229,15 +228,13 @@ def test_an_owner_gets_a_number_and_a_link_and_is_reminded(
     client = browser("reviewer").client
     to = {"owner": "jroe", "to": "joe@ward.hospital.example"}
     assert "no mail server" in client.post("/owners/mail", data=to, headers=OWN).text
-    before = app.state.desk
-    app.state.desk = replace(before, config=config_of({"notify": mail_table}))
+    app.state.desk = replace(app.state.desk, config=config_of({"notify": mail_table}))
     assert client.post("/owners/mail", data=to, headers=OWN).headers["location"] == "/owners?said=mailed"
     for address in ("ann@elsewhere.example", "ann@x@hospital.example", "a@b.hospital.example\r\nBcc: e@x"):
         assert client.post("/owners/mail", data={**to, "to": address}, headers=OWN).status_code == 400, (
             address
         )
     assert client.post("/owners/mail", data={**to, "owner": "nobody"}, headers=OWN).status_code == 400
-    app.state.desk = before
     soon = {"now": later(7) + timedelta(days=2), "every": timedelta(days=1)}
     desk = {"desk": {"public_url": "https://desk.example"}}
     with socket.socket() as free:  # nobody listens there
@@ -254,18 +251,7 @@ def test_an_owner_gets_a_number_and_a_link_and_is_reminded(
     config.write_text(text)
 
     def remind() -> str:
-        command = [
-            sys.executable,
-            "-m",
-            "phiscan",
-            "--config",
-            str(config),
-            "queue",
-            "remind",
-            "--every",
-            "1",
-        ]
-        found = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+        found = invoke("--config", str(config), "queue", "remind", "--every", "1")
         return found.stdout.strip() or found.stderr
 
     assert "desk.public_url" in remind()
