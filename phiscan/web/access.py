@@ -167,13 +167,7 @@ class Routes:
         return self._declare(method, path, needs, {"include_in_schema": False, "response_model": None})
 
     def api(
-        self,
-        method: str,
-        path: str,
-        needs: Permission,
-        summary: str,
-        answer: type | None = None,
-        **options: Any,
+        self, method: str, path: str, needs: Permission, answer: type | None = None, **options: Any
     ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         """Declare a route of the REST API; options as FastAPI's ``add_api_route`` takes them.
 
@@ -181,7 +175,7 @@ class Routes:
         ``extra``: further fields of the operation's OpenAPI object.
         """
         model = {} if answer is None else {"response_model": answer}
-        return self._declare(method, "/api/v1" + path, needs, {"summary": summary, **model, **options})
+        return self._declare(method, "/api/v1" + path, needs, {**model, **options})
 
     def _declare(
         self, method: str, path: str, needs: Permission, options: Mapping[str, Any]

@@ -188,7 +188,7 @@ FILTERS = {
 N_AT_ONCE = 500
 
 
-@routes.api("GET", "/queue", Permission.SEE_QUEUE, "List the queue", Items, extra=FILTERS)
+@routes.api("GET", "/queue", Permission.SEE_QUEUE, Items, extra=FILTERS)
 def queue(ctx: Ctx, limit: Annotated[int, Query(ge=1, le=500)] = 50) -> object:
     """Return a page of the queue, highest risk first; filters as in the address of the page."""
     page = _part(ctx, ctx.query, ctx.query.cursor, limit)
@@ -196,7 +196,7 @@ def queue(ctx: Ctx, limit: Annotated[int, Query(ge=1, le=500)] = 50) -> object:
     return {"n": n_items, "items": list(map(item_json, page.items)), "after": page.after or None}
 
 
-@routes.api("GET", "/queue/export", Permission.EXPORT, "Export the queue", extra=FILTERS)
+@routes.api("GET", "/queue/export", Permission.EXPORT, extra=FILTERS)
 def export(ctx: Ctx) -> Response:
     """Send every item of the filter as a JSON line; the export is recorded in the audit log."""
     query = ctx.query
@@ -209,13 +209,13 @@ def export(ctx: Ctx) -> Response:
     )
 
 
-@routes.api("GET", "/items/{file_id}", Permission.SEE_QUEUE, "One item", Detail)
+@routes.api("GET", "/items/{file_id}", Permission.SEE_QUEUE, Detail)
 def item(file_id: RowNumber, ctx: Ctx) -> object:
     """Return one item with its evidence, values masked."""
     return detail_json(ctx.detail(file_id), ctx.work.corrections(file_id, viewer=ctx.name))
 
 
-@routes.api("POST", "/items/{file_id}/verdict", Permission.DECIDE, "Decide", RecordedVerdict)
+@routes.api("POST", "/items/{file_id}/verdict", Permission.DECIDE, RecordedVerdict)
 def decide(file_id: RowNumber, body: NewVerdict, ctx: Ctx) -> object:
     """Record a verdict; 409 if the content has changed, or another user has decided.
 
@@ -225,13 +225,13 @@ def decide(file_id: RowNumber, body: NewVerdict, ctx: Ctx) -> object:
     return ctx.work.decide(file_id, **body.model_dump(), **ctx.reviewing)
 
 
-@routes.api("DELETE", "/items/{file_id}/verdict", Permission.DECIDE, "Undo a verdict", status_code=204)
+@routes.api("DELETE", "/items/{file_id}/verdict", Permission.DECIDE, status_code=204)
 def undo(file_id: RowNumber, ctx: Ctx) -> None:
     """Undo the user's own verdict; a lead may undo any."""
     ctx.work.undo(file_id, lead=ctx.may(Permission.ADJUDICATE), **ctx.by)
 
 
-@routes.api("POST", "/items/{file_id}/spans", Permission.CORRECT, "Correct a span", SpanMark, status_code=201)
+@routes.api("POST", "/items/{file_id}/spans", Permission.CORRECT, SpanMark, status_code=201)
 def correct(file_id: RowNumber, body: NewMark, ctx: Ctx) -> object:
     """Record the correction of one span."""
     if (body.start is None) != (body.end is None):
@@ -245,7 +245,7 @@ def correct(file_id: RowNumber, body: NewMark, ctx: Ctx) -> object:
     return ctx.work.correct(file_id, body.mark, **given, **ctx.reviewing)
 
 
-@routes.api("POST", "/assignments", Permission.ASSIGN, "Assign items", status_code=204)
+@routes.api("POST", "/assignments", Permission.ASSIGN, status_code=204)
 def assign(body: Assignment, ctx: Ctx) -> None:
     """Assign files to a reviewer, all or none."""
     if any(not 1 <= number <= MAX_NUMBER for number in body.files):
@@ -291,21 +291,19 @@ class Settlement(Body):
     note: str = Field(default="", max_length=MAX_NOTE_CHARS)
 
 
-@routes.api("GET", "/suppressions", Permission.SEE_QUEUE, "List the suppressions")
+@routes.api("GET", "/suppressions", Permission.SEE_QUEUE)
 def suppressions(ctx: Ctx) -> dict[str, tuple[Suppression, ...]]:
     """Return all suppressions with their status, the newest first."""
     return {"suppressions": ctx.work.suppressions(now=ctx.now)}
 
 
-@routes.api("POST", "/suppressions/preview", Permission.PROPOSE_SUPPRESSION, "What it would hide")
+@routes.api("POST", "/suppressions/preview", Permission.PROPOSE_SUPPRESSION)
 def preview(body: Scope, ctx: Ctx) -> SuppressionPreview:
     """Count the items that a suppression would hide, and return whether it needs a lead's approval."""
     return ctx.work.preview_suppression([_scope(body)], now=ctx.now)
 
 
-@routes.api(
-    "POST", "/suppressions", Permission.PROPOSE_SUPPRESSION, "Suppress a value or a rule", status_code=201
-)
+@routes.api("POST", "/suppressions", Permission.PROPOSE_SUPPRESSION, status_code=201)
 def suppress(body: NewSuppression, ctx: Ctx) -> Suppression:
     """Create a suppression; a broad one needs a lead's approval."""
     try:
@@ -318,38 +316,26 @@ def suppress(body: NewSuppression, ctx: Ctx) -> Suppression:
 
 
 @routes.api(
-    "POST",
-    "/suppressions/{suppression_id}/approval",
-    Permission.APPROVE_SUPPRESSION,
-    "Approve a broad suppression",
-    status_code=204,
+    "POST", "/suppressions/{suppression_id}/approval", Permission.APPROVE_SUPPRESSION, status_code=204
 )
 def approve(suppression_id: RowNumber, ctx: Ctx) -> None:
     """Approve another user's broad suppression."""
     ctx.work.approve_suppression(suppression_id, lead=ctx.name, now=ctx.now)
 
 
-@routes.api(
-    "DELETE",
-    "/suppressions/{suppression_id}",
-    Permission.PROPOSE_SUPPRESSION,
-    "Lift a suppression",
-    status_code=204,
-)
+@routes.api("DELETE", "/suppressions/{suppression_id}", Permission.PROPOSE_SUPPRESSION, status_code=204)
 def lift(suppression_id: RowNumber, ctx: Ctx) -> None:
     """Lift a suppression: the items that it hid return to the queue."""
     ctx.work.lift_suppression(suppression_id, by=ctx.name, now=ctx.now)
 
 
-@routes.api("GET", "/disagreements", Permission.ADJUDICATE, "What is to be settled")
+@routes.api("GET", "/disagreements", Permission.ADJUDICATE)
 def disagreements(ctx: Ctx) -> dict[str, tuple[Disagreement, ...]]:
     """Return the disagreements between two other reviewers, the oldest first."""
     return {"disagreements": ctx.work.disagreements(lead=ctx.name)}
 
 
-@routes.api(
-    "POST", "/disagreements/{second_review_id}/verdict", Permission.ADJUDICATE, "Settle", RecordedVerdict
-)
+@routes.api("POST", "/disagreements/{second_review_id}/verdict", Permission.ADJUDICATE, RecordedVerdict)
 def settle(second_review_id: RowNumber, body: Settlement, ctx: Ctx) -> object:
     """Settle a disagreement by the lead's verdict."""
     return ctx.work.adjudicate(second_review_id, **body.model_dump(), lead=ctx.name, now=ctx.now)
@@ -402,33 +388,31 @@ class NewReview(Body):
     note: str = Field(default="", max_length=2000)
 
 
-@routes.api("GET", "/me", Permission.SIGNED_IN, "Who asks")
+@routes.api("GET", "/me", Permission.SIGNED_IN)
 def me(ctx: Ctx) -> Me:
     """Return the authenticated user."""
     return Me(name=ctx.name, role=ctx.user.role, permissions=sorted(RIGHTS[ctx.user.role]))
 
 
-@routes.api(
-    "GET", "/metrics", Permission.READ_REPORT, "Counts for Prometheus", response_class=PlainTextResponse
-)
+@routes.api("GET", "/metrics", Permission.READ_REPORT, response_class=PlainTextResponse)
 def metrics(ctx: Ctx) -> Response:
     """Return the counts of the latest scan and of the queue in Prometheus's text format; no path, no name."""
     return Response(metrics_text(ctx.desk.store), media_type=CONTENT_TYPE)
 
 
-@routes.api("GET", "/users", Permission.MANAGE_USERS, "List the accounts")
+@routes.api("GET", "/users", Permission.MANAGE_USERS)
 def users(ctx: Ctx) -> dict[str, list[User]]:
     """Return all accounts by name."""
     return {"users": ctx.users.everybody()}
 
 
-@routes.api("POST", "/users", Permission.MANAGE_USERS, "Make an account", status_code=201)
+@routes.api("POST", "/users", Permission.MANAGE_USERS, status_code=201)
 def add_user(body: NewAccount, ctx: Ctx) -> User:
     """Create an account."""
     return ctx.users.add(**body.model_dump(), **ctx.by)
 
 
-@routes.api("PATCH", "/users/{user_id}", Permission.MANAGE_USERS, "Change an account")
+@routes.api("PATCH", "/users/{user_id}", Permission.MANAGE_USERS)
 def change_user(user_id: RowNumber, body: AccountChange, ctx: Ctx) -> User:
     """Change role or state of another user's account."""
     not_oneself(ctx, user_id)
@@ -443,7 +427,7 @@ def change_user(user_id: RowNumber, body: AccountChange, ctx: Ctx) -> User:
     return changed
 
 
-@routes.api("GET", "/log", Permission.READ_LOG, "Read the audit log")
+@routes.api("GET", "/log", Permission.READ_LOG)
 def log(
     ctx: Ctx,
     before: Annotated[int, Query(ge=0, le=MAX_NUMBER)] = 0,
@@ -455,13 +439,13 @@ def log(
     return ctx.users.log(before=before, action=action, actor=actor, limit=limit)
 
 
-@routes.api("GET", "/log/verification", Permission.READ_LOG, "Verify the audit log", Verification)
+@routes.api("GET", "/log/verification", Permission.READ_LOG, Verification)
 def verification(ctx: Ctx) -> object:
     """Verify the whole log, and every row that it refers to."""
     return ctx.desk.store.verify_audit()
 
 
-@routes.api("POST", "/log/reviews", Permission.SIGN_LOG, "Sign the log", status_code=201)
+@routes.api("POST", "/log/reviews", Permission.SIGN_LOG, status_code=201)
 def sign(body: NewReview, ctx: Ctx) -> LogReview:
     """Record "I have reviewed this log"."""
     return ctx.users.sign_log(**body.model_dump(), reviewer=ctx.name, now=ctx.now)

@@ -9,7 +9,7 @@ How to add a page. Write ``web/routes/<subject>.py`` (a place in the menu: ``tem
     def queue(ctx: Ctx) -> Response:
         return ctx.page("queue.html", items=ctx.desk.store.queue(limit=50))
 
-    @routes.api("POST", "/items/{file_id}/decision", Permission.DECIDE, "Decide")
+    @routes.api("POST", "/items/{file_id}/decision", Permission.DECIDE)
     def decide(file_id: int, body: DecisionBody, ctx: Ctx) -> DecisionAnswer: ...
 
 then name its ``routes`` in ``ROUTES`` below. Endpoints are plain ``def`` (they run in a thread, the store
