@@ -19,75 +19,45 @@ from phiscan.threads import use_one_thread
 
 EXIT_USAGE = 2
 
-# The explicit list of commands, in the order of the pipeline: module and one-line description.
-COMMANDS: dict[str, tuple[str, str]] = {
-    "init": (
-        "phiscan.cli.init:init",
-        "Write phiscan.toml, the secret key and an empty database into DIR (default: here).",
-    ),
-    "scan": (
-        "phiscan.cli.scan.command:scan",
-        "Scan the folders ROOTS and put files with probable PHI into the review queue.",
-    ),
+# The commands in the order of the pipeline, each with its one-line description.
+_SUMMARIES = {
+    "init": "Write phiscan.toml, the secret key and an empty database into DIR (default: here).",
+    "scan": "Scan the folders ROOTS and put files with probable PHI into the review queue.",
     "cluster": (
-        "phiscan.cli.cluster:cluster",
-        "Read a share with many machines: one scheduler, workers on each machine, `phiscan scan --cluster`.",
+        "Read a share with many machines: one scheduler, workers on each machine, `phiscan scan --cluster`."
     ),
-    "schedule": (
-        "phiscan.cli.schedule:schedule",
-        "Run named scans with cron times and windows, in the foreground or by systemd.",
-    ),
-    "extract": ("phiscan.cli.extract:extract", "Print the text of FILES, read in confined worker processes."),
-    "screen": ("phiscan.cli.screen:screen", "Screen texts given as JSON lines."),
-    "rules": ("phiscan.cli.rules:rules", "List the patterns and prove that they work."),
-    "queue": (
-        "phiscan.cli.queue.command:queue",
-        "Review what was referred: list it, see why, decide, assign, export.",
-    ),
-    "patients": (
-        "phiscan.cli.patients:patients",
-        "Match files with the organization's own patients, by keyed hashes of their list.",
-    ),
-    "audit": ("phiscan.cli.audit:audit", "Check the log of every decision and assignment."),
-    "db": (
-        "phiscan.cli.db:db",
-        "Maintain the review database: migrate, back up, restore, move, purge, rotate its key.",
-    ),
-    "serve": (
-        "phiscan.cli.serve:serve",
-        "Serve the review pages and the REST API, until stopped with Ctrl-C.",
-    ),
-    "users": ("phiscan.cli.users:users", "Create and change the accounts of the desk's users."),
-    "report": (
-        "phiscan.cli.report:report",
-        "Write the audit pack of a scan: report.html, the same as PDF, report.json, CSV tables, plots.",
-    ),
-    "learn": ("phiscan.cli.learn:learn", "Learn a new version from reviewed decisions."),
-    "estimate": (
-        "phiscan.cli.estimate:estimate",
-        "Estimate the accuracy of the screen and the PHI that it missed.",
-    ),
-    "score": (
-        "phiscan.cli.score:score",
-        "Score spans, rankings and hierarchies against a gold standard.",
-    ),
-    "train": (
-        "training.command:train",
-        "Make the shipped models anew; for those who change phiscan, never needed to scan.",
-    ),
-    "benchmark": (
-        "papers.commands.benchmark:benchmark",
-        "Repeat the experiments of the source papers; for auditors, never needed to scan.",
-    ),
+    "schedule": "Run named scans with cron times and windows, in the foreground or by systemd.",
+    "extract": "Print the text of FILES, read in confined worker processes.",
+    "screen": "Screen texts given as JSON lines.",
+    "rules": "List the patterns and prove that they work.",
+    "queue": "Review what was referred: list it, see why, decide, assign, export.",
+    "patients": "Match files with the organization's own patients, by keyed hashes of their list.",
+    "audit": "Check the log of every decision and assignment.",
+    "db": "Maintain the review database: migrate, back up, restore, move, purge, rotate its key.",
+    "serve": "Serve the review pages and the REST API, until stopped with Ctrl-C.",
+    "users": "Create and change the accounts of the desk's users.",
+    "report": "Write the audit pack of a scan: report.html, the same as PDF, report.json, CSV tables, plots.",
+    "learn": "Learn a new version from reviewed decisions.",
+    "estimate": "Estimate the accuracy of the screen and the PHI that it missed.",
+    "score": "Score spans, rankings and hierarchies against a gold standard.",
+    "train": "Make the shipped models anew; for those who change phiscan, never needed to scan.",
+    "benchmark": "Repeat the experiments of the source papers; for auditors, never needed to scan.",
     "doctor": (
-        "phiscan.cli.doctor:doctor",
-        "Try every reader on a generated sample, and report what cannot be read without the missing ones.",
+        "Try every reader on a generated sample, and report what cannot be read without the missing ones."
     ),
-    "completion": (
-        "phiscan.cli.completion:completion",
-        "Print the script that lets SHELL complete phiscan's commands and options.",
-    ),
+    "completion": "Print the script that lets SHELL complete phiscan's commands and options.",
 }
+_ELSEWHERE = {
+    "scan": "phiscan.cli.scan.command:scan",
+    "queue": "phiscan.cli.queue.command:queue",
+    "train": "training.command:train",
+    "benchmark": "papers.commands.benchmark:benchmark",
+}
+COMMANDS: dict[str, tuple[str, str]] = {
+    name: (_ELSEWHERE.get(name, f"phiscan.cli.{name}:{name}"), summary)
+    for name, summary in _SUMMARIES.items()
+}
+"""The module of each command, and its description."""
 
 
 @click.group(cls=LazyGroup, lazy=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})

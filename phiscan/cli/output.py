@@ -5,7 +5,7 @@ from __future__ import annotations
 import getpass
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from functools import wraps
 from pathlib import Path
 from typing import IO, Any
@@ -81,6 +81,23 @@ def _short(value: Any) -> str:
     return "-" if value is None else str(value)
 
 
+@contextmanager
+def file_errors(name: str | Path, done: str = "read") -> Iterator[None]:
+    """Raise the errors of a file that is read or written as one line that names it.
+
+    Raises:
+        InputError: it cannot be read or written, or is not UTF-8.
+    """
+    try:
+        yield
+    except OSError as error:
+        message = f"{name}: cannot be {done}: {error.strerror}"
+        raise InputError(message) from None
+    except UnicodeDecodeError:
+        message = f"{name}: expected UTF-8"
+        raise InputError(message) from None
+
+
 def read_lines(file: str) -> Iterator[tuple[str, str]]:
     """Yield the lines of a UTF-8 file that are not blank, each with its place; "-" = standard input.
 
@@ -88,11 +105,8 @@ def read_lines(file: str) -> Iterator[tuple[str, str]]:
         InputError: names the file and the line; never quotes it.
     """
     shown = "standard input" if file == "-" else file
-    try:
+    with file_errors(shown):
         stream: IO[bytes] = sys.stdin.buffer if file == "-" else Path(file).open("rb")  # noqa: SIM115 (closed below)
-    except OSError as error:
-        message = f"{shown}: cannot be read: {error.strerror}"
-        raise InputError(message) from None
     with nullcontext(stream) if file == "-" else stream as lines:
         for number, raw in enumerate(lines, start=1):
             where = f"{shown}: line {number}"
@@ -133,12 +147,9 @@ def write_private(path: Path, text: str) -> None:
     Raises:
         InputError: it cannot be written.
     """
-    try:
+    with file_errors(path, "written"):
         path.write_text(text, encoding="utf-8")
         path.chmod(0o600)
-    except OSError as error:
-        message = f"{path}: cannot be written: {error.strerror}"
-        raise InputError(message) from None
 
 
 def warn_of_age(settings: PatientSettings) -> None:

@@ -16,7 +16,7 @@ from types import FrameType
 
 import click
 
-from phiscan.cli.output import Answer, answers, config_of, print_message
+from phiscan.cli.output import Answer, answers, config_of, file_errors, print_message
 from phiscan.config import CONFIG_NAME, Config, load_config
 from phiscan.errors import ConfigError, InputError
 from phiscan.schedule import Schedule, State, next_start, read_schedules
@@ -182,11 +182,8 @@ def systemd(obj: str | None, name: str, user: str | None, out: str | None) -> No
             click.echo(f"# {file_name}\n{text}")
         else:
             place = Path(out) / file_name
-            try:
+            with file_errors(place, "written"):
                 place.write_text(text, encoding="utf-8")
-            except OSError as error:
-                message = f"{place}: cannot be written: {error.strerror}"
-                raise ConfigError(message) from None
             click.echo(f"written: {visible(str(place))}")
     if out is not None:
         click.echo(f"systemctl daemon-reload && systemctl enable --now phiscan-{name}.timer")
@@ -222,16 +219,14 @@ def _rewrite(path: Path, before: str, after: str) -> None:
     """Replace phiscan.toml, keeping its mode; restore the old content if the new one is invalid."""
     partial = path.with_name(path.name + ".part")
     try:
-        partial.touch(mode=path.stat().st_mode & 0o777)
-        partial.write_text(after, encoding="utf-8")
-        read_schedules(load_config(partial))
-        if path.read_text(encoding="utf-8") != before:
-            message = f"{path}: was changed meanwhile; try again"
-            raise ConfigError(message)  # noqa: TRY301 (as all others here)
-        partial.replace(path)
-    except OSError as error:
-        message = f"{path}: cannot be written: {error.strerror}"
-        raise ConfigError(message) from None
+        with file_errors(path, "written"):
+            partial.touch(mode=path.stat().st_mode & 0o777)
+            partial.write_text(after, encoding="utf-8")
+            read_schedules(load_config(partial))
+            if path.read_text(encoding="utf-8") != before:
+                message = f"{path}: was changed meanwhile; try again"
+                raise ConfigError(message)  # noqa: TRY301 (as all others here)
+            partial.replace(path)
     except ConfigError as error:
         raise ConfigError(str(error).replace(str(partial), str(path))) from None
     finally:

@@ -65,17 +65,18 @@ _FORMAT_HELP = "i2b2 (2006 inline or 2014 stand-off XML), brat or jsonl."
 NO_TEXT = "a gold document has no text, so its tokens are not known"
 
 
-@click.group(cls=LazyGroup, lazy=_PAPERS)
+@click.group(
+    cls=LazyGroup,
+    lazy=_PAPERS,
+    epilog="Example: phiscan score spans --gold gold.jsonl --system ours.jsonl --format jsonl --json",
+)
 def score() -> None:
-    """Score spans, rankings and hierarchies against a gold standard.
-
-    \b
-    Example:
-      phiscan score spans --gold gold.jsonl --system ours.jsonl --format jsonl --json
-    """  # noqa: D301 (click reads the character)
+    """Score spans, rankings and hierarchies against a gold standard."""
 
 
-@score.command()
+@score.command(
+    epilog="Example: phiscan score spans --gold gold/ --system ours/ --versus theirs/ --format i2b2 --json"
+)
 @click.option("--gold", "gold_path", type=_PATH, required=True, help="Gold standard: a file or a folder.")
 @click.option("--system", "system_path", type=_PATH, required=True, help="What the system marked.")
 @click.option(
@@ -101,12 +102,7 @@ def spans(
     shuffles: int,
     seed: int,
 ) -> Answer:
-    """Score spans by instance and by token, as in the i2b2 de-identification challenges.
-
-    \b
-    Example:
-      phiscan score spans --gold gold/ --system ours/ --versus theirs/ --format i2b2 --json
-    """  # noqa: D301 (click reads the character)
+    """Score spans by instance and by token, as in the i2b2 de-identification challenges."""
     mapping = read_type_map(type_set) if type_set else None
     gold = _read(gold_path, kind, mapping)
     pairing = pair_documents(gold, _read(system_path, kind, mapping), gold_path, system_path)

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from phiscan.cli.output import Answer, actor_of, answers, by_option, print_message
+from phiscan.cli.output import Answer, actor_of, answers, by_option, file_errors, print_message
 from phiscan.cli.queue.command import open_store
 from phiscan.errors import InputError
 from phiscan.review.accounts.users import Scope, Token, User, Users
@@ -196,15 +196,9 @@ def _password(source: str | None) -> str:
             raise InputError(message)
         chosen: str = click.prompt("Password", hide_input=True, confirmation_prompt=True)
         return chosen
-    try:
+    with file_errors(source):
         data = sys.stdin.buffer.readline(10_000) if source == "-" else Path(source).read_bytes()[:10_000]
         return data.decode("utf-8-sig").splitlines()[0] if data else ""
-    except OSError as error:
-        message = f"{source}: cannot be read: {error.strerror}"
-        raise InputError(message) from None
-    except UnicodeDecodeError:
-        message = f"{source}: expected UTF-8"
-        raise InputError(message) from None
 
 
 def _state(user: User) -> str:

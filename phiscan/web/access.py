@@ -90,25 +90,14 @@ def may(user: User | None, permission: Permission) -> bool:
     return permission is Permission.SIGNED_IN or permission in RIGHTS[user.role]
 
 
+_BY_SCOPE: Mapping[Scope, frozenset[Permission]] = {
+    Scope.READ: _READER | {Permission.READ_REPORT, Permission.READ_LOG, Permission.READ_INCIDENT},
+    Scope.EXPORT: frozenset({Permission.EXPORT, Permission.REVEAL}),
+    Scope.ADMIN: RIGHTS[Role.ADMIN],
+}
 SCOPES: Mapping[Permission, Scope] = {
-    **dict.fromkeys(
-        (*_READER, Permission.READ_REPORT, Permission.READ_LOG, Permission.READ_INCIDENT), Scope.READ
-    ),
-    **dict.fromkeys((Permission.EXPORT, Permission.REVEAL), Scope.EXPORT),
-    **dict.fromkeys((Permission.UNLOCK, Permission.MANAGE_USERS), Scope.ADMIN),
-    **dict.fromkeys(
-        (
-            *(
-                Permission.OWN_FILES,
-                Permission.EDIT_INCIDENT,
-                Permission.DECIDE_INCIDENT,
-                Permission.SIGN_LOG,
-            ),
-            *(Permission.DECIDE, Permission.CORRECT, Permission.PROPOSE_SUPPRESSION, Permission.ASSIGN),
-            *(Permission.ADJUDICATE, Permission.APPROVE_SUPPRESSION),
-        ),
-        Scope.DECIDE,
-    ),
+    **dict.fromkeys(set(Permission) - {Permission.PUBLIC, Permission.SIGNED_IN}, Scope.DECIDE),
+    **{permission: scope for scope, permissions in _BY_SCOPE.items() for permission in permissions},
 }
 """The scope that a token needs for a permission, in addition to the role of its user."""
 
@@ -178,13 +167,15 @@ class Routes:
         return self._declare(method, path, needs, {"include_in_schema": False, "response_model": None})
 
     def api(
-        self, method: str, path: str, needs: Permission, summary: str, **options: Any
+        self, method: str, path: str, needs: Permission, answer: type | None = None, **options: Any
     ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         """Declare a route of the REST API; options as FastAPI's ``add_api_route`` takes them.
 
+        ``answer``: the model that the returned object is written as, else the endpoint's return type.
         ``extra``: further fields of the operation's OpenAPI object.
         """
-        return self._declare(method, "/api/v1" + path, needs, {"summary": summary, **options})
+        model = {} if answer is None else {"response_model": answer}
+        return self._declare(method, "/api/v1" + path, needs, {**model, **options})
 
     def _declare(
         self, method: str, path: str, needs: Permission, options: Mapping[str, Any]

@@ -9,7 +9,7 @@ How to add a page. Write ``web/routes/<subject>.py`` (a place in the menu: ``tem
     def queue(ctx: Ctx) -> Response:
         return ctx.page("queue.html", items=ctx.desk.store.queue(limit=50))
 
-    @routes.api("POST", "/items/{file_id}/decision", Permission.DECIDE, "Decide")
+    @routes.api("POST", "/items/{file_id}/decision", Permission.DECIDE)
     def decide(file_id: int, body: DecisionBody, ctx: Ctx) -> DecisionAnswer: ...
 
 then name its ``routes`` in ``ROUTES`` below. Endpoints are plain ``def`` (they run in a thread, the store
@@ -48,7 +48,7 @@ from phiscan.review.store import Store
 from phiscan.web import api
 from phiscan.web.access import PERMISSION, GuardedRoute, Permission, Routes
 from phiscan.web.pages import Pages, Static
-from phiscan.web.protection import Languages, Protection, add_error_handlers
+from phiscan.web.protection import Protection, add_error_handlers
 from phiscan.web.provider import load_provider
 from phiscan.web.report_builds import Packs
 from phiscan.web.request_context import Ctx, Desk, Settings, admit, cookie_name, utc_now
@@ -139,7 +139,7 @@ def create_app(
     """Return the application over an open store.
 
     Raises:
-        ValueError: a route has no permission, or two have the same method and path.
+        ValueError: a route has no permission.
     """
     settings = settings or Settings()
     app = FastAPI(
@@ -176,10 +176,8 @@ def create_app(
                 openapi_extra={**route.options.get("extra", {}), PERMISSION: route.needs.value},
                 **{name: value for name, value in route.options.items() if name != "extra"},
             )
-    check_routes(app)
     app.openapi = partial(_openapi, app)  # type: ignore[method-assign]
-    app.add_middleware(Languages, default=config.language)
-    app.add_middleware(Protection, settings=settings)
+    app.add_middleware(Protection, settings=settings, language=config.language)
     add_error_handlers(app)
     return app
 
@@ -208,20 +206,6 @@ def _prepare(desk: Desk) -> None:
         desk.rereader.prepare()
     except Exception as error:  # noqa: BLE001 (a thread of its own: nothing may end the server)
         log.warning("reading files again is not ready", origin=origin(error))
-
-
-def check_routes(app: FastAPI) -> None:
-    """Refuse an application with a route without permission, or with a route that shadows another."""
-    seen: set[tuple[str, str]] = set()
-    for route in app.routes:
-        if not isinstance(route, GuardedRoute):
-            message = f"route without a permission: {getattr(route, 'path', route)}"
-            raise ValueError(message)  # noqa: TRY004 (what is wrong is the declaration)
-        for method in route.methods or ():
-            if (method, route.path) in seen:
-                message = f"declared twice: {method} {route.path}"
-                raise ValueError(message)
-            seen.add((method, route.path))
 
 
 def _openapi(app: FastAPI) -> dict[str, object]:

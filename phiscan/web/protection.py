@@ -9,7 +9,7 @@ import re
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 from urllib.parse import quote
 
 import structlog
@@ -37,6 +37,15 @@ from phiscan.web.request_context import (
     desk_of,
 )
 
+HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    # Not no-referrer: with it, browsers send `Origin: null` with forms of this server.
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
+    "X-Frame-Options": "DENY",
+}
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 log = structlog.get_logger("phiscan.web")
 
@@ -47,6 +56,7 @@ class Protection:
 
     app: ASGIApp
     settings: Settings
+    language: str = SOURCE  # of browsers that ask for none
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse or forward a request; add the headers; answer an unexpected error without its message."""
@@ -54,23 +64,17 @@ class Protection:
             if scope["type"] == "lifespan":
                 await self.app(scope, receive, send)
             return  # no route supports another protocol; the server closes the connection
-        nonce = secrets.token_urlsafe(16)
         if self.settings.proxies and not _through_proxy(scope, self.settings.proxies):
             await PlainTextResponse("refused: not through the proxy", 403)(scope, receive, send)
             return
-        scope.setdefault("state", {})["nonce"] = nonce
+        scope.setdefault("state", {})["nonce"] = secrets.token_urlsafe(16)
         started = False
 
         async def guarded_send(message: Message) -> None:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
-                _add_headers(
-                    MutableHeaders(scope=message),
-                    nonce,
-                    is_https=self.settings.is_https,
-                    shows_pictures=bool(scope["state"].get("shows_pictures")),
-                )
+                self._add_headers(MutableHeaders(scope=message), scope["state"])
             await send(message)
 
         refusal = refused(scope["method"], Headers(scope=scope), self.settings) or _unknown_format(scope)
@@ -83,7 +87,8 @@ class Protection:
             await PlainTextResponse("refused: the body is too large", 413)(scope, receive, guarded_send)
             return
         try:
-            await self.app(scope, receive, guarded_send)
+            with using(language_of(Headers(scope=scope), scope["path"], self.language)):
+                await self.app(scope, receive, guarded_send)
         except Exception as error:  # noqa: BLE001 (a message that we did not write may quote a document)
             log.error(  # noqa: TRY400 (the traceback would hold the message)
                 "request failed", origin=origin(error), method=scope["method"]
@@ -92,6 +97,19 @@ class Protection:
                 return  # the server closes the connection: its response is incomplete
             answer = PlainTextResponse("something went wrong; the server's log says where\n", 500)
             await answer(scope, receive, guarded_send)
+
+    def _add_headers(self, headers: MutableHeaders, state: Mapping[str, Any]) -> None:
+        """Add the headers; a page that ``shows_pictures`` embeds them, because no file may contain them."""
+        images = "'self' data:" if state.get("shows_pictures") else "'self'"
+        own = f"'self' 'nonce-{state['nonce']}'"
+        headers["Content-Security-Policy"] = (
+            f"default-src 'none'; script-src {own}; style-src {own}; img-src {images}; font-src 'self'; "
+            "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+        )
+        headers.setdefault("Cache-Control", "no-store")
+        headers.update(HEADERS)
+        if self.settings.is_https:
+            headers["Strict-Transport-Security"] = "max-age=31536000"
 
 
 def refused(method: str, headers: Headers, settings: Settings) -> str:
@@ -149,46 +167,7 @@ def _name(host: str) -> str:
     return name if colon and port.isdecimal() else host
 
 
-def _add_headers(
-    headers: MutableHeaders, nonce: str, *, is_https: bool, shows_pictures: bool = False
-) -> None:
-    """Add the headers; a page that ``shows_pictures`` embeds them, because no file may contain them."""
-    images = "'self' data:" if shows_pictures else "'self'"
-    policy = (
-        f"default-src 'none'; script-src 'self' 'nonce-{nonce}'; style-src 'self' 'nonce-{nonce}'; "
-        f"img-src {images}; font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; "
-        "frame-ancestors 'none'"
-    )
-    headers["Content-Security-Policy"] = policy
-    headers.setdefault("Cache-Control", "no-store")
-    headers["X-Content-Type-Options"] = "nosniff"
-    # Not no-referrer: with it, browsers send `Origin: null` with forms of this server.
-    headers["Referrer-Policy"] = "same-origin"
-    headers["Cross-Origin-Opener-Policy"] = "same-origin"
-    headers["Cross-Origin-Resource-Policy"] = "same-origin"
-    headers["Permissions-Policy"] = "camera=(), microphone=(), geolocation=()"
-    headers["X-Frame-Options"] = "DENY"
-    if is_https:
-        headers["Strict-Transport-Security"] = "max-age=31536000"
-
-
 COOKIE: Final = "phiscan-language"
-
-
-@dataclass(frozen=True, slots=True)
-class Languages:
-    """The middleware that sets the language of each request; programs get English, which never changes."""
-
-    app: ASGIApp
-    default: str = SOURCE
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle the request in its language."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        with using(language_of(Headers(scope=scope), scope["path"], self.default)):
-            await self.app(scope, receive, send)
 
 
 def language_of(headers: Headers, path: str, default: str = SOURCE) -> str:
@@ -236,7 +215,8 @@ def add_error_handlers(app: FastAPI) -> None:
         NotSignedInError: _not_signed_in,
         NotAllowedError: lambda request, _: failure(request, 403, gettext("Your role does not allow this.")),
         NoSecondFactorError: _no_second_factor,
-        InputError: _input,
+        InputError: lambda request, error: failure(request, 400, str(error)),
+        ConflictError: lambda request, error: failure(request, 409, str(error)),
         StoreError: _store,
         RequestValidationError: _validation,
         HTTPException: _http,
@@ -271,10 +251,6 @@ def _no_second_factor(request: Request, _error: Exception) -> Response:
     if request.url.path.startswith(API):
         return failure(request, 403, _("Your role needs a second factor: sign in with a browser and add it."))
     return RedirectResponse(SECOND_FACTOR, 303)
-
-
-def _input(request: Request, error: Exception) -> Response:
-    return failure(request, 409 if isinstance(error, ConflictError) else 400, str(error))
 
 
 def _store(request: Request, error: Exception) -> Response:

@@ -12,7 +12,10 @@ from fastapi import Depends, Path, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
+from phiscan.bounded_cache import BoundedCache
 from phiscan.config import Config
+from phiscan.model import SourceFile
+from phiscan.pipeline.rereading.masked_passages import MaskedProse
 from phiscan.pipeline.rereading.reveal import Rereader
 from phiscan.report.regulators import Organization
 from phiscan.review.accounts.users import Role, Session, Token, User, Users
@@ -21,7 +24,6 @@ from phiscan.review.store import Store
 from phiscan.review.worklist.model import FileRecord
 from phiscan.web.access import Permission, may, token_may
 from phiscan.web.pages import Pages, notice
-from phiscan.web.passage_cache import PassageCache
 from phiscan.web.provider import Provider
 from phiscan.web.report_builds import LiveReports, Packs
 from phiscan.web.work_query import ListQuery, read_query
@@ -43,6 +45,16 @@ class Settings:
     second_factor_roles: frozenset[Role] = frozenset()  # roles that require a second factor
 
 
+PassageCache = BoundedCache[tuple[str, int, int], tuple[SourceFile, MaskedProse]]
+"""Masked passages, never on a disk, and the state of the file that they were read from.
+
+By digest of the content, examination, and characters of the beginning (0 = strongest passages). They hold no
+value, and are cleared when a user signs out and when the server ends.
+"""
+MAX_PASSAGE_FILES = 200
+MAX_PIECES = 200_000  # of all files together: the next items of a few reviewers
+
+
 def utc_now() -> datetime:
     """Return the current time."""
     return datetime.now(UTC)
@@ -58,7 +70,7 @@ class Desk:
     pages: Pages
     packs: Packs
     rereader: Rereader
-    passages: PassageCache = field(default_factory=PassageCache)
+    passages: PassageCache = field(default_factory=lambda: BoundedCache(MAX_PIECES, MAX_PASSAGE_FILES))
     reports: LiveReports = field(default_factory=LiveReports)
     provider: Provider | None = None  # identity provider
     organization: Organization = field(default_factory=Organization)

@@ -39,24 +39,15 @@ class ListQuery:
 
     def to_string(self) -> str:
         """Return the filter and order as a query string, without the cursor."""
-        given = self.filter
-        values: dict[str, Any] = {
-            "state": "" if given.state is WorkState.UNDECIDED else given.state.value,
-            "root": given.root_id,
-            "folder": given.folder,
-            "type": given.media_type,
-            "kind": given.entity_type.value if given.entity_type else "",
-            "min": given.min_score,
-            "max": given.max_score,
-            "owner": given.owner,
-            "assignee": ANYBODY if given.assignee == "" else given.assignee,
-            "new": "1" if given.new else "",
-            "group": given.group_id,
-            "hidden": "1" if given.suppressed else "",
-            "text": given.text,
-            "order": "" if self.order is WorkOrder.RISK else self.order.value,
+        given = {
+            name: getattr(self.filter, attribute) for name, (attribute, _read, _what) in _FILTERS.items()
         }
-        return urlencode({name: value for name, value in values.items() if value not in {"", None}})
+        values = {name: value for name, value in given.items() if value != getattr(_ALL, _FILTERS[name][0])}
+        written = {
+            name: ANYBODY if value == "" else int(value) if value is True else value
+            for name, value in values.items()
+        }
+        return urlencode(written | ({} if self.order is WorkOrder.RISK else {"order": self.order}))
 
     def url(self, path: str, **place: str) -> str:
         """Return the address of a page of this list; ``at`` is the cursor."""
@@ -70,40 +61,25 @@ def read_query(values: Mapping[str, str]) -> ListQuery:
     Raises:
         InputError: names the field and what was expected.
     """
-    long = [name for name, value in values.items() if len(value) > MAX_CHARS]
-    if long:
-        raise InputError(
-            _(
-                "filter {long}: expected at most {max_chars} characters",
-                long=long[0][:40],
-                max_chars=MAX_CHARS,
+    for name, value in values.items():
+        if len(value) > MAX_CHARS:
+            long = _(
+                "filter {long}: expected at most {max_chars} characters", long=name[:40], max_chars=MAX_CHARS
             )
-        )
-    # PostgreSQL rejects NUL, and SQLite ends the pattern at it: it would match every path.
-    cut = [name for name, value in values.items() if "\0" in value]
-    if cut:
-        raise InputError(_("filter {cut}: expected a text without NUL characters", cut=visible(cut[0][:40])))
-    given = {name: value.strip() for name, value in values.items()}
-    assignee = given.get("assignee", "")
-    return ListQuery(
-        filter=WorkFilter(
-            state=_word(given, "state", WorkState) or WorkState.UNDECIDED,
-            root_id=_number(given, "root"),
-            folder=given.get("folder", "").strip("/"),
-            media_type=given.get("type", ""),
-            entity_type=_word(given, "kind", EntityType),
-            min_score=_share(given, "min"),
-            max_score=_share(given, "max"),
-            owner=given.get("owner", ""),
-            assignee=None if not assignee else "" if assignee == ANYBODY else assignee,
-            new=given.get("new") == "1",
-            group_id=_number(given, "group"),
-            suppressed=given.get("hidden") == "1",
-            text=given.get("text", ""),
-        ),
-        order=_word(given, "order", WorkOrder) or WorkOrder.RISK,
-        cursor=given.get("at", ""),
-    )
+            raise InputError(long)
+        # PostgreSQL rejects NUL, and SQLite ends the pattern at it: it would match every path.
+        if "\0" in value:
+            raise InputError(
+                _("filter {cut}: expected a text without NUL characters", cut=visible(name[:40]))
+            )
+    given = {name: stripped for name, value in values.items() if (stripped := value.strip())}
+    read = {
+        attribute: reader(name, given[name])
+        for name, (attribute, reader, _what) in _FILTERS.items()
+        if name in given
+    }
+    order = _word(WorkOrder)("order", given["order"]) if "order" in given else WorkOrder.RISK
+    return ListQuery(WorkFilter(**read), order, given.get("at", ""))
 
 
 def read_string(query: str) -> ListQuery:
@@ -115,31 +91,24 @@ def read_string(query: str) -> ListQuery:
     return read_query(dict(parse_qsl(query)))
 
 
-def _word(given: Mapping[str, str], name: str, words: type[_Words]) -> _Words | None:
-    value = given.get(name, "")
-    if not value:
-        return None
-    try:
-        return words(value)
-    except ValueError:
-        raise InputError(
-            _("filter {name}: expected one of {words}", name=name, words=", ".join(words))
-        ) from None
+def _word(words: type[_Words]) -> Callable[[str, str], _Words]:
+    def read(name: str, value: str) -> _Words:
+        try:
+            return words(value)
+        except ValueError:
+            expected = _("filter {name}: expected one of {words}", name=name, words=", ".join(words))
+            raise InputError(expected) from None
+
+    return read
 
 
-def _number(given: Mapping[str, str], name: str) -> int | None:
-    value = given.get(name, "")
-    if not value:
-        return None
+def _number(name: str, value: str) -> int:
     if not (value.isascii() and value.isdecimal() and int(value) < MAX_NUMBER):
         raise InputError(_("filter {name}: expected a number", name=name))
     return int(value)
 
 
-def _share(given: Mapping[str, str], name: str) -> float | None:
-    value = given.get(name, "")
-    if not value:
-        return None
+def _share(name: str, value: str) -> float:
     try:
         share = float(value)
     except ValueError:
@@ -147,6 +116,47 @@ def _share(given: Mapping[str, str], name: str) -> float | None:
     if not 0 <= share <= 1:
         raise InputError(_("filter {name}: expected a number from 0 to 1", name=name))
     return share
+
+
+def _text(_name: str, value: str) -> str:
+    return value
+
+
+def _flag(_name: str, value: str) -> bool:
+    return value == "1"
+
+
+_ALL = WorkFilter()
+# Each filter by its name in an address: field of WorkFilter, reader, description.
+_FILTERS: Mapping[str, tuple[str, Callable[[str, str], Any], str]] = {
+    "state": (
+        "state",
+        _word(WorkState),
+        "undecided (default), phi, not_phi, unsure, skipped, disagreed, any",
+    ),
+    "root": ("root_id", _number, "number of the share"),
+    "folder": ("folder", lambda _name, value: value.strip("/"), "below this folder"),
+    "type": ("media_type", _text, "media type"),
+    "kind": ("entity_type", _word(EntityType), "holds a finding of this type"),
+    "min": ("min_score", _share, "health score from"),
+    "max": ("max_score", _share, "health score to"),
+    "owner": ("owner", _text, "owner of the file"),
+    "assignee": (
+        "assignee",
+        lambda _name, value: "" if value == ANYBODY else value,
+        "who shall decide; - = nobody",
+    ),
+    "new": ("new", _flag, "1 = new since the last scan"),
+    "group": ("group_id", _number, "number of a near-duplicate group"),
+    "hidden": ("suppressed", _flag, "1 = only what suppressions hide"),
+    "text": ("text", _text, "anywhere in the path"),
+}
+FIELDS: Mapping[str, str] = {
+    **{name: what for name, (_field, _read, what) in _FILTERS.items()},
+    "order": "risk (default), informative, oldest",
+    "at": "which part: `after` of the part before",
+}
+"""Each field of the address of a list, with its description."""
 
 
 T = TypeVar("T")

@@ -1,5 +1,6 @@
 """A home for phiscan of the test's own, empty or with one scan in it."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -18,8 +19,15 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-@pytest.fixture
-def scanned(home: Path) -> Path:
-    with new_store(home / "phiscan.db") as store:
+@pytest.fixture(scope="session")
+def scanned_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("scanned")
+    with new_store(folder / "phiscan.db") as store:
         scan(store)
+    return folder
+
+
+@pytest.fixture
+def scanned(home: Path, scanned_once: Path) -> Path:
+    shutil.copytree(scanned_once, home)
     return home

@@ -2,27 +2,21 @@
 
 import json
 import os
-import subprocess
-import sys
 import zipfile
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+
+import pytest
 
 from phiscan.cli.extract import _line
 from phiscan.extract.archives.segments import PART
 from phiscan.model import Document
-
-PROGRAM = [sys.executable, "-c", "from phiscan.cli import main; main()"]
-
-
-def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    command = [*PROGRAM, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False, timeout=120)
+from tests.cli.program import invoke
 
 
-def lines(done: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in done.stdout.splitlines()]
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
 
 
 def test_extract_prints_one_json_line_per_file(tmp_path: Path) -> None:
@@ -33,9 +27,9 @@ def test_extract_prints_one_json_line_per_file(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("a.txt")
     with zipfile.ZipFile(tmp_path / "c.zip", "w") as archive:
         archive.writestr("in.txt", "Lena Okafor")
-    done = run("extract", "a.txt", "b.zip", "c.zip", "empty.txt", "pipe", "link", "--json", cwd=tmp_path)
-    assert done.returncode == 3
-    a, b, c, empty, pipe, link = lines(done)
+    done = invoke("extract", "a.txt", "b.zip", "c.zip", "empty.txt", "pipe", "link", "--json")
+    assert done.exit_code == 3
+    a, b, c, empty, pipe, link = map(json.loads, done.stdout.splitlines())
     assert {"path", "media_type", "outcome", "reason", "text", "segments", "seconds"} <= set(a)
     assert (a["path"], a["outcome"], a["text"]) == ("a.txt", "screened", "Ann Roy\n\n")
     assert (b["outcome"], b["reason"], b["text"]) == ("failed", "corrupt", "")
@@ -47,8 +41,8 @@ def test_extract_prints_one_json_line_per_file(tmp_path: Path) -> None:
 
 def test_extract_prints_the_text_alone_without_json(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("Ann Roy")
-    done = run("extract", "a.txt", cwd=tmp_path)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "Ann Roy\n", "")
+    done = invoke("extract", "a.txt")
+    assert (done.exit_code, done.stdout, done.stderr) == (0, "Ann Roy\n", "")
 
 
 def test_extract_says_which_file_a_later_segment_is_read_with() -> None:
@@ -59,9 +53,9 @@ def test_extract_says_which_file_a_later_segment_is_read_with() -> None:
     assert _line("a.txt", (replace(part, media_type="text/plain"), 0.1))["detail"] == ""
 
 
-def test_extract_names_a_missing_file(tmp_path: Path) -> None:
-    done = run("extract", "nowhere.txt", "--json", cwd=tmp_path)
-    assert done.returncode == 2
+def test_extract_names_a_missing_file() -> None:
+    done = invoke("extract", "nowhere.txt", "--json")
+    assert done.exit_code == 2
     assert done.stdout == ""
     assert "nowhere.txt" in done.stderr
 
@@ -69,14 +63,14 @@ def test_extract_names_a_missing_file(tmp_path: Path) -> None:
 def test_extract_uses_the_limits_of_the_configuration(tmp_path: Path) -> None:
     (tmp_path / "phiscan.toml").write_text("[limits]\nfile_bytes = 10\n")
     (tmp_path / "a.txt").write_text("more than ten bytes")
-    (line,) = lines(run("extract", "a.txt", "--json", cwd=tmp_path))
+    line = json.loads(invoke("extract", "a.txt", "--json").stdout)
     # A larger text is read in windows, and what lies between them is said.
     assert (line["outcome"], {part["reason"] for part in line["unread"]}) == ("screened", {"sampled"})
 
 
-def test_doctor_tries_every_reader(tmp_path: Path) -> None:
-    done = run("doctor", "--json", cwd=tmp_path)
-    assert done.returncode == 0
+def test_doctor_tries_every_reader() -> None:
+    done = invoke("doctor", "--json")
+    assert done.exit_code == 0
     report = json.loads(done.stdout)
     parts = {part["name"]: part for part in report["parts"]}
     assert {"pypdfium2", "python-calamine", "lxml", "tesseract", "readpst", "catdoc"} <= set(parts)
@@ -84,11 +78,10 @@ def test_doctor_tries_every_reader(tmp_path: Path) -> None:
     assert all(part["lost_without"] for part in parts.values())
 
 
-def test_doctor_says_what_is_missing(tmp_path: Path) -> None:
-    command = [*PROGRAM, "doctor"]
-    environment = os.environ | {"PATH": str(tmp_path)}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False, timeout=120)
-    assert done.returncode == 0
+def test_doctor_says_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    done = invoke("doctor")
+    assert done.exit_code == 0
     line = next(line for line in done.stdout.splitlines() if "tesseract" in line)
     assert line.startswith("MISSING")
     assert "needs_ocr" in line

@@ -15,11 +15,6 @@ from tests.cli.program import invoke
 from tests.pipeline.harness import ToolHere
 
 
-def _run(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "phiscan", *arguments]
-    return subprocess.run(command, input=stdin, capture_output=True, text=True, check=False)
-
-
 def test_lists_every_command_with_its_help() -> None:
     result = CliRunner().invoke(app, ["--help"])
     assert result.exit_code == 0
@@ -51,36 +46,44 @@ def test_wrong_usage_is_one_line_and_exit_2(arguments: list[str]) -> None:
 
 
 def test_wrong_usage_ends_the_installed_program_with_status_2() -> None:
-    done = _run("queue", "no-such")
+    command = [sys.executable, "-m", "phiscan", "queue", "no-such"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert len(done.stderr.strip().splitlines()) == 1
 
 
-def test_prints_version() -> None:
-    assert _run("--version").stdout.startswith("phiscan, version ")
+def test_prints_version_and_the_help_when_nothing_is_asked() -> None:
+    assert invoke("--version").stdout.startswith("phiscan, version ")
+    result = invoke()
+    assert result.exit_code == 2
+    assert result.stderr.startswith("Usage: ")
+    assert "\n  scan " in result.stderr
 
 
-@pytest.mark.parametrize(
-    ("arguments", "heavy"),
-    [
-        (["--help"], ("spacy", "sklearn", "matplotlib", "sqlalchemy", "numpy")),
-        # A scan that finds nothing to read needs no readers, rules, workers or screens.
-        (["scan", "--help"], ("numpy", "pebble", "rich", "prometheus_client", "smtplib", "pwdlib")),
+# Commands of one process, and what they need not load.
+LIGHT: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
+    (("",), ("spacy", "sklearn", "matplotlib", "sqlalchemy", "numpy")),
+    # A scan that finds nothing to read needs no readers, rules, workers or screens.
+    (
+        ("scan",),
         (
-            ["scan", "--help"],
-            ("phiscan.pipeline.engine", "phiscan.extract.reading", "phiscan.review.desk.desk"),
+            *("numpy", "pebble", "rich", "prometheus_client", "smtplib", "pwdlib"),
+            *("phiscan.pipeline.engine", "phiscan.extract.reading"),
         ),
-        (["queue", "--help"], ("numpy", "scipy", "phiscan.screen", "phiscan.health.classifier")),
-        (["users", "--help"], ("numpy", "scipy", "phiscan.screen", "phiscan.health.classifier")),
-        (["audit", "--help"], ("numpy", "scipy", "phiscan.screen", "phiscan.health.classifier")),
-        (["patients", "--help"], ("scipy", "phiscan.screen", "phiscan.pipeline.engine")),
-    ],
+    ),
+    (("queue", "users", "audit"), ("numpy", "scipy", "phiscan.screen", "phiscan.health.classifier")),
+    (("patients",), ("scipy", "phiscan.screen", "phiscan.pipeline.engine")),
 )
+
+
+@pytest.mark.parametrize(("commands", "heavy"), LIGHT)
 def test_starts_without_loading_what_a_command_does_not_need(
-    arguments: list[str], heavy: tuple[str, ...]
+    commands: tuple[str, ...], heavy: tuple[str, ...]
 ) -> None:
     code = (
-        f"import sys, phiscan.cli; phiscan.cli.app.main({arguments}, standalone_mode=False);"
+        "import sys, phiscan.cli\n"
+        f"for command in {commands}:\n"
+        "    phiscan.cli.app.main([*command.split(), '--help'], standalone_mode=False)\n"
         f"print([m for m in {heavy} if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -123,10 +126,3 @@ def test_shows_type_and_place_of_an_unexpected_error_but_not_its_message(
     shown = capsys.readouterr()
     assert "internal error: ValueError at __init__.py:" in shown.err
     assert "canary" not in shown.out + shown.err
-
-
-def test_shows_the_help_when_nothing_is_asked() -> None:
-    result = _run()
-    assert result.returncode == 2
-    assert result.stderr.startswith("Usage: ")
-    assert "\n  scan " in result.stderr

@@ -5,8 +5,6 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from phiscan.model import Verdict
 from phiscan.review.store import Store
 from tests.cli.program import invoke, lines, run
@@ -144,9 +142,9 @@ def test_left_says_what_the_bounds_do_not_cover(scanned: Path) -> None:
     assert json.loads(run("estimate", "elusion", "--review", "--json")) == found
 
 
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
+def test_refuses_a_bad_file_of_verdicts_whole(scanned: Path, tmp_path: Path) -> None:
+    verdicts = tmp_path / "bad.jsonl"
+    for content, words in (
         ('{"path": "a", "verdict": "phi"}\nnot json', "line 2: expected a JSON object"),
         ('["a"]', "line 1: expected a JSON object"),
         ('{"verdict": "phi"}', "line 1: field path: expected the path of a file"),
@@ -159,15 +157,10 @@ def test_left_says_what_the_bounds_do_not_cover(scanned: Path) -> None:
         ),
         ("[" * 100_000, "line 1: expected a JSON object"),
         ("\udcff", "line 1: expected UTF-8"),
-    ],
-)
-def test_refuses_a_bad_file_of_verdicts_whole(
-    scanned: Path, tmp_path: Path, content: str, words: str
-) -> None:
-    verdicts = tmp_path / "bad.jsonl"
-    verdicts.write_bytes(content.encode("utf-8", "surrogateescape"))
-    message = run("queue", "decide", "--from", str(verdicts), "--reviewer", "ada", status=2)
-    assert re.fullmatch(rf"phiscan: {re.escape(str(verdicts))}: {re.escape(words)}.*\n", message)
+    ):
+        verdicts.write_bytes(content.encode("utf-8", "surrogateescape"))
+        message = run("queue", "decide", "--from", str(verdicts), "--reviewer", "ada", status=2)
+        assert re.fullmatch(rf"phiscan: {re.escape(str(verdicts))}: {re.escape(words)}.*\n", message)
     with Store.open(url_of(scanned / "phiscan.db")) as store:
         assert store.verify_audit().n_rows == 0
 
@@ -181,9 +174,9 @@ def test_refuses_a_relative_path_under_two_roots(scanned: Path) -> None:
     assert message == f"phiscan: standard input: {expected}\n"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
+def test_refuses_in_one_line(scanned: Path) -> None:
+    assert scanned.is_dir()
+    for arguments, words in (
         (["decide", "1", "--reviewer", "a"], "expected either FILE... with --verdict, or --from FILE"),
         (["decide", "--verdict", "phi", "--reviewer", "a"], "expected either FILE... with --verdict"),
         (["decide", "1", "--from", "x", "--verdict", "phi", "--reviewer", "a"], "expected either FILE..."),
@@ -195,14 +188,11 @@ def test_refuses_a_relative_path_under_two_roots(scanned: Path) -> None:
         (["assign", "1", "--to", "bea", "--by", ""], "by: expected a name"),
         (["export", "--scan", "99"], "scan 99: there is no such scan"),
         (["list", "--scan", "99"], "scan 99: there is no such scan"),
-    ],
-)
-def test_refuses_in_one_line(scanned: Path, arguments: list[str], words: str) -> None:
-    assert scanned.is_dir()
-    message = run("queue", *arguments, status=2)
-    assert message.startswith("phiscan: ")
-    assert words in message
-    assert message.count("\n") == 1
+    ):
+        message = run("queue", *arguments, status=2)
+        assert message.startswith("phiscan: ")
+        assert words in message
+        assert message.count("\n") == 1
 
 
 def test_assigns(scanned: Path) -> None:

@@ -110,9 +110,16 @@ def tool(tmp_path: Path) -> Tool:
     return Tool(tmp_path / "home")
 
 
-@pytest.mark.parametrize("number", STOP)
-@pytest.mark.parametrize("module", ["click", "blake3"])  # of every command; of `scan` alone
-@pytest.mark.parametrize("source", [ENDLESS, CATCHING], ids=["endless", "catching"])
+@pytest.mark.parametrize(
+    ("source", "module", "number"),  # click: of every command; blake3: of `scan` alone
+    [
+        (ENDLESS, "click", signal.SIGINT),
+        (CATCHING, "click", signal.SIGTERM),
+        (ENDLESS, "blake3", signal.SIGTERM),
+        (CATCHING, "blake3", signal.SIGHUP),
+    ],
+    ids=["endless", "catching", "endless in scan", "catching in scan"],
+)
 def test_during_an_import(
     tool: Tool, tmp_path: Path, source: str, module: str, number: signal.Signals
 ) -> None:
@@ -139,7 +146,7 @@ def test_during_an_import_in_the_form_of_the_log(tool: Tool, tmp_path: Path) -> 
     assert (status, json.loads(line)) == (4, {"event": "phiscan: stopped", "level": "error"})
 
 
-@pytest.mark.parametrize("number", STOP)
+@_one_of(signal.SIGINT)
 def test_while_a_scan_waits_for_its_lock(tool: Tool, number: signal.Signals) -> None:
     assert tool.run("init", "home").returncode == 0
     with (

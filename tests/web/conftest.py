@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, NoReturn
 
 import httpx
 import pytest
@@ -15,9 +15,13 @@ from pwdlib import PasswordHash
 from pwdlib.hashers.argon2 import Argon2Hasher
 
 from phiscan.config import Config
+from phiscan.errors import ConflictError
+from phiscan.pipeline.rereading.reveal import Rereader
 from phiscan.review.accounts import passwords
 from phiscan.review.accounts.users import Role
+from phiscan.review.decisions.writing import Examined
 from phiscan.review.store import Store
+from phiscan.visible import visible
 from phiscan.web import report_builds
 from phiscan.web.app import create_app
 from tests.review.results import NOW, scan, url_of
@@ -57,6 +61,14 @@ class Browser:
         answer = self.client.post("/sign-in", data={"name": name, "password": password}, headers=OWN)
         assert answer.status_code == 303, answer.text
         return self
+
+
+class NoShare(Rereader):
+    """Says of every file that it is gone, without a process: no file of these tests is there."""
+
+    def _ask(self, job: object, examined: Examined) -> NoReturn:  # noqa: ARG002 (the signature)
+        message = f"{visible(examined.source.display)}: it is gone"
+        raise ConflictError(message)
 
 
 @pytest.fixture(autouse=True)
@@ -109,12 +121,15 @@ def report_here(monkeypatch: pytest.MonkeyPatch) -> None:
 def made_app(made_once: Path) -> FastAPI:
     """Make the application once: its hundred routes take a moment."""
     with Store.open(url_of(made_once)) as store:
-        return create_app(store, Config())
+        app = create_app(store, Config())
+    app.state.as_made = replace(app.state.desk, rereader=NoShare(Config()))
+    return app
 
 
 @pytest.fixture
 def app(made_app: FastAPI, store: Store, clock: Clock) -> FastAPI:
-    made_app.state.desk = replace(made_app.state.desk, store=store, now=clock)
+    """Serve the store of a test; what the test before it changed of the desk is undone."""
+    made_app.state.desk = replace(made_app.state.as_made, store=store, now=clock)
     return made_app
 
 

@@ -6,13 +6,12 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from fastapi import FastAPI
-from fastapi.routing import APIRoute
 
 from phiscan.config import Config
 from phiscan.review.accounts.users import Role
 from phiscan.review.store import Store
 from phiscan.web.access import PERMISSION, RIGHTS, GuardedRoute, Permission, Route, Routes, may
-from phiscan.web.app import ROUTES, check_routes, create_app
+from phiscan.web.app import ROUTES, create_app
 from tests.web.conftest import OWN, Browser
 
 P = Permission
@@ -65,7 +64,7 @@ def test_every_route_of_the_application_is_a_declared_one_behind_its_permission(
         for method in route.methods
     }
     assert found == set(ALL)
-    assert len(app.routes) == len(ALL) > 20
+    assert len(app.routes) == len(ALL) == len({(method, path) for method, path, _needs in ALL}) > 20
 
 
 def test_every_operation_of_the_openapi_document_names_the_permission_of_its_route(app: FastAPI) -> None:
@@ -144,19 +143,6 @@ def test_a_route_without_a_permission_cannot_be_made(store: Store) -> None:
         create_app(store, Config(), routes=(*ROUTES, *_extra("/secret", Nothing())))
     with pytest.raises(ValueError, match="None"):
         GuardedRoute("/secret", lambda: None)
-
-
-def test_a_route_that_goes_round_the_declaration_is_refused(store: Store) -> None:
-    app = create_app(store, Config())
-    app.add_api_route("/secret", lambda: "secret")
-    with pytest.raises(ValueError, match="route without a permission: /secret"):
-        check_routes(app)
-    assert any(isinstance(route, APIRoute) and route.path == "/secret" for route in app.routes)
-
-
-def test_two_routes_of_one_address_are_refused(store: Store) -> None:
-    with pytest.raises(ValueError, match="declared twice: GET /account"):
-        create_app(store, Config(), routes=(*ROUTES, *_extra("/account", P.SIGNED_IN)))
 
 
 def test_an_unknown_address_says_nothing(browser: Callable[[str], Browser]) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
 from fastapi import FastAPI
 
 from phiscan.review.store import Store
@@ -111,37 +110,28 @@ def test_lists_shows_decides_and_takes_back(browser: Visit, store: Store) -> Non
     assert store.verify_audit().ok
 
 
-def test_a_lead_takes_back_what_somebody_else_decided(browser: Visit) -> None:
-    sent = {"verdict": "phi", "seen": 1}
-    assert (
-        browser("reviewer").client.post("/api/v1/items/1/verdict", json=sent, headers=OWN).status_code == 200
-    )
-    assert browser("lead").client.delete("/api/v1/items/1/verdict", headers=OWN).status_code == 204
-
-
-def test_somebody_who_was_slower_is_told(browser: Visit) -> None:
-    sent = {"verdict": "phi", "seen": 1}
-    assert (
-        browser("reviewer").client.post("/api/v1/items/1/verdict", json=sent, headers=OWN).status_code == 200
-    )
+def test_somebody_who_was_slower_is_told_and_a_lead_takes_back_what_another_decided(browser: Visit) -> None:
+    sent, address = {"verdict": "phi", "seen": 1}, "/api/v1/items/1/verdict"
+    assert browser("reviewer").client.post(address, json=sent, headers=OWN).status_code == 200
     other = browser("lead").client
     sent["verdict"] = "not_phi"
-    assert other.post("/api/v1/items/1/verdict", json=sent, headers=OWN).status_code == 409
-    overridden = other.post("/api/v1/items/1/verdict", json={**sent, "override": True}, headers=OWN)
-    assert overridden.status_code == 200
+    assert other.post(address, json=sent, headers=OWN).status_code == 409
+    assert other.delete(address, headers=OWN).status_code == 204
+    assert browser("reviewer").client.post(address, json=sent, headers=OWN).status_code == 200
+    assert (
+        other.post(address, json={**sent, "verdict": "phi", "override": True}, headers=OWN).status_code == 200
+    )
 
 
-@pytest.mark.parametrize(
-    "query",
-    ["state=x", "min=2", "kind=NOTHING", "root=x", "root=99999999999999999999", "order=x", "at=x", "limit=0"],
-)
-def test_a_wrong_filter_is_refused_by_name(query: str, browser: Visit) -> None:
+def test_a_wrong_filter_is_refused_by_name(browser: Visit) -> None:
     visitor = browser("lead").client
-    for path in ("/api/v1/queue", "/api/v1/queue/export"):
-        if "limit" in query and "export" in path:
-            continue
-        answer = visitor.get(f"{path}?{query}")
-        assert answer.status_code in {400, 422}, path
+    wrong = ["state=x", "min=2", "kind=NOTHING", "root=x", "root=99999999999999999999", "order=x", "at=x"]
+    for address in (
+        *(f"{path}?{one}" for one in wrong for path in ("queue", "queue/export")),
+        "queue?limit=0",
+    ):
+        answer = visitor.get(f"/api/v1/{address}")
+        assert answer.status_code in {400, 422}, address
         assert answer.json()["detail"]
 
 
@@ -173,7 +163,7 @@ def test_suppresses_and_lifts(browser: Visit, clock: Clock) -> None:
     found = visitor.get("/api/v1/items/6").json()["found"][0]
     scope = {"kind": "value", "target": found["identity"], "folder": "c", "root": 1}
     preview = visitor.post("/api/v1/suppressions/preview", json=scope, headers=OWN).json()
-    assert set(preview) == {"hidden", "matched", "needs_approval", "why"}
+    assert set(preview) == {"n_hidden", "n_matched", "examples", "needs_approval", "why"}
     until = clock().replace(year=clock().year + 1).isoformat()
     sent = {**scope, "reason": "our own switchboard", "until": until}
     made = visitor.post("/api/v1/suppressions", json=sent, headers=OWN)
@@ -233,7 +223,7 @@ def test_the_log_by_the_api(browser: Visit) -> None:
     check = auditor.get("/api/v1/log/verification").json()
     assert check["ok"]
     signed = auditor.post("/api/v1/log/reviews", json={"head": check["head"], "note": "n"}, headers=OWN)
-    assert (signed.status_code, signed.json()["entries"]) == (201, check["entries"])
+    assert (signed.status_code, signed.json()["n_entries"]) == (201, check["entries"])
     page = auditor.get("/api/v1/log?limit=2").json()
     assert [entry["action"] for entry in page["entries"]] == ["log_review", "sign_in"]
     older = auditor.get(f"/api/v1/log?limit=100&before={page['older']}").json()

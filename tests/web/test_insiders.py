@@ -123,14 +123,14 @@ FIELDS = (
 )
 
 
-@pytest.mark.parametrize("field", FIELDS)
-def test_no_filter_breaks_the_list_or_is_repeated(field: str, browser: Visit) -> None:
+def test_no_filter_breaks_the_list_or_is_repeated(browser: Visit) -> None:
     visitor = browser("lead").client
-    for text in ODD:
-        for path in ("/queue", "/queue/next", "/api/v1/queue"):
-            answer = visitor.get(f"{path}?{field}={quote(text)}")
-            assert answer.status_code in {200, 303, 400}, (path, text[:20])
-            assert "x" * 1000 not in answer.text
+    for field in FIELDS:
+        for text in ODD:
+            for path in ("/queue", "/queue/next", "/api/v1/queue"):
+                answer = visitor.get(f"{path}?{field}={quote(text)}")
+                assert answer.status_code in {200, 303, 400}, (path, field, text[:20])
+                assert "x" * 1000 not in answer.text
 
 
 def test_the_marks_of_a_pattern_stand_for_themselves_in_a_filter(browser: Visit) -> None:
@@ -143,9 +143,10 @@ def test_the_marks_of_a_pattern_stand_for_themselves_in_a_filter(browser: Visit)
         assert visitor.get("/api/v1/queue", params={"text": text}).status_code == 400
 
 
-@pytest.mark.parametrize("until", ["9999-12-31T23:59:59-12:00", "0001-01-01T00:00:00+14:00"])
-def test_a_time_beyond_the_calendar_is_refused(until: str, browser: Visit) -> None:
-    sent = {"kind": "rule", "target": "us.phone.1", "root": 1, "folder": "a", "reason": "x", "until": until}
-    answer = browser("lead").client.post("/api/v1/suppressions", json=sent, headers=OWN)
-    assert answer.status_code == 400
-    assert "until: expected" in answer.json()["detail"]
+def test_a_time_beyond_the_calendar_is_refused(browser: Visit) -> None:
+    visitor = browser("lead").client
+    sent = {"kind": "rule", "target": "us.phone.1", "root": 1, "folder": "a", "reason": "x"}
+    for until in ("9999-12-31T23:59:59-12:00", "0001-01-01T00:00:00+14:00"):
+        answer = visitor.post("/api/v1/suppressions", json={**sent, "until": until}, headers=OWN)
+        assert answer.status_code == 400
+        assert "until: expected" in answer.json()["detail"]

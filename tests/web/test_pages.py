@@ -123,6 +123,7 @@ def test_a_link_is_no_pack(tmp_path: Path) -> None:
     assert packs.Packs(folder).path("20261120T083000Z-scan1.zip") is None
 
 
+@pytest.mark.usefixtures("report_here")
 def test_a_pack_that_cannot_be_made_says_why(tmp_path: Path) -> None:
     made = packs.Packs(tmp_path / "reports")
     url = f"sqlite:///{tmp_path / 'none.db'}"

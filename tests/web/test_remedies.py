@@ -6,8 +6,6 @@ import io
 import re
 import socket
 import socketserver
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -27,6 +25,7 @@ from phiscan.review.decisions.incidents import TaskState
 from phiscan.review.store import Store
 from phiscan.web.routes import remedies
 from phiscan.web.routes.trend import burn_down, departments, read_departments, seconds_per_item, trend_rows
+from tests.cli.program import invoke
 from tests.monitoring.test_notices import _MailServer
 from tests.review.results import NOW, later, referred, scan, url_of
 from tests.web.clock import Clock
@@ -77,9 +76,8 @@ def test_an_exception_ends_and_the_task_is_open_again(store: Store, confirmed: d
     assert store.verify_audit().ok
 
 
-@pytest.mark.parametrize(
-    ("kind", "field", "text"),
-    [
+def test_entries_that_make_no_sense_are_refused(store: Store, confirmed: dict[str, int]) -> None:
+    for kind, field, text in (
         ("exception", "2026-11-20", "a reason"),  # today
         ("exception", "2030-01-01", "a reason"),
         ("exception", "soon", "a reason"),
@@ -87,13 +85,9 @@ def test_an_exception_ends_and_the_task_is_open_again(store: Store, confirmed: d
         ("answer", "perhaps", ""),
         ("answer", "needed", " "),
         ("note", "", "x" * 1_001),
-    ],
-)
-def test_entries_that_make_no_sense_are_refused(
-    store: Store, confirmed: dict[str, int], kind: str, field: str, text: str
-) -> None:
-    with pytest.raises(InputError):
-        store.desk.annotate(kind, [confirmed["top.txt"]], field=field, text=text, by="lead", now=later(6))
+    ):
+        with pytest.raises(InputError):
+            store.desk.annotate(kind, [confirmed["top.txt"]], field=field, text=text, by="lead", now=later(6))
 
 
 def test_many_files_get_an_assignee_a_note_and_an_exception_at_once(
@@ -119,9 +113,9 @@ def test_many_files_get_an_assignee_a_note_and_an_exception_at_once(
         assert browser(role).client.post("/tasks", data=form, headers=OWN).status_code == status
 
 
-@pytest.mark.parametrize(
-    ("query", "shown"),
-    [
+def test_the_list_is_filtered_ordered_and_grouped(browser: Visit, confirmed: dict[str, int]) -> None:
+    client = browser("auditor").client
+    for query, shown in (
         ("", NAMES),
         ("owner=ann", ("Lab/x/closed.txt", "Lab/other.txt")),
         ("text=OPEN", ("Ward/open.txt",)),
@@ -130,21 +124,17 @@ def test_many_files_get_an_assignee_a_note_and_an_exception_at_once(
         ("order=folder", NAMES),
         ("order=nothing&page=1", NAMES),
         ("page=7", ()),
-    ],
-)
-def test_the_list_is_filtered_ordered_and_grouped(
-    browser: Visit, confirmed: dict[str, int], query: str, shown: tuple[str, ...]
-) -> None:
-    page = browser("auditor").client.get(f"/tasks?{query}").text
-    found = {
-        name
-        for name, number in confirmed.items()
-        if f'href="/items/{number}"' in page or f">{name.rpartition('/')[2]}<" in page
-    }
-    assert found == set(shown)
-    assert 'name="what"' not in page  # an auditor changes nothing
-    headings = re.findall(r'scope="rowgroup"><span class="path">([^<]*)', page)
-    assert len(headings) == (4 if query == "order=folder" else 0)
+    ):
+        page = client.get(f"/tasks?{query}").text
+        found = {
+            name
+            for name, number in confirmed.items()
+            if f'href="/items/{number}"' in page or f">{name.rpartition('/')[2]}<" in page
+        }
+        assert found == set(shown), query
+        assert 'name="what"' not in page  # an auditor changes nothing
+        headings = re.findall(r'scope="rowgroup"><span class="path">([^<]*)', page)
+        assert len(headings) == (4 if query == "order=folder" else 0)
 
 
 @pytest.fixture
@@ -238,15 +228,13 @@ def test_an_owner_gets_a_number_and_a_link_and_is_reminded(
     client = browser("reviewer").client
     to = {"owner": "jroe", "to": "joe@ward.hospital.example"}
     assert "no mail server" in client.post("/owners/mail", data=to, headers=OWN).text
-    before = app.state.desk
-    app.state.desk = replace(before, config=config_of({"notify": mail_table}))
+    app.state.desk = replace(app.state.desk, config=config_of({"notify": mail_table}))
     assert client.post("/owners/mail", data=to, headers=OWN).headers["location"] == "/owners?said=mailed"
     for address in ("ann@elsewhere.example", "ann@x@hospital.example", "a@b.hospital.example\r\nBcc: e@x"):
         assert client.post("/owners/mail", data={**to, "to": address}, headers=OWN).status_code == 400, (
             address
         )
     assert client.post("/owners/mail", data={**to, "owner": "nobody"}, headers=OWN).status_code == 400
-    app.state.desk = before
     soon = {"now": later(7) + timedelta(days=2), "every": timedelta(days=1)}
     desk = {"desk": {"public_url": "https://desk.example"}}
     with socket.socket() as free:  # nobody listens there
@@ -263,18 +251,7 @@ def test_an_owner_gets_a_number_and_a_link_and_is_reminded(
     config.write_text(text)
 
     def remind() -> str:
-        command = [
-            sys.executable,
-            "-m",
-            "phiscan",
-            "--config",
-            str(config),
-            "queue",
-            "remind",
-            "--every",
-            "1",
-        ]
-        found = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+        found = invoke("--config", str(config), "queue", "remind", "--every", "1")
         return found.stdout.strip() or found.stderr
 
     assert "desk.public_url" in remind()
@@ -324,20 +301,16 @@ def test_the_trend_counts_each_scan(browser: Visit, store: Store, confirmed: dic
     assert len(lines) == 4
 
 
-@pytest.mark.parametrize(("language", "words"), [("en", "are still to be seen to"), ("fr", "reste")])
-def test_the_page_of_the_board_is_one_of_plain_words(
-    browser: Visit, confirmed: dict[str, int], language: str, words: str
-) -> None:
+def test_the_page_of_the_board_is_one_of_plain_words(browser: Visit, confirmed: dict[str, int]) -> None:
     assert confirmed
     client = browser("lead").client
-    client.headers["accept-language"] = language
-    content = client.get("/trend/pdf").content
-    pages = list(pypdfium2.PdfDocument(io.BytesIO(content)))
-    assert len(pages) == 1
-    text = " ".join(pages[0].get_textpage().get_text_range().split())
-    assert re.search(words, text)
-    assert "/wide" not in text
-    assert not re.search(r"\bp ?[<=]|nats", text)
+    for language, words in (("en", "are still to be seen to"), ("fr", "reste")):
+        content = client.get("/trend/pdf", headers={"accept-language": language}).content
+        (page,) = pypdfium2.PdfDocument(io.BytesIO(content))
+        text = " ".join(page.get_textpage().get_text_range().split())
+        assert re.search(words, text)
+        assert "/wide" not in text
+        assert not re.search(r"\bp ?[<=]|nats", text)
 
 
 def test_folders_are_mapped_to_departments(store: Store, confirmed: dict[str, int], tmp_path: Path) -> None:

@@ -258,28 +258,23 @@ def test_a_lead_or_an_administrator_resets_what_was_lost_and_nobody_else(
 def test_a_role_that_needs_a_second_factor_does_nothing_before_it_has_one(
     browser: Visit, app: FastAPI, store: Store, clock: Clock
 ) -> None:
-    settings = app.state.desk.settings
     lead = store.users.named("lead")
     token = store.users.make_token(lead.id, label="x", days=9, by="lead", now=clock())
-    app.state.desk = replace(
-        app.state.desk, settings=replace(settings, second_factor_roles=frozenset({Role.LEAD}))
-    )
-    try:
-        visitor = browser("lead")
-        for path in ("/queue", "/account", "/reports", "/locked"):
-            answer = visitor.client.get(path)
-            assert (answer.status_code, answer.headers["location"]) == (303, PAGE)
-        sent = {"label": "x", "days": "3", "scope": "read", "password": PASSWORD}
-        assert visitor.client.post("/account/tokens", data=sent, headers=OWN).headers["location"] == PAGE
-        bearer = {"authorization": f"Bearer {token}"}
-        assert Browser(app).client.get("/api/v1/queue", headers=bearer).status_code == 403
-        assert "Your role needs a second factor" in visitor.client.get(PAGE).text
-        enrol(visitor, clock)
-        assert visitor.client.get("/queue").status_code == 200
-        assert browser("reader").client.get("/queue").status_code == 200
-        assert visitor.client.post("/sign-out", headers=OWN).headers["location"] == "/sign-in"
-    finally:
-        app.state.desk = replace(app.state.desk, settings=settings)
+    needed = replace(app.state.desk.settings, second_factor_roles=frozenset({Role.LEAD}))
+    app.state.desk = replace(app.state.desk, settings=needed)
+    visitor = browser("lead")
+    for path in ("/queue", "/account", "/reports", "/locked"):
+        answer = visitor.client.get(path)
+        assert (answer.status_code, answer.headers["location"]) == (303, PAGE)
+    sent = {"label": "x", "days": "3", "scope": "read", "password": PASSWORD}
+    assert visitor.client.post("/account/tokens", data=sent, headers=OWN).headers["location"] == PAGE
+    bearer = {"authorization": f"Bearer {token}"}
+    assert Browser(app).client.get("/api/v1/queue", headers=bearer).status_code == 403
+    assert "Your role needs a second factor" in visitor.client.get(PAGE).text
+    enrol(visitor, clock)
+    assert visitor.client.get("/queue").status_code == 200
+    assert browser("reader").client.get("/queue").status_code == 200
+    assert visitor.client.post("/sign-out", headers=OWN).headers["location"] == "/sign-in"
 
 
 def test_a_new_password_asks_for_the_code_of_the_new_session(browser: Visit, clock: Clock) -> None:

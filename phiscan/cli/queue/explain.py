@@ -149,14 +149,15 @@ def _identifying(record: FileRecord) -> Iterator[str]:
     if record.hamming == 0:
         yield "  Concept of PHI: satisfied; a person's name with an identifier or a venue"
     elif record.hamming is not None:
-        details = "detail" if record.hamming == 1 else "details"
         lacking = ", ".join(bit.value for bit in record.missing)
-        yield f"  Concept of PHI: lacks {record.hamming} identifying {details}, for example {lacking}"
+        yield f"  Concept of PHI: lacks {_details(record.hamming, 'identifying ')}, for example {lacking}"
     if record.nearest_prototype:
-        distance = record.prototype_distance
-        details = "detail" if distance == 1 else "details"
-        name = visible(record.nearest_prototype)
-        yield f"  Nearest stored example: {name}, {distance} {details} away"
+        distance, name = record.prototype_distance, visible(record.nearest_prototype)
+        yield f"  Nearest stored example: {name}, {_details(distance)} away"
+
+
+def _details(n: int | None, kind: str = "") -> str:
+    return f"{n} {kind}detail{'' if n == 1 else 's'}"
 
 
 def _health(record: FileRecord) -> Iterator[str]:

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from typing import Any
 
 import click
 
@@ -64,24 +65,6 @@ LIVE_EVERY_S = 0.2
 LOADING = "loading models"
 
 
-class _Total:
-    """The size of the share, counted in the background while the scan is running."""
-
-    def __init__(self, count: Callable[[], Iterator[tuple[int, int]]]) -> None:
-        self.n_files = 0
-        self.known = False
-        self.stop = threading.Event()
-        self._count = count
-
-    def run(self) -> None:
-        """Count until the end of the share or of the scan."""
-        for n_files, _n_bytes in self._count():
-            self.n_files = n_files
-            if self.stop.is_set():
-                return
-        self.known = self.n_files > 0
-
-
 @contextmanager
 def show_progress(
     count: Callable[[], Iterator[tuple[int, int]]],
@@ -130,12 +113,22 @@ def _plain() -> Iterator[Callable[[Progress], None]]:
 
 @contextmanager
 def _live(count: Callable[[], Iterator[tuple[int, int]]]) -> Iterator[Callable[[Progress], None]]:
+    """Show a line on the terminal, with the size of the share, which a thread counts meanwhile."""
     from rich.console import Console  # noqa: PLC0415 (a scan by the clock has no terminal)
     from rich.live import Live  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
-    total = _Total(count)
-    counter = threading.Thread(target=total.run, daemon=True)
+    n_total, total_known, over = 0, False, threading.Event()
+
+    def count_files() -> None:
+        nonlocal n_total, total_known
+        for n_files, _n_bytes in count():
+            n_total = n_files
+            if over.is_set():
+                return
+        total_known = n_total > 0
+
+    counter = threading.Thread(target=count_files, daemon=True)
     counter.start()
     last = 0.0
     was_loading = False
@@ -147,13 +140,13 @@ def _live(count: Callable[[], Iterator[tuple[int, int]]]) -> Iterator[Callable[[
             now = time.monotonic()
             if now - last >= LIVE_EVERY_S or progress.is_loading != was_loading:
                 last, was_loading = now, progress.is_loading
-                line = describe(progress, now - progress.started, total.n_files, total_known=total.known)
+                line = describe(progress, now - progress.started, n_total, total_known=total_known)
                 live.update(Text(line, no_wrap=True, overflow="ellipsis"), refresh=True)
 
         try:
             yield on_progress
         finally:
-            total.stop.set()
+            over.set()
             counter.join(timeout=1.0)
 
 
@@ -350,6 +343,7 @@ CLEANING_S = 10.0  # time for cleaning up after a stop; then the process ends
 @click.pass_context
 def scan(
     ctx: click.Context,
+    /,
     roots: tuple[str, ...],
     full: bool,
     everything: bool,
@@ -362,12 +356,9 @@ def scan(
     output_format: str,
     as_json: bool,
     address: str | None,
-    max_files_per_s: float | None,
-    max_mb_per_s: float | None,
-    nice: int | None,
-    ionice: str | None,
     allow_root: bool,
     exit_zero: bool,
+    **pace: Any,
 ) -> None:
     """Scan the folders ROOTS and put files with probable PHI into the review queue.
 
@@ -397,7 +388,7 @@ def scan(
         return
     check_root(allowed=allow_root)
     options = ScanOptions(full, retry_failed, only, ocr, ocr_budget)
-    load = load_settings_of(config, max_files_per_s, max_mb_per_s, nice, ionice)
+    load = load_settings_of(config, **pace)
     notices = read_notices(config)
     warn_of_age(load_settings(config))
     load.apply()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from fastapi import Form
@@ -64,8 +64,8 @@ def incidents(ctx: Ctx) -> Response:
     """List the incidents."""
     found = ctx.work.incidents()
     rows = list(zip(found, gathered(ctx, found), strict=True))
-    title_of: Callable[[Listed], str] = lambda one: one[0].texts.get(TITLE, "")  # noqa: E731
-    shown = listing(ctx.request.query_params, rows, FILTERS, ORDERS, title_of)
+    given = ctx.request.query_params
+    shown = listing(given, rows, FILTERS, ORDERS, lambda one: one[0].texts.get(TITLE, ""))
     return ctx.page("incidents.html", l=shown, states=STATES, chosen=ctx.desk.organization.laws)
 
 

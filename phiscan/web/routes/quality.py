@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Annotated, Any
 
@@ -65,14 +64,6 @@ def policy(
 _LABELS = {name: label for chosen in REASONS.values() for name, label in chosen}
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
-    """A run of words of a note, and whether the other note lacks them."""
-
-    text: str
-    differs: bool
-
-
 def _case(case: Disagreement, detail: FileRecord) -> dict[str, Any]:
     """Return what the page shows of a disagreement, each part marked that differs from the other's."""
     folder, _slash, name = case.path.rpartition("/")
@@ -92,16 +83,16 @@ def _case(case: Disagreement, detail: FileRecord) -> dict[str, Any]:
     return {"case": case, "name": visible(name), "folder": where, "why": why_words(detail), "sides": sides}
 
 
-def differing_words(own: str, other: str) -> tuple[Words, ...]:
-    """Split a note into runs of words that the other note has too, and runs that it lacks.
+def differing_words(own: str, other: str) -> tuple[tuple[str, bool], ...]:
+    """Split a note into runs of words, each with whether the other note lacks it.
 
-    >>> [(run.text, run.differs) for run in differing_words("a form letter", "a real letter")]
-    [('a', False), ('form', True), ('letter', False)]
+    >>> differing_words("a form letter", "a real letter")
+    (('a', False), ('form', True), ('letter', False))
     """
     words = own.split()
     compared = SequenceMatcher(None, words, other.split(), autojunk=False)
     return tuple(
-        Words(" ".join(words[start:end]), kind != "equal")
+        (" ".join(words[start:end]), kind != "equal")
         for kind, start, end, *_rest in compared.get_opcodes()
         if start < end
     )

@@ -522,22 +522,22 @@ def masked_of(ctx: Context, detail: FileRecord, *, beginning: int = 0) -> Masked
     """
     key = detail.content_hash, detail.examination_id, beginning
     examined = ctx.work.examined(detail.file_id)
-    kept = ctx.desk.passages.get(key, examined.source)
-    if kept is not None:
-        return kept
-    here = present(examined.source)
+    here, kept = present(examined.source), ctx.desk.passages.get(key)
+    if kept is not None and kept[0] == here:
+        return kept[1]
     found = [
         (one.span.start, one.span.end, one.entity_type, any(reason.kind == _ROLE for reason in one.reasons))
         for one in detail.findings
     ]
     masked = ctx.desk.rereader.masked(examined, found, beginning=beginning)
-    ctx.desk.passages.put(key, here, masked)
+    if here is not None:
+        ctx.desk.passages.put(key, (here, masked), sum(len(one.pieces) for one in masked.passages))
     return masked
 
 
 def is_cached(ctx: Context, detail: FileRecord) -> bool:
     """Return whether the strongest passages of an item are cached."""
-    return ctx.desk.passages.has((detail.content_hash, detail.examination_id, 0))
+    return (detail.content_hash, detail.examination_id, 0) in ctx.desk.passages
 
 
 def judged_positions(corrections: ItemCorrections) -> frozenset[int]:

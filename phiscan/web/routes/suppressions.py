@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Annotated, Any
 
@@ -76,14 +76,8 @@ def targets(findings: Sequence[StoredFinding]) -> tuple[Target, ...]:
 
 def in_folder(scope: SuppressionScope, item: FileRecord, where: str) -> SuppressionScope:
     """Return a scope narrowed to a place of ``SCOPES``."""
-    folder = item.path.rpartition("/")[0]
-    return SuppressionScope(
-        kind=scope.kind,
-        target=scope.target,
-        preview=scope.preview,
-        root_id=None if where == "everywhere" else item.root_id,
-        folder=folder if where == "folder" else "",
-    )
+    root_id = None if where == "everywhere" else item.root_id
+    return replace(scope, root_id=root_id, folder=item.folder if where == "folder" else "")
 
 
 def _row(
