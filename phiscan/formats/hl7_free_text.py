@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from phiscan.formats.hl7_encoding import as_standard, is_message
-from phiscan.formats.hl7_fields import DATED, FIELDS
+from phiscan.formats.message_fields import DATED, FIELDS
 from phiscan.text.passages import Passage, Piece
 
 _AT_START = r"(?:^|(?<=[\n\r\x0b]))"

@@ -13,10 +13,10 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
-from phiscan.formats.edifact_segments import holds_interchange
-from phiscan.formats.edifact_segments import passages as edifact_passages
 from phiscan.formats.hl7_free_text import holds_messages, is_in_message
 from phiscan.formats.hl7_free_text import passages as hl7_passages
+from phiscan.formats.segments import holds_edifact, is_x12
+from phiscan.formats.segments import passages as segment_passages
 from phiscan.formats.zpl_labels import is_label
 from phiscan.formats.zpl_labels import passages as zpl_passages
 from phiscan.model import Document, EntityType, Finding, Segment
@@ -30,8 +30,6 @@ from phiscan.screen.recognizers.messages.dicom import (
     model_passages,
 )
 from phiscan.screen.recognizers.messages.dicom import passages as dicom_passages
-from phiscan.screen.recognizers.messages.x12 import is_interchange
-from phiscan.screen.recognizers.messages.x12 import passages as x12_passages
 from phiscan.text.passages import Joined, Passage, Piece
 
 _Read = Callable[[Document], Iterator[Finding]]
@@ -47,12 +45,12 @@ _MESSAGES: _Formats = (
         re.compile(r"(?:[MFB][SH][HS]|PID)\||MSH[^\w\s]{5}"),
     ),
     (
-        is_interchange,
-        x12_passages,
+        is_x12,
+        segment_passages,
         ("ISA", "ST*", "GS*"),
         re.compile(r"ISA(?: \| |[^\w\s])\d\d|ST\*\d{3}\*|GS\*[A-Z]{2}\*"),
     ),
-    (holds_interchange, edifact_passages, ("UNB",), re.compile(r"UNB[^\w\s]UNO[A-Z]")),
+    (holds_edifact, segment_passages, ("UNB",), re.compile(r"UNB[^\w\s]UNO[A-Z]")),
     (
         is_listing,
         dicom_passages,

@@ -13,7 +13,7 @@ from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.core.encoded_documents import MIN_CHARS, Enclosures
 from phiscan.extract.text_codes.lifting import lift_encoded, read_lifted
-from phiscan.formats.hl7_fields import FIELD_NAMES
+from phiscan.formats.message_fields import FIELD_NAMES
 
 _NAME_FIELDS = re.compile(r"name|doctor|provider|clinician|interpreter|insured$|alias|copies", re.IGNORECASE)
 _ESCAPES = {"\\F\\": "|", "\\S\\": "^", "\\T\\": "&", "\\R\\": "~", "\\E\\": "\\", "\\.br\\": "\n"}

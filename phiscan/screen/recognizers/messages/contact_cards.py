@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from itertools import zip_longest
 
-from phiscan.formats.x12_fields import DESKS
+from phiscan.formats.message_fields import DESKS
 from phiscan.model import Document, EntityType, Finding, PiiBit, Span
 from phiscan.screen.recognizer import FieldSource
 from phiscan.text.passages import Passage, Piece

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from phiscan.formats.hl7_encoding import as_standard, is_message
-from phiscan.formats.hl7_fields import AUTHORITIES, CODES, DATED, FIELDS, OBSERVED, STRAY, Kind, Part
+from phiscan.formats.message_fields import AUTHORITIES, CODES, DATED, FIELDS, OBSERVED, STRAY, Kind, Part
 from phiscan.model import Document, EntityType, Finding, PiiBit, Span, bits_of
 from phiscan.screen.recognizer import FieldSource
 from phiscan.screen.validators.check_digits import npi, ssn

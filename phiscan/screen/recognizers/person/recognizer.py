@@ -21,9 +21,8 @@ from phiscan.screen.recognizer import CaseVariant, Cost, FieldRecognizer, Recogn
 from phiscan.screen.recognizers.location import cities
 from phiscan.screen.recognizers.messages.contact_cards import card_findings
 from phiscan.screen.recognizers.messages.dicom import listing_findings, model_findings
-from phiscan.screen.recognizers.messages.edifact import edifact_findings
 from phiscan.screen.recognizers.messages.hl7 import hl7_findings
-from phiscan.screen.recognizers.messages.x12 import x12_findings
+from phiscan.screen.recognizers.messages.segments import segment_findings
 from phiscan.screen.recognizers.person.cues import CueRecognizer
 from phiscan.screen.recognizers.person.file_names import OwnNameRecognizer
 from phiscan.screen.resolution import resolve
@@ -94,8 +93,7 @@ def build_name_recognizers(config: Config) -> tuple[Recognizer, ...]:
     gazetteer = load_gazetteer()
     ours: tuple[Recognizer, ...] = (
         FieldRecognizer("messages.hl7", hl7_findings),
-        FieldRecognizer("messages.x12", x12_findings),
-        FieldRecognizer("messages.edifact", edifact_findings),
+        FieldRecognizer("messages.segments", segment_findings),
         FieldRecognizer("messages.dicom_listing", listing_findings),
         FieldRecognizer("messages.dicom_json", model_findings),
         FieldRecognizer("messages.contact_cards", card_findings),
