@@ -38,35 +38,19 @@ _Passages = Callable[[str], Iterable[Passage]]
 # one of these marks, in this form.
 _Formats = tuple[tuple[Callable[[str], bool], _Passages, tuple[str, ...], re.Pattern[str]], ...]
 _MESSAGES: _Formats = (
-    (
-        holds_messages,
-        hl7_passages,
-        ("MSH", "PID|", "FHS|", "BHS|"),
-        re.compile(r"(?:[MFB][SH][HS]|PID)\||MSH[^\w\s]{5}"),
-    ),
-    (
-        is_x12,
-        segment_passages,
-        ("ISA", "ST*", "GS*"),
-        re.compile(r"ISA(?: \| |[^\w\s])\d\d|ST\*\d{3}\*|GS\*[A-Z]{2}\*"),
-    ),
+    (holds_messages, hl7_passages, ("MSH", "PID|", "FHS|", "BHS|"),
+     re.compile(r"(?:[MFB][SH][HS]|PID)\||MSH[^\w\s]{5}")),
+    (is_x12, segment_passages, ("ISA", "ST*", "GS*"),
+     re.compile(r"ISA(?: \| |[^\w\s])\d\d|ST\*\d{3}\*|GS\*[A-Z]{2}\*")),
     (holds_edifact, segment_passages, ("UNB",), re.compile(r"UNB[^\w\s]UNO[A-Z]")),
-    (
-        is_listing,
-        dicom_passages,
-        ("(0008,", "(0010,", "(0x0008,", "(0x0010,"),
-        re.compile(r"\((?:0x)?00(?:08|10), ?(?:0x)?[0-9A-Fa-f]{4}\)"),
-    ),
+    (is_listing, dicom_passages, ("(0008,", "(0010,", "(0x0008,", "(0x0010,"),
+     re.compile(r"\((?:0x)?00(?:08|10), ?(?:0x)?[0-9A-Fa-f]{4}\)")),
     (is_model, model_passages, ('"vr"',), re.compile(r'"00(?:08|10)[0-9A-Fa-f]{4}"\s*:')),
-)
+)  # fmt: skip
 _CARDS: _Formats = (
-    (
-        holds_cards,
-        card_passages,
-        (":V", ":v"),
-        re.compile(r"^BEGIN:V(?:CARD|CALENDAR)", re.MULTILINE | re.IGNORECASE),
-    ),
-)
+    (holds_cards, card_passages, (":V", ":v"),
+     re.compile(r"^BEGIN:V(?:CARD|CALENDAR)", re.MULTILINE | re.IGNORECASE)),
+)  # fmt: skip
 _LABELS: _Formats = ((is_label, zpl_passages, ("^XA",), re.compile(r"\^XA")),)
 _FIELDS = "#fields"  # where an extractor repeats the fields of a message after their names
 _SOURCES = frozenset(

@@ -10,18 +10,10 @@ from phiscan.screen.ner.tagger import SOURCE
 from phiscan.screen.recognizers.person.file_names import SOURCE as FILE
 
 # A person is at risk whom something besides the name identifies, or whom the document is about.
-_OWN = frozenset(
-    {
-        EntityType.DATE_OF_BIRTH,
-        EntityType.SIN,
-        EntityType.SSN,
-        EntityType.HEALTH_CARD,
-        EntityType.PASSPORT,
-        EntityType.DRIVER_LICENSE,
-        EntityType.MRN,
-        EntityType.HEALTH_PLAN,
-    }
-)
+_OWN = frozenset({
+    EntityType.DATE_OF_BIRTH, EntityType.SIN, EntityType.SSN, EntityType.HEALTH_CARD, EntityType.PASSPORT,
+    EntityType.DRIVER_LICENSE, EntityType.MRN, EntityType.HEALTH_PLAN,
+})  # fmt: skip
 _FIRST, _LAST = frozenset({PiiBit.FIRST_NAME}), frozenset({PiiBit.LAST_NAME})
 _SAME_ROW_CHARS = 30  # a label or a delimiter may be between the two
 

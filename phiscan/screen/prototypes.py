@@ -19,12 +19,8 @@ from phiscan.model import ALL_PII_BITS, Finding, PiiBit, PiiVector, Screening
 PERSON_NAME = (PiiBit.FIRST_NAME, PiiBit.LAST_NAME)  # both
 ID = (PiiBit.SIN, PiiBit.HEALTH_CARD, PiiBit.PASSPORT, PiiBit.DRIVER_LICENSE)  # any
 VENUE = (
-    PiiBit.ORGANIZATION,
-    PiiBit.STREET_ADDRESS,
-    PiiBit.HEALTH_PROFESSIONAL,
-    PiiBit.PHONE,
-    PiiBit.EMAIL,
-)  # any
+    PiiBit.ORGANIZATION, PiiBit.STREET_ADDRESS, PiiBit.HEALTH_PROFESSIONAL, PiiBit.PHONE, PiiBit.EMAIL,
+)  # any  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ class Tables:
     def __init__(self, text: str) -> None:
         self._text = text
         self._line = _Line(text, 0)
-        self._blocks = {split: _Block(text) for split in (_split_delimited, _split_spaced)}
+        self._blocks = {split: _Block(text) for split in (_split_delimited, split_spaced)}
         self._aligned = _Aligned("", -1, 0)
 
     def column(self, start: int, end: int) -> list[tuple[int, int]] | None:
@@ -69,7 +69,7 @@ class Tables:
                 block.read(line.delimiter(split), line.end + 1, n_columns)
             cells = block.below(line.end + 1, index, canonical(text[start:end]))
             # Rows that leave a column empty end a block, but are aligned all the same.
-            aligned = self._aligned_below(line, header[index][0]) if split is _split_spaced else []
+            aligned = self._aligned_below(line, header[index][0]) if split is split_spaced else []
             cells = aligned if len(aligned) > len(cells or ()) else cells
             if cells is not None:
                 return _after_label(text, header[index], cells)
@@ -150,7 +150,7 @@ class _Block:
     def read(self, delimiter: str, position: int, n_columns: int) -> None:
         """Read the rows from ``position`` on, until one has other than ``n_columns`` cells."""
         text = self._text
-        split = partial(_split_at, delimiter) if delimiter else _split_spaced
+        split = partial(split_at, delimiter) if delimiter else split_spaced
         self.start, self.n_columns = position, n_columns
         self._rows, self._bounds, self._given = [], array("i"), {}
         n_chars = 0
@@ -210,7 +210,7 @@ class _Block:
         width = 2 * self.n_columns
         first = bisect_left(self._rows, position) * width + 2 * index
         bounds = zip(self._bounds[first::width], self._bounds[first + 1 :: width], strict=True)
-        stripped = (_strip(self._text, start, end) for start, end in bounds)
+        stripped = (strip_cell(self._text, start, end) for start, end in bounds)
         cells = [(start, end) for start, end in stripped if start < end]
         if not cells:
             return None
@@ -227,7 +227,7 @@ class _Aligned:
         self._rows: list[tuple[int, Cells]] = []
         while position < len(text) and len(self._rows) < MAX_ALIGNED_ROWS:
             line_end = min(_line_end(text, position), position + MAX_HEADER_CHARS)
-            row = _split_spaced(text, position, line_end)
+            row = split_spaced(text, position, line_end)
             if not row:
                 break
             self._rows.append((position, row))
@@ -259,7 +259,7 @@ def _numbers_goods(text: str, header: Cells, index: int, start: int, end: int) -
 
 def _after_label(text: str, header: tuple[int, int], cells: Cells) -> Cells:
     """Leave out the header that each cell of an extracted table repeats before its value."""
-    start, end = _strip(text, *header)
+    start, end = strip_cell(text, *header)
     label = f"{text[start:end]}: "
     return [(a + len(label), b) if text.startswith(label, a) else (a, b) for a, b in cells]
 
@@ -296,7 +296,7 @@ def _line_end(text: str, position: int) -> int:
 
 def _split_delimited(text: str, start: int, end: int) -> Cells:
     """Cut a line at its most frequent delimiter."""
-    return _split_at(delimiter_of(text[start:end]), text, start, end)
+    return split_at(delimiter_of(text[start:end]), text, start, end)
 
 
 def delimiter_of(line: str) -> str:
@@ -304,7 +304,7 @@ def delimiter_of(line: str) -> str:
     return max("\t|;,", key=line.count)
 
 
-def _split_at(delimiter: str, text: str, start: int, end: int) -> Cells:
+def split_at(delimiter: str, text: str, start: int, end: int) -> Cells:
     """Cut a line at a delimiter, leaving quoted cells whole."""
     line = text[start:end]
     cells: Cells = []
@@ -328,12 +328,13 @@ def _split_at(delimiter: str, text: str, start: int, end: int) -> Cells:
         position = stop + 1
 
 
-def _split_spaced(text: str, start: int, end: int) -> Cells:
+def split_spaced(text: str, start: int, end: int) -> Cells:
     """Cut a line at two or more spaces."""
     return [m.span() for m in _SPACED_CELL.finditer(text, start, end)]
 
 
-def _strip(text: str, start: int, end: int) -> tuple[int, int]:
+def strip_cell(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return a cell without the spaces and quotation marks around what is in it."""
     while start < end and text[start] in ' \t"\r':
         start += 1
     while start < end and text[end - 1] in ' \t"\r':

@@ -23,13 +23,7 @@ _PARTS = re.compile(r"[\t;|\\•]|(?<=[ ])/(?=[ ])")
 _LETTER = re.compile(r"[^\W\d_]")
 # Interjections before a name: "Well, Vincent".
 _INTERJECTIONS = frozenset("well yes no ok okay sorry please bye oui non pardon voilà".split())  # noqa: SIM905 (a list of words reads best as a text)
-_HOUR, _INTERJECTION, _GREETING, _CLOSING, _RELATION = (
-    "hour",
-    "interjection",
-    "greeting",
-    "closing",
-    "relation",
-)
+_HOUR, _INTERJECTION, _GREETING, _CLOSING, _RELATION = range(1, 6)
 _KINDS = {
     _GREETING: ("salutation",),
     _CLOSING: ("closing",),
@@ -134,14 +128,14 @@ class NameEnds:
         is_name = self._gazetteer.of(text[slice(*following)]) & Word.FIRST
         return bool(may_be_cue and is_name and not gap.strip())
 
-    def _cue_of(self, word: str) -> str:
-        """Return what a word in front of a name may be besides a name; empty for most."""
+    def _cue_of(self, word: str) -> int:
+        """Return what a word in front of a name may be besides a name; 0 for most."""
         key = fold(word)
         if key in _HOURS:
             return _HOUR
         if key in _INTERJECTIONS and word[0].isupper():
             return _INTERJECTION
-        return next((cue for cue, words in self._cues.items() if key in words), "")
+        return next((cue for cue, words in self._cues.items() if key in words), 0)
 
 
 def _n_after(text: str, places: Places) -> int:

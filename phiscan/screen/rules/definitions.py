@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,26 +21,6 @@ from phiscan.model import EntityType
 MAX_AHEAD = 96
 MAX_PRIORITY = 1000
 GUARDS = ("word", "number", "none")
-_RULE_FIELDS = {
-    "id": str,
-    "entity_type": str,
-    "summary": str,
-    "pattern": str,
-    "score": float,
-    "source": str,
-    "examples": list,
-    "counterexamples": list,
-    "trigger": str,
-    "context": str,
-    "check": str,
-    "ahead": int,
-    "guard": str,
-    "ignore_case": bool,
-    "priority": int,
-    "needs_evidence": bool,
-    "labelled_as": dict,
-}
-_REQUIRED = ("id", "entity_type", "summary", "pattern", "score", "source", "examples", "counterexamples")
 _CONTEXT_FIELDS = ("words", "labels", "headers", "near", "negative")
 
 
@@ -81,6 +61,16 @@ class Rule:
     needs_evidence: bool = False  # a bare match is nothing: only under one of the context's labels
     labelled_as: tuple[tuple[str, EntityType], ...] = ()  # under these context words, of another type
     path: str = field(default="", compare=False)  # the file it came from, for messages
+
+
+# What a file has in a field of a rule, by the annotation of the field.
+_IN_TOML = {
+    "str": str, "EntityType": str, "float": float, "int": int, "int | None": int, "bool": bool,
+    "tuple[str, ...]": list, "tuple[tuple[str, EntityType], ...]": dict,
+}  # fmt: skip
+_RULE_FIELDS = {one.name: _IN_TOML[str(one.type)] for one in fields(Rule) if one.name != "path"}
+_REQUIRED = [one.name for one in fields(Rule) if one.default is MISSING]
+_RANGES = {"score": 1, "ahead": MAX_AHEAD, "priority": MAX_PRIORITY}  # from 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,14 +180,9 @@ def _rule(path: Path, number: int, table: Any) -> Rule:  # noqa: C901 (one decis
         if key not in table or table[key] in ("", []):
             _refuse(path, where, f"expected the field {key}, and something in it")
     values = dict(table)
-    if not 0 <= values["score"] <= 1:
-        _refuse(path, where, f"score: expected a number from 0 to 1, found {values['score']}")
-    if not 0 <= values.get("ahead", MAX_AHEAD) <= MAX_AHEAD:
-        _refuse(path, where, f"ahead: expected a number from 0 to {MAX_AHEAD}, found {values['ahead']}")
-    if not 0 <= values.get("priority", 0) <= MAX_PRIORITY:
-        _refuse(
-            path, where, f"priority: expected a number from 0 to {MAX_PRIORITY}, found {values['priority']}"
-        )
+    for key, most in _RANGES.items():
+        if not 0 <= values.get(key, 0) <= most:
+            _refuse(path, where, f"{key}: expected a number from 0 to {most}, found {values[key]}")
     if values.get("guard", "word") not in GUARDS:
         _refuse(path, where, f"guard: expected one of {', '.join(GUARDS)}")
     if values.get("needs_evidence") and not values.get("context"):

@@ -30,40 +30,16 @@ from phiscan.screen.validators.registry import CHECKS
 from phiscan.screen.validators.verdicts import Verdict
 
 # Numbers with check digit or label, and birth dates: lists of them are reported without health information.
-STRONG_TYPES: Final = frozenset(
-    {
-        EntityType.SIN,
-        EntityType.SSN,
-        EntityType.HEALTH_CARD,
-        EntityType.HEALTH_PLAN,
-        EntityType.PASSPORT,
-        EntityType.DRIVER_LICENSE,
-        EntityType.MRN,
-        EntityType.BIOMETRIC,
-        EntityType.DATE_OF_BIRTH,
-        EntityType.CREDIT_CARD,
-        EntityType.ACCOUNT,
-        EntityType.LICENSE,
-        EntityType.VEHICLE,
-        EntityType.DEVICE,
-    }
-)
+STRONG_TYPES: Final = frozenset({
+    EntityType.SIN, EntityType.SSN, EntityType.HEALTH_CARD, EntityType.HEALTH_PLAN, EntityType.PASSPORT,
+    EntityType.DRIVER_LICENSE, EntityType.MRN, EntityType.BIOMETRIC, EntityType.DATE_OF_BIRTH,
+    EntityType.CREDIT_CARD, EntityType.ACCOUNT, EntityType.LICENSE, EntityType.VEHICLE, EntityType.DEVICE,
+})  # fmt: skip
 MAX_HITS = 20_000  # places of one kind examined in one file; beyond, every n-th is, and the findings say so
 # Dates, names and places are found by their own form; these types only by their column.
-AMONG_WORDS = frozenset(
-    {
-        EntityType.MRN,
-        EntityType.HEALTH_PLAN,
-        EntityType.HEALTH_CARD,
-        EntityType.ACCOUNT,
-        EntityType.LICENSE,
-        EntityType.VEHICLE,
-        EntityType.DEVICE,
-        EntityType.DRIVER_LICENSE,
-        EntityType.PASSPORT,
-        EntityType.OTHER_ID,
-    }
-)
+AMONG_WORDS = STRONG_TYPES.union({EntityType.OTHER_ID}) - {
+    EntityType.SIN, EntityType.SSN, EntityType.BIOMETRIC, EntityType.DATE_OF_BIRTH, EntityType.CREDIT_CARD,
+}  # fmt: skip
 MAX_CELL_CHARS = 80  # of a cell with a number and words; a longer one is a remark
 _MIN_DIGITS = 3
 _PIECE = re.compile(r"[^;(),:]+")

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from phiscan.model import Document, EntityType, Finding, Reason, Span, bits_of
-from phiscan.screen.table_columns import delimiter_of
+from phiscan.screen.table_columns import delimiter_of, split_at, split_spaced, strip_cell
 from phiscan.screen.validators.check_digits import bc_phn, luhn, npi, sin
 from phiscan.screen.validators.dates import is_day
 from phiscan.screen.validators.verdicts import Verdict, digits_of
@@ -27,13 +27,8 @@ MIN_CHECKED = 4
 MIN_PASSED = 0.9  # of the numbers of a long column: some are mistyped
 MAX_CELLS = 20_000  # of one column
 MAX_ROW_CHARS = 8000
-_NUMBER_CELL = Rare(
-    re.compile(
-        r"(?:^|(?<=[\t|;,\"])) ?(?P<number>\d{9,10}|\d{4} \d{3} \d{3}|\d{3} \d{3} \d{3})"
-        r"(?= ?(?:[\t|;,\"\r\n]|\Z))",
-        re.MULTILINE,
-    ),
-    r"\p{Nd}{9}|\p{Nd}{3} \p{Nd}{3} \p{Nd}{3}",
+_NUMBER = Rare(
+    re.compile(r"\d{9,10}|\d{4} \d{3} \d{3}|\d{3} \d{3} \d{3}"), r"\p{Nd}{9}|\p{Nd}{3} \p{Nd}{3} \p{Nd}{3}"
 )
 _QUOTED = re.compile(r"\"[^\"\n]{0,200}\"")
 _CHECKS: tuple[tuple[int, str, Callable[[str], Verdict], EntityType], ...] = (
@@ -76,39 +71,29 @@ def checked_column_findings(document: Document) -> Iterator[Finding]:
 def _number_columns(text: str) -> dict[tuple[str, int, int], _NumberColumn]:
     """Return the columns by delimiter, place in the row and count of digits."""
     columns: dict[tuple[str, int, int], _NumberColumn] = defaultdict(_NumberColumn)
-    first = _NUMBER_CELL.search(text)
-    position = len(text) if first is None else text.rfind("\n", 0, first.start() + 1) + 1
+    position = 0 if _NUMBER.search(text) else len(text)
     while position < len(text):
         end = text.find("\n", position)
         end = len(text) if end < 0 else end
-        if end - position <= MAX_ROW_CHARS:
-            _read_row(text, position, end, columns)
+        if end - position <= MAX_ROW_CHARS and _NUMBER.pattern.search(text, position, end):
+            cells, delimiter = _cells(text, position, end, least=1)
+            for place, (low, high) in enumerate(cells if delimiter != _SPACES else ()):
+                if _NUMBER.pattern.fullmatch(text, low, high):
+                    digits = text[low:high].replace(" ", "")
+                    _count(columns[delimiter, place, len(digits)], (low, high), digits)
         position = end + 1
     return columns
 
 
-def _read_row(
-    text: str, row_start: int, row_end: int, columns: dict[tuple[str, int, int], _NumberColumn]
-) -> None:
-    row, delimiter, place, done = "", "", 0, 0
-    for match in _NUMBER_CELL.pattern.finditer(text, row_start, row_end):
-        start, end = match.span("number")
-        if not row:
-            row = _QUOTED.sub(lambda quoted: "x" * len(quoted[0]), text[row_start:row_end])
-            delimiter = delimiter_of(row)
-            if delimiter not in row:
-                return
-        place += row.count(delimiter, done, start - row_start)
-        done = start - row_start
-        digits = match["number"].replace(" ", "")
-        column = columns[delimiter, place, len(digits)]
-        if len(column.cells) < MAX_CELLS:
-            column.cells.append((start, end))
-            column.different.add(digits)
-            for number, (n_digits, _, check, _) in enumerate(_CHECKS):
-                # Where half have failed, the rest need no look.
-                if n_digits == len(digits) and 2 * column.passed[number] + 10 >= len(column.cells):
-                    column.passed[number] += _may_be(number, digits) and check(digits) is Verdict.CONFIRM
+def _count(column: _NumberColumn, cell: _Cell, digits: str) -> None:
+    """Add a number to its column, and to the counts of the checks that it passes."""
+    if len(column.cells) < MAX_CELLS:
+        column.cells.append(cell)
+        column.different.add(digits)
+        for number, (n_digits, _, check, _) in enumerate(_CHECKS):
+            # Where half have failed, the rest need no look.
+            if n_digits == len(digits) and 2 * column.passed[number] + 10 >= len(column.cells):
+                column.passed[number] += _may_be(number, digits) and check(digits) is Verdict.CONFIRM
 
 
 def _may_be(number: int, digits: str) -> bool:
@@ -124,7 +109,6 @@ MIN_SAME = 3  # one in so many has it as it is, where others were misread
 MAX_LINE_CHARS = 4000
 _MIN_DELIMITERS = 2
 _SPACES = "  "
-_SPACED = re.compile(r"\S+(?: \S+)*")
 # A cell as its digits are written 9 and its capitals A.
 _FORM = re.compile(
     r"9{6,12}|9{3}[ -]?9{3}(?:[ -]?9{3,4})?|A{1,4}[- ]?9{5,10}|9{2,6}-9{4,7}|A{1,3}-99-9{3,6}|99-99-99"
@@ -210,26 +194,16 @@ def _kind(value: str, form: str) -> EntityType:
     return EntityType.HEALTH_CARD if len(digits_of(value)) == _CARD_DIGITS else EntityType.MRN
 
 
-def _cells(text: str, start: int, end: int) -> tuple[list[_Cell], str]:
+def _cells(text: str, start: int, end: int, least: int = _MIN_DELIMITERS) -> tuple[list[_Cell], str]:
     """Cut a line at its most frequent delimiter, leaving quoted cells whole; without spaces around cells.
 
-    A line with hardly any is set with spaces.
+    A line with fewer than ``least`` of them is set with spaces.
     """
-    line = _QUOTED.sub(lambda quoted: "x" * len(quoted[0]), text[start:end])
+    line = _QUOTED.sub("", text[start:end])
     delimiter = delimiter_of(line)
-    if line.count(delimiter) < _MIN_DELIMITERS:
-        return [match.span() for match in _SPACED.finditer(text, start, end)], _SPACES
-    cells = []
-    position = start
-    for part in line.split(delimiter):
-        low, high = position, position + len(part)
-        while low < high and text[low] in ' "\t\r':
-            low += 1
-        while low < high and text[high - 1] in ' "\t\r':
-            high -= 1
-        cells.append((low, high))
-        position += len(part) + 1
-    return cells, delimiter
+    if line.count(delimiter) < least:
+        return split_spaced(text, start, end), _SPACES
+    return [strip_cell(text, *cell) for cell in split_at(delimiter, text, start, end)], delimiter
 
 
 def _heads(text: str, first: int, delimiter: str, n_cells: int) -> list[str]:

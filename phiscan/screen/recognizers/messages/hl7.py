@@ -1,7 +1,7 @@
 """Raw HL7 v2 messages: the segment and the field say what a value is, so nothing has to be guessed.
 
-Only the fields of identifiers are read (``hl7_fields``), and every time stamp, whatever separates them
-(``hl7_written``). Source: HL7 v2.9, chapter 2A (data types CX, DTM, EI, HD, PL, XAD, XCN, XON, XPN, XTN).
+Only the fields of identifiers are read (``message_fields``), and every time stamp, whatever separates them
+(``hl7_encoding``). Source: HL7 v2.9, chapter 2A (data types CX, DTM, EI, HD, PL, XAD, XCN, XON, XPN, XTN).
 """
 
 from __future__ import annotations
