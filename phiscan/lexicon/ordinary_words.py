@@ -27,13 +27,6 @@ SENTENCE = frozenset(
     " jusqu'a il elle ils elles nous vous qui que dont dans sur entre vers son sa ses mon ma mes ton ta"
     " tes notre votre leur leurs ce cet cette ces ne pas plus c'est depuis donc car si quand ou comme".split()
 )
-# How learned words end, of diseases, procedures, substances and drugs most of all.
-_LEARNED = re.compile(
-    r"[a-z'-]{4,}(?:os[ei]s|itis|omas?|opath(?:y|ies|ia|ic)|ectom(?:y|ie)|ostom(?:y|ie)|plast(?:y|ie|ic|ica)"
-    r"|a?emi[ac]|uria|ases?|ectasi[as]|derma|dermia|ations?|ologi(?:ca|qu)[el]*|olog(?:y|ie)|graph(?:y|ie)|scop(?:y|ie)"
-    r"|troph(?:y|ie|ia|ic)|plas(?:ia|ie|tic)|gene(?:sis|tic)|phag(?:ia|ie)|phas(?:ia|ie)|esthesi[ae]|rrh(?:ea|age)"
-    r"|cyt(?:e|es|ic)|penia|penie|cephaly|gyria|gnathia|mycin|cillin|azole|statin|[ae]pril|sartan|bacterium|coccus)"
-)
 # Function words that are in names, too.
 _JOINING = frozenset("the a an to at in on of and for le la les un une de du des au aux en et".split())  # noqa: SIM905 (a list of words reads best as a text)
 
@@ -58,7 +51,6 @@ class OrdinaryWords:
             or fold(word) in self._medicine
             or self.is_of_sentence(word)
             or self._gazetteer.is_french(word)
-            or _LEARNED.fullmatch(fold(word)) is not None
         )
 
 

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from phiscan.lexicon.months import MONTH_STEM
 from phiscan.normalize.ocr_line import Edit, Line
 
 AS_DIGIT = str.maketrans("OQolI|!iSBZbgq", "00011111582699")
@@ -60,7 +59,6 @@ _RARE_FIRST = re.compile(r"\d{1,2}[SBZ]$")  # 55S-0142
 _PREFIXED = re.compile(rf"(?P<head>[A-Z]{{1,6}}?)(?P<rest>(?=(?:\D*\d){{2}})[0-9OQlI]{_DIGIT_OR}{{2,}})")
 _SUFFIXED = re.compile(rf"(?P<rest>(?=(?:\D*\d){{3}}){_DIGIT_OR}{{4,}})(?P<tail>[A-HJ-NPR-Z]{{1,2}})")
 _ORDINAL = re.compile(r"(?P<rest>[0-9lIO]{1,2})(?P<tail>st|nd|rd|th)")
-_PREMIER = re.compile(rf"[lI]er(?= {{1,3}}{MONTH_STEM})", re.IGNORECASE)
 # What joins the digits of one number: at most one sign, with a space on either side, or a bracket.
 _JOINT = re.compile(r" ?[-/.] ?| ?\)[ ]?[-.]? ?| ?\([ ]?| ")
 _OPENING = re.compile(r" [-/.)]|[-/] |\) [-.]|\( ")
@@ -111,8 +109,6 @@ def as_digits(line: Line, *, bars: bool) -> Line:
             for place in range(*token.digits):
                 if not text[place].isdecimal():
                     edits[place] = Edit(place, place + 1, text[place].translate(AS_DIGIT))
-    for match in _PREMIER.finditer(text):
-        edits.setdefault(match.start(), Edit(match.start(), match.start() + 1, "1"))
     line = line.edited(edits[place] for place in sorted(edits))
     return line.edited(corrected_codes(line.text))
 

@@ -73,17 +73,9 @@ def _run(language: _Language) -> re.Pattern[str]:
 
 
 _RUNS: Final = tuple((language, _run(language)) for language in (_ENGLISH, _FRENCH))
-_ONE = rf"(?i:{'|'.join((*_ENGLISH.digits, *_FRENCH.digits))})"
-_BREAK = r"[ .,-]{1,2}"
-_ONE_AFTER = rf"(?:[A-Za-z]|{_SPELLED}){_BREAK}{_ONE}"  # a letter and a digit
-_POSTAL = re.compile(
-    rf"(?i:postale?)[^\n]{{0,20}}?[ :,](?P<code>(?:{_ONE_AFTER}{_BREAK}){{2}}{_ONE_AFTER})(?!\w)"
-)
 _ANY: Final = f"(?:{_ENGLISH.word}|{_FRENCH.word})"
 _BETWEEN = r"[ ,.;\r\n\x{2013}-]+"
-HINT: Final = (  # what every number and every postal code that is spoken holds
-    rf"(?i:\b{_ANY}{_BETWEEN}{_ANY}{_BETWEEN}{_ANY})|(?i:postale?)[^\n]*[ .,-]{_ONE}"
-)
+HINT: Final = rf"(?i:\b{_ANY}{_BETWEEN}{_ANY}{_BETWEEN}{_ANY})"  # what every number that is spoken holds
 _WORD = re.compile(r"[^\W\d_]+")
 _PAUSE = re.compile(r"[,.;\n]|(?i:dash|tiret)")
 _PHONE_WORDS = re.compile(
@@ -140,14 +132,6 @@ def _of(language: _Language, pattern: re.Pattern[str], text: str) -> Iterator[Ed
             letters = "".join(word[0].upper() for word in _WORD.findall(match["letters"]))
             low = match.start() if letters and not chunks[0].start else start + chunks[0].start
             yield low, start + chunks[-1].end, _written(chunks, match["run"], before, letters)
-
-
-def spoken_postal_codes(text: str) -> Iterator[Edit]:
-    """Yield where the letters and digits of a Canadian postal code are spoken, and the code."""
-    of = {**_ENGLISH.digits, **_FRENCH.digits}
-    for match in _POSTAL.finditer(text):
-        signs = [of.get(word.lower(), word[0].upper()) for word in _WORD.findall(match["code"])]
-        yield *match.span("code"), f"{''.join(signs[:3])} {''.join(signs[3:])}"
 
 
 def _parsed(language: _Language, run: str) -> list[_Spoken]:

@@ -14,7 +14,7 @@ from phiscan.formats.ruled_tables import ruled_tables
 from phiscan.formats.sql_rows import holds_rows, sql_rows
 from phiscan.model import Document, Finding, Span
 from phiscan.normalize.spoken_numbers import HINT as SPOKEN
-from phiscan.normalize.spoken_numbers import spoken_numbers, spoken_postal_codes
+from phiscan.normalize.spoken_numbers import spoken_numbers
 from phiscan.text.automata import automaton, matches
 from phiscan.text.escapes import Edit, escapes
 from phiscan.text.passages import Joined, Piece
@@ -53,7 +53,7 @@ def normalized(document: Document) -> NormalizedText | None:
     raw = text.encode("utf-8", "surrogatepass")
     edits: list[Edit] = []
     if matches(_SOME_SPOKEN, raw):
-        edits = [*spoken_numbers(text), *spoken_postal_codes(text)]
+        edits = [*spoken_numbers(text)]
     if matches(_SOME, raw):
         edits += [*(sql_rows(text) if holds_rows(text) else ()), *ruled_tables(text), *escapes(text)]
     if not edits:

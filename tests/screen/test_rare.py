@@ -18,29 +18,9 @@ TEXTS = [
 ]
 # At least one of each, beside accents, digits of other scripts, ends of lines and capitals.
 EXAMPLES = [
-    'likes dogs, goes by "Bunny"', "dit « Ti-Rol »", "ALIAS: “Summer Bay”",
-    "Prince Abernathy (grandson)", "Marie Côté, épouse\n", "Ann Roy (NEIGHBOUR), Élise Roy, sœur.",
-    "MSW TERESA SOUND", "Crew 1 Naveed Qureshi", "crew ٣ Naveed Qureshi", "inf. Élise Côté",
-    "Baby Girl Okafor", "BÉBÉ FILLE TREMBLAY", "Roy, Bébé garçon A",
-    "SMITH, JOHN 78M", "okafor n 33 y/o f", "ROY ANN ٣٣F", "Roy Ann 41 ans H",
-    "mme Tremblay", "dr Okafor", "mr. Élie",
-    "see JohnSmith_labs.PDF", "a.docx", "é.jpeg",
     "\n123456789\n", '"1234 567 890",', "|123 456 789|", "٣٣٣٣٣٣٣٣٣",
-    'Marcus "Duke" Washington-Bell', "Buck 'Élie' Roy met", "\n“Buck” Charlie Roy\n",
-    "Ann «\u00a0Nan\u00a0» Roy",
-    "Smith et al", "DOI 10.1", "2019;12", "Résumé", "résumé : ", "Conflits d'intérêts",
-    "conflict of interest", "We report", "x\nReferences\n1. Roy", "Bibliographie :\n", "MÉDIAGRAPHIE\n",
-    "Received: from a.b by c\n d", "X-Mailer: é\n", "List-Post: a",
-    "Hi its Élise from", "je m'appelle Zoé", "madame bellefleur", "infirmière côté", "Big Élie", "P'tit Jean",
-    "her boss (Curt)", "copain, « Éli »", 'Roy ("Élo")', "pt J.R. came", "R. de la V.", "Dr É.", "mme C",
-    "patient XY: is",    "RÉSIDENT AB is", "ÉL 38F", "TvdB ٣9M", "rm 18 rose 90f", "- côté élise, ٣٣ y/o f",
-    "702-1  STASIUK 101M", "12 O'ROY ٣٣F", "Côté, Élise 44F", "Roy, Ann\t٣/٤/٢٤", "Do, Van 71M",
-    "0800 settled   JM RN", "-- K.S., LPN\n", "par É.S., inf. ok", "transcrit par jmb le",
-    "Transcribed by: TLM", "DICTATED BY: OMD", "dict: ÉL", "by smacisaac", "par: égagnon2", "signed: rroyy",
-    "Troy (son) cell", "Élie (sœur)", "the Roy & DaCosta families", "la famille Côté", "La famille Roy",
-    "seen 3/4.", "(1٣/04)", "x-3/4 é3/4", "3-4\n", "3/4  5/4  7/4\n", "|1/12\t 3/12;04/1٣ |",
-    "3/٣ | 5/4 | 7/4",
-    "Lyle Running Rabbit", "Two Bulls, Élise", "D'AMICO, Ann 44F", "Saint-éloi, Ann F 4",
+    "x\nReferences\n1. Roy", "Bibliographie :\n", "MÉDIAGRAPHIE\n", "Résumé", "Smith et al", "2019;12",
+    "likes dogs, Marie Côté, épouse\n", "SMITH, JOHN 78M", "Roy, Ann\t٣/٤/٢٤", "0800 settled   JM RN",
 ]  # fmt: skip
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phiscan.normalize.spoken_numbers import HINT, spoken_numbers, spoken_postal_codes
+from phiscan.normalize.spoken_numbers import HINT, spoken_numbers
 from phiscan.text.automata import automaton, matches
 from tests.screen.whole import screened
 
@@ -62,7 +62,6 @@ def test_counts_years_and_amounts_are_left_as_they_are(text: str) -> None:
         ("date of birth", "oh three fourteen nineteen sixty two", "DATE_OF_BIRTH"),
         ("Health card:", "nine one seven two, four four eight, eight two zero", "HEALTH_CARD"),
         ("cell is", "six\nfour seven, two two oh, nineteen ninety", "PHONE"),
-        ("Code postal", "h deux x trois y sept", "POSTAL_CODE"),
     ],
 )
 def test_what_is_said_has_the_type_of_its_label_and_stands_where_it_was_said(
@@ -86,9 +85,3 @@ def test_every_digit_that_was_said_is_written_once(said: list[str], around: str)
     assert ["".join(filter(str.isdigit, meant)) for _, _, meant in edits] == [
         "".join(str(DIGITS.index(word)) for word in said)
     ]
-
-
-def test_postal_codes_by_letter_and_digit() -> None:
-    assert matches(automaton(HINT), b"Code postal h deux x trois y sept")
-    assert list(spoken_postal_codes("postal code november two lima three golf one.")) == [(12, 44, "N2L 3G1")]
-    assert list(spoken_postal_codes("the postal service came at two")) == []

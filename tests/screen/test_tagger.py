@@ -1,4 +1,3 @@
-import re
 from importlib import resources
 from pathlib import Path
 
@@ -13,7 +12,6 @@ from phiscan.model import Document, EntityType, Finding, PiiBit, Span
 from phiscan.screen.ner.crf import ConditionalRandomField
 from phiscan.screen.ner.features import Inventory, Lexicon
 from phiscan.screen.ner.name_confidence import COUNTS, MAX_DOUBTFUL
-from phiscan.screen.ner.spans import Tagged, joined
 from phiscan.screen.ner.tagger import LABEL_BIAS, TaggerRecognizer, load_kinds
 from phiscan.screen.ner.tokens import CAPS, LOWER, MIXED, classes, line_modes, split, units
 from training.corpora.marked_texts import written
@@ -236,19 +234,3 @@ def test_a_city_in_a_column_counts_as_nobody(tagger: TaggerRecognizer) -> None:
         f for f in tagger.recognize(Document(rows, (), "text/csv")) if f.entity_type is EntityType.PERSON
     ]
     assert {f.span.of(rows) for f in people if not f.is_doubtful} == {"Ann Roy", "Guy Marchand", "Yves Lee"}
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("Okafor Chidi echo", ["Okafor Chidi"]),
-        ("Okafor, Chidi", ["Okafor", "Chidi"]),
-        ("OKAFOR CHIDI", ["OKAFOR", "CHIDI"]),
-    ],
-)
-def test_two_persons_of_one_word_beside_each_other_are_one(text: str, expected: list[str]) -> None:
-    words = [match.span() for match in re.finditer(r"(?i)okafor|chidi", text)]
-    spans = [Tagged(start, end, "PER", 0.7, second=False) for start, end in words]
-    assert [text[one.start : one.end] for one in joined(text, spans)] == expected
-    doubtful = [one._replace(second=True) for one in spans]
-    assert list(joined(text, doubtful)) == doubtful

@@ -140,10 +140,6 @@ _TREATED: Final = re.compile(
 _TAIL: Final = re.compile(
     rf"(?:,[ ][a-zà-ÿ]{{2,6}}|[ ]\d{{3,4}}|[ ](?:EN|A|AU|ET|EST|LE|LA|SUR|AND|IS)|,[ ](?i:{ROLE}))$"
 )
-_REMARK: Final = re.compile(
-    rf"(?:[ ]\((?i:{KIN})\)?|[ ](?i:{_LABELS}|phn|hcn)"
-    rf"|,[ ](?:NPI|DEA|NAM|MBI|SSN|SIN|PHN)|,[ ]{KIN}|[ ]A[ ]L['’]\w+)$"  # noqa: RUF001 (names are written with it)
-)
 _HEAD: Final = re.compile(
     r"^(?:(?:[^\W\d_]{2,12}[ ])?(?:Dre?|DRE?|Docteure?|DOCTEURE?)\.?|P\.A\.|OT|RN|NP|RT|SLP|LPN|RPN|MRP|SW"
     r"|MSW|PSW"
@@ -162,8 +158,6 @@ _ADDRESS: Final = re.compile(
     r"|(?:Me|M\.(?=[ ][^\W\d_]{2}))[ ]+(?=\w)"
 )
 _DEGREE: Final = re.compile(rf"(?<=\w)\.?,?[ ](?-i:{CREDENTIAL})$")
-_MIDWIFE: Final = re.compile(r",[ ]rm$")  # a room where no comma is
-_ROLE_END: Final = re.compile(rf",[ ](?i:{ROLE})$")
 _CREDENTIAL_END: Final = re.compile(rf"\.?(?:,[ ]?|[ ])(?-i:{CREDENTIAL})(?![\w-])")
 # "titrated by Mr. Blevins": what a person did to a patient outranks the title.
 _DID: Final = re.compile(
@@ -222,7 +216,7 @@ def mark_professionals(text: str, findings: Iterable[Finding]) -> list[Finding]:
             found[index] = _professional(_trimmed(text, finding), ("label", "label_health"))
             sure.append(_words(text, found[index]))
         else:
-            found[index] = finding = _without_remark(text, finding)
+            found[index] = finding = _without_address(text, finding)
             others[index] = frozenset(_words(text, finding))
             if _is_lay(text, finding):
                 lay[index] = others[index]
@@ -289,12 +283,7 @@ def _is_marked(text: str, finding: Finding, treated: set[frozenset[str]]) -> boo
     """
     start, end = finding.span.start, finding.span.end
     name = finding.span.of(text)
-    if (
-        _HEAD.match(name)
-        or _DEGREE.search(name)
-        or _MIDWIFE.search(name)
-        or _ends(_DID, _MAY_HAVE_DONE, text, start)
-    ):
+    if _HEAD.match(name) or _DEGREE.search(name) or _ends(_DID, _MAY_HAVE_DONE, text, start):
         return True
     behind = text[end : end + _CHARS_AFTER]
     if _is_lay(text, finding):
@@ -304,7 +293,7 @@ def _is_marked(text: str, finding: Finding, treated: set[frozenset[str]]) -> boo
         return True
     if frozenset(_words(text, finding)) in treated:
         return False
-    if _ROLE_END.search(name) or _AFTER.match(behind):
+    if _AFTER.match(behind):
         return True
     return _ends(_BEFORE, _MAY_BE_MARKED, text, start)
 
@@ -342,16 +331,13 @@ def _trimmed(text: str, finding: Finding) -> Finding:
     return replace(finding, span=Span(start, end)) if start < end else finding
 
 
-def _without_remark(text: str, finding: Finding) -> Finding:
-    """Leave out what the name of a patient took along: who a relative is, the label of the next value."""
+def _without_address(text: str, finding: Finding) -> Finding:
+    """Leave out what the name of a patient is addressed with."""
     name = finding.span.of(text)
-    remark = _REMARK.search(name)
-    address = _ADDRESS.match(name)
-    start = finding.span.start
-    if address is not None and name[:2] != "M.":
-        start += address.end()
-    end = finding.span.start + remark.start() if remark is not None else finding.span.end
-    return replace(finding, span=Span(start, end)) if start < end else finding
+    address = None if name[:2] == "M." else _ADDRESS.match(name)
+    if address is None:
+        return finding
+    return replace(finding, span=Span(finding.span.start + address.end(), finding.span.end))
 
 
 def _professional(finding: Finding, reason: tuple[str, str]) -> Finding:

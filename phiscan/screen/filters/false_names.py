@@ -110,21 +110,3 @@ def load_vetoes(gazetteer: Gazetteer) -> Vetoes:
         frozenset(abbreviations),
         terms(folder / "clinical_shorthand.txt"),
     )
-
-
-# The label of an address, which in small letters looks like its beginning.
-_LABEL = re.compile(
-    r"(?:(?:old|new|home|mailing|current|prev(?:ious)?|temp|his|her|their|pt|nouvelle|ancienne)[ ])?"
-    r"(?:addr?(?:ess)?|adresse)\b(?:[ ](?:is|est))?[ .:,]{1,3}(?=\w)",
-    re.IGNORECASE,
-)
-
-
-def label_chars(name: str) -> int:
-    """Return how many characters of a label begin what the tagger took for a street address.
-
-    >>> label_chars("old addr 204 W 4th Ave"), label_chars("12 Elm St")
-    (9, 0)
-    """
-    label = _LABEL.match(name)
-    return 0 if label is None else label.end()

@@ -1,49 +1,36 @@
 """Trimming of a name: words at its ends that are written as names are and do not belong to it.
 
-In front a greeting or a relation ("Bonjour Jean", "Friend Ann"), hours; after a sex, or a label with its
-number ("Roy, Ann F 35", "ROY, ANN PAGE 12"); between two names a bar or a backslash.
+In front a greeting or a relation ("Bonjour Jean", "Friend Ann"); after it codes, a credential, numbers.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
 from phiscan.lexicon.capitalized_words import CREDENTIALS
 from phiscan.lexicon.gazetteer import Gazetteer, Word, fold
 from phiscan.model import Span
 from phiscan.screen.ner.name_confidence import is_only_a_name
-from phiscan.screen.ner.spans import Tagged, n_codes
+from phiscan.screen.ner.spans import n_codes
 
 _ARTICLES = frozenset({"le", "la", "les", "un", "une", "des"})  # before a word in lower case: "le sel"
 _WORDS = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
 _DIGIT = re.compile(r"\d")
-_PARTS = re.compile(r"[\t;|\\•]|(?<=[ ])/(?=[ ])")
-_LETTER = re.compile(r"[^\W\d_]")
 # Interjections before a name: "Well, Vincent".
 _INTERJECTIONS = frozenset("well yes no ok okay sorry please bye oui non pardon voilà".split())  # noqa: SIM905 (a list of words reads best as a text)
-_HOUR, _INTERJECTION, _GREETING, _CLOSING, _RELATION = range(1, 6)
+_INTERJECTION, _GREETING, _CLOSING, _RELATION = range(1, 5)
 _KINDS = {
     _GREETING: ("salutation",),
     _CLOSING: ("closing",),
     _RELATION: ("kin", "label", "introduction_weak"),
 }
 _N_WORDS = 20_000  # in the cache of cues
-_HOURS = frozenset({"h", "hrs", "am", "pm"})
-_AFTER_NUMBER = re.compile(r"\d[ ]?$")
-_SEXES = frozenset("fm")
-_AGE = re.compile(r"[ ,/]{1,2}\(?\d{1,3}(?![\d/.-])")
-# What a number follows, written after a name as if it were the next word of it.
-_NUMBERED = frozenset(
-    "page pg apt apartment suite unit room rm bed box floor ward lit chambre app appt".split()  # noqa: SIM905 (a list of words reads best as a text)
-)
-_NUMBER = re.compile(r"\.?[ ]{0,2}(?:#|no\.?[ ]|n°[ ]?)?[ ]?\d", re.IGNORECASE)
 # An article joined to the rest of an Arabic name: "Abdulrahman al-Farsi".
 _ARTICLE_AND_NAME = re.compile(
     r"[ ](?:[aeu]l|a[dnrz]|ash)-[^\W\d_a-zà-öø-ÿ][^\W\d_]{2,20}(?:-[^\W\d_]{2,20})?(?!\w)"
 )
-_MIN_NAME = 2  # words
 _NAMES = Word.FIRST | Word.LAST
 Places = Sequence[tuple[int, int]]
 
@@ -62,8 +49,8 @@ class NameEnds:
     def trimmed(self, text: str, span: Span) -> Span | None:
         """Return the span without the words at its ends that are no part of the name; None if none is left.
 
-        In front: signs, times, a greeting, a relation, the title of a doctor or nurse, a French article.
-        After: words in lower case that end no name, codes after a comma, numbers, a sex, a label. An Arabic
+        In front: signs, figures, a greeting, a relation, the title of a doctor or nurse, a French article.
+        After: words in lower case that end no name, codes after a comma, numbers. An Arabic
         article and what it is joined to belong to the name before them.
         """
         look_up = self._gazetteer.of
@@ -80,7 +67,7 @@ class NameEnds:
             or (text[slice(*places[0])] in _ARTICLES and text[places[1][0]].islower())
         ):
             del places[0]
-        cut = len(places) - (n_codes(text, places) or _n_after(text, places))
+        cut = len(places) - (n_codes(text, places) or _n_after_credential(text, places))
         is_capital = bool(places) and text[places[0][0]].isupper()
         while cut and text[places[cut - 1][0]].islower():
             flags = look_up(text[slice(*places[cut - 1])])
@@ -99,7 +86,7 @@ class NameEnds:
         return Span(places[0][0], end if rest is None else rest.end())
 
     def n_leads(self, text: str, places: Places) -> int:
-        """Return the number of words in front that are a greeting, a relation or hours; never all.
+        """Return the number of words in front that are a greeting or a relation; never all.
 
         ``places``: of the words of a name.
         """
@@ -113,8 +100,6 @@ class NameEnds:
         cue = self._cue(word)
         if not cue:
             return False
-        if cue == _HOUR:
-            return _AFTER_NUMBER.search(text, max(0, place[0] - 2), place[0]) is not None
         gap = text[place[1] : following[0]]
         if cue == _INTERJECTION:
             return "," in gap
@@ -131,61 +116,19 @@ class NameEnds:
     def _cue_of(self, word: str) -> int:
         """Return what a word in front of a name may be besides a name; 0 for most."""
         key = fold(word)
-        if key in _HOURS:
-            return _HOUR
         if key in _INTERJECTIONS and word[0].isupper():
             return _INTERJECTION
         return next((cue for cue, words in self._cues.items() if key in words), 0)
 
 
-def _n_after(text: str, places: Places) -> int:
-    """Return the number of words at the end that are a sex before an age, or a label before its number."""
-    if not places:
-        return 0
-    start, end = places[-1]
-    word = text[start:end].lower()
-    is_long = len(places) > _MIN_NAME
-    is_turned = len(places) == _MIN_NAME and "," in text[places[0][1] : start]
+def _n_after_credential(text: str, places: Places) -> int:
+    """Return the number of words at the end that are the credential of a name: "Ann Roy, M.D."."""
     for index in range(1, len(places) - 1):
         credential = CREDENTIALS.match(text, places[index][1])
-        if credential is not None and credential.end() >= end:
-            return len(places) - 1 - index  # "Ann Roy, M.D."
-    if word in _SEXES and is_long:
-        return int(_AGE.match(text, end) is not None)
-    if word in _NUMBERED and (is_long or is_turned):
-        return int(_NUMBER.match(text, end) is not None)
+        if credential is not None and credential.end() >= places[-1][1]:
+            return len(places) - 1 - index
     return 0
 
 
 def _touches_digit(text: str, place: tuple[int, int]) -> bool:
     return text[place[0] - 1 : place[0]].isdigit() or text[place[1] : place[1] + 1].isdigit()
-
-
-_MAX_TURNED = 200  # characters of two names; the time that telling them apart takes grows with the square
-# Two names with the last name first: "SINGH, MAKADRA & CEVALLOS, ANN".
-_TURNED = re.compile(r"[^,&;\n]+,[^,&;\n]+?([ ]*(?:[,&;]|[ ](?:and|et)[ ])[ ]*)[^,&;\n]+,[^,&;\n]+")
-
-
-def parted(text: str, spans: Iterable[Tagged], kind: str) -> Iterator[Tagged]:
-    """Yield spans, those of a kind cut where a bar, a backslash or two commas say that they are two names."""
-    for span in spans:
-        if span.kind != kind:
-            yield span
-            continue
-        start = span.start
-        for sign in (*_PARTS.finditer(text, span.start, span.end), None):
-            end = span.end if sign is None else sign.start()
-            if _LETTER.search(text, start, end):
-                yield from _turned(text, span._replace(start=start, end=end))
-            start = span.end if sign is None else sign.end()
-
-
-def _turned(text: str, span: Tagged) -> Iterator[Tagged]:
-    """Yield a span, or the two names with the last name first that it holds."""
-    is_short = span.end - span.start <= _MAX_TURNED
-    turned = _TURNED.fullmatch(text, span.start, span.end) if is_short else None
-    if turned is None:
-        yield span
-        return
-    yield span._replace(end=turned.start(1))
-    yield span._replace(start=turned.end(1))

@@ -27,14 +27,6 @@ ONE_WORD, ONE_UNKNOWN_WORD = 0.3, 0.9
 ABBREVIATION, _ABBREVIATION_CHARS = 0.9, 3  # a single word of so few capitals: ASA, ECG, LEE
 _NAMES: Final = int(Word.FIRST | Word.LAST)
 _ORDINARY: Final = int(Word.ORDINARY | HEALTH)
-_NUMERAL = re.compile(r"[IVXL]+")
-# The ends of words that Greek and Latin medicine and the naming of drugs make, and families do not.
-_MEDICAL = re.compile(
-    r"(?:omas?|itis|os[ei]s|opath(?:y|ies)|[aeiou]emias?|ectom(?:y|ies)|therap(?:y|ies)|algia|uria|plast(?:y|ies)"
-    r"|scop(?:y|ies)|gra(?:ms?|phy)|trophy|plasia|penia|cytes?|mab|nib|pril|statin|azole|cillin|mycin|sartan|olol"
-    r"|oxacin|vir|caine|related|induced|like|positive|negative|free|dose|based|term|risk)s?$",
-    re.IGNORECASE,
-)
 _NUMBER = re.compile(r"\d{2}")
 _CAPITALISED = regex.compile(r"(?<!\p{L})\p{Lu}\p{Ll}")
 # French and Romance names of streets and houses begin with what they are.
@@ -87,8 +79,8 @@ def least(words: Sequence[str], look_up: Callable[[str], int]) -> tuple[float, f
         return SHOWN, COUNTS
     if all(word.isupper() for word in words):
         return CAPITALS, CAPITALS
-    if _are_ordinary_words(words, flags):
-        possible = _threshold_of_ordinary_words(words, flags)
+    if all(f & _ORDINARY for f in flags):
+        possible = _threshold_of_ordinary_words(flags)
         return possible, possible
     return SHOWN_UNKNOWN, COUNTS_UNKNOWN
 
@@ -103,19 +95,13 @@ def _least_of_one_word(word: str, flags: int, look_up: Callable[[str], int]) -> 
     if word.isupper():
         return CAPITALS, CAPITALS
     possible, counts = SHOWN_UNKNOWN, ONE_UNKNOWN_WORD
-    if _are_ordinary_words([word], [flags]):
-        possible = counts = _threshold_of_ordinary_words([word], [flags])
+    if flags & _ORDINARY:
+        possible = counts = _threshold_of_ordinary_words([flags])
     return possible, NEVER if word.islower() else counts
 
 
-def _are_ordinary_words(words: Sequence[str], flags: Sequence[int]) -> bool:
-    pairs = zip(words, flags, strict=True)
-    return all(f & _ORDINARY or _MEDICAL.search(w) or _NUMERAL.fullmatch(w) for w, f in pairs)
-
-
-def _threshold_of_ordinary_words(words: Sequence[str], flags: Sequence[int]) -> float:
-    has_numeral = any(map(_NUMERAL.fullmatch, words))
-    return ORDINARY_WORD if any(f & _NAMES for f in flags) and not has_numeral else NEVER  # no "Stage II"
+def _threshold_of_ordinary_words(flags: Sequence[int]) -> float:
+    return ORDINARY_WORD if any(f & _NAMES for f in flags) else NEVER
 
 
 def is_made_up(word: str, look_up: Callable[[str], int]) -> bool:

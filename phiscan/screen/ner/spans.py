@@ -8,7 +8,6 @@ from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import regex
 
 from phiscan.screen.ner.features import Stream
 from phiscan.screen.ner.tokens import Ints
@@ -17,7 +16,6 @@ from phiscan.text.intervals import line_bounds
 
 ADDRESS: Final = "ADR"
 PERSON: Final = "PER"
-_TWO_WORDS: Final = regex.compile(r"\p{Lu}[\p{Ll}'’-]+ \p{Lu}[\p{Ll}'’-]+")  # noqa: RUF001 (names are written with it)
 _SEPARATORS, _CELL_REACH = ",;|\t\n\r", 4
 _LINE_REACH = 300
 _MAX_CODE = 5  # letters of an abbreviation of a province, a plan or a degree
@@ -79,11 +77,11 @@ def named(stream: Stream, best: Ints, share: Floats, kinds: LabelKinds, *, secon
 
 
 def joined(text: str, spans: Iterable[Tagged]) -> Iterator[Tagged]:
-    """Yield spans; parts of one street address, "12", "elm street", and words of one name are one."""
+    """Yield spans; parts of one street address, "12", "elm street", are one."""
     previous: Tagged | None = None
     for span in spans:
         if previous is not None:
-            if _are_one_address(text, previous, span) or _are_one_name(text, previous, span):
+            if _are_one_address(text, previous, span):
                 previous = previous._replace(end=span.end, score=max(previous.score, span.score))
                 continue
             yield previous
@@ -95,12 +93,6 @@ def joined(text: str, spans: Iterable[Tagged]) -> Iterator[Tagged]:
 def _are_one_address(text: str, first: Tagged, second: Tagged) -> bool:
     alike = first.kind == second.kind == ADDRESS and first.second == second.second
     return alike and text[first.end : second.start] in {" ", ", ", ","}
-
-
-def _are_one_name(text: str, first: Tagged, second: Tagged) -> bool:
-    """Tell whether two persons on the best path are single words beside each other: "Okafor", "Chidi"."""
-    sure = not (first.second or second.second) and first.kind == second.kind == PERSON
-    return sure and _TWO_WORDS.fullmatch(text, first.start, second.end) is not None
 
 
 def is_cell(text: str, start: int, end: int) -> bool:

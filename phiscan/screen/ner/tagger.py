@@ -30,13 +30,10 @@ from phiscan.lexicon.dictionary import load_dictionary
 from phiscan.lexicon.gazetteer import Gazetteer, Word, fold, load_gazetteer, terms
 from phiscan.lexicon.ordinary_words import health_words
 from phiscan.model import Document, EntityType, Finding, PiiBit, Reason, Span, bits_of
-from phiscan.screen.filters.false_names import (
-    label_chars,
-    load_vetoes,
-)
+from phiscan.screen.filters.false_names import load_vetoes
 from phiscan.screen.free_text import in_free_text
 from phiscan.screen.ner.ensemble import TaggerEnsemble
-from phiscan.screen.ner.name_boundaries import NameEnds, parted
+from phiscan.screen.ner.name_boundaries import NameEnds
 from phiscan.screen.ner.name_confidence import (
     MAX_DOUBTFUL,
     SHOWN,
@@ -96,8 +93,6 @@ _POSSESSIVE = re.compile(r"['\u2019]s?[ ]")
 _FOLLOWING = re.compile(r"[ ]([^\W\d_]+)")
 _NAMES = Word.FIRST | Word.LAST
 _DEGREE = re.compile(r"[ ](?:(?:stage|grade|type)[ ](?:\d|[IVX]+\b)|repair\b)")
-_KEY = re.compile(r"(?:[0-9A-F]{4}[ :-]?){2,}")  # of a cipher: "0A48 2D8B"
-_FRACTION = re.compile(r"\d/\d")
 _MIN_STREET_CHARS = 3  # of its longest word
 _LATIN = re.compile(r"[A-Za-zÀ-ɏ]")
 # What a street address has at least: one word alone ("Téléc.") is the label of something else.
@@ -151,7 +146,7 @@ class TaggerRecognizer:
         text = document.text
         for base, chunk in chunks(text, CHUNK_CHARS):
             spans = joined(chunk, self.spans(_without_lines(chunk)))
-            for start, end, kind, score, second in parted(chunk, spans, PERSON):
+            for start, end, kind, score, second in spans:
                 if start == end or score < MIN_SHOWN[kind]:
                     continue  # of no characters, or below the threshold
                 finding = self._finding(text, Span(base + start, base + end), kind, score)
@@ -187,7 +182,6 @@ class TaggerRecognizer:
         kind: EntityType | None = _TYPES[label]
         span = Span(span.start, max(span.start + len(span.of(text).rstrip(_QUOTES)), span.start + 1))
         if label == ADDRESS:
-            span = Span(span.start + label_chars(span.of(text)), span.end)
             kind = self._address(span.of(text))
         elif kind is EntityType.ORGANIZATION and self._is_no_organization(span.of(text), score):
             return None
@@ -268,11 +262,11 @@ class TaggerRecognizer:
 
     def _address(self, text: str) -> EntityType | None:
         """Return the type of what the model labels as a street address; None for a false positive."""
-        if not _NUMBER_OR_WORDS.search(text) or _KEY.fullmatch(text):
+        if not _NUMBER_OR_WORDS.search(text):
             return None
         words = _WORDS.findall(text)
-        if _FRACTION.search(text) or max(map(len, words), default=0) < _MIN_STREET_CHARS:
-            return None  # "9/10 and strength 5/5", "FO20,50", "HB 121"
+        if max(map(len, words), default=0) < _MIN_STREET_CHARS:
+            return None  # "FO20,50", "HB 121"
         look_up = self._flags
         flags = [look_up(word) for word in words]
         if any(f & Word.NOT_PERSON for f in flags):

@@ -84,7 +84,6 @@ _OF_A_THING = re.compile(
     r"|specimen)\"\s{0,3}:\s{0,3}[\[{][^{}]{0,120})$",
     re.IGNORECASE,
 )
-_MIN_CELL = 4  # letters of a cell that no list knows: "ICU" is none
 _BARE_PARTS = frozenset({"first", "last", "given", "family", "middle"})
 _OTHER_PART = re.compile(r"\b(?:first|last|given|family|surname|dob|birth)", re.IGNORECASE)
 _NEAR_KEYS = 80
@@ -217,7 +216,6 @@ class CueRecognizer:
         """Read the cells of a column; ``key``: its head, if it may also head something else than names."""
         score = 0.87 if kind == "label_health" else 0.85
         any_word = kind in {"label_first", "label_last"} and key not in _BARE_PARTS
-        missed, read = [], []
         for low, high in cells:
             cell = text[low:high].strip()
             if len(cell) == 1 and kind in {"label", "label_health"}:
@@ -228,32 +226,7 @@ class CueRecognizer:
                 continue  # an empty bed
             found = self._value(text, low, high, kind, "header", score, any_word=any_word)
             if found is not None:
-                read.append(found)
-            else:
-                missed.append((low, high))
-        if len(read) > len(missed):  # a column of names: what no list has is one, too
-            others = (self._cell(text, low, high, kind, score) for low, high in missed)
-            read.extend(found for found in others if found is not None)
-        yield from read
-
-    def _cell(self, text: str, low: int, high: int, kind: str, score: float) -> Finding | None:
-        """Read a cell that nothing but a name fills: capitalised words, each a name or no word at all."""
-        words = read_words(self._gazetteer, text, low, high)
-        if not words or text[words[-1][1] : high].strip('". ') or text[low : words[0][0]].strip('" '):
-            return None
-        flags = [self._gazetteer.of(text[a:b]) for a, b in words]
-        if any(
-            f & (Word.NOT_PERSON | Word.ORDINARY) or not text[a].isupper()
-            for f, (a, _) in zip(flags, words, strict=True)
-        ):
-            return None
-        if words[-1][1] - words[0][0] < _MIN_CELL or self._vetoes.is_label(text, words[0][0], words[-1][1]):
-            return None
-        return name_finding(
-            words[0][0], words[-1][1], health=kind == "label_health",
-            bits=_bits(kind, full=len(words) > 1, first=False), source="names.header", score=score,
-            reason=("header", kind),
-        )  # fmt: skip
+                yield found
 
     def _value(  # noqa: PLR0917 (a place and what is there)
         self,
