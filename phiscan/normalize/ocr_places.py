@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from phiscan.text.automata import automaton, spans_of
@@ -11,9 +10,6 @@ from phiscan.text.phrase_patterns import any_of
 MAX_LINE_CHARS = 4000  # longer ones are cut at a space
 MIN_PLACES = 3
 PLACE_CHARS = 600  # a text with a misread place in so many characters was scanned: all its lines are read
-_DELIMITERS = ",;|\t"
-_MIN_DELIMITERS = 2  # of the head of a table
-_NUMBER = re.compile(r"\d{3}")
 LABEL_CHARS = 80  # how far before a value its misread label may begin
 _N_HEADS = 2  # lines at the start of a block: a title, the head of a table
 
@@ -68,8 +64,8 @@ class OcrErrorPlaces:
 def lines_with(text: str, places: Sequence[int]) -> Iterator[tuple[int, int, int]]:
     """Yield the lines to be read: the start of their block, and their own start and end.
 
-    All lines where the text has many misread places, else those with one and what it may be the label of: the
-    rows below a head, the line below a line that ends with one.
+    All lines where the text has many misread places, else those with one, and the line below one near the end
+    of its line: that may be a label.
     """
     block = done = searched = 0
     if len(places) >= MIN_PLACES and len(places) * PLACE_CHARS >= len(text):
@@ -93,23 +89,10 @@ def lines_with(text: str, places: Sequence[int]) -> Iterator[tuple[int, int, int
         end = _line_end(text, start)
         yield block, start, max(end, place + 1)
         done = max(end, place + 1)
-        n_below = len(text) if is_head(text, start, end) else int(end - place < LABEL_CHARS)
-        while (
-            n_below
-            and done < len(text)
-            and text[done] == "\n"
-            and text[done + 1 : done + 2] not in {"", "\n"}
-        ):
+        below = text[done : done + 2]
+        if end - place < LABEL_CHARS and below.startswith("\n") and below != "\n\n" and done + 1 < len(text):
             start, done = done + 1, _line_end(text, done + 1)
-            n_below -= 1
             yield block, start, done
-
-
-def is_head(text: str, start: int, end: int) -> bool:
-    """Tell whether a line may be the head of a table: some cells, and no number in them."""
-    if max(text.count(delimiter, start, end) for delimiter in _DELIMITERS) < _MIN_DELIMITERS:
-        return False
-    return _NUMBER.search(text, start, end) is None
 
 
 def _line_end(text: str, start: int) -> int:
@@ -120,21 +103,12 @@ def _line_end(text: str, start: int) -> int:
     return end if end == len(text) else max(text.rfind(" ", start + MAX_LINE_CHARS // 2, end), end - 100)
 
 
-def line_before(text: str, start: int, block: int) -> tuple[int, int] | None:
-    """Return the line before one, within its block."""
-    if start <= block or text[start - 1] != "\n":
-        return None
-    low = max(block, start - 1 - MAX_LINE_CHARS)
-    begin = text.rfind("\n", low, start - 1) + 1 or low
-    return (begin, start - 1) if begin < start - 1 else None
-
-
-def heads_of(text: str, block: int, previous: tuple[int, int] | None) -> tuple[tuple[int, int], ...]:
-    """Return the first two lines of a block before the line ``previous``: a title, the head of a table."""
+def heads_of(text: str, block: int, before: int) -> tuple[tuple[int, int], ...]:
+    """Return the first two lines of a block that end before a place: a title, the head of a table."""
     heads: list[tuple[int, int]] = []
     start = block
-    while previous is not None and len(heads) < _N_HEADS and start < previous[0]:
-        end = text.find("\n", start, start + MAX_LINE_CHARS)
+    while len(heads) < _N_HEADS and start < before:
+        end = text.find("\n", start, min(before, start + MAX_LINE_CHARS))
         if end < 0:
             break
         if end > start:

@@ -88,26 +88,8 @@ def test_one_misread_character_in_a_clean_text_is_corrected(line: str, kind: str
     ],
 )
 def test_codes_measures_and_words_are_no_identifiers(line: str) -> None:
-    kinds = {
-        "PHONE",
-        "DATE",
-        "DATE_OF_BIRTH",
-        "AGE_OVER_89",
-        "MRN",
-        "SIN",
-        "SSN",
-        "HEALTH_CARD",
-        "FAX",
-        "DEVICE",
-    }
+    kinds = set("PHONE DATE DATE_OF_BIRTH AGE_OVER_89 MRN SIN SSN HEALTH_CARD FAX DEVICE".split())  # noqa: SIM905
     assert {one for one in found(BEFORE + line + AFTER) if one[0] in kinds} == set()
-
-
-def test_rows_below_a_misread_head_are_read() -> None:
-    text = "Ward,Nomber,Ploce\nEast,44187720,chart room\nWest,44187731,chart room\n"
-    assert not {kind for kind, _ in found(text)} & {"MRN", "ACCOUNT"}
-    text = text.replace("Nomber", "Medicol record no")
-    assert {("MRN", "44187720"), ("MRN", "44187731")} <= found(text)
 
 
 def test_columns_beside_people_may_hold_misread_figures() -> None:

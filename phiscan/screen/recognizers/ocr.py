@@ -2,31 +2,23 @@
 
 One automaton finds signs of OCR errors; most texts have none, and cost no more than that. Lines with some are
 corrected (``normalize/ocr_words.py``, ``ocr_numbers.py``), with the original offset of each character. The
-rules and the recognizers of names read these lines alone, each with the line before it and the head of its
-table. What they find is a finding where it covers a corrected character, or is after a corrected label.
+rules and the recognizers of names read these lines alone, each with the head of its table. What they find is a finding where it covers a corrected character, or is after a corrected label.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import accumulate
 from typing import ClassVar, Final, Protocol
 
 from phiscan.model import Document, EntityType, Finding, Reason, Span
 from phiscan.normalize.ocr_line import Line
 from phiscan.normalize.ocr_numbers import as_digits, narrowed, run_together
-from phiscan.normalize.ocr_places import (
-    LABEL_CHARS,
-    OcrErrorPlaces,
-    heads_of,
-    is_head,
-    line_before,
-    lines_with,
-)
+from phiscan.normalize.ocr_places import LABEL_CHARS, OcrErrorPlaces, heads_of, lines_with
 from phiscan.normalize.ocr_words import Vocabulary
 from phiscan.screen.recognizer import CaseVariant, Cost
 from phiscan.screen.recognizers.person.recognizer import NameSource
@@ -189,57 +181,39 @@ class Read(Protocol):
 
 
 def batches(text: str, places: Sequence[int], read: Read, readings: Sequence[str]) -> Iterator[Batch]:
-    """Yield the lines that a correction changes, in each of their corrections.
+    """Yield the lines that a correction changes, and those below a misread label, in each of their readings.
 
-    So are the rows below the head of a table that was misread. Each stretch of them has the line before it
-    and the first lines of its block ahead of it, as long as these are not far more than the text itself.
+    Each stretch of them has the first lines of its block ahead of it, as long as these are not far more than
+    the text itself.
     """
     room = MAX_CONTEXT * len(text) * len(readings)
     bars = _TABLE.search(text) is None  # between cells, a bar is no letter
     open_ = [Batch(reading) for reading in readings]
-    before: tuple[tuple[int, int], tuple[Line, ...]] | None = None
     heads: tuple[tuple[int, int], ...] = ()
     heads_read: list[tuple[Line, ...]] = []
-    for block, start, end, lines, is_below in _lines_read(text, places, partial(read, bars=bars)):
-        previous = line_before(text, start, block)
+    labelled = -1  # where the line below a misread label begins
+    for block, start, end in lines_with(text, places):
+        lines = read(Line.of(text, start, end), bars=bars)
         for index, batch in enumerate(open_):
             line = lines[index]
-            if not (line.is_changed or is_below) or (index and line.text == lines[index - 1].text):
+            is_read = line.is_changed or labelled == start
+            if not is_read or (index and line.text == lines[index - 1].text):
                 continue
             if not batch.goes_on(start):
                 begun = batch.n_chars
-                previous = previous if room > 0 else None  # without it there are no heads either
-                found_heads = heads_of(text, block, previous)
+                found_heads = heads_of(text, block, start) if room > 0 else ()
                 if found_heads != heads:
                     heads = found_heads
                     heads_read = [read(Line.of(text, *head), bars=bars) for head in heads]
                 batch.begin([head[index] for head in heads_read])
-                if previous is not None:
-                    if before is None or before[0] != previous:
-                        before = (previous, read(Line.of(text, *previous), bars=bars))
-                    batch.add(before[1][index], is_context=True)
                 room -= batch.n_chars - begun
-            batch.add(line, is_context=False, is_below=is_below)
-        before = ((start, end), lines)
+            batch.add(line)
+        labelled = end + 1 if 1 in lines[0].changed[-LABEL_CHARS:] else -1
         for index, batch in enumerate(open_):
             if batch.n_chars > BATCH_CHARS:
                 yield batch
                 open_[index] = Batch(batch.reading)
     yield from (batch for batch in open_ if batch.n_chars)
-
-
-def _lines_read(
-    text: str, places: Sequence[int], read: Callable[[Line], tuple[Line, ...]]
-) -> Iterator[tuple[int, int, int, tuple[Line, ...], bool]]:
-    """Yield the lines to be looked at, read, and whether they are below a misread head or label."""
-    headed = -1  # the block whose columns have such a head
-    labelled = -1  # where the line below a misread label begins
-    for block, start, end in lines_with(text, places):
-        lines = read(Line.of(text, start, end))
-        if lines[0].is_changed and is_head(text, start, end):
-            headed = block
-        yield block, start, end, lines, headed == block or labelled == start
-        labelled = end + 1 if 1 in lines[0].changed[-LABEL_CHARS:] else -1
 
 
 @dataclass(slots=True, repr=False)
@@ -251,7 +225,6 @@ class Batch:
     _lines: list[Line] = field(default_factory=list)
     _begins: list[int] = field(default_factory=list)
     _is_context: list[bool] = field(default_factory=list)
-    _is_below: list[bool] = field(default_factory=list)
     _context: list[int] = field(default_factory=list)  # of each line, the last line up to it that is context
     _parts: list[str] = field(default_factory=list)
 
@@ -266,14 +239,13 @@ class Batch:
         for head in heads:
             self.add(head, is_context=True)
 
-    def add(self, line: Line, *, is_context: bool, is_below: bool = False) -> None:
-        """Add a line; in one of context alone nothing is found. ``is_below``: below a misread head."""
+    def add(self, line: Line, *, is_context: bool = False) -> None:
+        """Add a line; in one of context alone nothing is found."""
         if not line.text:
             return
         self._lines.append(line)
         self._begins.append(self.n_chars)
         self._is_context.append(is_context)
-        self._is_below.append(is_below)
         last = self._context[-1] if self._context else -1
         self._context.append(len(self._lines) - 1 if is_context else last)
         self._parts += (line.text, "\n")
@@ -312,10 +284,7 @@ class Batch:
             return True
         if "header" not in kinds:
             return False
-        number = self._at(start)[0]
-        if self._is_below[number]:
-            return True
-        number = self._context[number]
+        number = self._context[self._at(start)[0]]
         while number >= 0 and self._is_context[number]:
             if self._lines[number].is_changed:
                 return True
