@@ -128,21 +128,6 @@ def test_reads_the_columns_of_a_table() -> None:
     assert values == {"Anna", "Kowalczyk", "Zorb", "Quill"}
 
 
-def test_reads_the_fields_of_an_hl7_message() -> None:
-    message = (
-        "MSH|^~\\&|LAB|CHEO|||20240101||ORU^R01|1|P|2.5\r"
-        "PID|1||998877^^^CHEO^MR||SMITH^JOHN^A||19620314|M|||401 Smyth Rd^^Ottawa^ON^K1H 8L1||6135550199\r"
-        "PV1|1|I|||||1234^WONG^JANE^^^DR\r"
-    )
-    got = found(message)
-    assert (PERSON, "SMITH^JOHN^A") in got
-    assert (DOCTOR, "WONG^JANE^^^DR") in got
-    assert ("DATE_OF_BIRTH", "19620314") in got
-    assert ("PHONE", "6135550199") in got
-    assert any(kind == "MRN" and value.startswith("998877") for kind, value in got)
-    assert any(kind == "STREET_ADDRESS" and value.startswith("401 Smyth Rd") for kind, value in got)
-
-
 @pytest.mark.parametrize(
     "name",
     [

@@ -123,12 +123,6 @@ def test_windows_of_one_size_cover_a_text_and_overlap(n_tokens: int) -> None:
     assert all(len(some) <= 32 for some, _ in batches)
 
 
-def test_an_empty_text_and_one_token_are_read(lexicon: Lexicon) -> None:
-    lstm = reader(("0b",), drawn(1))
-    assert lstm.log_probabilities(lexicon, lexicon.read("")).shape == (0, N_LABELS)
-    assert lstm.log_probabilities(lexicon, lexicon.read("Roy")).shape == (1, N_LABELS)
-
-
 def test_a_lexicon_that_starts_anew_gives_the_same_log_probabilities(
     lexicon: Lexicon, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from phiscan.config import data_dir
+from phiscan.lexicon.dictionary import load_dictionary
 from phiscan.lexicon.gazetteer import Gazetteer, Word
 from phiscan.model import EntityType, Finding, Reason, Span, bits_of
 from phiscan.screen.rules.context import whole_word
@@ -18,52 +20,10 @@ from phiscan.text.automata import automaton, spans_of
 SOURCE = "places.state"
 SURE = 0.87  # more than a recognizer of names alone, and than an organization that ends in a city
 SCORE = 0.6
-_CODES = (
-    "AL|AK|AZ|AR|CA|CO|CT|DE|DC|FL|GA|HI|ID|IL|IN|IA|KS|KY|LA|ME|MD|MA|MI|MN|MS|MO|MT|NE|NV|NH|NJ|NM|NY|NC"
-    "|ND|OH|OK"
-    "|OR|PA|RI|SC|SD|TN|TX|UT|VT|VA|WA|WV|WI|WY|PR|ON|QC|BC|AB|MB|SK|NS|NB|NL|PE|YT|NT|NU|PQ|PEI|NWT|Qc"
-)
-_SHORT = (
-    r"N\.[SBL]\.?|N\.-B\.|N\.-[ÉE]\.|B\.C\.|C\.-B\.|P\.E\.I\.|[ÎI]\.-P\.-[ÉE]\.|N\.W\.T\.|T\.N\.-O\."
-    r"|T\.-N\.(?:-L\.)?"
-    r"|P\.Q\.|Qu[ée]\.|Ont\.?|Sask\.?|Alta\.?|Man\.?|Nfld\.?|N\.[HJMYCD]\.|R\.I\.|S\.[CD]\.|W\. ?Va\.|D\.C\."
-    r"|(?:Ala|Ariz|Ark|Calif|Colo|Conn|Fla|Ill|Ind|Kan|Ky|La|Mass|Md|Mich|Minn|Miss|Mo|Mont|Neb|Nev|Okla"
-    r"|Ore|Pa|Tenn"
-    r"|Tex|Va|Vt|Wash|Wis|Wyo)\."
-)
-_FULL = (
-    "Ontario|Qu[ée]bec|British Columbia|Alberta|Manitoba|Saskatchewan|Nova Scotia|New Brunswick|Newfoundland"
-    "|Prince Edward Island|Yukon|Nunavut|Northwest Territories|Nouveau-Brunswick|Nouvelle-[EÉ]cosse"
-    "|Colombie-Britannique|Alabama|Alaska|Arizona|Arkansas|California|Colorado|Connecticut|Delaware"
-    "|Florida|Georgia"
-    "|Hawaii|Idaho|Illinois|Indiana|Iowa|Kansas|Kentucky|Louisiana|Maine|Maryland|Massachusetts|Michigan"
-    "|Minnesota"
-    "|Mississippi|Missouri|Montana|Nebraska|Nevada|New Hampshire|New Jersey|New Mexico|North Carolina"
-    "|North Dakota"
-    "|Ohio|Oklahoma|Oregon|Pennsylvania|Rhode Island|South Carolina|South Dakota|Tennessee|Texas|Utah|Vermont"
-    "|Virginia|Washington|West Virginia|Wisconsin|Wyoming"
-)
-# Of other countries, after a comma.
-_COUNTRIES = (
-    "UK|United Kingdom|England|Scotland|Wales|Ireland|Northern Ireland|Germany|Italy|Spain|Portugal|Poland"
-    "|Ukraine"
-    "|Russia|Greece|Turkey|Lebanon|Syria|Iraq|Iran|Israel|Egypt|Morocco|Algeria|Tunisia|Nigeria|Ghana"
-    "|Kenya|Ethiopia"
-    "|Eritrea|Somalia|Sudan|Congo|Rwanda|Burundi|Cameroon|Senegal|South Africa|India|Pakistan|Bangladesh"
-    "|Sri Lanka"
-    "|Nepal|China|Hong Kong|Taiwan|Japan|South Korea|Vietnam|Thailand|Philippines|Indonesia|Malaysia"
-    "|Australia"
-    "|New Zealand|Mexico|Guatemala|Honduras|El Salvador|Nicaragua|Costa Rica|Panama|Colombia|Venezuela"
-    "|Ecuador|Peru"
-    "|Chile|Argentina|Brazil|Cuba|Jamaica|Haiti|Ha[ïi]ti|Trinidad|Barbados|Guyana|Dominican Republic|Maroc"
-    "|Alg[ée]rie"
-    "|Tunisie|Liban|Syrie|Vi[eê]t ?nam|Chine|Mexique|Colombie|P[ée]rou|S[ée]n[ée]gal|Cameroun"
-    "|C[ôo]te d['’]Ivoire"  # noqa: RUF001 (texts are written with it)
-    "|Belgique|Suisse|Allemagne|Italie|Espagne|Pologne|Roumanie|Romania|Afghanistan|France"
-)
-# In small letters only codes that are no words of either language.
-_SMALL = (
-    "ab|bc|mb|nb|nl|qc|sk|ns|nt|nu|az|fl|ga|ky|mn|nj|nm|nv|ny|nc|sc|tn|tx|vt|wv|wi|wy|wa|ks|nh|ont|sask|alta"
+_REGIONS = load_dictionary(data_dir("dictionaries") / "regions.txt").rows
+_CODES, _SHORT, _FULL, _COUNTRIES, _SMALL = (
+    "|".join(form for form, kind in _REGIONS if kind == one)
+    for one in ("code", "short", "full", "country", "small")
 )
 _STATE = automaton(
     rf"[\pL.][,)]?[ \t]{{1,12}}\(?(?:{_CODES}|{_SHORT}|{_FULL}|{_FULL.upper()}|{_SMALL}"

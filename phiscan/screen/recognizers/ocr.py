@@ -2,7 +2,8 @@
 
 One automaton finds signs of OCR errors; most texts have none, and cost no more than that. Lines with some are
 corrected (``normalize/ocr_words.py``, ``ocr_numbers.py``), with the original offset of each character. The
-rules and the recognizers of names read these lines alone, each with the head of its table. What they find is a finding where it covers a corrected character, or is after a corrected label.
+rules and the recognizers of names read these lines alone, each with the head of its table. What they find is
+a finding where it covers a corrected character, or is after a corrected label.
 """
 
 from __future__ import annotations

@@ -175,9 +175,9 @@ def _days(kind: EntityType, segment: Segment, number: int) -> Iterator[Finding]:
     kind = EntityType.DATE_OF_BIRTH if segment.tag == "DTM" and segment.get(1, 0) == _BIRTH else kind
     for start, end in segment.filled(number):
         days = _DAYS.fullmatch(segment.text, start, end)
-        for group in (1, 2) if days else ():
-            if days[group] and is_day(days[group][:8]):
-                yield _found(kind, segment, days.span(group), f"{number:02d}")
+        for low, high in (days.span(1), days.span(2)) if days else ():
+            if low >= 0 and is_day(segment.text[low : low + 8]):
+                yield _found(kind, segment, (low, high), f"{number:02d}")
         if is_short and _SHORT_DAY.fullmatch(segment.text, start, end):
             yield _found(kind, segment, (start, end), f"{number:02d}")
 
