@@ -10,7 +10,7 @@ DOCS_BUDGET = 9_500  # lines of Markdown
 # each change lowers it.
 BUDGETS = {
     "extract": (15_500, 16_773),
-    "screen": (8_500, 9_602),
+    "screen": (8_500, 8_959),
     "review": (8_500, 11_112),
     "web": (6_500, 7_504),
     "report": (6_000, 7_244),
@@ -22,7 +22,7 @@ BUDGETS = {
     "patients": (2_400, 2_919),
     "crawl": (4_500, 2_164),
     "health and decision": (4_000, 3_983),
-    "rest": (4_600, 8_330),
+    "rest": (4_600, 8_155),
     "all": (80_000, 91_756),
 }
 
