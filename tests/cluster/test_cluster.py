@@ -29,7 +29,7 @@ def _share(folder: Path, n_files: int) -> Path:
     return folder
 
 
-def _homes(tmp_path: Path, share: Path) -> tuple[Tool, Tool]:
+def homes(tmp_path: Path, share: str | Path) -> tuple[Tool, Tool]:
     """Scan undisturbed with one home; give another one the same key."""
     undisturbed, other = Tool(tmp_path / "home"), Tool(tmp_path / "home2")
     assert undisturbed.run("scan", share).returncode == 1
@@ -57,18 +57,9 @@ def _start_scan(tool: Tool, share: Path, address: str) -> subprocess.Popen[bytes
 
 
 @pytest.mark.slow
-def test_cluster_of_this_machine_gives_the_rows_of_a_local_scan(tmp_path: Path) -> None:
-    share = _share(tmp_path / "share", 120)
-    undisturbed, other = _homes(tmp_path, share)
-    done = other.run("scan", share, "--cluster", "local:2")
-    assert done.returncode == 1, done.stderr
-    assert database_rows(other.database) == database_rows(undisturbed.database)
-
-
-@pytest.mark.slow
 def test_killed_workers_and_a_killed_client_change_nothing(tmp_path: Path) -> None:
     share = _share(tmp_path / "share", 1_500)
-    undisturbed, other = _homes(tmp_path, share)
+    undisturbed, other = homes(tmp_path, share)
     with cluster_of(other, tmp_path / "cluster") as cluster:
         first, second = cluster.worker(), cluster.worker()
         scan = _start_scan(other, share, cluster.address)
@@ -96,7 +87,7 @@ def test_killed_workers_and_a_killed_client_change_nothing(tmp_path: Path) -> No
 @pytest.mark.slow
 def test_file_that_kills_workers_is_quarantined_alone(tmp_path: Path) -> None:
     share = _share(tmp_path / "share", 200)
-    _undisturbed, other = _homes(tmp_path, share)
+    _undisturbed, other = homes(tmp_path, share)
     with cluster_of(other, tmp_path / "cluster") as cluster:
         for _ in range(2):
             cluster.worker(ODD, PHISCAN_TEST_FAULT="poison")
@@ -121,7 +112,7 @@ def test_file_that_kills_workers_is_quarantined_alone(tmp_path: Path) -> None:
 )
 def test_unfit_worker_is_refused_by_name(tmp_path: Path, fault: str, complaint: str) -> None:
     share = _share(tmp_path / "share", 20)
-    _undisturbed, other = _homes(tmp_path, share)
+    _undisturbed, other = homes(tmp_path, share)
     with cluster_of(other, tmp_path / "cluster") as cluster:
         cluster.worker(ODD, PHISCAN_TEST_FAULT=fault)
         done = other.run("scan", share, "--cluster", cluster.address)
@@ -134,7 +125,7 @@ def test_unfit_worker_is_refused_by_name(tmp_path: Path, fault: str, complaint: 
 @pytest.mark.slow
 def test_share_under_another_device_number_is_read(tmp_path: Path) -> None:
     share = _share(tmp_path / "share", 60)
-    undisturbed, other = _homes(tmp_path, share)
+    undisturbed, other = homes(tmp_path, share)
     with cluster_of(other, tmp_path / "cluster") as cluster:
         cluster.worker(ODD, PHISCAN_TEST_FAULT="other_machine")
         assert other.run("scan", share, "--cluster", cluster.address).returncode == 1
@@ -144,7 +135,7 @@ def test_share_under_another_device_number_is_read(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_scan_stops_resumably_when_the_scheduler_is_gone(tmp_path: Path) -> None:
     share = _share(tmp_path / "share", 1_000)
-    undisturbed, other = _homes(tmp_path, share)
+    undisturbed, other = homes(tmp_path, share)
     with cluster_of(other, tmp_path / "cluster") as cluster:
         cluster.worker()
         scan = _start_scan(other, share, cluster.address)
@@ -169,7 +160,7 @@ def test_cluster_that_is_not_there_is_said_before_anything_begins(tmp_path: Path
 @pytest.mark.slow
 def test_tls_asks_for_a_certificate(tmp_path: Path) -> None:
     share = _share(tmp_path / "share", 30)
-    _undisturbed, other = _homes(tmp_path, share)
+    _undisturbed, other = homes(tmp_path, share)
     write_certificates(tmp_path)
     (tmp_path / "phiscan.toml").write_text(
         f'home = "home2"\n[cluster]\nca_file = "{tmp_path}/ca.pem"\n'

@@ -328,12 +328,10 @@ CLEANING_S = 10.0  # time for cleaning up after a stop; then the process ends
     type=click.Choice(sorted(FORMATS)),
     default="table",
     show_default=True,
-    help="What goes to standard output: the summary (table, json) or lines per file (csv, sarif, ocsf, cef).",
+    help="What goes to standard output: the summary (table, json) or lines per file (csv, sarif, cef).",
 )
 @click.option("--json", "as_json", is_flag=True, help="Short for --format json.")
-@click.option(
-    "--cluster", "address", help="Read with a cluster: tcp://HOST:PORT, tls://HOST:PORT, local:WORKERS."
-)
+@click.option("--cluster", "address", help="Read with a cluster: tcp://HOST:PORT or tls://HOST:PORT.")
 @click.option(
     "--max-files-per-s", type=click.FloatRange(0, min_open=True), help="Open no more files per second."
 )
