@@ -497,17 +497,14 @@ def require(where: str, checks: Iterable[tuple[str, bool, str]]) -> None:
 
 def _checked(config: Config) -> Config:
     """Return a configuration whose values are in their ranges; NaN is in none."""
-    above_0, shipped = "a number above 0 and below 2^60", "0 (the shipped threshold) or a number below 1"
+    above, shipped = "a number above 0 and below 2^60", "0 (the shipped threshold) or a number below 1"
     chosen = [
         *((f"messages_of_care: {one}", one, MESSAGES_OF_CARE) for one in sorted(config.messages_of_care)),
         ("language", config.language, tuple(LANGUAGES)),
         ("health.detector", config.health.detector, HEALTH_DETECTORS),
     ]
     checks = [
-        *(
-            (f"limits.{name}", 0 < value < MAX_LIMIT, above_0)
-            for name, value in asdict(config.limits).items()
-        ),
+        *((f"limits.{name}", 0 < value < MAX_LIMIT, above) for name, value in asdict(config.limits).items()),
         ("workers", 0 <= config.workers <= MAX_WORKERS, f"0 (one per core) to {MAX_WORKERS}"),
         ("audit_share", 0 <= config.audit_share <= 1, "a number from 0 to 1"),
         ("decided_examples", 0 <= config.decided_examples <= MAX_EXAMPLES, f"0 (none) to {MAX_EXAMPLES}"),

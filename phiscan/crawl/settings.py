@@ -61,5 +61,8 @@ def _checked(settings: SharesTable, source: str) -> SharesTable:
         ("smb_encrypt", settings.smb_encrypt in _ENCRYPT, f"one of {', '.join(_ENCRYPT)}"),
         ("s3_access", settings.s3_access in _ACCESS, f"one of {', '.join(_ACCESS)}"),
     ]
-    require(f"{source}: shares.", ((f"{name} ({variable_of(name)})", *rest) for name, *rest in within))
+    require(
+        f"{source}: shares.",
+        ((f"{name} ({variable_of(name)})", is_valid, text) for name, is_valid, text in within),
+    )
     return settings

@@ -184,17 +184,15 @@ def any_names_person(names: Sequence[Named], screener: Screener) -> bool:
     return any(_is_telling(finding) for finding in screen(alone, screener).counted)
 
 
-def place_in(named: Document, document: Document, span: Span) -> Span:
-    """Return a place in the names after one document as the place in another that has these names, too."""
+def place_in(named: Document, document: Document, span: Span) -> Span | None:
+    """Return a place in the names after one document as that in another; None where it has no such name."""
     inner = next(one for one in document.segments if one.start <= span.start < one.end)
     name = document.text[inner.start : inner.end]
-    outer = next(
-        one
-        for one in reversed(named.segments)
-        if one.locator == inner.locator and named.text[one.start : one.end] == name
-    )
-    shift = outer.start - inner.start
-    return Span(span.start + shift, min(span.end + shift, outer.end))
+    for outer in reversed(named.segments):
+        if outer.locator == inner.locator and named.text[outer.start : outer.end] == name:
+            shift = outer.start - inner.start
+            return Span(span.start + shift, min(span.end + shift, outer.end))
+    return None
 
 
 def as_examined(document: Document, source: SourceFile, n_chars: int) -> Document:

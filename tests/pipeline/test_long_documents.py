@@ -12,10 +12,10 @@ from phiscan.config import Config, Limits
 from phiscan.extract import extract_bytes
 from phiscan.extract.core.content import Sink, TextFullError
 from phiscan.model import Document, FailReason, FileResult, Referral, Segment, SourceFile, Span
-from phiscan.pipeline import examine as engine_module
 from phiscan.pipeline.engine import Engine, build_engine
 from phiscan.pipeline.process import process
-from phiscan.pipeline.windows.examination import MOST_FINDINGS, NOT_SCREENED, Budget
+from phiscan.pipeline.windows import examination
+from phiscan.pipeline.windows.examination import MOST_FINDINGS, NOT_SCREENED
 from phiscan.pipeline.windows.people_estimate import WindowCount, estimate_people
 from phiscan.pipeline.windows.text_windows import cut_window, window_ranges
 from phiscan.store.identity import create_key
@@ -121,14 +121,8 @@ def test_scarce_processor_time_changes_no_referral(
     path = tmp_path / "stock.csv"
     write_inventory(path, 1_000_000, PHI_ROW)
     at_leisure = result_of(path, engine)
-    ticks = count(step=1000)
-
-    class Scarce(Budget):
-        @classmethod
-        def of(cls, limits: Limits, started: float | None = None) -> Budget:  # noqa: ARG003 (its own clock)
-            return Budget(limits.screen_chars, limits.processor_s, clock=lambda: float(next(ticks)))
-
-    monkeypatch.setattr(engine_module, "Budget", Scarce)
+    ticks = count(1000, step=1000)
+    monkeypatch.setattr(examination, "process_time", lambda: float(next(ticks)))
     in_haste = result_of(path, engine)
     assert (in_haste.referral, in_haste.case) == (at_leisure.referral, at_leisure.case)
     assert in_haste.referral is Referral.REFERRED

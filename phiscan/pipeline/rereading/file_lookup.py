@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import replace
 
 from phiscan.crawl import is_remote
 from phiscan.model import SourceFile
@@ -21,13 +20,4 @@ def present(source: SourceFile) -> SourceFile | None:
         info = os.lstat(source.absolute)
     except OSError:
         return None
-    if not stat.S_ISREG(info.st_mode):
-        return None
-    return replace(
-        source,
-        size=info.st_size,
-        mtime_ns=info.st_mtime_ns,
-        ctime_ns=info.st_ctime_ns,
-        inode=info.st_ino,
-        device=info.st_dev,
-    )
+    return SourceFile.of(source.root, source.path, info) if stat.S_ISREG(info.st_mode) else None

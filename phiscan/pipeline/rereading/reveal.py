@@ -14,7 +14,6 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import cache, partial
-from types import TracebackType
 from typing import Self, TypeVar
 
 from phiscan import extract
@@ -63,9 +62,7 @@ class Rereader:
         """Start nothing yet."""
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """End the process."""
         self.close()
 
@@ -104,40 +101,22 @@ class Rereader:
         return as_examined(self._ask(job, examined), examined.source, examined.n_chars)
 
     def read_shown(self, examined: Examined, *, start: int = 0) -> ShownFile:
-        """Return a file's text, and from a place on the pictures that it was recognized in.
-
-        Raises:
-            ConflictError, InputError: as ``read``.
-        """
+        """Return a file's text, and from a place on the pictures that it was recognized in; see ``read``."""
         shown = self._ask(partial(_show, content_hash=examined.content_hash, start=start), examined)
         return replace(shown, document=as_examined(shown.document, examined.source, examined.n_chars))
 
     def vetoes(self, examined: Examined) -> Vetoes:
-        """Return what the rules match in a file and refuse, without its text.
-
-        Raises:
-            ConflictError, InputError: as ``read``.
-        """
+        """Return what the rules match in a file and refuse, without its text; see ``read``."""
         return self._ask(partial(_weigh, content_hash=examined.content_hash), examined)
 
     def result(self, examined: Examined) -> FileResult:
-        """Return what every recognizer finds in a file, but for the organization's own patients.
-
-        Raises:
-            ConflictError, InputError: as ``read``.
-        """
+        """Return what every recognizer finds in a file, but for the organization's patients; see ``read``."""
         return self._ask(_examine, examined)
 
     def masked(self, examined: Examined, found: Sequence[Found], *, beginning: int = 0) -> MaskedProse:
         """Return the strongest passages of a file as masked prose; the values stay in the confined process.
 
-        Args:
-            examined: the file.
-            found: what was found in it, in the order in which it is stored.
-            beginning: return one passage instead, so many characters from the beginning of the text.
-
-        Raises:
-            ConflictError, InputError: as ``read``.
+        ``found`` and ``beginning``: see ``masked_prose``. Raises what ``read`` does.
         """
         return self._ask(partial(_mask, examined=examined, found=tuple(found), beginning=beginning), examined)
 
@@ -174,7 +153,7 @@ class Rereader:
 class _Worker:
     """What the confined process reads with; empty in the parent."""
 
-    config: Config | None = None
+    config = Config()
     passwords: Sequence[str] = ()
 
 
@@ -197,7 +176,7 @@ def _work(source: SourceFile, *, content_hash: str) -> Document:
     if named.content_hash == content_hash:
         return named
     try:
-        return extract.extract(source, _config().limits, _Worker.passwords)
+        return extract.extract(source, _Worker.config.limits, _Worker.passwords)
     except ExtractError as error:
         named = unread_document(source, error.members)
         if named.content_hash != content_hash:
@@ -208,7 +187,7 @@ def _work(source: SourceFile, *, content_hash: str) -> Document:
 def _show(source: SourceFile, *, content_hash: str, start: int) -> ShownFile:
     if unread_document(source).content_hash != content_hash:
         with suppress(ExtractError):
-            return read_shown(source, _config().limits, _Worker.passwords, start)
+            return read_shown(source, _Worker.config.limits, _Worker.passwords, start)
     return ShownFile(_work(source, content_hash=content_hash), (), 0)
 
 
@@ -224,7 +203,7 @@ def _examine(source: SourceFile) -> FileResult:
 @cache
 def _engine() -> Engine:
     """Return the stages; the hashes of what they find are by a key of their own, and compare with none."""
-    config = replace(_config(), patients=PatientsTable()).searching_everything()
+    config = replace(_Worker.config, patients=PatientsTable()).searching_everything()
     return replace(build_engine(config, secrets.token_bytes(32)), passwords=tuple(_Worker.passwords))
 
 
@@ -234,11 +213,4 @@ def _weigh(source: SourceFile, *, content_hash: str) -> Vetoes:
 
 @cache
 def _patterns() -> PatternRecognizer:
-    return PatternRecognizer(load_sound_rules(_config()))
-
-
-def _config() -> Config:
-    if _Worker.config is None:
-        message = "the worker was not started with _start_worker"
-        raise RuntimeError(message)
-    return _Worker.config
+    return PatternRecognizer(load_sound_rules(_Worker.config))
