@@ -21,4 +21,4 @@ def tool_here(tmp_path: Path, warm: None) -> ToolHere:  # noqa: ARG001 (it must 
 
 @pytest.fixture
 def share(tmp_path: Path) -> Path:
-    return write_share(tmp_path / "share", 60)
+    return write_share(tmp_path / "share", 20)
