@@ -288,14 +288,6 @@ class Config:
         """The number of worker processes."""
         return self.workers or len(os.sched_getaffinity(0))
 
-    def with_workers(self, workers: int) -> Config:
-        """Return the same configuration with another number of worker processes."""
-        return replace(self, workers=workers)
-
-    def searching_everything(self) -> Config:
-        """Return the same configuration with the cascade off: every recognizer runs on every file."""
-        return replace(self, audit_share=1.0)
-
     def with_learned(self, learned: LearnedVersion | None) -> Config:
         """Return the same configuration with a learned version of the models."""
         return replace(self, learned=learned)

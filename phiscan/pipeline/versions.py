@@ -37,11 +37,13 @@ def versions(config: Config) -> dict[str, str]:
     """Return a name and a short hash for each thing that results depend on."""
     settings = {name: getattr(config, name) for name in _SETTINGS}
     settings |= {name: asdict(getattr(config, name)) for name in ("limits", "health", "detectors")}
+    learned = config.learned or LearnedVersion(0, ())
     return {
         **_patients(config),
         **screening_versions(config),
         "extract": str(extract.VERSION),
-        "learned": _learned(config),
+        # Of a learned version its number and the bytes of its files, as the database has them.
+        "learned": f"{learned.number}:{_hash(repr(learned.files).encode())}" if learned.number else "none",
         # Hashes under another key cannot be compared: with a new key everything is read again.
         "key": keyed_hash(load_key(config.key_file), "key", "check")[:_SHORT],
         "readers": ",".join(extract.available_readers()) or "none",
@@ -85,16 +87,6 @@ def _patients(config: Config) -> dict[str, str]:
     """Name the build of the patient index, if there is one; an update of it reads no file again."""
     patients = load_settings(config)
     return {"patients": read_manifest(patients.folder).index_id} if patients.is_built else {}
-
-
-def _learned(config: Config) -> str:
-    """Name the learned version and the bytes of its files, as the database has them."""
-    version = config.learned
-    return (
-        "none"
-        if version is None or not version.number
-        else f"{version.number}:{_hash(repr(version.files).encode())}"
-    )
 
 
 def _password_hash(config: Config) -> bytes:

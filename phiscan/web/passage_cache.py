@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from phiscan.bounded_cache import BoundedCache
 from phiscan.model import SourceFile
-from phiscan.pipeline.rereading.file_lookup import present
 from phiscan.pipeline.rereading.masked_passages import MaskedProse
+from phiscan.pipeline.rereading.reveal import present
 
 MAX_FILES = 200
 MAX_PIECES = 200_000  # of all files together: the next items of a few reviewers

@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import click
 
@@ -377,8 +377,8 @@ def scan(
     before its end. A long file that is referred by samples of its text counts as read.
     """
     config = config_of(ctx.obj)
-    config = config if workers is None else config.with_workers(workers)
-    config = config.searching_everything() if everything else config
+    config = config if workers is None else replace(config, workers=workers)
+    config = replace(config, audit_share=1.0) if everything else config
     folders = check_roots(roots, config)
     home = bytes(config.home.resolve())
     for folder in folders:

@@ -8,7 +8,9 @@ it lay. Recording the reveal comes first (``Desk.reveal``), so that there is no 
 from __future__ import annotations
 
 import gc
+import os
 import secrets
+import stat
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
@@ -18,6 +20,7 @@ from typing import Self, TypeVar
 
 from phiscan import extract
 from phiscan.config import Config, PatientsTable
+from phiscan.crawl import is_remote
 from phiscan.errors import ConflictError, ExtractError, InputError
 from phiscan.health.term_lexicon import load_lexicon
 from phiscan.model import Document, FileResult, SourceFile
@@ -26,7 +29,6 @@ from phiscan.pipeline.file_names import as_examined, unread_document
 from phiscan.pipeline.passwords import read_passwords
 from phiscan.pipeline.process import process
 from phiscan.pipeline.rereading.allow_list import load_allow_list
-from phiscan.pipeline.rereading.file_lookup import present
 from phiscan.pipeline.rereading.masked_passages import Found, MaskedProse, masked_prose
 from phiscan.pipeline.rereading.page_pictures import ShownFile, read_shown
 from phiscan.pipeline.rereading.vetoes import Vetoes, vetoes
@@ -150,6 +152,20 @@ class Rereader:
         return self._sandbox, self._delivery
 
 
+def present(source: SourceFile) -> SourceFile | None:
+    """Return a file of this machine as it lies there now; None when it is gone, or is no file any more.
+
+    A file of a share that is not mounted is returned as it was examined: whoever fetches it asks the share.
+    """
+    if is_remote(source.root):
+        return source
+    try:
+        info = os.lstat(source.absolute)
+    except OSError:
+        return None
+    return SourceFile.of(source.root, source.path, info) if stat.S_ISREG(info.st_mode) else None
+
+
 class _Worker:
     """What the confined process reads with; empty in the parent."""
 
@@ -203,7 +219,7 @@ def _examine(source: SourceFile) -> FileResult:
 @cache
 def _engine() -> Engine:
     """Return the stages; the hashes of what they find are by a key of their own, and compare with none."""
-    config = replace(_Worker.config, patients=PatientsTable()).searching_everything()
+    config = replace(_Worker.config, patients=PatientsTable(), audit_share=1.0)  # every recognizer
     return replace(build_engine(config, secrets.token_bytes(32)), passwords=tuple(_Worker.passwords))
 
 
