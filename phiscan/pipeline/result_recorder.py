@@ -176,8 +176,9 @@ class ResultRecorder:
         settled = [(result.source.root, result.source.path) for result in self._batch]
         early = Early(waiting, [place for place in settled if place in self._kept])
         if self._batch or self._n_seen or waiting:
-            kept = early if waiting or early.recorded else None
-            self.store.record(self.scan_id, self.key, self._batch, **self._seen(), early=kept)
+            further = self._seen()
+            further["early"] = early if waiting or early.recorded else None
+            self.store.record(self.scan_id, self.key, self._batch, **further)
         self._kept.difference_update(early.recorded)
         self._kept.update((result.source.root, result.source.path) for result in waiting)
         for place in places:

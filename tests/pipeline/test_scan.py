@@ -12,6 +12,7 @@ import pytest
 from phiscan.cli.scan.lock import lock_roots
 from phiscan.crawl import check_roots
 from tests.pipeline.harness import Tool, ToolHere
+from tests.pipeline.test_trouble import RULE
 
 
 @pytest.fixture
@@ -93,11 +94,7 @@ def test_only_looks_at_what_was_asked_for_and_lets_the_rest_stand(tool: Tool, sh
 def test_reads_everything_again_when_a_rule_changed(tool: Tool, share: Path) -> None:
     _scan(tool, share)
     site = tool.home.parent / "site.toml"
-    site.write_text(
-        '[[rule]]\nid = "site.mrn.1"\nentity_type = "MRN"\nsummary = "our record numbers"\n'
-        "pattern = '''\\bLKC-\\d{6}\\b'''\nscore = 0.9\nsource = \"our registry\"\n"
-        'examples = ["LKC-123456"]\ncounterexamples = ["LKC-12"]\n'
-    )
+    site.write_text(RULE.format(pattern=r"\bLKC-\d{6}\b"))
     config = tool.home.parent / "phiscan.toml"
     config.write_text(f'extra_patterns = ["{site}"]\n')
     done = tool.run("--config", config, "scan", share, "--json", "--exit-zero")

@@ -1,4 +1,4 @@
-"""Output formats of a scan's result: table, JSON, CSV, SARIF, OCSF and CEF."""
+"""Output formats of a scan's result: table, JSON, CSV, SARIF and CEF."""
 
 from __future__ import annotations
 

@@ -153,10 +153,8 @@ def fetch(source: SourceFile, share: RemoteShare, max_bytes: int) -> tuple[Sourc
         held.seal()
     except BaseException as error:
         held.close()
-        if isinstance(error, RefusedError):
+        if isinstance(error, RefusedError | UnansweredError):
             raise ExtractError(error.reason, error.detail) from None
-        if isinstance(error, UnansweredError):
-            raise ExtractError(FailReason.IO_ERROR, error.detail) from None
         raise
     return described, held
 
