@@ -85,9 +85,6 @@ def test_one_worker_and_two(tmp_path: Path) -> None:
         one = _scan(tmp_path, share, "--workers", "1")
         two = _scan(tmp_path, share, "--workers", "2")
         print(f"one process {one:6.1f} s, two {two:6.1f} s: {one / two:.2f} times the work")
-    one = _scan(tmp_path, share, "--cluster", "local:1")
-    two = _scan(tmp_path, share, "--cluster", "local:2")
-    print(f"Dask: one worker {one:6.1f} s, two {two:6.1f} s (start included): {one / two:.2f} times the work")
 
 
 @pytest.mark.bench

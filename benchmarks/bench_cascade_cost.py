@@ -195,7 +195,7 @@ def test_print_what_the_cascade_costs(tmp_path: Path, monkeypatch: pytest.Monkey
     from phiscan.pipeline.workers import preload  # noqa: F401, PLC0415 (compiles rules, as the server of workers does)
 
     cascade = engines.build_engine(config)
-    everything = engines.build_engine(config.searching_everything())
+    everything = engines.build_engine(replace(config, audit_share=1.0))
     cut, full, warm = Run(cascade), Run(everything), Run(everything)
     for path in [*others[:40], *written[:12], *phi[:6]]:  # compiles rules and loads models, once per process
         warm.read(path)

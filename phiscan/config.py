@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
@@ -99,12 +99,8 @@ class HeadsTable:
     """``[heads]``: where the head of the audit log is sent; every destination is off by default."""
 
     file: str = ""  # lines are appended; preferably on write-once media
-    syslog: str = ""  # a socket such as /dev/log, or udp://HOST:PORT, or tcp://HOST:PORT
     mail_to: tuple[str, ...] = ()  # through the server of [notify]
     command: tuple[str, ...] = ()  # program and arguments; it gets the line on standard input
-    timestamp_url: str = ""  # of an RFC 3161 time-stamping authority
-    timestamp_ca_file: str = ""  # its certificates, PEM; empty: time stamps are stored without verification
-    timestamp_dir: str = ""  # folder of the time stamps; empty: heads in home
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,14 +287,6 @@ class Config:
     def n_workers(self) -> int:
         """The number of worker processes."""
         return self.workers or len(os.sched_getaffinity(0))
-
-    def with_workers(self, workers: int) -> Config:
-        """Return the same configuration with another number of worker processes."""
-        return replace(self, workers=workers)
-
-    def searching_everything(self) -> Config:
-        """Return the same configuration with the cascade off: every recognizer runs on every file."""
-        return replace(self, audit_share=1.0)
 
     def with_learned(self, learned: LearnedVersion | None) -> Config:
         """Return the same configuration with a learned version of the models."""
@@ -488,48 +476,35 @@ def _refuse(where: str, expected: str) -> Any:
     raise ConfigError(message)
 
 
+def require(where: str, checks: Iterable[tuple[str, bool, str]]) -> None:
+    """Check fields, each given as its name, whether it is valid, and what is expected.
+
+    Raises:
+        ConfigError: names the place and the first field that is not valid, and what was expected.
+    """
+    for name, is_valid, expected in checks:
+        if not is_valid:
+            _refuse(f"{where}{name}", expected)
+
+
 def _checked(config: Config) -> Config:
     """Return a configuration whose values are in their ranges; NaN is in none."""
-    limits, thresholds = config.limits, config.detectors
+    above, shipped = "a number above 0 and below 2^60", "0 (the shipped threshold) or a number below 1"
+    chosen = [
+        *((f"messages_of_care: {one}", one, MESSAGES_OF_CARE) for one in sorted(config.messages_of_care)),
+        ("language", config.language, tuple(LANGUAGES)),
+        ("health.detector", config.health.detector, HEALTH_DETECTORS),
+    ]
     checks = [
-        *(
-            (
-                f"limits.{item.name}",
-                0 < getattr(limits, item.name) < MAX_LIMIT,
-                "a number above 0 and below 2^60",
-            )
-            for item in fields(Limits)
-        ),
+        *((f"limits.{name}", 0 < value < MAX_LIMIT, above) for name, value in asdict(config.limits).items()),
         ("workers", 0 <= config.workers <= MAX_WORKERS, f"0 (one per core) to {MAX_WORKERS}"),
         ("audit_share", 0 <= config.audit_share <= 1, "a number from 0 to 1"),
-        (
-            "decided_examples",
-            0 <= config.decided_examples <= MAX_EXAMPLES,
-            f"0 (none) to {MAX_EXAMPLES}",
-        ),
+        ("decided_examples", 0 <= config.decided_examples <= MAX_EXAMPLES, f"0 (none) to {MAX_EXAMPLES}"),
         ("prevalence", 0 < config.prevalence < 1, "a number between 0 and 1"),
         ("missed_file_cost", 0 < config.missed_file_cost < MAX_LIMIT, "a number above 0"),
-        *(
-            (f"messages_of_care: {kind}", kind in MESSAGES_OF_CARE, f"one of {', '.join(MESSAGES_OF_CARE)}")
-            for kind in sorted(config.messages_of_care)
-        ),
-        ("language", config.language in LANGUAGES, f"one of {', '.join(LANGUAGES)}"),
-        (
-            "health.detector",
-            config.health.detector in HEALTH_DETECTORS,
-            f"one of {', '.join(HEALTH_DETECTORS)}",
-        ),
-        *(
-            (
-                f"detectors.{item.name}",
-                0 <= getattr(thresholds, item.name) < 1,
-                "0 (the shipped threshold) or a number below 1",
-            )
-            for item in fields(DetectorThresholds)
-        ),
+        *((name, value in known, f"one of {', '.join(known)}") for name, value, known in chosen),
+        *((f"detectors.{name}", 0 <= value < 1, shipped) for name, value in asdict(config.detectors).items()),
         ("k", 1 <= config.k <= MAX_K, f"a positive number up to {MAX_K}"),
     ]
-    for name, is_good, expected in checks:
-        if not is_good:
-            _refuse(f"{config.source}: {name}", expected)
+    require(f"{config.source}: ", checks)
     return config

@@ -21,10 +21,7 @@ from typing import Any
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parent.parent
-EXTRAS = (
-    *("", "postgresql", "smb", "s3", "cluster", "schedule", "oidc", "ocr", "parquet", "statistics"),
-    "timestamps",
-)
+EXTRAS = ("", "postgresql", "smb", "s3", "cluster", "schedule", "oidc", "ocr", "parquet", "statistics")
 _PINNED = re.compile(r"^(\S+)==(\S+) --hash=sha256:([0-9a-f]{64})$", re.MULTILINE)
 
 

@@ -37,7 +37,7 @@ def screen(config_path: str | None, file: str, *, as_json: bool) -> None:
     engine = _engine(config)
     for name, text in _texts(file):
         segments = (Segment("", 0, len(text)),) if text else ()
-        document, examination = examine_text(Document(text, segments, "text/plain"), engine)
+        document, examination, _ = examine_text(Document(text, segments, "text/plain"), engine)
         if as_json:
             print_json(_shape(name, document, examination))
         else:

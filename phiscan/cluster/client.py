@@ -162,16 +162,9 @@ def _batches(sources: Iterable[SourceFile], largest: int) -> Iterator[tuple[Sour
 
 
 def _paired(sources: tuple[SourceFile, ...], reply: Reply) -> Iterator[tuple[SourceFile, FileResult | Fault]]:
-    """Yield each file as crawled on this machine with its result, and with owner and readers from the worker.
-
-    The device number of the worker's mount is not used.
-    """
-    for crawled, (owner, readers), answer in zip(sources, reply.access, reply.answers, strict=True):
-        source = replace(crawled, owner=owner, readers=readers)
-        if isinstance(answer, Fault):
-            yield source, answer
-        else:
-            yield source, replace(answer, source=source)
+    """Yield each file as crawled on this machine, with owner and readers from the worker, and its result."""
+    for crawled, (seen, answer) in zip(sources, reply.answers, strict=True):
+        yield replace(crawled, owner=seen.owner, readers=seen.readers), answer
 
 
 def _device(root: bytes) -> int:

@@ -8,11 +8,10 @@ import ssl
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import dask
-from distributed import Client, LocalCluster
+from distributed import Client
 from distributed.security import Security
 
 from phiscan.cluster.client import ClusterClient
@@ -24,8 +23,7 @@ from phiscan.pipeline.versions import versions, versions_key
 from phiscan.visible import visible
 
 CONNECT_S = 20
-MAX_LOCAL = 256
-_ADDRESS = re.compile(r"(tcp|tls)://[^/\s]+:\d{1,5}|local:\d{1,4}")
+_ADDRESS = re.compile(r"(tcp|tls)://[^/\s]+:\d{1,5}")
 # Dask only passes on batches: no dashboard, no spilling of results to a disk, no
 # usage counters; a worker may have child processes (the sandbox); two deaths make a batch suspect.
 SETTINGS: Mapping[str, Any] = {
@@ -52,10 +50,7 @@ def check_address(address: str) -> str:
         InputError: it is not valid.
     """
     if not _ADDRESS.fullmatch(address) or not 0 < int(address.rsplit(":", 1)[1]) <= 65535:  # noqa: PLR2004 (the highest port)
-        message = f"--cluster {address}: expected tcp://HOST:PORT, tls://HOST:PORT or local:WORKERS"
-        raise InputError(message)
-    if address.startswith("local:") and int(address[6:]) > MAX_LOCAL:
-        message = f"--cluster {address}: expected at most {MAX_LOCAL} local workers"
+        message = f"--cluster {address}: expected tcp://HOST:PORT or tls://HOST:PORT"
         raise InputError(message)
     return address
 
@@ -97,11 +92,11 @@ def security_for(config: Config, address: str) -> Security | None:
 def open_cluster(
     config: Config, address: str, roots: Sequence[bytes], *, largest_batch: int | None = None
 ) -> Iterator[ClusterClient]:
-    """Join a cluster (or start one on this machine) and check its workers; leave it at the end.
+    """Join a cluster and check its workers; leave it at the end.
 
     Raises:
         ConfigError: a worker has other versions or cannot see a root; it is named.
-        ClusterError: the cluster cannot be reached or started.
+        ClusterError: the cluster cannot be reached.
     """
     parts = versions(config)
     with dask.config.set(dict(SETTINGS)), join(config, check_address(address)) as client:
@@ -160,16 +155,12 @@ def _unfit(state: WorkerState, parts: Mapping[str, str], roots: Sequence[bytes])
 
 @contextmanager
 def join(config: Config, address: str) -> Iterator[Client]:
-    """Connect to a cluster, or start one on this machine; leave it at the end.
+    """Connect to a cluster; leave it at the end.
 
     Raises:
         ConfigError: TLS is wanted, but a certificate is missing.
-        ClusterError: it cannot be reached or started.
+        ClusterError: it cannot be reached.
     """
-    if address.startswith("local:"):
-        with _local_cluster(config, int(address[6:])) as cluster, Client(cluster) as client:
-            yield client
-        return
     security = security_for(config, address)
     try:
         client = Client(address, security=security, timeout=CONNECT_S, set_as_default=False)
@@ -188,37 +179,3 @@ def environment_of(config: Config) -> dict[str, str]:
     found = {"PHISCAN_HOME": str(config.home.resolve()), "PHISCAN_WORKERS": "1"}
     is_file = Path(config.source).is_file()
     return {**found, "PHISCAN_CONFIG": str(Path(config.source).resolve())} if is_file else found
-
-
-@contextmanager
-def _local_cluster(config: Config, n_workers: int) -> Iterator[LocalCluster]:
-    """Start a scheduler and workers on this machine, on loopback and with temporary keys.
-
-    Loopback is open to every user of the machine, and a client of a Dask scheduler can run programs as its
-    owner: hence TLS with certificates that exist only in the memory of these processes.
-    """
-    with TemporaryDirectory(prefix="phiscan-cluster-") as folder:
-        try:
-            cluster = LocalCluster(
-                n_workers=n_workers,
-                threads_per_worker=1,
-                processes=True,
-                host="127.0.0.1",
-                protocol="tls://",
-                security=Security.temporary(),
-                dashboard_address=NO_PAGES,
-                worker_dashboard_address=NO_PAGES,
-                memory_limit=0,
-                local_directory=folder,
-                preload=list(PRELOAD),
-                env=environment_of(config),
-                silence_logs=False,
-            )
-        except Exception as error:  # noqa: BLE001 (Dask raises what its transport raises)
-            message = f"--cluster local:{n_workers}: cannot be started ({origin(error)})"
-            raise ClusterError(message) from None
-        try:
-            yield cluster
-        finally:
-            with suppress(Exception):  # it is being discarded
-                cluster.close(timeout=CONNECT_S)

@@ -34,10 +34,9 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The result, owner and readers of each file of a batch, in its order, or why a worker refused it."""
+    """Each file of a batch as its worker saw it, and its result, in its order; or why a worker refused it."""
 
-    answers: tuple[FileResult | Fault, ...] = field(default=(), repr=False)
-    access: tuple[tuple[str, tuple[str, ...]], ...] = field(default=(), repr=False)
+    answers: tuple[tuple[SourceFile, FileResult | Fault], ...] = field(default=(), repr=False)
     refusal: str = ""  # without text of documents and file names
 
 

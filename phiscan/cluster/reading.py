@@ -90,9 +90,8 @@ def _read(batch: Batch) -> Reply:
     for seen, answer in workers.run(iter(here)):
         if _Sandbox.closing.is_set():
             return Reply(refusal="it is being stopped")  # this result is not awaited any more
-        found[seen.root, seen.path] = answer, (seen.owner, seen.readers)
-    answers, access = zip(*(found[one.root, one.path] for one in here), strict=True) if here else ((), ())
-    return Reply(answers, access)
+        found[seen.root, seen.path] = seen, answer
+    return Reply(tuple(found[one.root, one.path] for one in here))
 
 
 def _workers_for(key: str, learned: LearnedVersion | None) -> Workers:

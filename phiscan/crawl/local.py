@@ -6,7 +6,6 @@ import os
 import stat
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from phiscan.model import FailReason, SkipReason, SourceFile
 
 _NUMBERS = struct.Struct("<LQqqQ")
 _KIND = stat.S_IFMT(0xFFFFFFFF)  # the bits of a mode with the file type
+_NAME = itemgetter(0)
 
 
 class LocalShare:
@@ -68,17 +68,13 @@ class LocalShare:
         inside = absolute.rstrip(b"/") + b"/"
         below = folder + b"/" if folder else b""
         facts = _folder_state(states) if self.folders is not None else None
-        if (
-            self.folders is not None
-            and facts is not None
-            and self.folders.passes(root, folder, facts.of_entries)
-        ):
-            for name in facts.subfolders:
+        if self.folders is not None and facts is not None and self.folders.passes(root, folder, facts[0]):
+            for name in facts[1]:
                 if not ignore.matches(below + name, inside + name, is_folder=True):
                     yield below + name
             return
         n_entries = 0
-        for name, info in _by_raw_name(states):
+        for name, info in sorted(((os.fsencode(name), info) for name, info in states.items()), key=_NAME):
             path = below + name
             if isinstance(info, OSError):
                 yield _unlisted(root, path, info)
@@ -96,7 +92,6 @@ class LocalShare:
             self.folders.listed(root, folder, n_entries)
 
 
-_Listed = list[tuple[bytes, os.stat_result | OSError]]
 _States = dict[str, os.stat_result | OSError]
 
 
@@ -120,24 +115,11 @@ def _stats_of(folder: bytes) -> _States:
     return states
 
 
-def _by_raw_name(states: _States) -> _Listed:
-    """Return name and stat result of each entry, sorted by raw name."""
-    return sorted(((os.fsencode(name), state) for name, state in states.items()), key=itemgetter(0))
+def _folder_state(states: _States) -> tuple[bytes, list[bytes]] | None:
+    """Return the bytes that identify unchanged entries of a folder, and the names of its subfolders, sorted.
 
-
-@dataclass(frozen=True, slots=True)
-class _FolderState:
-    """The bytes that identify unchanged entries of a folder, and the names of its subfolders."""
-
-    of_entries: bytes
-    subfolders: tuple[bytes, ...]
-
-
-def _folder_state(states: _States) -> _FolderState | None:
-    """Return the state of a folder; None if the results of its entries do not depend on it alone.
-
-    These are the numbers that ``is_same_file`` compares. Which of several hard links is read depends on
-    folders that were listed before.
+    None: the results of its entries do not depend on it alone. The bytes are those that ``is_same_file``
+    compares. Which of several hard links is read depends on folders that were listed before.
     """
     names = sorted(states)
     numbers: list[bytes] = []
@@ -159,7 +141,7 @@ def _folder_state(states: _States) -> _FolderState | None:
         except struct.error:  # a time beyond the year 2262
             return None
     # A name holds neither a slash nor a NUL, with which the numbers begin.
-    return _FolderState(b"".join([os.fsencode("/".join(names)), b"/", *numbers]), tuple(sorted(subfolders)))
+    return b"".join([os.fsencode("/".join(names)), b"/", *numbers]), sorted(subfolders)
 
 
 def _judge(source: SourceFile, info: os.stat_result, seen_inodes: set[tuple[int, int]]) -> Crawled:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import Any, get_type_hints
 
-from phiscan.config import Config, SharesTable
+from phiscan.config import Config, SharesTable, require
 from phiscan.errors import ConfigError
 
 _MAX_CONNECTIONS = 64
@@ -51,18 +51,18 @@ def variable_of(field: str) -> str:
 
 
 def _checked(settings: SharesTable, source: str) -> SharesTable:
-    within = {
-        "connections": 1 <= settings.connections <= _MAX_CONNECTIONS or f"1 to {_MAX_CONNECTIONS}",
-        "attempts": 1 <= settings.attempts <= _MAX_ATTEMPTS or f"1 to {_MAX_ATTEMPTS}",
-        "timeout_s": 0 < settings.timeout_s < float("inf") or "a number of seconds above 0",
-        "retry_s": 0 <= settings.retry_s < float("inf") or "a number of seconds, 0 or more",
-        "ahead_bytes": settings.ahead_bytes > 0 or "a number of bytes above 0",
-        "smb_auth": settings.smb_auth in _AUTH or f"one of {', '.join(_AUTH)}",
-        "smb_encrypt": settings.smb_encrypt in _ENCRYPT or f"one of {', '.join(_ENCRYPT)}",
-        "s3_access": settings.s3_access in _ACCESS or f"one of {', '.join(_ACCESS)}",
-    }
-    for field, expected in within.items():
-        if expected is not True:
-            message = f"{source}: shares.{field} ({variable_of(field)}): expected {expected}"
-            raise ConfigError(message)
+    within = [
+        ("connections", 1 <= settings.connections <= _MAX_CONNECTIONS, f"1 to {_MAX_CONNECTIONS}"),
+        ("attempts", 1 <= settings.attempts <= _MAX_ATTEMPTS, f"1 to {_MAX_ATTEMPTS}"),
+        ("timeout_s", 0 < settings.timeout_s < float("inf"), "a number of seconds above 0"),
+        ("retry_s", 0 <= settings.retry_s < float("inf"), "a number of seconds, 0 or more"),
+        ("ahead_bytes", settings.ahead_bytes > 0, "a number of bytes above 0"),
+        ("smb_auth", settings.smb_auth in _AUTH, f"one of {', '.join(_AUTH)}"),
+        ("smb_encrypt", settings.smb_encrypt in _ENCRYPT, f"one of {', '.join(_ENCRYPT)}"),
+        ("s3_access", settings.s3_access in _ACCESS, f"one of {', '.join(_ACCESS)}"),
+    ]
+    require(
+        f"{source}: shares.",
+        ((f"{name} ({variable_of(name)})", is_valid, text) for name, is_valid, text in within),
+    )
     return settings

@@ -21,6 +21,8 @@ class UnansweredError(PhiscanError):
     ``is_gone``: it could not be reached at all, so that other files cannot be read now either.
     """
 
+    reason = FailReason.IO_ERROR
+
     def __init__(self, detail: str, *, is_gone: bool) -> None:
         super().__init__(detail)
         self.detail = detail

@@ -41,9 +41,9 @@ def is_remote(root: bytes) -> bool:
     return is_url(root)
 
 
-def open_share(root: bytes, settings: SharesTable) -> Share:
+def open_share(root: bytes, settings: SharesTable, folders: Folders | None = None) -> Share:
     """Return the share of any root; no connection is made yet."""
-    return open_remote(root, settings) if is_remote(root) else LocalShare(root)
+    return open_remote(root, settings) if is_remote(root) else LocalShare(root, folders)
 
 
 def open_remote(root: bytes, settings: SharesTable) -> RemoteShare:
@@ -102,8 +102,7 @@ def crawl(
     settings = load_settings(config or Config()) if any(map(is_remote, roots)) else SharesTable()
     seen_inodes: set[tuple[int, int]] = set()
     for root in roots:
-        share = open_remote(root, settings) if is_remote(root) else LocalShare(root, folders)
-        yield from share.crawl(ignore, seen_inodes)
+        yield from open_share(root, settings, folders).crawl(ignore, seen_inodes)
 
 
 def _compared(root: bytes) -> bytes:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from phiscan.crawl.ignore import IgnoreRules
 from phiscan.crawl.share import Crawled, unlisted
 from phiscan.crawl.share_errors import RefusedError, UnansweredError
-from phiscan.model import FailReason, SkipReason, SourceFile
+from phiscan.model import SkipReason, SourceFile
 
 AHEAD = 4  # folders of one parent that are listed in advance, to hide network latency
 
@@ -71,11 +71,8 @@ def _entries(
     """Yield the records of the folder itself; return its entries to visit, by raw name."""
     try:
         listed = listing.result()
-    except RefusedError as error:
+    except (RefusedError, UnansweredError) as error:
         yield unlisted(root, path, error.reason, error.detail)
-        return []
-    except UnansweredError as error:
-        yield unlisted(root, path, FailReason.IO_ERROR, error.detail)
         return []
     return [_judged(entry, ignore) for entry in sorted(listed, key=lambda entry: entry.source.path)]
 

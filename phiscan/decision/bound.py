@@ -36,7 +36,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from phiscan.decision.evidence import NAMES_OF_EVIDENCE, Floats, Positions
+from phiscan.decision.evidence import NAMES_OF_EVIDENCE, Floats, counts_in
 from phiscan.model import Finding
 from phiscan.text.automata import Rare
 from phiscan.text.intervals import is_taken, merged
@@ -87,4 +87,4 @@ def hold_numbers(
     taken = merged((one.span.start, one.span.end) for one in findings)
     starts = [match.start() for match in _NUMBER.finditer(text) if not is_taken(*match.span(), taken)]
     low, high = np.array(places, dtype=np.int64).reshape(-1, 2).T
-    return Positions(np.array(starts, dtype=np.int64)).counts(low, high) > 0
+    return counts_in(np.array(starts, dtype=np.int64), low, high) > 0

@@ -10,7 +10,6 @@ import math
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 from functools import cache
 from typing import Final
 
@@ -69,43 +68,18 @@ _OF_TYPE: Final = {
     EntityType.DATE_OF_BIRTH: "birth_date",
     EntityType.DATE: "date",
 }
-_OF_PERSON: Final = frozenset(
-    {"name", "full_name", "first_name", "last_name"}
-)  # in the header of a mail they count for no passage
+# In the header of a mail they count for no passage.
+_OF_PERSON: Final = frozenset({"name", "full_name", "first_name", "last_name"})
 _KINDS: Final = (
-    *(
-        "full_name",
-        "first_name",
-        "last_name",
-        "name",
-        "record_number",
-        "direct_identifier",
-        "birth_date",
-        "contact",
-        "date",
-    ),
-    *("professional", "role_name", "doubtful_name", "organization"),
+    *("full_name", "first_name", "last_name", "name", "record_number", "direct_identifier", "birth_date"),
+    *("contact", "date", "professional", "role_name", "doubtful_name", "organization"),
 )
 _OTHER_DIRECT: Final = DIRECT - RECORD
 
 
-class _Kind(Enum):
-    """What a feature of a window is: a clinical concept, another health concept, or no concept."""
-
-    CLINICAL = 0
-    OTHER = 1
-    NEITHER = 2
-
-
-@dataclass(frozen=True, slots=True)
-class Positions:
-    """Offsets of one kind of evidence in a document, rising."""
-
-    starts: Ints
-
-    def counts(self, starts: Ints, ends: Ints) -> Ints:
-        """Return how many begin in each passage ``[start, end)``."""
-        return self.starts.searchsorted(ends) - self.starts.searchsorted(starts)
+def counts_in(places: Ints, starts: Ints, ends: Ints) -> Ints:
+    """Return how many offsets, given rising, are in each passage ``[start, end)``."""
+    return places.searchsorted(ends) - places.searchsorted(starts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +90,7 @@ class DocumentEvidence:
     reading: Reading
     marks: Sequence[tuple[str, ...]] = field(repr=False)
     words: Words = field(repr=False)
-    places: dict[str, Positions] = field(repr=False)
+    places: dict[str, Ints] = field(repr=False)  # where each kind of evidence begins, rising
     clinical: tuple[Ints, Ints] = field(repr=False)  # where illnesses, drugs, procedures and tests stand
     names: tuple[tuple[int, int], ...] = field(repr=False)  # of persons who are not named for a role
     senders: Ints = field(repr=False)  # where the names of those who wrote a message begin
@@ -138,7 +112,7 @@ class DocumentEvidence:
         """Return the evidence of passages, shape (passages, ``NAMES_OF_EVIDENCE``)."""
         starts = np.array([window.start for window in windows], dtype=np.int64)
         ends = np.array([window.end for window in windows], dtype=np.int64)
-        count = {name: places.counts(starts, ends) for name, places in self.places.items()}
+        count = {name: counts_in(places, starts, ends) for name, places in self.places.items()}
         if self.titled:
             for index, window in enumerate(windows):
                 here = self.document.locate(window.start)
@@ -147,7 +121,7 @@ class DocumentEvidence:
         kinds = [_concepts_of(window) for window in windows]
         concepts, clinical = np.array(kinds, dtype=np.int64).reshape(-1, 2).T
         names = np.array(sorted(self.names), dtype=np.int64).reshape(-1, 2)
-        people = Positions(names[:, 0]).counts(starts, ends)
+        people = counts_in(names[:, 0], starts, ends)
         # Whoever a file is named for is above all of it.
         near = np.zeros(len(windows))
         if self.titled:
@@ -202,7 +176,7 @@ class DocumentEvidence:
         text = self.document.text
         found = CELL.finditer(text, int(starts.min()), int(ends.max()) + 1) if len(starts) else ()
         separators = np.array([match.start() for match in found], dtype=np.int64)
-        n_cells = Positions(separators).counts(starts, ends)
+        n_cells = counts_in(separators, starts, ends)
         for index, end in enumerate(ends.tolist()):
             # A comma at the end of a passage separates nothing in it.
             last = text[end - 1 : end + 1]
@@ -214,15 +188,14 @@ class DocumentEvidence:
 
 def _concepts_of(window: Window) -> tuple[int, int]:
     """Return how many health concepts a passage has, and how many of these are clinical."""
-    kinds = [_kind_of_concept(name) for name in window.counts]
-    return len(kinds) - kinds.count(_Kind.NEITHER), kinds.count(_Kind.CLINICAL)
+    found = [_is_clinical(name) for name in window.counts]
+    return len(found) - found.count(None), found.count(True)
 
 
 @cache
-def _kind_of_concept(name: str) -> _Kind:
-    if name.startswith(_CLINICAL):
-        return _Kind.CLINICAL
-    return _Kind.NEITHER if name.startswith((*BLOCKS, SPECIALTY)) else _Kind.OTHER
+def _is_clinical(name: str) -> bool | None:
+    """Tell whether a feature of a window is a clinical concept; None: it is no health concept."""
+    return True if name.startswith(_CLINICAL) else None if name.startswith((*BLOCKS, SPECIALTY)) else False
 
 
 def _log1p(counts: Ints) -> Floats:
@@ -312,7 +285,7 @@ def gather(
         marks=marks,
         clinical=(reading.health.starts[is_clinical], reading.health.ends[is_clinical]),
         words=typed_words(words, screening.findings),
-        places={name: Positions(np.array(sorted(at), dtype=np.int64)) for name, at in kinds.items()},
+        places={name: np.array(sorted(at), dtype=np.int64) for name, at in kinds.items()},
         names=tuple(names),
         senders=np.array(sorted(senders), dtype=np.int64),
         everyday=everyday,

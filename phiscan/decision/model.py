@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from phiscan.decision.decided_examples import MESSAGE
-from phiscan.decision.evidence import N_EVIDENCE, NAMES_OF_EVIDENCE, DocumentEvidence, Positions
+from phiscan.decision.evidence import N_EVIDENCE, NAMES_OF_EVIDENCE, DocumentEvidence, counts_in
 from phiscan.decision.reasons import applies
 from phiscan.errors import ModelError
 from phiscan.health.patient_classifier import log_odds_of, weighted_sum
@@ -121,7 +121,7 @@ class PhiModel:
             evidence.passages,
             np.array(words),
             vectors,
-            Positions(evidence.health_places()).counts(starts, ends) > 0,
+            counts_in(evidence.health_places(), starts, ends) > 0,
             len(evidence.document.text),
             evidence.message,
             *evidence.with_sender(vectors),

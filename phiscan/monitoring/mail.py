@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from email.message import EmailMessage
 from typing import Any, Self
 
+from phiscan.config import require
+
 TIMEOUT_S = 30
 TLS = ("starttls", "tls", "none")
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
@@ -27,31 +29,26 @@ class Mail:
     password: str = field(default="", repr=False)
     ca_file: str = ""  # instead of the system's certificate authorities
 
-    def checked(self) -> Self:
-        """Return it if it is valid.
+    def checked(self, where: str = "") -> Self:
+        """Return it if it is valid; ``where``: the table of its fields.
 
         Raises:
-            ValueError: names the field of phiscan.toml, and what was expected.
+            ConfigError: names the field of phiscan.toml, and what was expected.
         """
-        if not self.host:
-            message = "smtp_host: expected the name of the mail server"
-            raise ValueError(message)
-        if not 0 < self.port <= MAX_PORT:
-            message = f"smtp_port: expected 1 to {MAX_PORT}"
-            raise ValueError(message)
-        for name, address in [("mail_from", self.sender), *(("mail_to", address) for address in self.to)]:
-            if address.count("@") != 1 or any(char.isspace() for char in address):
-                message = f"{name}: expected an address such as privacy@hospital.example"
-                raise ValueError(message)
-        if self.tls not in TLS:
-            message = f"smtp_tls: expected one of {', '.join(TLS)}"
-            raise ValueError(message)
-        if self.tls == "none" and self.host not in LOOPBACK:
-            message = "smtp_tls: none is for a server on this machine only"
-            raise ValueError(message)
-        if self.user and not self.password:
-            message = "smtp_password_file: expected the password of smtp_user in a file"
-            raise ValueError(message)
+        addresses = [("mail_from", self.sender), *(("mail_to", address) for address in self.to)]
+        expected = "an address such as privacy@hospital.example"
+        is_open = self.tls == "none" and self.host not in LOOPBACK
+        require(
+            where,
+            [
+                ("smtp_host", bool(self.host), "the name of the mail server"),
+                ("smtp_port", 0 < self.port <= MAX_PORT, f"1 to {MAX_PORT}"),
+                *((name, one.count("@") == 1 and one.split() == [one], expected) for name, one in addresses),
+                ("smtp_tls", self.tls in TLS, f"one of {', '.join(TLS)}"),
+                ("smtp_tls", not is_open, "starttls or tls; none is for a server on this machine"),
+                ("smtp_password_file", bool(self.password or not self.user), "the password of smtp_user"),
+            ],
+        )
         return self
 
 

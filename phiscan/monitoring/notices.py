@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from phiscan.config import Config, NotifyTable
+from phiscan.config import Config, NotifyTable, require
 from phiscan.errors import ConfigError
-from phiscan.monitoring.heads import Heads, naming, read_heads, send_all
+from phiscan.monitoring.heads import Heads, free_file, read_heads, send_all
 from phiscan.monitoring.mail import Mail, send_mail, send_text
-from phiscan.monitoring.webhook import Webhook, post
+from phiscan.monitoring.webhook import Webhook, is_protected, post
 from phiscan.review.store import ScanSummary, Store
 
 WHEN = ("always", "attention")
@@ -71,26 +71,22 @@ def read_notices(config: Config) -> Notices:
         ConfigError: names the field, and what was expected.
     """
     table = config.notify
-    where = f"{config.source}: notify"
-    if table.when not in WHEN:
-        message = f"{where}.when: expected one of {', '.join(WHEN)}"
-        raise ConfigError(message)
-    metrics_file = Path(table.metrics_file) if table.metrics_file else None
-    if metrics_file is not None and metrics_file.exists() and not metrics_file.is_file():
-        # The file is replaced, not written into, so it must not be a device.
-        message = f"{where}.metrics_file: {metrics_file}: expected a file, or a name that is free"
-        raise ConfigError(message)
-    with naming(where):
-        return Notices(
-            when=table.when,
-            link=table.link,
-            metrics_file=metrics_file,
-            mail=_mail(table, where) if table.mail_to else None,
-            webhook=_webhook(table, where) if table.webhook_url else None,
-            heads=read_heads(
-                config, mail_of=lambda to: partial(send_text, _mail(replace(table, mail_to=to), where))
-            ),
-        )
+    where = f"{config.source}: notify."
+    require(
+        where,
+        [
+            ("when", table.when in WHEN, f"one of {', '.join(WHEN)}"),
+            free_file("metrics_file", table.metrics_file),  # it is replaced, not written into
+        ],
+    )
+    return Notices(
+        when=table.when,
+        link=table.link,
+        metrics_file=Path(table.metrics_file) if table.metrics_file else None,
+        mail=_mail(table, table.mail_to, where) if table.mail_to else None,
+        webhook=_webhook(table, where) if table.webhook_url else None,
+        heads=read_heads(config, mail_of=lambda to: partial(send_text, _mail(table, to, where))),
+    )
 
 
 def read_owner_mail(config: Config) -> Mail | None:
@@ -100,26 +96,29 @@ def read_owner_mail(config: Config) -> Mail | None:
         ConfigError: names the field, and what was expected.
     """
     table = config.notify
-    if not table.smtp_host or not table.mail_from:
-        return None
-    with naming(where := f"{config.source}: notify"):
-        return _mail(replace(table, mail_to=()), where)
+    is_set = table.smtp_host and table.mail_from
+    return _mail(table, (), f"{config.source}: notify.") if is_set else None
 
 
-def _mail(table: NotifyTable, where: str) -> Mail:
+def _mail(table: NotifyTable, to: tuple[str, ...], where: str) -> Mail:
     password = os.environ.get(SMTP_PASSWORD, "")
     if table.smtp_password_file:
-        password = _secret(table.smtp_password_file, f"{where}.smtp_password_file")
+        password = _secret(table.smtp_password_file, f"{where}smtp_password_file")
     server = (table.smtp_host, table.smtp_port, table.smtp_tls, table.smtp_user, password, table.smtp_ca_file)
-    return Mail(table.mail_to, table.mail_from, *server).checked()
+    return Mail(to, table.mail_from, *server).checked(where)
 
 
 def _webhook(table: NotifyTable, where: str) -> Webhook:
-    if not table.webhook_secret_file:
-        message = "webhook_secret_file: expected a file with the secret that signs what is sent"
-        raise ValueError(message)
-    secret = _secret(table.webhook_secret_file, f"{where}.webhook_secret_file")
-    return Webhook(table.webhook_url, secret.encode(), table.webhook_ca_file or None).checked()
+    expected = "an https address, without a user in it"
+    require(
+        where,
+        [
+            ("webhook_secret_file", bool(table.webhook_secret_file), "a file with the secret of signatures"),
+            ("webhook_url", is_protected(table.webhook_url), expected),
+        ],
+    )
+    secret = _secret(table.webhook_secret_file, f"{where}webhook_secret_file")
+    return Webhook(table.webhook_url, secret.encode(), table.webhook_ca_file or None)
 
 
 def _secret(path: str, where: str) -> str:
@@ -128,7 +127,5 @@ def _secret(path: str, where: str) -> str:
     except (OSError, UnicodeDecodeError) as error:
         message = f"{where}: {path}: cannot be read ({type(error).__name__})"
         raise ConfigError(message) from None
-    if not secret:
-        message = f"{where}: {path}: is empty"
-        raise ConfigError(message)
+    require(where, [(f": {path}", bool(secret), "a secret; it is empty")])
     return secret

@@ -11,13 +11,14 @@ import urllib.request
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any
 from urllib.parse import urlsplit
+
+from phiscan.monitoring.mail import LOOPBACK
 
 TIMEOUT_S = 20
 N_TRIES = 4
 PAUSE_S = 2.0  # doubled after each attempt
-LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _SERVER_ERROR = 500  # status from which a delivery is retried
 _TOO_MANY = 429
 
@@ -30,19 +31,9 @@ class Webhook:
     secret: bytes = field(repr=False)
     ca_file: str | None = None  # instead of the system's certificate authorities
 
-    def checked(self) -> Self:
-        """Return it if it is valid.
 
-        Raises:
-            ValueError: names the field of phiscan.toml, and what was expected.
-        """
-        if not _is_protected(self.url):
-            message = "webhook_url: expected an https address, without a user in it"
-            raise ValueError(message)
-        return self
-
-
-def _is_protected(url: str) -> bool:
+def is_protected(url: str) -> bool:
+    """Return whether a URL is an https address, or one of this machine, without a user in it."""
     try:
         parts = urlsplit(url)
         is_named = bool(parts.hostname) and parts.port != 0 and "@" not in parts.netloc
@@ -84,7 +75,7 @@ def post(
     )
     for n_tried in range(1, N_TRIES + 1):
         timestamp = str(int(clock()))
-        request = urllib.request.Request(  # noqa: S310 (``checked`` allows https, and http on this machine)
+        request = urllib.request.Request(  # noqa: S310 (``is_protected`` allows https, and http on this machine)
             webhook.url,
             data=body,
             method="POST",

@@ -23,37 +23,44 @@ from phiscan.model import (
 from phiscan.patients.matching import log_odds_of
 from phiscan.pipeline.engine import Engine
 from phiscan.pipeline.file_names import Named, any_names_person, members_of, with_names
-from phiscan.pipeline.windows.examination import Budget, WindowExamination, examine_windows, is_long
+from phiscan.pipeline.windows.examination import examine_windows, is_long
 from phiscan.store.identity import keyed_hash
 
 _PLACES = 2**64  # in the random order that the key decides
 
 
-def examine(
-    document: Document, engine: Engine, *, lap: Callable[[str], None] = lambda _stage: None
-) -> Examination:
-    """Screen and classify one document, and decide whether it is referred to review.
+Lap = Callable[[str], None]
+"""Called with the name of each stage when the stage is done."""
 
-    ``lap`` is called with the name of each stage when the stage is done.
-    """
-    return examine_text(document, engine, lap=lap)[1]
+
+def examine(document: Document, engine: Engine) -> Examination:
+    """Screen and classify one document, and decide whether it is referred to review."""
+    return examine_text(document, engine)[1]
 
 
 def examine_text(
-    document: Document, engine: Engine, *, lap: Callable[[str], None] = lambda _stage: None
-) -> tuple[Document, Examination]:
-    """Examine a document as a scan does, a long one in windows; return it with what was not read of it."""
+    document: Document,
+    engine: Engine,
+    names: Sequence[Named] = (),
+    lap: Lap = lambda _stage: None,
+    started: float | None = None,
+) -> tuple[Document, Examination, str]:
+    """Examine a document that lies under these names, a long one in windows.
+
+    ``started``: processor time at which its file was begun. Returns it with those of the names that say who
+    somebody is and with what was not read of it, its examination, and how a long one was examined.
+    """
     if not is_long(document):
-        return examine_named(document, (), engine, lap)
-    found = examine_in_windows(document, (), engine, lap, time.process_time())
-    return found.document, found.examination
+        return *examine_named(document, names, engine, lap), ""
+    began = time.process_time() if started is None else started
+    return examine_windows(document, names, engine, lambda one: examine_named(one, names, engine, lap), began)
 
 
 def examine_named(
     document: Document,
     names: Sequence[Named],
     engine: Engine,
-    lap: Callable[[str], None] = lambda _stage: None,
+    lap: Lap = lambda _stage: None,
 ) -> tuple[Document, Examination]:
     """Examine a document that lies under these names; return it with them if they say who somebody is."""
     classifier, decider = engine.classifier, engine.decider
@@ -129,11 +136,7 @@ _Found = tuple[Screening, decision.Gathered, PatientCheck | None]
 
 
 def _found(
-    document: Document,
-    screener: screen.Screener,
-    reading: Reading,
-    engine: Engine,
-    known: screen.Known,
+    document: Document, screener: screen.Screener, reading: Reading, engine: Engine, known: screen.Known
 ) -> _Found:
     """Return what a screener finds in a document, the evidence in it, and which patients match."""
     screening = screen.screen(document, screener, known)
@@ -188,22 +191,3 @@ def in_audit_sample(document: Document, engine: Engine) -> bool:
         return True
     place = int(keyed_hash(engine.key, "audit sample", document.content_hash)[:16], 16) / _PLACES
     return place < engine.audit_share
-
-
-def examine_in_windows(
-    document: Document,
-    names: Sequence[Named],
-    engine: Engine,
-    lap: Callable[[str], None],
-    started: float,
-) -> WindowExamination:
-    """Examine a long document in windows; ``started``: processor time at which its file was begun."""
-    return examine_windows(
-        document,
-        lambda window: examine_named(window, names, engine, lap),
-        names=names,
-        lexicon=engine.classifier.lexicon,
-        screener=engine.screener,
-        key=engine.key,
-        budget=Budget.of(engine.limits, started),
-    )

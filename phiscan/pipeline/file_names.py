@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import groupby, pairwise
@@ -58,27 +58,23 @@ Named = tuple[str, str]
 
 def names_of(source: SourceFile) -> tuple[Named, ...]:
     """Return the name of a file, then the folders below one that is called after patients."""
-    root, folders, name = _parts_of(source)
-    return (name, *_below_patients((root, *folders)))
+    return _named(source, _below_patients)
 
 
 def path_of(source: SourceFile) -> tuple[Named, ...]:
     """Return the name of a file, then those of its folders that may be called after patients."""
-    root, folders, name = _parts_of(source)
-    return (name, *_folders_of_people((root, *folders)))
+    return _named(source, _folders_of_people)
 
 
 def title_of(source: SourceFile) -> tuple[Named, ...]:
     """Return the name of a file, then those of all its folders, unless one of these is of staff."""
-    root, folders, name = _parts_of(source)
-    return (name, *(() if _is_of_staff((root, *folders)) else (root, *folders)))
+    return _named(source, lambda folders: () if _is_of_staff(folders) else folders)
 
 
-def _parts_of(source: SourceFile) -> tuple[Named, tuple[Named, ...], Named]:
+def _named(source: SourceFile, chosen: Callable[[Sequence[Named]], Sequence[Named]]) -> tuple[Named, ...]:
     *folders, name = source.path.decode("utf-8", "replace").split("/")
     root = source.root.decode("utf-8", "replace").rstrip("/").rpartition("/")[2]
-    of_root, *others = ((FOLDER_NAME, _shown(folder)) for folder in (root, *folders))
-    return of_root, tuple(others), (FILE_NAME, _shown(name))
+    return (FILE_NAME, _shown(name)), *chosen([(FOLDER_NAME, _shown(one)) for one in (root, *folders)])
 
 
 def members_of(document: Document, most: int = MAX_NAMES) -> tuple[Named, ...]:
@@ -184,17 +180,15 @@ def any_names_person(names: Sequence[Named], screener: Screener) -> bool:
     return any(_is_telling(finding) for finding in screen(alone, screener).counted)
 
 
-def place_in(named: Document, document: Document, span: Span) -> Span:
-    """Return a place in the names after one document as the place in another that has these names, too."""
+def place_in(named: Document, document: Document, span: Span) -> Span | None:
+    """Return a place in the names after one document as that in another; None where it has no such name."""
     inner = next(one for one in document.segments if one.start <= span.start < one.end)
     name = document.text[inner.start : inner.end]
-    outer = next(
-        one
-        for one in reversed(named.segments)
-        if one.locator == inner.locator and named.text[one.start : one.end] == name
-    )
-    shift = outer.start - inner.start
-    return Span(span.start + shift, min(span.end + shift, outer.end))
+    for outer in reversed(named.segments):
+        if outer.locator == inner.locator and named.text[outer.start : outer.end] == name:
+            shift = outer.start - inner.start
+            return Span(span.start + shift, min(span.end + shift, outer.end))
+    return None
 
 
 def as_examined(document: Document, source: SourceFile, n_chars: int) -> Document:

@@ -9,9 +9,11 @@ only a path with one is read by the expensive recognizers.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import islice
+from typing import TypeVar
 
 from phiscan import screen
 from phiscan.decision.decided_examples import INPUT
@@ -24,7 +26,6 @@ from phiscan.model import (
     Examination,
     Finding,
     Referral,
-    Screening,
     SourceFile,
     Span,
     TermHit,
@@ -54,6 +55,7 @@ MAX_EXAMINED = 50  # paths of one file that have a health term
 # Kinds of concepts that tell of illness or care by themselves: no symptom, part of the body or specialty.
 OF_CARE = ("dx:", "rx:", "px:", "lab:", "mh:", "icd:", "lay:")
 _BARE = Document("", (), "text/plain")
+Placed = TypeVar("Placed", Finding, TermHit)
 
 
 def examine_path(
@@ -72,18 +74,10 @@ def examine_path(
         return None
     whole = with_names(document, names)
     best = max((one for _, one in found), key=lambda one: one.decision.log_odds)
-    findings: dict[Finding, None] = {}
-    terms: dict[TermHit, None] = {}
-    for alone, one in found:
-        for finding in one.screening.findings:
-            findings[replace(finding, span=place_in(whole, alone, finding.span))] = None
-        for hit in one.health.terms:
-            terms[replace(hit, span=place_in(whole, alone, hit.span))] = None
-    return whole, replace(
-        best,
-        screening=_with_findings(best, tuple(findings), whole, engine),
-        health=replace(best.health, terms=tuple(sorted(terms, key=lambda hit: hit.span))),
-    )
+    places = [(one, partial(place_in, whole, alone)) for alone, one in found]
+    findings = [each for one, place in places for each in _moved(one.screening.findings, place)]
+    terms = [each for one, place in places for each in _moved(one.health.terms, place)]
+    return whole, _with(best, dict.fromkeys(findings), terms, whole, engine)
 
 
 def examine_titled(
@@ -97,27 +91,24 @@ def examine_titled(
     """
     if engine.decider.is_knn_alone or is_long(document):
         return None
-    best: tuple[TextWindow, Examination, list[Finding], tuple[Named, ...]] | None = None
+    found: list[tuple[TextWindow, Examination, list[Finding], tuple[Named, ...]]] = []
     parts = (part for part in titled_parts(document, title_of(source)) if _tells_of_care(part[2], engine))
     for start, end, names in islice(parts, MAX_EXAMINED):
         window = cut_window(document, start, end, title_line(names))
         one = examine_named(window.document, (), engine)[1]
         # Whoever is named above the content counts where it is said who that is: ``any_names_person``.
-        spotted = one.screening.findings
-        inside = [replace(each, span=at) for each in spotted if (at := window.in_whole(each.span))]
-        is_referred = one.referral is Referral.REFERRED and _reads_like_health(one) and identifies(inside)
-        if is_referred and (best is None or one.decision.log_odds > best[1].decision.log_odds):
-            best = window, one, inside, names
-    if best is None:
+        inside = list(_moved(one.screening.findings, window.in_whole))
+        if one.referral is Referral.REFERRED and _reads_like_health(one) and identifies(inside):
+            found.append((window, one, inside, names))
+    if not found:
         return None
-    window, one, findings, names = best
+    window, one, findings, names = max(found, key=lambda part: part[1].decision.log_odds)
     whole = with_names(document, names)
     of_names = with_names(_BARE, names)
     terms = [
-        TermHit(place_in(whole, of_names, hit.span), hit.concept)
-        for hit in classify(of_names, engine.classifier).terms
+        *_moved(classify(of_names, engine.classifier).terms, partial(place_in, whole, of_names)),
+        *_moved(one.health.terms, window.in_whole),
     ]
-    terms += [TermHit(span, hit.concept) for hit in one.health.terms if (span := window.in_whole(hit.span))]
     passage, n_title = one.decision.passage, window.n_header_chars
     below = passage and passage.end > n_title and Span(max(passage.start, n_title), passage.end)
     decided = replace(
@@ -126,12 +117,7 @@ def examine_titled(
         reasons=((TITLED, 0.0), *one.decision.reasons),
         passage=window.in_whole(below) if below else None,
     )
-    return whole, replace(
-        one,
-        decision=decided,
-        screening=_with_findings(one, findings, whole, engine),
-        health=replace(one.health, terms=tuple(sorted(terms, key=lambda hit: hit.span))),
-    )
+    return whole, _with(replace(one, decision=decided), findings, terms, whole, engine)
 
 
 def is_titled(source: SourceFile, engine: Engine) -> bool:
@@ -159,13 +145,8 @@ def joined(
     inside = [one for one in content.screening.findings if one.span.start < n_chars]
     terms = [*(one for one in content.health.terms if one.span.start < n_chars), *of_path.health.terms]
     found = {(one.span, one.entity_type): one for one in (*of_path.screening.findings, *inside)}
-    screening = _with_findings(content, tuple(found.values()), whole, engine)
-    return replace(
-        content,
-        screening=screening,
-        health=replace(content.health, terms=tuple(sorted(set(terms), key=lambda hit: hit.span))),
-        decision=replace(of_path.decision, evidence=content.decision.evidence),
-    )
+    decided = replace(of_path.decision, evidence=content.decision.evidence)
+    return _with(replace(content, decision=decided), found.values(), terms, whole, engine)
 
 
 def _telling(
@@ -211,16 +192,27 @@ def _names_person(finding: Finding, text: str) -> bool:
     return finding.bits >= NAMES or (bool(finding.bits & NAMES) and has_civil_title(text, finding.span.start))
 
 
-def _with_findings(
-    examination: Examination, findings: Sequence[Finding], whole: Document, engine: Engine
-) -> Screening:
-    """Return the screening of an examination with these findings instead of its own."""
+def _moved(found: Iterable[Placed], place_of: Callable[[Span], Span | None]) -> Iterator[Placed]:
+    """Yield findings or terms at their place in another document, those that have one there."""
+    return (replace(one, span=span) for one in found if (span := place_of(one.span)) is not None)
+
+
+def _with(
+    examination: Examination,
+    findings: Iterable[Finding],
+    terms: Iterable[TermHit],
+    whole: Document,
+    engine: Engine,
+) -> Examination:
+    """Return an examination with these findings and terms of a document instead of its own."""
     ordered = tuple(sorted(findings, key=lambda finding: finding.span))
     before = examination.screening
-    return screening_of(
+    screening = screening_of(
         ordered,
         (bit for finding in ordered for bit in finding.bits),
         engine.screener.prototypes,
         n_people=max(before.n_people, count_people(whole, ordered)),
         people_interval=before.people_interval,
     )
+    in_order = tuple(sorted(dict.fromkeys(terms), key=lambda hit: hit.span))
+    return replace(examination, screening=screening, health=replace(examination.health, terms=in_order))

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 import time
-from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 
 from phiscan import extract
@@ -33,11 +33,11 @@ from phiscan.model import (
     StoredTerm,
 )
 from phiscan.pipeline.engine import Engine
-from phiscan.pipeline.examine import examine_in_windows, examine_named, in_audit_sample
+from phiscan.pipeline.examine import Lap, examine_text, in_audit_sample
 from phiscan.pipeline.file_names import Named, any_names_person, names_of, unread_document
 from phiscan.pipeline.path_examination import examine_path, examine_titled, is_titled, joined
 from phiscan.pipeline.signature import signature
-from phiscan.pipeline.windows.examination import is_long, reasons_by_referral
+from phiscan.pipeline.windows.examination import reasons_by_referral
 from phiscan.store.identity import MOST_WORDS, N_WORD_BYTES, WORD, keyed_hashes, shape, words_of_name
 from phiscan.text.languages import detect_language
 
@@ -88,7 +88,7 @@ def _examined(  # noqa: PLR0917 (a file on its way through one process)
     document: Document,
     names: Sequence[Named],
     engine: Engine,
-    lap: Callable[[str], None],
+    lap: Lap,
     started: float,
 ) -> FileResult:
     """Examine a document and return what is kept of it; a long one is examined in windows.
@@ -97,12 +97,7 @@ def _examined(  # noqa: PLR0917 (a file on its way through one process)
     """
     language = detect_language(document.text)
     lap("language")
-    detail, named = "", document
-    if is_long(document):
-        found = examine_in_windows(document, names, engine, lap, started)
-        named, examination, detail = found.document, found.examination, found.detail
-    else:
-        named, examination = examine_named(document, names, engine, lap)
+    named, examination, detail = examine_text(document, engine, names, lap, started)
     by_name = None
     if examination.referral is not Referral.REFERRED:
         by_name = examine_path(document, source, engine) or examine_titled(document, source, engine)
@@ -153,12 +148,8 @@ def _as_copy(source: SourceFile, names: Sequence[Named], engine: Engine) -> File
         return None  # reading it says why
     if f"{content_hash} {media_type}" not in source.duplicates:
         return None
-    bare = Document("", (), "")
-    if (
-        any_names_person(names, engine.screener)
-        or is_titled(source, engine)
-        or examine_path(bare, source, engine) is not None
-    ):
+    is_named = any_names_person(names, engine.screener) or is_titled(source, engine)
+    if is_named or examine_path(Document("", (), ""), source, engine) is not None:
         return None
     return FileResult(
         source,
@@ -212,9 +203,8 @@ def _keep(
     # One request to the process with the key; of each word, however often it comes.
     words = sorted({word for name in names for word in name})
     hashed = keyed_hashes(engine.key, [*values, *((WORD, word) for word in words)])
-    word_hash = dict(
-        zip(words, (bytes.fromhex(one)[:N_WORD_BYTES] for one in hashed[len(values) :]), strict=True)
-    )
+    short = (bytes.fromhex(one)[:N_WORD_BYTES] for one in hashed[len(values) :])
+    word_hash = dict(zip(words, short, strict=True))
     findings = [
         StoredFinding(
             span=finding.span,
@@ -275,12 +265,9 @@ def _promised(declared_type: str) -> str:
 
 def _count_terms(document: Document, health: HealthScore) -> tuple[StoredTerm, ...]:
     """Gather the occurrences of each concept, in order of first appearance."""
-    counts: dict[str, int] = defaultdict(int)
-    first: dict[str, StoredTerm] = {}
-    for hit in health.terms:
-        counts[hit.concept] += 1
-        if hit.concept not in first:
-            first[hit.concept] = StoredTerm(hit.concept, 0, hit.span, document.locate(hit.span.start))
+    counts = Counter(hit.concept for hit in health.terms)
+    first = {hit.concept: hit.span for hit in reversed(health.terms)}
     return tuple(
-        StoredTerm(term.concept, counts[concept], term.first, term.locator) for concept, term in first.items()
+        StoredTerm(concept, n, first[concept], document.locate(first[concept].start))
+        for concept, n in counts.items()
     )

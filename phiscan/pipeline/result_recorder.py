@@ -11,15 +11,15 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from types import TracebackType
+from functools import partial
 from typing import Self
 
 from phiscan.crawl import is_same_file
 from phiscan.model import FileResult, Outcome, Referral, SourceFile
-from phiscan.review.records.recording import Early, FolderState, Place
+from phiscan.review.records.recording import Early, FolderState, Further, Place
 from phiscan.review.store import Store
 from phiscan.store.sql_batches import Run
 
@@ -68,9 +68,8 @@ class ResultRecorder:
         self._early: dict[Place, FileResult] = {}  # kept aside before this scan was stopped
         self._failed: set[Place] = set()  # by the first pass of this run; the second may read them
         self._batch: list[FileResult] = []
-        self._seen: list[int] = []
-        self._runs: list[Run] = []
-        self._n_seen = 0  # in both
+        self._runs: list[Run] = []  # of the numbers of files whose earlier results stand
+        self._n_seen = 0  # in them
         self._folders: dict[bytes, list[FolderState]] = {}
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="recorder")  # a thread once it has work
         self._writing: Future[None] | None = None
@@ -84,9 +83,7 @@ class ResultRecorder:
         self._clock.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._is_closed.set()
         self._clock.join()
 
@@ -114,17 +111,23 @@ class ResultRecorder:
             self._on_progress(self.progress)
 
     def arrive(self, result: FileResult) -> None:
-        """Take the answer about a file that was expected."""
-        self._take(result)
-        self.progress.n_read += result.outcome != Outcome.SKIPPED
-        self.progress.n_skipped += result.outcome == Outcome.SKIPPED
-        self.progress.n_bytes += _bytes_read(result)
-        self.progress.is_loading = False
-        if result.outcome == Outcome.FAILED:
-            self.progress.n_failed += 1
-            self._failed.add((result.source.root, result.source.path))
-        self.progress.n_referred += result.referral == Referral.REFERRED
-        self._settle()
+        """Take the answer about a file that was expected.
+
+        What the second pass could read no longer counts as failed.
+        """
+        progress, place = self.progress, (result.source.root, result.source.path)
+        if progress.ocr_started:
+            progress.n_ocr_read += 1
+        else:
+            progress.n_read += result.outcome != Outcome.SKIPPED
+            progress.n_bytes += _bytes_read(result)
+        progress.n_failed -= place in self._failed
+        self._failed.discard(place)
+        if result.outcome == Outcome.FAILED and not progress.ocr_started:
+            self._failed.add(place)
+        progress.n_referred += result.referral == Referral.REFERRED
+        progress.is_loading = False
+        self.record_now(result)
 
     def begin_ocr(self, n_files: int) -> None:
         """Note that all text is read, record it, and begin the second pass over so many files."""
@@ -132,35 +135,27 @@ class ResultRecorder:
         self.progress.n_ocr, self.progress.ocr_started = n_files, time.monotonic()
         self._on_progress(self.progress)
 
-    def receive_second_pass(self, result: FileResult) -> None:
-        """Take the answer of the second pass about a file; what it could read no longer counts as failed."""
-        self._take(result)
-        place = (result.source.root, result.source.path)
-        self.progress.n_ocr_read += 1
-        self.progress.is_loading = False
-        self.progress.n_failed += (result.outcome == Outcome.FAILED) - (place in self._failed)
-        self._failed.discard(place)
-        self.progress.n_referred += result.referral == Referral.REFERRED
-        self._settle()
-
     def record_now(self, result: FileResult) -> None:
         """Take a result that needed no worker."""
         self.progress.n_skipped += result.outcome == Outcome.SKIPPED
         self.progress.n_failed += result.outcome == Outcome.FAILED
-        self._take(result)
+        place = (result.source.root, result.source.path)
+        with self._lock:
+            self._line[place] = result
+            self._waiting[place] = time.monotonic()
         self._settle()
 
     def mark_unchanged(self, *file_ids: int) -> None:
         """Note that the earlier results of these files stand."""
-        with self._lock:
-            self._seen.extend(file_ids)
-        self._stood(len(file_ids))
+        self.mark_all_unchanged([(number, number) for number in file_ids], len(file_ids))
 
     def mark_all_unchanged(self, runs: Sequence[Run], n_files: int) -> None:
         """Note that the earlier results of so many files stand, given as runs of their numbers."""
         with self._lock:
             self._runs.extend(runs)
-        self._stood(n_files)
+            self._n_seen += n_files
+        self.progress.n_unchanged += n_files
+        self._settle()
 
     def note_folder(self, root: bytes, state: FolderState) -> None:
         """Note a folder in which all results stand; recorded with them."""
@@ -181,13 +176,14 @@ class ResultRecorder:
         settled = [(result.source.root, result.source.path) for result in self._batch]
         early = Early(waiting, [place for place in settled if place in self._kept])
         if self._batch or self._n_seen or waiting:
-            self._record(self._batch, self._seen, self._runs, self._folders, early)
+            further = self._seen()
+            further["early"] = early if waiting or early.recorded else None
+            self.store.record(self.scan_id, self.key, self._batch, **further)
         self._kept.difference_update(early.recorded)
         self._kept.update((result.source.root, result.source.path) for result in waiting)
         for place in places:
             del self._waiting[place]
         self._batch = []
-        self._forget_seen()
         self._flushed = time.monotonic()
 
     def _watch(self) -> None:
@@ -211,30 +207,14 @@ class ResultRecorder:
     def _flush_seen(self) -> None:
         """Begin to record what was seen again. The database works outside Python, so the crawl continues."""
         self._wait()
-        self._writing = self._writer.submit(self._record, (), self._seen, self._runs, self._folders)
-        self._forget_seen()
+        record = partial(self.store.record, self.scan_id, self.key, (), **self._seen())
+        self._writing = self._writer.submit(record)
 
-    def _record(
-        self,
-        results: Sequence[FileResult],
-        seen: Sequence[int],
-        runs: Sequence[Run],
-        folders: Mapping[bytes, Sequence[FolderState]],
-        early: Early | None = None,
-    ) -> None:
-        has_early = early is not None and (early.waiting or early.recorded)
-        self.store.record(
-            self.scan_id,
-            self.key,
-            results,
-            unchanged=seen,
-            runs=runs,
-            folders=folders,
-            early=early if has_early else None,
-        )
-
-    def _forget_seen(self) -> None:
-        self._seen, self._runs, self._folders, self._n_seen = [], [], {}, 0
+    def _seen(self) -> Further:
+        """Return what was seen again since this was asked last."""
+        seen = Further(runs=self._runs, folders=self._folders)
+        self._runs, self._folders, self._n_seen = [], {}, 0
+        return seen
 
     def _wait(self) -> None:
         """Wait for what is being recorded, and raise what went wrong with it."""
@@ -243,18 +223,6 @@ class ResultRecorder:
         if self._writing is not None:
             self._writing.result()
             self._writing = None
-
-    def _stood(self, n_files: int) -> None:
-        with self._lock:
-            self._n_seen += n_files
-        self.progress.n_unchanged += n_files
-        self._settle()
-
-    def _take(self, result: FileResult) -> None:
-        place = (result.source.root, result.source.path)
-        with self._lock:
-            self._line[place] = result
-            self._waiting[place] = time.monotonic()
 
     def _settle(self) -> None:
         with self._lock:

@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from itertools import chain
 from typing import Literal
 
 from phiscan.config import Config
@@ -115,8 +114,6 @@ def scan(
             for sources in plan.rounds():
                 for result in _results(pool, paced(sources, pace), stage_seconds):
                     plan.record(result)
-            for result in _results(pool, paced(plan.second_pass(), pace), stage_seconds):
-                plan.record_second_pass(result)
             missing = pool.missing_isolation
     except StoreError:
         raise  # a store that cannot be written is not asked again: what is missing is read the next time
@@ -162,24 +159,24 @@ def _results(
     """
     faults: dict[tuple[bytes, bytes], Fault] = {}
     unopened: list[SourceFile] = []
-    for source, answer in chain(pool.run(sources), _again(pool, unopened)):
-        place = (source.root, source.path)
+    for source, answer in pool.run(sources):
         if isinstance(answer, Fault) and not source.unopened:
-            faults[place] = answer
+            faults[source.root, source.path] = answer
             unopened.append(replace(source, unopened=str(answer.reason)))
-            continue
-        if isinstance(answer, Fault):
-            result = FileResult.of_unopened(source)
         else:
-            result = accepted(source, answer)
-            stage_seconds.update(dict(result.seconds))
-        yield replace(result, detail=faults[place].detail) if place in faults else result
+            yield _result(source, answer, stage_seconds)
+    if unopened:
+        for source, answer in pool.run(unopened):
+            detail = faults[source.root, source.path].detail
+            yield replace(_result(source, answer, stage_seconds), detail=detail)
 
 
-def _again(pool: Workers, sources: Sequence[SourceFile]) -> Iterator[tuple[SourceFile, FileResult | Fault]]:
-    """Run files whose list is complete only when the first of them is asked for."""
-    if sources:
-        yield from pool.run(sources)
+def _result(source: SourceFile, answer: FileResult | Fault, stage_seconds: Counter[str]) -> FileResult:
+    if isinstance(answer, Fault):
+        return FileResult.of_unopened(source)
+    result = accepted(source, answer)
+    stage_seconds.update(dict(result.seconds))
+    return result
 
 
 def _ocr_counts(summary: ScanSummary, progress: Progress, options: ScanOptions) -> OcrCounts:

@@ -91,14 +91,18 @@ class Plan:
         self._after = 0  # the number of the file that was met last: the next ones follow it
 
     def rounds(self) -> Iterator[Iterator[SourceFile]]:
-        """Yield the files for the workers in one long round, then what had to wait for its twin."""
+        """Yield the files for the workers: in one long round, then what had to wait, last the second pass."""
         mark = iter if self._options.ocr == "now" else text_only
         yield mark(self._to_read())
         while self._copies.is_waiting:
             yield mark(self._copies.freed())
+        yield self._second_pass()
 
     def record(self, result: FileResult) -> None:
-        """Take the answer about a file that was given out."""
+        """Take the answer about a file that was given out; that of the second pass replaces the first."""
+        if self._recorder.progress.ocr_started:
+            self._recorder.arrive(result)
+            return
         waits = is_pending(result)
         if waits:
             self._pending[result.source.root, result.source.path] = result.source
@@ -106,7 +110,7 @@ class Plan:
         self._copies.record(replace(result, outcome=Outcome.FAILED) if waits else result)
         self._recorder.arrive(result)
 
-    def second_pass(self) -> Iterator[SourceFile]:
+    def _second_pass(self) -> Iterator[SourceFile]:
         """Yield the files that wait for OCR, the most promising first, within the budget."""
         if self._options.ocr == "never" or not self._pending:
             return
@@ -117,10 +121,6 @@ class Plan:
         for source in within_budget(sources, self._options.ocr_budget_s):
             self._recorder.expect(source)
             yield source
-
-    def record_second_pass(self, result: FileResult) -> None:
-        """Take the answer of the second pass about a file; it replaces the first."""
-        self._recorder.receive_second_pass(result)
 
     def _to_read(self) -> Iterator[SourceFile]:
         """Yield the files for the workers; record all other entries on the way."""

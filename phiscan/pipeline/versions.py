@@ -37,11 +37,14 @@ def versions(config: Config) -> dict[str, str]:
     """Return a name and a short hash for each thing that results depend on."""
     settings = {name: getattr(config, name) for name in _SETTINGS}
     settings |= {name: asdict(getattr(config, name)) for name in ("limits", "health", "detectors")}
+    learned, patients = config.learned or LearnedVersion(0, ()), load_settings(config)
     return {
-        **_patients(config),
+        # The build of the patient index, if there is one; an update of it reads no file again.
+        **({"patients": read_manifest(patients.folder).index_id} if patients.is_built else {}),
         **screening_versions(config),
         "extract": str(extract.VERSION),
-        "learned": _learned(config),
+        # Of a learned version its number and the bytes of its files, as the database has them.
+        "learned": f"{learned.number}:{_hash(repr(learned.files).encode())}" if learned.number else "none",
         # Hashes under another key cannot be compared: with a new key everything is read again.
         "key": keyed_hash(load_key(config.key_file), "key", "check")[:_SHORT],
         "readers": ",".join(extract.available_readers()) or "none",
@@ -79,22 +82,6 @@ def learned_version(config: Config, store: Store) -> LearnedVersion | None:
         return LearnedVersion(0, (), decided=decided) if decided else None
     former = None if before is None else LearnedVersion(before.number, tuple(sorted(before.files.items())))
     return LearnedVersion(active.number, tuple(sorted(active.files.items())), former, decided)
-
-
-def _patients(config: Config) -> dict[str, str]:
-    """Name the build of the patient index, if there is one; an update of it reads no file again."""
-    patients = load_settings(config)
-    return {"patients": read_manifest(patients.folder).index_id} if patients.is_built else {}
-
-
-def _learned(config: Config) -> str:
-    """Name the learned version and the bytes of its files, as the database has them."""
-    version = config.learned
-    return (
-        "none"
-        if version is None or not version.number
-        else f"{version.number}:{_hash(repr(version.files).encode())}"
-    )
 
 
 def _password_hash(config: Config) -> bytes:

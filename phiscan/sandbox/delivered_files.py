@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import socket
-import struct
 from contextlib import suppress
 
 from phiscan.errors import ExtractError
@@ -18,7 +17,6 @@ from phiscan.model import FailReason, SourceFile
 from phiscan.sandbox import channel as sockets
 from phiscan.sandbox import programs
 
-LENGTH = struct.Struct("<I")
 MAX_REPLY = 4096
 REPLY_TIMEOUT_S = 60.0
 EXIT_NO_FILES = 71  # a worker that can get no files any more makes room for another
@@ -120,15 +118,13 @@ def _ask(key: bytes) -> tuple[dict[str, str], int | None]:
         except PermissionError:
             os._exit(EXIT_NO_FILES)  # isolated: only a new worker can connect again
     try:
-        connection.sendall(LENGTH.pack(len(key)) + key)
-        message, descriptors, _, _ = socket.recv_fds(connection, MAX_REPLY, 1)
-        if not message:
-            raise ConnectionResetError
-    except OSError:
+        sockets.send(connection, key)
+        message, descriptors = sockets.receive(connection, MAX_REPLY)
+    except (OSError, EOFError) as error:
         # A late reply would be taken for that to the next request.
         connection.close()
         _Worker.connection = None
-        raise
+        raise ConnectionResetError from error
     reply: dict[str, str] = json.loads(message)
     return reply, descriptors[0] if descriptors else None
 

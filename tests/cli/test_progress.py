@@ -112,7 +112,7 @@ def test_counts_the_bytes_that_were_read_and_not_the_size_of_sparse_files(tmp_pa
         with (share / name).open("wb") as stream:
             stream.truncate(5 * 1024**3)
     seen: list[Progress] = []
-    config = Config(home=tmp_path / "home").with_workers(1)
+    config = Config(home=tmp_path / "home", workers=1)
     create_key(config.key_file)
     with Store.open(config.database_url, create=True) as store:
         folders = check_roots([str(share)], config)

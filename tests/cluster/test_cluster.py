@@ -13,8 +13,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from phiscan.store.identity import create_key
 from tests.cluster.harness import cluster_of, kill_group
-from tests.pipeline.harness import Tool, write_share
+from tests.pipeline.harness import Tool, n_recorded, write_share
 from tests.pipeline.rows import database_rows
 from tests.waiting import wait_until
 
@@ -29,7 +30,7 @@ def _share(folder: Path, n_files: int) -> Path:
     return folder
 
 
-def _homes(tmp_path: Path, share: Path) -> tuple[Tool, Tool]:
+def homes(tmp_path: Path, share: str | Path) -> tuple[Tool, Tool]:
     """Scan undisturbed with one home; give another one the same key."""
     undisturbed, other = Tool(tmp_path / "home"), Tool(tmp_path / "home2")
     assert undisturbed.run("scan", share).returncode == 1
@@ -38,12 +39,16 @@ def _homes(tmp_path: Path, share: Path) -> tuple[Tool, Tool]:
     return undisturbed, other
 
 
+def _keyed(tmp_path: Path) -> Tool:
+    """Return a home with a key."""
+    tool = Tool(tmp_path / "home")
+    tool.home.mkdir(mode=0o700)
+    create_key(tool.home / "key")
+    return tool
+
+
 def _recorded(tool: Tool) -> int:
-    try:
-        with sqlite3.connect(f"file:{tool.database}?mode=ro", uri=True) as connection:
-            return int(connection.execute("SELECT count(*) FROM sighting").fetchone()[0])
-    except sqlite3.OperationalError:
-        return 0
+    return n_recorded(tool.database)
 
 
 def _start_scan(tool: Tool, share: Path, address: str) -> subprocess.Popen[bytes]:
@@ -57,18 +62,9 @@ def _start_scan(tool: Tool, share: Path, address: str) -> subprocess.Popen[bytes
 
 
 @pytest.mark.slow
-def test_cluster_of_this_machine_gives_the_rows_of_a_local_scan(tmp_path: Path) -> None:
-    share = _share(tmp_path / "share", 120)
-    undisturbed, other = _homes(tmp_path, share)
-    done = other.run("scan", share, "--cluster", "local:2")
-    assert done.returncode == 1, done.stderr
-    assert database_rows(other.database) == database_rows(undisturbed.database)
-
-
-@pytest.mark.slow
 def test_killed_workers_and_a_killed_client_change_nothing(tmp_path: Path) -> None:
     share = _share(tmp_path / "share", 1_500)
-    undisturbed, other = _homes(tmp_path, share)
+    undisturbed, other = homes(tmp_path, share)
     with cluster_of(other, tmp_path / "cluster") as cluster:
         first, second = cluster.worker(), cluster.worker()
         scan = _start_scan(other, share, cluster.address)
@@ -96,7 +92,7 @@ def test_killed_workers_and_a_killed_client_change_nothing(tmp_path: Path) -> No
 @pytest.mark.slow
 def test_file_that_kills_workers_is_quarantined_alone(tmp_path: Path) -> None:
     share = _share(tmp_path / "share", 200)
-    _undisturbed, other = _homes(tmp_path, share)
+    other = _keyed(tmp_path)
     with cluster_of(other, tmp_path / "cluster") as cluster:
         for _ in range(2):
             cluster.worker(ODD, PHISCAN_TEST_FAULT="poison")
@@ -121,7 +117,7 @@ def test_file_that_kills_workers_is_quarantined_alone(tmp_path: Path) -> None:
 )
 def test_unfit_worker_is_refused_by_name(tmp_path: Path, fault: str, complaint: str) -> None:
     share = _share(tmp_path / "share", 20)
-    _undisturbed, other = _homes(tmp_path, share)
+    other = _keyed(tmp_path)
     with cluster_of(other, tmp_path / "cluster") as cluster:
         cluster.worker(ODD, PHISCAN_TEST_FAULT=fault)
         done = other.run("scan", share, "--cluster", cluster.address)
@@ -134,7 +130,7 @@ def test_unfit_worker_is_refused_by_name(tmp_path: Path, fault: str, complaint: 
 @pytest.mark.slow
 def test_share_under_another_device_number_is_read(tmp_path: Path) -> None:
     share = _share(tmp_path / "share", 60)
-    undisturbed, other = _homes(tmp_path, share)
+    undisturbed, other = homes(tmp_path, share)
     with cluster_of(other, tmp_path / "cluster") as cluster:
         cluster.worker(ODD, PHISCAN_TEST_FAULT="other_machine")
         assert other.run("scan", share, "--cluster", cluster.address).returncode == 1
@@ -144,7 +140,7 @@ def test_share_under_another_device_number_is_read(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_scan_stops_resumably_when_the_scheduler_is_gone(tmp_path: Path) -> None:
     share = _share(tmp_path / "share", 1_000)
-    undisturbed, other = _homes(tmp_path, share)
+    undisturbed, other = homes(tmp_path, share)
     with cluster_of(other, tmp_path / "cluster") as cluster:
         cluster.worker()
         scan = _start_scan(other, share, cluster.address)
@@ -169,10 +165,10 @@ def test_cluster_that_is_not_there_is_said_before_anything_begins(tmp_path: Path
 @pytest.mark.slow
 def test_tls_asks_for_a_certificate(tmp_path: Path) -> None:
     share = _share(tmp_path / "share", 30)
-    _undisturbed, other = _homes(tmp_path, share)
+    other = _keyed(tmp_path)
     write_certificates(tmp_path)
     (tmp_path / "phiscan.toml").write_text(
-        f'home = "home2"\n[cluster]\nca_file = "{tmp_path}/ca.pem"\n'
+        f'home = "home"\n[cluster]\nca_file = "{tmp_path}/ca.pem"\n'
         f'cert_file = "{tmp_path}/cert.pem"\nkey_file = "{tmp_path}/key.pem"\n'
     )
     with cluster_of(other, tmp_path / "cluster", "--tls") as cluster:

@@ -25,5 +25,5 @@ def test_results_are_in_the_order_of_the_batch(n_files: int, monkeypatch: pytest
         for number in range(n_files)
     )
     reply = reading._read(Batch("key", None, ((b"smb://srv/share", 0),), sources))
-    assert [one.detail for one in reply.answers] == [one.display for one in sources]  # type: ignore[union-attr]
-    assert [owner for owner, _ in reply.access] == [one.owner for one in sources]
+    assert [one.detail for _, one in reply.answers] == [one.display for one in sources]
+    assert [seen.owner for seen, _ in reply.answers] == [one.owner for one in sources]

@@ -92,14 +92,6 @@ def test_the_cascade_loses_no_referral(knn: Engine) -> None:
         assert examine(one, cut).referral is examine(one, knn).referral
 
 
-def test_the_detectors_and_p_are_those_of_the_default(knn: Engine) -> None:
-    for text in (RECORD + ILLNESSES, NOBODY, STAFF):
-        with_knn, with_model = judged(text, by=knn), judged(text)
-        assert with_knn.detectors == with_model.detectors
-        assert with_knn.detector_probabilities == with_model.detector_probabilities
-        assert with_knn.decision.probability == with_model.decision.probability
-
-
 def test_the_configuration_names_it(tmp_path: Path) -> None:
     path = tmp_path / "phiscan.toml"
     path.write_text('health.detector = "knn"\n', encoding="utf-8")

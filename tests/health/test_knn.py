@@ -1,36 +1,15 @@
-import inspect
 import math
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from phiscan.health.knn import ConceptTfidf, OneClassKnn
-from phiscan.health.terms import TermMatcher
 
 NAMES = ("dx:asthma", "dx:gout", "rx:insulin", "cue:dose", "kind:dx", "sx:cough")
 BAGS = st.lists(
     st.dictionaries(st.sampled_from(NAMES), st.integers(1, 9), min_size=1), min_size=6, max_size=20
 )
-
-
-@pytest.mark.parametrize("kind", [ConceptTfidf, OneClassKnn, TermMatcher])
-def test_estimators_keep_to_the_contract(kind: type) -> None:
-    parameters = inspect.signature(kind).parameters
-    estimator = kind()
-    assert all(getattr(estimator, name) is not None for name in parameters)
-    assert not any(name.endswith("_") for name in parameters)
-    assert {name for name in estimator.__slots__ if not name.endswith("_")} == set(parameters)
-
-
-def test_fit_returns_self() -> None:
-    tfidf = ConceptTfidf()
-    bags = [{"dx:asthma": 1, "sx:cough": 2}, {"dx:asthma": 2}, {"sx:cough": 1}, {"cue:dose": 1}]
-    assert tfidf.fit(bags) is tfidf
-    knn = OneClassKnn(k=1)
-    assert knn.fit(tfidf.transform(bags)) is knn
-    assert TermMatcher().fit([]).terms_ == ()
 
 
 @given(BAGS)

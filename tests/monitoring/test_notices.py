@@ -80,7 +80,7 @@ def test_webhook_is_signed_and_tried_again_with_the_same_number() -> None:
     slept: list[float] = []
     with _serving(_Receiver) as port:
         _Receiver.statuses[:] = [503, 429]
-        hook = Webhook(f"http://127.0.0.1:{port}/hook", b"secret").checked()
+        hook = Webhook(f"http://127.0.0.1:{port}/hook", b"secret")
         post(hook, COUNTS, clock=lambda: 1795255200.0, sleep=slept.append)
         got = list(_Receiver.got)
     assert slept == [2.0, 4.0]
@@ -169,7 +169,10 @@ def test_notice_that_cannot_be_sent_changes_nothing_about_the_scan(tmp_path: Pat
         ('mail_to = ["officer"]\nsmtp_host = "m"\nmail_from = "a@b"', "notify.mail_to: expected an address"),
         ('mail_to = ["o@h\\nBcc: x@y"]\nsmtp_host = "m"\nmail_from = "a@b"', "notify.mail_to: expected"),
         ('mail_to = ["o@h"]\nmail_from = "a@b"', "notify.smtp_host"),
-        ('mail_to = ["o@h"]\nmail_from = "a@b"\nsmtp_host = "m"\nsmtp_tls = "none"', "notify.smtp_tls: none"),
+        (
+            'mail_to = ["o@h"]\nmail_from = "a@b"\nsmtp_host = "m"\nsmtp_tls = "none"',
+            "notify.smtp_tls: expected",
+        ),
         (
             'mail_to = ["o@h"]\nmail_from = "a@b"\nsmtp_host = "m"\nsmtp_user = "u"',
             "notify.smtp_password_file",

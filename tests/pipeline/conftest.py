@@ -4,7 +4,15 @@ from pathlib import Path
 
 import pytest
 
+from phiscan.config import Config
+from phiscan.pipeline.engine import Engine, build_engine
 from tests.pipeline.harness import Tool, ToolHere, write_share
+
+
+@pytest.fixture(scope="session")
+def engine() -> Engine:
+    """Return the stages as a worker has them, built once."""
+    return build_engine(Config(), b"k" * 32)
 
 
 @pytest.fixture
@@ -21,4 +29,4 @@ def tool_here(tmp_path: Path, warm: None) -> ToolHere:  # noqa: ARG001 (it must 
 
 @pytest.fixture
 def share(tmp_path: Path) -> Path:
-    return write_share(tmp_path / "share", 60)
+    return write_share(tmp_path / "share", 20)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from phiscan.model import SourceFile
 from tests.cli.program import invoke
 
 LETTER = """Lakeside Community Clinic
@@ -99,6 +100,12 @@ def write_share(folder: Path, n_files: int, *, distinct: bool = False) -> Path:
             born = f"{letter % 28 + 1} May {1931 + letter // 28}" if distinct else "3 May 1961"
             path.write_text(LETTER.format(first=first, last=last, born=born, card="1234 567 897", year=2009))
     return folder
+
+
+def source_of(root: Path, path: str | Path) -> SourceFile:
+    """Return a file below a root as the crawl does; ``path`` is relative to the root, or below it."""
+    place = root / path
+    return SourceFile.of(bytes(root), bytes(place.relative_to(root)), place.lstat())
 
 
 def n_recorded(database: Path) -> int:

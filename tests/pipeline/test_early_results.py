@@ -19,14 +19,14 @@ from phiscan.crawl import check_roots
 from phiscan.crawl.ignore import load_ignore
 from phiscan.errors import StoreError
 from phiscan.model import FailReason, FileResult, Outcome, SourceFile
-from phiscan.pipeline.engine import build_engine
+from phiscan.pipeline.engine import Engine, build_engine
 from phiscan.pipeline.process import process
 from phiscan.pipeline.result_recorder import ResultRecorder
 from phiscan.pipeline.scan import scan
 from phiscan.review.records.recording import from_json, to_json
 from phiscan.review.store import Store
 from phiscan.store.identity import create_key
-from tests.pipeline.harness import n_recorded, write_share
+from tests.pipeline.harness import n_recorded, source_of, write_share
 from tests.pipeline.rows import database_rows
 from tests.waiting import wait_until
 
@@ -114,9 +114,7 @@ def test_a_file_that_changed_since_the_kill_is_read_again(tmp_path: Path) -> Non
     share = write_share(tmp_path / "share", 2, distinct=True)
     first, second = sorted(path for path in share.rglob("*.txt"))
     recorder = _recorder(tmp_path, share)
-    before, after = (
-        SourceFile.of(bytes(share), bytes(p.relative_to(share)), p.stat()) for p in (first, second)
-    )
+    before, after = source_of(share, first), source_of(share, second)
     recorder.expect(before)
     recorder.expect(after)
     recorder.arrive(FileResult(after, Outcome.FAILED, reason=FailReason.CORRUPT))
@@ -124,8 +122,7 @@ def test_a_file_that_changed_since_the_kill_is_read_again(tmp_path: Path) -> Non
     again = ResultRecorder(recorder.store, recorder.scan_id, recorder.key, lambda _progress: None)
     again.load_early()
     second.write_text("another content\n")
-    changed = SourceFile.of(bytes(share), bytes(second.relative_to(share)), second.stat())
-    assert again.take_early(changed) is None
+    assert again.take_early(source_of(share, second)) is None
     assert again.take_early(before) is None
     recorder.store.close()
 
@@ -138,10 +135,7 @@ def _recorder(tmp_path: Path, share: Path) -> ResultRecorder:
 
 def test_the_clock_commits_what_is_there_when_nothing_more_arrives(tmp_path: Path) -> None:
     share = write_share(tmp_path / "share", 2)
-    sources = [
-        SourceFile.of(bytes(share), bytes(path.relative_to(share)), path.stat())
-        for path in sorted(share.rglob("*.txt"))
-    ]
+    sources = [source_of(share, path) for path in sorted(share.rglob("*.txt"))]
     with _recorder(tmp_path, share) as recorder:
         for source in sources:
             recorder.expect(source)
@@ -152,10 +146,7 @@ def test_the_clock_commits_what_is_there_when_nothing_more_arrives(tmp_path: Pat
 
 def test_what_the_clock_met_is_raised_in_the_scan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     share = write_share(tmp_path / "share", 2)
-    sources = [
-        SourceFile.of(bytes(share), bytes(path.relative_to(share)), path.stat())
-        for path in sorted(share.rglob("*.txt"))
-    ]
+    sources = [source_of(share, path) for path in sorted(share.rglob("*.txt"))]
 
     def record(*_: object, **__: object) -> None:
         message = "disk full"
@@ -172,27 +163,17 @@ def test_what_the_clock_met_is_raised_in_the_scan(tmp_path: Path, monkeypatch: p
     recorder.store.close()
 
 
-def test_a_result_comes_back_from_json_as_it_was(tmp_path: Path) -> None:
+def test_a_result_comes_back_from_json_as_it_was_and_an_unmasked_preview_is_not_kept(
+    tmp_path: Path, engine: Engine
+) -> None:
     share = write_share(tmp_path / "share", 1)
-    config = Config(home=tmp_path)
-    create_key(config.key_file)
     (path,) = share.rglob("*.txt")
-    source = SourceFile.of(bytes(share), bytes(path.relative_to(share)), path.stat())
-    result = process(source, build_engine(config))
+    result = process(source_of(share, path), engine)
     assert result.findings
     assert result.terms
     assert from_json(to_json(result)) == result
     assert from_json("[]") is None
     assert from_json(to_json(result)[:-5]) is None
-
-
-def test_an_unmasked_preview_is_not_kept(tmp_path: Path) -> None:
-    share = write_share(tmp_path / "share", 1)
-    config = Config(home=tmp_path)
-    create_key(config.key_file)
-    (path,) = share.rglob("*.txt")
-    source = SourceFile.of(bytes(share), bytes(path.relative_to(share)), path.stat())
-    result = process(source, build_engine(config))
     shown = replace(result, findings=(replace(result.findings[0], preview="Ann"), *result.findings[1:]))
     with pytest.raises(StoreError, match="not masked"):
         to_json(shown)

@@ -25,6 +25,7 @@ from phiscan.pipeline.scan import scan
 from phiscan.pipeline.scan_plan import ScanOptions
 from phiscan.review.store import Store
 from phiscan.store.identity import create_key
+from phiscan.store.sql_batches import Run
 from phiscan.store.tables import examination, file, sighting
 
 FEW = 4
@@ -203,11 +204,11 @@ def test_what_cannot_be_recorded_beside_the_crawl_stops_the_scan(
     first, _ = scans.run()
     record = Store.record
 
-    def fails(store: Store, *arguments: Any, unchanged: Sequence[int] = (), **rest: Any) -> None:
-        if len(unchanged) == FEW:
+    def fails(store: Store, *arguments: Any, runs: Sequence[Run] = (), **rest: Any) -> None:
+        if len(runs) == FEW:
             message = "the disk is full"
             raise StoreError(message)
-        record(store, *arguments, unchanged=unchanged, **rest)
+        record(store, *arguments, runs=runs, **rest)
 
     with monkeypatch.context() as patch:
         patch.setattr("phiscan.pipeline.result_recorder.BATCH_SEEN", FEW)

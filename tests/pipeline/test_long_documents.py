@@ -1,6 +1,5 @@
 """Long documents are examined in windows: what is found stands when the budget ends, on any machine."""
 
-import os
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
@@ -8,18 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from phiscan.config import Config, Limits
+from phiscan.config import Limits
 from phiscan.extract import extract_bytes
 from phiscan.extract.core.content import Sink, TextFullError
-from phiscan.model import Document, FailReason, FileResult, Referral, Segment, SourceFile, Span
-from phiscan.pipeline import examine as engine_module
-from phiscan.pipeline.engine import Engine, build_engine
+from phiscan.model import Document, FailReason, FileResult, Referral, Segment, Span
+from phiscan.pipeline.engine import Engine
 from phiscan.pipeline.process import process
-from phiscan.pipeline.windows.examination import MOST_FINDINGS, NOT_SCREENED, Budget
+from phiscan.pipeline.windows import examination
+from phiscan.pipeline.windows.examination import MOST_FINDINGS, NOT_SCREENED
 from phiscan.pipeline.windows.people_estimate import WindowCount, estimate_people
 from phiscan.pipeline.windows.text_windows import cut_window, window_ranges
-from phiscan.store.identity import create_key
 from tests.large.made_files import WRITERS, write_csv, write_inventory, write_prose
+from tests.pipeline.harness import source_of
 
 PHI_ROW = "Jean Tremblay,chart 4431298,diagnosed with type 2 diabetes,born 1961-05-03,613-555-0142"
 PHI_SENTENCE = (
@@ -29,16 +28,8 @@ N_BYTES = 5_000_000
 QUICK = 15_000  # records
 
 
-@pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
-    home = tmp_path_factory.mktemp("home")
-    create_key(home / "key")
-    return build_engine(Config(home=home))
-
-
 def result_of(path: Path, engine: Engine) -> FileResult:
-    source = SourceFile.of(os.fsencode(path.parent), os.fsencode(path.name), path.lstat())
-    return process(source, engine)
+    return process(source_of(path.parent, path), engine)
 
 
 def unread_details(result: FileResult) -> list[str]:
@@ -51,6 +42,11 @@ def test_an_export_of_75000_patients_is_referred_and_its_people_are_estimated(
     path = tmp_path / "export.csv"
     write_csv(path, 75_000)
     result = result_of(path, engine)
+    document = extract_bytes(path.read_bytes(), path.name, engine.limits)
+    charts = [found for found in result.findings if found.entity_type == "MRN"]
+    assert len(charts) > 100
+    assert all(found.span.of(document.text).isdecimal() for found in charts)
+    assert all(found.locator == document.locate(found.span.start) for found in result.findings)
     assert result.referral is Referral.REFERRED
     assert 72_000 < result.n_people < 78_000
     assert len(result.findings) <= MOST_FINDINGS
@@ -121,37 +117,13 @@ def test_scarce_processor_time_changes_no_referral(
     path = tmp_path / "stock.csv"
     write_inventory(path, 1_000_000, PHI_ROW)
     at_leisure = result_of(path, engine)
-    ticks = count(step=1000)
-
-    class Scarce(Budget):
-        @classmethod
-        def of(cls, limits: Limits, started: float | None = None) -> Budget:  # noqa: ARG003 (its own clock)
-            return Budget(limits.screen_chars, limits.processor_s, clock=lambda: float(next(ticks)))
-
-    monkeypatch.setattr(engine_module, "Budget", Scarce)
+    ticks = count(1000, step=1000)
+    monkeypatch.setattr(examination, "process_time", lambda: float(next(ticks)))
     in_haste = result_of(path, engine)
     assert (in_haste.referral, in_haste.case) == (at_leisure.referral, at_leisure.case)
     assert in_haste.referral is Referral.REFERRED
     assert len(in_haste.findings) <= len(at_leisure.findings)
     assert in_haste.unread != at_leisure.unread
-
-
-@pytest.mark.slow
-def test_a_result_is_the_same_each_time(engine: Engine, tmp_path: Path) -> None:
-    path = tmp_path / "export.csv"
-    write_csv(path, 5_000)
-    assert result_of(path, engine) == result_of(path, engine)
-
-
-def test_findings_lie_where_the_whole_document_has_them(engine: Engine, tmp_path: Path) -> None:
-    path = tmp_path / "export.csv"
-    write_csv(path, 5_000)
-    result = result_of(path, engine)
-    document = extract_bytes(path.read_bytes(), path.name, engine.limits)
-    charts = [found for found in result.findings if found.entity_type == "MRN"]
-    assert len(charts) > 100
-    assert all(found.span.of(document.text).isdecimal() for found in charts)
-    assert all(found.locator == document.locate(found.span.start) for found in result.findings)
 
 
 def test_a_file_called_after_a_patient_is_shown_with_its_name(engine: Engine, tmp_path: Path) -> None:

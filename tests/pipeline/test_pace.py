@@ -1,6 +1,5 @@
 """The pace of a scan, on a clock of the test's own."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,6 @@ from phiscan.config import Config, load_config
 from phiscan.errors import ConfigError
 from phiscan.model import SourceFile
 from phiscan.pipeline.rate_limit import RateLimit, paced
-from tests.pipeline.harness import Tool, write_share
 
 
 class _Clock:
@@ -78,12 +76,3 @@ def test_refuses_a_pace_that_is_none(tmp_path: Path, line: str, complaint: str) 
     path.write_text(f"[pace]\n{line}\n")
     with pytest.raises(ConfigError, match=complaint):
         load_settings_of(load_config(path, environ={}), None, None, None, None)
-
-
-@pytest.mark.slow
-def test_scan_takes_on_its_priorities_and_its_pace(tmp_path: Path) -> None:
-    tool = Tool(tmp_path / "home")
-    share = write_share(tmp_path / "share", 12)
-    done = tool.run("scan", share, "--nice", "7", "--ionice", "idle", "--max-files-per-s", "8", "--json")
-    assert done.returncode == 1, done.stderr
-    assert os.getpriority(os.PRIO_PROCESS, 0) < 7  # this process keeps its own

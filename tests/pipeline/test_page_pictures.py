@@ -20,8 +20,7 @@ from phiscan.review.decisions.writing import PURPOSES
 from phiscan.review.store import Store
 from phiscan.web.app import create_app
 from phiscan.web.routes.reveal import picture_views
-from tests.pipeline.harness import ToolHere
-from tests.pipeline.test_file_names import source as source_of
+from tests.pipeline.harness import ToolHere, source_of
 from tests.web.conftest import OWN, PASSWORD, Browser
 
 NOW = datetime(2026, 11, 20, 8, 30, tzinfo=UTC)

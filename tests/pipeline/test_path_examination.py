@@ -7,6 +7,7 @@ import json
 import tarfile
 import tomllib
 import zipfile
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,13 +15,13 @@ import pytest
 
 from phiscan.config import Config
 from phiscan.model import OWN_NAMES, TITLED, Document, Outcome, Referral, SourceFile
-from phiscan.pipeline.engine import Engine, build_engine
+from phiscan.pipeline.engine import Engine
 from phiscan.pipeline.file_names import unread_document
 from phiscan.pipeline.path_examination import examine_path
 from phiscan.pipeline.process import process
 from phiscan.pipeline.rereading.reveal import Rereader
 from phiscan.review.store import Store
-from tests.pipeline.harness import Tool, ToolHere
+from tests.pipeline.harness import ToolHere, source_of
 
 NAMES = tomllib.loads((Path(__file__).parent / "path_names.toml").read_text(encoding="utf-8"))
 NOTES = tomllib.loads((Path(__file__).parents[1] / "text/notes.toml").read_text(encoding="utf-8"))
@@ -29,10 +30,8 @@ RESULTS = "Hb 9.8 g/dL\nFerritin 4 ug/L\nSee again in two weeks.\n"
 
 
 @pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
-    home = tmp_path_factory.mktemp("home")
-    assert Tool(home).run("init").returncode == 0
-    return build_engine(Config(home=home, audit_share=0.0))
+def engine(engine: Engine) -> Engine:
+    return replace(engine, audit_share=0.0)
 
 
 def is_referred(path: str, engine: Engine) -> bool:
@@ -86,8 +85,7 @@ def test_what_cannot_be_read_is_referred_by_its_name(engine: Engine, tmp_path: P
         ("old.tar", ""),
         ("Haddad Rania mammogram.mp4", "unsupported"),
     ):
-        source = SourceFile.of(bytes(tmp_path), name.encode(), (tmp_path / name).lstat())
-        result = process(source, engine)
+        result = process(source_of(tmp_path, name), engine)
         assert (result.referral, result.case, result.by_name) == (Referral.REFERRED, "file_name", True), name
         assert result.reason == reason
         assert (result.outcome is Outcome.FAILED) == bool(reason)
@@ -194,7 +192,7 @@ def test_people_are_judged_below_the_names_of_folders(
     share = tmp_path / "share"
     (share / path).parent.mkdir(parents=True)
     (share / path).write_text(text)
-    result = process(SourceFile.of(bytes(share), path.encode(), (share / path).lstat()), engine)
+    result = process(source_of(share, path), engine)
     assert (result.referral is Referral.REFERRED) == expected
     assert (result.case == TITLED) == expected
     places = [(finding.span, finding.entity_type) for finding in result.findings]

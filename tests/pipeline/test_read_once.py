@@ -55,7 +55,7 @@ def test_a_document_is_read_once(
 ) -> None:
     engine = build()
     reads.clear()
-    whole, examination = examine_text(document(text), engine)
+    whole, examination, _ = examine_text(document(text), engine)
     source = SourceFile(b"/share", b"a.txt", len(text), 1, 1, 1, 1)
     _keep(source, whole, examination, engine)
     searched = examination.case != "names_not_searched"

@@ -3,7 +3,6 @@
 import sqlite3
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -14,12 +13,9 @@ from phiscan.crawl import load_ignore
 from phiscan.pipeline.scan import scan
 from phiscan.review.store import Store
 from phiscan.store.identity import create_key
+from tests.large.made_files import write_xlsx
 
 KEPT_MB = 40  # the automata grow by 12; where nothing is given back, 60 stay
-_ROW = (
-    '<row><c t="inlineStr"><is><t>Row {0} of the list</t></is></c><c><v>{0}</v></c>'
-    '<c t="inlineStr"><is><t>level {1}</t></is></c><c><v>{2}</v></c></row>'
-)
 _MEASURE = """
 import sys
 from pathlib import Path
@@ -45,44 +41,12 @@ print(result.outcome, result.n_chars, resident() - before)
 """
 
 
-def _workbook(path: Path, n_rows: int) -> Path:
-    rows = "".join(_ROW.format(number, number % 28, number * 7919 % 999_983) for number in range(n_rows))
-    parts = {
-        "[Content_Types].xml": (
-            '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
-            '<Override PartName="/xl/workbook.xml" ContentType="application/vnd.openxmlformats-officedocument'
-            '.spreadsheetml.sheet.main+xml"/></Types>'
-        ),
-        "_rels/.rels": (
-            '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
-            '<Relationship Id="r" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships'
-            '/officeDocument" Target="xl/workbook.xml"/></Relationships>'
-        ),
-        "xl/workbook.xml": (
-            '<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="http://schemas'
-            '.openxmlformats.org/officeDocument/2006/relationships"><sheets>'
-            '<sheet name="a" sheetId="1" r:id="s"/></sheets></workbook>'
-        ),
-        "xl/_rels/workbook.xml.rels": (
-            '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
-            '<Relationship Id="s" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships'
-            '/worksheet" Target="worksheets/sheet1.xml"/></Relationships>'
-        ),
-        "xl/worksheets/sheet1.xml": (
-            '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">'
-            f"<sheetData>{rows}</sheetData></worksheet>"
-        ),
-    }
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in parts.items():
-            archive.writestr(name, content)
-    return path
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads the memory of a process in /proc")
 def test_a_worker_gives_back_the_memory_of_a_large_document(tmp_path: Path) -> None:
-    small, large = _workbook(tmp_path / "small.xlsx", 400), _workbook(tmp_path / "large.xlsx", 200_000)
+    small, large = tmp_path / "small.xlsx", tmp_path / "large.xlsx"
+    write_xlsx(small, 400)
+    write_xlsx(large, 100_000)
     command = [sys.executable, "-c", _MEASURE, str(small), str(large)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     outcome, n_chars, grown_mb = done.stdout.split()

@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import click
@@ -321,12 +321,10 @@ CLEANING_S = 10.0  # time for cleaning up after a stop; then the process ends
     type=click.Choice(sorted(FORMATS)),
     default="table",
     show_default=True,
-    help="What goes to standard output: the summary (table, json) or lines per file (csv, sarif, ocsf, cef).",
+    help="What goes to standard output: the summary (table, json) or lines per file (csv, sarif, cef).",
 )
 @click.option("--json", "as_json", is_flag=True, help="Short for --format json.")
-@click.option(
-    "--cluster", "address", help="Read with a cluster: tcp://HOST:PORT, tls://HOST:PORT, local:WORKERS."
-)
+@click.option("--cluster", "address", help="Read with a cluster: tcp://HOST:PORT or tls://HOST:PORT.")
 @click.option(
     "--max-files-per-s", type=click.FloatRange(0, min_open=True), help="Open no more files per second."
 )
@@ -370,8 +368,8 @@ def scan(
     before its end. A long file that is referred by samples of its text counts as read.
     """
     config = config_of(ctx.obj)
-    config = config if workers is None else config.with_workers(workers)
-    config = config.searching_everything() if everything else config
+    config = config if workers is None else replace(config, workers=workers)
+    config = replace(config, audit_share=1.0) if everything else config
     folders = check_roots(roots, config)
     home = bytes(config.home.resolve())
     for folder in folders:

@@ -70,8 +70,7 @@ class S3Share:
             try:
                 page = self._patience.run(partial(self._page, where))
             except (RefusedError, UnansweredError) as error:
-                reason = getattr(error, "reason", FailReason.IO_ERROR)
-                yield unlisted(self.root, b"", reason, f"not listed to its end: {error.detail}")
+                yield unlisted(self.root, b"", error.reason, f"not listed to its end: {error.detail}")
                 return
             beyond = yield from self._judge_page(page.get("Contents", ()), ignore)
             if beyond:  # after an ignored folder, whose keys need not be listed

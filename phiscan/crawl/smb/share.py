@@ -69,7 +69,7 @@ class SmbShare:
             with self._opened(b"", "dir"):
                 pass
         except (RefusedError, UnansweredError) as error:
-            what = "no such folder" if getattr(error, "reason", "") == FailReason.CHANGED else error.detail
+            what = "no such folder" if error.reason == FailReason.CHANGED else error.detail
             message = f"{self._shown}: cannot be opened: {what}"
             raise InputError(message) from None
         finally:

@@ -54,22 +54,19 @@ def warnings_of(
     files: Sequence[ReviewedFile], learned: LearnedDecision, log_odds: Floats, share: Share
 ) -> list[dict[str, Any]]:
     """Return the warnings about these decisions, for the share of the last scan."""
-    found = []
-    if len(files) < FEW:
-        message = (
-            f"{len(files)} decided files, fewer than {FEW}: decide more referred files, then learn again"
-        )
-        found.append({"kind": "few", "message": message})
-    if not share.random_reviewed() and not (log_odds < learned.threshold).any():
-        message = (
-            "only referred files are reviewed, so nothing is known of the others:"
-            " draw a random sample (`phiscan queue draw`) and decide it"
-        )
-        found.append({"kind": "one_side", "message": message})
     distances = _distances(files, learned)
-    if message := _shift(learned, share, distances):
-        found.append({"kind": "shift", "message": message})
-    return found + _doubts(files, distances, log_odds)
+    messages = {
+        "few": f"{len(files)} decided files, fewer than {FEW}: decide more referred files, then learn again"
+        if len(files) < FEW
+        else "",
+        "one_side": "only referred files are reviewed, so nothing is known of the others:"
+        " draw a random sample (`phiscan queue draw`) and decide it"
+        if not share.random_reviewed() and not (log_odds < learned.threshold).any()
+        else "",
+        "shift": _shift(learned, share, distances),
+    }
+    found = [{"kind": kind, "message": message} for kind, message in messages.items() if message]
+    return [*found, *_doubts(files, distances, log_odds)]
 
 
 def _distances(files: Sequence[ReviewedFile], learned: LearnedDecision) -> Floats:
@@ -106,7 +103,7 @@ def _doubts(files: Sequence[ReviewedFile], distances: Floats, log_odds: Floats) 
         near &= reviewers[:, None] != reviewers[None, :]
     opposite = is_phi[:, None] != is_phi[None, :]
     doubted = ((near & opposite).sum(axis=1) >= MIN_NEAR) & ~(near & ~opposite).any(axis=1)
-    found = []
+    found: list[dict[str, Any]] = []
     if doubted.any():
         numbers = [str(files[index].file_id) for index in np.flatnonzero(doubted).tolist()]
         message = (

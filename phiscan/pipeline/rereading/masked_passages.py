@@ -262,25 +262,15 @@ def _joined(pieces: Iterator[MaskedPiece]) -> Iterator[MaskedPiece]:
     """Join neighbouring text, and masks with only blanks between them, so that none tells a length."""
     kept: list[MaskedPiece] = []
     for piece in pieces:
-        if piece.kind is Kind.TEXT and kept and kept[-1].kind is Kind.TEXT:
+        kinds = [one.kind for one in kept[-2:]]
+        if piece.kind is Kind.TEXT and kinds[-1:] == [Kind.TEXT]:
             kept[-1] = MaskedPiece(Kind.TEXT, kept[-1].text + piece.text)
+        elif piece.kind is Kind.MASK and kinds[-1:] == [Kind.MASK]:
             continue
-        is_second = (
-            piece.kind is Kind.MASK
-            and bool(kept)
-            and (
-                kept[-1].kind is Kind.MASK
-                or (
-                    len(kept) > 1
-                    and kept[-1].kind is Kind.TEXT
-                    and kept[-2].kind is Kind.MASK
-                    and not kept[-1].text.strip(" \t.,-")
-                )
-            )
-        )
-        if is_second:
-            if kept[-1].kind is Kind.TEXT:
-                kept.pop()
-            continue
-        kept.append(piece)
+        elif (
+            piece.kind is Kind.MASK and kinds == [Kind.MASK, Kind.TEXT] and not kept[-1].text.strip(" \t.,-")
+        ):
+            kept.pop()
+        else:
+            kept.append(piece)
     yield from kept

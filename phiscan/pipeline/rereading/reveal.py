@@ -8,17 +8,19 @@ it lay. Recording the reveal comes first (``Desk.reveal``), so that there is no 
 from __future__ import annotations
 
 import gc
+import os
 import secrets
+import stat
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import cache, partial
-from types import TracebackType
 from typing import Self, TypeVar
 
 from phiscan import extract
 from phiscan.config import Config, PatientsTable
+from phiscan.crawl import is_remote
 from phiscan.errors import ConflictError, ExtractError, InputError
 from phiscan.health.term_lexicon import load_lexicon
 from phiscan.model import Document, FileResult, SourceFile
@@ -27,7 +29,6 @@ from phiscan.pipeline.file_names import as_examined, unread_document
 from phiscan.pipeline.passwords import read_passwords
 from phiscan.pipeline.process import process
 from phiscan.pipeline.rereading.allow_list import load_allow_list
-from phiscan.pipeline.rereading.file_lookup import present
 from phiscan.pipeline.rereading.masked_passages import Found, MaskedProse, masked_prose
 from phiscan.pipeline.rereading.page_pictures import ShownFile, read_shown
 from phiscan.pipeline.rereading.vetoes import Vetoes, vetoes
@@ -63,9 +64,7 @@ class Rereader:
         """Start nothing yet."""
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """End the process."""
         self.close()
 
@@ -104,40 +103,22 @@ class Rereader:
         return as_examined(self._ask(job, examined), examined.source, examined.n_chars)
 
     def read_shown(self, examined: Examined, *, start: int = 0) -> ShownFile:
-        """Return a file's text, and from a place on the pictures that it was recognized in.
-
-        Raises:
-            ConflictError, InputError: as ``read``.
-        """
+        """Return a file's text, and from a place on the pictures that it was recognized in; see ``read``."""
         shown = self._ask(partial(_show, content_hash=examined.content_hash, start=start), examined)
         return replace(shown, document=as_examined(shown.document, examined.source, examined.n_chars))
 
     def vetoes(self, examined: Examined) -> Vetoes:
-        """Return what the rules match in a file and refuse, without its text.
-
-        Raises:
-            ConflictError, InputError: as ``read``.
-        """
+        """Return what the rules match in a file and refuse, without its text; see ``read``."""
         return self._ask(partial(_weigh, content_hash=examined.content_hash), examined)
 
     def result(self, examined: Examined) -> FileResult:
-        """Return what every recognizer finds in a file, but for the organization's own patients.
-
-        Raises:
-            ConflictError, InputError: as ``read``.
-        """
+        """Return what every recognizer finds in a file, but for the organization's patients; see ``read``."""
         return self._ask(_examine, examined)
 
     def masked(self, examined: Examined, found: Sequence[Found], *, beginning: int = 0) -> MaskedProse:
         """Return the strongest passages of a file as masked prose; the values stay in the confined process.
 
-        Args:
-            examined: the file.
-            found: what was found in it, in the order in which it is stored.
-            beginning: return one passage instead, so many characters from the beginning of the text.
-
-        Raises:
-            ConflictError, InputError: as ``read``.
+        ``found`` and ``beginning``: see ``masked_prose``. Raises what ``read`` does.
         """
         return self._ask(partial(_mask, examined=examined, found=tuple(found), beginning=beginning), examined)
 
@@ -171,10 +152,24 @@ class Rereader:
         return self._sandbox, self._delivery
 
 
+def present(source: SourceFile) -> SourceFile | None:
+    """Return a file of this machine as it lies there now; None when it is gone, or is no file any more.
+
+    A file of a share that is not mounted is returned as it was examined: whoever fetches it asks the share.
+    """
+    if is_remote(source.root):
+        return source
+    try:
+        info = os.lstat(source.absolute)
+    except OSError:
+        return None
+    return SourceFile.of(source.root, source.path, info) if stat.S_ISREG(info.st_mode) else None
+
+
 class _Worker:
     """What the confined process reads with; empty in the parent."""
 
-    config: Config | None = None
+    config = Config()
     passwords: Sequence[str] = ()
 
 
@@ -197,7 +192,7 @@ def _work(source: SourceFile, *, content_hash: str) -> Document:
     if named.content_hash == content_hash:
         return named
     try:
-        return extract.extract(source, _config().limits, _Worker.passwords)
+        return extract.extract(source, _Worker.config.limits, _Worker.passwords)
     except ExtractError as error:
         named = unread_document(source, error.members)
         if named.content_hash != content_hash:
@@ -208,7 +203,7 @@ def _work(source: SourceFile, *, content_hash: str) -> Document:
 def _show(source: SourceFile, *, content_hash: str, start: int) -> ShownFile:
     if unread_document(source).content_hash != content_hash:
         with suppress(ExtractError):
-            return read_shown(source, _config().limits, _Worker.passwords, start)
+            return read_shown(source, _Worker.config.limits, _Worker.passwords, start)
     return ShownFile(_work(source, content_hash=content_hash), (), 0)
 
 
@@ -224,7 +219,7 @@ def _examine(source: SourceFile) -> FileResult:
 @cache
 def _engine() -> Engine:
     """Return the stages; the hashes of what they find are by a key of their own, and compare with none."""
-    config = replace(_config(), patients=PatientsTable()).searching_everything()
+    config = replace(_Worker.config, patients=PatientsTable(), audit_share=1.0)  # every recognizer
     return replace(build_engine(config, secrets.token_bytes(32)), passwords=tuple(_Worker.passwords))
 
 
@@ -234,11 +229,4 @@ def _weigh(source: SourceFile, *, content_hash: str) -> Vetoes:
 
 @cache
 def _patterns() -> PatternRecognizer:
-    return PatternRecognizer(load_sound_rules(_config()))
-
-
-def _config() -> Config:
-    if _Worker.config is None:
-        message = "the worker was not started with _start_worker"
-        raise RuntimeError(message)
-    return _Worker.config
+    return PatternRecognizer(load_sound_rules(_Worker.config))

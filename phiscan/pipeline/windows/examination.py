@@ -9,14 +9,14 @@ without any left, the beginning, the passages and the highest ranked windows are
 
 from __future__ import annotations
 
-import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from time import process_time
+from typing import TypeVar
 
 from phiscan.config import Limits
 from phiscan.health.file_evidence import DIRECT
-from phiscan.health.term_lexicon import Lexicon
 from phiscan.model import (
     OWN_NAMES,
     Document,
@@ -27,17 +27,16 @@ from phiscan.model import (
     PatientCheck,
     Referral,
     Screening,
-    Segment,
     Span,
     TermHit,
     UnreadPart,
 )
 from phiscan.patients.matching import merged
-from phiscan.pipeline.file_names import Named, members_of, with_names
+from phiscan.pipeline.engine import Engine
+from phiscan.pipeline.file_names import Named, members_of, place_in, with_names
 from phiscan.pipeline.windows.people_estimate import WindowCount, estimate_people, interval_of
 from phiscan.pipeline.windows.ranking import rank_windows
 from phiscan.pipeline.windows.text_windows import TextWindow, cut_window, window_ranges
-from phiscan.screen import Screener
 from phiscan.screen.prototypes import screening_of
 from phiscan.store.identity import Key, keyed_hashes
 
@@ -48,7 +47,6 @@ N_AT_LEAST = 3  # windows examined whatever processor time was used: the beginni
 MOST_FINDINGS = 5_000  # kept of one document
 MOST_TERMS = 5_000
 NOT_SCREENED = "#rest"
-_PASSAGE = -1  # where a window has its number
 # What one person has one of.
 _OF_A_PERSON = frozenset(
     {
@@ -62,49 +60,18 @@ _OF_A_PERSON = frozenset(
 )
 
 Examine = Callable[[Document], tuple[Document, Examination]]
-
-
-@dataclass(frozen=True, slots=True)
-class WindowExamination:
-    """The examination of a long document; its decision is that of the window on which its referral rests."""
-
-    document: Document  # with the names that were read after its text, and what was not screened
-    examination: Examination
-    detail: str = ""  # how it was examined
+V = TypeVar("V", bool, float)
 
 
 @dataclass(frozen=True, slots=True)
 class _Examined:
     """One window, as it was examined."""
 
-    index: int
     window: TextWindow
     document: Document = field(repr=False)  # the window with the names that were put after it
     examination: Examination = field(repr=False)
     is_sampled: bool = False  # drawn at random
     is_passage: bool = False  # a few lines, which a window holds as well
-
-
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """What the examination of one document may cost."""
-
-    n_chars: int
-    processor_s: float
-    clock: Callable[[], float] = time.process_time
-    started: float = 0.0  # by the clock, when the file was begun
-
-    @classmethod
-    def of(cls, limits: Limits, started: float | None = None) -> Budget:
-        """Return the budget of a file that was begun at ``started``, by the processor time here."""
-        now = time.process_time() if started is None else started
-        return cls(limits.screen_chars, limits.processor_s, started=now)
-
-    def is_spent(self, n_chars: int, n_windows: int) -> bool:
-        """Tell whether no further window is examined after so many."""
-        if n_chars >= self.n_chars:
-            return True
-        return n_windows >= N_AT_LEAST and self.clock() - self.started >= self.processor_s
 
 
 def strength(examination: Examination) -> tuple[float, ...]:
@@ -123,53 +90,42 @@ def is_long(document: Document) -> bool:
 
 
 def examine_windows(
-    document: Document,
-    examine: Examine,
-    *,
-    names: Sequence[Named],
-    lexicon: Lexicon,
-    screener: Screener,
-    key: Key,
-    budget: Budget,
-) -> WindowExamination:
+    document: Document, names: Sequence[Named], engine: Engine, examine: Examine, started: float
+) -> tuple[Document, Examination, str]:
     """Examine a long document in windows until its budget is spent or the evidence is enough.
 
-    Args:
-        document: its text is longer than ``LONG_CHARS``.
-        examine: examines one window; may put names after its text.
-        names: those that the file and its folders have.
-        lexicon: the health terms and cues of the cheap pass.
-        screener: its patterns are asked by the cheap pass, its prototypes by the joined vector.
-        key: decides the random order and identifies equal values.
-        budget: in characters and in processor time.
+    ``names``: those of the file and its folders; ``examine`` examines one window, and may put names after its
+    text; ``started``: processor time at which the file was begun. Returns the document with the names that
+    were read after its text and with what was not screened; its examination, whose decision is that of the
+    window on which its referral rests; and how it was examined.
     """
     ranges = window_ranges(document)
     examined: list[_Examined] = []
 
-    def add(index: int, start: int, end: int, *, is_sampled: bool = False) -> None:
-        window = cut_window(document, start, end)
-        one = _Examined(index, window, *examine(window.document), is_sampled, is_passage=index == _PASSAGE)
-        if not one.is_passage or _has_own_identifier(one.examination.screening):
+    def add(place: tuple[int, int], *, is_sampled: bool = False, is_passage: bool = False) -> None:
+        window = cut_window(document, *place)
+        one = _Examined(window, *examine(window.document), is_sampled, is_passage)
+        if not is_passage or _has_own_identifier(one.examination.screening):
             examined.append(one)
 
-    add(0, *ranges[0])
+    add(ranges[0])
     chosen = {0}
     if not _is_referred(examined):
-        ranking = rank_windows(document.text, ranges, lexicon, screener)
+        ranking = rank_windows(document.text, ranges, engine.classifier.lexicon, engine.screener)
         for passage in ranking.passages:
-            add(_PASSAGE, *passage)
+            add(passage, is_passage=True)
         for index in ranking.windows[:N_RANKED]:
             if index in chosen:
                 continue
-            if budget.is_spent(*_spent(examined)) or (_is_referred(examined) and len(chosen) > 1):
+            if _is_spent(examined, engine.limits, started) or (_is_referred(examined) and len(chosen) > 1):
                 break
             chosen.add(index)
-            add(index, *ranges[index])
-    for index in _random_order(set(range(len(ranges))) - chosen, document.content_hash, key):
-        if _is_enough(examined) or budget.is_spent(*_spent(examined)):
+            add(ranges[index])
+    for index in _random_order(set(range(len(ranges))) - chosen, document.content_hash, engine.key):
+        if _is_enough(examined) or _is_spent(examined, engine.limits, started):
             break
-        add(index, *ranges[index], is_sampled=True)
-    return _joined(_Whole(document, len(ranges), names), examined, screener, key)
+        add(ranges[index], is_sampled=True)
+    return _joined(document, names, examined, len(ranges), engine)
 
 
 def _has_own_identifier(screening: Screening) -> bool:
@@ -194,6 +150,12 @@ def _spent(examined: Iterable[_Examined]) -> tuple[int, int]:
     return sum(lengths), len(lengths)
 
 
+def _is_spent(examined: Iterable[_Examined], limits: Limits, started: float) -> bool:
+    n_chars, n_windows = _spent(examined)
+    is_late = n_windows >= N_AT_LEAST and process_time() - started >= limits.processor_s
+    return n_chars >= limits.screen_chars or is_late
+
+
 def _is_referred(examined: Iterable[_Examined]) -> bool:
     return any(one.examination.referral is Referral.REFERRED for one in examined)
 
@@ -202,56 +164,53 @@ def _is_enough(examined: Sequence[_Examined]) -> bool:
     return _is_referred(examined) and sum(one.is_sampled for one in examined) >= N_SAMPLED
 
 
-@dataclass(frozen=True, slots=True)
-class _Whole:
-    """The document that was cut, and the names that its file and folders have."""
-
-    document: Document
-    n_windows: int
-    names: Sequence[Named]
-
-
-def _joined(source: _Whole, examined: Sequence[_Examined], screener: Screener, key: Key) -> WindowExamination:
+def _joined(
+    document: Document,
+    names: Sequence[Named],
+    examined: Sequence[_Examined],
+    n_windows: int,
+    engine: Engine,
+) -> tuple[Document, Examination, str]:
     """Join what the windows say: all findings and bits, the strongest window's health score and referral."""
-    document, windows = source.document, [one for one in examined if not one.is_passage]
     by_strength = sorted(examined, key=lambda one: strength(one.examination), reverse=True)
-    best = by_strength[0]
-    whole = _with_read_names(document, examined, source.names)
-    findings, n_findings = _findings(whole, len(document.text), by_strength)
-    bits = (bit for one in examined for finding in one.examination.screening.findings for bit in finding.bits)
+    found = [one.examination for one in by_strength]
+    best, window = found[0], by_strength[0].window
+    whole = _with_read_names(document, examined, names)
+    findings, n_findings = _findings(whole, by_strength)
+    bits = (bit for one in found for finding in one.screening.findings for bit in finding.bits)
+    n_read, n_examined = _spent(examined)
     n_estimated = len(document.text) + document.n_chars_unread
-    people = estimate_people([_count(one, key) for one in windows], n_estimated)
+    counts = [_count(one, engine.key) for one in examined if not one.is_passage]
     # Passages that were read for their rank are no sample, but whoever is named in one is there.
-    people = people.at_least(max(one.examination.screening.n_people for one in examined))
-    screening = screening_of(
-        findings, bits, screener.prototypes, n_people=people.n_people, people_interval=people.interval
-    )
-    n_read, n_windows = _spent(examined)
-    detectors = _detectors(by_strength)
-    passage = best.examination.decision.passage
-    is_inside = passage is not None and passage.end <= len(best.window.document.text)
+    people = estimate_people(counts, n_estimated).at_least(max(one.screening.n_people for one in found))
+    detectors = _highest(pair for one in found for pair in one.detectors)
+    passage = best.decision.passage
+    if passage is not None:
+        passage = window.in_whole(passage) if passage.end <= len(window.document.text) else None
     # What was not referred and not read to its end is for the second list, so that it is never only a count.
     marked = n_read < len(document.text) or any(says for _, says in detectors)
+    is_referred = best.referral is Referral.REFERRED
     examination = replace(
-        best.examination,
-        screening=screening,
-        health=replace(best.examination.health, terms=_terms(by_strength)),
-        decision=replace(
-            best.examination.decision,
-            passage=best.window.in_whole(passage) if passage is not None and is_inside else None,
-            second_look=marked and best.examination.referral is not Referral.REFERRED,
+        best,
+        screening=screening_of(
+            findings,
+            bits,
+            engine.screener.prototypes,
+            n_people=people.n_people,
+            people_interval=people.interval,
         ),
+        health=replace(best.health, terms=_terms(by_strength)),
+        decision=replace(best.decision, passage=passage, second_look=marked and not is_referred),
         detectors=detectors,
-        detector_probabilities=_probabilities(by_strength),
+        detector_probabilities=_highest(pair for one in found for pair in one.detector_probabilities),
         patients=_patients(examined),
     )
     if n_read < len(document.text):
         whole = replace(whole, unread=(*whole.unread, _not_screened(n_read, n_estimated)))
-    said = [f"examined in {n_windows} of {source.n_windows} windows", interval_of(people)]
+    said = [f"examined in {n_examined} of {n_windows} windows", interval_of(people)]
     if len(findings) < n_findings:
         said.append(f"{len(findings):,} of {n_findings:,} findings kept")
-    detail = "; ".join(filter(None, said))
-    return WindowExamination(whole, examination, detail)
+    return whole, examination, "; ".join(filter(None, said))
 
 
 def _with_read_names(document: Document, examined: Iterable[_Examined], names: Sequence[Named]) -> Document:
@@ -266,41 +225,30 @@ def _with_read_names(document: Document, examined: Iterable[_Examined], names: S
     return with_names(document, (*read, *names) if own else read)
 
 
-def _findings(
-    whole: Document, n_text_chars: int, by_strength: Sequence[_Examined]
-) -> tuple[tuple[Finding, ...], int]:
+def _findings(whole: Document, by_strength: Sequence[_Examined]) -> tuple[tuple[Finding, ...], int]:
     """Return the findings in whole-document offsets, the strongest windows' first if they are too many."""
-    tail = {segment.locator: segment for segment in whole.segments if segment.start >= n_text_chars}
     found: dict[tuple[Span, str], Finding] = {}
     for one in by_strength:
         for finding in one.examination.screening.findings:
-            span = _place(finding.span, one, tail)
+            is_of_text = finding.span.start < len(one.window.document.text)
+            span = one.window.in_whole(finding.span) if is_of_text else None
+            if span is None and not is_of_text:
+                span = place_in(whole, one.document, finding.span)
             if span is not None:
                 found.setdefault((span, finding.entity_type), replace(finding, span=span))
     kept = sorted(list(found.values())[:MOST_FINDINGS], key=lambda finding: finding.span)
     return tuple(kept), len(found)
 
 
-def _place(span: Span, one: _Examined, tail: dict[str, Segment]) -> Span | None:
-    if span.start < len(one.window.document.text):
-        return one.window.in_whole(span)
-    inner = next(segment for segment in one.document.segments if segment.start <= span.start < segment.end)
-    outer = tail.get(inner.locator)
-    if outer is None:
-        return None
-    return Span(span.start - inner.start + outer.start, span.end - inner.start + outer.start)
-
-
 def _terms(by_strength: Sequence[_Examined]) -> tuple[TermHit, ...]:
-    hits: dict[tuple[Span, str], TermHit] = {}  # windows and passages overlap
+    hits: dict[TermHit, None] = {}  # windows and passages overlap
     for one in by_strength:
         for hit in one.examination.health.terms:
-            span = one.window.in_whole(hit.span)
-            if span is not None:
-                hits[span, hit.concept] = TermHit(span, hit.concept)
+            if (span := one.window.in_whole(hit.span)) is not None:
+                hits[TermHit(span, hit.concept)] = None
         if len(hits) >= MOST_TERMS:
             break
-    return tuple(sorted(list(hits.values())[:MOST_TERMS], key=lambda hit: hit.span))
+    return tuple(sorted(list(hits)[:MOST_TERMS], key=lambda hit: hit.span))
 
 
 def _patients(examined: Sequence[_Examined]) -> PatientCheck | None:
@@ -308,30 +256,17 @@ def _patients(examined: Sequence[_Examined]) -> PatientCheck | None:
     checks = []
     for one in examined:
         if (check := one.examination.patients) is not None:
-            matches = [
-                replace(match, span=span)
-                for match in check.matches
-                if (span := one.window.in_whole(match.span)) is not None
-            ]
-            checks.append(replace(check, matches=tuple(matches)))
+            places = [(match, one.window.in_whole(match.span)) for match in check.matches]
+            matches = tuple(replace(match, span=span) for match, span in places if span is not None)
+            checks.append(replace(check, matches=matches))
     return merged(checks)
 
 
-def _detectors(by_strength: Sequence[_Examined]) -> tuple[tuple[str, bool], ...]:
-    """Return each detector's verdict on the document: yes if it says so of any window."""
-    verdicts: dict[str, bool] = {}
-    for one in by_strength:
-        for name, says in one.examination.detectors:
-            verdicts[name] = verdicts.get(name, False) or says
-    return tuple(verdicts.items())
-
-
-def _probabilities(by_strength: Sequence[_Examined]) -> tuple[tuple[str, float], ...]:
-    """Return each detector's probability of the document: the highest of any window."""
-    highest: dict[str, float] = {}
-    for one in by_strength:
-        for name, alone in one.examination.detector_probabilities:
-            highest[name] = max(alone, highest.get(name, 0.0))
+def _highest(pairs: Iterable[tuple[str, V]]) -> tuple[tuple[str, V], ...]:
+    """Return the highest value of each name: a detector's verdict or probability on its strongest window."""
+    highest: dict[str, V] = {}
+    for name, value in pairs:
+        highest[name] = max(value, highest.get(name, value))
     return tuple(highest.items())
 
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
-from types import TracebackType
+from functools import cached_property
 from typing import Self, TypeVar
 
 from phiscan.config import Config, SharesTable
@@ -31,14 +30,6 @@ CHUNK_BYTES = 1024**2
 MOST_HELD = 256  # files fetched and not yet examined; each takes a descriptor
 
 
-@dataclass(slots=True)
-class _Fetch:
-    """A file that is being fetched; the result of ``future`` is its source, with owner and readers."""
-
-    source: SourceFile
-    future: Future[SourceFile] | None  # None: a file of this machine, opened when its worker requests it
-
-
 class Delivery:
     """Provides the files of all shares to the workers of a sandbox, remote ones fetched ahead."""
 
@@ -46,7 +37,6 @@ class Delivery:
         self._config = config
         self._limit = config.limits.file_bytes
         self._handoff = handoff
-        self._settings: SharesTable | None = None
         self._shares: dict[bytes, RemoteShare] = {}
         self._pool: ThreadPoolExecutor | None = None
         self._held_bytes = 0  # of what is fetched, being fetched or being examined
@@ -57,9 +47,7 @@ class Delivery:
         """Return itself: connections are made when the first remote file comes."""
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Close the connections and end the fetching."""
         for share in self._shares.values():
             share.close()
@@ -79,27 +67,27 @@ class Delivery:
             yield source, answer
 
     def _arriving(self, sources: Iterator[SourceFile]) -> Iterator[SourceFile | Pause]:
-        """Yield files that are ready to be read; PAUSE while the next one is fetched and workers are busy."""
-        line: deque[_Fetch] = deque()
+        """Yield files that are ready to be read; PAUSE while the next one is fetched and workers are busy.
+
+        In line are files of this machine, which are opened when their workers request them, and futures of
+        others, each with owner and readers.
+        """
+        line: deque[SourceFile | Future[SourceFile]] = deque()
         upcoming = next(sources, None)
         while line or upcoming is not None:
             while upcoming is not None and len(line) < self._ahead(upcoming) and self._has_room(upcoming):
                 line.append(self._begin(upcoming))
                 upcoming = next(sources, None)
-            ready = bool(line) and (line[0].future is None or line[0].future.done())
-            if not ready and self._n_out:
+            if self._n_out and (not line or (isinstance(line[0], Future) and not line[0].done())):
                 yield PAUSE
                 continue
-            fetch = line.popleft()
-            source = fetch.source if fetch.future is None else fetch.future.result()
+            one = line.popleft()
             self._n_out += 1
-            yield source
+            yield one.result() if isinstance(one, Future) else one
 
     def _ahead(self, source: SourceFile) -> int:
         """Return how many files are begun ahead of the workers; one where nothing has to be fetched."""
-        if not _is_fetched(source):
-            return 1
-        return 2 * self._share_settings().connections
+        return 2 * self._settings.connections if _is_fetched(source) else 1
 
     def _cost(self, source: SourceFile) -> int:
         return source.size if source.size <= self._limit else 0
@@ -107,21 +95,21 @@ class Delivery:
     def _has_room(self, source: SourceFile) -> bool:
         if not _is_fetched(source) or not self._n_held:
             return True  # one file is always fetched, however large
-        within = self._held_bytes + self._cost(source) <= self._share_settings().ahead_bytes
+        within = self._held_bytes + self._cost(source) <= self._settings.ahead_bytes
         return within and self._n_held < MOST_HELD
 
-    def _begin(self, source: SourceFile) -> _Fetch:
+    def _begin(self, source: SourceFile) -> SourceFile | Future[SourceFile]:
         if not is_remote(source.root):
             self._handoff.put_local(source)
-            return _Fetch(with_access(source), None)
+            return with_access(source)
         if source.unopened:
-            return _Fetch(source, None)
+            return source
         share = self._share(source.root)  # may be refused: nothing is held yet
         self._held_bytes += self._cost(source)
         self._n_held += 1
         if self._pool is None:
-            self._pool = ThreadPoolExecutor(self._share_settings().connections, thread_name_prefix="fetch")
-        return _Fetch(source, self._pool.submit(self._bring, source, share))
+            self._pool = ThreadPoolExecutor(self._settings.connections, thread_name_prefix="fetch")
+        return self._pool.submit(self._bring, source, share)
 
     def _bring(self, source: SourceFile, share: RemoteShare) -> SourceFile:
         """Fetch one file and register it, or the reason why it could not be fetched, for its worker."""
@@ -137,13 +125,12 @@ class Delivery:
 
     def _share(self, root: bytes) -> RemoteShare:
         if root not in self._shares:
-            self._shares[root] = open_remote(root, self._share_settings())
+            self._shares[root] = open_remote(root, self._settings)
         return self._shares[root]
 
-    def _share_settings(self) -> SharesTable:
-        if self._settings is None:
-            self._settings = load_settings(self._config)
-        return self._settings
+    @cached_property
+    def _settings(self) -> SharesTable:
+        return load_settings(self._config)
 
 
 def _is_fetched(source: SourceFile) -> bool:
@@ -166,10 +153,8 @@ def fetch(source: SourceFile, share: RemoteShare, max_bytes: int) -> tuple[Sourc
         held.seal()
     except BaseException as error:
         held.close()
-        if isinstance(error, RefusedError):
+        if isinstance(error, RefusedError | UnansweredError):
             raise ExtractError(error.reason, error.detail) from None
-        if isinstance(error, UnansweredError):
-            raise ExtractError(FailReason.IO_ERROR, error.detail) from None
         raise
     return described, held
 

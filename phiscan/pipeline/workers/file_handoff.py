@@ -12,28 +12,23 @@ import fcntl
 import json
 import os
 import socket
-import socketserver
 import threading
 from collections.abc import Sequence
-from functools import partial
-from pathlib import Path
-from types import TracebackType
+from contextlib import suppress
 from typing import Self
 
 from phiscan.errors import ExtractError, PhiscanError
 from phiscan.extract.core.opening import open_read_only, open_sibling
 from phiscan.model import FailReason, SourceFile
-from phiscan.sandbox.channel import exactly
-from phiscan.sandbox.delivered_files import LENGTH, key_of
+from phiscan.sandbox import channel
+from phiscan.sandbox.delivered_files import key_of
 from phiscan.sandbox.scratch_folder import make_folder, remove_folder
 from phiscan.sandbox.service import Service
 
 _SEALS = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
 _MAX_KEY = 1024**2
 _MOST_DIGITS = 4  # of the number of a segment
-_CHUNK = 64 * 1024
 SOCKET = "files"
-LOOK_S = 0.05  # how often the server checks whether it is to be closed
 
 
 class MemoryFile:
@@ -76,24 +71,20 @@ class FileHandoff:
         self._services = tuple(services)
         self._local: dict[bytes, list[SourceFile]] = {}  # files of this machine that are being examined
         self._held: dict[bytes, MemoryFile | ExtractError] = {}
-        self._server: _Server | None = None
+        self._listener: socket.socket | None = None
 
     def __enter__(self) -> Self:
         """Make the folder of the socket; the server starts with the first file."""
         self._folder = make_folder()
-        self._entry = os.open(self._folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Stop the server and close the files that are left."""
-        if self._server is not None:
-            self._server.shutdown()
-            self._server.server_close()
+        if self._listener is not None:
+            self._listener.shutdown(socket.SHUT_RDWR)  # which ends the thread that waits at it
+            self._listener.close()
         for service in self._services:
             service.close()
-        os.close(self._entry)
         remove_folder(self._folder)
         with self._lock:
             for held in self._held.values():
@@ -109,8 +100,7 @@ class FileHandoff:
     def put(self, source: SourceFile, held: MemoryFile | ExtractError) -> None:
         """Register a fetched file, or the reason why there is none, for the worker that requests it."""
         with self._lock:
-            if self._server is None:
-                self._server = self._opened()
+            self._start()
             self._held[key_of(source)] = held
 
     def put_local(self, source: SourceFile) -> None:
@@ -120,22 +110,38 @@ class FileHandoff:
             PhiscanError: the server cannot be started.
         """
         with self._lock:
-            if self._server is None:
-                self._server = self._opened()
+            self._start()
             self._local.setdefault(key_of(source), []).append(source)
 
-    def _opened(self) -> _Server:
+    def _start(self) -> None:
+        if self._listener is not None:
+            return
         try:
             for service in self._services:
                 service.open(str(self._folder))
+            self._listener = channel.listen(str(self._folder), SOCKET)
         except OSError as error:
             message = f"{self._folder}: the processes beside the workers cannot be started: {error.strerror}"
             raise PhiscanError(message) from None
-        # Through /proc, because the path of a socket may not be longer than 107 bytes.
-        server = _Server(f"/proc/self/fd/{self._entry}/{SOCKET}", self)
-        serve = partial(server.serve_forever, poll_interval=LOOK_S)
-        threading.Thread(target=serve, name=SOCKET, daemon=True).start()
-        return server
+        threading.Thread(target=self._serve, args=(self._listener,), name=SOCKET, daemon=True).start()
+
+    def _serve(self, listener: socket.socket) -> None:
+        """Answer each worker that connects, in a thread, until the listener is closed."""
+        while listener.fileno() >= 0:
+            with suppress(OSError):  # it is closed, or there are too many open files
+                threading.Thread(target=self._answer, args=listener.accept()[:1], daemon=True).start()
+
+    def _answer(self, connection: socket.socket) -> None:
+        """Answer the requests of one worker until it closes the connection or sends what is none."""
+        with connection, suppress(OSError, EOFError):
+            while True:
+                key, given = channel.receive(connection, _MAX_KEY)
+                channel.close_all(given)
+                reply, descriptors = self.serve_request(key)
+                try:
+                    channel.send(connection, reply, descriptors)
+                finally:
+                    channel.close_all(descriptors)
 
     def take_back(self, source: SourceFile) -> None:
         """Forget a file that was examined, and close its memory."""
@@ -181,43 +187,3 @@ class FileHandoff:
 
 def _refused(held: ExtractError) -> tuple[bytes, list[int]]:
     return json.dumps({"reason": str(held.reason), "detail": held.detail}).encode(), []
-
-
-class _Server(socketserver.ThreadingUnixStreamServer):
-    """Answers one worker on each connection, in a thread."""
-
-    daemon_threads = True
-    block_on_close = False
-
-    def __init__(self, path: str, handoff: FileHandoff) -> None:
-        super().__init__(path, _Question)
-        self.handoff = handoff
-        Path(path).chmod(0o600)
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Say nothing: a worker that was killed in the middle of its question is no error of ours."""
-
-
-class _Question(socketserver.BaseRequestHandler):
-    """The requests of one worker, one after the other; only registered files are handed out."""
-
-    server: _Server
-    request: socket.socket
-
-    def handle(self) -> None:
-        """Read requests and send replies until the worker has closed the connection."""
-        while True:
-            # A question comes in one piece, nearly always: asking twice would wake this thread twice.
-            data = self.request.recv(_CHUNK)
-            if len(data) < LENGTH.size:
-                data += exactly(self.request, LENGTH.size - len(data))
-            (length,) = LENGTH.unpack_from(data)
-            if length > _MAX_KEY or len(data) > LENGTH.size + length:
-                return
-            key = data[LENGTH.size :] + exactly(self.request, LENGTH.size + length - len(data))
-            reply, descriptors = self.server.handoff.serve_request(key)
-            try:
-                socket.send_fds(self.request, [reply], descriptors)
-            finally:
-                for descriptor in descriptors:
-                    os.close(descriptor)

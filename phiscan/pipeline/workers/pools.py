@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Protocol
 
 from phiscan.config import Config
@@ -37,21 +38,21 @@ class Workers(Protocol):
         ...  # pragma: no cover
 
 
+@dataclass(frozen=True, slots=True)
 class SandboxWorkers:
     """The confined worker processes of this machine."""
 
-    def __init__(self, sandbox: Sandbox, delivery: Delivery) -> None:
-        self._sandbox = sandbox
-        self._delivery = delivery
+    sandbox: Sandbox
+    delivery: Delivery
 
     @property
     def missing_isolation(self) -> tuple[str, ...] | None:
         """Layers of isolation that are missing on this machine, one line each; None = none has started."""
-        return self._sandbox.missing
+        return self.sandbox.missing
 
     def run(self, sources: Iterable[SourceFile]) -> Iterator[tuple[SourceFile, FileResult | Fault]]:
         """Yield each file, with its owner and readers, and its result or fault, as they come."""
-        return self._delivery.run(self._sandbox, work, sources)
+        return self.delivery.run(self.sandbox, work, sources)
 
 
 @contextmanager
@@ -62,13 +63,8 @@ def local_workers(config: Config, *, largest_batch: int | None = None) -> Iterat
     """
     services = [key_service(lambda: load_key(config.key_file)), program_service(config.limits)]
     with FileHandoff(services) as handoff, Delivery(config, handoff) as delivery:
-        sandbox = Sandbox(
-            config.n_workers,
-            config.limits,
-            start,
-            (config.for_workers(), handoff.address),
-            preload=_PRELOAD,
-        )
+        arguments = (config.for_workers(), handoff.address)
+        sandbox = Sandbox(config.n_workers, config.limits, start, arguments, preload=_PRELOAD)
         sandbox.in_order = False  # one slow file must not hold up the others
         if largest_batch is not None:
             sandbox.largest_batch = largest_batch

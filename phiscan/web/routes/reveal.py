@@ -22,9 +22,9 @@ from phiscan.errors import ConflictError, InputError
 from phiscan.language import gettext
 from phiscan.language import gettext as _
 from phiscan.model import EntityType, Segment
-from phiscan.pipeline.rereading.file_lookup import present
 from phiscan.pipeline.rereading.masked_passages import Kind, MaskedPassage, MaskedProse
 from phiscan.pipeline.rereading.page_pictures import PagePicture, WordBox
+from phiscan.pipeline.rereading.reveal import present
 from phiscan.report.words import ENTITY_TYPES
 from phiscan.review.decisions.learning import Correction, ItemCorrections, Mark
 from phiscan.review.decisions.writing import PURPOSES, Reveal
