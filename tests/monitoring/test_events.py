@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from phiscan.monitoring.events import finding_event, scan_event
+from phiscan.model import Verdict
+from phiscan.monitoring.events import cef_finding, cef_scan, ocsf_finding, ocsf_scan
 from phiscan.monitoring.metrics import metrics_text, write_textfile
 from phiscan.review.store import FileRecord, Store
 from tests.cli.program import invoke, run
@@ -33,7 +34,7 @@ def _parse_cef(line: str) -> tuple[list[str], dict[str, str]]:
 
 
 def test_cef_line_is_read_back_as_it_was_meant(row: FileRecord) -> None:
-    header, fields = _parse_cef(finding_event(row, NOW))
+    header, fields = _parse_cef(cef_finding(row, NOW))
     assert header[:3] == ["CEF:0", "phiscan", "phiscan"]
     assert header[4] == "phi.referred"
     assert fields["filePath"] == f"{row.root}/{row.path}"
@@ -43,21 +44,38 @@ def test_cef_line_is_read_back_as_it_was_meant(row: FileRecord) -> None:
 
 
 def test_hostile_name_stays_in_its_field(row: FileRecord) -> None:
-    line = finding_event(replace(row, path=HOSTILE), NOW)
+    line = cef_finding(replace(row, path=HOSTILE), NOW)
     _header, fields = _parse_cef(line)
     assert fields["fname"] == r'a|b=c\d\x0ae\x1b[31m\u202ef" CEF:0|x|.txt'
-    assert list(fields) == list(_parse_cef(finding_event(row, NOW))[1])
+    assert list(fields) == list(_parse_cef(cef_finding(row, NOW))[1])
+    event = ocsf_finding(replace(row, path=HOSTILE), NOW)
+    assert event["file"]["name"] == r'a|b=c\d\x0ae\x1b[31m\u202ef" CEF:0|x|.txt'
+
+
+def test_ocsf_finding_has_what_its_class_requires(row: FileRecord) -> None:
+    event = ocsf_finding(row, NOW)
+    assert event["class_uid"] == 2006
+    assert event["type_uid"] == event["class_uid"] * 100 + event["activity_id"]
+    assert {"category_uid", "time", "severity_id", "metadata", "finding_info"} <= set(event)
+    assert event["metadata"]["product"]["name"] == "phiscan"
+    assert event["status"] == "New"
+    assert ocsf_finding(replace(row, verdict=Verdict.NOT_PHI), NOW)["status"] == "Suppressed"
+    assert json.loads(json.dumps(event, allow_nan=False)) == event
 
 
 def test_exports_an_event_for_each_referred_file(scanned: Path) -> None:
     with Store.open(url_of(scanned / "phiscan.db")) as store:
         n_referred, summary = store.queue_size(), store.summary()
+    events = [json.loads(line) for line in run("queue", "export", "--format", "ocsf").splitlines()]
+    assert len(events) == n_referred > 0
     lines = run("queue", "export", "--format", "cef").splitlines()
-    assert len(lines) == n_referred > 0
+    assert len(lines) == n_referred
     assert "only a referred file" in run("queue", "export", "--format", "cef", "--all", status=2)
-    scan = scan_event(summary, NOW)
-    assert _parse_cef(scan)[1]["cn1"] == str(summary.crawled)
-    assert all(root not in scan for root in summary.roots)
+    scan = ocsf_scan(summary, NOW)
+    assert scan["type_uid"] == 600702
+    assert scan["num_files"] == summary.crawled
+    assert _parse_cef(cef_scan(summary, NOW))[1]["cn1"] == str(summary.crawled)
+    assert all(root not in json.dumps(scan) for root in summary.roots)
 
 
 def test_metrics_are_counts_only(scanned: Path, tmp_path: Path) -> None:

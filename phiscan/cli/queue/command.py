@@ -26,7 +26,7 @@ from phiscan.cli.queue.explain import ITEM_FIELDS, detail_json, explain, item_li
 from phiscan.config import Config
 from phiscan.errors import InputError
 from phiscan.model import EntityType, FileResult, Outcome, Referral, Verdict
-from phiscan.monitoring.events import finding_event
+from phiscan.monitoring.events import EVENTS
 from phiscan.review.store import FileRecord, Store
 from phiscan.review.worklist.model import WorkFilter, cell, record_json
 from phiscan.visible import safe_cell, visible
@@ -158,11 +158,11 @@ def _print_csv(rows: Iterable[FileRecord]) -> None:
         writer.writerow([cell(values[name]) for name in columns])
 
 
-def print_events(rows: Iterable[FileRecord]) -> None:
-    """Print the events of files that were referred."""
+def print_events(rows: Iterable[FileRecord], form: str) -> None:
+    """Print the events (``ocsf`` or ``cef``) of files that were referred."""
     now = datetime.now(UTC)
     for row in rows:
-        click.echo(finding_event(row, now))
+        click.echo(EVENTS[form][0](row, now))
 
 
 def read_filter(given: Mapping[str, str | None]) -> WorkFilter | None:
@@ -426,10 +426,10 @@ def assign(obj: str | None, files: tuple[str, ...], assignee: str, by: str) -> A
 @click.option(
     "--format",
     "output_format",
-    type=click.Choice(("cef", "csv", "json")),
+    type=click.Choice(sorted(("csv", "json", *EVENTS))),
     default="json",
     show_default=True,
-    help="One JSON object per line, CSV, or events for a SIEM (CEF).",
+    help="One JSON object per line, CSV, or events for a SIEM (OCSF, CEF).",
 )
 @click.option("--json", "as_json", is_flag=True, help="Short for --format json.")
 @_scan_option
@@ -446,10 +446,10 @@ def export(
     """Write one line per queued file, or with --all per crawled file, by root and path.
 
     Paths are relative to their root. A number that does not exist is null, with the reason beside it. In CSV,
-    a cell that a spreadsheet would run as a formula begins with an apostrophe. Events
+    a cell that a spreadsheet would run as a formula begins with an apostrophe. OCSF and CEF events
     are those of referred files, at the time of the export. What awaits a blind second verdict is undecided.
     """
-    if everything and output_format == "cef" and not as_json:
+    if everything and output_format in EVENTS and not as_json:
         message = f"--format {output_format}: expected without --all; only a referred file is an event"
         raise InputError(message)
     with open_store(obj) as store:
@@ -466,7 +466,7 @@ def export(
         elif output_format == "csv":
             _print_csv(wanted)
         else:
-            print_events(wanted)
+            print_events(wanted, output_format)
 
 
 @queue.command(epilog='Example: phiscan queue undo 17 --reviewer "A. Officer"')

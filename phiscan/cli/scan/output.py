@@ -1,4 +1,4 @@
-"""Output formats of a scan's result: table, JSON, CSV, SARIF and CEF."""
+"""Output formats of a scan's result: table, JSON, CSV, SARIF, OCSF and CEF."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import csv
 import sys
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from itertools import combinations
 from typing import Any
 from urllib.parse import quote
@@ -294,12 +295,12 @@ def _sarif_unread(row: FileRecord) -> list[dict[str, Any]]:
     ]
 
 
-def _print_events(run: ScanRun, store: Store) -> None:
+def _print_events(run: ScanRun, store: Store, *, form: str) -> None:
     from phiscan.cli.queue.command import print_events  # noqa: PLC0415 (few scans are printed so)
-    from phiscan.monitoring.events import scan_event  # noqa: PLC0415 (as above)
+    from phiscan.monitoring.events import EVENTS  # noqa: PLC0415 (as above)
 
-    click.echo(scan_event(run.summary, datetime.now(UTC)))
-    print_events(row for row in store.rows(run.summary.scan) if row.referral == Referral.REFERRED)
+    click.echo(EVENTS[form][1](run.summary, datetime.now(UTC)))
+    print_events((row for row in store.rows(run.summary.scan) if row.referral == Referral.REFERRED), form)
 
 
 FORMATS: dict[str, Callable[[ScanRun, Store], None]] = {
@@ -307,7 +308,8 @@ FORMATS: dict[str, Callable[[ScanRun, Store], None]] = {
     "json": _print_json,
     "csv": _print_csv,
     "sarif": _print_sarif,
-    "cef": _print_events,
+    "ocsf": partial(_print_events, form="ocsf"),
+    "cef": partial(_print_events, form="cef"),
 }
 
 
