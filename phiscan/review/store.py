@@ -17,9 +17,9 @@ from phiscan.model import FileResult
 from phiscan.model.frame import FrameCounts
 from phiscan.review import integrity
 from phiscan.review.audit.log import AuditCheck
+from phiscan.review.decisions import discussion, learning, verdicts
 from phiscan.review.decisions import history as file_history
 from phiscan.review.decisions import incidents as breaches
-from phiscan.review.decisions import learning, verdicts
 from phiscan.review.decisions import suppressions as list_suppressions
 from phiscan.review.decisions import writing as deciding
 from phiscan.review.records import recording
@@ -123,6 +123,15 @@ class Desk:
     annotate = Writing(breaches.annotate)
     owners = Reading(breaches.owners)
     write_owner = Writing(breaches.write_owner)
+
+    # Discussion of items
+
+    comment = Writing(discussion.comment)
+    tag = Writing(discussion.tag)
+    known_tags = Reading(discussion.known_tags)
+    take_back = Writing(discussion.take_back)
+    mentions = Reading(discussion.mentions)
+    n_open_mentions = Reading(discussion.n_open_mentions)
 
     # Corrections of spans and topics, the gold standard of the scores
 

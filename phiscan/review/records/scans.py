@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from phiscan.errors import StoreError
 from phiscan.model import OCR_PENDING, FailReason, Outcome, Referral, Search
 from phiscan.review import integrity
+from phiscan.review.decisions import discussion
 from phiscan.review.decisions import writing as deciding
 from phiscan.review.maintenance import key_rotation
 from phiscan.review.records import recording
@@ -169,6 +170,7 @@ def finish_scan(
         connection.execute(root.update().where(root.c.id.in_(of_scan)).values(complete_scan_id=scan_id))
         work_rows.drop_departed(connection, scan_id)
         deciding.keep_assignees(connection, moved, now=now)
+        discussion.keep(connection, moved, now=now)
     if status == "complete":
         deciding.log_carried(connection, work_item.c.arrived == scan_id, now=now)
 
