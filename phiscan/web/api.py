@@ -78,6 +78,7 @@ class Item(BaseModel):
     reviewer: str | None
     decided: datetime | None
     assignee: str | None
+    tags: list[str]
     new: bool
     group: int | None
     suppressed: bool
@@ -246,6 +247,7 @@ FILTERS = {
             "group": "number of a near-duplicate group",
             "hidden": "1 = only what suppressions hide",
             "text": "anywhere in the path",
+            "tag": "has this tag",
             "order": "risk (default), informative, oldest",
             "at": "which part: `after` of the part before",
         }.items()

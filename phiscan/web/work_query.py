@@ -54,6 +54,7 @@ class ListQuery:
             "group": given.group_id,
             "hidden": "1" if given.suppressed else "",
             "text": given.text,
+            "tag": given.tag,
             "order": "" if self.order is WorkOrder.RISK else self.order.value,
         }
         return urlencode({name: value for name, value in values.items() if value not in {"", None}})
@@ -100,6 +101,7 @@ def read_query(values: Mapping[str, str]) -> ListQuery:
             group_id=_number(given, "group"),
             suppressed=given.get("hidden") == "1",
             text=given.get("text", ""),
+            tag=given.get("tag", "").casefold(),
         ),
         order=_word(given, "order", WorkOrder) or WorkOrder.RISK,
         cursor=given.get("at", ""),
