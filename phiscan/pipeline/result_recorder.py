@@ -8,6 +8,7 @@ need arrive for that.
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections import OrderedDict
@@ -74,6 +75,7 @@ class ResultRecorder:
         self._folders: dict[bytes, list[FolderState]] = {}
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="recorder")  # a thread once it has work
         self._writing: Future[None] | None = None
+        self._told = ""  # path of the file that is read, as it was recorded
         self._flushed = time.monotonic()
         self._lock = threading.RLock()
         self._is_closed = threading.Event()
@@ -180,8 +182,10 @@ class ResultRecorder:
         waiting = [one for one in map(self._line.get, places) if one is not None and not one.is_copy]
         settled = [(result.source.root, result.source.path) for result in self._batch]
         early = Early(waiting, [place for place in settled if place in self._kept])
-        if self._batch or self._n_seen or waiting:
-            self._record(self._batch, self._seen, self._runs, self._folders, early)
+        reading = self._reading
+        if self._batch or self._n_seen or waiting or reading != self._told:
+            self._record(self._batch, self._seen, self._runs, self._folders, early, reading=reading)
+            self._told = reading
         self._kept.difference_update(early.recorded)
         self._kept.update((result.source.root, result.source.path) for result in waiting)
         for place in places:
@@ -195,11 +199,17 @@ class ResultRecorder:
         while not self._is_closed.wait(TICK_S):
             with self._lock:
                 try:
-                    if self._batch or self._waiting:
+                    if self._batch or self._waiting or self._reading != self._told:
                         self._flush_if_late()
                 except Exception as error:  # noqa: BLE001 (raised by ``_wait``, in the scan's own thread)
                     self._problem = error
                     return
+
+    @property
+    def _reading(self) -> str:
+        """The path of the first file that a worker still has; "" = there is none."""
+        place, result = next(iter(self._line.items()), ((b"", b""), None))
+        return "" if result is not None or not place[1] else os.fsdecode(b"/".join(place))
 
     def _flush_if_late(self) -> bool:
         now = time.monotonic()
@@ -221,6 +231,8 @@ class ResultRecorder:
         runs: Sequence[Run],
         folders: Mapping[bytes, Sequence[FolderState]],
         early: Early | None = None,
+        *,
+        reading: str | None = None,
     ) -> None:
         has_early = early is not None and (early.waiting or early.recorded)
         self.store.record(
@@ -231,6 +243,7 @@ class ResultRecorder:
             runs=runs,
             folders=folders,
             early=early if has_early else None,
+            **({} if reading is None else {"reading": reading}),
         )
 
     def _forget_seen(self) -> None:

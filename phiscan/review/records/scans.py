@@ -131,7 +131,7 @@ def begin_scan(
         n_refused = recording.refuse_forged_early(connection, unfinished.id)
         n_refused += integrity.refuse_forged(connection, unfinished.id)
         return ScanState(unfinished.id, resumed=True, started=unfinished.started, n_refused=n_refused)
-    values = {"scan_key": scan_key, "status": "running", "started": now, "seconds": 0.0}
+    values = {"scan_key": scan_key, "status": "running", "started": now, "seconds": 0.0, "reading": ""}
     values |= {"versions": dict(versions), "options": dict(options)}
     seals.remove(connection, early_result, early_result.c.root_id.in_(root_ids))  # these are not resumed
     scan_id = inserted_id(connection, scan, values)
@@ -157,7 +157,7 @@ def finish_scan(
     changed = connection.execute(
         scan.update()
         .where(scan.c.id == scan_id)
-        .values(status=status, ended=now, seconds=scan.c.seconds + seconds)
+        .values(status=status, ended=now, seconds=scan.c.seconds + seconds, reading="")
     )
     if changed.rowcount != 1:
         message = f"scan {scan_id}: there is no such scan"
@@ -270,6 +270,7 @@ class ScanHead:
     started: datetime
     ended: datetime | None
     n_crawled: int
+    reading: str  # path of the file that is read now; "" = none
 
 
 @dataclass(frozen=True, slots=True)
@@ -494,9 +495,7 @@ def scans(connection: sa.Connection) -> list[ScanHead]:
         .order_by(scan.c.id)
     )
     return [
-        ScanHead(
-            row.id, _roots(connection, row.id), row.status, row.started, row.ended, purged.get(row.id, row.n)
-        )
+        as_value(ScanHead, row, roots=_roots(connection, row.id), n_crawled=purged.get(row.id, row.n))
         for row in connection.execute(query).all()
     ]
 

@@ -44,6 +44,7 @@ from phiscan.web.plain_words import (
     locator_words,
     mode_letters,
     readers_by_mode,
+    source_words,
     step,
 )
 from phiscan.web.request_context import Context, Ctx
@@ -309,9 +310,9 @@ def _outweighed(found: Sequence[StoredFinding]) -> tuple[tuple[str, int], ...]:
 
 def _against(reason: Reason) -> str:
     if reason.kind == "overlap":
-        return visible(reason.detail)
+        return source_words(reason.detail)
     if reason.kind == "context" and reason.detail.startswith("not "):
-        return _("words that say {detail}", detail=visible(reason.detail))
+        return _("words that say {detail}", detail=visible(reason.detail).replace("_", " "))
     return ""
 
 
