@@ -22,7 +22,7 @@ from phiscan.web.plain_words import locator_words
 from phiscan.web.routes.item import masked_lines
 from phiscan.web.routes.reveal import reveal_view, shown
 from phiscan.web.work_query import ListQuery, read_query, read_string
-from tests.review.results import finding, pii_only, referred, scan
+from tests.review.results import NOW, finding, pii_only, referred, scan
 from tests.web.conftest import OWN, Browser
 
 WEB = Path(packs.__file__).parent
@@ -174,6 +174,16 @@ def test_a_file_of_the_second_list_has_a_page_that_only_shows(
     assert "97 % of its text" in long
     assert "may contain more" not in long
     assert "Read in samples" in client.get("/scans").text
+
+
+def test_a_scan_names_the_file_that_is_read(browser: Callable[[str], Browser], store: Store) -> None:
+    client = browser("auditor").client
+    assert "Being read now" not in client.get("/scans").text
+    state = store.begin_scan([b"/share"], versions={}, options={}, now=NOW)
+    store.record(state.id, "versions", [], reading="/share/a/<b>.txt")
+    page = client.get("/scans").text
+    assert "Being read now" in page
+    assert "/share/a/&lt;b&gt;.txt" in page
 
 
 def test_a_command_in_a_sentence_is_code_that_is_escaped() -> None:

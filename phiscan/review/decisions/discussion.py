@@ -129,7 +129,7 @@ def tag(
         )
         raise InputError(message)
     lock_chain(connection)
-    chosen = listed_files(connection, file_ids)
+    chosen = listed_files(connection, sorted(file_ids))
     for batch in chunks(sorted(chosen)) if not remove else ():
         if writing.masked(connection, _results(batch), words) != words:
             raise InputError(_("tag: expected no name or number that was found in one of the files"))
