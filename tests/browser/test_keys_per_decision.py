@@ -202,6 +202,12 @@ def test_an_officers_day(
     assert n_reveals * 5 <= n_alone + 4
     assert keys <= MOST_KEYS * n_alone
     assert loads == 0
+    page = seat.go("/tasks")  # after a download the same form can be sent again
+    page.click("#tick-all")
+    with page.expect_download():
+        page.click("button[formaction='/tasks/script']")
+    page.fill("[name=note]", "asked the owner")
+    assert "said=recorded" in seat.click("button[value=note]")
     with server.store() as store:
         decided = [item for item in store.queue() if item.verdict]
         assert len(decided) == n_alone + n_group + n_bills
@@ -251,7 +257,7 @@ def file_the_incident(seat: Seat, counted: Counted) -> tuple[int, int, int]:
         n_clicks += 1
     with page.expect_download() as downloading:
         page.click("a[href*='/forms/ontario.'][href$='/txt']")
-    assert "Bills of the dialysis unit" in Path(downloading.value.path()).read_text("utf-8")
+    assert "The folder was open to all staff." in Path(downloading.value.path()).read_text("utf-8")
     return n_clicks + 1, n_chars, counted.loads - before
 
 

@@ -56,8 +56,8 @@ def history(connection: sa.Connection, file_id: int, *, viewer: str) -> tuple[Hi
     for row in discussion.entries(connection, file_id, viewer=viewer):
         is_comment = row.kind == discussion.COMMENT
         words, note = (row.field, row.text) if is_comment else (row.text, "")
-        said = _plain(row.entered, row.entered_by, row.kind, same_content=True)
-        entries.append(replace(said, reason=words, note=note))
+        entry = _plain(row.entered, row.entered_by, row.kind, same_content=True)
+        entries.append(replace(entry, reason=words, note=note))
     return tuple(sorted(entries, key=lambda one: (one.at, _WHEN.get(one.what, 1))))
 
 

@@ -125,6 +125,7 @@ def item(connection: sa.Connection, file_id: int, *, conceal: bool = False) -> F
         with_evidence(connection, sighted_record(row)),
         outcome=Outcome(row.outcome),
         decisions=_decisions(connection, row),
+        tags=tags_of(connection, [file_id], viewer="").get(file_id, ()),
     )
     return _concealed(connection, found) if conceal else found
 

@@ -61,8 +61,8 @@ def decide_chosen(
     if not file:
         return RedirectResponse(listed.url("/queue", said="none"), 303)
     n_decided = len(ctx.work.decide_chosen(file, verdict, **ctx.reviewing).decided)
-    said = {"said": "decided" if n_decided else "none", "left": str(len(set(file)) - n_decided)}
-    return RedirectResponse(listed.url("/queue", **said), 303)
+    shown = {"said": "decided" if n_decided else "none", "left": str(len(set(file)) - n_decided)}
+    return RedirectResponse(listed.url("/queue", **shown), 303)
 
 
 @routes.page("POST", "/queue/undo", needs=Permission.DECIDE)

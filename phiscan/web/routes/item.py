@@ -407,6 +407,7 @@ def item_page(
         may_reveal=may_reveal,
         purposes=PURPOSES,
         seconds=N_SECONDS,
+        definition=ctx.desk.organization.definition,
     )
 
 
