@@ -150,7 +150,7 @@ def read_organization(config: Config) -> Organization:
     Raises:
         ConfigError: names the field and what was expected.
     """
-    found = Organization(*astuple(config.organization), definition=_definition(config))
+    found = Organization(*astuple(config.organization), _definition(config))
     for name in found.jurisdictions:
         if name not in jurisdictions():
             known = ", ".join(jurisdictions())
