@@ -10,7 +10,7 @@ import tomllib
 from calendar import monthrange
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
 from importlib import resources
@@ -150,7 +150,7 @@ def read_organization(config: Config) -> Organization:
     Raises:
         ConfigError: names the field and what was expected.
     """
-    found = Organization(*astuple(config.organization), _definition(config))
+    found = replace(Organization(*astuple(config.organization)), definition=_definition(config))
     for name in found.jurisdictions:
         if name not in jurisdictions():
             known = ", ".join(jurisdictions())

@@ -15,6 +15,7 @@ from pwdlib import PasswordHash
 from pwdlib.hashers.argon2 import Argon2Hasher
 
 from phiscan.config import Config
+from phiscan.report.regulators import Organization
 from phiscan.review.accounts import passwords
 from phiscan.review.accounts.users import Role
 from phiscan.review.store import Store
@@ -114,7 +115,8 @@ def made_app(made_once: Path) -> FastAPI:
 
 @pytest.fixture
 def app(made_app: FastAPI, store: Store, clock: Clock) -> FastAPI:
-    made_app.state.desk = replace(made_app.state.desk, store=store, now=clock)
+    desk = made_app.state.desk
+    made_app.state.desk = replace(desk, store=store, now=clock, organization=Organization())
     return made_app
 
 

@@ -191,7 +191,7 @@ def test_a_scan_names_the_file_that_is_read(browser: Callable[[str], Browser], s
 
 
 def test_the_definition_of_the_site_is_beside_the_verdict(
-    app: FastAPI, browser: Callable[[str], Browser], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    app: FastAPI, browser: Callable[[str], Browser], tmp_path: Path
 ) -> None:
     source, (number, *_rest) = str(tmp_path / "phiscan.toml"), scanned(app.state.desk.store, 2)
     given = {"organization": {"definition_file": "definition.txt"}}
@@ -200,7 +200,7 @@ def test_the_definition_of_the_site_is_beside_the_verdict(
     (tmp_path / "definition.txt").write_text("PHI is\na <name> with a diagnosis.\n")
     organization = read_organization(config_of(given, source))
     assert "What counts as PHI here" not in browser("reviewer").client.get(f"/items/{number}").text
-    monkeypatch.setattr(app.state, "desk", replace(app.state.desk, organization=organization))
+    app.state.desk = replace(app.state.desk, organization=organization)
     page = browser("reviewer").client.get(f"/items/{number}").text
     assert "What counts as PHI here" in page
     assert "PHI is<br>a &lt;name&gt; with a diagnosis." in page
