@@ -145,6 +145,7 @@ class OrganizationTable:
     contact: str = ""  # who answers the regulator: name, telephone, address
     jurisdictions: tuple[str, ...] = ()
     departments_file: str = ""  # CSV: folder, department
+    definition_file: str = ""  # text shown beside the verdict: what counts as PHI, with examples
 
 
 @dataclass(frozen=True, slots=True)

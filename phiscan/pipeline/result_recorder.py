@@ -8,6 +8,7 @@ need arrive for that.
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections import OrderedDict
@@ -73,6 +74,7 @@ class ResultRecorder:
         self._folders: dict[bytes, list[FolderState]] = {}
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="recorder")  # a thread once it has work
         self._writing: Future[None] | None = None
+        self._told = ""  # path of the file that is read, as it was recorded
         self._flushed = time.monotonic()
         self._lock = threading.RLock()
         self._is_closed = threading.Event()
@@ -175,9 +177,11 @@ class ResultRecorder:
         waiting = [one for one in map(self._line.get, places) if one is not None and not one.is_copy]
         settled = [(result.source.root, result.source.path) for result in self._batch]
         early = Early(waiting, [place for place in settled if place in self._kept])
-        if self._batch or self._n_seen or waiting:
+        reading = self._reading
+        if self._batch or self._n_seen or waiting or reading != self._told:
             further = self._seen()
             further["early"] = early if waiting or early.recorded else None
+            further["reading"] = self._told = reading
             self.store.record(self.scan_id, self.key, self._batch, **further)
         self._kept.difference_update(early.recorded)
         self._kept.update((result.source.root, result.source.path) for result in waiting)
@@ -191,11 +195,17 @@ class ResultRecorder:
         while not self._is_closed.wait(TICK_S):
             with self._lock:
                 try:
-                    if self._batch or self._waiting:
+                    if self._batch or self._waiting or self._reading != self._told:
                         self._flush_if_late()
                 except Exception as error:  # noqa: BLE001 (raised by ``_wait``, in the scan's own thread)
                     self._problem = error
                     return
+
+    @property
+    def _reading(self) -> str:
+        """The path of the first file that a worker still has; "" = there is none."""
+        place, result = next(iter(self._line.items()), ((b"", b""), None))
+        return "" if result is not None or not place[1] else os.fsdecode(b"/".join(place))
 
     def _flush_if_late(self) -> bool:
         now = time.monotonic()

@@ -10,10 +10,11 @@ import tomllib
 from calendar import monthrange
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 from phiscan.config import Config, OrganizationTable
@@ -24,6 +25,8 @@ from phiscan.language import SOURCE, Lazy, current
 @dataclass(frozen=True, slots=True)
 class Organization(OrganizationTable):
     """The table ``[organization]`` of phiscan.toml, with the rules that it chooses."""
+
+    definition: str = ""  # the content of its ``definition_file``
 
     @property
     def laws(self) -> tuple[Jurisdiction, ...]:
@@ -130,13 +133,24 @@ def jurisdictions() -> Mapping[str, Jurisdiction]:
     return {name: _read(name, one.read_text("utf-8")) for one in files if (name := one.name[:-5])}
 
 
+def _definition(config: Config) -> str:
+    name = config.organization.definition_file
+    if not name:
+        return ""
+    try:
+        return (Path(config.source).parent / name).read_text(encoding="utf-8-sig").strip()
+    except (OSError, UnicodeDecodeError):
+        message = f"{config.source}: organization.definition_file: expected the name of a text file in UTF-8"
+        raise ConfigError(message) from None
+
+
 def read_organization(config: Config) -> Organization:
     """Read ``[organization]``.
 
     Raises:
         ConfigError: names the field and what was expected.
     """
-    found = Organization(*astuple(config.organization))
+    found = replace(Organization(*astuple(config.organization)), definition=_definition(config))
     for name in found.jurisdictions:
         if name not in jurisdictions():
             known = ", ".join(jurisdictions())

@@ -17,9 +17,9 @@ from phiscan.model import FileResult
 from phiscan.model.frame import FrameCounts
 from phiscan.review import integrity
 from phiscan.review.audit.log import AuditCheck
+from phiscan.review.decisions import discussion, learning, verdicts
 from phiscan.review.decisions import history as file_history
 from phiscan.review.decisions import incidents as breaches
-from phiscan.review.decisions import learning, verdicts
 from phiscan.review.decisions import suppressions as list_suppressions
 from phiscan.review.decisions import writing as deciding
 from phiscan.review.records import recording
@@ -109,6 +109,15 @@ class Desk:
     annotate = writing(breaches.annotate)
     owners = reading(breaches.owners)
     write_owner = writing(breaches.write_owner)
+
+    # Discussion of items
+
+    comment = writing(discussion.comment)
+    tag = writing(discussion.tag)
+    known_tags = reading(discussion.known_tags)
+    take_back = writing(discussion.take_back)
+    mentions = reading(discussion.mentions)
+    n_open_mentions = reading(discussion.n_open_mentions)
 
     # Corrections of spans and topics, the gold standard of the scores
 

@@ -68,6 +68,7 @@ class Item(BaseModel):
     reviewer: str | None
     decided: datetime | None
     assignee: str | None
+    tags: list[str]
     new: bool
     group: int | None
     suppressed: bool

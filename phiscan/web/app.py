@@ -54,6 +54,7 @@ from phiscan.web.report_builds import Packs
 from phiscan.web.request_context import Ctx, Desk, Settings, admit, cookie_name, utc_now
 from phiscan.web.routes import (
     accounts,
+    discussion,
     folders,
     incidents,
     item,
@@ -112,7 +113,7 @@ def openapi(ctx: Ctx) -> Response:
 ROUTES: tuple[Routes, ...] = (
     own,
     *(module.routes for module in (accounts, scans, api, queue, folders, item, several, reveal)),
-    *(module.routes for module in (quality, person, suppressions, incidents, remedies, trend)),
+    *(module.routes for module in (quality, person, suppressions, incidents, remedies, trend, discussion)),
 )
 
 log = structlog.get_logger("phiscan.web")

@@ -196,10 +196,14 @@ class Notice:
     suppress_url: str = ""  # offers to suppress similar findings
     undoes: bool = False  # offers to undo the reviewer's last action
     redoes: bool = False  # offers to redo the action that was just undone
+    act: str = ""  # offers to take back what was assigned or tagged at this moment
 
 
 _GOOD = {
     "assigned": lazy_gettext("Assigned."),
+    "tagged": lazy_gettext("The tags are recorded."),
+    "taken_back": lazy_gettext("Taken back."),
+    "commented": lazy_gettext("Your comment is recorded."),
     "kept": lazy_gettext("The view is saved."),
     "forgotten": lazy_gettext("The view is removed."),
     "undone": lazy_gettext("Your last decision is undone."),
@@ -228,6 +232,7 @@ _WARN = {
     "nothing_to_redo": lazy_gettext(
         "Nothing was redone: you have decided since, or somebody else decided one of the files."
     ),
+    "not_taken_back": lazy_gettext("Nothing was taken back: it was changed since."),
     "conflict": lazy_gettext(
         "Not recorded: somebody else decided it, or its content changed, after you opened it. This is"
         " its current state, with your reason and note; decide again if you still want to."
@@ -330,9 +335,17 @@ class Pages:
             script_messages=self.static.messages(),
             path=request.url.path,
             status=None if name.startswith(FRAGMENTS) else _status(request, user),
+            n_mentions=0 if name.startswith(FRAGMENTS) else _n_mentions(request, user),
             **context,
         )
         return HTMLResponse(text, status_code=status_code, headers={"Content-Language": current()})
+
+
+def _n_mentions(request: Request, user: User | None) -> int:
+    if user is None or not may(user, Permission.SEE_QUEUE):
+        return 0
+    n: int = request.app.state.desk.store.desk.n_open_mentions(viewer=user.name)
+    return n
 
 
 def _status(request: Request, user: User | None) -> StatusLine | None:

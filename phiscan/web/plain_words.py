@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import stat
 from collections.abc import Mapping
+from functools import cache
 from typing import Final
 
 from phiscan.language import gettext as _
@@ -12,6 +13,7 @@ from phiscan.language import lazy_gettext
 from phiscan.model import EntityType, PiiBit, PiiVector, Reason
 from phiscan.report.words import SHORT_TYPES
 from phiscan.review.decisions.learning import Correction, Mark
+from phiscan.screen.rules.definitions import load_rules
 from phiscan.visible import visible
 
 INTO: Final = " \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} "  # from a folder or container to its content
@@ -44,19 +46,19 @@ _NAMES[PiiBit.AGE_OVER_89] = lazy_gettext("age over 89")
 SHORT_BITS: Final = {bit: _NAMES.get(bit) or SHORT[EntityType[bit.name]] for bit in _BITS}
 
 _STEPS: Final[dict[str, str]] = {
-    "rule": lazy_gettext("its format matches rule {}"),
-    "check": lazy_gettext("its check digits or numbering plan ({}) are valid"),
+    "rule": lazy_gettext("its format is one of: {}"),
+    "check": lazy_gettext("its check digits or numbering plan are valid"),
     "header": lazy_gettext("it is in a column headed “{}”"),
     "label": lazy_gettext("it follows the label “{}”"),
     "gazetteer": lazy_gettext("it is on the name lists ({})"),
     "title": lazy_gettext("it follows a title ({})"),
     "signature": lazy_gettext("it signs a letter ({})"),
     "learned": lazy_gettext("a learned model supports it: {}"),
-    "model": lazy_gettext("the tagger {} detected it from its spelling and context"),
+    "model": lazy_gettext("its spelling and context are those of a name"),
     "overlap": lazy_gettext("it was preferred to another interpretation of the same text, {}"),
     "place": lazy_gettext("it {}"),
     "role": lazy_gettext("the person is {}, not the one whom the file is about"),
-    "veto": lazy_gettext("no such value has been issued ({})"),
+    "veto": lazy_gettext("no such value has been issued"),
     "doubt": lazy_gettext("it is {}"),
     "misread": lazy_gettext("text recognition seems to have misread it ({})"),
     "cap": lazy_gettext("one of many alike, so that only a share was examined: {}"),
@@ -131,6 +133,23 @@ def kinds_of(vector: PiiVector) -> tuple[str, ...]:
     return tuple(dict.fromkeys(str(words) for bit, words in SHORT_BITS.items() if bit in vector.bits))
 
 
+@cache
+def _types_by_rule() -> Mapping[str, EntityType]:
+    return {rule.id: rule.entity_type for rule in load_rules().rules}
+
+
+def source_words(source: str) -> str:
+    """Return what a rule or recognizer finds, without its id.
+
+    >>> source_words("date.iso.1"), source_words("names.tagger"), source_words("hl7")
+    ('date', 'name', 'identifier')
+    """
+    if source.startswith("names."):
+        return str(SHORT[EntityType.PERSON])
+    kind = _types_by_rule().get(source)
+    return str(SHORT[kind]) if kind else _("identifier")
+
+
 def step(reason: Reason) -> str:
     """Return one step of a score as a clause.
 
@@ -141,12 +160,15 @@ def step(reason: Reason) -> str:
     """
     detail = visible(reason.detail)
     if reason.kind == "context":
+        detail = detail.replace("_", " ")
         if detail.startswith("not "):
             return _("nearby words are evidence against it ({detail})", detail=detail)
         return _("nearby words support it ({detail})", detail=detail)
     if reason.kind == "label" and detail.startswith("repeats"):
         return _("it repeats a name found elsewhere in this file")
-    if reason.kind in {"label", "header", "signature"}:
+    if reason.kind in {"rule", "overlap"}:
+        detail = source_words(reason.detail)
+    elif reason.kind in {"label", "header", "signature"}:
         detail = str(_NAME_LABELS.get(detail, detail))
     return str(_STEPS.get(reason.kind, f"{visible(reason.kind)}: {{}}")).format(detail)
 

@@ -150,6 +150,7 @@ _FILTERS: Mapping[str, tuple[str, Callable[[str, str], Any], str]] = {
     "group": ("group_id", _number, "number of a near-duplicate group"),
     "hidden": ("suppressed", _flag, "1 = only what suppressions hide"),
     "text": ("text", _text, "anywhere in the path"),
+    "tag": ("tag", lambda _name, value: value.casefold(), "has this tag"),
 }
 FIELDS: Mapping[str, str] = {
     **{name: what for name, (_field, _read, what) in _FILTERS.items()},

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 from pwdlib import PasswordHash
 from pwdlib.hashers.argon2 import Argon2Hasher
 
@@ -148,6 +148,7 @@ def _wait(url: str, process: subprocess.Popen[str]) -> None:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     chromium = needs("chromium")["chromium"]
+    expect.set_options(timeout=WAITS_MS)
     with sync_playwright() as playwright:
         opened = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM)
         yield opened

@@ -63,6 +63,8 @@ def prepare(server: Server) -> dict[str, int]:
         desk.draw_sample(n_queued=3, n_unreferred=3, by="Lea", now=now)
         blind = next(one for one in desk.items(viewer="Ann", now=now, limit=90).items if one.blind)
         plain = next(one for one in desk.items(viewer="Ann", now=now, limit=90).items if not one.blind)
+        desk.comment(plain.file_id, "<script>alert(4)</script>", to="Ann", by="Lea", now=now)
+        desk.tag([plain.file_id, hostile.file_id], "legal <i>x</i>", by="Ann", now=now)
         user = next(one for one in store.users.everybody() if one.name == "Ann")
         store.users.save_view(user.id, name="<i>mine</i>", query="state=phi", now=now)
         return {
@@ -104,6 +106,8 @@ def pages(ids: dict[str, int]) -> dict[str, tuple[str, ...]]:
             "/second-review",
             "/suppressions",
             "/left",
+            "/mentions",
+            "/queue?tag=legal&said=tagged&act=2026-11-29T10:00:00%2B00:00",
             "/second-list",
             "/incidents",
             f"/incidents/{ids['incident']}",

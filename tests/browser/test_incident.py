@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from phiscan.model import Verdict
 from tests.browser.conftest import Server, Sit
 
 pytestmark = pytest.mark.slow
@@ -46,8 +45,9 @@ def test_a_confirmed_file_becomes_an_incident_and_a_filed_form(
     with server.store() as store:
         now = datetime.now(UTC)
         item = store.desk.items(viewer="Ann", now=now, limit=1).items[0]
-        store.desk.decide(item.file_id, Verdict.PHI, reviewer="Ann", now=now)
     seat = sit("Lea", locale=locale, java_script_enabled=False, viewport=SIZES[size])
+    seat.go(f"/items/{item.file_id}")
+    seat.click("#verdict-form button[value=phi]")
     page = seat.go("/tasks")
     page.locator("input[name=file]").first.check()
     seat.click(f"button:has-text('{group}')")

@@ -1,4 +1,4 @@
-"""A day's work by keyboard, counted: keys and page loads for each decision, form letters among them."""
+"""An officer's day, counted: keys and page loads of items, form letters, and an incident of 30 files."""
 
 import os
 import subprocess
@@ -19,7 +19,9 @@ from tests.browser.share import make_share
 pytestmark = pytest.mark.slow
 
 N_LETTERS = 200
+N_BILLS = 30  # of one incident
 N_ALONE = 40  # items that are decided one by one
+MOST_CLICKS, MOST_LOADS = 16, 9  # of the incident
 REVEAL_EVERY = 6  # at most one reveal in five items
 MOST_KEYS = 1.3  # for each decision, reveals and steps through passages included
 FIRST = ("Torvald", "Quenna", "Ommery", "Bristil", "Zanthe")
@@ -35,6 +37,11 @@ medication. If your vision is blurred or you had chest pain, tell the nurse when
 """
 
 
+BILL = """Invoice of the Northgate Dialysis Unit
+Patient: {first} {last}, born {born}, health card {card}
+Haemodialysis for chronic kidney disease on {day}, erythropoietin and iron given; potassium was 5.4.
+Please pay within thirty days; questions are answered by the billing office of the dialysis unit.
+"""
 NOTES = (
     "{name} was seen in the asthma clinic and takes salbutamol and a steroid inhaler twice daily.",
     "Health card {card}. The wound on the left heel has closed and the dressing was left off.",
@@ -68,11 +75,11 @@ def write_notes(folder: Path) -> None:
         (folder / f"note {number:02}.txt").write_text(text, encoding="utf-8")
 
 
-def write_letters(folder: Path) -> None:
+def write_letters(folder: Path, text: str, n: int) -> None:
     folder.mkdir()
-    for number in range(N_LETTERS):
+    for number in range(n):
         (folder / f"letter {number:03}.txt").write_text(
-            LETTER.format(
+            text.format(
                 clinic="Lakeside Diabetes Clinic",
                 first=FIRST[number % 5],
                 last=LAST[number // 5 % 4],
@@ -90,13 +97,14 @@ def scanned(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("letters")
     share, home = folder / "share", folder / "home"
     make_share(share)
-    write_letters(share / "Form letters")
+    write_letters(share / "Form letters", LETTER, N_LETTERS)
+    write_letters(share / "Bills", BILL, N_BILLS)
     write_notes(share / "Notes")
     environ = {**os.environ, "PHISCAN_HOME": str(home), "PYTHONPATH": str(Path.cwd())}
     for arguments in (["init", str(home)], ["scan", str(share), "--exit-zero"]):
         subprocess.run([sys.executable, "-m", "phiscan", *arguments], env=environ, cwd=folder, check=True)
     with Store.open(f"sqlite:///{home / 'phiscan.db'}") as store:
-        store.users.add(name="Ann", role=Role.REVIEWER, password=PASSWORD, by="test", now=datetime.now(UTC))
+        store.users.add(name="Ann", role=Role.LEAD, password=PASSWORD, by="test", now=datetime.now(UTC))
     return home
 
 
@@ -137,6 +145,13 @@ class Counted:
         assert self.page.locator(".passage mark").count() == 0
 
 
+@pytest.fixture(autouse=True)
+def _chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "phiscan.toml"
+    path.write_text('[organization]\nname = "General Hospital"\njurisdictions = ["ontario"]\n', "utf-8")
+    monkeypatch.setenv("PHISCAN_CONFIG", str(path))
+
+
 @pytest.fixture
 def ann(sit: Sit) -> Iterator[tuple[Seat, Counted]]:
     seat = sit("Ann")
@@ -144,7 +159,7 @@ def ann(sit: Sit) -> Iterator[tuple[Seat, Counted]]:
     assert seat.complaints == []
 
 
-def test_forty_items_and_two_hundred_letters(
+def test_an_officers_day(
     server: Server, ann: tuple[Seat, Counted], capsys: pytest.CaptureFixture[str]
 ) -> None:
     seat, counted = ann
@@ -152,14 +167,17 @@ def test_forty_items_and_two_hundred_letters(
     seat.press("o")
     page.select_option("#purpose", PURPOSES[0])  # once a session
     page.evaluate("() => document.activeElement.blur()")
-    n_alone = n_reveals = n_group = group_keys = group_loads = 0
+    n_alone = n_reveals = n_group = n_bills = group_keys = group_loads = 0
     counted.loads = counted.keys = 0
-    while n_alone < N_ALONE or n_group == 0:
+    while n_alone < N_ALONE or n_group == 0 or n_bills == 0:
         heading = page.locator("#alike")
         if heading.count() and "199 near-duplicates" in heading.inner_text():
             before = counted.keys, counted.loads
             n_group = decide_the_letters(counted)
             group_keys, group_loads = counted.keys - before[0], counted.loads - before[1]
+            continue
+        if heading.count() and f"{N_BILLS - 1} near-duplicates" in heading.inner_text():
+            n_bills = confirm_the_bills(counted)
             continue
         expect(page.locator(".passage").first).to_be_visible()
         assert page.locator(".prose .pill").count() > 0
@@ -168,20 +186,79 @@ def test_forty_items_and_two_hundred_letters(
             n_reveals += 1
         counted.decide("pnu"[n_alone % 3])
         n_alone += 1
-    keys, loads = counted.keys - group_keys, counted.loads - group_loads
+    keys, loads = counted.keys - group_keys - 3, counted.loads - group_loads - 3  # and those of the bills
+    clicks, n_chars, incident_loads = file_the_incident(seat, counted)
     with capsys.disabled():
         print(
             f"\n{n_alone} items alone: {keys / n_alone:.2f} keys and {loads / n_alone:.2f} page loads each,"
-            f" {n_reveals} reveals; {n_group} form letters: {group_keys} keys and {group_loads} page loads"
+            f" {n_reveals} reveals; {n_group} form letters: {group_keys} keys and {group_loads} page loads;"
+            f" incident of {n_bills} files: 3 keys, then {clicks} clicks and {n_chars} characters typed,"
+            f" {3 + incident_loads} page loads, to the filled form"
         )
+    assert n_bills == N_BILLS
+    assert clicks <= MOST_CLICKS
+    assert incident_loads <= MOST_LOADS
     assert n_group == N_LETTERS
     assert n_reveals * 5 <= n_alone + 4
     assert keys <= MOST_KEYS * n_alone
     assert loads == 0
+    page = seat.go("/tasks")  # after a download the same form can be sent again
+    page.click("#tick-all")
+    with page.expect_download():
+        page.click("button[formaction='/tasks/script']")
+    page.fill("[name=note]", "asked the owner")
+    assert "said=recorded" in seat.click("button[value=note]")
     with server.store() as store:
         decided = [item for item in store.queue() if item.verdict]
-        assert len(decided) == n_alone + n_group
+        assert len(decided) == n_alone + n_group + n_bills
+        assert len(store.desk.incidents()[0].files) == n_bills
         assert store.verify_audit().ok
+
+
+def confirm_the_bills(counted: Counted) -> int:
+    """Confirm a group of near-duplicates as PHI with three keys; return how many files it has."""
+    for key in "gpo":
+        with counted.page.expect_navigation():
+            counted.press(key)
+        if key == "p":
+            expect(counted.page.locator("main")).to_contain_text(f"{N_BILLS} files are recorded as PHI.")
+    return N_BILLS
+
+
+def file_the_incident(seat: Seat, counted: Counted) -> tuple[int, int, int]:
+    """Make one incident of the bills, assess it, and take the form; return clicks, characters and loads."""
+    page, before, n_clicks, n_chars = counted.page, counted.loads, 0, 0
+    steps = (
+        ("nav .groups li:nth-child(2) a", ""),
+        ("nav a[href='/tasks']", ""),
+        (".filters summary", ""),
+        (".filters [name=text]", "Bills"),
+        (".filters button.primary", ""),
+        ("#tick-all", ""),
+        ("button[formaction='/incidents/choose']", ""),
+        ("[name=title]", "Bills of the dialysis unit"),
+        ("button:has-text('Open the incident')", ""),
+        ("#happened", "The folder was open to all staff."),
+        ("form[aria-labelledby=what] button.primary", ""),
+        ("[name=state]", "assessed"),
+        ("form[action$='/state'] [name=reason]", "Staff outside of the circle of care could read them"),
+        ("form[action$='/state'] button", ""),
+    )
+    for place, text in steps:
+        field = page.locator(place).first
+        if text and place == "[name=state]":
+            field.select_option(text)
+        elif text:
+            field.fill(text)
+            n_chars += len(text)
+        else:
+            is_same_page = place in {".filters summary", "#tick-all"}
+            field.click() if is_same_page else seat.click(f"{place} >> nth=0")
+        n_clicks += 1
+    with page.expect_download() as downloading:
+        page.click("a[href*='/forms/ontario.'][href$='/txt']")
+    assert "The folder was open to all staff." in Path(downloading.value.path()).read_text("utf-8")
+    return n_clicks + 1, n_chars, counted.loads - before
 
 
 def decide_the_letters(counted: Counted) -> int:

@@ -141,6 +141,11 @@ def test_the_clock_commits_what_is_there_when_nothing_more_arrives(tmp_path: Pat
             recorder.expect(source)
         recorder.arrive(FileResult(sources[0], Outcome.FAILED, reason=FailReason.CORRUPT))
         wait_until(lambda: n_recorded(tmp_path / "phiscan.db") == 1, "the first result is committed")
+        wait_until(lambda: recorder.store.scans()[0].reading != "", "the file that is read is named")
+        assert recorder.store.scans()[0].reading == str(share / os.fsdecode(sources[1].path))
+    given = {"status": "stopped", "seconds": 1.0, "now": datetime.now(UTC)}
+    recorder.store.finish_scan(recorder.scan_id, **given)  # type: ignore[arg-type]
+    assert recorder.store.scans()[0].reading == ""
     recorder.store.close()
 
 

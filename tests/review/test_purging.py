@@ -267,7 +267,7 @@ def test_equal_rows_have_the_same_digest_on_every_database(store: Store, tmp_pat
     assert tmp_path
 
 
-DIGEST = "4bb3576184fe100c8bdcba3c2e27ba0969eeb1d7b0173133b94a688b3cae43a3"
+DIGEST = "8b32f95e8fa1ed79559da1ac1bfa50f17e30ace1661259c0521e5052b3376611"
 
 
 def test_removed_rows_cannot_be_removed_by_anyone_else_afterwards(store: Store, url: str) -> None:

@@ -8,11 +8,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from fastapi import FastAPI
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phiscan.errors import InputError
+from phiscan.config import config_of
+from phiscan.errors import ConfigError, InputError
 from phiscan.model import EntityType, FailReason, Segment, Span, StoredTerm, UnreadPart
+from phiscan.report.regulators import read_organization
 from phiscan.review.store import Store
 from phiscan.review.worklist.model import FileRecord, WorkFilter, WorkOrder, WorkState
 from phiscan.web import pages as notice
@@ -22,7 +25,8 @@ from phiscan.web.plain_words import locator_words
 from phiscan.web.routes.item import masked_lines
 from phiscan.web.routes.reveal import reveal_view, shown
 from phiscan.web.work_query import ListQuery, read_query, read_string
-from tests.review.results import finding, pii_only, referred, scan
+from tests.review.desk import scanned
+from tests.review.results import NOW, finding, pii_only, referred, scan
 from tests.web.conftest import OWN, Browser
 
 WEB = Path(packs.__file__).parent
@@ -175,6 +179,32 @@ def test_a_file_of_the_second_list_has_a_page_that_only_shows(
     assert "97 % of its text" in long
     assert "may contain more" not in long
     assert "Read in samples" in client.get("/scans").text
+
+
+def test_a_scan_names_the_file_that_is_read(browser: Callable[[str], Browser], store: Store) -> None:
+    client = browser("auditor").client
+    assert "Being read now" not in client.get("/scans").text
+    state = store.begin_scan([b"/share"], versions={}, options={}, now=NOW)
+    store.record(state.id, "versions", [], reading="/share/a/<b>.txt")
+    page = client.get(f"/scans/{state.id}").text
+    assert "Being read now" in page
+    assert "/share/a/&lt;b&gt;.txt" in page
+
+
+def test_the_definition_of_the_site_is_beside_the_verdict(
+    app: FastAPI, browser: Callable[[str], Browser], tmp_path: Path
+) -> None:
+    source, (number, *_rest) = str(tmp_path / "phiscan.toml"), scanned(app.state.desk.store, 2)
+    given = {"organization": {"definition_file": "definition.txt"}}
+    with pytest.raises(ConfigError, match=r"organization\.definition_file: expected the name of a text file"):
+        read_organization(config_of(given, source))
+    (tmp_path / "definition.txt").write_text("PHI is\na <name> with a diagnosis.\n")
+    organization = read_organization(config_of(given, source))
+    assert "What counts as PHI here" not in browser("reviewer").client.get(f"/items/{number}").text
+    app.state.desk = replace(app.state.desk, organization=organization)
+    page = browser("reviewer").client.get(f"/items/{number}").text
+    assert "What counts as PHI here" in page
+    assert "PHI is<br>a &lt;name&gt; with a diagnosis." in page
 
 
 def test_a_command_in_a_sentence_is_code_that_is_escaped() -> None:

@@ -1,6 +1,7 @@
 """The administrator's script, run by shells on a tree of hostile names: it touches what was confirmed."""
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -122,3 +123,14 @@ def test_powershell_gets_literals_alone(tree: Path, action: Action) -> None:
     assert "$To = (-join [char[]](" in text or action == "restrict"
     assert "-LiteralPath" in text
     assert quoted_ps("$'\u2018") == "(-join [char[]](36,39,8216))"
+    # No PowerShell is here to run it: its quotes and brackets are at least closed in their order.
+    code = re.sub(r"(?m)^#.*$|'(?:[^']|'')*'|\"[^\"\n]*\"", "", text)
+    assert "'" not in code
+    assert '"' not in code
+    opened = []
+    for sign in re.findall(r"[][(){}]", code):
+        if sign in "[({":
+            opened.append(sign)
+        else:
+            assert opened.pop() + sign in {"[]", "()", "{}"}
+    assert not opened

@@ -66,7 +66,7 @@ ITEM_FIELDS = (
     *("file", "root", "path", "media_type", "size", "risk", "pii", "hamming", "missing"),
     *("nearest_prototype", "prototype_distance", "health", "health_prototype"),
     *("people", "people_interval", "findings", "decision", "case", "detectors", "detector_probability"),
-    *("probability", "second_look", "verdict", "reviewer", "assignee"),
+    *("probability", "second_look", "verdict", "reviewer", "assignee", "tags"),
 )
 """The fields of an item of ``phiscan queue list --json``."""
 

@@ -13,6 +13,7 @@ from phiscan.errors import ConflictError, InputError
 from phiscan.language import gettext as _
 from phiscan.model import Verdict
 from phiscan.review.audit import log as audit
+from phiscan.review.decisions import discussion
 from phiscan.review.decisions.writing import purpose_shown
 from phiscan.review.worklist import rows as work_rows
 from phiscan.review.worklist.model import FIRST, MAX_NOTE_CHARS, SECOND, HistoryEntry, Progress
@@ -52,6 +53,11 @@ def history(connection: sa.Connection, file_id: int, *, viewer: str) -> tuple[Hi
     ]
     if current is not None and current.awaits == SECOND and current.reviewer != viewer:
         entries = [one for one in entries if one.who == viewer or not one.same_content]
+    for row in discussion.entries(connection, file_id, viewer=viewer):
+        is_comment = row.kind == discussion.COMMENT
+        words, note = (row.field, row.text) if is_comment else (row.text, "")
+        entry = _plain(row.entered, row.entered_by, row.kind, same_content=True)
+        entries.append(replace(entry, reason=words, note=note))
     return tuple(sorted(entries, key=lambda one: (one.at, _WHEN.get(one.what, 1))))
 
 

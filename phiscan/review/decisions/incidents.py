@@ -201,30 +201,30 @@ def write_incident(
     """
     by = checked_name("by", by)
     lock_chain(connection)
-    added = _listed(connection, add)
+    added = listed_files(connection, add)
     if (add or number is None) and not added:
         message = _("files: none of them is in the list, or each is reviewed blind, by itself")
         raise InputError(message)
     if number is None:
         number = 1 + (connection.execute(sa.select(sa.func.max(incident_entry.c.incident))).scalar() or 0)
-        _append(connection, number, "state", by, now, field=IncidentState.OPEN.value)
+        append(connection, number, "state", by, now, field=IncidentState.OPEN.value)
         texts = {**texts, TITLE: checked_name(TITLE, texts.get(TITLE, ""))}
     before = incident(connection, number)
     if (before.state is not IncidentState.OPEN) if state is None else (state is before.state):
         message = _("incident {number}: it has this state already, or is not open: reopen it", number=number)
         raise ConflictError(message)
     for file_id in sorted(added - set(before.places)):
-        _append(connection, number, "add", by, now, file_id=file_id)
+        append(connection, number, "add", by, now, file_id=file_id)
     for name, text in _changes(connection, before, texts, seen, now).items():
-        _append(connection, number, "text", by, now, field=name, text=text)
+        append(connection, number, "text", by, now, field=name, text=text)
     if state is not None:
         if seen is not None and before.entries[-1].id > seen:
             raise _conflict(before)
         reason = _checked(connection, number, "reason", checked_name("reason", reason), now)
-        _append(connection, number, "state", by, now, field=state.value, text=reason)
+        append(connection, number, "state", by, now, field=state.value, text=reason)
     for file_id in before.places:
         if {*_followed(file_id, before.moved)} & set(remove):
-            _append(connection, number, "remove", by, now, file_id=file_id)
+            append(connection, number, "remove", by, now, file_id=file_id)
     return number
 
 
@@ -336,7 +336,7 @@ def annotate(
         results = sa.select(examination.c.id).where(examination.c.file_id.in_(batch))
         text = writing.masked(connection, results, text)
     for file_id in file_ids:
-        _append(connection, None, kind, by, now, field=field, text=text, file_id=file_id)
+        append(connection, None, kind, by, now, field=field, text=text, file_id=file_id)
 
 
 def _is_to_come(day: str, now: datetime) -> bool:
@@ -380,23 +380,23 @@ def write_owner(
     A reminder without a text was attempted; with the number of files it was sent.
     """
     about, text = (checked_text(kind, one, MAX_FIELD_CHARS) for one in (about, text))
-    _append(connection, None, kind, by, now, field=about if kind == "owner" else about.casefold(), text=text)
+    append(connection, None, kind, by, now, field=about if kind == "owner" else about.casefold(), text=text)
 
 
-def _listed(connection: sa.Connection, file_ids: Sequence[int]) -> set[int]:
+def listed_files(connection: sa.Connection, file_ids: Sequence[int]) -> set[int]:
     """Return the files that are in the review list and not reviewed blind."""
     query = sa.select(work_item.c.file_id).where(~work_item.c.blind)
     batches = (query.where(work_item.c.file_id.in_(batch)) for batch in chunks(file_ids))
     return {number for one in batches for number in connection.execute(one).scalars()}
 
 
-def _append(
+def append(
     connection: sa.Connection, number: int | None, kind: str, by: str, now: datetime, **given: Any
 ) -> None:
     """Append one entry; the log has the field or the file, never the text."""
     values = {"incident": number, "kind": kind, "field": "", "text": "", "file_id": None, **given}
     details = {"incident": number, "kind": kind, "field": values["field"], "file": values["file_id"]}
-    values |= {"entered_by": by, "entered": now}
+    values = {"entered_by": by, "entered": now, **values}
     audit.record(connection, "incident", values, details, by=by, now=now)
 
 

@@ -226,6 +226,7 @@ class Further(TypedDict, total=False):
     unchanged: Sequence[int]  # files seen again, by number
     runs: Sequence[Run]  # files seen again, by runs of numbers
     folders: Mapping[bytes, Sequence[FolderState]]  # by root
+    reading: str  # path of the first file that a worker still has
     early: Early | None  # results not yet in crawl order, and stored ones that are among the results now
 
 
@@ -264,6 +265,8 @@ def record(
     runs = [*further.get("runs", ()), *((number, number) for number in further.get("unchanged", ()))]
     back = see_unchanged(connection, scan_id, merged(runs, but=examination_ids))
     work_rows.take_in(connection, {file_ids[place]: result for place, result in by_file.items()}, back)
+    if "reading" in further:
+        connection.execute(scan.update().where(scan.c.id == scan_id).values(reading=further["reading"]))
     for root_path, states in further.get("folders", {}).items():
         note_folders(connection, root_id_of(connection, root_path), states)
     if (early := further.get("early")) is not None:

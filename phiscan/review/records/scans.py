@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from phiscan.errors import StoreError
 from phiscan.model import OCR_PENDING, FailReason, Outcome, Referral, Search
 from phiscan.review import integrity
+from phiscan.review.decisions import discussion
 from phiscan.review.decisions import writing as deciding
 from phiscan.review.maintenance import key_rotation
 from phiscan.review.records import recording
@@ -23,7 +24,7 @@ from phiscan.review.worklist.model import Detectors
 from phiscan.store import seals
 from phiscan.store.column_types import canonical_json, iso
 from phiscan.store.database import inserted_id
-from phiscan.store.sql_batches import chunks, count, listed, rows_in
+from phiscan.store.sql_batches import as_value, chunks, count, listed, rows_in
 from phiscan.store.tables import (
     departure,
     early_result,
@@ -129,7 +130,7 @@ def begin_scan(
         n_refused = recording.refuse_forged_early(connection, unfinished.id)
         n_refused += integrity.refuse_forged(connection, unfinished.id)
         return ScanState(unfinished.id, resumed=True, started=unfinished.started, n_refused=n_refused)
-    values = {"scan_key": scan_key, "status": "running", "started": now, "seconds": 0.0}
+    values = {"scan_key": scan_key, "status": "running", "started": now, "seconds": 0.0, "reading": ""}
     values |= {"versions": dict(versions), "options": dict(options)}
     seals.remove(connection, early_result, early_result.c.root_id.in_(root_ids))  # these are not resumed
     scan_id = inserted_id(connection, scan, values)
@@ -155,7 +156,7 @@ def finish_scan(
     changed = connection.execute(
         scan.update()
         .where(scan.c.id == scan_id)
-        .values(status=status, ended=now, seconds=scan.c.seconds + seconds)
+        .values(status=status, ended=now, seconds=scan.c.seconds + seconds, reading="")
     )
     if changed.rowcount != 1:
         message = f"scan {scan_id}: there is no such scan"
@@ -168,6 +169,7 @@ def finish_scan(
         connection.execute(root.update().where(root.c.id.in_(of_scan)).values(complete_scan_id=scan_id))
         work_rows.drop_departed(connection, scan_id)
         deciding.keep_assignees(connection, moved, now=now)
+        discussion.keep(connection, moved, now=now)
     if status == "complete":
         deciding.log_carried(connection, work_item.c.arrived == scan_id, now=now)
 
@@ -264,6 +266,7 @@ class ScanHead:
     started: datetime
     ended: datetime | None
     n_crawled: int
+    reading: str  # path of the file that is read now; "" = none
 
 
 @dataclass(frozen=True, slots=True)
@@ -436,9 +439,7 @@ def scans(connection: sa.Connection) -> list[ScanHead]:
         .order_by(scan.c.id)
     )
     return [
-        ScanHead(
-            row.id, _roots(connection, row.id), row.status, row.started, row.ended, purged.get(row.id, row.n)
-        )
+        as_value(ScanHead, row, roots=_roots(connection, row.id), n_crawled=purged.get(row.id, row.n))
         for row in connection.execute(query).all()
     ]
 

@@ -118,6 +118,7 @@ class WorkFilter:
     group_id: int | None = None  # one group of near-duplicates
     suppressed: bool = False  # show only suppressed items; otherwise only the others
     text: str = ""  # anywhere in the path, case-insensitive
+    tag: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +169,7 @@ class FileRecord(FileResult):
     group_id: int | None = None
     n_group: int = 1  # files in its near-duplicate group, including itself; 1 = alone
     suppressed: bool = False
+    tags: tuple[str, ...] = ()
 
     @property
     def size(self) -> int:
@@ -263,7 +265,7 @@ class HistoryEntry:
 
     at: datetime
     who: str
-    what: str  # decide, undo, assign, second_verdict, adjudicate, reveal, correct, topic
+    what: str  # decide, undo, assign, second_verdict, adjudicate, reveal, correct, topic, comment, tag, untag
     verdict: Verdict | None
     reason: str
     note: str  # free text: never in a report or a log
@@ -348,6 +350,7 @@ FIELDS: Mapping[str, Callable[[FileRecord], Any]] = {
     "mtime_ns": attrgetter("source.mtime_ns"),
     "owner": lambda record: record.source.owner or None,
     "readers": lambda record: list(record.source.readers),
+    "tags": lambda record: list(record.tags),
     "risk": lambda record: None if record.blind else record.risk,
     "people": lambda record: None if record.referral is None else record.n_people,
     "findings": lambda record: None if record.referral is None else record.n_findings,

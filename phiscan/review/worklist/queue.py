@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from phiscan.errors import InputError
 from phiscan.language import gettext as _
 from phiscan.model import Outcome, Referral, Verdict
+from phiscan.review.decisions.discussion import tags_of
 from phiscan.review.records.file_records import (
     current_results,
     decision_of,
@@ -60,7 +61,9 @@ def queue(
     first = sa.func.coalesce(examination.c.probability, 0.0) if by_probability else examination.c.risk
     is_decided = sa.case((query.selected_columns["verdict"].is_(None), 0), else_=1)
     ordered = query.order_by(is_decided, first.desc(), root.c.path, file.c.path)
-    return [sighted_record(row) for row in connection.execute(ordered.limit(limit).offset(offset))]
+    found = [sighted_record(row) for row in connection.execute(ordered.limit(limit).offset(offset))]
+    tags = tags_of(connection, [one.file_id for one in found], viewer="")
+    return [replace(one, tags=tags.get(one.file_id, ())) for one in found]
 
 
 def _selected(
@@ -122,6 +125,7 @@ def item(connection: sa.Connection, file_id: int, *, conceal: bool = False) -> F
         with_evidence(connection, sighted_record(row)),
         outcome=Outcome(row.outcome),
         decisions=_decisions(connection, row),
+        tags=tags_of(connection, [file_id], viewer="").get(file_id, ()),
     )
     return _concealed(connection, found) if conceal else found
 

@@ -17,6 +17,7 @@ import sqlalchemy as sa
 from phiscan.errors import InputError
 from phiscan.language import gettext
 from phiscan.model import EntityType, Verdict
+from phiscan.review.decisions.discussion import tagged, tags_of
 from phiscan.review.records.file_records import (
     COLUMNS,
     people_at_risk,
@@ -161,11 +162,15 @@ def narrowed(
     by_folder = is_small_folder(connection, wanted.root_id, wanted.folder)
     query = query.where(*in_state(wanted.state, viewer, now, scanned=scanned or by_folder))
     hidden = work_item.c.hidden_until > iso(now)
-    return query.where(hidden if wanted.suppressed else ~hidden, *conditions_of(wanted, by_folder=by_folder))
+    return query.where(
+        hidden if wanted.suppressed else ~hidden, *conditions_of(wanted, by_folder=by_folder, viewer=viewer)
+    )
 
 
-def conditions_of(wanted: WorkFilter, *, by_folder: bool = False) -> list[sa.ColumnElement[bool]]:
-    """Return the conditions of a filter on the rows of the list, whoever looks."""
+def conditions_of(
+    wanted: WorkFilter, *, by_folder: bool = False, viewer: str = ""
+) -> list[sa.ColumnElement[bool]]:
+    """Return the conditions of a filter on the rows of the list; but for tags, whoever looks."""
     equal = {
         work_item.c.media_type: wanted.media_type or None,
         work_item.c.owner: wanted.owner or None,
@@ -185,6 +190,8 @@ def conditions_of(wanted: WorkFilter, *, by_folder: bool = False) -> list[sa.Col
     if wanted.new:
         newest = sa.select(root.c.complete_scan_id).where(root.c.id == work_item.c.root_id).scalar_subquery()
         conditions.append(work_item.c.arrived >= sa.func.coalesce(newest, 0))
+    if wanted.tag:
+        conditions.append(work_item.c.file_id.in_(tagged(wanted.tag, viewer)))
     if wanted.text:
         # In a subquery: SQLite scans the table sequentially, where it would otherwise fetch every row in the
         # order of an index. Five times as fast.
@@ -427,8 +434,9 @@ def lines(
     sizes = _group_sizes(connection, sorted(groups))
     passed_over = skipped_by(viewer, now).where(skip.c.file_id.in_(file_ids))
     skipped: set[int] = set(connection.execute(passed_over).scalars())
+    tags = tags_of(connection, file_ids, viewer=viewer)
     return tuple(
-        _item(rows[number], viewer, now, sizes, skipped=number in skipped)
+        replace(_item(rows[number], viewer, now, sizes, skipped=number in skipped), tags=tags.get(number, ()))
         for number in file_ids
         if number in rows
     )

@@ -43,21 +43,23 @@ assignment = history(
 )
 
 _GROUPED = ("text", "state", "add", "remove")
+_OF_FILES = ("answer", "assignee", "note", "exception", "comment", "tag", "untag")
 incident_entry = history(
     "incident_entry",
     row_id("number of the entry; of several about one field or file, the highest number applies"),
     column("incident", RowId, "number of the incident; null = of a file, folder or owner alone", null=True),
-    column("kind", sa.Text, "what was done: a text, a state, a file added or removed, or about a remedy"),
-    column("field", SafeText, "field of a text, state, answer, last day of an exception, folder or owner"),
+    column("kind", sa.Text, "what was done: a text, a state, a file added, a remedy, a comment, a tag"),
+    column("field", SafeText, "field of a text, state, answer, last day, folder, owner, reader of a comment"),
     column("text", SafeText, "free text, without identifiers of the files; may be empty"),
     column("file_id", RowId, "the file that it is about", sa.ForeignKey("file.id"), null=True),
     who("entered_by", "who"),
     when("entered"),
-    one_of("kind", (*_GROUPED, "answer", "assignee", "note", "exception", "owner", "address", "reminder")),
+    one_of("kind", (*_GROUPED, *_OF_FILES, "owner", "address", "reminder")),
     sa.CheckConstraint(f"(incident IS NOT NULL) = (kind IN {_GROUPED})", name="incident_given"),
     sa.Index(None, "incident"),
     sa.Index(None, "file_id"),
-    comment="The record of incidents and remedies: what was written, decided, assigned. Append-only.",
+    sa.Index(None, "kind", "field"),
+    comment="The record of incidents, remedies and discussions. Append-only.",
 )
 
 audit_log = history(

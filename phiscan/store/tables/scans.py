@@ -23,6 +23,7 @@ scan = table(
     column("seconds", sa.Double, "total duration of all its runs that ended normally, in seconds"),
     column("versions", CanonicalJson, "versions and hashes of program, rules, dictionaries and models"),
     column("options", CanonicalJson, "options of the scan that change its result"),
+    column("reading", SafeText, "path of the file that is read now; empty when the scan has ended"),
     one_of("status", ("running", "stopped", "complete")),
     sa.Index(None, "scan_key"),
     comment="One scan of one or more roots; a resumed scan stays one row.",

@@ -19,7 +19,7 @@ from phiscan.review.worklist.reading import FolderLevel, FolderTotal
 from phiscan.visible import visible
 from phiscan.web.access import Permission, Routes
 from phiscan.web.request_context import Ctx
-from phiscan.web.routes.queue import Line, reviewers
+from phiscan.web.routes.queue import Line, people_with
 from phiscan.web.work_query import ListQuery, read_query
 
 
@@ -291,7 +291,7 @@ def folders(ctx: Ctx, size: str = "people") -> Response:
     level = work.folder(root_id, asked.folder if root_id is not None else "", **ctx.viewing)
     items = work.items(wanted, limit=N_ITEMS, **ctx.viewing).items
     view = folder_view(level, root_id=root_id, folder=asked.folder, roots=roots, size=size, items=items)
-    people = reviewers(ctx) if ctx.may(Permission.ASSIGN) else ()
+    people = people_with(ctx) if ctx.may(Permission.ASSIGN) else ()
     return ctx.page("folders.html", **view, people=people, most=MAX_AT_ONCE)
 
 

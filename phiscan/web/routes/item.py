@@ -37,13 +37,14 @@ from phiscan.review.worklist.model import (
 )
 from phiscan.visible import visible
 from phiscan.web.access import Permission, Routes
-from phiscan.web.pages import Notice, notice
+from phiscan.web.pages import Notice
 from phiscan.web.plain_words import (
     SHORT,
     colour,
     locator_words,
     mode_letters,
     readers_by_mode,
+    source_words,
     step,
 )
 from phiscan.web.request_context import Context, Ctx
@@ -52,10 +53,12 @@ from phiscan.web.routes.queue import (
     Listed,
     Note,
     Tick,
+    action_notice,
+    action_words,
     first_url,
     is_number,
+    people_with,
     place_words,
-    reviewers,
     verdict_words,
 )
 from phiscan.web.routes.reveal import N_SECONDS, is_cached, is_quick, judged_positions, prose_view
@@ -142,6 +145,9 @@ DONE: Mapping[str, str] = {
     "reveal": lazy_gettext("revealed the text"),
     "correct": lazy_gettext("corrected a span"),
     "topic": lazy_gettext("corrected the topics"),
+    "comment": lazy_gettext("commented"),
+    "tag": lazy_gettext("added a tag"),
+    "untag": lazy_gettext("removed a tag"),
 }
 
 
@@ -235,6 +241,7 @@ def item_view(
         "chosen_topics": {name for name, _n in found_topics} if corrected is None else set(corrected),
         "other_topics": [name for name in corrected or () if name not in chapters],
         "history": entries,
+        "comments": [one for one in history if one.what == "comment"],
         "others": [one for one in group if one.file_id != item.file_id],
         "reasons": [(verdict_words(verdict), chosen) for verdict, chosen in REASONS.items()],
         "kinds": [(kind.value, ENTITY_TYPES[kind]) for kind in EntityType],
@@ -303,9 +310,9 @@ def _outweighed(found: Sequence[StoredFinding]) -> tuple[tuple[str, int], ...]:
 
 def _against(reason: Reason) -> str:
     if reason.kind == "overlap":
-        return visible(reason.detail)
+        return source_words(reason.detail)
     if reason.kind == "context" and reason.detail.startswith("not "):
-        return _("words that say {detail}", detail=visible(reason.detail))
+        return _("words that say {detail}", detail=visible(reason.detail).replace("_", " "))
     return ""
 
 
@@ -384,12 +391,13 @@ def item_page(
             all_places=all_places,
         ),
         file_id=file_id,
+        colleagues=[name for name in people_with(ctx, Permission.SEE_QUEUE) if name != viewer],
         notice=recorded_notice(ctx) or action_notice(ctx, notice_name),
         last_act=action_words(act) if may_reveal and (act := work.last_act(by=viewer)) else "",
         override=notice_name == "conflict",
         reason=reason,
         note=note,
-        people=reviewers(ctx) if ctx.may(Permission.ASSIGN) else (),
+        people=people_with(ctx) if ctx.may(Permission.ASSIGN) else (),
         prose=prose_view(ctx, detail) if is_shown else None,
         place=work.place(file_id, query.filter, viewer=viewer, now=ctx.now, order=query.order),
         purpose=session.purpose if session else "",
@@ -399,6 +407,7 @@ def item_page(
         may_reveal=may_reveal,
         purposes=PURPOSES,
         seconds=N_SECONDS,
+        definition=ctx.desk.organization.definition,
     )
 
 
@@ -464,7 +473,7 @@ def undo(file_id: int, ctx: Ctx, listed: Listed) -> Response:
 
 @routes.page("POST", "/undo", needs=Permission.DECIDE)
 def undo_last(ctx: Ctx, listed: Listed) -> Response:
-    """Undo the user's most recent verdict on any item or group, and show that item or group."""
+    """Undo the user's most recent verdict, and show its item or group; of other files the list."""
     return _act_again(ctx, listed, ctx.work.undo_last, "undone", "nothing_to_undo")
 
 
@@ -481,8 +490,11 @@ def _act_again(ctx: Context, listed: ListQuery, act: Callable[..., Act], notice:
     except ConflictError:
         return redirect_or_json(ctx, listed.url("/queue", said=none))
     url = listed.url(f"/items/{done.file_ids[0]}", said=notice)
-    if len(done.file_ids) > 1 and (group := ctx.item(done.file_ids[0]).group_id) is not None:
-        url = f"/groups/{group}?said={notice}"
+    if len(done.file_ids) > 1:
+        group = ctx.item(done.file_ids[0]).group_id
+        members = ctx.work.group(group, viewer=ctx.name) if group is not None else ()
+        is_one = {one.file_id for one in members}.issuperset(done.file_ids)
+        url = f"/groups/{group}?said={notice}" if is_one else listed.url("/queue", said=notice)
     return redirect_or_json(ctx, url)
 
 
@@ -491,29 +503,6 @@ def assign(file_id: int, ctx: Ctx, listed: Listed, assignee: Line = "") -> Respo
     """Assign an item to a reviewer; an empty name removes the assignment."""
     ctx.desk.store.assign_all([file_id], assignee, **ctx.by)
     return RedirectResponse(listed.url(f"/items/{file_id}", said="assigned"), 303)
-
-
-def action_words(act: Act) -> str:
-    """Return a review action in words.
-
-    >>> from datetime import UTC, datetime
-    >>> action_words(Act((1,), "a/letter.txt", Verdict.NOT_PHI, datetime.now(UTC)))
-    'not PHI for letter.txt'
-    """
-    n = len(act.file_ids)
-    verdict = verdict_words(act.verdict)
-    if n > 1:
-        return ngettext("{verdict} for {n} file", "{verdict} for {n} files", n, verdict=verdict)
-    return _("{verdict} for {name}", verdict=verdict, name=visible(act.path.rpartition("/")[2]))
-
-
-def action_notice(ctx: Context, notice_name: str) -> Notice | None:
-    """Return the notice of a name in the address; after undo or redo, with the action and its reversal."""
-    if notice_name == "undone" and (act := ctx.work.last_undone(by=ctx.name)):
-        return Notice("good", _("Undone: {act}.", act=action_words(act)), redoes=True)
-    if notice_name == "redone" and (act := ctx.work.last_act(by=ctx.name)):
-        return Notice("good", _("Recorded again: {act}.", act=action_words(act)), undoes=True)
-    return notice(notice_name)
 
 
 def shows_prose(ctx: Context, detail: FileRecord, requested: str) -> bool:

@@ -11,12 +11,13 @@ from typing import Annotated, Any
 from fastapi import Depends, Form
 from starlette.responses import RedirectResponse, Response
 
-from phiscan.language import SOURCE, count, current, decimal, lazy_gettext
+from phiscan.language import SOURCE, count, current, decimal, lazy_gettext, ngettext
 from phiscan.language import gettext as _
 from phiscan.metrics.remaining import remaining
 from phiscan.model import EntityType, Verdict
 from phiscan.report.words import ENTITY_TYPES, FORMATS
 from phiscan.review.accounts.users import SavedView
+from phiscan.review.decisions.verdicts import Act
 from phiscan.review.worklist.model import (
     FileRecord,
     WorkCounts,
@@ -26,6 +27,7 @@ from phiscan.review.worklist.model import (
 )
 from phiscan.visible import visible
 from phiscan.web.access import Permission, Routes, may
+from phiscan.web.pages import Notice, notice
 from phiscan.web.plain_words import INTO, kinds_of
 from phiscan.web.request_context import Context, Ctx
 from phiscan.web.work_query import ListQuery, read_string
@@ -167,10 +169,12 @@ def queue(ctx: Ctx) -> Response:
         choices=choices,
         media_types=[(name, FORMATS.get(name, visible(name)), n) for name, n in choices.media_types],
         kinds=[(kind.value, ENTITY_TYPES[kind]) for kind in EntityType],
-        people=reviewers(ctx) if ctx.may(Permission.ASSIGN) else (),
+        people=people_with(ctx) if ctx.may(Permission.ASSIGN) else (),
         states=[(state.value, label) for state, label in STATES.items()],
         orders=[(order.value, label) for order, label in ORDERS.items()],
         order_words=ORDERS[query.order],
+        tags=work.known_tags(),
+        notice=action_notice(ctx, ctx.notice_name),
     )
 
 
@@ -189,9 +193,11 @@ def begin(ctx: Ctx) -> Response:
 @routes.page("POST", "/queue/assign", needs=Permission.ASSIGN)
 def assign(ctx: Ctx, listed: Listed, assignee: Line = "", file: Chosen = None) -> Response:
     """Assign the chosen items to a reviewer; an empty name removes the assignment."""
-    if file:
-        ctx.desk.store.assign_all(file, assignee, **ctx.by)
-    return RedirectResponse(listed.url("/queue", said="assigned" if file else "none"), 303)
+    if not file:
+        return RedirectResponse(listed.url("/queue", said="none"), 303)
+    by = ctx.by
+    ctx.desk.store.assign_all(file, assignee, **by)
+    return RedirectResponse(listed.url("/queue", said="assigned", act=by["now"].isoformat()), 303)
 
 
 @routes.page("POST", "/queue/views", needs=Permission.DECIDE)
@@ -226,6 +232,40 @@ def keys(ctx: Ctx) -> Response:
     return ctx.page("keys.html")
 
 
+def action_words(act: Act) -> str:
+    """Return a review action in words.
+
+    >>> from datetime import UTC, datetime
+    >>> action_words(Act((1,), "a/letter.txt", Verdict.NOT_PHI, datetime.now(UTC)))
+    'not PHI for letter.txt'
+    """
+    n = len(act.file_ids)
+    verdict = verdict_words(act.verdict)
+    if n > 1:
+        return ngettext("{verdict} for {n} file", "{verdict} for {n} files", n, verdict=verdict)
+    return _("{verdict} for {name}", verdict=verdict, name=visible(act.path.rpartition("/")[2]))
+
+
+def action_notice(ctx: Context, notice_name: str) -> Notice | None:
+    """Return the notice of a name in the address; after an action, with it and its reversal."""
+    if notice_name == "undone" and (act := ctx.work.last_undone(by=ctx.name)):
+        return Notice("good", _("Undone: {act}.", act=action_words(act)), redoes=True)
+    if notice_name == "redone" and (act := ctx.work.last_act(by=ctx.name)):
+        return Notice("good", _("Recorded again: {act}.", act=action_words(act)), undoes=True)
+    left, at = ctx.request.query_params.get("left", ""), ctx.request.query_params.get("act", "")
+    if notice_name == "decided" and (act := ctx.work.last_act(by=ctx.name)):
+        words = _("Recorded: {act}.", act=action_words(act))
+        n_left = int(left) if is_number(left) else 0
+        words += ngettext(
+            " {n} file is left out: it is blind, decided or hidden.",
+            " {n} files are left out: they are blind, decided or hidden.",
+            n_left,
+        ) * bool(n_left)
+        return Notice("good", words, undoes=True)
+    found = notice(notice_name)
+    return replace(found, act=at) if found and at and notice_name in {"assigned", "tagged"} else found
+
+
 def is_number(text: str) -> bool:
     """Return whether a string of an address is an integer that fits the database's column."""
     return text.isascii() and text.isdecimal() and len(text) < 19  # noqa: PLR2004 (digits of 2**63)
@@ -237,12 +277,10 @@ def first_url(ctx: Context, query: ListQuery, **parameters: str) -> str:
     return query.url(f"/items/{page.items[0].file_id}" if page.items else "/queue", **parameters)
 
 
-def reviewers(ctx: Context) -> tuple[str, ...]:
-    """Return the names of the users who may decide."""
+def people_with(ctx: Context, permission: Permission = Permission.DECIDE) -> tuple[str, ...]:
+    """Return the names of the users who have a permission."""
     return tuple(
-        person.name
-        for person in ctx.users.everybody()
-        if person.disabled is None and may(person, Permission.DECIDE)
+        person.name for person in ctx.users.everybody() if person.disabled is None and may(person, permission)
     )
 
 

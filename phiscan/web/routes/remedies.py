@@ -29,7 +29,7 @@ from phiscan.visible import visible
 from phiscan.web.access import Permission, Routes
 from phiscan.web.remedy_script import Action, Kind, Target, hashed, script
 from phiscan.web.request_context import Context, Ctx
-from phiscan.web.routes.queue import Chosen, place_words, reviewers
+from phiscan.web.routes.queue import Chosen, people_with, place_words
 from phiscan.web.work_query import Filter, Order, listing
 
 MAX_SCRIPT_FILES = 5_000
@@ -104,7 +104,7 @@ def tasks(ctx: Ctx) -> Response:
         l=listing(ctx.request.query_params, found, FILTERS, ORDERS, lambda one: f"{one.root}/{one.path}"),
         answers=ctx.work.answers(),
         grouped={file: one for one in reversed(ctx.work.incidents()) for file in one.files},
-        people=reviewers(ctx) if ctx.may(Permission.EDIT_INCIDENT) else (),
+        people=people_with(ctx) if ctx.may(Permission.EDIT_INCIDENT) else (),
         until=(ctx.now + UNTIL).date(),
     )
 

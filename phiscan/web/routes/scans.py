@@ -98,7 +98,7 @@ def _page(ctx: Context, scan_id: int | None) -> Response:
             n_unread += len(found)
             if len(unread) < N_UNREAD:
                 unread.extend(found)
-    n_failed = sum(summary.failed.values())
+    n_failed, scans = sum(summary.failed.values()), tuple(reversed(ctx.desk.store.scans()))
     return ctx.page(
         "scans.html",
         s=summary,
@@ -124,7 +124,8 @@ def _page(ctx: Context, scan_id: int | None) -> Response:
         remedies=REMEDIES,
         n_unread=n_unread,
         waiting=waiting_for_ocr(summary.n_ocr_files, summary.n_ocr_parts) if summary.n_ocr_files else "",
-        scans=tuple(reversed(ctx.desk.store.scans())),
+        scans=scans,
+        reading=next((visible(one.reading) for one in scans if one.id == summary.scan), ""),
     )
 
 

@@ -22,8 +22,8 @@ from phiscan.visible import visible
 from phiscan.web.access import Permission, Routes
 from phiscan.web.request_context import Context, Ctx
 from phiscan.web.routes.folders import Wanted, folder_url
-from phiscan.web.routes.item import action_notice, is_reason_of
-from phiscan.web.routes.queue import Chosen, Line, Note, place_words, verdict_words
+from phiscan.web.routes.item import is_reason_of
+from phiscan.web.routes.queue import Chosen, Line, Note, action_notice, place_words, verdict_words
 from phiscan.web.routes.reveal import PieceView, masked_of, pieces_of
 from phiscan.web.work_query import ListQuery
 

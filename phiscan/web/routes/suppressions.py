@@ -23,7 +23,7 @@ from phiscan.review.decisions.suppressions import (
 from phiscan.review.worklist.model import FileRecord
 from phiscan.visible import visible
 from phiscan.web.access import Permission, Routes
-from phiscan.web.plain_words import SHORT
+from phiscan.web.plain_words import SHORT, source_words
 from phiscan.web.request_context import Context, Ctx
 from phiscan.web.routes.queue import Line, place_words
 
@@ -66,7 +66,11 @@ def targets(findings: Sequence[StoredFinding]) -> tuple[Target, ...]:
         *(
             Target(
                 f"rule-{at}",
-                _("everything that {source} finds", source=visible(rule)),
+                _(
+                    "everything found like {shape} ({kind})",
+                    shape=findings[at].preview,
+                    kind=source_words(rule),
+                ),
                 SuppressionScope(kind=SuppressionKind.RULE, target=rule),
             )
             for rule, at in reversed(rules.items())
@@ -89,7 +93,7 @@ def _row(
         "made": one,
         "what": _("value {preview}", preview=one.scope.preview)
         if by_value
-        else _("rule {rule}", rule=visible(one.scope.target)),
+        else _("a rule for: {kind}", kind=source_words(one.scope.target)),
         "where": place_words(one.root, one.scope.folder) or _("everywhere"),
         "status": STATUS.get(one.status, ("", one.status)),
         "days_left": max(0, (one.until - now).days),

@@ -113,7 +113,8 @@ function onSubmit(event) {
     sendAndStay(form, event.submitter);
     return;
   }
-  if (form.method === "post") form.dataset.sent = "1";
+  const stays = event.submitter && event.submitter.dataset.download !== undefined; // a file comes, no page
+  if (form.method === "post" && !stays) form.dataset.sent = "1";
 }
 
 async function sendAndStay(form, submitter) {

@@ -140,7 +140,8 @@
 
   function onSubmit(event) {
     const form = event.target;
-    const action = new URL(form.action).pathname;
+    // Not form.action: a field of the form may have this name.
+    const action = new URL(form.getAttribute("action") || "", window.location.href).pathname;
     if (!itemPage() || form.dataset.sent || !/^\/items\/\d+\/(decide|skip|undo|redo)$|^\/(undo|redo)$/.test(action)) return;
     event.preventDefault();
     event.stopPropagation();
