@@ -26,10 +26,7 @@ def __getattr__(name: str) -> Any:
     return getattr(reading, name)
 
 
-OPTIONAL_READERS = (
-    *("tesseract", "catdoc", "catppt", "readpst"),
-    *("mdb-tables", "mdb-export", "wpd2text", "wps2text"),
-)
+OPTIONAL_READERS = (*("tesseract", "readpst", "mdb-tables", "mdb-export", "wpd2text", "wps2text"),)
 OPTIONAL_LIBRARIES = ("pyreadstat", "pyarrow", "tesserocr")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from phiscan.errors import ExtractError
-from phiscan.extract.archives.compressed import is_old_tar, read_compressed, read_tar
+from phiscan.extract.archives.compressed import read_compressed, read_tar
 from phiscan.extract.archives.other_archives import (
     OTHER_ARCHIVE_TYPES,
     rar_after_program,
@@ -28,12 +28,11 @@ from phiscan.extract.databases.column_files import (
     read_statistics,
 )
 from phiscan.extract.databases.dbase import is_dbase, is_edf, read_dbase, read_edf
-from phiscan.extract.databases.postgresql_dump import read_postgres_dump
 from phiscan.extract.databases.sqlite import read_sqlite
 from phiscan.extract.mail.contact_cards import read_cards
 from phiscan.extract.mail.messages import read_mail, read_mailbox
 from phiscan.extract.mail.outlook_message import read_outlook_message, read_outlook_store, read_tnef
-from phiscan.extract.missing_text import add_missing
+from phiscan.extract.missing_text import list_missing
 from phiscan.extract.ocr.images import IMAGE_TYPES, read_image, read_metafile
 from phiscan.extract.office.compound_file import read_encrypted_package
 from phiscan.extract.office.embedded_objects import read_active_mime, read_ole_object
@@ -110,7 +109,6 @@ READERS: dict[str, Reader] = {
     "application/x-ole-storage": read_ole_object,
     "application/x-mso": read_active_mime,
     "application/vnd.sqlite3": read_sqlite,
-    "application/x-pg-dump": read_postgres_dump,
     "application/x-dbf": read_dbase,
     "application/x-edf": read_edf,
     **dict.fromkeys(STATISTICS_TYPES, read_statistics),
@@ -125,7 +123,6 @@ register(
         (is_cms, "application/pkcs7-mime"),
         (is_iwa, IWA),
         (is_edf, "application/x-edf"),
-        (is_old_tar, "application/x-tar"),
         (is_dbase, "application/x-dbf"),
         (lambda data: data[-18:-2] == b"TRUEVISION-XFILE", "image/x-tga"),
         (is_orc, "application/vnd.apache.orc"),
@@ -140,7 +137,7 @@ def dispatch(content: Content, sink: Sink) -> None:
 
 
 def read(content: Content, media_type: str, sink: Sink) -> None:
-    """Read ``content`` with the reader of its media type; add what that left, and decode the codes in both.
+    """Read ``content`` with the reader of its media type; list what gave no text, and decode the codes in it.
 
     Raises:
         ExtractError: nothing of it can be read. The message of a library's exception never gets
@@ -155,7 +152,7 @@ def read(content: Content, media_type: str, sink: Sink) -> None:
     before = (sink.n_segments, len(sink.unread))
     try:
         reader(content, sink)
-        add_missing(content, media_type, sink, before)
+        list_missing(content, media_type, sink, before)
         recover(content, sink, before[0])
     except (ExtractError, TextFullError):
         raise

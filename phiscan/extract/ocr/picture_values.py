@@ -348,13 +348,7 @@ def _sub_blocks(data: bytes, at: int, *, keep: bool) -> tuple[int, list[bytes]]:
 _MOST_CODES = 64
 _WHOLE_PIXELS = 12_000_000  # of a page at 300 dots an inch; larger ones are halved
 _MOST_PIXELS = 40_000_000
-_SMALL_PIXELS = 1_000_000  # of a picture that is tried inverted and slanted, too
-_SLANTS = (30, 45, 60)  # degrees; the decoder itself turns by quarters, and finds codes near to upright ones
-# A code has rows, and where it is slanted also columns, that cross many edges between dark and light.
-_STRIPE_EDGES, _DOT_EDGES = 12, 6
-_MIN_SHARE = 0.08  # of the rows, and of the columns
-_MOST_LOOKED_AT = 64  # rows, and columns
-_LEAST_STEP = 0.4  # of the range of the picture's brightness, within three pixels
+
 _NOT_PRINTABLE = re.compile(r"<(?:NUL|U\+[0-9A-F]{2}|[A-Z]{2,3}\d?)>")
 
 
@@ -381,73 +375,12 @@ def _decoded(image: Any) -> list[tuple[str, bool]]:
     grey = image.convert("L")
     if grey.width * grey.height > _WHOLE_PIXELS:
         grey = grey.reduce(2)
-    found = _read(zxingcpp, grey, None)
-    if any(is_whole for _, is_whole in found) or grey.width * grey.height > _SMALL_PIXELS:
-        return found
-    for view, formats in _views(zxingcpp, grey):
-        others = _read(zxingcpp, view, formats)
-        if any(is_whole for _, is_whole in others):
-            return others
-    return found
-
-
-def _views(zxingcpp: Any, grey: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield a small grey picture inverted and turned, each with the kinds of codes that are missed without.
-
-    The decoder itself finds the other kinds inverted, and at any angle. A picture with few edges gives none.
-    """
-    from PIL import ImageOps  # noqa: PLC0415 (heavy)
-
-    kinds = zxingcpp.BarcodeFormat
-    striped, dotted = _edge_shares(grey)
-    if max(striped) >= _MIN_SHARE:
-        yield ImageOps.invert(grey), [kinds.AllLinear, kinds.PDF417, kinds.MicroPDF417, kinds.MaxiCode]
-    if min(dotted) >= _MIN_SHARE:
-        slanted = (
-            kinds.PDF417,
-            kinds.MicroPDF417,
-            kinds.Aztec,
-            kinds.DataMatrix,
-            kinds.QRCode,
-            kinds.RMQRCode,
-        )
-        formats = (kinds.AllLinear, *slanted) if min(striped) >= _MIN_SHARE else slanted
-        for degrees in _SLANTS:
-            yield grey.rotate(degrees, expand=True, fillcolor=255), list(formats)
-
-
-def _edge_shares(grey: Any) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Return the shares of rows and of columns with as many sharp edges as stripes have, and as dots have."""
-    values = np.asarray(grey)
-    lowest, highest = int(values.min()), int(values.max())
-    counts = []
-    for lines in (values, values.T):
-        looked_at = lines[:: max(len(lines) // _MOST_LOOKED_AT, 1)].astype(np.int16)
-        dark = looked_at < (lowest + highest + 1) // 2
-        steps = np.abs(looked_at[:, 3:] - looked_at[:, :-3])
-        edges = (dark[:, 2:-1] != dark[:, 1:-2]) & (steps >= _LEAST_STEP * (highest - lowest))
-        counts.append(np.count_nonzero(edges, axis=1))
-    rows, columns = counts
-    return (
-        (float(np.mean(rows >= _STRIPE_EDGES)), float(np.mean(columns >= _STRIPE_EDGES))),
-        (float(np.mean(rows >= _DOT_EDGES)), float(np.mean(columns >= _DOT_EDGES))),
-    )
-
-
-def _read(zxingcpp: Any, grey: Any, formats: Any) -> list[tuple[str, bool]]:
-    """Return text and validity of the codes in a view; of ``formats`` alone where they are given."""
-    options = {} if formats is None else {"formats": formats}
     try:
-        found = zxingcpp.read_barcodes(
-            np.ascontiguousarray(grey), return_errors=True, try_downscale=False, **options
-        )
+        found = zxingcpp.read_barcodes(np.ascontiguousarray(grey), return_errors=True, try_downscale=False)
     except (RuntimeError, ValueError, TypeError):
         return []
-    return [
-        (_text(code) if code.valid else "", bool(code.valid))
-        for code in found
-        if code.valid or code.format.name in _SURE_KINDS
-    ]
+    sure = (code for code in found if code.valid or code.format.name in _SURE_KINDS)
+    return [(_text(code) if code.valid else "", bool(code.valid)) for code in sure]
 
 
 def _text(code: Any) -> str:

@@ -335,8 +335,7 @@ _MAX_CHECKED = 4000
 _ODD_RUN = re.compile(r"(?:[\x01-\x08\x0e-\x1f\ue000-\uf8ff\ufffd][ \r\n]{0,2}){5,}")
 _MOST_RUNS = 50
 _ONE_WORD = re.compile(r"(?m)^[!-`]{12,400}\r?$")  # such codes are no small letters
-_CID = re.compile(r"\(cid:(\d{1,5})\)")
-_OFFSETS = (29, 31)  # from the number of a glyph to its letter: fonts of Windows, and of Adobe
+_OFFSET = 29  # from the number of a glyph to its letter in fonts of Windows
 _FIRST, _LAST = 0x20, 0x7E
 _SMALL_SHARE = 0.5
 _MIN_LETTERS = 8
@@ -369,26 +368,13 @@ def odd_runs(text: str) -> list[tuple[int, int]]:
 
 
 def has_numbers_of_glyphs(text: str) -> bool:
-    """Return whether a line is made of numbers of glyphs, 29 below the letter in fonts of Windows.
+    """Return whether a line is made of numbers of glyphs, which only a drawing of the page shows as letters.
 
     >>> has_numbers_of_glyphs("3DWLHQW/HQD2NDIRU"), has_numbers_of_glyphs("Pneumonoultramicroscopic")
     (True, False)
     """
     lines = _ONE_WORD.findall(text)[:_MOST_RUNS]
-    return any(_is_prose("".join(_letter(ord(char) + _OFFSETS[0]) for char in line), line) for line in lines)
-
-
-def from_numbers_of_glyphs(text: str) -> str:
-    """Return a text of pdfminer's marks as letters, by the order of glyphs in usual fonts, or nothing.
-
-    >>> from_numbers_of_glyphs("".join(f"(cid:{ord(char) - 29})" for char in "Patient Anna"))
-    'Patient Anna'
-    """
-    numbers = [int(number) for number in _CID.findall(text)]
-    for offset in _OFFSETS:
-        if _common_share("".join(_letter(number + offset) for number in numbers)) >= _COMMON_SHARE:
-            return _CID.sub(lambda match, offset=offset: _letter(int(match[1]) + offset), text)  # type: ignore[misc]
-    return ""
+    return any(_is_prose("".join(_letter(ord(char) + _OFFSET) for char in line), line) for line in lines)
 
 
 def _letter(code: int) -> str:

@@ -148,42 +148,12 @@ def _drawn(text: Any) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def _page_text(root: Any) -> str:
-    """Return the glyphs of a page (XPS), those that follow on one line joined."""
-    lines: list[str] = []
-    height = ""
-    for glyphs in root.iter("{*}Glyphs"):
-        text, at = glyphs.get("UnicodeString", "").removeprefix("{}"), glyphs.get("OriginY", "")
-        if lines and at == height:
-            lines[-1] += text
-        else:
-            lines.append(text)
-        height = at
-    return "\n".join(line for line in lines if line.strip())
-
-
-def _story_text(root: Any) -> str:
-    """Return the paragraphs of a story (InDesign), their pieces joined."""
-    pieces = root.iter("{*}Content", "{*}Br", "{*}ParagraphStyleRange")
-    return "".join(one.text or "" if local_name(one) == "Content" else "\n" for one in pieces).strip()
-
-
-def _joined_texts(root: Any) -> str:
-    """Return the shapes of a page (Visio) or paragraphs of a text (AbiWord), the pieces of each joined."""
-    texts = (" ".join("".join(text.itertext()).split()) for text in root.iter("{*}Text", "{*}p"))
-    return "\n".join(text for text in texts if text)
-
-
 # Name of the root: the place of the text, and what gives it.
 _TEXTS: dict[str, tuple[str, Callable[[Any], str]]] = {
     "wordDocument": ("body", paragraphs_text),
     "package": ("body", _flat_package),
     "document": ("body", flowing_text),
     "svg": ("drawing", _drawing_text),
-    "PageContents": ("drawing", _joined_texts),
-    "FixedPage": ("page", _page_text),
-    "Story": ("story", _story_text),
-    "abiword": ("body", _joined_texts),
 }
 
 
