@@ -35,7 +35,7 @@ from phiscan.extract.mail.outlook_message import read_outlook_message, read_outl
 from phiscan.extract.missing_text import list_missing
 from phiscan.extract.ocr.images import IMAGE_TYPES, read_image, read_metafile
 from phiscan.extract.office.compound_file import read_encrypted_package
-from phiscan.extract.office.embedded_objects import read_active_mime, read_ole_object
+from phiscan.extract.office.embedded_objects import read_ole_object
 from phiscan.extract.office.legacy import BY_PROGRAM_TYPES, read_by_program, read_legacy_office
 from phiscan.extract.office.onenote import read_onenote
 from phiscan.extract.office.open_xml import read_book, read_opendocument, read_slides, read_word
@@ -107,7 +107,6 @@ READERS: dict[str, Reader] = {
     "text/calendar": read_cards,
     "application/x-encrypted-ooxml": read_encrypted_package,
     "application/x-ole-storage": read_ole_object,
-    "application/x-mso": read_active_mime,
     "application/vnd.sqlite3": read_sqlite,
     "application/x-dbf": read_dbase,
     "application/x-edf": read_edf,

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO, Literal
 
 from phiscan.errors import ExtractError
-from phiscan.extract.core.content import CHUNK_BYTES, ByteStream, Content, Sink, clean_name, mishap
+from phiscan.extract.core.content import CHUNK_BYTES, ByteStream, Content, Meter, Sink, clean_name, mishap
 from phiscan.model import FailReason
 
 # TAR archives: every member, and what is left of an archive after a damaged header.
@@ -129,7 +129,7 @@ def read_compressed(content: Content, sink: Sink) -> None:
         read_tape(stream, inner, sink, mode="r|")
         _record(stream, inner, sink)
         return
-    meter = sink.meter(content.n_bytes)
+    meter = Meter(sink, content.n_bytes)
     cut: ExtractError | None = None
     try:
         meter.take(head)

@@ -18,7 +18,6 @@ from phiscan.model import FailReason
 _NATIVE = "\x01Ole10Native"
 _PAYLOADS = ("Package", "CONTENTS", "Contents", "EmbeddedOdf")
 _COMP_OBJ, _EQUATION = "\x01CompObj", b"quation"
-_ZLIB, _LEAST_HEAD = b"\x78", 0x20
 _MAX_NAME_BYTES = 1024
 _UNKNOWN_APPLICATION = "compound file of no known application"
 # Controls of forms and equations: their few texts are runs of characters in known streams.
@@ -53,19 +52,6 @@ def read_ole_object(content: Content, sink: Sink) -> None:
     sink.add("\n".join(unshown(texts, "")), content.place("strings"))
     if member is not None:
         sink.add_member(content, member.name, member.data)
-
-
-def read_active_mime(content: Content, sink: Sink) -> None:
-    """Read the compressed file as a member.
-
-    Raises:
-        ExtractError: corrupt; nothing in it can be unpacked.
-    """
-    at = content.data.find(_ZLIB, _LEAST_HEAD)
-    data = sink.inflate(content.data[at:]) if at >= 0 else b""
-    if not data:
-        raise ExtractError(FailReason.CORRUPT, "no compressed data")
-    sink.add_member(content, "object", data)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Any
 from phiscan.errors import ExtractError
 from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import Content, Sink
-from phiscan.extract.pdf.words import has_numbers_of_glyphs, is_garbage, lines_of, odd_runs, page_words
+from phiscan.extract.pdf.words import has_unknown_letters, is_garbage, lines_of, page_words
 from phiscan.model import FailReason
 
 MOST_PAGES = 3_000  # of one document that are read
@@ -78,7 +78,6 @@ def _read(content: Content, sink: Sink, pdf: Any, password: str) -> None:
 def _read_page(content: Content, sink: Sink, page: Any, index: int) -> None:
     from phiscan.extract.pdf.page_pictures import (  # noqa: PLC0415
         read_drawn_codes,
-        read_letters,
         read_pictures,
     )
 
@@ -88,10 +87,8 @@ def _read_page(content: Content, sink: Sink, page: Any, index: int) -> None:
         text = page_words(textpage)
         if text.strip() and not is_garbage(text):
             sink.add(text, place)
-            if has_numbers_of_glyphs(text):
-                _read_drawn(sink, page, "", place)
-            if runs := odd_runs(str(textpage.get_text_range())):
-                read_letters(sink, page, textpage, runs, place)
+            if has_unknown_letters(text):
+                _read_drawn(sink, page, "", f"{place}/letters")
             read_pictures(content, sink, page, textpage, index)
             read_drawn_codes(page, place, sink)
             return

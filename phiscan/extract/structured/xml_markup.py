@@ -78,57 +78,15 @@ def _whole(element: Any, key: str, otherwise: int) -> int:
 
 
 def _drawing_text(root: Any) -> str:
-    """Return the texts of an SVG drawing: the pieces of each joined, and texts that go on where one ends."""
+    """Return the texts of an SVG drawing, the pieces of each joined."""
     lines: list[str] = []
-    row: list[tuple[float, str]] = []  # distances and texts of one line that was taken apart
-    last: tuple[float, float] | None = None  # where the last single glyph stands
     for element in root.iter():
         name = local_name(element)
         if name in ("title", "desc", "metadata"):
-            lines += (_in_row(row), " ".join(" ".join(element.itertext()).split()))
-            row, last = [], None
+            lines.append(" ".join(" ".join(element.itertext()).split()))
         elif name in ("text", "textPath") and local_name(element.getparent()) != "text":
-            text = _drawn(element)
-            at = _place(element)
-            goes_on = at and last and abs(at[1] - last[1]) < 1 and 0 < abs(at[0] - last[0]) < _NEXT_GLYPH
-            if not (row and goes_on and len(text) <= _FEW_GLYPHS):
-                lines.append(_in_row(row))
-                row = []
-            row.append((at[0] if at else 0.0, text))
-            last = (at[0] + _ADVANCE * max(len(text) - 1, 0), at[1]) if at else None
-    lines.append(_in_row(row))
+            lines.append(_drawn(element))
     return "\n".join(line for line in lines if line)
-
-
-def _in_row(row: list[tuple[float, str]]) -> str:
-    """Return the texts of one line from left to right, with blanks at wide gaps."""
-    row = sorted(row, key=lambda item: item[0]) if len(row) > 1 else row
-    ends = [at + _ADVANCE * max(len(text) - 1, 0) for at, text in row]
-    gaps = [after - end for end, (after, _) in zip(ends, row[1:], strict=False)]
-    step = min([gap for gap in gaps if gap > 0], default=_NEXT_GLYPH)
-    pieces = [text for _, text in row[:1]]
-    for gap, (_, text) in zip(gaps, row[1:], strict=True):
-        pieces += (" " if not text or gap > _BLANK_STEPS * step else "", text)
-    return "".join(pieces).replace("  ", " ")
-
-
-_MOVED = re.compile(
-    r"\s*(?:translate\(|matrix\(\s*1[\s,]+0[\s,]+0[\s,]+1[\s,]+)\s*(-?[\d.]+)[\s,]+(-?[\d.]+)\s*\)"
-)
-_FEW_GLYPHS = 3  # texts as short as these are letters of a word that was taken apart
-_ADVANCE = 8.0  # units between two glyphs, about
-_NEXT_GLYPH = 24.0
-_BLANK_STEPS = 1.6  # a wider gap is one between words
-
-
-def _place(element: Any) -> tuple[float, float] | None:
-    moved = _MOVED.match(element.get("transform", "")[:200])
-    try:
-        if moved and not element.get("x"):
-            return float(moved[1]), float(moved[2])
-        return float(element.get("x", "").split()[0]), float(element.get("y", "").split()[0])
-    except (ValueError, IndexError):
-        return None
 
 
 def _drawn(text: Any) -> str:

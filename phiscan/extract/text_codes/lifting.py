@@ -1,4 +1,4 @@
-"""Runs of encoded data in a text: uuencode, base64, quoted-printable and ASCII armour, by position.
+"""Runs of encoded data in a text: uuencode, base64 and ASCII armour, by position.
 
 Each run is found by its alphabet and its lines, whatever the text around it says, in time linear in the text.
 One that stands for a file is read as a member, and its digits are no text any more.
@@ -16,21 +16,18 @@ from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.core.encoded_documents import is_document
 from phiscan.extract.text_codes.digits import from_hex
 from phiscan.extract.text_codes.escapes import CodedRun
-from phiscan.extract.transport.decoding import UU_BEGIN, from_base64, from_quoted_printable, from_uuencode
+from phiscan.extract.transport.decoding import UU_BEGIN, from_base64, from_uuencode
 from phiscan.model import FailReason
 
 MIN_RUN = 100  # characters; shorter ones are keys, hashes and words
 _MIN_LINE = 56
 # Lines of base64 digits, quoted or not, and soft line breaks, by a linear engine: most texts have none.
 _DIGITS = re2.compile(rb"[A-Za-z0-9+/]{%d,}" % _MIN_LINE)
-_SOFT_BREAK = re.compile(rb"=[ \t]*\r?\n")
 _BEGIN_UU = rb"(?m:^)[> \t]{0,12}begin(?:-base64)? [0-7]{3,6} "
 _HAS_UU_BEGIN = re2.compile(_BEGIN_UU)
 # What every run has in it, for one look at a text: most texts have none.
 HINT = rb"[A-Za-z0-9+/]{%d}|-----BEGIN |%b" % (_MIN_LINE, _BEGIN_UU)
 _HAS_RUN = re2.compile(HINT)
-_HAS_ANY = re2.compile(HINT + b"|" + _SOFT_BREAK.pattern)
-_HAS_SOFT_BREAK = re2.compile(_SOFT_BREAK.pattern)
 _HEX_RUN = re.compile(rb"[0-9a-f>\s]+|[0-9A-F>\s]+")
 HEXADECIMAL = "hexadecimal digits"  # a file in some texts, keys and hashes in most
 _FIGURES = b"0123456789"
@@ -43,11 +40,7 @@ _ARMOUR_HEADERS = re.compile(rb"\A(?:[A-Za-z-]{2,20}:[^\r\n]*\r?\n)*(?:[ \t]*\r?
 _ARMOUR_CHECK = re.compile(rb"^=[A-Za-z0-9+/]{4}[ \t]*\r?\n?", re.MULTILINE)
 _NO_UU_LINE = re.compile(rb"(?!end)[^\x20-\x60\r\n]|\Z")
 _MOST_BASE64 = 32 * 1024**2
-_SHORTEST_LINE = 20  # before a soft line break
-_ESCAPED = re.compile(rb"=(?:[0-9A-F]{2}|[0-9a-f]{2})")
 _PADDING = re.compile(rb"={0,2}")
-_MIN_SOFT_BREAKS, _MIN_ESCAPES = 2, 6
-_MIN_USED = 0.9  # of all equals signs: every one of the text itself is written as an escape
 # Keys, certificates and detached signatures say nothing of a patient.
 _NO_DOCUMENT = re.compile(rb"KEY|CERTIFICATE|SIGNATURE|PARAMETERS|REQUEST|CRL")
 _SIGNED_TEXT = b"PGP SIGNED MESSAGE"  # the text is there, readable
@@ -69,20 +62,6 @@ def encoded_runs(text: bytes) -> list[CodedRun]:
         if not kept or run.start >= kept[-1].end:
             kept.append(run)
     return kept
-
-
-def is_quoted_printable(text: bytes) -> bool:
-    """Tell a text that is quoted-printable throughout: soft line breaks and escapes, with a sound result."""
-    if not _HAS_SOFT_BREAK.search(text):
-        return False
-    n_soft = sum(
-        b"\n" not in text[max(match.start() - _SHORTEST_LINE, 0) : match.start()]
-        for match in _SOFT_BREAK.finditer(text, _SHORTEST_LINE)
-    )
-    if n_soft < _MIN_SOFT_BREAKS:
-        return False
-    n_used = sum(1 for _ in _SOFT_BREAK.finditer(text)) + sum(1 for _ in _ESCAPED.finditer(text))
-    return n_used >= _MIN_ESCAPES and n_used >= text.count(b"=") * _MIN_USED
 
 
 def _armoured(text: bytes) -> Iterator[CodedRun]:
@@ -174,15 +153,6 @@ def lift_encoded(
     locator = content.place(place) if place else content.locator
     if len(data) < _MIN_BYTES or b"\0" in data[:_MIN_BYTES]:
         return data, ()
-    if not _HAS_ANY.search(data):
-        sink.mark_accounted(locator)
-        return data, ()
-    if is_quoted_printable(data):
-        decoded = from_quoted_printable(data)
-        if is_document(decoded):
-            data = decoded
-        else:
-            sink.fail(locator, FailReason.UNSUPPORTED, "quoted-printable text is not decoded")
     sink.mark_accounted(locator)
     pieces: list[bytes] = []
     members: list[Content] = []
