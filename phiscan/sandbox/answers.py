@@ -34,11 +34,8 @@ MOST_VALUES = 4_000_000  # of one answer: lists, numbers, texts
 _MOST_DETAIL = 300  # characters
 _MODULES = (builtins, errors)
 _KINDS = frozenset(name for one in _MODULES for name in vars(one) if name.endswith(("Error", "Exception")))
-_TEXT = re.compile(
-    rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL
-)  # one without an end reaches to the last byte
-
-
+# A text without an end reaches to the last byte.
+_TEXT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
 _PIECE = re.compile(r"[^\W_]+")
 
 

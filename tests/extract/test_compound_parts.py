@@ -65,7 +65,6 @@ CASES = {
     "macro_without_directory.docm": docx(
         parts={"word/vbaProject.bin": compound({"VBA": {"M": PROJECT["VBA"]["M"]}})}
     ),
-    "editdata.mso": b"ActiveMime\0\0\1\xf0" + bytes(38) + zlib.compress(compound(PROJECT)),
     "form.docm": docx(
         parts={"word/vbaProject.bin": compound({**EMPTY, "Form": {"o": bytes(20) + WIDE + bytes(9)}})}
     ),

@@ -48,17 +48,6 @@ def uuencoded(data: bytes) -> bytes:
     return b"".join(binascii.b2a_uu(data[at : at + 45]) for at in range(0, len(data), 45))
 
 
-def yenc(data: bytes) -> bytes:
-    coded = b"".join(
-        b"=" + bytes([(code + 106) % 256])
-        if (code + 42) % 256 in (0, 10, 13, 61)
-        else bytes([(code + 42) % 256])
-        for code in data
-    )
-    head = b"=ybegin part=1 total=1 line=128 size=%d name=note.txt\r\n=ypart begin=1 end=%d\r\n"
-    return head % (len(data), len(data)) + coded + b"\r\n=yend size=%d\r\n" % len(data)
-
-
 def picture(kind: str, **options: object) -> bytes:
     stream = io.BytesIO()
     Image.new("L", (300, 200), 255).save(stream, kind, **options)
@@ -66,7 +55,6 @@ def picture(kind: str, **options: object) -> bytes:
 
 
 PLACES: dict[str, bytes] = {
-    "part.eml": HEAD + b"\r\nHello\r\n" + yenc(NOTE.encode()),
     "capitals.eml": HEAD
     + b"Content-Transfer-Encoding:\tBASE64 ;\r\n\r\n"
     + base64.encodebytes(PATIENT.encode()),

@@ -10,7 +10,6 @@ from collections.abc import Callable
 
 import pytest
 
-from phiscan.extract.transport.decoding import from_binhex
 from phiscan.model import Document
 
 Read = Callable[..., Document]
@@ -18,7 +17,6 @@ P = "Patient: Lena Okafor, MRN 40718823, congestive heart failure."
 WORDS = ("Lena Okafor", "40718823", "congestive heart failure")
 LONG = (P + " Seen again in spring by the same team, nothing new to say. ") * 3
 H = b"From: a@example.org\r\nTo: b@example.org\r\nSubject: visit\r\nMIME-Version: 1.0\r\n"
-DIGITS = "!\"#$%&'()*+,-012345689@ABCDEFGHIJKLMNPQRSTUVXYZ[`abcdefhijklmpqr"
 
 
 def b64(data: bytes | str) -> bytes:
@@ -27,16 +25,6 @@ def b64(data: bytes | str) -> bytes:
 
 def word(text: str) -> str:
     return f"=?utf-8?B?{base64.b64encode(text.encode()).decode()}?="
-
-
-def binhex(name: bytes, data: bytes) -> bytes:
-    head = bytes([len(name)]) + name + b"\0TEXTttxt\0\0" + len(data).to_bytes(4, "big") + bytes(6)
-    raw = (head + data + bytes(4)).replace(b"\x90", b"\x90\0")
-    bits = "".join(format(code, "08b") for code in raw)
-    bits += "0" * (-len(bits) % 6)
-    digits = ":" + "".join(DIGITS[int(bits[at : at + 6], 2)] for at in range(0, len(bits), 6)) + ":"
-    lines = "\r\n".join(digits[at : at + 64] for at in range(0, len(digits), 64))
-    return b"(This file must be converted with BinHex 4.0)\r\n\r\n" + lines.encode() + b"\r\n"
 
 
 CASES: dict[str, bytes] = {}
@@ -133,7 +121,6 @@ CASES |= {
 }
 CASES["utf7_uni.eml"] = CASES["utf7.eml"].replace(b"charset=utf-7", b"charset=unicode-1-1-utf-7")
 CASES |= {
-    "utf7_no.eml": CASES["utf7.eml"].replace(b"; charset=utf-7", b""),
     "utf16.eml": H
     + b"Content-Type: text/plain; charset=utf-16\r\nContent-Transfer-Encoding: base64\r\n\r\n"
     + b64(P.encode("utf-16")),
@@ -178,9 +165,6 @@ CASES |= {
     "dotstuffed.mbox": b"From a Mon Jan  1 00:00:00 2024\nContent-Length: 5\nFrom: a@b\nTo: c@d\n\nhi\n\n>From "
     + P.encode()
     + b"\n",
-    "binhex.eml": H
-    + b"Content-Type: application/mac-binhex40; name=a.hqx\r\n\r\n"
-    + binhex(b"note.txt", LONG.encode()),
 }
 
 
@@ -191,13 +175,3 @@ def test_every_form_of_a_message_is_read(read: Read, name: str) -> None:
     for wanted in WORDS:
         assert wanted in shown_text
     assert not [part for part in document.unread if "not decoded" in part.detail]
-
-
-def test_repeated_bytes_of_binhex_are_unpacked() -> None:
-    data = b"ab" + b"c" * 9 + b"\x90"
-    coded = binhex(b"n", data).partition(b":")[2].rpartition(b":")[0]
-    assert from_binhex(coded) == ("n", data)
-
-
-def test_damaged_binhex_gives_nothing() -> None:
-    assert from_binhex(b"!!!!") == ("", b"")

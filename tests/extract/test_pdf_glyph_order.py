@@ -44,9 +44,6 @@ def twice(right: float, up: float) -> str:
 
 
 CASES = {
-    "shadows near by": twice(1, -1),
-    "shadows below": twice(2, -2),
-    "shadows at the side": twice(3, 0),
     "each glyph by itself, the last first": single("1 0 0 1 {x:.2f} 700"),
     "each glyph by itself along a turned line": single("0 1 -1 0 100 {x:.2f}"),
     "steps back between the glyphs": kerned(),

@@ -58,12 +58,6 @@ CASES: dict[str, bytes] = {
         {"name": "Lena Okafor", "mrn": "40718823", "dx": "congestive heart failure"}
     ).encode(),
     "percent_double.txt": urllib.parse.quote(urllib.parse.quote(LONG)).encode(),
-    "a85.txt": b"see\n" + base64.a85encode(LONG.encode(), adobe=True, wrapcol=72) + b"\n",
-    "a85_raw.txt": b"see\n" + base64.a85encode(LONG.encode(), wrapcol=72) + b"\n",
-    "b85.txt": b"see\n" + base64.b85encode(LONG.encode()) + b"\n",
-    "b32.txt": b"see\n"
-    + b"\n".join(base64.b32encode(LONG.encode())[i : i + 64] for i in range(0, 400, 64))
-    + b"\n",
     "xxd.txt": xxd(LONG.encode()).encode(),
     "hexdumpC.txt": hexdump(LONG.encode()).encode(),
     "hexdump_gz.txt": hexdump(gzip.compress(LONG.encode())).encode(),
@@ -104,7 +98,6 @@ CASES: dict[str, bytes] = {
     + b"\ndescription:: "
     + base64.b64encode(b"congestive heart failure")
     + b"\n",
-    "utf7.txt": b"+AEwAZQBuAGEAIABPAGsAYQBmAG8AcgAsACAANAAwADcAMQA4ADgAMgAzACwAIABjAG8AbgBnAGUAcwB0AGkAdgBlACAAaABlAGEAcgB0ACAAZgBhAGkAbAB1AHIAZQ-",
     "entities.txt": "".join("&#%d;" % ord(c) for c in P).encode(),
     "entities_hex.txt": "".join("&#x%x;" % ord(c) for c in P).encode(),
     "qp_few.txt": b"Lena=20Okafor, MRN=2040718823, congestive=20heart=20failure=2E\n",
@@ -120,12 +113,6 @@ CASES: dict[str, bytes] = {
     "jwt.txt": b"token: eyJhbGciOiJub25lIn0."
     + base64.urlsafe_b64encode(json.dumps({"note": P}).encode()).rstrip(b"=")
     + b".\n",
-    "ps.ps": b"%!PS-Adobe-3.0\n/Helvetica findfont 12 scalefont setfont\n72 700 moveto (Lena Ok) show (afor, 407) show (18823) show\n<"
-    + b"congestive heart failure".hex().encode()
-    + b"> show\nshowpage\n",
-    "ps_octal.ps": b"%!PS-Adobe-3.0\n72 700 moveto ("
-    + b"".join(b"\\%03o" % c for c in P.encode())
-    + b") show\nshowpage\n",
     "har.har": json.dumps(
         {
             "log": {
@@ -191,9 +178,6 @@ CASES: dict[str, bytes] = {
     "svg_img.svg": b"<svg xmlns='http://www.w3.org/2000/svg' xmlns:xlink='http://www.w3.org/1999/xlink'><image xlink:href='data:text/plain;base64,"
     + base64.b64encode(P.encode())
     + b"'/></svg>",
-    "svg_glyph.svg": b"<svg xmlns='http://www.w3.org/2000/svg'>"
-    + b"".join(b"<text x='%d' y='20'>%s</text>" % (10 + 8 * i, c.encode()) for i, c in enumerate(P))
-    + b"</svg>",
     "sql_comment.sql": b"-- " + P.encode(),
     "fb2.fb2": b"<?xml version='1.0'?><FictionBook xmlns='http://www.gribuser.ru/xml/fictionbook/2.0'><body><section><p>x</p></section></body><binary id='a' content-type='text/plain'>"
     + base64.b64encode(LONG.encode())
@@ -211,12 +195,7 @@ CASES: dict[str, bytes] = {
     "uu_nobegin.txt": b"see\n"
     + b"".join(binascii.b2a_uu(LONG.encode()[i : i + 45]) for i in range(0, len(LONG), 45))
     + b"\n",
-    "binary01.txt": " ".join(format(c, "08b") for c in LONG.encode()).encode(),
     "decimal.txt": " ".join(str(c) for c in LONG.encode()).encode(),
-    "srec.srec": b"".join(
-        b"S1%02X%04X%s00\n" % (len(r) + 3, i, r.hex().upper().encode())
-        for i, r in ((i, LONG.encode()[i : i + 16]) for i in range(0, len(LONG), 16))
-    ),
 }
 
 
@@ -297,7 +276,7 @@ def test_codes_are_found_among_many_segments(read: Read) -> None:
 
 
 ALL_CODES = (
-    *(*digits.LONG_CODES, *digits.SHORT_CODES, *digits.DENSE_CODES, *digits.LISTED_CODES),
+    *(*digits.LONG_CODES, *digits.SHORT_CODES, *digits.LISTED_CODES),
     *(*escapes.CODES, *digits.PROGRAM_CODES),
 )
 
@@ -306,5 +285,5 @@ ALL_CODES = (
 def test_each_code_is_hinted_at(code: Code) -> None:
     """A text is not searched for a code whose hint it does not match: no run may be lost by it."""
     found = [data for data in CASES.values() if any(code.find(data))]
-    assert found or code.find is digits.token_runs  # a case of another test
+    assert found
     assert all(re2.search(code.hint, data) for data in found)

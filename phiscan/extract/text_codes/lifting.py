@@ -1,4 +1,4 @@
-"""Runs of encoded data in a text: uuencode, base64 and ASCII armour, by position.
+"""Runs of encoded data in a text: uuencode, base64, quoted-printable and ASCII armour, by position.
 
 Each run is found by its alphabet and its lines, whatever the text around it says, in time linear in the text.
 One that stands for a file is read as a member, and its digits are no text any more.
@@ -16,7 +16,7 @@ from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.core.encoded_documents import is_document
 from phiscan.extract.text_codes.digits import from_hex
 from phiscan.extract.text_codes.escapes import CodedRun
-from phiscan.extract.transport.decoding import UU_BEGIN, from_base64, from_uuencode
+from phiscan.extract.transport.decoding import UU_BEGIN, from_base64, from_quoted_printable, from_uuencode
 from phiscan.model import FailReason
 
 MIN_RUN = 100  # characters; shorter ones are keys, hashes and words
@@ -28,6 +28,11 @@ _HAS_UU_BEGIN = re2.compile(_BEGIN_UU)
 # What every run has in it, for one look at a text: most texts have none.
 HINT = rb"[A-Za-z0-9+/]{%d}|-----BEGIN |%b" % (_MIN_LINE, _BEGIN_UU)
 _HAS_RUN = re2.compile(HINT)
+_SOFT_BREAK = re.compile(rb"=[ \t]*\r?\n")
+_SHORTEST_LINE = 20  # before a soft line break
+_ESCAPED = re.compile(rb"=(?:[0-9A-F]{2}|[0-9a-f]{2})")
+_MIN_SOFT_BREAKS, _MIN_ESCAPES = 2, 6
+_MIN_USED = 0.9  # of all equals signs: every one of the text itself is written as an escape
 _HEX_RUN = re.compile(rb"[0-9a-f>\s]+|[0-9A-F>\s]+")
 HEXADECIMAL = "hexadecimal digits"  # a file in some texts, keys and hashes in most
 _FIGURES = b"0123456789"
@@ -62,6 +67,18 @@ def encoded_runs(text: bytes) -> list[CodedRun]:
         if not kept or run.start >= kept[-1].end:
             kept.append(run)
     return kept
+
+
+def is_quoted_printable(text: bytes) -> bool:
+    """Tell a text that is quoted-printable throughout: soft line breaks and escapes, with a sound result."""
+    n_soft = sum(
+        b"\n" not in text[max(match.start() - _SHORTEST_LINE, 0) : match.start()]
+        for match in _SOFT_BREAK.finditer(text, _SHORTEST_LINE)
+    )
+    if n_soft < _MIN_SOFT_BREAKS:
+        return False
+    n_used = sum(1 for _ in _SOFT_BREAK.finditer(text)) + sum(1 for _ in _ESCAPED.finditer(text))
+    return n_used >= _MIN_ESCAPES and n_used >= text.count(b"=") * _MIN_USED
 
 
 def _armoured(text: bytes) -> Iterator[CodedRun]:
@@ -153,6 +170,8 @@ def lift_encoded(
     locator = content.place(place) if place else content.locator
     if len(data) < _MIN_BYTES or b"\0" in data[:_MIN_BYTES]:
         return data, ()
+    if is_quoted_printable(data) and is_document(decoded := from_quoted_printable(data)):
+        data = decoded
     sink.mark_accounted(locator)
     pieces: list[bytes] = []
     members: list[Content] = []
