@@ -21,12 +21,7 @@ from phiscan.extract.core.file_type import is_orc, register, sniff
 from phiscan.extract.core.magic_numbers import EMPTY
 from phiscan.extract.core.unsupported import UNSUPPORTED_TYPES, read_unsupported
 from phiscan.extract.databases.access import ACCESS_TYPES, read_access
-from phiscan.extract.databases.column_files import (
-    COLUMN_FILE_TYPES,
-    STATISTICS_TYPES,
-    read_column_file,
-    read_statistics,
-)
+from phiscan.extract.databases.column_files import COLUMN_FILE_TYPES, read_column_file
 from phiscan.extract.databases.dbase import is_dbase, is_edf, read_dbase, read_edf
 from phiscan.extract.databases.sqlite import read_sqlite
 from phiscan.extract.mail.contact_cards import read_cards
@@ -110,7 +105,6 @@ READERS: dict[str, Reader] = {
     "application/vnd.sqlite3": read_sqlite,
     "application/x-dbf": read_dbase,
     "application/x-edf": read_edf,
-    **dict.fromkeys(STATISTICS_TYPES, read_statistics),
     **dict.fromkeys(COLUMN_FILE_TYPES, read_column_file),
     **dict.fromkeys(BY_PROGRAM_TYPES, read_by_program),
     **dict.fromkeys(ACCESS_TYPES, read_access),

@@ -62,12 +62,6 @@ CASES = {
         "xl/workbook.xml", {"xl/workbook.xml": "<workbook/>", "xl/vbaProject.bin": compound(PROJECT)}
     ),
     "macro_elsewhere.docm": docx(parts={"word/other/part.bin": compound(PROJECT)}),
-    "macro_without_directory.docm": docx(
-        parts={"word/vbaProject.bin": compound({"VBA": {"M": PROJECT["VBA"]["M"]}})}
-    ),
-    "form.docm": docx(
-        parts={"word/vbaProject.bin": compound({**EMPTY, "Form": {"o": bytes(20) + WIDE + bytes(9)}})}
-    ),
     "form_caption.docm": docx(
         parts={
             "word/vbaProject.bin": compound(

@@ -1,10 +1,9 @@
 """Messages as many programs write them: broken headers, messages encoded as a whole, files within pages."""
 
-# ruff: noqa: E501, UP031 (a case is read best on one line, as its program writes it)
+# ruff: noqa: E501 (a case is read best on one line, as its program writes it)
 
 import base64
 import binascii
-import gzip
 import quopri
 from collections.abc import Callable
 
@@ -31,9 +30,6 @@ CASES: dict[str, bytes] = {}
 PAGE = "<html><body><p>See below</p><pre>%s</pre></body></html>"
 CASES |= {
     "html_b64.eml": H + b"Content-Type: text/html\r\n\r\n" + (PAGE % b64(LONG).decode()).encode(),
-    "html_b64_br.eml": H
-    + b"Content-Type: text/html\r\n\r\n"
-    + (PAGE % b64(LONG).decode().replace("\n", "<br>\n")).encode(),
     "html_uu.eml": H
     + b"Content-Type: text/html\r\n\r\n"
     + (
@@ -56,29 +52,9 @@ CASES |= {
     "no_end.eml": H
     + b"Content-Type: multipart/mixed; boundary=xx\r\n\r\n--xx\r\n\r\nhello\r\n--xx\r\nContent-Type: text/plain; name=a.txt\r\nContent-Transfer-Encoding: base64\r\n\r\n"
     + b64(P),
-    "subject_split.eml": H.replace(
-        b"Subject: visit",
-        b"Subject: "
-        + (
-            word("Lena Ok") + "\r\n " + word("afor, 407188") + "\r\n " + word("23, congestive heart failure")
-        ).encode(),
-    )
-    + b"\r\nhi",
-    "subject_badpad.eml": H.replace(
-        b"Subject: visit", b"Subject: =?utf-8?b?" + base64.b64encode(P.encode()).rstrip(b"=") + b"?="
-    )
-    + b"\r\nhi",
-    "subject_quoted.eml": H.replace(
-        b"Subject: visit", b'Subject: "=?utf-8?Q?Lena_Okafor=2C_40718823=2C_congestive_heart_failure?="'
-    )
-    + b"\r\nhi",
     "subject_glued.eml": H.replace(
         b"Subject: visit",
         b"Subject: Re:=?utf-8?Q?Lena_Okafor=2C_40718823?==?utf-8?Q?=2C_congestive_heart_failure?=",
-    )
-    + b"\r\nhi",
-    "subject_blank_in.eml": H.replace(
-        b"Subject: visit", b"Subject: =?utf-8?Q?Lena Okafor, 40718823, congestive heart failure=2E?="
     )
     + b"\r\nhi",
     "name_word.eml": H
@@ -90,14 +66,6 @@ CASES |= {
     + b"Content-Type: multipart/report; report-type=delivery-status; boundary=xx\r\n\r\n--xx\r\n\r\nfailed\r\n--xx\r\nContent-Type: message/delivery-status\r\n\r\nReporting-MTA: dns; x\r\n\r\nFinal-Recipient: rfc822; b@x\r\nDiagnostic-Code: smtp; 550 Lena Okafor\r\n--xx\r\nContent-Type: text/rfc822-headers\r\nContent-Transfer-Encoding: base64\r\n\r\n"
     + b64("Subject: 40718823 congestive heart failure\r\n")
     + b"--xx--\r\n",
-    "dsn_status_b64.eml": H
-    + b"Content-Type: multipart/report; report-type=delivery-status; boundary=xx\r\n\r\n--xx\r\n\r\nfailed\r\n--xx\r\nContent-Type: message/delivery-status\r\nContent-Transfer-Encoding: base64\r\n\r\n"
-    + b64("Reporting-MTA: dns; x\r\n\r\nDiagnostic-Code: smtp; 550 " + P + "\r\n")
-    + b"--xx--\r\n",
-    "dsn_headers_b64.eml": H
-    + b"Content-Type: multipart/report; boundary=xx\r\n\r\n--xx\r\nContent-Type: message/rfc822-headers\r\nContent-Transfer-Encoding: base64\r\n\r\n"
-    + b64("Subject: " + P + "\r\n")
-    + b"--xx--\r\n",
     "digest.eml": H
     + b"Content-Type: multipart/digest; boundary=xx\r\n\r\n--xx\r\n\r\nFrom: c@d\r\nSubject: "
     + P.encode()
@@ -105,10 +73,6 @@ CASES |= {
     "rfc822_b64.eml": H
     + b"Content-Type: multipart/mixed; boundary=xx\r\n\r\n--xx\r\nContent-Type: message/rfc822\r\nContent-Transfer-Encoding: base64\r\n\r\n"
     + b64(H + b"\r\n" + LONG.encode())
-    + b"--xx--\r\n",
-    "rfc822_b64_short.eml": H
-    + b"Content-Type: multipart/mixed; boundary=xx\r\n\r\n--xx\r\nContent-Type: message/rfc822\r\nContent-Transfer-Encoding: base64\r\n\r\n"
-    + b64(b"From: a@b.cc\r\nSubject: x\r\n\r\n" + P.encode())
     + b"--xx--\r\n",
     "rfc822_qp.eml": H
     + b"Content-Type: message/rfc822\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\nFrom: a@b\r\nTo: c@d\r\n\r\n"
@@ -129,10 +93,6 @@ CASES |= {
     + b64(P.encode("utf-16-le")),
     "enriched.eml": H
     + b"Content-Type: text/enriched\r\n\r\n<bold>Lena</bold> Okafor, 40718823, congestive <italic>heart</italic> failure",
-    "entities_html.eml": H
-    + b"Content-Type: text/html\r\n\r\n<p>"
-    + "".join("&#%d;" % ord(c) for c in P).encode()
-    + b"</p>",
     "cr_only.eml": (H + b"Content-Transfer-Encoding: base64\r\n\r\n" + b64(P))
     .replace(b"\r\n", b"\r")
     .replace(b"\n", b"\r"),
@@ -142,9 +102,6 @@ CASES |= {
     + b'Content-Type: text/html\r\n\r\n<a href="https://x.example/v?name=Lena%20Okafor&mrn=40718823&dx=congestive%20heart%20failure">view</a>',
     "xhdr.eml": H
     + b"X-Clinic-Note: Lena Okafor,\r\n 40718823, congestive\r\n\theart failure\r\nX-Spam: =?utf-8?q?no?=\r\n\r\nhi",
-    "xhdr_b64.eml": H + b"X-Clinic-Note: " + base64.b64encode(P.encode()) + b"\r\n\r\nhi",
-    "comments.eml": H
-    + b"Comments: Lena Okafor\r\nKeywords: 40718823\r\nContent-Description: congestive heart failure\r\nContent-Type: text/plain\r\n\r\nhi",
     "part_desc.eml": H
     + b"Content-Type: multipart/mixed; boundary=xx\r\n\r\n--xx\r\nContent-Type: image/x-foo\r\nContent-Description: Lena Okafor,\r\n 40718823 congestive heart failure\r\n\r\nxx\r\n--xx--\r\n",
     "alt_empty_text.eml": H
@@ -154,13 +111,6 @@ CASES |= {
     "qp_lower.eml": H
     + b"Content-Transfer-Encoding: quoted-printable\r\n\r\nLena=20Ok=61for=2c 407=\r\n18823=2c congestive=\r\n heart failure",
     "qp_few_undeclared.eml": H + b"\r\nLena=20Okafor, MRN=2040718823, congestive=20heart=20failure=2E",
-    "text_gz.eml": H
-    + b"Content-Type: application/gzip; name=a.gz\r\nContent-Transfer-Encoding: base64\r\n\r\n"
-    + b64(gzip.compress(P.encode())),
-    "8bit_header.eml": H.replace(
-        b"Subject: visit", "Subject: Héléna Lena Okafor 40718823 congestive heart failure".encode("latin-1")
-    )
-    + b"\r\nhi",
     "utf16file.eml": (H + b"\r\n" + P.encode()).decode().encode("utf-16"),
     "dotstuffed.mbox": b"From a Mon Jan  1 00:00:00 2024\nContent-Length: 5\nFrom: a@b\nTo: c@d\n\nhi\n\n>From "
     + P.encode()

@@ -94,17 +94,6 @@ CASES = {
     "broken_word.rtf": b"{\\rtf1\\ansi " + SPLIT + b"}",
     "list_text.rtf": b"{\\rtf1{\\listtext " + RAW + b"\\tab}x}",
 }  # fmt: skip
-PACKAGE = (
-    b"\x02\0n.txt\0C:\\n.txt\0"
-    + struct.pack("<HHI", 0, 3, 9)
-    + b"C:\\n.txt\0"
-    + struct.pack("<I", len(RAW))
-    + RAW
-)
-OBJECT = (
-    struct.pack("<III", 0x501, 2, 8) + b"Package\0" + bytes(8) + struct.pack("<I", len(PACKAGE)) + PACKAGE
-)
-CASES["package.rtf"] = CASES["package.rtf"] % OBJECT.hex().encode()
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -2,7 +2,6 @@
 
 # ruff: noqa: E501, S608, UP031 (markup is read best on one line)
 
-import base64
 import io
 import json
 import struct
@@ -70,21 +69,6 @@ CASES |= {
         parts={
             "word/_rels/document.xml.rels": links(("aFChunk", "chunk.htm", "")),
             "word/chunk.htm": "<html><body><p>%s</p></body></html>" % P,
-        },
-    ),
-    "d_altchunk_mht.docx": docx(
-        '<w:altChunk r:id="r1"/>',
-        parts={
-            "word/afchunk.mht": b"MIME-Version: 1.0\r\nContent-Type: text/html\r\nContent-Transfer-Encoding: base64\r\n\r\n"
-            + base64.encodebytes(("<p>%s</p>" % P).encode())
-        },
-    ),
-    "d_rel_percent.docx": docx(
-        '<w:p><w:hyperlink r:id="r1"><w:r><w:t>x</w:t></w:r></w:hyperlink></w:p>',
-        parts={
-            "word/_rels/document.xml.rels": links(
-                ("hyperlink", "https://x/?q=" + urllib.parse.quote(P), ' TargetMode="External"')
-            )
         },
     ),
     "d_rel_mailto.docx": docx(

@@ -46,17 +46,6 @@ def read_dialect(root: Any, content: Content, sink: Sink) -> bool:
     return sink.n_segments > n_before
 
 
-def _flat_package(root: Any) -> str:
-    """Return the text of the parts of a flat package of Word, one after another."""
-    parts = (
-        (part, next((value for key, value in part.items() if key.endswith("}name")), "")) for part in root
-    )
-    ends = ("/styles.xml", "/settings.xml", "/numbering.xml")
-    return "\n".join(
-        paragraphs_text(part) for part, name in parts if "/word/" in name and not name.endswith(ends)
-    )
-
-
 def _rows(sheet: Any) -> Iterator[Row]:
     """Yield the rows of a sheet of Excel 2003 or of flat OpenDocument."""
     number = 1
@@ -109,7 +98,7 @@ def _drawn(text: Any) -> str:
 # Name of the root: the place of the text, and what gives it.
 _TEXTS: dict[str, tuple[str, Callable[[Any], str]]] = {
     "wordDocument": ("body", paragraphs_text),
-    "package": ("body", _flat_package),
+    "package": ("body", paragraphs_text),
     "document": ("body", flowing_text),
     "svg": ("drawing", _drawing_text),
 }
