@@ -9,7 +9,7 @@ DOCS_BUDGET = 9_500  # lines of Markdown
 # Package -> (budget, ceiling). The ceiling is what a package over its budget may have until it is within it:
 # each change lowers it.
 BUDGETS = {
-    "extract": (15_500, 16_773),
+    "extract": (15_500, 15_395),
     "screen": (8_500, 9_602),
     "review": (8_500, 11_112),
     "web": (6_500, 7_504),
@@ -17,7 +17,7 @@ BUDGETS = {
     "cli": (5_500, 5_661),
     "metrics": (4_000, 4_442),
     "pipeline": (4_000, 5_331),
-    "sandbox": (3_000, 3_143),
+    "sandbox": (3_000, 3_000),
     "store": (3_000, 2_990),
     "patients": (2_400, 2_919),
     "crawl": (4_500, 2_164),
