@@ -54,6 +54,7 @@ def hexdump(data: bytes) -> str:
 CASES: dict[str, bytes] = {
     "percent.txt": "".join(f"%{code:02X}" for code in P.encode()).encode(),
     "percent_in_log.txt": ("2024-01-01 GET /chart?note=" + urllib.parse.quote(P) + " 200\n").encode(),
+    "form.txt": b"name=Lena+Okafor&mrn=40718823&dx=congestive+heart+failure",
     "percent_double.txt": urllib.parse.quote(urllib.parse.quote(LONG)).encode(),
     "xxd.txt": xxd(LONG.encode()).encode(),
     "hexdumpC.txt": hexdump(LONG.encode()).encode(),
