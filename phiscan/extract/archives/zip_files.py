@@ -136,6 +136,17 @@ def read_zip(content: Content, sink: Sink) -> None:
     if astray:
         _read_salvaged(content, sink, found)
     _read_refused(refused, content, sink)
+    _read_outsiders(archive, content, sink)
+
+
+def _read_outsiders(archive: zipfile.ZipFile, content: Content, sink: Sink) -> None:
+    """Read what lies between and after the members."""
+    outsiders = gaps(content.data, archive) if content.stream is None else ()
+    for number, data in enumerate(outsiders, 1):
+        sink.take_member()
+        outside = content.member(f"outside{number}", data)
+        sink.fail(outside.locator, FailReason.CORRUPT, "bytes outside the members of the archive")
+        sink.read_member(outside)
 
 
 def _read_zip_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, member: Content, sink: Sink) -> bytes:
@@ -240,6 +251,26 @@ def _member_name(info: zipfile.ZipInfo) -> str:
             return clean_name(info.extra[at + 9 : at + 4 + size].decode("utf-8", "replace"))
         at += 4 + size
     return clean_name(decode(raw)[0])
+
+
+_DESCRIPTOR_BYTES = 24  # what may follow a member: its sizes and checksum
+_END, _END_BYTES = b"PK\x05\x06", 22
+
+
+def gaps(data: bytes, archive: zipfile.ZipFile) -> Iterator[bytes]:
+    """Yield each stretch of bytes that belongs to no member and to no directory; NULs alone are padding."""
+    end = data.rfind(_END)
+    used = [(archive.start_dir, end + _END_BYTES + len(archive.comment))]
+    for start, size in ((info.header_offset, info.compress_size) for info in archive.infolist()):
+        header = data[start : start + _LOCAL_HEADER_BYTES]
+        if len(header) == _LOCAL_HEADER_BYTES:
+            used.append((start, start + len(header) + sum(struct.unpack_from("<HH", header, 26)) + size))
+    at = 0
+    for start, stop in (*sorted(used), (len(data), len(data))):
+        lost = data[at:start].strip(b"\0")
+        if len(lost) > _DESCRIPTOR_BYTES:
+            yield lost
+        at = max(at, stop)
 
 
 def remarks(archive: zipfile.ZipFile) -> Iterator[str]:
