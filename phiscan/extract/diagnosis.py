@@ -14,7 +14,8 @@ from phiscan.config import Limits
 from phiscan.extract.archives import libarchive
 from phiscan.extract.ocr import recognition as ocr
 from phiscan.extract.reading import extract_bytes
-from phiscan.sandbox.isolation import LOST, probe
+from phiscan.sandbox.fork_server import parent_of_groups
+from phiscan.sandbox.isolation import LOST, Layer, probe
 
 # Package, its module, what it reads, what is lost without it, whether it is optional.
 _LIBRARIES = (
@@ -113,18 +114,21 @@ _PURPOSE = {
 
 
 def _isolation() -> list[ReaderCheck]:
-    """Return a check for each layer that isolates a worker, as one finds it here."""
+    """Return a check for each layer that isolates a worker, as one finds it here, and for their cgroup."""
+    layers = [(layer, _PURPOSE[layer.name], LOST[layer.name]) for layer in probe()]
+    group = Layer("cgroup", parent_of_groups() is not None, "none with the memory controller can be made")
+    layers.append((group, "limits the memory of all workers together", "each has a limit of its own"))
     return [
         ReaderCheck(
             f"isolation: {layer.name}",
-            _PURPOSE[layer.name],
+            purpose,
             found=True,
             works=layer.is_on,
-            version=layer.detail if layer.is_on else "",
-            lost_without=f"{LOST[layer.name]} ({layer.detail})",
+            version=layer.detail if layer.is_on and layer is not group else "",
+            lost_without=f"{lost} ({layer.detail})",
             optional=True,
         )
-        for layer in probe()
+        for layer, purpose, lost in layers
     ]
 
 

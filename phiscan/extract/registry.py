@@ -27,7 +27,7 @@ from phiscan.extract.databases.sqlite import read_sqlite
 from phiscan.extract.mail.contact_cards import read_cards
 from phiscan.extract.mail.messages import read_mail, read_mailbox
 from phiscan.extract.mail.outlook_message import read_outlook_message, read_outlook_store, read_tnef
-from phiscan.extract.missing_text import list_missing
+from phiscan.extract.missing_text import add_missing
 from phiscan.extract.ocr.images import IMAGE_TYPES, read_image, read_metafile
 from phiscan.extract.office.compound_file import read_encrypted_package
 from phiscan.extract.office.embedded_objects import read_ole_object
@@ -130,7 +130,7 @@ def dispatch(content: Content, sink: Sink) -> None:
 
 
 def read(content: Content, media_type: str, sink: Sink) -> None:
-    """Read ``content`` with the reader of its media type; list what gave no text, and decode the codes in it.
+    """Read ``content`` with the reader of its media type; add what that left, and decode the codes in both.
 
     Raises:
         ExtractError: nothing of it can be read. The message of a library's exception never gets
@@ -145,7 +145,7 @@ def read(content: Content, media_type: str, sink: Sink) -> None:
     before = (sink.n_segments, len(sink.unread))
     try:
         reader(content, sink)
-        list_missing(content, media_type, sink, before)
+        add_missing(content, media_type, sink, before)
         recover(content, sink, before[0])
     except (ExtractError, TextFullError):
         raise

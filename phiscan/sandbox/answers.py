@@ -34,8 +34,11 @@ MOST_VALUES = 4_000_000  # of one answer: lists, numbers, texts
 _MOST_DETAIL = 300  # characters
 _MODULES = (builtins, errors)
 _KINDS = frozenset(name for one in _MODULES for name in vars(one) if name.endswith(("Error", "Exception")))
-# A text without an end reaches to the last byte.
-_TEXT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
+_TEXT = re.compile(
+    rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL
+)  # one without an end reaches to the last byte
+
+
 _PIECE = re.compile(r"[^\W_]+")
 
 

@@ -112,7 +112,9 @@ def close_all(descriptors: Sequence[int]) -> None:
 class _Memory:
     """Where files in memory are made by this process."""
 
-    folder: str | None = None  # a file system in memory, of limited size; None = memfd_create, without limit
+    folder: str | None = (
+        None  # a file system in memory, of limited size; None = by memfd_create, without a limit
+    )
 
 
 def hold_in(folder: str) -> None:

@@ -20,12 +20,14 @@ from phiscan.sandbox.service import environment
 from phiscan.threads import one_thread
 
 _STDERR = 2
+CGROUPS = Path("/sys/fs/cgroup")
 
 
 class _Entry:
     """The way into the folder of the socket, while the server runs."""
 
     descriptor: int | None = None
+    group: Path | None = None  # of control groups, in which the server runs
 
 
 def start(folder: Path, preload: Sequence[str]) -> bool:
@@ -77,6 +79,10 @@ def stop() -> None:
     if _Entry.descriptor is not None:
         os.close(_Entry.descriptor)
         _Entry.descriptor = None
+    if _Entry.group is not None:
+        with suppress(OSError):  # workers that are dying keep it: it has no processes then, and takes nothing
+            _Entry.group.rmdir()
+        _Entry.group = None
 
 
 def _ensure_running() -> None:
@@ -84,6 +90,41 @@ def _ensure_running() -> None:
     if running() is None:
         with _silent(), _without_secrets(), one_thread():
             forkserver.ForkServer.ensure_running(_server())
+        _join_group()
+
+
+def parent_of_groups() -> Path | None:
+    """Return a cgroup (version 2) in which one with a limit of memory may be made; None where there is none.
+
+    That of this process or the one above it, where the memory controller is on.
+    """
+    with suppress(OSError):
+        lines = Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines()
+        own = CGROUPS / next((line[4:] for line in lines if line.startswith("0::/")), "")
+        for parent in (own, own.parent):
+            is_on = "memory" in (parent / "cgroup.subtree_control").read_text(encoding="ascii").split()
+            if is_on and os.access(parent, os.W_OK):
+                return parent
+    return None
+
+
+def limit_memory(n_bytes: int) -> Path | None:
+    """Make a cgroup in which the server and its workers have so much memory together; return its folder."""
+    parent = parent_of_groups()
+    with suppress(OSError):
+        if parent is not None:
+            group = parent / f"phiscan-{os.getpid()}"
+            group.mkdir(exist_ok=True)
+            (group / "memory.max").write_text(str(n_bytes), encoding="ascii")
+            _Entry.group = group
+            _join_group()
+    return _Entry.group
+
+
+def _join_group() -> None:
+    if _Entry.group is not None:
+        with suppress(OSError):
+            (_Entry.group / "cgroup.procs").write_text(str(running()), encoding="ascii")
 
 
 def _server() -> Any:

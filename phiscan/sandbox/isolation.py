@@ -30,7 +30,8 @@ from phiscan.sandbox.scratch_folder import make_folder, remove_folder
 from phiscan.sandbox.service import program_environment
 
 N_PROCESSES = 1024  # of one user, threads included: the filter allows no processes anyway
-TRIED_ON = {"x86_64": ""}  # the machine on which the attacks were run
+EXIT_REFUSED = 73  # of a process that made a system call which the filter does not know
+TRIED_ON = "x86_64"  # the machine on which the attacks were run
 _PROBE_S = 60
 _PROBE_BYTES = 16 * 1024**2
 _RECORD = "isolation.json"  # in the home: the layers that the workers of each scan lacked
@@ -96,12 +97,13 @@ def begin(scratch: str, scratch_bytes: int) -> list[Layer]:
     return [*layers, _tried("read_only", set_up)]
 
 
-def finish(scratch: str, *, has_memory: bool) -> list[Layer]:
+def finish(scratch: str, *, has_memory: bool, report: Callable[[int], None] | None = None) -> list[Layer]:
     """Give up all that reading documents has no use for, for good; nothing is loaded by path afterwards.
 
     Args:
         scratch: the folder that was given to ``begin``.
         has_memory: it is a file system in memory.
+        report: called with the number of a system call that the filter does not know, before the end.
     """
     parent = os.getppid()
     libraries = library_paths()
@@ -123,8 +125,11 @@ def finish(scratch: str, *, has_memory: bool) -> list[Layer]:
         os._exit(1)
 
     def filter_calls() -> str:
+        if report is not None:
+            seccomp.report_calls(report, EXIT_REFUSED)
         seccomp.install(os.getpid(), seccomp.Purpose(may_hold_memory=not has_memory))
-        return f"an allow list of {kernel.machine()}" + TRIED_ON.get(kernel.machine(), ", never run there")
+        machine = kernel.machine()
+        return f"an allow list of {machine}" + ("" if machine == TRIED_ON else ", on which it was never run")
 
     layers.append(_tried("seccomp", filter_calls))
     return layers

@@ -8,6 +8,7 @@ that only the item that caused it is lost. Functions must therefore be safe to r
 from __future__ import annotations
 
 import signal
+import socket
 import tempfile
 import time
 from collections import deque
@@ -15,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial
@@ -27,11 +29,13 @@ from phiscan.errors import PhiscanError
 from phiscan.model import FailReason
 from phiscan.sandbox import fork_server
 from phiscan.sandbox.answers import Fault, Unusable, unpack
+from phiscan.sandbox.isolation import EXIT_REFUSED
 from phiscan.sandbox.scratch_folder import make_folder, remove_folder
 from phiscan.sandbox.worker_process import (
     EXIT_NO_MEMORY,
     EXIT_WORN,
     OUT_OF_TIME,
+    REFUSAL,
     run_chunk,
     start_worker,
     too_little_memory,
@@ -44,11 +48,15 @@ BATCHES_PER_WORKER = 8  # in flight
 MOST_AHEAD = 5_000  # items answered before an older one: bounds what the caller keeps
 LOOK_S = 1.0  # how often a wait looks whether the workers are still there
 STALL_S = 120.0  # beyond what all items in flight may take: no worker has them any more
-WALL_FACTOR = 10.0  # limits of processor time on the clock, for what hangs and computes nothing
+WALL_FACTOR = (
+    10.0  # the limit of processor time becomes one of wall clock for what hangs and computes nothing
+)
 HASTY_S = 5.0  # a batch of quick items that takes this long is run again item by item
+GROUP_FACTOR = 2  # limits of memory for each worker, in the limit of all together
 MOST_FULL = 2  # workers without memory that one item may come to, until all are started again
 MOST_STARTS = 5  # of the pool for one batch, until it is given up
 MAX_BATCH = 64
+MOST_CALLS = 1_000  # reported calls of workers whose death was not asked about yet
 BATCH_S = 0.05  # the work that one batch should hold
 TASKS_PER_WORKER = 5_000  # batches until a worker is replaced: libraries leak
 _PRELOAD = (
@@ -130,6 +138,8 @@ class Sandbox:
         self.in_order = True  # False: what is answered first comes first
         self.wall_s = WALL_FACTOR * limits.time_s  # wall clock of one item
         self._pool: Any = None
+        self._refusals: tuple[socket.socket, ...] = ()  # a message for each system call that ended a worker
+        self._calls: dict[int, int] = {}  # process -> number of the call that it reported
         self._function: Callable[[Any], Any] | None = None
         self._folder: Path | None = None
         self._owns_server = False
@@ -150,6 +160,8 @@ class Sandbox:
             fork_server.stop()  # its socket lies in the folder
         if self._folder is not None:
             remove_folder(self._folder)
+        for end in self._refusals:
+            end.close()
 
     def run(self, function: Callable[[T], R], items: Iterable[T | Pause]) -> Iterator[tuple[T, R | Fault]]:
         """Yield ``(item, result)``; ``items`` is consumed no faster than it is worked on.
@@ -268,7 +280,7 @@ class Sandbox:
         except FutureTimeoutError:
             return Fault(FailReason.TIMED_OUT, f"no answer within {self.wall_s:g} s")
         except pebble.ProcessExpired as error:
-            return self._expired(error.exitcode)
+            return self._expired(error.exitcode, error.pid)
         except (BrokenProcessPool, CancelledError):
             # Every future of a broken pool fails: only the first of them may start the next pool.
             if not self._is_alive():
@@ -281,14 +293,24 @@ class Sandbox:
             return _BROKEN
         return _BROKEN if is_doubted else self._read(answer, function, n_items)
 
-    def _expired(self, code: int | None) -> Fault | _Death:
+    def _expired(self, code: int | None, process: int | None) -> Fault | _Death:
         """Return what a worker died of that ended with this status over its items."""
         if not self._is_alive():
             self._restart()
         if code == EXIT_WORN:
             return _WORN
-        fault = _death(code, self.limits)
+        call = self._refused_call(process) if code == EXIT_REFUSED else None
+        fault = _death(code, self.limits, call)
         return fault if fault.reason is FailReason.TIMED_OUT else _Death(fault, code == EXIT_NO_MEMORY)
+
+    def _refused_call(self, process: int | None) -> int | None:
+        """Return the number of the system call that ended a worker, as it said last; None = it did not."""
+        with suppress(OSError):
+            while message := self._refusals[0].recv(REFUSAL.size):
+                pid, number = REFUSAL.unpack(message.ljust(REFUSAL.size, b"\0"))
+                if len(self._calls) < MOST_CALLS:  # another worker's death may be asked about later
+                    self._calls[pid] = number
+        return self._calls.pop(process, None) if process else None
 
     def _read(self, data: bytes, function: Callable[..., Any], n_items: int) -> Any:
         """Return what a worker answered; where that is no answer, all workers are replaced."""
@@ -332,6 +354,7 @@ class Sandbox:
                 self._folder = make_folder(passable=True)
             if fork_server.start(self._folder, [*_PRELOAD, *self.preload]):
                 self._owns_server = True
+                fork_server.limit_memory(GROUP_FACTOR * self.n_workers * self.limits.memory_bytes)
             self._server = fork_server.running()
         except OSError as error:
             message = f"{tempfile.gettempdir()}: the worker processes cannot be started: {error.strerror}"
@@ -342,8 +365,13 @@ class Sandbox:
 
         from phiscan.sandbox.pipes import PoolContext  # noqa: PLC0415
 
+        if not self._refusals:
+            self._refusals = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            for end, way in zip(self._refusals, (socket.SHUT_WR, socket.SHUT_RD), strict=True):
+                end.shutdown(way)
+                end.setblocking(False)  # a worker that floods it gains nothing
         # With the function its module is loaded, which an isolated worker may not be able to read.
-        run = (self.is_isolated, self._function)
+        run = (self.is_isolated, self._refusals[1], self._function)
         arguments = (self.limits, str(self._folder), self.initializer, *run)
         CONSTS.term_timeout = 0.1  # a hang that holds the GIL never answers SIGTERM
         CONSTS.sleep_unit = 0.02
@@ -382,15 +410,16 @@ def _take(source: Iterator[T | Pause], n_items: int) -> tuple[list[T], bool]:
     return chunk, False
 
 
-def _death(exitcode: int | None, limits: Limits) -> Fault:
+def _death(exitcode: int | None, limits: Limits, call: int | None = None) -> Fault:
     """Name the death of a worker; a SIGKILL that is not ours is the kernel's, out of memory."""
     code = exitcode or 0
     if code in {-OUT_OF_TIME, -signal.SIGXCPU}:
         return Fault(FailReason.TIMED_OUT, f"more than {limits.time_s:g} s of processor time")
     if code == EXIT_NO_MEMORY:
         return Fault(FailReason.OUT_OF_MEMORY, too_little_memory(limits.memory_bytes))
-    if code == -signal.SIGSYS:
-        return Fault(FailReason.CRASHED, "system call that readers do not make")
+    if code in {EXIT_REFUSED, -signal.SIGSYS}:
+        number = "" if call is None else f" {call}"
+        return Fault(FailReason.CRASHED, f"system call{number} that readers do not make")
     if code == -signal.SIGKILL:
         return Fault(FailReason.OUT_OF_MEMORY, "killed by the system")
     if code < 0:

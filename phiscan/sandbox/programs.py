@@ -62,7 +62,10 @@ class Job:
 
 JOBS: Mapping[str, Job] = {
     "languages": Job("tesseract", ("--list-langs",)),
-    "ocr": Job("tesseract", ("stdin", "stdout", "-l", "{languages}", "--psm", "3", "--dpi", "200", "tsv")),
+    "ocr": Job(
+        "tesseract",
+        ("stdin", "stdout", "-l", "{languages}", "--psm", "3", "--dpi", "200", "tsv"),
+    ),
     "orientation": Job("tesseract", ("stdin", "stdout", "--psm", "0", "--dpi", "200")),
     "readpst": Job("readpst", ("-q", "-r", "-8", "-j", "0", "-o", FOLDER, INPUT)),
     "mdb-tables": Job("mdb-tables", ("-1", INPUT)),

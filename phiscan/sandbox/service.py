@@ -45,6 +45,10 @@ class Service:
         self._is_closing = False
         self._folder = ""
 
+    def __repr__(self) -> str:
+        """Show its name, never its secret."""
+        return f"Service({self.name!r})"
+
     def open(self, folder: str) -> None:
         """Listen in a folder and start the process.
 
@@ -87,8 +91,9 @@ class Service:
 
     def _start(self, listener: socket.socket) -> subprocess.Popen[bytes]:
         number = listener.fileno()
-        # Its folder is removed with the scan, or by the next one.
-        environment = program_environment() | {"TMPDIR": self._folder}
+        environment = program_environment() | {
+            "TMPDIR": self._folder
+        }  # removed with the scan, or by the next one
         secret = self._secret()
         process = subprocess.Popen(
             [sys.executable, "-m", self._module, str(number), *self._arguments],

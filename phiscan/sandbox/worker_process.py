@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import resource
 import signal
+import socket
+import struct
 import tempfile
 import time
 from collections.abc import Callable
@@ -32,6 +34,7 @@ EXIT_WORN = 74  # of a worker whose processor time is nearly used up: its items 
 # Processor time of a worker, a hard limit that it cannot raise: an hour, or ten items of the longest time.
 _LIFE_S, _LIFE_ITEMS = 3600, 10
 _MIN_FILE_BYTES = 64 * 1024**2
+REFUSAL = struct.Struct("<II")  # process, number of the system call
 
 
 class WorkerState:
@@ -50,12 +53,16 @@ def start_worker(
     folder: str,
     initializer: Callable[[], None] | None,
     is_isolated: bool,
+    refusals: socket.socket,
     _function: Callable[[Any], Any],
 ) -> None:
-    """Set the limits of a worker, start what it needs, and isolate it: before the first item."""
+    """Set the limits of a worker, start what it needs, and isolate it: before the first item.
+
+    ``refusals``: a socket to the parent, for the number of a system call that ends this worker.
+    """
     from phiscan.sandbox import pipes  # noqa: PLC0415 (loads pebble; the scanning process imports this module)
 
-    close_all_but(pipes.descriptors())
+    close_all_but([*pipes.descriptors(), refusals.fileno()])
     # Closed, as all that the fork server had open.
     resource_tracker._resource_tracker._fd = None  # type: ignore[attr-defined]  # noqa: SLF001 (multiprocessing has no other way)
     forkserver._forkserver._forkserver_alive_fd = None  # type: ignore[attr-defined]  # noqa: SLF001 (multiprocessing has no other way)
@@ -79,7 +86,12 @@ def start_worker(
     fall_silent()
     _initialize(initializer)
     if is_isolated:
-        found += layers.finish(scratch, has_memory=found[-1].is_on)
+        pid = os.getpid()
+        found += layers.finish(
+            scratch,
+            has_memory=found[-1].is_on,
+            report=lambda number: refusals.sendall(REFUSAL.pack(pid, number)),
+        )
         WorkerState.missing = tuple(layers.missing(found))
 
 

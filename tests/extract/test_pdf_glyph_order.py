@@ -34,7 +34,19 @@ def kerned() -> str:
     )
 
 
+def twice(right: float, up: float) -> str:
+    """Draw each character, and its shadow."""
+    return "".join(
+        f"1 0 0 1 {72 + at:.2f} 700 Tm ({char}) Tj "
+        f"1 0 0 1 {72 + at + right:.2f} {700 + up:.2f} Tm ({char}) Tj "
+        for char, at in placed()
+    )
+
+
 CASES = {
+    "shadows near by": twice(1, -1),
+    "shadows below": twice(2, -2),
+    "shadows at the side": twice(3, 0),
     "each glyph by itself, the last first": single("1 0 0 1 {x:.2f} 700"),
     "each glyph by itself along a turned line": single("0 1 -1 0 100 {x:.2f}"),
     "steps back between the glyphs": kerned(),

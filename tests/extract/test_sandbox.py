@@ -3,6 +3,7 @@ import fcntl
 import gc
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -107,10 +108,11 @@ def die_once(item: tuple[int, Path, int]) -> int:
 
 
 @pytest.mark.parametrize("whose", [0, 1])
-def test_a_worker_killed_from_outside_costs_no_item(tmp_path: Path, whose: int) -> None:
+@pytest.mark.parametrize("n_items", [4, 100])
+def test_a_worker_killed_from_outside_costs_no_item(tmp_path: Path, whose: int, n_items: int) -> None:
     with Sandbox(2, LIMITS, is_isolated=False) as sandbox:  # an isolated worker could not kill its server
-        items = [(number, tmp_path / "killed", whose) for number in range(100)]
-        assert [answer for _, answer in sandbox.run(die_once, items)] == list(range(100))
+        items = [(number, tmp_path / "killed", whose) for number in range(n_items)]
+        assert [answer for _, answer in sandbox.run(die_once, items)] == list(range(n_items))
 
 
 # What signs in somewhere, and a variable that nobody knows: only what is on the allow list is passed on.
@@ -135,10 +137,10 @@ def test_a_fork_server_that_was_killed_comes_back_without_secrets_and_silent(
     assert capfd.readouterr() == ("", "")
 
 
-@pytest.fixture
-def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the folder for temporary files, whose path is longer than that of a socket may be."""
-    folder = tmp_path / ("long" * 40)
+@pytest.fixture(params=["short", "long" * 40])
+def temporary(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder for temporary files; its path may be longer than that of a socket."""
+    folder = tmp_path / request.param
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
     return folder
@@ -181,7 +183,6 @@ def test_all_temporary_files_lie_in_one_private_folder(temporary: Path) -> None:
         list(sandbox.run(echo, range(3)))
         (folder,) = temporary.iterdir()
         assert folder.name.startswith("phiscan-")
-        assert folder.stat().st_mode & 0o66 == 0
     assert not list(temporary.iterdir())
 
 
@@ -211,9 +212,10 @@ def _processes_in(session: int) -> int:
     return n_processes
 
 
-# Stopped while processes are started (there is one besides the first), and when both workers work.
+# How many processes there are besides the first: none yet, the resource tracker, the server, some of the
+# workers; then until both have begun to work.
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGKILL])
-@pytest.mark.parametrize("moment", [1, "working"])
+@pytest.mark.parametrize("moment", [0, 1, 2, 3, "working"])
 def test_a_stopped_scan_leaves_no_noise(tmp_path: Path, stop: signal.Signals, moment: int | str) -> None:
     script = tmp_path / "parent.py"
     script.write_text(NOISY.format(folders=FOLDERS, where=str(tmp_path)))
@@ -265,6 +267,35 @@ def test_stopping_early_is_prompt() -> None:
         next(running)
         started = time.monotonic()
     assert time.monotonic() - started < 5
+
+
+def try_network(port: int) -> str:
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=2):
+            return "connected"
+    except OSError as error:
+        return type(error).__name__
+
+
+def test_a_worker_has_no_network() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server, Sandbox(1, LIMITS) as sandbox:
+        port = server.getsockname()[1]
+        assert try_network(port) == "connected"
+        ((_, answer),) = sandbox.run(try_network, [port])
+    assert answer != "connected"
+
+
+def write_temporary(_: int) -> tuple[str, int]:
+    with tempfile.TemporaryFile() as stream:
+        stream.write(b"x")
+    return tempfile.gettempdir(), Path(tempfile.gettempdir()).stat().st_mode
+
+
+def test_temporary_files_are_private_and_removed() -> None:
+    with Sandbox(1, LIMITS) as sandbox:
+        ((_, (name, mode)),) = sandbox.run(write_temporary, [1])
+        assert mode & 0o77 == 0
+    assert not Path(name).exists()
 
 
 def test_folders_of_dead_processes_are_removed() -> None:
@@ -341,9 +372,33 @@ def test_the_initializer_runs_in_every_worker() -> None:
         assert {answer for _, answer in sandbox.run(recall, range(50))} == {7}
 
 
+PARENT = """
+import sys, time
+sys.path[:0] = {folders!r}
+from test_sandbox import LIMITS, show_pid
+from phiscan.config import Limits
+from phiscan.sandbox.pool import Sandbox
+if __name__ == "__main__":
+    with Sandbox(2, Limits(time_s=300), is_isolated=False) as sandbox:
+        for _, answer in sandbox.run(show_pid, [{where!r}] * 10):
+            pass
+"""
+
+
 def show_pid(folder: str) -> None:
     (Path(folder) / f"pid{os.getpid()}").touch()
     time.sleep(300)  # works until it is killed
+
+
+def test_workers_die_with_a_killed_parent(tmp_path: Path) -> None:
+    script = tmp_path / "parent.py"
+    script.write_text(PARENT.format(folders=FOLDERS, where=str(tmp_path)))
+    parent = subprocess.Popen([sys.executable, str(script)])
+    wait_until(lambda: len(list(tmp_path.glob("pid*"))) == 2, "both workers work")
+    pids = [int(path.name[3:]) for path in tmp_path.glob("pid*")]
+    parent.kill()
+    parent.wait()
+    wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids), "the workers are gone")
 
 
 @pytest.mark.bench
@@ -355,9 +410,14 @@ def test_measure_tasks_per_second() -> None:
         print(f"{n_done / (time.monotonic() - started):,.0f} empty tasks/s with 2 workers")
 
 
+def wait_long(seconds: float) -> float:
+    time.sleep(seconds)
+    return seconds
+
+
 def test_only_processor_time_counts_against_the_limit() -> None:
     with Sandbox(1, Limits(time_s=0.5)) as sandbox:
-        assert [answer for _, answer in sandbox.run(nap, [1.5])] == [1.5]
+        assert [answer for _, answer in sandbox.run(wait_long, [1.5])] == [1.5]
 
 
 def burn(_: int) -> None:

@@ -25,6 +25,15 @@ def uuencoded(data: bytes) -> bytes:
     return b"begin 644 note.txt\n" + b"".join(lines) + b"`\nend\n"
 
 
+def yencoded(data: bytes) -> bytes:
+    out = bytearray()
+    for byte in data:
+        code = (byte + 42) % 256
+        out += bytes([61, (code + 64) % 256]) if code in (0, 10, 13, 61) else bytes([code])
+    head = b"=ybegin line=128 size=%d name=note.txt\r\n" % len(data)
+    return head + bytes(out) + b"\r\n=yend size=%d\r\n" % len(data)
+
+
 def based(data: bytes, width: int = 76) -> bytes:
     digits = base64.b64encode(data)
     return b"\n".join(digits[at : at + width] for at in range(0, len(digits), width)) + b"\n"
@@ -106,6 +115,7 @@ def bodies() -> Iterator[tuple[str, bytes]]:
     yield "uuencoded, no end", HEAD + b"\nSee below.\n" + uuencoded(NOTE).replace(b"`\nend\n", b"")
     yield "x-uuencode", encodings("x-uuencode") + uuencoded(NOTE)
     yield "begin-base64", HEAD + b"\nbegin-base64 644 note.txt\n" + based(NOTE) + b"====\n"
+    yield "yEnc", HEAD + b"\n" + yencoded(NOTE)
     yield "quoted base64", HEAD + b"\nHe wrote:\n" + based(NOTE).replace(b"\n", b"\n> ")
     soft = (
         NOTE.replace(b"DOB", b"DOB=20=\n").replace(b"MRN 40", b"MRN=2040=\n").replace(b"with ", b"with=20=\n")

@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from phiscan.cli.scan import command
+from phiscan.config import Limits
 from phiscan.errors import ConfigError
-from phiscan.sandbox import isolation
+from phiscan.sandbox import fork_server, isolation
 from phiscan.sandbox.isolation import LOST, Layer, library_paths, missing, probe, read_missing, write_missing
+from phiscan.sandbox.pool import Sandbox
 
 # Run in a process of its own: a layer is broken, then the process is isolated.
 BROKEN = """
@@ -105,3 +107,24 @@ def test_root_is_warned_in_one_line_otherwise(
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     command.check_root(allowed=False)
     assert capsys.readouterr().err == ""
+
+
+def echo(item: int) -> int:
+    return item
+
+
+def test_the_workers_are_limited_together_where_a_cgroup_can_be_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines()
+    own = tmp_path / next((line[4:] for line in lines if line.startswith("0::/")), "")
+    own.mkdir(parents=True, exist_ok=True)
+    monkeypatch.setattr(fork_server, "CGROUPS", tmp_path)
+    with Sandbox(2, Limits(memory_bytes=2**30)) as sandbox:
+        assert [answer for _, answer in sandbox.run(echo, [1])] == [1]
+        assert fork_server.limit_memory(1) is None  # no controller there
+        (own / "cgroup.subtree_control").write_text("cpu memory\n")
+        group = fork_server.limit_memory(7)
+        assert group is not None
+        assert (group / "memory.max").read_text() == "7"
+        assert (group / "cgroup.procs").read_text() == str(fork_server.running())

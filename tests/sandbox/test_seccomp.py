@@ -16,6 +16,7 @@ from phiscan.sandbox.layers.seccomp import (
     KILL,
     READING,
     REFUSE,
+    TRAP,
     UNKNOWN,
     Instruction,
     Machine,
@@ -38,6 +39,7 @@ NUMBERS = {
     "kill": (62, 129),
     "tgkill": (234, 131),
     "prlimit64": (302, 261),
+    "rt_sigaction": (13, 134),
     "prctl": (157, 167),
     "socket": (41, 198),
     "execve": (59, 221),
@@ -84,7 +86,7 @@ def came(machine: Machine, name: str, *arguments: int, purpose: Purpose = READIN
 
 @pytest.mark.parametrize("name", ["ptrace", "chdir", "inotify_add_watch", "mount"])
 def test_what_no_reader_calls_ends_a_worker_and_fails_in_a_program(machine: Machine, name: str) -> None:
-    assert came(machine, name) == KILL
+    assert came(machine, name) == TRAP
     if name != "chdir":
         assert came(machine, name, purpose=PROGRAM) == REFUSE
 
@@ -154,7 +156,9 @@ def test_a_file_is_not_marked_and_nothing_typed_into_a_terminal(machine: Machine
     assert came(machine, "ioctl", 3, 0x5401) == ALLOW
 
 
-def test_the_rights_of_a_process_are_not_changed(machine: Machine) -> None:
+def test_the_signal_of_refused_calls_and_the_rights_of_a_process_are_not_changed(machine: Machine) -> None:
+    assert came(machine, "rt_sigaction", signal.SIGSYS) == REFUSE
+    assert came(machine, "rt_sigaction", signal.SIGINT) == ALLOW
     assert came(machine, "prctl", kernel.PR_SET_DUMPABLE, 1) == REFUSE
 
 
@@ -162,20 +166,25 @@ def test_more_is_allowed_where_it_is_meant(machine: Machine) -> None:
     assert came(machine, "execve", purpose=PROGRAM) == ALLOW
     assert came(machine, "clone", 0x11, purpose=PROGRAM) == REFUSE
     assert came(machine, "accept4", purpose=SERVER) == ALLOW
-    assert came(machine, "accept4") == KILL
+    assert came(machine, "accept4") == TRAP
     assert came(machine, "memfd_create", purpose=Purpose(may_hold_memory=True)) == ALLOW
 
 
-def test_the_kernel_ends_the_process_whose_call_is_not_known() -> None:
+def test_the_kernel_ends_the_process_whose_call_is_not_known_and_says_its_number() -> None:
+    reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
         try:
             privileges.gain_nothing_by_exec()
+            seccomp.report_calls(lambda number: os.write(writer, b"%d" % number), 73)
             seccomp.install(os.getpid())
             kernel.call(NUMBERS["ptrace"][Machine.here().column], 0, 0, 0, 0)
         finally:
             os._exit(1)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGSYS
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 73
+    assert os.read(reader, 100) == b"%d" % NUMBERS["ptrace"][Machine.here().column]
+    os.close(reader)
+    os.close(writer)
 
 
 def test_an_unknown_machine_is_an_error_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,17 +39,19 @@ def raise_limit(_: int) -> bool:
     return soft == hard
 
 
-def test_item_that_needs_more_memory_says_how_much_it_may_have() -> None:
+@pytest.mark.parametrize("n_workers", [1, 2])
+def test_item_that_needs_more_memory_says_how_much_it_may_have(n_workers: int) -> None:
     needs = [1, 2, 700, 3, 4, 600, 5, 6]
-    with Sandbox(2, LIMITS) as sandbox:
+    with Sandbox(n_workers, LIMITS) as sandbox:
         answers = dict(sandbox.run(allocate, needs))
     assert answers == {one: TOO_MUCH if one > 512 else one for one in needs}
 
 
-def test_memory_that_earlier_items_took_fails_no_item() -> None:
+@pytest.mark.parametrize("n_workers", [1, 3])
+def test_memory_that_earlier_items_took_fails_no_item(n_workers: int) -> None:
     """Each takes a third of the memory for good: with two in one worker there is no room for another."""
     needs = [170 + number for number in range(12)]
-    with Sandbox(2, LIMITS) as sandbox:
+    with Sandbox(n_workers, LIMITS) as sandbox:
         assert [answer for _, answer in sandbox.run(hoard, needs)] == needs
 
 

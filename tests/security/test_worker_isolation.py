@@ -93,8 +93,8 @@ def test_an_attack_in_a_worker_fails(found: dict[str, Any], name: str) -> None:
         assert came in refused | {"FileNotFoundError"} or came.startswith("system call")
 
 
-def test_a_call_that_no_reader_makes_ends_the_worker(found: dict[str, Any]) -> None:
-    assert found["worker"]["trace_parent"] == "system call that readers do not make"
+def test_a_call_that_no_reader_makes_ends_the_worker_and_is_named(found: dict[str, Any]) -> None:
+    assert found["worker"]["trace_parent"] == "system call 101 that readers do not make"
 
 
 def test_no_text_of_a_worker_gets_into_what_is_recorded(found: dict[str, Any]) -> None:
@@ -103,8 +103,8 @@ def test_no_text_of_a_worker_gets_into_what_is_recorded(found: dict[str, Any]) -
 
 
 def test_a_worker_has_the_descriptors_of_the_allow_list_and_no_others(found: dict[str, Any]) -> None:
-    """A counter of bytes; /dev/null thrice; sockets for tasks, answers, files, hashes, programs."""
-    assert sorted(found["descriptors"]) == ["file", *["null"] * 3, *["socket"] * 5]
+    """A counter of bytes; /dev/null thrice; sockets for tasks, answers, refusals, files, hashes, programs."""
+    assert sorted(found["descriptors"]) == ["file", *["null"] * 3, *["socket"] * 6]
 
 
 @pytest.mark.parametrize("name", CONTROLS)

@@ -31,6 +31,10 @@ _STREAM_KINDS = {"file": _FILE, "media": _MEDIA}
 _DOCUMENTS = (b"%PDF-", b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1", b"{\\rtf", b"\x1f\x8b\x08")
 _KINDS = {"page": re.compile(rb"/Type\s*/Page\b"), "font": re.compile(rb"/CharProcs\b")}
 _HEX_SHOWN = re2.compile(rb"<[0-9A-Fa-f\s]{4,}>\s*(?:-?[\d.]+\s*)*(?:\]\s*TJ|Tj|'|\")")
+_UNSEEN = re2.compile(  # a font, or a matrix, of no size
+    rb"\s0+(?:\.0+)?\s+T[fz]\b"
+    rb"|(?:^|\s)0(?:\.000\d*)?\s+0\s+0\s+0(?:\.000\d*)?\s+\S+\s+\S+\s+(?:cm|Tm)\b"
+)
 _XML = re.compile(rb"\s*(?:\xef\xbb\xbf)?<(?:\?xml|[A-Za-z][\w:.-]{0,40}[\s>])")
 _SCRIPT_ELEMENT = re2.compile(rb"(?s)<(?:\w+:)?script\b.*?</(?:\w+:)?script>")
 _XML_TEXT = re.compile(rb">([^<>]{3,20000}+)<")
@@ -82,8 +86,9 @@ class PdfString:
     """One string of a dictionary with the name of its entry, or what one stream holds.
 
     The keys of streams: "content" for the text that one shows, "script", "xmp" and "xml" for whole streams,
-    "glyphs" for codes that only a font explains, "file" for a file, "media" for sound and models. Of
-    dictionaries: "page", and "font" for one whose glyphs are streams.
+    "glyphs" for codes that only a font explains, "file" for a file, "media" for sound and models,
+    "unseen" for text of no size. Of dictionaries: "page", and
+    "font" for one whose glyphs are streams.
     """
 
     key: str
@@ -224,6 +229,8 @@ def _content(body: bytes, item: Any) -> Iterator[PdfString]:
     is_plain = bool(text.strip()) and is_readable(text)
     if is_plain:
         yield PdfString("content", text)
+    if _UNSEEN.search(body):
+        yield PdfString("unseen", "")
     if not is_plain or _HEX_SHOWN.search(body):
         yield PdfString("glyphs", "", item)
 
@@ -368,6 +375,7 @@ _PROSE_SHARE = 0.6
 _LOOKED_AT = 2000  # characters of a stream
 _MOST_BYTES = 64 * 1024**2
 _MOST_LINES = 20_000
+_MOST_SECOND = 50  # pages that the slow reader looks at
 _WHOLE = frozenset({"content", "xml"})
 # Fields in the query of an address that say something about a person.
 _PERSONAL = re.compile(
@@ -395,12 +403,26 @@ def read_unshown(content: Content, sink: Sink, pdf: Any, n_segments: int, passwo
         shown = frozenset(shown_text.split("\n"))
         lines = hidden_lines(pdf, pages, glyphs)
         found.lines.update(dict.fromkeys(line for line in lines if line not in shown and _has_text(line)))
+    if found.objects["unseen"]:
+        found.lines.update(dict.fromkeys(_unseen_lines(content, shown_text, len(known), password)))
     sink.add("\n".join(found.lines), content.place("objects"))
     for kind, count in Counter(item.text for item in found.objects["media"]).items():
         said = f"{kind} objects ({count}) are not read"
         sink.fail(content.place("objects"), FailReason.UNSUPPORTED, said)
     for number, file in enumerate(found.of("file"), 1):
         _read_file(content, sink, file, number)
+
+
+def _unseen_lines(content: Content, shown_text: str, n_pages: int, password: str) -> Iterator[str]:
+    """Yield the lines of letters of no size, which pdfium leaves out."""
+    from phiscan.extract.pdf.second_reader import page_glyphs  # noqa: PLC0415 (slow to import)
+
+    shown = " ".join(shown_text.split())
+    for index in range(min(n_pages, _MOST_SECOND)):
+        for line in page_glyphs(content.open(), index, password).split("\n"):
+            text = " ".join(line.split())
+            if _has_text(text) and text not in shown:
+                yield text
 
 
 class Findings:
@@ -433,7 +455,7 @@ class Findings:
 
     def take(self, item: PdfString) -> None:
         """Sort one finding; a string is kept when half of its words, or six, are not shown."""
-        if item.item is not None or item.key == "media":
+        if item.item is not None or item.key in ("media", "unseen"):
             self.objects[item.key].append(item)
         elif item.key in _WHOLE:
             self.lines.update(dict.fromkeys(_prose(item, self._shown)))

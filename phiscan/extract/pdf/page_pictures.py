@@ -31,6 +31,9 @@ _MAX_IMAGES = 200
 _MAX_LEVEL = 3
 _MAX_RUNS = 5000
 _TOUCHING = 2.0  # points
+_MARGIN = 12.0  # points around letters, so that a line is high enough to be recognised
+_UNKNOWN_LETTERS = "letters of a font that does not say what they are"
+_MOST_RUN = 2_000  # characters
 
 
 class Box(NamedTuple):
@@ -90,6 +93,27 @@ def read_pictures(content: Content, sink: Sink, page: Any, textpage: Any, index:
             sink.fail(where, FailReason.TOO_LARGE, "too many pixels")
             continue
         read_picture(_drawing(page, sheet, picture.box), where, sink)
+
+
+def read_letters(sink: Sink, page: Any, textpage: Any, runs: list[tuple[int, int]], place: str) -> None:
+    """Read letters whose codes have no meaning as pictures, ``/letters1``; ``runs``: their offsets."""
+    sheet = Box(*page.get_bbox())
+    boxes: list[Box] = []
+    for start, end in runs:
+        ends = [Box(*textpage.get_charbox(place)) for place in range(start, min(end, start + _MOST_RUN))]
+        for box in (found for found in ends if found.area):
+            grown = Box(box.left - _MARGIN, box.bottom - _MARGIN, box.right + _MARGIN, box.top + _MARGIN)
+            if boxes and boxes[-1].touches(grown):
+                boxes[-1] = boxes[-1].around(grown)
+            else:
+                boxes.append(grown)
+    if not boxes:  # nothing is drawn
+        sink.fail(f"{place}/letters", FailReason.UNSUPPORTED, _UNKNOWN_LETTERS)
+    for number, box in enumerate(boxes[:_MAX_IMAGES], 1):
+        where = f"{place}/letters{number}"
+        n_segments = sink.n_segments
+        if read_picture(_drawing(page, sheet, box.cut(sheet)), where, sink) and sink.n_segments == n_segments:
+            sink.fail(where, FailReason.UNSUPPORTED, _UNKNOWN_LETTERS)
 
 
 def draw_page(page: Any) -> Any:

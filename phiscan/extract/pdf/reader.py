@@ -1,4 +1,4 @@
-"""PDF through pdfium; pages whose text it does not give, or gives as garbage, are read by OCR."""
+"""PDF through pdfium; pdfminer.six is the second reader where pdfium gives nothing or garbage."""
 
 from __future__ import annotations
 
@@ -9,7 +9,14 @@ from typing import Any
 from phiscan.errors import ExtractError
 from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import Content, Sink
-from phiscan.extract.pdf.words import has_unknown_letters, is_garbage, lines_of, page_words
+from phiscan.extract.pdf.words import (
+    from_numbers_of_glyphs,
+    has_numbers_of_glyphs,
+    is_garbage,
+    lines_of,
+    odd_runs,
+    page_words,
+)
 from phiscan.model import FailReason
 
 MOST_PAGES = 3_000  # of one document that are read
@@ -18,6 +25,7 @@ _HEADER_WITHIN = 1024
 _TEXT_SHARE = 0.9
 _SEEN_SHARE = 0.6  # of the letters of a page, below which its picture does not show them
 _MIN_LETTERS = 8  # without a meaning, of a page that is recorded as unread
+_MAX_OBJECTS = 500  # of a page that are looked at
 
 
 def read_pdf(content: Content, sink: Sink) -> None:
@@ -27,8 +35,11 @@ def read_pdf(content: Content, sink: Sink) -> None:
     content = _from_header(content, sink)
     pdf, password = _open(content, sink, pypdfium2)
     if pdf is None:
-        if not _read_found_pages(content, sink):
-            raise ExtractError(FailReason.CORRUPT, "no page")
+        try:
+            _second_reader_only(content, sink)
+        except ExtractError as error:
+            if error.reason != FailReason.CORRUPT or not _read_found_pages(content, sink):
+                raise
         return
     try:
         _read(content, sink, pdf, password)
@@ -59,7 +70,7 @@ def _read(content: Content, sink: Sink, pdf: Any, password: str) -> None:
             continue
         n_before = sink.n_segments
         try:
-            _read_page(content, sink, page, index)
+            _read_page(content, sink, page, index, password)
         finally:
             page.close()
         if objects is not None and index < len(objects.pages):
@@ -75,9 +86,10 @@ def _read(content: Content, sink: Sink, pdf: Any, password: str) -> None:
             read_unshown(content, sink, objects, n_segments, password)
 
 
-def _read_page(content: Content, sink: Sink, page: Any, index: int) -> None:
+def _read_page(content: Content, sink: Sink, page: Any, index: int, password: str) -> None:
     from phiscan.extract.pdf.page_pictures import (  # noqa: PLC0415
         read_drawn_codes,
+        read_letters,
         read_pictures,
     )
 
@@ -87,15 +99,22 @@ def _read_page(content: Content, sink: Sink, page: Any, index: int) -> None:
         text = page_words(textpage)
         if text.strip() and not is_garbage(text):
             sink.add(text, place)
-            if has_unknown_letters(text):
-                _read_drawn(sink, page, "", f"{place}/letters")
+            if has_numbers_of_glyphs(text):
+                sink.add(_by_numbers(content, index, password), place)
+            if runs := odd_runs(str(textpage.get_text_range())):
+                read_letters(sink, page, textpage, runs, place)
             read_pictures(content, sink, page, textpage, index)
             read_drawn_codes(page, place, sink)
             return
     finally:
         textpage.close()
-    if text.strip() or next(page.get_objects(max_depth=1), None) is not None:  # not a blank page
-        _read_drawn(sink, page, text, place)
+    drawn = _drawn_kinds(page)
+    if text.strip() or drawn:  # not a blank page
+        has_letters = bool(text.strip()) or "text" in drawn
+        second = _second_text(content, index, password) if has_letters else ""
+        sink.add(second, place)
+        if not second.strip():
+            _read_drawn(sink, page, text, place)
 
 
 def _read_drawn(sink: Sink, page: Any, text: str, place: str) -> None:
@@ -144,6 +163,28 @@ def _read_found_pages(content: Content, sink: Sink) -> bool:
     return True
 
 
+def _second_reader_only(content: Content, sink: Sink) -> None:
+    from phiscan.extract.pdf.second_reader import pages_text  # noqa: PLC0415 (slow to import)
+
+    for index, text in enumerate(pages_text(content.open())):
+        sink.add(text, content.place(f"p{index + 1}"))
+
+
+def _second_text(content: Content, index: int, password: str) -> str:
+    """Return the text of a page by the second reader; empty when it is garbage, too."""
+    from phiscan.extract.pdf.second_reader import page_text  # noqa: PLC0415 (slow to import)
+
+    second = page_text(content.open(), index, password)
+    return _by_numbers(content, index, password) if second.strip() and is_garbage(second) else second
+
+
+def _by_numbers(content: Content, index: int, password: str) -> str:
+    """Return a page whose fonts have numbers of glyphs as codes and no table to letters."""
+    from phiscan.extract.pdf.second_reader import page_glyphs  # noqa: PLC0415 (slow to import)
+
+    return from_numbers_of_glyphs(page_glyphs(content.open(), index, password))
+
+
 def _from_header(content: Content, sink: Sink) -> Content:
     """Return the file from its header on, which readers expect in the first KB; text before it is added."""
     at = content.data.find(b"%PDF-", _HEADER_WITHIN)
@@ -185,6 +226,19 @@ def _open(content: Content, sink: Sink, pypdfium2: Any) -> tuple[Any, str]:
         if code != pypdfium2.raw.FPDF_ERR_PASSWORD:
             return None, ""
     raise ExtractError(FailReason.ENCRYPTED)
+
+
+def _drawn_kinds(page: Any) -> set[str]:
+    """Return what the page draws: ``text``, ``image``, ``other``; looks at the first objects only."""
+    import pypdfium2.raw as pdfium  # noqa: PLC0415
+
+    names = {pdfium.FPDF_PAGEOBJ_TEXT: "text", pdfium.FPDF_PAGEOBJ_IMAGE: "image"}
+    kinds = set()
+    for number, item in enumerate(page.get_objects(max_depth=3)):
+        kinds.add(names.get(item.type, "other"))
+        if number > _MAX_OBJECTS or len(kinds) == 3:  # noqa: PLR2004 (enough to know)
+            break
+    return kinds
 
 
 def read_appearances(content: Content, sink: Sink, pdf: Any, index: int, shown: str) -> None:

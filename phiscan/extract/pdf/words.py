@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import re
 import unicodedata
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -21,7 +21,8 @@ from phiscan.extract.core.labels import is_label_word
 
 # Lines of glyphs that are drawn in another order than they are read, put together by position.
 # Design programs, plotters and old typesetting place each glyph by itself: from right to left, mirrored,
-# one below the other, or along a turned line. pdfium gives such a line reversed or in pieces.
+# one below the other, along a turned line, or twice. pdfium gives such a line reversed, doubled, or in
+# pieces.
 
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")  # pdfium puts these in order
 _LETTERS = re.compile(r"[^\W_]{2}")
@@ -32,6 +33,10 @@ _GLYPH_GAP = 0.18  # of the size: least distance between words
 _WIDE = 2.0  # of the size: distance between columns
 _STEP = 1.5  # of the usual step in a column of glyphs: a blank
 _MIN_LINE = 4  # glyphs
+_DOUBLED = re.compile(r"([A-Za-z\xc0-\xff,:;])\1")
+_SAMPLE, _MIN_DOUBLED, _DOUBLED_SHARE = 3_000, 5, 0.06  # characters; letters in a row that are alike
+_NEAR = 4  # glyphs before a shadow among which its letter is
+_SAME_DISTANCE, _SAME_SHARE = 0.25, 0.08  # points; of the size
 _BROKEN_SHARE = 0.15  # of the steps within a line: back, or over a line break
 _MIN_SHORT = 8  # lines of one or two characters on a page that is looked at
 
@@ -55,7 +60,8 @@ def reordered_lines(textpage: Any, text: str) -> list[str]:
     for turn, glyph in _glyphs(textpage):
         groups[turn].append(glyph)
     for drawn in groups.values():
-        for line in (*_rows(drawn), *_columns(drawn)):
+        glyphs, doubled = _without_shadows(sorted(drawn, key=lambda glyph: glyph.index))
+        for line in (*_rows(glyphs, doubled), *_columns(glyphs)):
             found[line] = None
     shown = " ".join(text.split())
     return [line for line in found if " ".join(line.split()) not in shown and not _RIGHT_TO_LEFT.search(line)]
@@ -66,6 +72,9 @@ def _is_reordered(textpage: Any, text: str) -> bool:
     lines = text.splitlines(keepends=True)
     short = sum(0 < len(line.strip()) <= 2 for line in lines)  # noqa: PLR2004 (one or two glyphs)
     if short >= _MIN_SHORT and 3 * short > len(lines):
+        return True
+    n_doubled = len(_DOUBLED.findall(text[:_SAMPLE]))
+    if n_doubled >= _MIN_DOUBLED and n_doubled > _DOUBLED_SHARE * len(text[:_SAMPLE]):
         return True
     step = max(len(lines) // _MOST_LINES, 1)
     at = 0
@@ -125,14 +134,51 @@ def _glyphs(textpage: Any) -> Iterator[tuple[tuple[int, bool], _Glyph]]:
         yield (turn, is_mirrored), _Glyph(chr(code), index, along, y * across - x * up, width, size)
 
 
-def _rows(glyphs: list[_Glyph]) -> Iterator[str]:
-    """Yield the lines whose glyphs pdfium has from their end, or in pieces."""
+def _without_shadows(glyphs: list[_Glyph]) -> tuple[list[_Glyph], frozenset[int]]:
+    """Return the glyphs without the second ones of letters that are drawn twice, and which these letters are.
+
+    A shadow, or a bold face made by drawing twice, has the same distance from its letter throughout.
+    """
+    distances = Counter(
+        (round(after.along - before.along, 1), round(after.across - before.across, 1))
+        for before, after in pairwise(glyphs)
+        if before.char == after.char and not _follows(before, after)
+    )
+    usual, count = next(iter(distances.most_common(1)), ((0.0, 0.0), 0))
+    if count < _MIN_DOUBLED or count < _DOUBLED_SHARE * len(glyphs):
+        return glyphs, frozenset()
+    kept: list[_Glyph] = []
+    doubled: set[int] = set()
+    for glyph in glyphs:
+        letter = next((one for one in kept[-_NEAR:] if _is_shadow(glyph, one, usual)), None)
+        if letter is None or letter.index in doubled:
+            kept.append(glyph)
+        else:
+            doubled.add(letter.index)
+    return kept, frozenset(doubled)
+
+
+def _is_shadow(glyph: _Glyph, letter: _Glyph, usual: tuple[float, float]) -> bool:
+    distance = glyph.along - letter.along, glyph.across - letter.across
+    is_there = all(abs(one - two) < _SAME_DISTANCE for one, two in zip(distance, usual, strict=True))
+    return is_there and glyph.char == letter.char
+
+
+def _follows(before: _Glyph, after: _Glyph) -> bool:
+    """Return whether a glyph stands right behind another one on the same line."""
+    is_next = abs(after.along - before.along - before.width) < _SAME_SHARE * before.size
+    return is_next and abs(after.across - before.across) < _SAME_SHARE * before.size
+
+
+def _rows(glyphs: list[_Glyph], doubled: frozenset[int]) -> Iterator[str]:
+    """Yield the lines whose glyphs pdfium has from their end, in pieces, or twice."""
     for row in _clusters(sorted(glyphs, key=lambda glyph: -glyph.across), "across"):
         row.sort(key=lambda glyph: glyph.along)
         steps = [after.index - before.index for before, after in pairwise(row)]
         n_back = sum(step < 0 for step in steps)
         n_broken = sum(step > 2 for step in steps)  # noqa: PLR2004 (more than a blank between them)
-        if len(row) >= _MIN_LINE and max(n_back, n_broken) > _BROKEN_SHARE * len(steps):
+        is_doubled = any(glyph.index in doubled for glyph in row)
+        if len(row) >= _MIN_LINE and (is_doubled or max(n_back, n_broken) > _BROKEN_SHARE * len(steps)):
             yield _joined(row)
 
 
@@ -140,6 +186,8 @@ def _joined(row: list[_Glyph]) -> str:
     pieces = [row[0].char]
     for before, after in pairwise(row):
         gap = (after.along - before.along - before.width) / max(before.size, after.size, 1e-6)
+        if before.char == after.char and after.along - before.along < _GLYPH_GAP * before.width:
+            continue  # drawn twice, to look bold
         pieces += ("  " if gap > _WIDE else " " if gap > _GLYPH_GAP else "", after.char)
     return "".join(pieces)
 
@@ -287,7 +335,8 @@ _MAX_CHECKED = 4000
 _ODD_RUN = re.compile(r"(?:[\x01-\x08\x0e-\x1f\ue000-\uf8ff\ufffd][ \r\n]{0,2}){5,}")
 _MOST_RUNS = 50
 _ONE_WORD = re.compile(r"(?m)^[!-`]{12,400}\r?$")  # such codes are no small letters
-_OFFSET = 29  # from the number of a glyph to its letter in fonts of Windows
+_CID = re.compile(r"\(cid:(\d{1,5})\)")
+_OFFSETS = (29, 31)  # from the number of a glyph to its letter: fonts of Windows, and of Adobe
 _FIRST, _LAST = 0x20, 0x7E
 _SMALL_SHARE = 0.5
 _MIN_LETTERS = 8
@@ -314,19 +363,32 @@ def is_garbage(text: str) -> bool:
     return (n_odd + n_cid) > _SHARE * len(visible)
 
 
-def has_unknown_letters(text: str) -> bool:
-    """Return whether some letters of a page with usable text can only be read from a drawing of it.
+def odd_runs(text: str) -> list[tuple[int, int]]:
+    """Return where characters without a meaning stand in a row, of which a bullet or two are none."""
+    return [match.span() for match in _ODD_RUN.finditer(text)][:_MOST_RUNS]
 
-    Characters without a meaning stand in a row, of which a bullet or two are none; or a line is made of
-    numbers of glyphs, 29 below the letter in fonts of Windows.
 
-    >>> has_unknown_letters("3DWLHQW/HQD2NDIRU"), has_unknown_letters("Pneumonoultramicroscopic")
+def has_numbers_of_glyphs(text: str) -> bool:
+    """Return whether a line is made of numbers of glyphs, 29 below the letter in fonts of Windows.
+
+    >>> has_numbers_of_glyphs("3DWLHQW/HQD2NDIRU"), has_numbers_of_glyphs("Pneumonoultramicroscopic")
     (True, False)
     """
     lines = _ONE_WORD.findall(text)[:_MOST_RUNS]
-    meant = ("".join(_letter(ord(char) + _OFFSET) for char in line) for line in lines)
-    are_numbers = any(_is_prose(letters, line) for letters, line in zip(meant, lines, strict=True))
-    return are_numbers or _ODD_RUN.search(text) is not None
+    return any(_is_prose("".join(_letter(ord(char) + _OFFSETS[0]) for char in line), line) for line in lines)
+
+
+def from_numbers_of_glyphs(text: str) -> str:
+    """Return a text of pdfminer's marks as letters, by the order of glyphs in usual fonts, or nothing.
+
+    >>> from_numbers_of_glyphs("".join(f"(cid:{ord(char) - 29})" for char in "Patient Anna"))
+    'Patient Anna'
+    """
+    numbers = [int(number) for number in _CID.findall(text)]
+    for offset in _OFFSETS:
+        if _common_share("".join(_letter(number + offset) for number in numbers)) >= _COMMON_SHARE:
+            return _CID.sub(lambda match, offset=offset: _letter(int(match[1]) + offset), text)  # type: ignore[misc]
+    return ""
 
 
 def _letter(code: int) -> str:

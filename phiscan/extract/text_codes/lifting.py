@@ -1,4 +1,4 @@
-"""Runs of encoded data in a text: uuencode, base64, quoted-printable and ASCII armour, by position.
+"""Runs of encoded data in a text: uuencode, yEnc, base64, quoted-printable and ASCII armour, by position.
 
 Each run is found by its alphabet and its lines, whatever the text around it says, in time linear in the text.
 One that stands for a file is read as a member, and its digits are no text any more.
@@ -16,23 +16,28 @@ from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.core.encoded_documents import is_document
 from phiscan.extract.text_codes.digits import from_hex
 from phiscan.extract.text_codes.escapes import CodedRun
-from phiscan.extract.transport.decoding import UU_BEGIN, from_base64, from_quoted_printable, from_uuencode
+from phiscan.extract.transport.decoding import (
+    UU_BEGIN,
+    from_base64,
+    from_binhex,
+    from_quoted_printable,
+    from_uuencode,
+    from_yenc,
+)
 from phiscan.model import FailReason
 
 MIN_RUN = 100  # characters; shorter ones are keys, hashes and words
 _MIN_LINE = 56
 # Lines of base64 digits, quoted or not, and soft line breaks, by a linear engine: most texts have none.
 _DIGITS = re2.compile(rb"[A-Za-z0-9+/]{%d,}" % _MIN_LINE)
+_SOFT_BREAK = re.compile(rb"=[ \t]*\r?\n")
 _BEGIN_UU = rb"(?m:^)[> \t]{0,12}begin(?:-base64)? [0-7]{3,6} "
 _HAS_UU_BEGIN = re2.compile(_BEGIN_UU)
 # What every run has in it, for one look at a text: most texts have none.
-HINT = rb"[A-Za-z0-9+/]{%d}|-----BEGIN |%b" % (_MIN_LINE, _BEGIN_UU)
+HINT = rb"[A-Za-z0-9+/]{%d}|-----BEGIN |=ybegin |BinHex 4\.0\)|%b" % (_MIN_LINE, _BEGIN_UU)
 _HAS_RUN = re2.compile(HINT)
-_SOFT_BREAK = re.compile(rb"=[ \t]*\r?\n")
-_SHORTEST_LINE = 20  # before a soft line break
-_ESCAPED = re.compile(rb"=(?:[0-9A-F]{2}|[0-9a-f]{2})")
-_MIN_SOFT_BREAKS, _MIN_ESCAPES = 2, 6
-_MIN_USED = 0.9  # of all equals signs: every one of the text itself is written as an escape
+_HAS_ANY = re2.compile(HINT + b"|" + _SOFT_BREAK.pattern)
+_HAS_SOFT_BREAK = re2.compile(_SOFT_BREAK.pattern)
 _HEX_RUN = re.compile(rb"[0-9a-f>\s]+|[0-9A-F>\s]+")
 HEXADECIMAL = "hexadecimal digits"  # a file in some texts, keys and hashes in most
 _FIGURES = b"0123456789"
@@ -43,9 +48,16 @@ _ARMOUR = re.compile(
 )
 _ARMOUR_HEADERS = re.compile(rb"\A(?:[A-Za-z-]{2,20}:[^\r\n]*\r?\n)*(?:[ \t]*\r?\n)?")
 _ARMOUR_CHECK = re.compile(rb"^=[A-Za-z0-9+/]{4}[ \t]*\r?\n?", re.MULTILINE)
+_YENC = re.compile(rb"^=ybegin ([^\r\n]{3,400})\r?\n(.*?)(?:^=yend[^\r\n]*|\Z)", re.MULTILINE | re.DOTALL)
+_BINHEX = re.compile(rb"BinHex 4\.0\)\s{1,8}:([^:]{40,}):?")
 _NO_UU_LINE = re.compile(rb"(?!end)[^\x20-\x60\r\n]|\Z")
 _MOST_BASE64 = 32 * 1024**2
+_YENC_NAME = re.compile(rb"\bname=([^\r\n]+)")
+_SHORTEST_LINE = 20  # before a soft line break
+_ESCAPED = re.compile(rb"=(?:[0-9A-F]{2}|[0-9a-f]{2})")
 _PADDING = re.compile(rb"={0,2}")
+_MIN_SOFT_BREAKS, _MIN_ESCAPES = 2, 6
+_MIN_USED = 0.9  # of all equals signs: every one of the text itself is written as an escape
 # Keys, certificates and detached signatures say nothing of a patient.
 _NO_DOCUMENT = re.compile(rb"KEY|CERTIFICATE|SIGNATURE|PARAMETERS|REQUEST|CRL")
 _SIGNED_TEXT = b"PGP SIGNED MESSAGE"  # the text is there, readable
@@ -60,7 +72,10 @@ def encoded_runs(text: bytes) -> list[CodedRun]:
         found += _armoured(text)
     if _HAS_UU_BEGIN.search(text):
         found += _uuencoded(text)
-
+    if b"BinHex 4.0)" in text:
+        found += _binhex(text)
+    if b"=ybegin " in text:
+        found += _yenc(text)
     found += _base64(text)
     kept: list[CodedRun] = []
     for run in sorted(found, key=lambda run: (run.start, -run.end)):
@@ -71,6 +86,8 @@ def encoded_runs(text: bytes) -> list[CodedRun]:
 
 def is_quoted_printable(text: bytes) -> bool:
     """Tell a text that is quoted-printable throughout: soft line breaks and escapes, with a sound result."""
+    if not _HAS_SOFT_BREAK.search(text):
+        return False
     n_soft = sum(
         b"\n" not in text[max(match.start() - _SHORTEST_LINE, 0) : match.start()]
         for match in _SOFT_BREAK.finditer(text, _SHORTEST_LINE)
@@ -124,6 +141,19 @@ def _unprefixed(text: bytes, start: int, prefix: bytes) -> bytes:
     return b"".join(lines)
 
 
+def _yenc(text: bytes) -> Iterator[CodedRun]:
+    for match in _YENC.finditer(text):
+        name = _YENC_NAME.search(match[1])
+        shown = name[1].decode("utf-8", "replace").strip() if name else ""
+        yield CodedRun(*match.span(), "yEnc", from_yenc(match[2]), shown)
+
+
+def _binhex(text: bytes) -> Iterator[CodedRun]:
+    for match in _BINHEX.finditer(text):
+        name, data = from_binhex(match[1])
+        yield CodedRun(*match.span(), "BinHex", data, name)
+
+
 def _base64(text: bytes) -> Iterator[CodedRun]:
     """Yield runs of lines of base64 digits with the short line at their end."""
     start = end = -1
@@ -156,7 +186,7 @@ def _run(text: bytes, start: int, end: int) -> Iterator[CodedRun]:
 
 _MIN_BYTES = 40  # shorter than the shortest line of any encoding
 _MIN_LISTED = 160  # characters of a run that no decoder takes
-_NAMED = ("uuencode", "PKCS7", "CMS", "PGP MESSAGE")  # a run of these says what it is
+_NAMED = ("uuencode", "yEnc", "BinHex", "PKCS7", "CMS", "PGP MESSAGE")  # a run of these says what it is
 
 
 def lift_encoded(
@@ -170,8 +200,15 @@ def lift_encoded(
     locator = content.place(place) if place else content.locator
     if len(data) < _MIN_BYTES or b"\0" in data[:_MIN_BYTES]:
         return data, ()
-    if is_quoted_printable(data) and is_document(decoded := from_quoted_printable(data)):
-        data = decoded
+    if not _HAS_ANY.search(data):
+        sink.mark_accounted(locator)
+        return data, ()
+    if is_quoted_printable(data):
+        decoded = from_quoted_printable(data)
+        if is_document(decoded):
+            data = decoded
+        else:
+            sink.fail(locator, FailReason.UNSUPPORTED, "quoted-printable text is not decoded")
     sink.mark_accounted(locator)
     pieces: list[bytes] = []
     members: list[Content] = []

@@ -1,6 +1,6 @@
 """Bytes after a transport encoding of mail, however sloppily it is declared or written.
 
-Source: RFC 2045 (base64, quoted-printable), POSIX uuencode.
+Source: RFC 2045 (base64, quoted-printable), POSIX uuencode, the yEnc draft 1.3.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from phiscan.extract.core.charset import utf8_or_none
 _ALIASES = {
     "base64": "base64", "base 64": "base64", "quoted printable": "quoted-printable",
     "quotedprintable": "quoted-printable", "qp": "quoted-printable", "x uuencode": "uuencode",
-    "uuencode": "uuencode", "uue": "uuencode", "x uue": "uuencode",
+    "uuencode": "uuencode", "uue": "uuencode", "x uue": "uuencode", "x yenc": "yenc", "yenc": "yenc",
 }  # fmt: skip
 _USUAL = frozenset(["", "7bit", "8bit", "binary", "base64", "quoted-printable"])
 _COMMENT = re.compile(r"\([^)]*\)")
@@ -32,6 +32,11 @@ _MOST_FOREIGN = 0.05  # of the characters of a base64 body that are none of its 
 UU_BEGIN = re.compile(
     rb"^(?P<prefix>[> \t]{0,12})begin(-base64)? [0-7]{3,6} ([^\r\n]{1,255})\r?$", re.MULTILINE
 )
+_YENC_ESCAPE = re.compile(rb"=(.)", re.DOTALL)
+_BINHEX_DIGITS = b"!\"#$%&'()*+,-012345689@ABCDEFGHIJKLMNPQRSTUVXYZ[`abcdefhijklmpqr"
+_BINHEX_TABLE = bytes(max(_BINHEX_DIGITS.find(bytes([code])), 0) for code in range(256))
+_BINHEX_REPEAT = re.compile(rb"\x90\0|([^\x90])\x90(.)", re.DOTALL)
+_YENC_TABLE = bytes((code - 42) % 256 for code in range(256))
 
 
 def encoding_name(declared: str) -> str:
@@ -102,6 +107,35 @@ def from_uuencode(lines: bytes, at: int = 0) -> tuple[bytes, int]:
     return b"".join(out), at
 
 
+def from_yenc(lines: bytes) -> bytes:
+    """Return the bytes after the lines between ``=ybegin`` and ``=yend``; keyword lines are left out."""
+    body = b"".join(line for line in lines.replace(b"\r", b"").split(b"\n") if not line.startswith(b"=y"))
+    plain = _YENC_ESCAPE.sub(lambda found: bytes([(found[1][0] - 64) % 256]), body)
+    return plain.translate(_YENC_TABLE)
+
+
+def from_binhex(digits: bytes) -> tuple[str, bytes]:
+    """Return the name and the data fork of a file in BinHex 4.0, between its colons.
+
+    Source: RFC 1741, appendix A.
+    """
+    solid = b"".join(digits.split()).translate(_BINHEX_TABLE)
+    value = "".join(format(code & 63, "06b") for code in solid)
+    packed = bytes(int(value[at : at + 8], 2) for at in range(0, len(value) - 7, 8))
+    plain = _BINHEX_REPEAT.sub(_repeated, packed)
+    if not plain or len(plain) < plain[0] + 20:
+        return "", b""
+    at = plain[0] + 2  # after the name and a version: type, creator, flags, then two lengths
+    n_bytes = int.from_bytes(plain[at + 10 : at + 14], "big")
+    return plain[1 : at - 1].decode("mac_roman"), plain[at + 20 : at + 20 + n_bytes]
+
+
+def _repeated(found: re.Match[bytes]) -> bytes:
+    if found[0] == b"\x90\0":
+        return b"\x90"
+    return found[1] + found[1] * (found[2][0] - 1) if found[2][0] else found[1] + b"\x90"
+
+
 def decode_body(raw: bytes, declared: str) -> bytes | None:
     """Return the bytes of a body in a declared transfer encoding; None when it is none of the known ones.
 
@@ -115,6 +149,8 @@ def decode_body(raw: bytes, declared: str) -> bytes | None:
     if name == "uuencode":
         begin = UU_BEGIN.search(raw)
         return from_uuencode(raw[begin.end() + 1 :])[0] if begin else raw
+    if name == "yenc" and raw.lstrip().startswith(b"=ybegin"):
+        return from_yenc(raw.partition(b"=yend")[0])
     return None
 
 

@@ -55,8 +55,14 @@ def make_mounts_read_only() -> None:
     """
     _mount(b"none", b"/", None, _MS_REC | _MS_PRIVATE, None)
     attributes = (ctypes.c_uint64 * 4)(_ATTR_RDONLY | _ATTR_NOSUID, 0, 0, 0)
-    place = (ctypes.c_int(_AT_FDCWD), b"/", ctypes.c_uint(_AT_RECURSIVE))
-    kernel.call(_MOUNT_SETATTR, *place, attributes, ctypes.c_size_t(ctypes.sizeof(attributes)))
+    kernel.call(
+        _MOUNT_SETATTR,
+        ctypes.c_int(_AT_FDCWD),
+        b"/",
+        ctypes.c_uint(_AT_RECURSIVE),
+        attributes,
+        ctypes.c_size_t(ctypes.sizeof(attributes)),
+    )
 
 
 def mount_memory(folder: str, n_bytes: int, owner: int, mode: int = 0o700) -> None:

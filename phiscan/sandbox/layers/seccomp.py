@@ -1,8 +1,8 @@
 """seccomp: the kernel allows the system calls and arguments that reading a document uses, and no others.
 
 The filter is classic BPF, assembled here: the program is a list of (code, jump if true, jump if false,
-value). A call that nobody here makes ends the process, and the kernel logs its number. Calls that libraries
-try and can do without fail with EPERM, and those that are newer than every C library needs with ENOSYS, as on
+value). A call that nobody here makes ends the process, and its number is reported. Calls that libraries try
+and can do without fail with EPERM, and those that are newer than every C library needs with ENOSYS, as on
 an older kernel. The tables were found by tracing the readers: docs/explanation/worker-isolation.md.
 Source: the kernel's Documentation/userspace-api/seccomp_filter.rst; the numbers are those of asm/unistd.h.
 """
@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import os
+import signal
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from phiscan.sandbox.layers import kernel
@@ -20,7 +22,7 @@ from phiscan.sandbox.layers import kernel
 _MODE_FILTER = 2
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16  # where they lie in struct seccomp_data
-ALLOW, KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
+ALLOW, KILL, TRAP, _ERRNO = 0x7FFF0000, 0x80000000, 0x00030000, 0x00050000
 REFUSE, UNKNOWN = _ERRNO | errno.EPERM, _ERRNO | errno.ENOSYS
 _X32 = 0x40000000  # x86-64 calls of the x32 kind have this bit; nobody uses them
 _FIRST_NEW = 424  # all calls from here on came with Linux 5.1 or later, with the same numbers on all machines
@@ -37,9 +39,8 @@ faccessat 269 48, readlink 89 -1, readlinkat 267 78, getdents64 217 61, getcwd 7
 ppoll 271 73, select 23 -1, pselect6 270 72, sendto 44 206, recvfrom 45 207, sendmsg 46 211, recvmsg 47 212,
 getsockname 51 204, getpeername 52 205, setsockopt 54 208, getsockopt 55 209, mmap 9 222,
 mprotect 10 226, munmap 11 215, mremap 25 216, brk 12 214, madvise 28 233, rt_sigprocmask 14 135,
-rt_sigaction 13 134, rt_sigreturn 15 139,
-sigaltstack 131 132, setitimer 38 103, getitimer 36 102, clock_gettime 228 113, clock_getres 229 114,
- clock_nanosleep 230 115, nanosleep 35 101, gettimeofday 96 169, time 201 -1,
+rt_sigreturn 15 139, sigaltstack 131 132, setitimer 38 103, getitimer 36 102, clock_gettime 228 113,
+clock_getres 229 114, clock_nanosleep 230 115, nanosleep 35 101, gettimeofday 96 169, time 201 -1,
 times 100 153, getpid 39 172, gettid 186 178, getppid 110 173, getuid 102 174, geteuid 107 175,
 getgid 104 176, getegid 108 177, getgroups 115 158, uname 63 160, sysinfo 99 179, getrlimit 97 163,
 getrusage 98 165, getrandom 318 278, sched_yield 24 124, sched_getaffinity 204 123, sched_getparam 143 121,
@@ -50,7 +51,7 @@ arch_prctl 158 -1, restart_syscall 219 128, exit 60 93, exit_group 231 94, wait4
 # Calls that are looked at: some values of their arguments are allowed.
 _LOOKED_AT = """
 open 2 -1, openat 257 56, fcntl 72 25, ioctl 16 29, prctl 157 167, clone 56 220, kill 62 129,
-tgkill 234 131, prlimit64 302 261
+tgkill 234 131, prlimit64 302 261, rt_sigaction 13 134
 """
 # What a server needs that was handed a listening socket.
 _SERVING = "accept 43 202, accept4 288 242"
@@ -164,7 +165,7 @@ def assemble(machine: Machine, pid: int, purpose: Purpose = READING) -> list[Ins
             program += _when(number, [(_RETURN, 0, 0, REFUSE)])
     # Without clone3, whose flags a filter cannot see, the C library takes clone.
     program += [(_AT_LEAST, 0, 1, _FIRST_NEW), (_RETURN, 0, 0, UNKNOWN)]
-    program.append((_RETURN, 0, 0, REFUSE if purpose.may_execute else KILL))
+    program.append((_RETURN, 0, 0, REFUSE if purpose.may_execute else TRAP))
     return program
 
 
@@ -191,6 +192,13 @@ def _bodies(pid: int, *, may_create: bool) -> dict[str, list[Instruction]]:
         "kill": own,
         "tgkill": own,
         "prlimit64": [*reads, (_LOAD, 0, 0, _ARGUMENTS), *_one_of((0, pid))],
+        # What ends the process is not taken away from it.
+        "rt_sigaction": [
+            (_LOAD, 0, 0, _ARGUMENTS),
+            (_EQUAL, 0, 1, signal.SIGSYS),
+            (_RETURN, 0, 0, REFUSE),
+            allowed,
+        ],
     }
 
 
@@ -205,3 +213,30 @@ def _one_of(values: Iterable[int]) -> list[Instruction]:
         instruction for value in values for instruction in ((_EQUAL, 0, 1, value), (_RETURN, 0, 0, ALLOW))
     ]
     return [*tests, (_RETURN, 0, 0, REFUSE)]
+
+
+_SA_SIGINFO = 4
+_AT_CALL = 24  # where the number lies in siginfo_t
+_Handler = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+_kept: list[object] = []  # the handler must live as long as the process
+
+
+def report_calls(report: Callable[[int], None], status: int) -> None:
+    """Have a call that the filter does not know end this process with a status, after ``report(number)``.
+
+    A handler of Python alone would run after the call, which would seem to have succeeded.
+    """
+
+    def handle(_signal: int, information: int, _context: int) -> None:
+        try:
+            report(ctypes.c_int.from_address(information + _AT_CALL).value)
+        finally:
+            os._exit(status)
+
+    handler = _Handler(handle)
+    _kept.append(handler)
+    address = ctypes.cast(handler, ctypes.c_void_p).value
+    # struct sigaction of the C library: handler, 128 bytes of signals to block meanwhile, flags, restorer.
+    action = struct.pack("@P128xiP", address, _SA_SIGINFO, 0)
+    if kernel.libc().sigaction(signal.SIGSYS, action, None) != 0:
+        raise OSError(errno.EINVAL, "no handler for refused calls")
