@@ -17,7 +17,7 @@ FROM ${PYTHON}
 # What scripts/install-optional.sh installs on a machine.
 RUN apt-get update -qq \
     && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
-        catdoc pst-utils tesseract-ocr tesseract-ocr-fra \
+        pst-utils tesseract-ocr tesseract-ocr-fra \
         mdbtools libwpd-tools libwps-tools \
     && rm -rf /var/lib/apt/lists/* \
     && groupadd --gid 10001 phiscan \

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Install the optional readers on Debian or Ubuntu: OCR, Outlook stores, the oldest Word files, RAR,
+# Install the optional readers on Debian or Ubuntu: OCR, Outlook stores, RAR,
 # Access databases, WordPerfect and Works documents.
 # phiscan works without them and says what it could not read; `phiscan doctor` names what is missing.
 # With --test also what the tests use: a browser, servers that they start themselves on loopback, and what
@@ -7,7 +7,7 @@
 # With --measure also the independent readers that benchmarks/formats_measured.py compares with.
 set -eu
 
-packages="tesseract-ocr tesseract-ocr-fra tesseract-ocr-osd catdoc pst-utils libarchive-tools"
+packages="tesseract-ocr tesseract-ocr-fra tesseract-ocr-osd pst-utils libarchive-tools"
 packages="$packages mdbtools libwpd-tools libwps-tools"
 linters=""
 case "${1:-}" in

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from phiscan.extract.reading import extract, extract_bytes, identify
 
 # Part of what decides whether a file is read again: raise it whenever the text of some format changes.
-VERSION = "21"
+VERSION = "22"
 __all__ = ["VERSION", "available_readers", "extract", "extract_bytes", "identify"]
 
 
@@ -26,10 +26,7 @@ def __getattr__(name: str) -> Any:
     return getattr(reading, name)
 
 
-OPTIONAL_READERS = (
-    *("tesseract", "catdoc", "catppt", "readpst"),
-    *("mdb-tables", "mdb-export", "wpd2text", "wps2text"),
-)
+OPTIONAL_READERS = (*("tesseract", "readpst", "mdb-tables", "mdb-export", "wpd2text", "wps2text"),)
 OPTIONAL_LIBRARIES = ("pyreadstat", "pyarrow", "tesserocr")
 
 

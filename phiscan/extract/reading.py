@@ -59,36 +59,27 @@ _CHUNK_BYTES = 4 * 1024**2
 _N_SAMPLES = 64
 
 
-def large_type(stream: BinaryIO, name: str) -> str:
-    """Return the media type of a large open file."""
-    stream.seek(0)
-    return sniff_stream(stream.read(HEAD_BYTES), name, stream)
-
-
-def read_large(stream: BinaryIO, size: int, name: str, media_type: str, sink: Sink) -> None:
-    """Read a large open file into the sink.
+def _read_opened(stream: BinaryIO, size: int, name: str, media_type: str, sink: Sink) -> None:
+    """Read an open file from where it lies; one over the limit in windows, as far as its format allows.
 
     Raises:
         ExtractError: too_large, where the format must be read as a whole; or what its reader finds.
         TextFullError: the text budget is used up.
     """
-    if media_type in _IN_PLACE:
-        stream.seek(0)
-        head = stream.read(HEAD_BYTES)
-        read(Content(head, name, stream=stream), media_type, sink)
-    elif is_windowed(media_type):
-        content = Content(b"", name, stream=stream)
-        _read_windows(
-            stream,
-            size,
-            content,
-            media_type,
-            sink,
-            _n_bytes_of_budget(stream, size, content, media_type, sink),
+    stream.seek(0)
+    content = Content(stream.read(HEAD_BYTES), name, stream=stream)
+    is_over = size > sink.limits.file_bytes
+    if is_windowed(media_type) and is_over:
+        n_bytes = _n_bytes_of_budget(stream, size, content, media_type, sink)
+        _read_windows(stream, size, content, media_type, sink, n_bytes)
+    elif is_windowed(media_type) or media_type in (_IN_PLACE if is_over else _READ_FROM_FILE):
+        _read(content, media_type, sink)
+    elif is_over:
+        raise ExtractError(
+            FailReason.TOO_LARGE, f"{size} bytes, limit {sink.limits.file_bytes}; {media_type}"
         )
     else:
-        detail = f"{size} bytes, limit {sink.limits.file_bytes}; {media_type}"
-        raise ExtractError(FailReason.TOO_LARGE, detail)
+        _read(Content(content.open().read(), name), media_type, sink)
 
 
 def is_windowed(media_type: str) -> bool:
@@ -227,7 +218,9 @@ def extract(source: SourceFile, limits: Limits, passwords: Sequence[str] = ()) -
         with _opened(source) as (stream, size, hashed, part):
             if part or _is_opened(source, limits):
                 sink = Sink(limits, passwords, _dispatch)
-                media_type = PART if part == _LATER else _collect_opened(sink, stream, size, name)
+                media_type = PART if part == _LATER else _type_of(stream, name)
+                if part != _LATER:
+                    _collect(sink, lambda: _read_opened(stream, size, name, media_type, sink))
                 return _document(sink, media_type, hashed(), name)
     return extract_bytes(read_source(source, limits.file_bytes), name, limits, passwords)
 
@@ -252,33 +245,20 @@ def _opened(source: SourceFile) -> Iterator[tuple[BinaryIO, int, Callable[[], st
             yield first, size, lambda: large_hash(first, size), _LATER if is_later else ""
 
 
-def _collect_opened(sink: Sink, stream: BinaryIO, size: int, name: str) -> str:
-    """Read an open file, in windows if it is over the limit, into a sink; return its type."""
-    media_type = large_type(stream, name)
-    if size > sink.limits.file_bytes:
-        _collect(sink, lambda: read_large(stream, size, name, media_type, sink))
-    else:
-        content = _content(stream, name, media_type)
-        _collect(sink, lambda: _read(content, media_type, sink))
-    return media_type
+def _type_of(stream: BinaryIO, name: str) -> str:
+    stream.seek(0)
+    return sniff_stream(stream.read(HEAD_BYTES), name, stream)
 
 
 def _has_series_name(source: SourceFile) -> bool:
     return not is_delivered(source) and segment_of(source.path.rpartition(b"/")[2]) is not None
 
 
-def _content(stream: BinaryIO, name: str, media_type: str) -> Content:
-    stream.seek(0)
-    if is_windowed(media_type) or media_type in _READ_FROM_FILE:
-        return Content(stream.read(HEAD_BYTES), name, stream=stream)
-    return Content(stream.read(), name)
-
-
 def _read(content: Content, media_type: str, sink: Sink) -> None:
     """Read a content; one that holds more text than the budget has in windows spread over it."""
     if is_windowed(media_type) and read_spread(content, media_type, sink):
         return
-    if content.stream is not None and media_type not in _READ_FROM_FILE:
+    if content.stream is not None and is_windowed(media_type):
         content = replace(content, data=content.open().read(), stream=None)
     read(content, media_type, sink)
 
@@ -302,7 +282,7 @@ def identify(source: SourceFile, limits: Limits) -> tuple[str, str, str]:
             if part or _is_opened(source, limits):
                 if not part and not is_hashed_whole(size):
                     raise ExtractError(FailReason.TOO_LARGE)
-                media_type = large_type(stream, name)
+                media_type = _type_of(stream, name)
                 return hashed(), media_type, declared_type(name, media_type)
     data = read_source(source, limits.file_bytes)
     media_type = sniff(data, name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from phiscan.errors import ExtractError
-from phiscan.extract.archives.compressed import is_old_tar, read_compressed, read_tar
+from phiscan.extract.archives.compressed import read_compressed, read_tar
 from phiscan.extract.archives.other_archives import (
     OTHER_ARCHIVE_TYPES,
     rar_after_program,
@@ -21,14 +21,8 @@ from phiscan.extract.core.file_type import is_orc, register, sniff
 from phiscan.extract.core.magic_numbers import EMPTY
 from phiscan.extract.core.unsupported import UNSUPPORTED_TYPES, read_unsupported
 from phiscan.extract.databases.access import ACCESS_TYPES, read_access
-from phiscan.extract.databases.column_files import (
-    COLUMN_FILE_TYPES,
-    STATISTICS_TYPES,
-    read_column_file,
-    read_statistics,
-)
+from phiscan.extract.databases.column_files import COLUMN_FILE_TYPES, read_column_file
 from phiscan.extract.databases.dbase import is_dbase, is_edf, read_dbase, read_edf
-from phiscan.extract.databases.postgresql_dump import read_postgres_dump
 from phiscan.extract.databases.sqlite import read_sqlite
 from phiscan.extract.mail.contact_cards import read_cards
 from phiscan.extract.mail.messages import read_mail, read_mailbox
@@ -36,7 +30,7 @@ from phiscan.extract.mail.outlook_message import read_outlook_message, read_outl
 from phiscan.extract.missing_text import add_missing
 from phiscan.extract.ocr.images import IMAGE_TYPES, read_image, read_metafile
 from phiscan.extract.office.compound_file import read_encrypted_package
-from phiscan.extract.office.embedded_objects import read_active_mime, read_ole_object
+from phiscan.extract.office.embedded_objects import read_ole_object
 from phiscan.extract.office.legacy import BY_PROGRAM_TYPES, read_by_program, read_legacy_office
 from phiscan.extract.office.onenote import read_onenote
 from phiscan.extract.office.open_xml import read_book, read_opendocument, read_slides, read_word
@@ -108,12 +102,9 @@ READERS: dict[str, Reader] = {
     "text/calendar": read_cards,
     "application/x-encrypted-ooxml": read_encrypted_package,
     "application/x-ole-storage": read_ole_object,
-    "application/x-mso": read_active_mime,
     "application/vnd.sqlite3": read_sqlite,
-    "application/x-pg-dump": read_postgres_dump,
     "application/x-dbf": read_dbase,
     "application/x-edf": read_edf,
-    **dict.fromkeys(STATISTICS_TYPES, read_statistics),
     **dict.fromkeys(COLUMN_FILE_TYPES, read_column_file),
     **dict.fromkeys(BY_PROGRAM_TYPES, read_by_program),
     **dict.fromkeys(ACCESS_TYPES, read_access),
@@ -125,7 +116,6 @@ register(
         (is_cms, "application/pkcs7-mime"),
         (is_iwa, IWA),
         (is_edf, "application/x-edf"),
-        (is_old_tar, "application/x-tar"),
         (is_dbase, "application/x-dbf"),
         (lambda data: data[-18:-2] == b"TRUEVISION-XFILE", "image/x-tga"),
         (is_orc, "application/vnd.apache.orc"),

@@ -1,4 +1,4 @@
-"""Helper programs (tesseract, catdoc, mdbtools...), run for workers in sandboxes of their own.
+"""Helper programs (tesseract, readpst, mdbtools...), run for workers in sandboxes of their own.
 
 A worker may start no program. It sends the name of a job, the job's values and an open file to the program
 process of its scan, which builds the command and runs it, and reads no documents. Without a program process,
@@ -67,8 +67,6 @@ JOBS: Mapping[str, Job] = {
         ("stdin", "stdout", "-l", "{languages}", "--psm", "3", "--dpi", "200", "tsv"),
     ),
     "orientation": Job("tesseract", ("stdin", "stdout", "--psm", "0", "--dpi", "200")),
-    "catdoc": Job("catdoc", ("-dutf-8", INPUT)),
-    "catppt": Job("catppt", ("-dutf-8", INPUT)),
     "readpst": Job("readpst", ("-q", "-r", "-8", "-j", "0", "-o", FOLDER, INPUT)),
     "mdb-tables": Job("mdb-tables", ("-1", INPUT)),
     "mdb-system-tables": Job("mdb-tables", ("-S", "-1", INPUT)),
@@ -347,7 +345,7 @@ class _Sandbox:
         loaders = [str(path) for pattern in _LOADERS for path in Path("/").glob(pattern)]
         executable = (str(place), *loaders)
         restrict(
-            [*SYSTEM, "/etc/catdocrc", "/proc/self", *beside, *data, *given],
+            [*SYSTEM, "/proc/self", *beside, *data, *given],
             [*self.writable, "/dev/null"],
             executable,
             nobody_needs=[str(place), *data, *given],

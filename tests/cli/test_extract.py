@@ -73,7 +73,7 @@ def test_doctor_tries_every_reader() -> None:
     assert done.exit_code == 0
     report = json.loads(done.stdout)
     parts = {part["name"]: part for part in report["parts"]}
-    assert {"pypdfium2", "python-calamine", "lxml", "tesseract", "readpst", "catdoc"} <= set(parts)
+    assert {"pypdfium2", "python-calamine", "lxml", "tesseract", "readpst"} <= set(parts)
     assert all(part["works"] for part in parts.values() if not part["optional"])
     assert all(part["lost_without"] for part in parts.values())
 

@@ -9,7 +9,7 @@ DOCS_BUDGET = 9_500  # lines of Markdown
 # Package -> (budget, ceiling). The ceiling is what a package over its budget may have until it is within it:
 # each change lowers it.
 BUDGETS = {
-    "extract": (15_500, 16_773),
+    "extract": (15_500, 15_814),
     "screen": (8_500, 8_959),
     "review": (8_500, 11_354),
     "web": (6_500, 7_356),
@@ -17,13 +17,13 @@ BUDGETS = {
     "cli": (5_500, 5_579),
     "metrics": (4_000, 4_084),
     "pipeline": (4_000, 5_072),
-    "sandbox": (3_000, 3_140),
+    "sandbox": (3_000, 3_138),
     "store": (3_000, 2_993),
     "patients": (2_400, 2_739),
     "crawl": (4_500, 2_143),
     "health and decision": (4_000, 3_956),
     "rest": (4_600, 7_919),
-    "all": (80_000, 88_944),
+    "all": (80_000, 87_983),
 }
 
 

@@ -1,6 +1,5 @@
 """Text that archives and databases hold beside members and rows: comments, journals, bad pages."""
 
-import gzip
 import io
 import lzma
 import sqlite3
@@ -34,15 +33,6 @@ def zip_of(comment: str = "", method: int = zipfile.ZIP_DEFLATED) -> bytes:
     return stream.getvalue()
 
 
-def without_entry(data: bytes) -> bytes:
-    """Return an archive whose directory does not list the first member."""
-    first, end = data.find(b"PK\1\2"), data.rfind(b"PK\5\6")
-    second = data.find(b"PK\1\2", first + 4)
-    tail = bytearray(data[end:])
-    struct.pack_into("<HHII", tail, 8, 3, 3, end - second, first)
-    return data[:first] + data[second:end] + bytes(tail)
-
-
 ZIP = zip_of()
 
 
@@ -51,7 +41,6 @@ ZIP = zip_of()
     [
         pytest.param(ZIP, (0, 1, 2, 3), id="empty members and folders"),
         pytest.param(zip_of(comment=NOTES[2].decode()), (0, 1, 2), id="comments of members"),
-        pytest.param(without_entry(ZIP), (0, 1), id="unlisted member"),
         pytest.param(ZIP.replace(b"0.txt", b"9.txt", 1), (0, 1), id="two names"),
         pytest.param(ZIP.replace(b"0.txt", b"zero/"), (0, 1), id="folder with content"),
         pytest.param(b"MZ" + bytes(3000) + ZIP, (0, 1), id="behind a program"),
@@ -89,15 +78,6 @@ def test_all_text_of_a_tar_is_read(read: Read) -> None:
     document = read(tar_of(*members, comment=NOTES[2].decode()), "a.tar")
     assert [name for name in NAMES if name in document.text] == list(NAMES[:3])
     assert not document.unread
-
-
-def test_the_head_of_a_gzip_file_is_read(read: Read) -> None:
-    body = gzip.compress(NOTES[3])[10:]
-    field = struct.pack("<H", len(NOTES[0])) + NOTES[0]
-    data = b"\x1f\x8b\x08\x1c" + bytes(6) + field + b"Okafor.txt\0" + NOTES[2] + b"\0" + body
-    document = read(data, "a.gz")
-    assert [segment.locator for segment in document.segments] == ["#header", "Okafor.txt"]
-    assert [name for name in NAMES if name in document.text] == [NAMES[2], NAMES[3]]
 
 
 @pytest.mark.parametrize("journal", ["wal", "delete"])

@@ -218,14 +218,11 @@ PACKERS["lz4"] = lz4.frame.compress
 
 
 @pytest.mark.parametrize("ending", PACKERS)
-@pytest.mark.parametrize("n_streams", [2, 3, 7])
-def test_every_stream_of_a_compressed_file_is_read(read: Read, ending: str, n_streams: int) -> None:
+def test_every_stream_of_a_compressed_file_is_read(read: Read, ending: str) -> None:
     pack = PACKERS[ending]
-    document = read(
-        b"".join(pack(b"line %d of Lena Okafor\n" % n) for n in range(n_streams)), f"a.txt.{ending}"
-    )
+    document = read(b"".join(pack(b"line %d of Lena Okafor\n" % n) for n in range(3)), f"a.txt.{ending}")
     assert document.unread == ()
-    assert all(f"line {number} of Lena Okafor" in document.text for number in range(n_streams))
+    assert all(f"line {number} of Lena Okafor" in document.text for number in range(3))
 
 
 @pytest.mark.parametrize("ending", ["zst", "lz4"])

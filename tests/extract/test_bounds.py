@@ -14,7 +14,6 @@ from phiscan.errors import ExtractError
 from phiscan.extract import extract_bytes
 from tests.extract import (
     test_databases,
-    test_hidden_places,
     test_office_parts,
     test_office_places,
     test_old_programs,
@@ -22,6 +21,7 @@ from tests.extract import (
     test_pictures,
     test_statistics_files,
     test_text_codes,
+    test_transport,
 )
 
 NOTE = "Lena Okafor was admitted with congestive heart failure yesterday"
@@ -79,6 +79,14 @@ def one_note() -> bytes:
     return b"\xe4\x52\x5c\x7b\x8c\xd8\xa7\x4d" + bytes(1016) + text * 2
 
 
+def packets() -> bytes:
+    return test_transport.packet(8, b"\0" + test_transport.packet(11, b"b\1x" + bytes(4) + NOTE.encode()))
+
+
+def items() -> bytes:
+    return test_transport.cms_indefinite(NOTE.encode())
+
+
 def coded() -> bytes:
     return b"\n\n".join(test_text_codes.CASES[name] for name in ("percent.txt", "b64_short.txt"))
 
@@ -122,8 +130,8 @@ BOUNDS: dict[str, tuple[object, Callable[[], bytes], str, str]] = {
     "databases.dbase._MOST_BYTES": (20, test_databases.recording, "a.edf", "annotations in the last"),
     "office.onenote._MOST_LISTS": (0, one_note, "a.one", "more lists of properties"),
     "office.onenote._MOST_TEXT_BYTES": (9, one_note, "a.one", "only the runs of text"),
-    "transport.signed._MOST_ITEMS": (3, test_hidden_places.signed, "a.p7m", "more than 3 items"),
-    "transport.signed._MOST_PACKETS": (1, test_hidden_places.packets, "a.pgp", "packets after the first 1"),
+    "transport.signed._MOST_ITEMS": (3, items, "a.p7m", "more than 3 items"),
+    "transport.signed._MOST_PACKETS": (1, packets, "a.pgp", "packets after the first 1"),
     "text_codes.recovery._MOST_RUNS": (0, coded, "a.txt", "more than 0 coded runs"),
 }
 

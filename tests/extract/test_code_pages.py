@@ -109,7 +109,6 @@ HEAD = b"From: a@b.c\nTo: d@e.f\nSubject: x\nContent-Type: text/plain; charset="
         (CELL.encode() + b"\n" + CELL.encode("cp1252"), "lines.txt"),
         (b"Report\r\n" + f"{CELL}\r\n".encode("utf-16-le") * 2, "appended.txt"),
         (f"{CELL}\r\n".encode("utf-16") + b"Report", "appended.txt"),
-        (b"\xed\xa0\xbd\xed\xb8\x80 " + CELL.encode().replace(b", ", b",\xc0\x80"), "java.txt"),
         (b'<html><meta charset="utf-8"><body>' + CELL.encode("cp1252"), "wrong.html"),
         (b'<?xml version="1.0" encoding="UTF-8"?><p><a>' + CELL.encode("cp1252") + b"</a></p>", "wrong.xml"),
         (b'<?xml version="1.0" encoding="ISO-8859-1"?><p><a>' + CELL.encode() + b"</a></p>", "wrong.xml"),

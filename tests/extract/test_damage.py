@@ -89,10 +89,6 @@ def test_one_bad_byte_does_not_turn_utf8_into_another_encoding(read: Read) -> No
     assert "café" in document.text
 
 
-def test_text_in_cp1252_stays_cp1252(read: Read) -> None:
-    assert "Zoé née à Montréal" in read("Zoé née à Montréal".encode("cp1252"), "a.txt").text
-
-
 def test_groups_of_an_rtf_that_no_program_shows_are_read_as_hidden(read: Read) -> None:
     data = rb"{\rtf1\ansi{\fonttbl{\f0 Calibri;}}{\stylesheet{\*\cs10 Default;}} seen {\*\mynote Lena Okafor}"
     data += (

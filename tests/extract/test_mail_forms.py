@@ -133,7 +133,6 @@ CASES |= {
 }
 CASES["utf7_uni.eml"] = CASES["utf7.eml"].replace(b"charset=utf-7", b"charset=unicode-1-1-utf-7")
 CASES |= {
-    "utf7_no.eml": CASES["utf7.eml"].replace(b"; charset=utf-7", b""),
     "utf16.eml": H
     + b"Content-Type: text/plain; charset=utf-16\r\nContent-Transfer-Encoding: base64\r\n\r\n"
     + b64(P.encode("utf-16")),

@@ -62,17 +62,6 @@ def test_texts_and_files_of_onenote(read: Read) -> None:
     assert not document.unread
 
 
-def test_a_text_of_onenote_in_no_known_property_is_added(read: Read) -> None:
-    hidden = "Lena Okafor was admitted with congestive heart failure yesterday".encode("utf-16-le")
-    body = (
-        properties((0x1C001C22, "Ward rounds".encode("utf-16-le")))
-        + bytes(9)
-        + properties((0x1C001FFF, hidden))
-    )
-    document = read(b"\xe4\x52\x5c\x7b\x8c\xd8\xa7\x4d" + bytes(1016) + body, "notes.one")
-    assert "Lena Okafor was admitted with congestive heart failure yesterday" in document.text
-
-
 @pytest.mark.skipif(shutil.which("wpd2text") is None, reason="wpd2text is not installed")
 def test_wordperfect_is_read_by_its_program(read: Read) -> None:
     text = b"Patient: Lena Okafor, MRN 40718823.\nIllness treated for: heart failure."

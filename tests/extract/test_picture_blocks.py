@@ -2,7 +2,6 @@
 
 # ruff: noqa: E501 (a case is read best on one line)
 
-import gzip
 import io
 import struct
 import zlib
@@ -10,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from PIL import Image, ImageOps, TiffImagePlugin
+from PIL import Image, TiffImagePlugin
 
 from phiscan.config import Limits
 from phiscan.extract.core.content import Sink
@@ -31,8 +30,7 @@ def picture(kind: str, **options: object) -> bytes:
     return stream.getvalue()
 
 
-PNG, JPEG, GIF = picture("PNG"), picture("JPEG"), picture("GIF")
-GIF_END = GIF.rindex(b"\x3b")
+PNG, JPEG = picture("PNG"), picture("JPEG")
 
 
 def png(*chunks: tuple[bytes, bytes]) -> bytes:
@@ -60,15 +58,6 @@ def exif(tag: int, value: bytes, directory: int = 0x8769) -> bytes:
 def iptc(number: int, value: bytes) -> bytes:
     data = b"\x1c\x02" + bytes([number]) + struct.pack(">H", len(value)) + value
     return jpeg(segment(0xED, b"Photoshop 3.0\x008BIM\x04\x04\0\0" + struct.pack(">I", len(data)) + data))
-
-
-def gif(label: int, *pieces: bytes) -> bytes:
-    block = b"".join(bytes([len(piece)]) + piece for piece in pieces)
-    return GIF[:GIF_END] + bytes([0x21, label]) + block + b"\0" + GIF[GIF_END:]
-
-
-def in_eights(data: bytes) -> list[bytes]:
-    return [data[at : at + 8] for at in range(0, len(data), 8)]
 
 
 def tag(number: int, value: object, kind: int = 2) -> bytes:
@@ -109,10 +98,6 @@ CASES = {
         "Lena Okafor",
     ),
     "UTF-16 in tEXt": (png((b"tEXt", b"Comment\0" + P.encode("utf-16"))), P),
-    "zlib in a private chunk": (png((b"prVt", zlib.compress(PB))), P),
-    "zlib after a name": (png((b"prVt", b"name\0\0" + zlib.compress(PB))), P),
-    "deflate in a private chunk": (png((b"prVt", zlib.compress(PB)[2:])), P),
-    "gzip in a private chunk": (png((b"prVt", gzip.compress(PB))), P),
     "short private chunk": (png((b"prVt", b"Lena Okafor 1951-03-14")), "Lena Okafor 1951"),
     "compressed XMP": (png((b"iTXt", b"XML:com.adobe.xmp\0\1\0\0\0" + zlib.compress(XMP.encode()))), P),
     "first of two JPEG comments": (
@@ -121,27 +106,7 @@ CASES = {
     ),
     "JPEG comment in Latin-1": (jpeg(segment(0xFE, "Hélène Côté".encode("latin-1"))), "Hélène Côté"),
     "segment of a program": (jpeg(segment(0xEF, PB)), P),
-    "second EXIF": (
-        jpeg(segment(0xE1, b"Exif\0\0" + exif(0x9286, b"ASCII\0\0\0first")[30:]), segment(0xFE, PB)),
-        P,
-    ),
     "extended XMP": (more_xmp(), P),
-    "second packet of XMP": (
-        jpeg(
-            segment(0xE1, b"http://ns.adobe.com/xap/1.0/\0" + NO_XMP),
-            segment(0xE1, b"http://ns.adobe.com/xap/1.0/\0" + XMP.encode()),
-        ),
-        P,
-    ),
-    "XMP without its outer element": (
-        jpeg(
-            segment(
-                0xE1,
-                b"http://ns.adobe.com/xap/1.0/\0" + XMP[XMP.index("<rdf:RDF") : XMP.index("</x:")].encode(),
-            )
-        ),
-        P,
-    ),
     "XMP in UTF-16": (jpeg(segment(0xE1, b"http://ns.adobe.com/xap/1.0/\0" + XMP.encode("utf-16"))), P),
     "IPTC in Latin-1": (iptc(120, "Hélène Côté".encode("latin-1")), "Caption: Hélène Côté"),
     "IPTC without a label": (iptc(230, b"Lena Okafor"), "Lena Okafor"),
@@ -151,10 +116,6 @@ CASES = {
     "description in UTF-8": (exif(0x010E, "Hélène Côté".encode(), 0), "Description: Hélène Côté"),
     "short TIFF tag": (tag(65000, "Lena Okafor"), "Lena Okafor"),
     "UTF-16 in a TIFF tag": (tag(65001, P.encode("utf-16-le"), 7), P),
-    "zlib in a TIFF tag": (tag(65001, zlib.compress(PB), 7), P),
-    "short GIF comment": (gif(0xFE, b"Lena Okafor"), "Lena Okafor"),
-    "GIF comment in pieces": (gif(0xFE, *in_eights(PB)), P),
-    "GIF text in pieces": (gif(0x01, bytes(12), *in_eights(PB)), P),
 }
 
 
@@ -197,26 +158,6 @@ def test_an_exif_comment_is_read_in_any_encoding(raw: bytes, text: str) -> None:
     assert comment_text(raw) == text
 
 
-def with_preview(width: int) -> bytes:
-    stream = io.BytesIO()
-    Image.new("L", (width, 120), 255).save(stream, "JPEG")
-    preview = stream.getvalue()
-    directory = struct.pack("<HHHIIHHIII", 2, 0x201, 4, 1, 44, 0x202, 4, 1, len(preview), 0)
-    return jpeg(segment(0xE1, b"Exif\0\0II*\0\x08\0\0\0\0\0\x0e\0\0\0" + directory + preview))
-
-
-@pytest.mark.parametrize(("width", "n_read"), [(700, 1), (160, 0)])
-def test_a_large_preview_is_read(
-    read_bytes: Read, monkeypatch: pytest.MonkeyPatch, width: int, n_read: int
-) -> None:
-    places: list[str] = []
-    monkeypatch.setattr(
-        "phiscan.extract.ocr.images.read_picture", lambda _render, place, _sink, **_: places.append(place)
-    )
-    read_bytes(with_preview(width), "a.jpg")
-    assert places.count("#preview1") == n_read
-
-
 def test_what_follows_the_first_picture_is_read_or_listed(
     read_bytes: Read, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -250,31 +191,25 @@ def test_hostile_blocks_end() -> None:
         assert len(metadata_text(None, data)) < 100_000
 
 
-def code(
-    kind: str, text: str | bytes, *, dark: bool = False, degrees: int = 0, page: bool = False
-) -> Image.Image:
+def code(kind: str, text: str | bytes, *, page: bool = False) -> Image.Image:
     zxingcpp = pytest.importorskip("zxingcpp")
     made = zxingcpp.create_barcode(text, getattr(zxingcpp.BarcodeFormat, kind))
     drawn = Image.fromarray(np.asarray(zxingcpp.write_barcode_to_image(made, scale=3)))
     size = (2480, 3508) if page else (drawn.width + 60, drawn.height + 60)
     image = Image.new("L", size, 255)
     image.paste(drawn, (30, 30))
-    return ImageOps.invert(image) if dark else image.rotate(degrees, expand=True, fillcolor=255)
+    return image
 
 
 @pytest.mark.parametrize(
     ("image", "text"),
     [
-        (code("Code128", "LENA OKAFOR 40718823", dark=True), "LENA OKAFOR 40718823"),
-        (code("PDF417", P, degrees=30), P),
-        (code("Aztec", P, degrees=45), P),
         (code("DataMatrix", P, page=True), P),
         (code("QRCode", P.encode("utf-16")), P),
-        (code("QRCode", zlib.compress(PB)), P),
         (code("QRCode", "https://x.example/?name=Lena%20Okafor"), "name=Lena Okafor"),
     ],
 )
-def test_a_code_is_read_inverted_slanted_small_and_packed(image: Image.Image, text: str) -> None:
+def test_a_code_is_read(image: Image.Image, text: str) -> None:
     sink = Sink(Limits())
     read_codes(image, "#p1", sink)
     assert text in sink.text()
@@ -289,15 +224,3 @@ def test_letters_that_grey_does_not_show_are_seen(mode: str) -> None:
         image.putalpha(0)
     low, high = on_white(image).getextrema()
     assert high - low > 100
-
-
-@pytest.mark.parametrize(
-    "place", ["x='{x}' y='40'", "transform='translate({x},40)'", "transform='matrix(1 0 0 1 {x} 40)'"]
-)
-@pytest.mark.parametrize("step", [1, -1])
-def test_letters_of_an_svg_in_any_order_are_a_line(read_bytes: Read, place: str, step: int) -> None:
-    letters = [
-        f"<text {place.format(x=20 + 9 * at)}>{char}</text>" for at, char in enumerate(P) if char != " "
-    ]
-    drawing = f"<svg xmlns='http://www.w3.org/2000/svg'>{''.join(letters[::step])}</svg>"
-    assert P in read_bytes(drawing.encode(), "a.svg").text

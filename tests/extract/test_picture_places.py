@@ -30,20 +30,11 @@ def png(name: bytes, data: bytes) -> bytes:
     return raw[:at] + chunk + raw[at:]
 
 
-GIF = picture("GIF")
-END = GIF.rindex(b"\x3b")
 PROFILE = b"Raw profile type iptc\0\0" + zlib.compress(
     b"\niptc\n      66\n" + P.encode().hex().encode() + b"\n"
 )
 CASES = {
     "raw_profile.png": png(b"zTXt", PROFILE),
-    "program_block.gif": GIF[:END]
-    + b"\x21\xff\x0bVENDORXX1.0"
-    + bytes([len(P)])
-    + P.encode()
-    + b"\0"
-    + GIF[END:],
-    "after.gif": GIF + P.encode(),
     "after.bmp": picture("BMP") + P.encode(),
     "after.webp": picture("WEBP") + P.encode(),
 }

@@ -45,11 +45,6 @@ def test_reads_text_in_every_encoding(read: Read, data: bytes) -> None:
     assert document.media_type == "text/plain"
 
 
-def test_reads_cyrillic_by_chardet(read: Read) -> None:
-    text = "Пациент поступил в больницу с жалобами на боль в груди. Диагноз подтверждён врачом.\n" * 5  # noqa: RUF001 (it is Cyrillic)
-    assert "больницу" in read(text.encode("koi8-r"), "note.txt").text
-
-
 def test_keeps_utf8_that_is_cut_within_a_character(read: Read) -> None:
     assert read("Montréal é".encode()[:-1], "note.txt").text.startswith("Montréal")
 

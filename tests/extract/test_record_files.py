@@ -76,33 +76,6 @@ def dumped(*tables: bytes, is_packed: bool) -> bytes:
     return b"PGDMP\1\x0e\0\4\x08\1" + statements + blocks
 
 
-@pytest.mark.parametrize("is_packed", [False, True])
-def test_tables_of_a_dump_of_postgresql_are_rows(read: Read, is_packed: bool) -> None:
-    rows = b"Okafor\tseen\\ttwice\nVisser\t\\N\n\\.\n\n\n"
-    document = read(dumped(rows, b"Falk\tgout\n", is_packed=is_packed), "wards.dump")
-    lines = document.text.splitlines()
-    assert "last name: Okafor | note: seen twice" in lines
-    assert "last name: Visser" in lines
-    assert "last name: Falk | note: gout" in lines
-    assert not document.unread
-    cut = read(dumped(rows, is_packed=is_packed)[:-9], "wards.dump")
-    assert cut.unread[0].detail == "the data of the tables is damaged or cut"
-
-
-def test_a_tar_without_a_mark_is_read(read: Read) -> None:
-    head = bytearray(b"okafor.txt".ljust(512, b"\0"))
-    for at, field in (
-        (100, b"0000644\0"),
-        (124, b"00000000006 "),
-        (136, b"00000000000 "),
-        (148, b"        "),
-    ):
-        head[at : at + len(field)] = field
-    head[148:156] = b"%06o\0 " % sum(head)
-    document = read(bytes(head) + b"Visser".ljust(512, b"\0") + bytes(1024), "a.bak")
-    assert [segment.locator for segment in document.segments] == ["okafor.txt"]
-
-
 @pytest.mark.parametrize(
     ("data", "kind"),
     [

@@ -165,7 +165,6 @@ def test_another_segment_changes_the_hash(tmp_path: Path, as_source: AsSource) -
     ("name", "number", "following"),
     [
         (b"d.001", 1, b"d.002"),
-        (b"d.zip.aa", 1, b"d.zip.ab"),
         (b"a.z01", 1, b"a.z02"),
         (b"a.7z.009", 9, b"a.7z.010"),
     ],

@@ -69,15 +69,6 @@ CASES |= {
         "insert into t(b) values(1)",
         "create view v as select '" + P + "'",
     ),
-    "schema_default2.db": sq(
-        "create table t(a, b default 'Lena Okafor, MRN 40718823, congestive heart failure')",
-        "insert into t(a, b) values(1, 2)",
-    ),
-    "trigger.db": sq(
-        "create table t(a)",
-        "insert into t values(1)",
-        "create trigger g after insert on t begin insert into t values('" + P + "'); end",
-    ),
     "utf16blob.db": sq("create table t(a)", ("insert into t values(?)", (P.encode("utf-16-le"),))),
     "fts.db": sq("create virtual table f using fts5(b)", ("insert into f values(?)", (P,))),
     "nul.db": sq("create table t(a)", ("insert into t values(?)", ("x\0" + P,))),
@@ -100,12 +91,6 @@ def test_what_a_database_keeps_is_read(read: Read, name: str) -> None:
     others = {"short_blobs.db": (*WORDS[:2], "asthma, severe")}
     for word in others.get(name, WORDS):
         assert word in document.text
-
-
-def test_what_is_left_of_deleted_rows_is_added_as_runs_of_text(read: Read) -> None:
-    document = read(deleted(2000, big=True), "a.db")
-    assert document.segments[-1].locator == "#strings"
-    assert "congestive heart failure" in document.text
 
 
 @pytest.mark.parametrize("at", range(0, 4200, 37))

@@ -32,11 +32,6 @@ def test_every_row_keeps_its_headers() -> None:
     ]
 
 
-def test_a_header_is_written_as_labels_alone() -> None:
-    rows = [(1, ["Last name", "First name", "Born"]), (2, ["Roy", "Ann", "1951-04-05"])]
-    assert next(lay_out(rows)) == (1, "Last name | First name | Born")
-
-
 def test_finds_the_header_below_a_title() -> None:
     rows = [(1, ["Clinic list"]), (2, [""]), (3, ["Name", "Phone"]), (4, ["Ann Roy", "416-555-0100"])]
     assert [line for _, line in lay_out(rows)][-1] == "Name: Ann Roy | Phone: 416-555-0100"

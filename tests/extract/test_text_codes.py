@@ -54,24 +54,11 @@ def hexdump(data: bytes) -> str:
 CASES: dict[str, bytes] = {
     "percent.txt": "".join(f"%{code:02X}" for code in P.encode()).encode(),
     "percent_in_log.txt": ("2024-01-01 GET /chart?note=" + urllib.parse.quote(P) + " 200\n").encode(),
-    "form.txt": urllib.parse.urlencode(
-        {"name": "Lena Okafor", "mrn": "40718823", "dx": "congestive heart failure"}
-    ).encode(),
+    "form.txt": b"name=Lena+Okafor&mrn=40718823&dx=congestive+heart+failure",
     "percent_double.txt": urllib.parse.quote(urllib.parse.quote(LONG)).encode(),
-    "a85.txt": b"see\n" + base64.a85encode(LONG.encode(), adobe=True, wrapcol=72) + b"\n",
-    "a85_raw.txt": b"see\n" + base64.a85encode(LONG.encode(), wrapcol=72) + b"\n",
-    "b85.txt": b"see\n" + base64.b85encode(LONG.encode()) + b"\n",
-    "b32.txt": b"see\n"
-    + b"\n".join(base64.b32encode(LONG.encode())[i : i + 64] for i in range(0, 400, 64))
-    + b"\n",
     "xxd.txt": xxd(LONG.encode()).encode(),
     "hexdumpC.txt": hexdump(LONG.encode()).encode(),
     "hexdump_gz.txt": hexdump(gzip.compress(LONG.encode())).encode(),
-    "hexdump_utf16.txt": hexdump(P.encode("utf-16-le")).encode(),
-    "od.txt": "\n".join(
-        "%07o %s" % (i, " ".join("%02x" % c for c in LONG.encode()[i : i + 16]))
-        for i in range(0, len(LONG), 16)
-    ).encode(),
     "carray.c": (
         "unsigned char a[] = {\n"
         + ",\n".join(
@@ -83,16 +70,10 @@ CASES: dict[str, bytes] = {
     "uescape.js": ('var s = "' + "".join("\\u%04x" % ord(c) for c in LONG) + '";\n').encode(),
     "charcodes.js": ("var s = String.fromCharCode(" + ",".join(str(ord(c)) for c in LONG) + ");\n").encode(),
     "hex_spaced.txt": " ".join("%02x" % c for c in LONG.encode()).encode(),
-    "hex_upper_line.txt": LONG.encode().hex().upper().encode(),
     "hex_sql.sql": ("INSERT INTO t VALUES (1, 0x" + P.encode().hex() + ");\n").encode(),
     "hex_pg.sql": ("COPY t FROM stdin;\n1\t\\\\x" + P.encode().hex() + "\n\\.\n").encode(),
-    "hexX.sql": ("INSERT INTO t VALUES (1, X'" + P.encode().hex() + "');\n").encode(),
-    "b64_sql.sql": (
-        "INSERT INTO t VALUES (1, FROM_BASE64('" + base64.b64encode(P.encode()).decode() + "'));\n"
-    ).encode(),
     "b64_short.txt": b"note: " + base64.b64encode(P.encode()) + b"\n",
     "b64_40wide.txt": b"\n".join(base64.b64encode(LONG.encode())[i : i + 40] for i in range(0, 300, 40)),
-    "b64_yaml.yaml": b"kind: Secret\ndata:\n  note: " + base64.b64encode(P.encode()) + b"\n",
     "ldif.ldif": b"dn: cn=x\nobjectClass: person\ndescription:: "
     + base64.b64encode(LONG.encode())[:60]
     + b"\n"
@@ -104,9 +85,7 @@ CASES: dict[str, bytes] = {
     + b"\ndescription:: "
     + base64.b64encode(b"congestive heart failure")
     + b"\n",
-    "utf7.txt": b"+AEwAZQBuAGEAIABPAGsAYQBmAG8AcgAsACAANAAwADcAMQA4ADgAMgAzACwAIABjAG8AbgBnAGUAcwB0AGkAdgBlACAAaABlAGEAcgB0ACAAZgBhAGkAbAB1AHIAZQ-",
     "entities.txt": "".join("&#%d;" % ord(c) for c in P).encode(),
-    "entities_hex.txt": "".join("&#x%x;" % ord(c) for c in P).encode(),
     "qp_few.txt": b"Lena=20Okafor, MRN=2040718823, congestive=20heart=20failure=2E\n",
     "qp_mail_in_log.txt": b"quoted-printable\n\nSeen today: Lena=20Okafor, 40718823\n\nnote: conges=\ntive heart fail=\nure today\n",
     "encoded_words.txt": b"11:02 mail =?UTF-8?Q?Lena_Okafor?= =?UTF-8?B?"
@@ -116,91 +95,27 @@ CASES: dict[str, bytes] = {
     "ansi.txt": b"\x1b[1mLe\x1b[0mna Oka\x1b[31mfor\x1b[0m, 407\x1b[1m18823, conges\x1b[0mtive heart failure",
     "nulpad.dat": b"Lena Okafor" + bytes(10) + b"40718823" + bytes(4) + b"congestive heart failure\0\n",
     "datauri.css": b"a { background: url('data:text/plain;base64," + base64.b64encode(P.encode()) + b"') }\n",
-    "datauri.md": b"![x](data:text/plain;base64," + base64.b64encode(P.encode()) + b")\n",
     "jwt.txt": b"token: eyJhbGciOiJub25lIn0."
     + base64.urlsafe_b64encode(json.dumps({"note": P}).encode()).rstrip(b"=")
     + b".\n",
-    "ps.ps": b"%!PS-Adobe-3.0\n/Helvetica findfont 12 scalefont setfont\n72 700 moveto (Lena Ok) show (afor, 407) show (18823) show\n<"
-    + b"congestive heart failure".hex().encode()
-    + b"> show\nshowpage\n",
-    "ps_octal.ps": b"%!PS-Adobe-3.0\n72 700 moveto ("
-    + b"".join(b"\\%03o" % c for c in P.encode())
-    + b") show\nshowpage\n",
-    "har.har": json.dumps(
-        {
-            "log": {
-                "entries": [
-                    {
-                        "response": {
-                            "content": {"encoding": "base64", "text": base64.b64encode(P.encode()).decode()}
-                        }
-                    }
-                ]
-            }
-        }
-    ).encode(),
     "json_in_json.json": json.dumps({"a": json.dumps({"note": json.dumps({"n": P})})}).encode(),
     "json_b64gz.json": json.dumps({"a": base64.b64encode(gzip.compress(P.encode())).decode()}).encode(),
     "json_percent.json": json.dumps({"url": "https://x/?q=" + urllib.parse.quote(P)}).encode(),
     "xml_b64.xml": b"<r><d>" + base64.b64encode(P.encode()) + b"</d></r>",
-    "xml_hex.xml": b"<r><d>" + P.encode().hex().encode() + b"</d></r>",
-    "plist.plist": b'<?xml version="1.0"?><!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd"><plist version="1.0"><dict><key>note</key><data>\n\t'
-    + base64.b64encode(P.encode())
-    + b"\n\t</data></dict></plist>",
-    "csv_b64.csv": b"id,note,kind,x\n1,"
-    + base64.b64encode(P.encode())
-    + b",a,b\n2,"
-    + base64.b64encode(b"nothing new to say at all here")
-    + b",a,b\n3,YWJj,a,b\n",
     "csv_rtf.csv": b'id,note,kind,x\n1,"{\\rtf1\\ansi Lena Ok\\b af\\b0 or, 407\\i 18823\\i0 , congestive heart f\\\'61ilure}",a,b\n2,b,c,d\n3,b,c,d\n',
     "json_rtf.json": json.dumps(
         {"note": "{\\rtf1\\ansi Lena Ok\\b af\\b0 or, 407\\i 18823\\i0 , congestive heart f\\'61ilure}"}
-    ).encode(),
-    "json_html.json": json.dumps(
-        {"note": "<p>Lena Ok<b>af</b>or, 407<i>18823</i>, congestive&nbsp;heart&#32;failure</p>"}
-    ).encode(),
-    "reg.reg": (
-        'Windows Registry Editor Version 5.00\r\n\r\n[HKEY_CURRENT_USER\\X]\r\n"n"=hex(2):'
-        + ",".join("%02x" % c for c in P.encode("utf-16-le"))
-        + "\r\n"
-    ).encode("utf-16"),
-    "mork.mab": b'// <!-- <mdb:mork:z v="1.4"/> -->\n< <(a=c)> (80=FirstName)(81=LastName) >\n<(90=Lena Okafor)(91=40718823)(92=congestive heart failure)>\n',
-    "xfdf.xfdf": (
-        "<?xml version='1.0'?><xfdf xmlns='http://ns.adobe.com/xfdf/'><fields><field name='n'><value>"
-        + P
-        + "</value></field></fields></xfdf>"
     ).encode(),
     "hl7_hex.hl7": b"MSH|^~\\&|A|B|C|D|20240101||ORU^R01|1|P|2.5\rOBX|1|TX|N||\\X"
     + P.encode().hex().upper().encode()
     + b"\\||||||F\r",
     "html_href.html": b'<a href="https://x.example/v?name=Lena%20Okafor&mrn=40718823&dx=congestive%20heart%20failure">view</a>',
-    "html_form.html": b"<html><body><form action='/save?note="
-    + urllib.parse.quote(P).encode()
-    + b"'></form></body></html>",
     "html_onclick.html": b"<html><body><a onclick=\"show('" + P.encode() + b"')\">x</a></body></html>",
-    "html_cite.html": b"<html><body><img longdesc='Lena Okafor 40718823 congestive heart failure' src='a.png'></body></html>",
-    "html_datasrc.html": b'<html><body><object data="data:text/html,%3Cp%3ELena%20Okafor%2C%2040718823%2C%20congestive%20heart%20failure%3C%2Fp%3E"></object></body></html>',
     "html_b64.html": (PAGE % b64(LONG).decode()).encode(),
     "html_img_src.html": b'<html><body><img src="/img/Lena%20Okafor_40718823_congestive%20heart%20failure.png"></body></html>',
-    "html_class.html": b"<html><body><div id='x' itemprop='y' data-x=''><meta itemprop=name content='Lena Okafor 40718823'><param name=p value='congestive heart failure'></div></body></html>",
     "html_xmp.html": b"<html><body><noframes>Lena Okafor 40718823</noframes><noscript>congestive heart failure</noscript></body></html>",
     "svg_meta.svg": b"<svg xmlns='http://www.w3.org/2000/svg'><title>Lena Okafor</title><desc>40718823</desc><metadata><x>congestive heart failure</x></metadata></svg>",
-    "svg_fo.svg": b"<svg xmlns='http://www.w3.org/2000/svg'><foreignObject><div xmlns='http://www.w3.org/1999/xhtml'>"
-    + P.encode()
-    + b"</div></foreignObject></svg>",
-    "svg_img.svg": b"<svg xmlns='http://www.w3.org/2000/svg' xmlns:xlink='http://www.w3.org/1999/xlink'><image xlink:href='data:text/plain;base64,"
-    + base64.b64encode(P.encode())
-    + b"'/></svg>",
-    "svg_glyph.svg": b"<svg xmlns='http://www.w3.org/2000/svg'>"
-    + b"".join(b"<text x='%d' y='20'>%s</text>" % (10 + 8 * i, c.encode()) for i, c in enumerate(P))
-    + b"</svg>",
     "sql_comment.sql": b"-- " + P.encode(),
-    "fb2.fb2": b"<?xml version='1.0'?><FictionBook xmlns='http://www.gribuser.ru/xml/fictionbook/2.0'><body><section><p>x</p></section></body><binary id='a' content-type='text/plain'>"
-    + base64.b64encode(LONG.encode())
-    + b"</binary></FictionBook>",
-    "xdp.xdp": b"<?xml version='1.0'?><xdp:xdp xmlns:xdp='http://ns.adobe.com/xdp/'><xfa:datasets xmlns:xfa='http://www.xfa.org/schema/xfa-data/1.0/'><xfa:data><f><n>"
-    + P.encode()
-    + b"</n></f></xfa:data></xfa:datasets></xdp:xdp>",
     "flatopc.xml": (
         "<?xml version='1.0'?><?mso-application progid='Word.Document'?><pkg:package xmlns:pkg='http://schemas.microsoft.com/office/2006/xmlPackage'><pkg:part pkg:name='/word/document.xml'><pkg:xmlData><w:document xmlns:w='http://schemas.openxmlformats.org/wordprocessingml/2006/main'><w:body><w:p><w:r><w:t>Lena Oka</w:t></w:r><w:r><w:t>for, 407</w:t></w:r><w:r><w:t>18823</w:t></w:r></w:p></w:body></w:document></pkg:xmlData></pkg:part><pkg:part pkg:name='/word/media/a.txt'><pkg:binaryData>"
         + base64.b64encode(
@@ -211,12 +126,7 @@ CASES: dict[str, bytes] = {
     "uu_nobegin.txt": b"see\n"
     + b"".join(binascii.b2a_uu(LONG.encode()[i : i + 45]) for i in range(0, len(LONG), 45))
     + b"\n",
-    "binary01.txt": " ".join(format(c, "08b") for c in LONG.encode()).encode(),
     "decimal.txt": " ".join(str(c) for c in LONG.encode()).encode(),
-    "srec.srec": b"".join(
-        b"S1%02X%04X%s00\n" % (len(r) + 3, i, r.hex().upper().encode())
-        for i, r in ((i, LONG.encode()[i : i + 16]) for i in range(0, len(LONG), 16))
-    ),
 }
 
 
@@ -297,7 +207,7 @@ def test_codes_are_found_among_many_segments(read: Read) -> None:
 
 
 ALL_CODES = (
-    *(*digits.LONG_CODES, *digits.SHORT_CODES, *digits.DENSE_CODES, *digits.LISTED_CODES),
+    *(*digits.LONG_CODES, *digits.SHORT_CODES, *digits.LISTED_CODES),
     *(*escapes.CODES, *digits.PROGRAM_CODES),
 )
 
@@ -306,5 +216,5 @@ ALL_CODES = (
 def test_each_code_is_hinted_at(code: Code) -> None:
     """A text is not searched for a code whose hint it does not match: no run may be lost by it."""
     found = [data for data in CASES.values() if any(code.find(data))]
-    assert found or code.find is digits.token_runs  # a case of another test
+    assert found
     assert all(re2.search(code.hint, data) for data in found)

@@ -22,7 +22,6 @@ from tests.extract.test_transport import (
     packet,
     tnef,
     uuencoded,
-    yencoded,
 )
 
 
@@ -36,7 +35,6 @@ def test_no_cut_wrapper_is_a_crash(n_bytes: int) -> None:
         (tnef((1, 0x00069003, struct.pack("<I", 2**31) + b"\x1f\0\x37\0" * 9)), "winmail.dat"),
         (cms_indefinite(NOTE), "a.p7m"),
         (packet(8, b"\1" + NOTE), "a.pgp"),
-        (yencoded(NOTE), "a.txt"),
         (uuencoded(NOTE), "a.txt"),
     ):
         with suppress(ExtractError):

@@ -105,20 +105,9 @@ def test_a_picture_that_is_followed_by_a_bomb_costs_the_bomb() -> None:
     assert outcome(picture + bomb, "a.png") & {FailReason.TOO_LARGE, FailReason.CORRUPT}
 
 
-def postgresql_dump(rows: bytes) -> bytes:
-    body = zlib.compress(rows)
-    block = b"\1" + struct.pack("<BIBI", 0, 1, 0, len(body)) + body + bytes(5)
-    return b"PGDMP\1\x0e\0\4\x08\1\0COPY wards (last_name, note) FROM stdin;\0" + block
-
-
-def test_a_table_of_a_dump_that_is_a_bomb_is_bounded() -> None:
-    assert FailReason.TOO_LARGE in outcome(postgresql_dump(b"Okafor\tflu\n" * 2_000_000), "a.dump")
-
-
 WARDS = Table("Wards", (("Name", TEXT),), [("Okafor",)] * 30)
 DATABASES = {
     "Access": access_file(WARDS),
-    "PostgreSQL": postgresql_dump(b"Okafor\tflu\n" * 50),
     "memos": struct.pack(">IHH", 9, 0, 64).ljust(512, b"\0")
     + (struct.pack(">II", 1, 32) + b"gout " * 11) * 9,
     "log": struct.pack(">4s4xI", b"\x37\x7f\x06\x82", 512).ljust(56, b"\0") + b"\x0d\0\0\0\x20" * 99,

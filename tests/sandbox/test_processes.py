@@ -91,7 +91,7 @@ def test_only_the_named_programs_are_run_with_plain_values() -> None:
             programs.run(job, None, 5, **values)
 
 
-NEEDS = {"catdoc": b"{\\rtf1 not a document}", "languages": None}
+NEEDS = {"mdb-tables": b"not a database", "languages": None}
 
 
 @pytest.mark.usefixtures("asked")

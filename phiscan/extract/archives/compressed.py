@@ -5,7 +5,6 @@ from __future__ import annotations
 import bz2
 import io
 import lzma
-import re
 import struct
 import sys
 import tarfile
@@ -14,14 +13,12 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO, Literal
 
 from phiscan.errors import ExtractError
-from phiscan.extract.core.charset import decode
-from phiscan.extract.core.content import CHUNK_BYTES, ByteStream, Content, Sink, clean_name, mishap
+from phiscan.extract.core.content import CHUNK_BYTES, ByteStream, Content, Meter, Sink, clean_name, mishap
 from phiscan.model import FailReason
 
 # TAR archives: every member, and what is left of an archive after a damaged header.
 
 _BLOCK = tarfile.BLOCKSIZE
-_CHECKSUM_AT, _OLD_CHECKSUM = 148, re.compile(rb"[ 0-7]{4,6}[0-7 ]?[\0 ]")
 _TYPE_AT = 156
 _MACHINE_HEADERS = ("GNU.sparse", "SCHILY.", "LIBARCHIVE.", "atime", "ctime", "hdrcharset", "charset")
 _LINKS_AND_DEVICES = frozenset(tarfile.SUPPORTED_TYPES) - frozenset(tarfile.REGULAR_TYPES)
@@ -84,28 +81,6 @@ def _read_lost(lost: bytes, at: int, content: Content, sink: Sink) -> None:
         sink.read_member(damaged)
 
 
-def is_old_tar(data: bytes) -> bool:
-    """Tell an archive of the seventh edition of Unix, which has no mark, by the checksum of its first header.
-
-    >>> is_old_tar(bytes(1024))
-    False
-    """
-    # The checksum is in octal digits; most other data is refused by this alone.
-    return (
-        _OLD_CHECKSUM.match(data, _CHECKSUM_AT) is not None
-        and data[0] > ord(" ")
-        and _is_header(data[:_BLOCK])
-    )
-
-
-def _is_header(block: bytes) -> bool:
-    try:
-        tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
-    except (tarfile.HeaderError, ValueError):
-        return False
-    return True
-
-
 def _read_member(
     content: Content, archive: tarfile.TarFile, info: tarfile.TarInfo, sink: Sink, data: bytes
 ) -> None:
@@ -139,8 +114,6 @@ _TAR_MAGIC_AT = 257
 _SKIPPABLE, _SKIPPABLE_FIRST, _SKIPPABLE_HEAD = b"\x2a\x4d\x18", 0x50, 8
 _LARGE_BYTES = 16 * 1024**2  # an archive within more than this is read as it passes by
 _MAX_REST = 64 * 1024**2
-_GZIP_BYTES, _MOST_HEADER_BYTES = 10, 64 * 1024
-_EXTRA, _NAME, _COMMENT = 4, 8, 16
 _GZIP_WINDOW = 31  # zlib's word for the largest window, with gzip's header and checksum
 
 
@@ -148,9 +121,7 @@ def read_compressed(content: Content, sink: Sink) -> None:
     """Unpack the stream; what is unpacked before damage, and what follows the stream, is read as well."""
     sink.take_member()
     stream = _Stream(content.open())
-    own_name, comment = gzip_header(content.data)
-    name = own_name.replace("\\", "/").rpartition("/")[2] or _inner_name(content.name)
-    sink.add(comment, content.place("header"))
+    name = _inner_name(content.name)
     head = stream.read(_HEAD_BYTES)
     if content.n_bytes > _LARGE_BYTES and head[_TAR_MAGIC_AT:].startswith(b"ustar"):
         inner = content.member(name, b"")
@@ -158,7 +129,7 @@ def read_compressed(content: Content, sink: Sink) -> None:
         read_tape(stream, inner, sink, mode="r|")
         _record(stream, inner, sink)
         return
-    meter = sink.meter(content.n_bytes)
+    meter = Meter(sink, content.n_bytes)
     cut: ExtractError | None = None
     try:
         meter.take(head)
@@ -181,23 +152,6 @@ def read_compressed(content: Content, sink: Sink) -> None:
             sink.fail(trailing.locator, FailReason.CORRUPT, "bytes after the compressed data")
         sink.take_member()
         sink.read_member(trailing)
-
-
-def gzip_header(data: bytes) -> list[str]:
-    r"""Return the name of the file in a gzip file, and the comment on it; of anything else nothing.
-
-    >>> gzip_header(b"\x1f\x8b\x08\x10" + bytes(6) + b"for Dr. Roy\0")
-    ['', 'for Dr. Roy']
-    """
-    texts = ["", ""]
-    if data.startswith(_MAGICS[0]) and len(data) > _GZIP_BYTES:
-        flags, at = data[3], _GZIP_BYTES
-        at += 2 + int.from_bytes(data[at : at + 2], "little") if flags & _EXTRA else 0
-        for number, flag in enumerate((_NAME, _COMMENT)):
-            end = data.find(b"\0", at, at + _MOST_HEADER_BYTES) if flags & flag else -1
-            texts[number] = decode(data[at:end])[0] if end > at else ""
-            at = max(end + 1, at)
-    return texts
 
 
 def _record(stream: _Stream, content: Content, sink: Sink) -> None:

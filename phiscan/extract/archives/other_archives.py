@@ -170,7 +170,7 @@ class _Member(Py7zIO):
     def __init__(self, owner: _Members, name: str) -> None:
         self._owner = owner
         self._place = owner.content.member(clean_name(name), b"")
-        self._meter: Meter | None = owner.sink.meter(owner.content.n_bytes)
+        self._meter: Meter | None = Meter(owner.sink, owner.content.n_bytes)
         self._n_bytes = 0
 
     def write(self, s: bytes | bytearray) -> int:

@@ -13,7 +13,7 @@ from typing import Any
 
 from phiscan.errors import ExtractError
 from phiscan.extract.core.charset import utf8_or_none
-from phiscan.extract.core.content import Content, Sink
+from phiscan.extract.core.content import Content, Meter, Sink
 from phiscan.model import FailReason
 
 IWA, FRAMED = "application/x-iwa", "application/x-snappy-framed"
@@ -36,7 +36,7 @@ def read_snappy_blocks(content: Content, sink: Sink) -> None:
     if find_spec("pyarrow") is None:
         raise ExtractError(FailReason.UNSUPPORTED, _NEEDS)
     is_archive = is_iwa(content.data)
-    meter = sink.meter(content.n_bytes)
+    meter = Meter(sink, content.n_bytes)
     try:
         for block in _blocks(content.data, is_framed=not is_archive):
             meter.take(block)

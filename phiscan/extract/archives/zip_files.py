@@ -13,7 +13,7 @@ from typing import IO
 from phiscan.errors import ExtractError
 from phiscan.extract.archives import libarchive
 from phiscan.extract.core.charset import decode
-from phiscan.extract.core.content import CHUNK_BYTES, ZIP_DAMAGE, Content, Sink, clean_name, mishap
+from phiscan.extract.core.content import CHUNK_BYTES, ZIP_DAMAGE, Content, Meter, Sink, clean_name, mishap
 from phiscan.model import FailReason
 
 # The members of a ZIP file whose directory is cut off or leads astray, found by their own headers.
@@ -81,7 +81,7 @@ def _member(data: bytes, at: int, sink: Sink) -> tuple[Salvaged, int] | None:
 
 def _inflated(data: bytes, start: int, name: str, sink: Sink) -> tuple[Salvaged, int]:
     engine = zlib.decompressobj(_RAW_DEFLATE)
-    meter = sink.meter(len(data) - start)
+    meter = Meter(sink, len(data) - start)
     at, damage = start, ""
     try:
         while not engine.eof and at < len(data):

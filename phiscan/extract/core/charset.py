@@ -179,11 +179,9 @@ _SEVERAL_BYTES = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|
 _CUT = re.compile(
     rb"([\xc2-\xdf]|[\xe0-\xef][\x80-\xbf]?|[\xf0-\xf4][\x80-\xbf]{0,2})(\r?\n[ \t]?)([\x80-\xbf]{1,3})"
 )
-_SURROGATES = re.compile(rb"\xed[\xa0-\xaf][\x80-\xbf]\xed[\xb0-\xbf][\x80-\xbf]")
 _ONE_BYTE = re.compile(r"iso8859|cp125|latin|cp437|cp85|ascii|mac")
 _WESTERN = frozenset({"ascii", "cp1252", "iso8859-1", "iso8859-15", "latin-1"})  # declared by habit
 _FEW_LOST = 50  # letters above ASCII for each that a declared encoding does not know, at least
-_LEAST_LINE = 4  # bytes
 _LEAST_WIDE, _WIDE_BYTES = 16, 1024  # of a sample that are enough to tell UTF-16
 _FIRST_CJK = 0x30  # block of 256 code points
 _LATIN = re.compile(r"cp125[047]|cp85[27]|cp775|cp86[01]|iso8859-2|mac-(?:latin2|turkish|iceland)")
@@ -210,10 +208,10 @@ def decode(data: bytes) -> tuple[str, str]:  # noqa: PLR0911 (one return per kin
         return (data.decode("ascii"), "utf-8") if is_plain else _from_seven_bits(data)
     for mark, encoding in _MARKS:
         if data.startswith(mark):
-            return _wide_text(data, encoding), encoding
+            return data.decode(encoding, "replace"), encoding
     wide = _wide_encoding(data[:_SAMPLE_BYTES])
     if wide:
-        return _wide_text(data, wide), wide
+        return data.decode(wide, "replace"), wide
     whole = _utf8_text(data)
     if whole is not None:
         return whole, "utf-8"
@@ -222,9 +220,6 @@ def decode(data: bytes) -> tuple[str, str]:  # noqa: PLR0911 (one return per kin
         return data.decode(mainframe, "replace").replace("\x85", "\n"), mainframe
     if _is_damaged_utf8(data[:_SAMPLE_BYTES]):
         return data.decode("utf-8", "as-cp1252"), "utf-8"
-    mixed = _mixed_lines(data)
-    if mixed:
-        return mixed, "utf-8"
     encoding = _single_byte_encoding(data[:_SAMPLE_BYTES])
     return data.decode(encoding, "replace"), encoding
 
@@ -255,7 +250,7 @@ def decode_declared(data: bytes, declared: str) -> str:
 
 
 def _utf8_text(data: bytes) -> str | None:
-    """Return the text of UTF-8, also as Java writes it or cut within a character; None where it is none."""
+    """Return the text of UTF-8, also cut within a character; None where it is none."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -264,45 +259,7 @@ def _utf8_text(data: bytes) -> str | None:
     joined = _CUT.sub(rb"\1\3\2", data)
     if joined != data:
         return _utf8_text(joined)
-    if b"\xc0\x80" in data or _SURROGATES.search(data):
-        pairs = data.replace(b"\xc0\x80", b" ").decode("utf-8", "surrogatepass-or-none")
-        text = pairs.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-        return None if "\ufffd" in text else text
     return None
-
-
-def _wide_text(data: bytes, encoding: str) -> str:
-    """Return text in UTF-16 or 32, before or after which a program has written lines in single bytes."""
-    if encoding != "utf-16-le" and not (encoding == "utf-16" and data.startswith(codecs.BOM_UTF16_LE)):
-        return data.decode(encoding, "replace")
-    start, end = data.find(0) - 1, data.rfind(0) + 1
-    before, after = data[: max(start, 0)], data[end:]
-    if len(before) < _LEAST_LINE or not before.isascii() or not before.endswith(b"\n"):
-        before = b""
-    if len(after) < _LEAST_LINE or not data[:end].endswith(b"\n\0") or not _is_western(after):
-        after = b""
-    wide = data[len(before) : len(data) - len(after)].decode(encoding, "replace")
-    return before.decode("ascii") + wide + (decode(after)[0] if after else "")
-
-
-def _is_western(line: bytes) -> bool:
-    return not _n_controls(line) and (line.isascii() or is_latin(line))
-
-
-def _mixed_lines(data: bytes) -> str:
-    """Return text of which some lines are in UTF-8 and others in a code page; empty for anything else."""
-    lines = data.split(b"\n")
-    texts = [utf8_or_none(line) for line in lines]
-    others = b"\n".join(line for line, text in zip(lines, texts, strict=True) if text is None)
-    if not others or not is_latin(others[:_SAMPLE_BYTES]):
-        return ""
-    if not any(text and not text.isascii() and text.isprintable() for text in texts):
-        return ""
-    page = _single_byte_encoding(others[:_SAMPLE_BYTES])
-    return "\n".join(
-        line.decode(page, "replace") if text is None else text
-        for line, text in zip(lines, texts, strict=True)
-    )
 
 
 def utf8_or_none(data: bytes) -> str | None:
@@ -341,20 +298,6 @@ def _as_cp1252(error: UnicodeError) -> tuple[str, int]:
 
 
 codecs.register_error("as-cp1252", _as_cp1252)
-
-
-def _as_surrogate(error: UnicodeError) -> tuple[str, int]:
-    """Decode one half of a surrogate pair that is written in three bytes; anything else is lost."""
-    if not isinstance(error, UnicodeDecodeError):
-        raise error
-    raw = error.object[error.start : error.start + 3]
-    try:
-        return raw.decode("utf-8", "surrogatepass"), error.start + 3
-    except UnicodeDecodeError:
-        return "\ufffd", error.end
-
-
-codecs.register_error("surrogatepass-or-none", _as_surrogate)
 
 
 def _is_cut_utf8(data: bytes) -> bool:

@@ -403,7 +403,7 @@ class Sink:
         Raises:
             ExtractError: too_large; the stream is not read further.
         """
-        meter = self.meter(packed_bytes)
+        meter = Meter(self, packed_bytes)
         while chunk := stream.read(CHUNK_BYTES):
             meter.take(chunk)
         return meter.data()
@@ -418,10 +418,6 @@ class Sink:
             return self.unpack(Inflating(data, window), len(data))
         except zlib.error:
             raise ExtractError(FailReason.CORRUPT, mishap(zlib.error())) from None
-
-    def meter(self, packed_bytes: int) -> Meter:
-        """Return what counts and keeps the bytes of one member that is unpacked by its own library."""
-        return Meter(self, packed_bytes)
 
     def spend(self, n_bytes: int) -> None:
         """Take unpacked bytes from the budget of the file.

@@ -19,12 +19,10 @@ from phiscan.long_paths import open_path
 from phiscan.model import FailReason, SourceFile
 from phiscan.sandbox.delivered_files import is_delivered, is_handed_over, receive, take, take_segment
 
-# Names of the segments of a file that was cut: ``a.7z.001``, ``a.z01``, ``a.zip.aa``.
+# Names of the segments of a file that was cut: ``a.7z.001``, ``a.z01``.
 
 _NUMBERED = re.compile(rb"(?s)(.+\.)(0{1,3}[01]|\d{3})")
-_LETTERED = re.compile(rb"(?s)(.+\.(?:iso|zip|7z|tar|gz|tgz)?\.?)([a-z]{2})")
 _SPLIT_ZIP = re.compile(rb"(?s)(.+\.)([zZ])(?:([iI][pP])|(\d\d))")
-_N_LETTERS = 26
 MOST_SEGMENTS = 60  # as many descriptors fit in one message
 
 
@@ -45,9 +43,6 @@ class SegmentName:
             return self.stem + (b"zip" if number == 0 else b"z%02d" % number)
         if self.style == "ZIP":
             return self.stem + (b"ZIP" if number == 0 else b"Z%02d" % number)
-        if self.style == "letters":
-            high, low = divmod(number - 1, _N_LETTERS)
-            return self.stem + bytes([97 + high % _N_LETTERS, 97 + low])
         return self.stem + b"%0*d" % (int(self.style), number)
 
     @property
@@ -59,17 +54,14 @@ class SegmentName:
 def segment_of(name: bytes) -> SegmentName | None:
     """Return the place of a name in a series of segments, from its ending alone; None where it has none.
 
-    >>> segment_of(b"a.zip.ab").name(1), segment_of(b"a.7z.001").number, segment_of(b"letter.docx")
-    (b'a.zip.aa', 1, None)
+    >>> segment_of(b"a.7z.002").name(1), segment_of(b"a.7z.001").number, segment_of(b"letter.docx")
+    (b'a.7z.001', 1, None)
     """
     if match := _SPLIT_ZIP.fullmatch(name):
         style = "ZIP" if match[2] == b"Z" else "zip"
         return SegmentName(match[1], style, int(match[4] or 0))
     if (match := _NUMBERED.fullmatch(name)) and int(match[2]):
         return SegmentName(match[1], str(len(match[2])), int(match[2]))
-    if match := _LETTERED.fullmatch(name):
-        high, low = match[2]
-        return SegmentName(match[1], "letters", (high - 97) * _N_LETTERS + low - 97 + 1)
     return None
 
 

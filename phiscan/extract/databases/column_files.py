@@ -25,7 +25,6 @@ from phiscan.model import FailReason
 PARQUET = "application/vnd.apache.parquet"
 ARROW = "application/vnd.apache.arrow.file"
 ORC = "application/vnd.apache.orc"
-COLUMN_FILE_TYPES = frozenset({PARQUET, ARROW, ORC})
 # Media type: the function of pyreadstat.
 _FUNCTIONS = {
     "application/x-spss-sav": "read_sav",
@@ -34,7 +33,7 @@ _FUNCTIONS = {
     "application/x-sas-transport": "read_xport",
     "application/x-stata-dta": "read_dta",
 }
-STATISTICS_TYPES = frozenset(_FUNCTIONS)
+COLUMN_FILE_TYPES = frozenset({PARQUET, ARROW, ORC, *_FUNCTIONS})
 _ROWS_AT_ONCE = 200  # one long value that all rows share is written out for each
 _CELLS_AT_ONCE = 200_000
 _MOST_COLUMNS = 50_000
@@ -53,33 +52,21 @@ class _Table:
 
 
 def read_column_file(content: Content, sink: Sink) -> None:
-    """Add what is written about the table, ``#table``, then its rows, ``#row1``, by pyarrow.
+    """Add what is written about a table, ``#table``, or its variables, ``#variables``; then rows, ``#row1``.
 
     Raises:
         ExtractError: unsupported, where neither a row nor a run of text can be read.
     """
-    needs = "needs pyarrow, which is not installed (pip install 'phiscan[parquet]')"
-    _read(content, sink, "table", _columns, "" if find_spec("pyarrow") else needs)
-
-
-def read_statistics(content: Content, sink: Sink) -> None:
-    """Add the labels of variables and values, ``#variables``, notes, then the rows, by pyreadstat.
-
-    Raises:
-        ExtractError: unsupported, where neither a row nor a run of text can be read.
-    """
-    needs = "needs pyreadstat, which is not installed (pip install 'phiscan[statistics]')"
-    _read(content, sink, "variables", _statistics, "" if find_spec("pyreadstat") else needs)
-
-
-def _read(
-    content: Content, sink: Sink, place: str, opened: Callable[[str, bytes], _Table], why_not: str
-) -> None:
     media_type = sniff(content.data, content.name)
+    is_table = media_type in (PARQUET, ARROW, ORC)
+    place, library, extra = (
+        ("table", "pyarrow", "parquet") if is_table else ("variables", "pyreadstat", "statistics")
+    )
+    why_not = f"needs {library}, which is not installed (pip install 'phiscan[{extra}]')"
     row = 1
     try:
-        if not why_not:
-            table = opened(media_type, content.data)
+        if find_spec(library) is not None:
+            table = (_columns if is_table else _statistics)(media_type, content.data)
             sink.add("\n".join(table.notes), content.place(place))
             if table.unread:
                 sink.fail(content.place(place), FailReason.TOO_LARGE, table.unread)

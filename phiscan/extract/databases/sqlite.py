@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sqlite3
 import time
 import zlib
@@ -14,7 +13,6 @@ from phiscan.extract.core.content import Content, Inflating, Sink, TextFullError
 from phiscan.extract.core.file_type import sniff
 from phiscan.extract.core.labels import humanise
 from phiscan.extract.core.magic_numbers import EMPTY, UNKNOWN
-from phiscan.extract.core.prose import words_of
 from phiscan.extract.core.unsupported import strings
 from phiscan.extract.spreadsheets.rows import ROWS_AT_ONCE, add_rows
 from phiscan.model import FailReason
@@ -22,9 +20,7 @@ from phiscan.model import FailReason
 _MOST_TABLES = 2_000
 _MOST_SECONDS = 60.0
 _STEPS = 100_000  # of the engine between two looks at the clock
-_MOST_CELL = 1_000_000
 _KEY_BYTES = 16  # a shorter blob is a key or a word, no file
-_LITERAL = re.compile(r"'((?:[^']|''){5,4000})'|--([^\n]{5,4000})|/\*(.{5,4000}?)\*/", re.DOTALL)
 _ZLIB_HEADS = (b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")
 _PREFIX_BYTES = 4  # the length of the whole, which some programs write before compressed data
 _SHORT_BYTES = 3
@@ -59,7 +55,6 @@ def _read_tables(data: bytes, content: Content, sink: Sink) -> None:
             sink.fail(place, FailReason.TOO_LARGE, f"tables after the first {_MOST_TABLES} are not read")
         for number, (name,) in enumerate(tables[:_MOST_TABLES], 1):
             _read_table(database, name, content, sink, f"table{number}")
-        sink.add("\n".join(_schema_texts(database)), content.place("schema"))
 
 
 def _read_table(database: sqlite3.Connection, name: str, content: Content, sink: Sink, place: str) -> None:
@@ -98,16 +93,6 @@ def _opened(data: bytes) -> Iterator[sqlite3.Connection]:
         database.execute("PRAGMA trusted_schema = OFF")
         database.execute("PRAGMA temp_store = MEMORY")
         yield database
-
-
-def _schema_texts(database: sqlite3.Connection) -> Iterator[str]:
-    """Yield literals and comments of several words in the definitions of tables, views and triggers."""
-    with suppress(sqlite3.Error, UnicodeError):
-        for (definition,) in database.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL"):
-            for found in _LITERAL.findall(str(definition)[:_MOST_CELL]):
-                text = " ".join("".join(found).split())
-                if len(words_of(text)) > 1:
-                    yield text
 
 
 def _short_text(value: bytes) -> str:

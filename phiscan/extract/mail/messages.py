@@ -165,7 +165,7 @@ def read_mail(content: Content, sink: Sink) -> None:
 
 
 def parsed_message(data: bytes) -> email.message.Message:
-    """Return a parsed message; parts that begin with the mark of their end are parsed all the same."""
+    """Return a parsed message, with the fields of its header that have no name."""
     message = email.message_from_bytes(data, policy=RAW_FIELDS)
     damaged = [part for part in message.walk() if part.defects]
     if not damaged:
@@ -176,15 +176,6 @@ def parsed_message(data: bytes) -> email.message.Message:
         data = _NAMELESS.sub(b"X-Nameless", data)  # a field without a name, which the parser leaves out
         message = email.message_from_bytes(data, policy=RAW_FIELDS)
         damaged = [part for part in message.walk() if part.defects]
-    for part in damaged:
-        boundary = str(part.get_boundary() or "")
-        if part.get_payload() or not boundary:
-            continue
-        mark = b"--" + boundary.encode("utf-8", "surrogateescape")
-        found = re.search(rb"(?m)^" + re.escape(mark) + rb"--[ \t]*\r?\n", data)
-        if found and mark in data[found.end() :]:
-            begin = found.start() + len(mark)
-            return email.message_from_bytes(data[:begin] + data[begin + 2 :], policy=RAW_FIELDS)
     return message
 
 

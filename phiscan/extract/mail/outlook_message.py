@@ -10,11 +10,10 @@ import datetime as dt
 import os
 import re
 import struct
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from phiscan.errors import ExtractError
@@ -115,7 +114,6 @@ _STYLE_RULE = re.compile(
 _VALUE = re.compile(r"__substg1\.0_([0-9A-Fa-f]{4})([0-9A-Fa-f]{4})(-[0-9A-Fa-f]{8})?")
 _MULTIPLE, _NAMED = 0x1000, 0x8000
 _MOST_BINARY = 1024**2
-_NAME_ENTRIES, _NAME_STRINGS = "__substg1.0_00030102", "__substg1.0_00040102"
 
 
 @dataclass(slots=True)
@@ -163,8 +161,8 @@ class _Properties:
             if kind == _BINARY and number not in (_HTML, _RTF, _BODY, _ATTACH_DATA):
                 yield from prose(data[:_MOST_BINARY])
 
-    def lines(self, names: Mapping[int, str] = MappingProxyType({})) -> Iterator[str]:
-        """Yield the fields of a message under their labels, the ``names`` of users and add-ins among them."""
+    def lines(self) -> Iterator[str]:
+        """Yield the fields of a message under their labels."""
         yield self.text(_HEADERS).replace("\r\n", "\n")
         for number, label in _DATES.items():
             value = self.fixed.get(number, b"")
@@ -178,7 +176,7 @@ class _Properties:
             text = self.text(number)
             is_field = number >= _NAMED and is_typed(text) and _FIELD_VALUE.fullmatch(text)
             if text.strip() and (number in _LABELS or _is_for_people(text) or is_field):
-                yield pair(_LABELS.get(number, "") or names.get(number, ""), text)
+                yield pair(_LABELS.get(number, ""), text)
         yield from (text for text in self.further_texts() if is_typed(text) and _is_for_people(text))
 
     def recipient(self) -> str:
@@ -271,7 +269,7 @@ def _below(ole: Any, path: tuple[str, ...]) -> list[list[str]]:
 def _read_message(ole: Any, path: tuple[str, ...], content: Content, sink: Sink) -> None:
     message, children = _stored(ole, path), sorted(map(tuple, _below(ole, path)))
     recipients = (_stored(ole, child).recipient() for child in children if child[-1].startswith("__recip"))
-    lines = [*message.lines(_property_names(ole) if not path else {}), *recipients]
+    lines = [*message.lines(), *recipients]
     _add_message(lines, message.bodies(), content, sink)
     html = message.data(_HTML).replace(b"\0", b"")  # as ASCII, also where it is UTF-16
     if b"data:" in html:
@@ -280,22 +278,6 @@ def _read_message(ole: Any, path: tuple[str, ...], content: Content, sink: Sink)
     for number, child in enumerate(attached, 1):
         sink.take_member()
         _read_attachment(ole, child, number, content, sink)
-
-
-def _property_names(ole: Any) -> dict[int, str]:
-    """Return the names that users and add-ins gave to properties, by their numbers.
-
-    Source: [MS-OXMSG] 2.2.3 (entries of 8 bytes: place of the name, its set and kind, number).
-    """
-    entries, names = (ole.data("__nameid_version1.0", stream) for stream in (_NAME_ENTRIES, _NAME_STRINGS))
-    found = {}
-    for at in range(0, len(entries) - 7, 8):
-        place, kind, number = struct.unpack_from("<IHH", entries, at)
-        if kind & 1 and place + 4 <= len(names):  # named by a string
-            size = struct.unpack_from("<I", names, place)[0]
-            name = names[place + 4 : place + 4 + size].decode("utf-16-le", "replace")
-            found[_NAMED + number] = name if name.replace(" ", "").isalpha() else ""
-    return found
 
 
 def _read_attachment(ole: Any, path: tuple[str, ...], number: int, content: Content, sink: Sink) -> None:

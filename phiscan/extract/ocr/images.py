@@ -104,6 +104,8 @@ def metadata_text(image: Any, data: bytes) -> str:
 
 def _decoded(image: Any) -> Iterator[Block]:
     """Yield the blocks that the decoder has, of a format whose blocks are not walked."""
+    if getattr(image, "format", "") == "GIF" and (comment := image.info.get("comment")):
+        yield Block(COMMENT, "comment", bytes(comment))
     if getattr(image, "format", "") in ("AVIF", "WEBP"):
         for key, kind in (("exif", EXIF), ("xmp", XMP)):
             if data := image.info.get(key):
@@ -269,8 +271,6 @@ _MIN_STRIP_SIDE, _MIN_STRIP_LENGTH = 12, 100  # of a line cut from a screen
 # Within a document: a label of 200 x 80 pixels is read, a button or a bullet is not.
 _MIN_EMBEDDED_SIDE = 40
 _MIN_EMBEDDED_AREA = 16_000
-_MOST_CHILDREN = 20
-_MIN_PREVIEW_AREA = 60_000  # pixels; the usual preview of a camera, 160 x 120, repeats its photograph
 _MAX_ASPECT = 20  # longer ones are rules and borders
 _MOST_SQUEEZED = 4.0  # dots across to one down; the coarsest fax has 204 to 98
 _BLUR_RADIUS = 0.8  # pixels
@@ -319,28 +319,7 @@ def read_image(content: Content, sink: Sink) -> None:
     if n_pages > _MAX_PAGES:
         first = content.place(f"p{_MAX_PAGES + 1}")
         sink.fail(first, FailReason.TOO_LARGE, f"pages {_MAX_PAGES + 1} to {n_pages} are not read")
-    _read_children(image.size, content, sink)
     read_appended(content, sink)
-
-
-def _read_children(size: tuple[int, int], content: Content, sink: Sink) -> None:
-    """Read the pictures in directories of a TIFF structure beside its pages: previews, and what they show."""
-    from PIL import Image  # noqa: PLC0415 (heavy)
-
-    try:
-        again = Image.open(io.BytesIO(content.data))  # the first one is closed once its pixels are loaded
-        children = again.get_child_images()[:_MOST_CHILDREN]
-    except Exception:  # noqa: BLE001 (a decoder fails on damage in many ways; a preview is no page)
-        return
-    for number, child in enumerate(children, 1):
-        if child.width * child.height < _MIN_PREVIEW_AREA or child.size == size:
-            continue
-
-        def render(child: Any = child) -> Any:
-            page = on_white(child)
-            return page if is_worth_reading(page) else None
-
-        read_picture(render, content.place(f"preview{number}"), sink)
 
 
 def _count_pages(image: Any) -> tuple[int, bool]:
@@ -505,13 +484,12 @@ def _end_of_jpeg(data: bytes) -> int:
 # Metafiles (EMF, WMF): the texts that they draw, and the bitmaps within them.
 #
 # A table or a screen that is pasted from another program lies in a document as one of these.
-# Source: [MS-EMF] 2.3, [MS-EMFPLUS] 2.3.4, [MS-WMF] 2.3.
+# Source: [MS-EMF] 2.3, [MS-WMF] 2.3.
 
 _PLACEABLE = b"\xd7\xcd\xc6\x9a"
 _EMF_TEXT_W, _EMF_TEXT_A, _EMF_SMALL_TEXT, _EMF_COMMENT = 84, 83, 108, 70
 # Where the bitmap's header is named within a record.
 _EMF_BITMAPS = {76: 84, 77: 84, 80: 48, 81: 48}
-_PLUS_STRING = 0x401C
 _WMF_TEXT, _WMF_EXT_TEXT = 0x0521, 0x0A32
 _WMF_BITMAPS = {0x0F43: 28, 0x0B41: 26, 0x0940: 22}
 _NO_RECTANGLE, _ONE_BYTE = 0x100, 0x200
@@ -582,20 +560,6 @@ def _emf_texts(records: list[tuple[int, bytes]]) -> Iterator[_Piece]:
             width = 1 if options & _ONE_BYTE else 2
             raw = record[at : at + n_chars * width]
             yield height, raw.decode("cp1252" if width == 1 else "utf-16-le", "replace")
-        elif kind == _EMF_COMMENT and record[12:16] == b"EMF+":
-            yield from _plus_texts(record[16:])
-
-
-def _plus_texts(data: bytes) -> Iterator[_Piece]:
-    at = 0
-    while at + 12 <= len(data):
-        kind, _, size, _ = struct.unpack_from("<HHII", data, at)
-        if kind == _PLUS_STRING and at + 40 <= len(data):
-            n_chars = struct.unpack_from("<I", data, at + 20)[0]
-            height = struct.unpack_from("<f", data, at + 28)[0]
-            text = data[at + 40 : at + 40 + 2 * n_chars].decode("utf-16-le", "replace")
-            yield hash(height), text
-        at += max(size, 12)
 
 
 def _emf_pictures(records: list[tuple[int, bytes]]) -> Iterator[bytes]:

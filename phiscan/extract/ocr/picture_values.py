@@ -1,13 +1,12 @@
 """Metadata of a picture file beside its pixels: its blocks in the order of the file, and their bytes to text.
 
-Blocks are chunks of PNG, segments of JPEG, extensions of GIF; those that only describe pixels and colours are
+Blocks are chunks of PNG and segments of JPEG; those that only describe pixels and colours are
 left out. EXIF 2.x writes UTF-16 of either byte order under the name UNICODE and EXIF 3 writes UTF-8 there;
 cameras and programs ignore both. So candidates are compared by the characters that they give.
 """
 
 from __future__ import annotations
 
-import gzip
 import re
 import unicodedata
 import zlib
@@ -33,9 +32,6 @@ _SAMPLE = 2000  # characters that are judged
 _ODD = re.compile(r"[^\w\s.,;:!?'\"()\[\]{}/\\&%@+#*=<>|$-]|[\x7f-\x9f]")
 _ODD_SHARE = 0.04
 _MIN_SIGNS = 4  # letters and digits of a text in a block of unknown content
-_ZLIB = re.compile(rb"[\x08-\x78][\x01\x5e\x9c\xda]|\x1f\x8b\x08")
-_PAYLOAD_WITHIN = 256  # bytes of a block within which a compressed payload begins
-_MOST_STARTS = 16
 _RUN = re2.compile(rb"[\x20-\x7e\xc0-\xff]{8,200}")
 _WIDE_RUN = re2.compile(rb"(?:[\x20-\x7e\xc0-\xff]\x00){8,200}")
 _MOST_RUNS = 200
@@ -105,25 +101,13 @@ def _usualness(text: str) -> float:
     return score / len(sample) - (len(blocks) - 1) / (2 * len(sample))
 
 
-def payload_texts(data: bytes) -> Iterator[str]:
-    """Yield the texts of zlib, gzip and deflate payloads that begin near the start of a block."""
-    starts = [match.start() for match in _ZLIB.finditer(data[:_PAYLOAD_WITHIN])][:_MOST_STARTS]
-    for start, window in (*((at, zlib.MAX_WBITS | 32) for at in starts), (0, -zlib.MAX_WBITS)):
-        with suppress(zlib.error, gzip.BadGzipFile):
-            text = text_of(zlib.decompressobj(window).decompress(data[start:], MOST_INFLATED))
-            if _is_prose(text):
-                yield text
-                return
-
-
 def block_texts(data: bytes) -> Iterator[str]:
-    """Yield the texts of a block of unknown content: the whole, a compressed payload, or runs of words."""
-    found = list(payload_texts(data))
-    text = "" if found else text_of(data)
+    """Yield the texts of a block of unknown content: the whole, or runs of words."""
+    text = text_of(data)
     if _is_prose(text):
         yield text
     else:
-        yield from found or run_texts(data)
+        yield from run_texts(data)
 
 
 def _is_prose(text: str) -> bool:
@@ -187,8 +171,6 @@ def blocks(data: bytes) -> Iterator[Block]:
         walk = _png
     elif data.startswith(_JPEG):
         walk = _jpeg
-    elif data.startswith((b"GIF87a", b"GIF89a")):
-        walk = _gif
     elif data.startswith((b"II*\0", b"MM\0*")):
         yield Block(EXIF, "", data)
     for number, block in enumerate(walk(data) if walk else ()):
@@ -311,50 +293,12 @@ def resources(data: bytes) -> Iterator[Block]:
             yield Block(OTHER, f"resource {number}", body)
 
 
-def _gif(data: bytes) -> Iterator[Block]:
-    if len(data) < 13:  # noqa: PLR2004 (the header)
-        return
-    at = 13 + (3 << (data[10] & 7) + 1 if data[10] & 0x80 else 0)
-    while at + 2 < len(data):
-        if data[at] == 0x2C:  # noqa: PLR2004 (a frame)
-            flags = data[at + 9] if at + 9 < len(data) else 0
-            at, _ = _sub_blocks(data, at + 11 + (3 << (flags & 7) + 1 if flags & 0x80 else 0), keep=False)
-        elif data[at] == 0x21:  # noqa: PLR2004 (an extension)
-            label = data[at + 1]
-            at, pieces = _sub_blocks(data, at + 2, keep=label != 0xF9)  # noqa: PLR2004 (times of frames)
-            if label == 0xFE:  # noqa: PLR2004
-                yield Block(COMMENT, "comment", b"".join(pieces))
-            elif pieces and label != 0xF9:  # noqa: PLR2004
-                first = "" if label == 1 else pieces[0].decode("latin-1")
-                if not first.startswith(("NETSCAPE", "ANIMEXTS", "XMP Data", "ICCRGBG1")):
-                    yield Block(OTHER, first.strip("\0 ") or "text", b"".join(pieces[1:]))
-        else:
-            if data[at] == 0x3B:  # noqa: PLR2004 (the end)
-                yield Block(REST, "", data[at + 1 :])
-            return
-
-
-def _sub_blocks(data: bytes, at: int, *, keep: bool) -> tuple[int, list[bytes]]:
-    pieces = []
-    while at < len(data) and data[at]:
-        if keep:
-            pieces.append(data[at + 1 : at + 1 + data[at]])
-        at += 1 + data[at]
-    return at + 1, pieces
-
-
 # QR and bar codes in a picture, by zxing-cpp.
 
 _MOST_CODES = 64
 _WHOLE_PIXELS = 12_000_000  # of a page at 300 dots an inch; larger ones are halved
 _MOST_PIXELS = 40_000_000
-_SMALL_PIXELS = 1_000_000  # of a picture that is tried inverted and slanted, too
-_SLANTS = (30, 45, 60)  # degrees; the decoder itself turns by quarters, and finds codes near to upright ones
-# A code has rows, and where it is slanted also columns, that cross many edges between dark and light.
-_STRIPE_EDGES, _DOT_EDGES = 12, 6
-_MIN_SHARE = 0.08  # of the rows, and of the columns
-_MOST_LOOKED_AT = 64  # rows, and columns
-_LEAST_STEP = 0.4  # of the range of the picture's brightness, within three pixels
+
 _NOT_PRINTABLE = re.compile(r"<(?:NUL|U\+[0-9A-F]{2}|[A-Z]{2,3}\d?)>")
 
 
@@ -381,73 +325,12 @@ def _decoded(image: Any) -> list[tuple[str, bool]]:
     grey = image.convert("L")
     if grey.width * grey.height > _WHOLE_PIXELS:
         grey = grey.reduce(2)
-    found = _read(zxingcpp, grey, None)
-    if any(is_whole for _, is_whole in found) or grey.width * grey.height > _SMALL_PIXELS:
-        return found
-    for view, formats in _views(zxingcpp, grey):
-        others = _read(zxingcpp, view, formats)
-        if any(is_whole for _, is_whole in others):
-            return others
-    return found
-
-
-def _views(zxingcpp: Any, grey: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield a small grey picture inverted and turned, each with the kinds of codes that are missed without.
-
-    The decoder itself finds the other kinds inverted, and at any angle. A picture with few edges gives none.
-    """
-    from PIL import ImageOps  # noqa: PLC0415 (heavy)
-
-    kinds = zxingcpp.BarcodeFormat
-    striped, dotted = _edge_shares(grey)
-    if max(striped) >= _MIN_SHARE:
-        yield ImageOps.invert(grey), [kinds.AllLinear, kinds.PDF417, kinds.MicroPDF417, kinds.MaxiCode]
-    if min(dotted) >= _MIN_SHARE:
-        slanted = (
-            kinds.PDF417,
-            kinds.MicroPDF417,
-            kinds.Aztec,
-            kinds.DataMatrix,
-            kinds.QRCode,
-            kinds.RMQRCode,
-        )
-        formats = (kinds.AllLinear, *slanted) if min(striped) >= _MIN_SHARE else slanted
-        for degrees in _SLANTS:
-            yield grey.rotate(degrees, expand=True, fillcolor=255), list(formats)
-
-
-def _edge_shares(grey: Any) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Return the shares of rows and of columns with as many sharp edges as stripes have, and as dots have."""
-    values = np.asarray(grey)
-    lowest, highest = int(values.min()), int(values.max())
-    counts = []
-    for lines in (values, values.T):
-        looked_at = lines[:: max(len(lines) // _MOST_LOOKED_AT, 1)].astype(np.int16)
-        dark = looked_at < (lowest + highest + 1) // 2
-        steps = np.abs(looked_at[:, 3:] - looked_at[:, :-3])
-        edges = (dark[:, 2:-1] != dark[:, 1:-2]) & (steps >= _LEAST_STEP * (highest - lowest))
-        counts.append(np.count_nonzero(edges, axis=1))
-    rows, columns = counts
-    return (
-        (float(np.mean(rows >= _STRIPE_EDGES)), float(np.mean(columns >= _STRIPE_EDGES))),
-        (float(np.mean(rows >= _DOT_EDGES)), float(np.mean(columns >= _DOT_EDGES))),
-    )
-
-
-def _read(zxingcpp: Any, grey: Any, formats: Any) -> list[tuple[str, bool]]:
-    """Return text and validity of the codes in a view; of ``formats`` alone where they are given."""
-    options = {} if formats is None else {"formats": formats}
     try:
-        found = zxingcpp.read_barcodes(
-            np.ascontiguousarray(grey), return_errors=True, try_downscale=False, **options
-        )
+        found = zxingcpp.read_barcodes(np.ascontiguousarray(grey), return_errors=True, try_downscale=False)
     except (RuntimeError, ValueError, TypeError):
         return []
-    return [
-        (_text(code) if code.valid else "", bool(code.valid))
-        for code in found
-        if code.valid or code.format.name in _SURE_KINDS
-    ]
+    sure = (code for code in found if code.valid or code.format.name in _SURE_KINDS)
+    return [(_text(code) if code.valid else "", bool(code.valid)) for code in sure]
 
 
 def _text(code: Any) -> str:
@@ -455,7 +338,7 @@ def _text(code: Any) -> str:
     text = str(code.text)
     if _NOT_PRINTABLE.search(text):
         raw = bytes(code.bytes)
-        text = next(payload_texts(raw), "") or text_of(raw) or text
+        text = text_of(raw) or text
     decoded = unquote_plus(text) if "://" in text[:12] else text
     return text if decoded == text else f"{text}\n{decoded}"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
 from typing import Any
 
 from phiscan.errors import ExtractError
@@ -18,7 +17,6 @@ from phiscan.model import FailReason
 _NATIVE = "\x01Ole10Native"
 _PAYLOADS = ("Package", "CONTENTS", "Contents", "EmbeddedOdf")
 _COMP_OBJ, _EQUATION = "\x01CompObj", b"quation"
-_ZLIB, _LEAST_HEAD = b"\x78", 0x20
 _MAX_NAME_BYTES = 1024
 _UNKNOWN_APPLICATION = "compound file of no known application"
 # Controls of forms and equations: their few texts are runs of characters in known streams.
@@ -36,14 +34,13 @@ def read_ole_object(content: Content, sink: Sink) -> None:
             sink.fail(content.locator, FailReason.CORRUPT, "cut short")
         has_macros = read_macros(ole, content, sink)
         member = _native(ole)
-        texts = []
-        if member is not None:
-            texts = member.texts
-        elif not has_macros:
-            member = next((_Embedded(name, _read(ole, name)) for name in _PAYLOADS if ole.exists(name)), None)
+        if member is None and not has_macros:
+            payload = next((name for name in _PAYLOADS if ole.exists(name)), "")
+            member = (payload, ole.data(payload), []) if payload else None
+        texts = member[2] if member is not None else []
         description = ole.data(_COMP_OBJ)
         is_control = any(ole.exists(name) for name in _CONTROLS) or _EQUATION in description
-        if not has_macros and (member is None or (is_control and sniff(member.data) == UNKNOWN)):
+        if not has_macros and (member is None or (is_control and sniff(member[1]) == UNKNOWN)):
             member, texts = None, list(stream_texts(ole))
             if not is_control and not texts:
                 raise ExtractError(FailReason.UNSUPPORTED, _UNKNOWN_APPLICATION)
@@ -52,53 +49,25 @@ def read_ole_object(content: Content, sink: Sink) -> None:
                 sink.fail(content.locator, FailReason.UNSUPPORTED, said)
     sink.add("\n".join(unshown(texts, "")), content.place("strings"))
     if member is not None:
-        sink.add_member(content, member.name, member.data)
+        sink.add_member(content, *member[:2])
 
 
-def read_active_mime(content: Content, sink: Sink) -> None:
-    """Read the compressed file as a member.
-
-    Raises:
-        ExtractError: corrupt; nothing in it can be unpacked.
-    """
-    at = content.data.find(_ZLIB, _LEAST_HEAD)
-    data = sink.inflate(content.data[at:]) if at >= 0 else b""
-    if not data:
-        raise ExtractError(FailReason.CORRUPT, "no compressed data")
-    sink.add_member(content, "object", data)
-
-
-@dataclass(frozen=True, slots=True)
-class _Embedded:
-    """A file in a compound file, and the names that are written beside it."""
-
-    name: str
-    data: bytes = field(repr=False)
-    texts: list[str] = field(default_factory=list, repr=False)
-
-
-def _read(ole: Any, name: str) -> bytes:
-    return bytes(ole.openstream(name).read())
-
-
-def _native(ole: Any) -> _Embedded | None:
+def _native(ole: Any) -> tuple[str, bytes, list[str]] | None:
     """Return the file of a packager's object (label, path, path, length, data, wide names), and its names."""
     if not ole.exists(_NATIVE):
         return None
-    data = _read(ole, _NATIVE)
+    data = ole.data(_NATIVE)
     at = 6  # length of all, flags
     label, at = _string(data, at)
     path, at = _string(data, at)
     at += 8  # flags, length of the next path
     source, at = _string(data, at)
     if at + 4 > len(data):
-        return _Embedded("object", data[4:])
+        return "object", data[4:], []
     size = struct.unpack_from("<I", data, at)[0]
     rest = data[at + 4 + size :]
     names = [label, path, source, *(text for _, text in wide_runs(rest))]
-    return _Embedded(
-        label or "object", data[at + 4 : at + 4 + size], [name for name in names if is_typed(name)]
-    )
+    return label or "object", data[at + 4 : at + 4 + size], [name for name in names if is_typed(name)]
 
 
 def _string(data: bytes, at: int) -> tuple[str, int]:

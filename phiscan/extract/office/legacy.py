@@ -1,4 +1,4 @@
-"""Legacy Word and PowerPoint; Word 95 and damaged files go to catdoc and catppt where they are installed.
+"""Legacy Word and PowerPoint, and the documents that programs of their own read: WordPerfect, Works, Write.
 
 The text stream of Word holds the body, then footnotes, headers, comments, endnotes and text boxes, in order
 of character positions. Source: [MS-DOC] 2.4.1 (retrieving text), 2.8.35 (piece table).
@@ -223,9 +223,6 @@ def _clean(text: str) -> str:
     return "\n".join(line for line in lines if line)
 
 
-_SECONDS = 30
-
-
 def read_legacy_office(content: Content, sink: Sink) -> None:
     """Add one segment per story or slide, then the properties."""
     ole = open_ole(content.data)
@@ -246,7 +243,7 @@ def read_legacy_office(content: Content, sink: Sink) -> None:
             for number, (place, text) in enumerate(parts, 1):
                 sink.add(text, content.place(place if is_word else f"{place.partition('@')[0]}{number}"))
         else:
-            sink.add(external_text("catdoc" if is_word else "catppt", content.data), content.locator)
+            sink.fail(content.locator, FailReason.CORRUPT, "damaged: only the runs of text in it are read")
         sink.add(properties, content.place("properties"))
         embedded = hidden_parts(ole, content, sink, n_segments)
     for member in embedded:
@@ -318,22 +315,6 @@ def program_runs(content: Content, seconds: float) -> Iterator[Run]:
     finally:
         if content.stream is None:
             os.close(descriptor)
-
-
-def external_text(program: str, data: bytes) -> str:
-    """Return what ``program`` prints for a file.
-
-    Raises:
-        ExtractError: unsupported (the program is missing), corrupt or timed_out.
-    """
-    if not programs.is_installed(program):
-        raise ExtractError(FailReason.UNSUPPORTED, f"needs {program}, which is not installed")
-    with program_runs(Content(data, ""), _SECONDS) as run:
-        done = run(program)
-    text = done.output.decode("utf-8", "replace").replace("\f", "\n")
-    if done.status and not text.strip():
-        raise ExtractError(FailReason.CORRUPT, f"{program} gave nothing")
-    return text
 
 
 def read_by_program(content: Content, sink: Sink) -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-import struct
 import zipfile
-import zlib
 from collections.abc import Iterator
 from functools import lru_cache
 from html.entities import html5
@@ -16,7 +14,7 @@ from lxml import etree
 from phiscan.errors import ExtractError
 from phiscan.extract.archives.zip_files import salvage
 from phiscan.extract.core.charset import decode
-from phiscan.extract.core.content import ZIP_DAMAGE, Content, Inflating, Sink, mishap
+from phiscan.extract.core.content import ZIP_DAMAGE, Content, Sink, mishap
 from phiscan.extract.core.prose import words_of
 from phiscan.extract.office.runs import fallback_lines
 from phiscan.model import FailReason
@@ -62,7 +60,6 @@ _CITED_HOW = re.compile(rb"\s(?:SelectedStyle|StyleName|Version|URI)\s*=\s*(?:\"
 _TITLE_WORDS = 4
 _LONG_NUMBER = re.compile(r"\d{6,}")
 _MOST_KEPT_BYTES = 16 * 1024**2  # of unpacked parts; one beyond is unpacked again
-_LOCAL_HEADER, _LOCAL_HEADER_BYTES = b"PK\x03\x04", 30
 
 
 class Package:
@@ -125,10 +122,8 @@ class Package:
         if info.flag_bits & 1:
             raise ExtractError(FailReason.ENCRYPTED)
         try:
-            data = self._inflated(info)
-            if data is None:
-                with self._archive.open(info) as stream:
-                    data = self.sink.unpack(stream, info.compress_size)
+            with self._archive.open(info) as stream:
+                data = self.sink.unpack(stream, info.compress_size)
         except ExtractError:
             raise
         except Exception as error:  # noqa: BLE001 (zlib, struct and zipfile errors alike)
@@ -137,22 +132,6 @@ class Package:
             self._n_left -= len(data)
             self._kept[info.filename] = data
         return data
-
-    def _inflated(self, info: zipfile.ZipInfo) -> bytes | None:
-        """Return a deflated part by zlib alone, in a third of the time; None where zipfile must look."""
-        if info.compress_type != zipfile.ZIP_DEFLATED or self.content.stream is not None:
-            return None
-        data, at = self.content.data, info.header_offset
-        if data[at : at + 4] != _LOCAL_HEADER:
-            return None
-        at += _LOCAL_HEADER_BYTES + sum(struct.unpack_from("<HH", data, at + 26))
-        try:
-            packed = Inflating(data[at : at + info.compress_size], -zlib.MAX_WBITS)
-            found = self.sink.unpack(packed, info.compress_size)
-        except zlib.error:
-            return None
-        is_whole = len(found) == info.file_size and zlib.crc32(found) == info.CRC
-        return found if is_whole else None
 
     def parse(self, name: str) -> Any:
         """Return the root element of one XML part, or None after recording why it cannot be read.

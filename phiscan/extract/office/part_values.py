@@ -19,7 +19,6 @@ import re2
 from lxml import etree
 
 from phiscan.errors import ExtractError
-from phiscan.extract.core.prose import words_of
 from phiscan.extract.office.package import Package, local_name, parse_damaged
 from phiscan.extract.office.runs import paragraphs_text
 from phiscan.extract.office.storage import is_typed, unshown
@@ -91,14 +90,7 @@ _TYPED_VALUES = frozenset({"val", "value", "name", "v", "comment", "user", "disp
 _AUTOMATIC_RANGE = re.compile(
     r"_*(?:(?:Toc|Ref|Hlt|Hlk)_*\d|RefHeading_|GoBack|OLE_LINK|heading=|xlnm|xlfn|xleta|xlpm|_?FilterDatabase|Print_)"
 )
-_STYLING_TEXTS = tuple(
-    (re2.compile(pattern), n_least)
-    for pattern, n_least in (
-        (rb"<(?:\w+:)?lvlText [^>]*val=\"([^\"]{12,})\"", 3),
-        (rb"<(?:\w+:)?annotation [^>]*>([^<]{12,})<", 3),
-    )
-)
-_INK = re2.compile(rb"<(?:\w+:)?literal>([^<]{3,300})<")
+
 _LONG_NAME = re.compile(r"\d{6,}|(?:[^\W\d_]+\W+){5}")  # of a layout, which most programs name in a few words
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _READING = re2.compile(rb"<(?:\w+:)?rPh [^>]*>\s*<(?:\w+:)?t(?: [^>]*)?>([^<]+)<")
@@ -198,22 +190,6 @@ def _text_values(value: Any) -> list[str]:
     return [text] if is_said(text) else []
 
 
-def styling_texts(data: bytes) -> list[str]:
-    """Return what was typed into parts that say how a document is drawn.
-
-    Words before the numbers of a list, readings of Japanese names, notes on ink.
-    """
-    found = []
-    for pattern, n_least in _STYLING_TEXTS:
-        for raw in pattern.findall(data):
-            text = " ".join(html.unescape(raw.decode("utf-8", "replace")).replace('"', " ").split())
-            if len(words_of(text)) >= n_least:
-                found.append(text)
-    found += [html.unescape(raw.decode("utf-8", "replace")) for raw in _INK.findall(data)]
-    readings = [html.unescape(raw.decode("utf-8", "replace")) for raw in _READING.findall(data)]
-    return list(dict.fromkeys([*found, *readings]))
-
-
 def _quoted_words(data: bytes, pattern: re.Pattern[bytes]) -> Iterator[str]:
     """Yield the attributes of several words from the bytes of a part; each value once."""
     seen: set[bytes] = set()
@@ -287,8 +263,7 @@ _DRAWING_ONLY = re.compile(
     r"|xl/worksheets/sheet[^/]*\.xml$|^manifest\.rdf$|layout-cache|docMetadata",
     re.IGNORECASE,
 )
-# Of these, parts in which something may have been typed all the same.
-_STYLING_TEXT_PARTS = re.compile(r"numbering\.xml$|sharedStrings\.xml$|/ink/", re.IGNORECASE)
+
 _DRAWN = re.compile(r"(?:^|/)diagrams/drawing", re.IGNORECASE)
 _THUMBNAIL = re.compile(r"thumbnail[^/]*\.[ew]mf$", re.IGNORECASE)
 _XML = (".xml", ".rels", ".vml")
@@ -305,9 +280,10 @@ def sweep(package: Package) -> None:
         if _THUMBNAIL.search(name) and package.n_bytes(name) <= _MOST_BYTES:
             values += _thumbnail(package, name)
         if not is_swept(name) or package.was_parsed(name):
-            if _has_styling_texts(name) and package.n_bytes(name) <= _MOST_BYTES:
+            if name.endswith("sharedStrings.xml") and package.n_bytes(name) <= _MOST_BYTES:
                 with suppress(ExtractError):  # recorded where the part is read
-                    values += styling_texts(package.look(name))
+                    readings = _READING.findall(package.look(name))  # of Japanese names
+                    values += [html.unescape(raw.decode("utf-8", "replace")) for raw in readings]
             continue
         if package.n_bytes(name) > _MOST_BYTES:
             place = package.content.place(name)
@@ -322,11 +298,6 @@ def sweep(package: Package) -> None:
     shown_text = package.text()
     fresh = _not_shown(list(dict.fromkeys(values)), shown_text)
     package.sink.add("\n".join(fresh), package.content.place("values"))
-
-
-@lru_cache(maxsize=4096)
-def _has_styling_texts(name: str) -> bool:
-    return _STYLING_TEXT_PARTS.search(name) is not None
 
 
 @lru_cache(maxsize=4096)

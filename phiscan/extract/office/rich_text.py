@@ -17,7 +17,7 @@ from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.core.file_type import sniff
 from phiscan.extract.core.prose import words_of
 from phiscan.extract.office.compound_file import codec
-from phiscan.extract.office.storage import is_typed, native_file
+from phiscan.extract.office.storage import is_typed
 from phiscan.extract.text_codes.digits import from_hex
 from phiscan.model import FailReason
 
@@ -378,31 +378,14 @@ def character(value: int) -> str:
     return chr(code) if 0 < code <= sys.maxunicode else ""
 
 
-_PACKAGE_CLASS = b"\x08\0\0\0Package\0"
 _HEX = re.compile(rb"[0-9a-fA-F\s]+")
 
 
 def object_bytes(data: bytes) -> bytes:
-    """Return the compound file or the package within an object's hexadecimal data."""
+    """Return the compound file within an object's hexadecimal data; empty where there is none."""
     raw = hex_bytes(data)
     at = raw.find(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
-    return raw[at:] if at >= 0 else _packaged(raw)
-
-
-def _packaged(raw: bytes) -> bytes:
-    """Return the file that a packager put into an object of OLE 1; empty where there is none.
-
-    Source: [MS-OLEDS] 2.2.5 (version, format, three strings after their lengths, length, data).
-    """
-    at = raw.find(_PACKAGE_CLASS)
-    if at < 0:
-        return b""
-    at += len(_PACKAGE_CLASS)
-    for _ in range(2):  # topic and item
-        at += 4 + int.from_bytes(raw[at : at + 4], "little")
-    size = int.from_bytes(raw[at : at + 4], "little")
-    data = raw[at + 4 : at + 4 + size]
-    return native_file(data) if data else b""
+    return raw[at:] if at >= 0 else b""
 
 
 def hex_bytes(data: bytes) -> bytes:

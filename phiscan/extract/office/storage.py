@@ -87,12 +87,6 @@ def storage_file(ole: Any, path: _Path, below: _Children | None = None) -> bytes
     return _written(entries)
 
 
-def native_file(data: bytes) -> bytes:
-    """Return the data of a packager's object as the compound file in which other documents keep it."""
-    stream = len(data).to_bytes(4, "little") + data
-    return _written([_Entry("Root Entry", _ROOT, child=1), _Entry("\x01Ole10Native", _STREAM, stream)])
-
-
 def _gather(ole: Any, below: _Children, path: _Path, entries: list[_Entry], parent: int) -> None:
     """Append the entries below a storage, and link them as a balanced tree."""
     if len(path) > _MOST_DEPTH:

@@ -46,17 +46,6 @@ def read_dialect(root: Any, content: Content, sink: Sink) -> bool:
     return sink.n_segments > n_before
 
 
-def _flat_package(root: Any) -> str:
-    """Return the text of the parts of a flat package of Word, one after another."""
-    parts = (
-        (part, next((value for key, value in part.items() if key.endswith("}name")), "")) for part in root
-    )
-    ends = ("/styles.xml", "/settings.xml", "/numbering.xml")
-    return "\n".join(
-        paragraphs_text(part) for part, name in parts if "/word/" in name and not name.endswith(ends)
-    )
-
-
 def _rows(sheet: Any) -> Iterator[Row]:
     """Yield the rows of a sheet of Excel 2003 or of flat OpenDocument."""
     number = 1
@@ -78,57 +67,15 @@ def _whole(element: Any, key: str, otherwise: int) -> int:
 
 
 def _drawing_text(root: Any) -> str:
-    """Return the texts of an SVG drawing: the pieces of each joined, and texts that go on where one ends."""
+    """Return the texts of an SVG drawing, the pieces of each joined."""
     lines: list[str] = []
-    row: list[tuple[float, str]] = []  # distances and texts of one line that was taken apart
-    last: tuple[float, float] | None = None  # where the last single glyph stands
     for element in root.iter():
         name = local_name(element)
         if name in ("title", "desc", "metadata"):
-            lines += (_in_row(row), " ".join(" ".join(element.itertext()).split()))
-            row, last = [], None
+            lines.append(" ".join(" ".join(element.itertext()).split()))
         elif name in ("text", "textPath") and local_name(element.getparent()) != "text":
-            text = _drawn(element)
-            at = _place(element)
-            goes_on = at and last and abs(at[1] - last[1]) < 1 and 0 < abs(at[0] - last[0]) < _NEXT_GLYPH
-            if not (row and goes_on and len(text) <= _FEW_GLYPHS):
-                lines.append(_in_row(row))
-                row = []
-            row.append((at[0] if at else 0.0, text))
-            last = (at[0] + _ADVANCE * max(len(text) - 1, 0), at[1]) if at else None
-    lines.append(_in_row(row))
+            lines.append(_drawn(element))
     return "\n".join(line for line in lines if line)
-
-
-def _in_row(row: list[tuple[float, str]]) -> str:
-    """Return the texts of one line from left to right, with blanks at wide gaps."""
-    row = sorted(row, key=lambda item: item[0]) if len(row) > 1 else row
-    ends = [at + _ADVANCE * max(len(text) - 1, 0) for at, text in row]
-    gaps = [after - end for end, (after, _) in zip(ends, row[1:], strict=False)]
-    step = min([gap for gap in gaps if gap > 0], default=_NEXT_GLYPH)
-    pieces = [text for _, text in row[:1]]
-    for gap, (_, text) in zip(gaps, row[1:], strict=True):
-        pieces += (" " if not text or gap > _BLANK_STEPS * step else "", text)
-    return "".join(pieces).replace("  ", " ")
-
-
-_MOVED = re.compile(
-    r"\s*(?:translate\(|matrix\(\s*1[\s,]+0[\s,]+0[\s,]+1[\s,]+)\s*(-?[\d.]+)[\s,]+(-?[\d.]+)\s*\)"
-)
-_FEW_GLYPHS = 3  # texts as short as these are letters of a word that was taken apart
-_ADVANCE = 8.0  # units between two glyphs, about
-_NEXT_GLYPH = 24.0
-_BLANK_STEPS = 1.6  # a wider gap is one between words
-
-
-def _place(element: Any) -> tuple[float, float] | None:
-    moved = _MOVED.match(element.get("transform", "")[:200])
-    try:
-        if moved and not element.get("x"):
-            return float(moved[1]), float(moved[2])
-        return float(element.get("x", "").split()[0]), float(element.get("y", "").split()[0])
-    except (ValueError, IndexError):
-        return None
 
 
 def _drawn(text: Any) -> str:
@@ -148,42 +95,12 @@ def _drawn(text: Any) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def _page_text(root: Any) -> str:
-    """Return the glyphs of a page (XPS), those that follow on one line joined."""
-    lines: list[str] = []
-    height = ""
-    for glyphs in root.iter("{*}Glyphs"):
-        text, at = glyphs.get("UnicodeString", "").removeprefix("{}"), glyphs.get("OriginY", "")
-        if lines and at == height:
-            lines[-1] += text
-        else:
-            lines.append(text)
-        height = at
-    return "\n".join(line for line in lines if line.strip())
-
-
-def _story_text(root: Any) -> str:
-    """Return the paragraphs of a story (InDesign), their pieces joined."""
-    pieces = root.iter("{*}Content", "{*}Br", "{*}ParagraphStyleRange")
-    return "".join(one.text or "" if local_name(one) == "Content" else "\n" for one in pieces).strip()
-
-
-def _joined_texts(root: Any) -> str:
-    """Return the shapes of a page (Visio) or paragraphs of a text (AbiWord), the pieces of each joined."""
-    texts = (" ".join("".join(text.itertext()).split()) for text in root.iter("{*}Text", "{*}p"))
-    return "\n".join(text for text in texts if text)
-
-
 # Name of the root: the place of the text, and what gives it.
 _TEXTS: dict[str, tuple[str, Callable[[Any], str]]] = {
     "wordDocument": ("body", paragraphs_text),
-    "package": ("body", _flat_package),
+    "package": ("body", paragraphs_text),
     "document": ("body", flowing_text),
     "svg": ("drawing", _drawing_text),
-    "PageContents": ("drawing", _joined_texts),
-    "FixedPage": ("page", _page_text),
-    "Story": ("story", _story_text),
-    "abiword": ("body", _joined_texts),
 }
 
 

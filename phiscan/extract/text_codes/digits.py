@@ -1,12 +1,11 @@
-"""Bytes written as digits: dumps, lists of numbers, base64, base32, base85, uuencode without its first line.
+"""Bytes written as digits: dumps, lists of numbers, hexadecimal, base64, uuencode without its first line.
 
 Each finder yields the runs of one notation, in time linear in the text.
-Source: RFC 4648 (base64, base32), Adobe PostScript Language Reference 3.13.3 (ASCII85), RFC 1924 (base85).
+Source: RFC 4648 (base64), RFC 2849 (LDIF).
 """
 
 from __future__ import annotations
 
-import base64
 import binascii
 import re
 from collections.abc import Iterator
@@ -31,15 +30,12 @@ _LISTS: tuple[tuple[re.Pattern[bytes], int], ...] = (  # with the base of their 
     (re.compile(rb"0x[0-9A-Fa-f]{2}(?:[ ,;]{0,2}+[\r\n\t ]{0,16}+0x[0-9A-Fa-f]{2}){11,}+"), 16),
     (re.compile(rb"(?<![0-9A-Za-z])[0-9A-Fa-f]{2}(?:%b[0-9A-Fa-f]{2}){11,}(?![0-9A-Za-z])" % _SEPARATOR), 16),
     (re.compile(rb"(?<![0-9A-Za-z.])[0-9]{2,3}(?:%b[0-9]{2,3}){11,}(?![0-9A-Za-z.])" % _SEPARATOR), 10),
-    (re.compile(rb"(?<![0-9])[01]{8}(?:%b?[01]{8}){7,}(?![0-9])" % _SEPARATOR), 2),
 )
 _ITEM = re.compile(rb"0x[0-9A-Fa-f]{2}|[0-9A-Fa-f]+")
-_OCTET = 8
+
 _MIN_HEX = rb"[0-9A-Fa-f]{24}"
 _SOLID_HEX = re2.compile(_MIN_HEX + rb"[0-9A-Fa-f]*")
 _BEFORE_HEX = re.compile(rb"(?:(?<![0-9A-Za-z])(?:0[xX]|[xX]'|\\{1,2}x))\Z")
-_HAS_RECORDS = re2.compile(rb"(?m)^(?:S[123]|:)[0-9A-F]{10}")
-_RECORDS = re.compile(rb"(?:^(?:S[123][0-9A-F]{10,80}|:[0-9A-F]{10,80})\r?\n?){1,}", re.MULTILINE)
 # Digits of base64 with capitals within words, or next to figures, near their beginning: no name or address.
 _MIXED = rb"(?:[a-z0-9][A-Z][A-Z0-9]|[A-Z][a-z][A-Z])"
 _MIXED_DIGITS = re.compile(rb"%b[A-Za-z0-9+/_-]{8}" % _MIXED)
@@ -52,8 +48,6 @@ _MIN_SOLID = b"|".join(
 )
 _FURTHER_LINE = re.compile(rb"[ \t]*\r?\n[ \t>]{0,8}[A-Za-z0-9+/_-]{20,}={0,2}(?![A-Za-z0-9+/_-])")
 _LAST_LINE = re.compile(rb"[ \t]*\r?\n[ \t>]{0,8}([A-Za-z0-9+/_-]{2,19}={0,2})(?=\s|[<\"']|\Z)")
-_TOKEN = rb"eyJ"  # a brace and a quote
-_DOTTED = re2.compile(rb"[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}")
 _DIGITS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-"
 _MARKED_DIGITS = bytes(b"x"[0] if code in _DIGITS else b" "[0] for code in range(256))
 _LONG_WORD = b"x" * (_MIN_BASE64 - 2)
@@ -63,20 +57,7 @@ _LONG = 100  # digits; as many can be a file
 _LDIF = re.compile(
     rb"^([A-Za-z][\w;.-]{0,80}):: ([A-Za-z0-9+/=]{4,}(?:\r?\n [A-Za-z0-9+/=]+){0,4096})", re.MULTILINE
 )
-_MIN_BASE32 = rb"[A-Z2-7]{24}"
-_BASE32 = re2.compile(_MIN_BASE32 + rb"[A-Z2-7]*={0,6}(?:\r?\n[A-Z2-7]{2,}={0,6})*")
-_MARK_85 = rb"<~[!-u]"
-_MARKED_85 = re.compile(rb"<~([!-uz\s]{10,}?)~>")
 # Two characters within a hundred that base85 uses as often as any other, and texts hardly ever.
-_SOLID_85 = re2.compile(
-    rb"[!-~]{0,60}[!$^`{|};\\*'\"][!-~]{0,40}[!$^`{|};\\*'\"][!-~]{20,}(?:\r?\n[!-~]{20,})*(?:\r?\n[!-~]{1,19}(?:\n|$))?"
-)
-_ADDRESS = re.compile(rb"://|www\.|@[a-z]")
-_NAME_CHARS = bytes(
-    {*b'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/._-:,=&?%+#~|*<>"\r\n'}
-)
-_OTHER_SHARE = 0.05  # of the characters of base85 that no name, address or rule has; 0.14 on average
-_MIN_DISTINCT = 20  # characters in the first hundred
 _UU_LINE = rb"(?m:^)M[!-`]{60}"
 _UU = re.compile(rb"^(?:M[!-`]{60}\r?\n)+(?:[!-L][!-`]{4,60}(?:\r?\n|\Z))?", re.MULTILINE)
 
@@ -110,7 +91,7 @@ def _offset(digits: bytes, wanted: int) -> int:
 
 
 def list_runs(text: bytes) -> Iterator[CodedRun]:
-    """Yield lists of bytes as numbers: ``0x4c, 0x65``, ``4c 65``, ``76, 101``, ``01001100``."""
+    """Yield lists of bytes as numbers: ``0x4c, 0x65``, ``4c 65``, ``76, 101``."""
     if _HAS_NUMBERS.search(text):
         for pattern, base in _LISTS:
             for match in pattern.finditer(text):
@@ -120,17 +101,14 @@ def list_runs(text: bytes) -> Iterator[CodedRun]:
 
 
 def _numbers(listed: bytes, base: int) -> bytes:
-    items = _ITEM.findall(listed)
-    if len(items) == 1 and len(items[0]) % _OCTET == 0:  # binary digits without separators
-        items = [items[0][at : at + _OCTET] for at in range(0, len(items[0]), _OCTET)]
     try:
-        return bytes(int(item, base) for item in items)
+        return bytes(int(item, base) for item in _ITEM.findall(listed))
     except ValueError:
         return b""  # numbers over 255
 
 
 def hex_runs(text: bytes) -> Iterator[CodedRun]:
-    """Yield solid hexadecimal digits: a value of a database, and records of Intel and Motorola."""
+    """Yield solid hexadecimal digits, as of a value of a database."""
     for match in _SOLID_HEX.finditer(text):
         start, found = match.start(), match.group()
         prefix = _BEFORE_HEX.search(text, max(start - 3, 0), start)
@@ -139,17 +117,6 @@ def hex_runs(text: bytes) -> Iterator[CodedRun]:
         if len(found) % 2 == 0 and not found.isdigit():
             begin = prefix.start() if prefix else start
             yield CodedRun(begin, match.end(), "hexadecimal digits", bytes.fromhex(found.decode("ascii")))
-    if _HAS_RECORDS.search(text):
-        yield from _record_runs(text)
-
-
-def _record_runs(text: bytes) -> Iterator[CodedRun]:
-    for match in _RECORDS.finditer(text):
-        heads = {b"S1": 8, b"S2": 10, b"S3": 12}
-        pieces = [line[heads.get(line[:2], 9) : -2] for line in match.group().split()]
-        with suppress(ValueError):
-            data = bytes.fromhex(b"".join(pieces).decode("ascii"))
-            yield CodedRun(*match.span(), "hexadecimal records", data)
 
 
 def base64_runs(text: bytes) -> Iterator[CodedRun]:
@@ -158,23 +125,6 @@ def base64_runs(text: bytes) -> Iterator[CodedRun]:
         digits = text[start:end]
         if len(digits) > _LONG or is_plain(_from_base64(digits[:_HEAD_DIGITS])):
             yield CodedRun(start, end, "base64", _from_base64(digits))
-
-
-def token_runs(text: bytes) -> Iterator[CodedRun]:
-    """Yield tokens: two objects of JSON in base64, with a full stop between them."""
-    for match in _DOTTED.finditer(text) if _TOKEN in text else ():
-        pieces = [_from_base64(part) for part in match.group().split(b".")]
-        yield CodedRun(match.start(), match.end(), "base64", b"\n".join(pieces))
-
-
-def base32_runs(text: bytes) -> Iterator[CodedRun]:
-    """Yield lines of base32."""
-    for match in _BASE32.finditer(text):
-        solid = b"".join(match.group().split()).rstrip(b"=")
-        with suppress(binascii.Error, ValueError):
-            yield CodedRun(
-                match.start(), match.end(), "base32", base64.b32decode(solid + b"=" * (-len(solid) % 8))
-            )
 
 
 def _solid_lines(text: bytes) -> Iterator[tuple[int, int]]:
@@ -219,24 +169,6 @@ def _from_base64(lines: bytes) -> bytes:
     return from_base64(lines.replace(b">", b"")) or b""
 
 
-def base85_runs(text: bytes) -> Iterator[CodedRun]:
-    """Yield ASCII85 between its marks, and solid lines that can be ASCII85 or base85."""
-    for match in _MARKED_85.finditer(text) if b"<~" in text else ():
-        with suppress(ValueError):
-            yield CodedRun(*match.span(), "ASCII85", base64.a85decode(match[1]))
-    for match in _SOLID_85.finditer(text):
-        found = match.group()
-        is_rare = len(found.translate(None, _NAME_CHARS)) < _OTHER_SHARE * len(found)
-        if len(found) < _LONG and _ADDRESS.search(found):
-            continue
-        if is_rare or len(set(found[:100])) < _MIN_DISTINCT:
-            continue
-        solid = b"".join(found.split())
-        for code, decoder in (("ASCII85", base64.a85decode), ("base85", base64.b85decode)):
-            with suppress(ValueError):
-                yield CodedRun(match.start(), match.end(), code, decoder(solid))
-
-
 def uuencoded_runs(text: bytes) -> Iterator[CodedRun]:
     """Yield lines of uuencode whose first line, ``begin``, is lost."""
     for match in _UU.finditer(text) if b"\nM" in text or text.startswith(b"M") else ():
@@ -245,14 +177,8 @@ def uuencoded_runs(text: bytes) -> Iterator[CodedRun]:
             yield CodedRun(*match.span(), "uuencode", b"".join(map(binascii.a2b_uu, lines)))
 
 
-LONG_CODES = (
-    Code(hex_runs, _MIN_HEX),
-    Code(token_runs, _TOKEN),
-    Code(base32_runs, _MIN_BASE32),
-    Code(uuencoded_runs, _UU_LINE),
-)
+LONG_CODES = (Code(hex_runs, _MIN_HEX), Code(uuencoded_runs, _UU_LINE))
 SHORT_CODES = (Code(base64_runs, _MIN_SOLID),)
-DENSE_CODES = (Code(base85_runs, rb"[!-~]{60}|" + _MARK_85),)
 LISTED_CODES = (
     Code(dump_runs, _NUMBERS),
     Code(ldif_runs, rb":: [A-Za-z0-9+/=]{4}"),
@@ -260,15 +186,13 @@ LISTED_CODES = (
 )
 
 
-# Documents written into a text by programs: RTF in a field of a record, strings that PostScript shows.
+# Documents written into a text by programs: RTF in a field of a record; strings of PDF.
 
 _RTF = re.compile(rb"\{\\rtf[1-9]?\b")
 _MOST_RTF = 1024**2
 _CONTROL_WORD = re.compile(rb"\\[a-z]+")
 _MOST_OPEN = 8  # groups without an end that are followed to the end of the text
 _MENTION_BYTES, _CUT_DOCUMENT_WORDS = 2000, 8
-_POSTSCRIPT = b"%!PS"
-_STRING = re.compile(rb"\(((?:[^()\\]|\\.){1,4000})\)|<([0-9A-Fa-f\s]{4,4000})>", re.DOTALL)
 _ESCAPE = re.compile(rb"\\([0-7]{1,3}|\r?\n|.)", re.DOTALL)
 _NAMED = {b"n": b"\n", b"r": b"\n", b"t": b"\t", b"b": b"", b"f": b""}
 
@@ -300,18 +224,8 @@ def _partner(text: bytes, start: int, most: int) -> int:
     return 0
 
 
-def postscript_runs(text: bytes) -> Iterator[CodedRun]:
-    """Yield the strings of a PostScript program as one text, pieces of a line joined."""
-    if not text.startswith(_POSTSCRIPT):
-        return
-    pieces = [
-        plain_literal(literal) if literal else from_hex(digits) for literal, digits in _STRING.findall(text)
-    ]
-    yield CodedRun(0, len(text), "PostScript strings", b"".join(pieces))
-
-
 def plain_literal(literal: bytes) -> bytes:
-    """Return a string of PostScript or PDF without its escapes."""
+    """Return a string of PDF without its escapes."""
     return _ESCAPE.sub(_unescaped, literal) if b"\\" in literal else literal
 
 
@@ -328,4 +242,4 @@ def from_hex(digits: bytes) -> bytes:
     return bytes.fromhex(solid[: len(solid) // 2 * 2].decode("ascii"))
 
 
-PROGRAM_CODES = (Code(rtf_runs, rb"\{\\rtf"), Code(postscript_runs, rb"%!PS"))
+PROGRAM_CODES = (Code(rtf_runs, rb"\{\\rtf"),)

@@ -1,16 +1,14 @@
-r"""Characters by their codes: percent-encoding, ``\x4c``, ``\u004c``, ``\114``, ``&#76;``, ``=4C``, UTF-7.
+r"""Characters by their codes: percent-encoding, ``\x4c``, ``\u004c``, ``\114``, ``&#76;``, ``=4C``.
 
 Each finder yields the runs of one code, in time linear in the text; a run ends at a blank or a quote.
-Source: RFC 3986 (percent-encoding), RFC 2045 (quoted-printable), RFC 2152 (UTF-7), HL7 v2.5.1 2.7.
+Source: RFC 3986 (percent-encoding), RFC 2045 (quoted-printable), HL7 v2.5.1 2.7.
 """
 
 from __future__ import annotations
 
-import base64
 import html
 import re
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote_to_bytes
@@ -138,10 +136,6 @@ _ENCODED_WORD = rb"=\?[A-Za-z0-9-]{3,20}\?[BbQq]\?[^?\s]+\?="
 _ENCODED_WORDS = re2.compile(_ENCODED_WORD)
 _QUERY = re.compile(rb"[?&][\w.%-]+=")
 _MOST_LINE, _MOST_LINES = 4000, 200  # bytes of a line, lines of a paragraph
-_UTF7 = re.compile(rb"(?<![A-Za-z0-9+/])\+([A-Za-z0-9+/]{11,})-?")
-_FIRST_UTF7 = b"+A"  # a character of Latin-1 begins with zeros
-_CJK = range(0x2E80, 0xA000)
-_MOST_SCRIPTS = 2  # of one run; random digits have many
 _HL7 = re.compile(rb"\\X((?:[0-9A-F]{2}){2,})\\")
 _ROUNDS = 3  # a code within itself: %2520
 
@@ -265,25 +259,6 @@ def _lines_with(pattern: Any, text: bytes, n_least: int) -> Iterator[tuple[int, 
         yield start, end
 
 
-def _n_scripts(text: str) -> int:
-    """Count the blocks of 256 code points beyond ASCII; those of Chinese and Japanese are one."""
-    beyond_ascii = (ord(char) for char in text if not char.isascii())
-    return len({-1 if code in _CJK else code >> 8 for code in beyond_ascii})
-
-
-def utf7_runs(text: bytes) -> Iterator[CodedRun]:
-    """Yield runs of UTF-7 that spell printable characters of few scripts."""
-    if _FIRST_UTF7 not in text:
-        return
-    for match in _UTF7.finditer(text):
-        digits = match[1] + b"A" * (-len(match[1]) % 4)
-        with suppress(ValueError):
-            wide = base64.b64decode(digits)
-            plain = wide[: len(match[1]) * 6 // 16 * 2].decode("utf-16-be", "replace")
-            if plain.isprintable() and "\ufffd" not in plain and _n_scripts(plain) <= _MOST_SCRIPTS:
-                yield CodedRun(*match.span(), "UTF-7", plain.encode())
-
-
 CODES = (
     Code(percent_runs, _PERCENT_CODES + rb"%[0-9A-Fa-fu][0-9A-Fa-f]"),
     Code(form_runs, _BLANK_IN_VALUE),
@@ -291,5 +266,4 @@ CODES = (
     Code(reference_runs, _REFERENCE),
     Code(quoted_runs, _QUOTED),
     Code(encoded_word_runs, _ENCODED_WORD),
-    Code(utf7_runs, re.escape(_FIRST_UTF7)),
 )

@@ -24,7 +24,7 @@ from phiscan.model import FailReason
 
 
 def encoded_documents(text: bytes) -> Iterator[CodedRun]:
-    """Yield the runs of mail encodings, uuencode and yEnc and long base64, that stand for a document."""
+    """Yield the runs of mail encodings, uuencode and long base64, that stand for a document."""
     yield from (run for run in lifting.encoded_runs(text) if run.is_document and is_document(run.data))
 
 
@@ -47,7 +47,6 @@ class _Group:
 _GROUPS = (
     _Group.of(Code(encoded_documents, lifting.HINT), *digits.LONG_CODES),
     _Group.of(*digits.SHORT_CODES),
-    _Group.of(*digits.DENSE_CODES),
     _Group.of(*digits.PROGRAM_CODES, *digits.LISTED_CODES, *escapes.CODES),
 )
 _PLACE = "decoded"

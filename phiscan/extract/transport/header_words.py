@@ -31,7 +31,6 @@ _ALIASES = {
     "mac-ce": "mac-latin2", "x-big5": "big5hkscs", "ansi": "cp1252", "cp50220": "iso2022_jp_ext",
     "cp50221": "iso2022_jp_ext",
 }  # fmt: skip
-_JIS_ROWS = re.compile(rb"\x1b\$[@B]((?:[!-~]{2})*)(?:\x1b\([BJ])?")
 _SEVERAL_BYTES = re.compile(r"utf|ucs|unicode|iso2022|^hz$")
 _WINDOWS = re.compile(r"(?:windows|win|cp|ansi|x-cp|x-ansi)[-_ ]?(\d{3,5})")
 _QUOTES_AND_REST = re.compile(r"^[\"'\s]*(?:charset\s*=\s*)?[\"'\s]*([^\"'\s;()]+).*$", re.DOTALL)
@@ -56,7 +55,7 @@ def codec_name(declared: str) -> str:
 def declared_text(data: bytes, declared: str) -> str:
     """Return text by its declared character set, unless the bytes show that they are in another one."""
     if b"\x1b$" in data:
-        return decode(data)[0] if b"\x1b$)" in data else from_iso_2022_jp(data)
+        return decode(data)[0] if b"\x1b$)" in data else data.decode("iso2022_jp_ext", "replace")
     name = codec_name(declared)
     if not name or (data.isascii() and not _SEVERAL_BYTES.search(name)):
         return decode(data)[0]
@@ -66,23 +65,6 @@ def declared_text(data: bytes, declared: str) -> str:
         is_believed = name.startswith(("utf", "iso2022"))
     text = None if is_believed else utf8_or_none(data)
     return decode_declared(data, name) if text is None else text
-
-
-def from_iso_2022_jp(data: bytes) -> str:
-    """Return text in ISO-2022-JP; characters that Windows adds to it are those of its code page, shifted."""
-    try:
-        return data.decode("iso2022_jp_ext")
-    except UnicodeDecodeError:
-        return _JIS_ROWS.sub(_shifted, data).decode("cp932", "replace")
-
-
-def _shifted(rows: re.Match[bytes]) -> bytes:
-    out = bytearray()
-    for first, second in zip(rows[1][::2], rows[1][1::2], strict=True):
-        lead = (first - 0x21) // 2 + 0x81
-        after_gap = 0x1F if second < 0x60 else 0x20  # noqa: PLR2004 (the gap of Shift JIS)
-        out += bytes([lead if lead < 0xA0 else lead + 0x40, second + (after_gap if first % 2 else 0x7E)])  # noqa: PLR2004
-    return bytes(out)
 
 
 _LONGEST = 4000  # characters of one encoded word
@@ -106,44 +88,7 @@ class _AsItIsPolicy(email.policy.Compat32):
         return value
 
 
-class _Part(email.message.Message):
-    """A message or part whose fields are looked up, and their parameters parsed, once."""
-
-    def __init__(self, policy: email.policy.Policy = email.policy.compat32) -> None:
-        super().__init__(policy)
-        self._first: dict[str, tuple[str, str]] = {}
-        self._n_known = 0  # fields that these were collected from
-        self._parameters: dict[tuple[str, bool], Any] = {}
-
-    def get(self, name: str, failobj: Any = None) -> Any:
-        """Return the first field of a name."""
-        if self._n_known != len(self):
-            self._first, self._n_known = {}, len(self)
-            for key, value in self.raw_items():
-                self._first.setdefault(key.lower(), (key, value))
-        found = self._first.get(name.lower())
-        return failobj if found is None else self.policy.header_fetch_parse(*found)
-
-    def get_params(self, failobj: Any = None, header: str = "content-type", unquote: bool = True) -> Any:
-        """Return the parameters of a field as pairs of name and value."""
-        key = (header.lower(), unquote)
-        if key not in self._parameters:
-            self._parameters[key] = super().get_params(None, header, unquote)
-        return failobj if self._parameters[key] is None else self._parameters[key]
-
-    def get_param(
-        self,
-        param: str,
-        failobj: Any = None,
-        header: str = "content-type",
-        unquote: bool = True,
-    ) -> Any:
-        """Return the value of the first parameter of a name."""
-        found = self.get_params((), header, unquote)
-        return next((value for key, value in found if key.lower() == param.lower()), failobj)
-
-
-RAW_FIELDS = _AsItIsPolicy(message_factory=_Part)
+RAW_FIELDS = _AsItIsPolicy()
 
 
 def decode_words(value: str, charset: str = "") -> str:
