@@ -166,6 +166,7 @@ class Desk:
 
     preview_suppression = reading(list_suppressions.preview)
     suppressed_types = reading(list_suppressions.entity_types)
+    template_of = reading(list_suppressions.template_of)
     suppress = writing(list_suppressions.suppress)
     approve_suppression = writing(list_suppressions.approve)
     lift_suppression = writing(list_suppressions.lift)

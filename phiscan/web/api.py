@@ -272,7 +272,7 @@ class Scope(Body):
     """The findings that a suppression hides, and the folders where it applies."""
 
     kind: SuppressionKind
-    target: str = Field(max_length=200, description="a finding's identity, or its source")
+    target: str = Field(max_length=600, description="a finding's identity or source, or a signature")
     root: int | None = Field(default=None, ge=1, le=MAX_NUMBER)
     folder: str = Field(default="", max_length=1000)
 

@@ -7,6 +7,7 @@ import pytest
 from phiscan.errors import ConflictError, InputError
 from phiscan.health.file_evidence import CONTACT, DIRECT, NAMES, RECORD
 from phiscan.model import EntityType, Verdict, bits_of
+from phiscan.pipeline.signature import signature
 from phiscan.review.decisions.suppressions import SuppressionKind, SuppressionScope
 from phiscan.review.store import Store
 from phiscan.review.worklist.model import NOT_BY_THEMSELVES, WorkFilter, WorkState
@@ -61,6 +62,37 @@ def test_hides_only_what_nothing_else_would_refer(forms: Store) -> None:
     assert forms.desk.left().undecided == 6  # an estimate counts what is hidden
     assert (forms.queue_size(), len([*forms.present_rows()])) == (6, 6)
     assert agrees_with_the_truth(forms)
+
+
+LETTER = " ".join(f"the patient of ward {number} was seen in the clinic" for number in range(60))
+KEY = b"k" * 32
+
+
+def test_a_wording_hides_files_like_it_whatever_they_hold_and_those_that_arrive(store: Store) -> None:
+    signatures = {
+        "forms/1.txt": signature(LETTER, KEY),
+        "forms/2.txt": signature(LETTER + " by Dr. Roy", KEY),
+        "forms/3.txt": signature("nothing like it at all, but a list of other words of some length", KEY),
+        "letters/4.txt": signature(LETTER, KEY),
+        "forms/5.txt": b"",
+    }
+    results = [replace(referred(name), signature=made, findings=(NAME,)) for name, made in signatures.items()]
+    scan(store, results)
+    template = store.desk.template_of(1)
+    assert bytes.fromhex(template) == signatures["forms/1.txt"]
+    assert store.desk.template_of(5) == ""
+    alike = scope(kind=SuppressionKind.TEMPLATE, target=template, preview="")
+    assert store.desk.preview_suppression([alike], now=NOW).n_hidden == 2
+    (made,) = store.desk.suppress([alike], reason="a form", until=END, by="ana", now=NOW)
+    assert (listed(store), listed(store, HIDDEN)) == ([3, 4, 5], [1, 2])
+    assert agrees_with_the_truth(store)
+    new = replace(referred("forms/6.txt"), signature=signatures["forms/2.txt"], findings=(NAME, SWITCHBOARD))
+    scan(store, [*results, new])
+    assert listed(store, HIDDEN) == [1, 2, 6]
+    store.desk.lift_suppression(made.id, by="bo", now=NOW)
+    assert listed(store, HIDDEN) == []
+    with pytest.raises(InputError, match="hexadecimal"):
+        store.desk.preview_suppression([replace(alike, target="no signature")], now=NOW)
 
 
 def test_two_suppressions_together_hide_until_the_first_ends(forms: Store) -> None:

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 
+from phiscan.pipeline.signature import signature
 from phiscan.review.accounts.users import Role
 from phiscan.review.store import Store
 from tests.review.results import NOW, referred, scan
@@ -42,6 +43,19 @@ def test_several_values_hide_what_neither_hides_alone(browser: Visit, store: Sto
     made = store.desk.suppressions(now=NOW + timedelta(minutes=9))
     assert [one.n_hidden for one in made] == [2, 0]  # the newest first: the second value hid them
     assert {one.status for one in made} == {"active"}
+
+
+def test_a_wording_is_offered_where_it_is_known(browser: Visit, store: Store, letter: int) -> None:
+    client = browser("lead").client
+    assert 'value="wording"' not in client.get(f"/items/{letter}/suppress").text
+    form = signature("We are sorry that the clinic is closed on the day of your appointment " * 9, b"k" * 32)
+    results = [replace(referred(name), findings=(NAME,), signature=form) for name in ("a/1.txt", "a/2.txt")]
+    scan(store, results, root=b"/a", minutes=4)
+    page = client.get(f"/items/{store.find('a/1.txt')}/suppress", params={"what": "wording"}).text
+    assert "Hide 2 items</button>" in page
+    chosen = {"what": "wording", "where": "share", "reason": "closed days", "until": "2027-01-01"}
+    client.post(f"/items/{store.find('a/1.txt')}/suppress", data=chosen, headers=OWN)
+    assert "<code>a wording</code>" in client.get("/suppressions").text
 
 
 def test_refuses_to_hide_nothing(browser: Visit, store: Store, letter: int) -> None:

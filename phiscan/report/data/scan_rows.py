@@ -101,15 +101,12 @@ def _hidden(scan_id: int, now: datetime) -> sa.Select[Any]:
 
 
 def _hides_now(connection: sa.Connection, scan_id: int, one: Suppression, now: datetime) -> int:
-    """Count the hidden items with a finding that a suppression matches."""
+    """Count the hidden items that a suppression matches."""
     scope = one.scope
-    has_one = sa.exists().where(
-        finding.c.examination_id == work_item.c.examination_id,
-        hiding.is_named(scope.kind.value, scope.target),
-    )
+    has_one = hiding.may_match(scope.kind.value, scope.target)
     hider = hiding.Hider(scope.kind.value, scope.target, scope.root_id, scope.folder, "")
-    rows = connection.execute(_hidden(scan_id, now).where(has_one))
-    return sum(hider.covers(row.root_id, row.path) for row in rows)
+    rows = connection.execute(_hidden(scan_id, now).add_columns(hiding.SIGNATURE).where(has_one))
+    return sum(hider.covers(row.root_id, row.path, row.signature) for row in rows)
 
 
 @dataclass(frozen=True, slots=True)

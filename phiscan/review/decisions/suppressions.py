@@ -1,7 +1,8 @@
-"""Suppressions: findings of a value or a rule that hide items for a time, in a folder or everywhere."""
+"""Suppressions: values, rules and wordings that hide items for a time, in a folder or everywhere."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
@@ -16,7 +17,7 @@ from phiscan.review.audit import log as audit
 from phiscan.review.decisions.writing import checked_name, checked_text, policy
 from phiscan.review.worklist import rows as work_rows
 from phiscan.review.worklist.model import FIRST
-from phiscan.review.worklist.rows import Hider, hidden_until, hiders, is_named
+from phiscan.review.worklist.rows import SIGNATURE, Hider, hidden_until, hiders, is_named, may_match
 from phiscan.store.column_types import iso
 from phiscan.store.database import lock_chain
 from phiscan.store.identity import is_shape
@@ -25,15 +26,17 @@ from phiscan.store.tables.desk import suppression, suppression_approval, suppres
 from phiscan.store.tables.scans import file, finding, root
 
 N_EXAMPLES = 10
-MAX_TARGET_CHARS = 200
+MAX_TARGET_CHARS = 600
 MAX_REASON_CHARS = 1_000
+_SIGNATURE = re.compile(r"(?:[0-9a-f]{8})+")
 
 
 class SuppressionKind(StrEnum):
-    """By which attribute a suppression matches findings."""
+    """By what a suppression matches."""
 
     VALUE = "value"  # its keyed identity
     RULE = "rule"  # the rule that found it
+    TEMPLATE = "template"  # no finding: the file itself, by nearly the same wording
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +44,7 @@ class SuppressionScope:
     """The findings that a suppression matches, and the folder where it applies."""
 
     kind: SuppressionKind
-    target: str  # the finding's ``identity``, or its ``source``
+    target: str  # the finding's ``identity`` or ``source``; the keyed signature of a text, in hexadecimal
     preview: str = ""  # the finding's masked shape, for a value
     root_id: int | None = None  # None = on every root
     folder: str = ""  # below this folder of the root; "" = the whole root
@@ -152,6 +155,12 @@ def entity_types(connection: sa.Connection, scope: SuppressionScope) -> tuple[st
     return tuple(sorted(connection.execute(query).scalars()))
 
 
+def template_of(connection: sa.Connection, file_id: int) -> str:
+    """Return the target of a suppression of texts like that of a file; "" = it has no signature."""
+    found = connection.execute(sa.select(SIGNATURE).where(work_item.c.file_id == file_id)).scalar()
+    return found.hex() if found else ""
+
+
 def approve(connection: sa.Connection, suppression_id: int, *, lead: str, now: datetime) -> None:
     """Approve a broad suppression, which then takes effect.
 
@@ -242,6 +251,9 @@ def _checked(connection: sa.Connection, scope: SuppressionScope) -> SuppressionS
     if not target:
         message = "target: expected the identity or the rule of a finding, got an empty text"
         raise InputError(message)
+    if kind is SuppressionKind.TEMPLATE and not _SIGNATURE.fullmatch(target):
+        message = "target: expected the signature of a text in hexadecimal digits"
+        raise InputError(message)
     if not is_shape(scope.preview):
         message = "preview: expected the masked shape of a value"
         raise InputError(message)
@@ -258,20 +270,17 @@ def _checked(connection: sa.Connection, scope: SuppressionScope) -> SuppressionS
 
 
 def _matching(connection: sa.Connection, scope: SuppressionScope) -> Sequence[sa.Row[Any]]:
-    """Return the items with a matching finding, highest risk first.
+    """Return the items that a suppression matches, highest risk first.
 
     Without a folder this reads every finding: half a second per million.
     """
-    has_finding = sa.exists().where(
-        finding.c.examination_id == work_item.c.examination_id, is_named(scope.kind.value, scope.target)
-    )
     query: sa.Select[Any] = (
         sa.select(
             *(work_item.c.file_id, work_item.c.examination_id, work_item.c.root_id, work_item.c.awaits),
-            *(work_item.c.blind, work_item.c.hidden_until, file.c.display.label("path")),
+            *(work_item.c.blind, work_item.c.hidden_until, file.c.display.label("path"), SIGNATURE),
         )
         .join(file, file.c.id == work_item.c.file_id)
-        .where(has_finding)
+        .where(may_match(scope.kind.value, scope.target))
         .order_by(work_item.c.risk.desc(), work_item.c.file_id)
     )
     if scope.root_id is not None:
@@ -280,7 +289,7 @@ def _matching(connection: sa.Connection, scope: SuppressionScope) -> Sequence[sa
         inside = scope.folder.casefold() + "/"
         query = query.where(work_item.c.path_folded.startswith(inside, autoescape=True))
     place = Hider(scope.kind.value, scope.target, scope.root_id, scope.folder, "")
-    return [row for row in connection.execute(query) if place.covers(row.root_id, row.path)]
+    return [row for row in connection.execute(query) if place.covers(row.root_id, row.path, row.signature)]
 
 
 def _update_hidden(connection: sa.Connection, scope: SuppressionScope) -> None:

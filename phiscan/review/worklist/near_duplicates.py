@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 N_VALUES = 64
 N_BANDS = 16
 N_ROWS = N_VALUES // N_BANDS
-MIN_SIMILARITY = 0.8
 MAX_COMPARED = 20  # first files of one band that a file is compared with: limits the work on shares of forms
 
 _BLIND = work_item.alias()
@@ -138,7 +137,7 @@ def _near(rows: Sequence[sa.Row[Any]]) -> dict[int, tuple[int, float]]:
         if near:
             shares = (signatures[near] == signatures[place]).mean(axis=1)
             best = int(shares.argmax())
-            if shares[best] >= MIN_SIMILARITY:
+            if shares[best] >= work_rows.MIN_SIMILARITY:
                 found[rows[place].file_id] = (rows[near[best]].file_id, float(shares[best]))
                 continue
         found[rows[place].file_id] = (rows[place].file_id, 1.0)

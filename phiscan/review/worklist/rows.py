@@ -34,6 +34,7 @@ from phiscan.store.tables.desk import (
     decision,
     decision_undo,
     near_group,
+    near_signature,
     sample_draw,
     sample_member,
     second_review,
@@ -274,6 +275,17 @@ _IN_FORCE = (
 )
 
 
+TEMPLATE = "template"
+MIN_SIMILARITY = 0.8  # share of equal values of the signatures of nearly equal texts
+VALUE_BYTES = 4  # of a signature
+SIGNATURE = (
+    sa.select(near_signature.c.signature)
+    .where(near_signature.c.examination_id == work_item.c.examination_id)
+    .scalar_subquery()
+    .label("signature")
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Hider:
     """An active suppression: what it matches, where, and until when (UTC, ISO 8601)."""
@@ -284,16 +296,33 @@ class Hider:
     folder: str
     until: str
 
-    def covers(self, root_id: int, path: str) -> bool:
-        """Return whether a file is inside of the suppression's scope."""
+    def covers(self, root_id: int, path: str, signature: bytes | None = None) -> bool:
+        """Return whether a file is inside of the scope, and its text like the template if there is one."""
         if self.root_id is not None and self.root_id != root_id:
             return False
-        return not self.folder or path.startswith(self.folder + "/")
+        if self.folder and not path.startswith(self.folder + "/"):
+            return False
+        return self.kind != TEMPLATE or is_alike(signature or b"", bytes.fromhex(self.target))
+
+
+def is_alike(one: bytes, other: bytes) -> bool:
+    """Return whether two texts are nearly equal, by the share of equal values of their MinHash signatures."""
+    places = range(0, len(other), VALUE_BYTES)
+    n_equal = sum(one[at : at + VALUE_BYTES] == other[at : at + VALUE_BYTES] for at in places)
+    return n_equal >= MIN_SIMILARITY * len(places)
 
 
 def is_named(kind: str, target: str) -> sa.ColumnElement[bool]:
     """Return the condition that a finding has the value, or is of the rule, that a suppression names."""
     return (finding.c.source if kind == "rule" else finding.c.identity) == target
+
+
+def may_match(kind: str, target: str) -> sa.ColumnElement[bool]:
+    """Return the condition that an item has a finding that is named, or a signature to compare."""
+    of_item = work_item.c.examination_id
+    if kind == TEMPLATE:
+        return sa.exists().where(near_signature.c.examination_id == of_item)
+    return sa.exists().where(finding.c.examination_id == of_item, is_named(kind, target))
 
 
 def hiders(connection: sa.Connection) -> list[Hider]:
@@ -310,6 +339,7 @@ def hidden_until(
     """Return by examination until when it is hidden (UTC, ISO 8601); visible ones are omitted."""
     if not applied:
         return {}
+    templates = [one for one in applied if one.kind == TEMPLATE]
     by_target: dict[tuple[str, str], list[Hider]] = {}
     for hider in applied:
         by_target.setdefault((hider.kind, hider.target), []).append(hider)
@@ -327,6 +357,11 @@ def hidden_until(
             ends = _ends(places[examination_id], identity, source, by_target)
             # It returns to the list with the first finding whose suppression ends.
             until[examination_id] = min(until.get(examination_id, ends), ends)
+        signed = sa.select(near_signature).where(near_signature.c.examination_id.in_(batch))
+        for examination_id, signature in connection.execute(signed) if templates else ():
+            place = places[examination_id]
+            further = [one.until for one in templates if one.covers(place.root_id, place.path, signature)]
+            until[examination_id] = max(until.get(examination_id, ""), *further, "")
     return {examination_id: ends for examination_id, ends in until.items() if ends}
 
 

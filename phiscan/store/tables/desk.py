@@ -302,9 +302,9 @@ topic_correction = history(
 suppression = history(
     "suppression",
     row_id("number of the suppression"),
-    column("kind", sa.Text, "value (a keyed hash) or rule"),
-    column("target", sa.Text, "the keyed hash, or the id of the rule"),
-    column("preview", SafeText, "masked shape of the value; empty for a rule"),
+    column("kind", sa.Text, "value (a keyed hash), rule or template (the wording of a file)"),
+    column("target", sa.Text, "the keyed hash, the id of the rule, or the keyed signature"),
+    column("preview", SafeText, "masked shape of the value; else empty"),
     column("root_id", RowId, "only below this root; null = everywhere", sa.ForeignKey("root.id"), null=True),
     column("folder", SafeText, "only below this folder of the root, as shown; empty = all of it"),
     column("n_hidden", sa.Integer, "queued items that it hid when it was made"),
@@ -313,9 +313,9 @@ suppression = history(
     column("until", UtcTime, "when it ends"),
     who("made_by", "who made it"),
     when("made"),
-    one_of("kind", ("value", "rule")),
+    one_of("kind", ("value", "rule", "template")),
     sa.CheckConstraint("reason <> ''", name="reason_given"),
-    comment="A temporary suppression of a value or rule; it only hides items of the list. Append-only.",
+    comment="A temporary suppression of a value, rule or wording; it only hides items. Append-only.",
 )
 
 suppression_approval = history(

@@ -50,8 +50,9 @@ class Target:
     scope: SuppressionScope
 
 
-def targets(findings: Sequence[StoredFinding]) -> tuple[Target, ...]:
-    """Return the values, then the rules, each once, in text order."""
+def targets(findings: Sequence[StoredFinding], template: str) -> tuple[Target, ...]:
+    """Return the values, then the rules, each once, in text order, and the wording of the file."""
+    alike = _("every file of nearly the same wording: a form letter, a template")
     values = {one.identity: (at, one) for at, one in reversed(list(enumerate(findings)))}
     rules = {one.source: at for at, one in reversed(list(enumerate(findings)))}
     return (
@@ -75,6 +76,10 @@ def targets(findings: Sequence[StoredFinding]) -> tuple[Target, ...]:
             )
             for rule, at in reversed(rules.items())
         ),
+        *(
+            [Target("wording", alike, SuppressionScope(kind=SuppressionKind.TEMPLATE, target=template))]
+            * bool(template)
+        ),
     )
 
 
@@ -88,12 +93,13 @@ def _row(
     one: Suppression, types: Sequence[str], effect: SuppressionPreview | None, now: datetime
 ) -> dict[str, Any]:
     """Return a suppression for the list; of one that awaits approval, its types and its effect now."""
-    by_value = one.scope.kind is SuppressionKind.VALUE
     return {
         "made": one,
-        "what": _("value {preview}", preview=one.scope.preview)
-        if by_value
-        else _("a rule for: {kind}", kind=source_words(one.scope.target)),
+        "what": {
+            SuppressionKind.VALUE: _("value {preview}", preview=one.scope.preview),
+            SuppressionKind.RULE: _("a rule for: {kind}", kind=source_words(one.scope.target)),
+            SuppressionKind.TEMPLATE: _("a wording"),
+        }[one.scope.kind],
         "where": place_words(one.root, one.scope.folder) or _("everywhere"),
         "status": STATUS.get(one.status, ("", one.status)),
         "days_left": max(0, (one.until - now).days),
@@ -115,7 +121,7 @@ def offer(
 ) -> Response:
     """Show what can be suppressed, and how many items each choice would hide."""
     detail = ctx.detail(file_id)
-    known = targets(detail.findings)
+    known = _targets(ctx, detail)
     chosen = _chosen(detail, known, what or (), position)
     where = where if where in SCOPES else "folder"
     scopes = [in_folder(one.scope, detail, where) for one in chosen]
@@ -178,9 +184,13 @@ def lift(suppression_id: int, ctx: Ctx, reason: Line = "") -> Response:
     return RedirectResponse("/suppressions?said=lifted", 303)
 
 
+def _targets(ctx: Context, detail: FileRecord) -> tuple[Target, ...]:
+    return targets(detail.findings, ctx.work.template_of(detail.file_id) if detail.findings else "")
+
+
 def _scopes(ctx: Context, file_id: int, what: Sequence[str], where: str) -> list[SuppressionScope]:
     detail = ctx.detail(file_id)
-    chosen = _chosen(detail, targets(detail.findings), what, None)
+    chosen = _chosen(detail, _targets(ctx, detail), what, None)
     if len(chosen) < len(set(what)) or not chosen or where not in SCOPES:
         raise InputError(_("suppression: expected a value or rule of this file, and where it shall hold"))
     return [in_folder(one.scope, detail, where) for one in chosen]
