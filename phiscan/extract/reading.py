@@ -66,18 +66,17 @@ def _read_opened(stream: BinaryIO, size: int, name: str, media_type: str, sink: 
         ExtractError: too_large, where the format must be read as a whole; or what its reader finds.
         TextFullError: the text budget is used up.
     """
+    is_over = size > sink.limits.file_bytes
+    if is_over and not is_windowed(media_type) and media_type not in _IN_PLACE:
+        detail = f"{size} bytes, limit {sink.limits.file_bytes}; {media_type}"
+        raise ExtractError(FailReason.TOO_LARGE, detail)
     stream.seek(0)
     content = Content(stream.read(HEAD_BYTES), name, stream=stream)
-    is_over = size > sink.limits.file_bytes
     if is_windowed(media_type) and is_over:
         n_bytes = _n_bytes_of_budget(stream, size, content, media_type, sink)
         _read_windows(stream, size, content, media_type, sink, n_bytes)
     elif is_windowed(media_type) or media_type in (_IN_PLACE if is_over else _READ_FROM_FILE):
         _read(content, media_type, sink)
-    elif is_over:
-        raise ExtractError(
-            FailReason.TOO_LARGE, f"{size} bytes, limit {sink.limits.file_bytes}; {media_type}"
-        )
     else:
         _read(Content(content.open().read(), name), media_type, sink)
 

@@ -13,7 +13,6 @@ from phiscan.language import lazy_gettext
 from phiscan.model import EntityType, PiiBit, PiiVector, Reason
 from phiscan.report.words import SHORT_TYPES
 from phiscan.review.decisions.learning import Correction, Mark
-from phiscan.screen.rules.definitions import load_rules
 from phiscan.visible import visible
 
 INTO: Final = " \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} "  # from a folder or container to its content
@@ -135,6 +134,8 @@ def kinds_of(vector: PiiVector) -> tuple[str, ...]:
 
 @cache
 def _types_by_rule() -> Mapping[str, EntityType]:
+    from phiscan.screen.rules.definitions import load_rules  # noqa: PLC0415 (no command but the desk needs it)
+
     return {rule.id: rule.entity_type for rule in load_rules().rules}
 
 

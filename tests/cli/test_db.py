@@ -91,8 +91,9 @@ def test_certifies_a_purge_and_holds_keep_it_off(scanned: Path, tmp_path: Path) 
     with sqlite3.connect(scanned / "phiscan.db") as connection:
         for column in ("started", "ended"):
             connection.execute(f"UPDATE scan SET {column} = '2010-01-01T00:00:00.000000+00:00'")  # noqa: S608
-        connection.execute("INSERT INTO scan SELECT 2, scan_key, status, '2011-01-01T00:00:00.000000+00:00',"
-                           " ended, seconds, versions, options FROM scan")  # fmt: skip
+        names = "scan_key, status, ended, seconds, versions, options, reading"
+        moment = "'2011-01-01T00:00:00.000000+00:00'"
+        connection.execute(f"INSERT INTO scan (id, started, {names}) SELECT 2, {moment}, {names} FROM scan")  # noqa: S608
         connection.execute("UPDATE root SET complete_scan_id = 2")
     assert "reason: expected a text" in run("db", "hold", "--root", "/share", status=2)
     assert "--lift and --reason: expected --file or --root" in run("db", "hold", "--lift", status=2)

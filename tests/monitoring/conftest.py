@@ -1,5 +1,5 @@
 """The home of the command tests."""
 
-from tests.cli.conftest import home, scanned
+from tests.cli.conftest import home, scanned, scanned_once
 
-__all__ = ["home", "scanned"]
+__all__ = ["home", "scanned", "scanned_once"]
