@@ -185,6 +185,7 @@ def test_an_earlier_scan_is_not_told_as_the_stopped_one(tool: Tool) -> None:
     assert _statuses(tool) == ["complete"]
 
 
+@pytest.mark.slow
 @_one_of(signal.SIGTERM)
 def test_while_the_workers_start(tool: Tool, number: signal.Signals) -> None:
     pipe = _Pipe(tool)
@@ -225,6 +226,7 @@ def test_a_hangup_that_is_ignored_from_the_start_stops_nothing(tool: Tool) -> No
         os.close(writing)
 
 
+@pytest.mark.slow
 @_one_of(signal.SIGINT)
 def test_while_a_schedule_runs(tool: Tool, number: signal.Signals) -> None:
     pipe = _Pipe(tool)

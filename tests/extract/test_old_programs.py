@@ -139,6 +139,7 @@ def test_without_its_program_the_file_is_named(
     assert document.unread[0].detail.startswith(said)
 
 
+@pytest.mark.slow
 def test_changed_files_end_in_a_known_outcome(read: Read) -> None:
     sample = b"\xff\x57\x50\x43" + bytes(200)
     chance = random.Random(7)

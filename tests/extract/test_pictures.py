@@ -198,6 +198,7 @@ def test_a_turned_or_slanted_page_is_read(read: Read, degrees: int) -> None:
     assert read(stream.getvalue(), "a.png").text.count("Okafor") == 6
 
 
+@pytest.mark.slow
 @needs_tesseract
 def test_only_a_page_with_doubtful_words_is_asked_for_its_orientation(
     read: Read, monkeypatch: pytest.MonkeyPatch

@@ -48,6 +48,7 @@ def test_base64_within_base64_ends() -> None:
     assert len(document.text) < 10 * len(data)
 
 
+@pytest.mark.slow
 def test_thousands_of_runs_are_cut_and_said() -> None:
     rows = b"".join(b"%d\t%s\n" % (n, base64.b64encode(f"{P} {n}".encode())) for n in range(6_000))
     document = extract_bytes(rows, "a.txt", Limits())

@@ -88,6 +88,7 @@ def test_a_bomb_in_a_cell_meets_the_limits() -> None:
     assert FailReason.TOO_LARGE in {part.reason for part in document.unread}
 
 
+@pytest.mark.slow
 def test_hostile_objects_cost_little() -> None:
     bomb = zlib.compress(b"BT (a) Tj ET " * 4_000_000, 9)
     streams = b"".join(

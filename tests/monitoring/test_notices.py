@@ -112,6 +112,7 @@ def test_webhook_trusts_only_a_known_authority(tmp_path: Path) -> None:
         assert _Receiver.got == []
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("warm")
 def test_scan_sends_counts_and_a_link_and_no_name(tmp_path: Path) -> None:
     share = write_share(tmp_path / "Karrowick-share", 11)

@@ -199,6 +199,7 @@ def test_copies_of_a_container_have_its_findings_where_they_stand(
             assert [text[start:end] for start, end, _ in shown.spans] == ["Nguyen Thi Lan"]
 
 
+@pytest.mark.slow
 def test_copies_with_other_names_are_about_other_people(tool_here: ToolHere, tmp_path: Path) -> None:
     tool = tool_here
     share = tmp_path / "share"

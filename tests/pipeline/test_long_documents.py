@@ -36,6 +36,7 @@ def unread_details(result: FileResult) -> list[str]:
     return [part.detail for part in result.unread if part.locator == NOT_SCREENED]
 
 
+@pytest.mark.slow
 def test_an_export_of_75000_patients_is_referred_and_its_people_are_estimated(
     engine: Engine, tmp_path: Path
 ) -> None:
@@ -111,6 +112,7 @@ def test_a_long_file_without_a_record_is_not_referred(
     assert {part.reason for part in result.unread} == {FailReason.TOO_LARGE}  # PHI may be in the rest
 
 
+@pytest.mark.slow
 def test_scarce_processor_time_changes_no_referral(
     engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -126,6 +128,7 @@ def test_scarce_processor_time_changes_no_referral(
     assert in_haste.unread != at_leisure.unread
 
 
+@pytest.mark.slow
 def test_a_file_called_after_a_patient_is_shown_with_its_name(engine: Engine, tmp_path: Path) -> None:
     path = tmp_path / "Tremblay_Marie_MRN_4431298.csv"
     write_csv(path, 3_000)

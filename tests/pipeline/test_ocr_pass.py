@@ -69,6 +69,7 @@ def _outcomes(tool: ToolHere) -> dict[str, str]:
         return dict(connection.execute(query).fetchall())
 
 
+@pytest.mark.slow
 def test_first_referral_is_recorded_before_ocr_of_anything_begins(tmp_path: Path, share: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()

@@ -101,6 +101,7 @@ def test_the_names_of_an_unread_file_are_its_content() -> None:
     assert one.content_hash != other.content_hash
 
 
+@pytest.mark.slow
 def test_a_share_ends_with_each_file_in_its_place(tool_here: ToolHere, tmp_path: Path) -> None:
     tool, share = tool_here, tmp_path / "share"
     (tmp_path / "phiscan.toml").write_text("audit_share = 0.0\n")  # which are read at once

@@ -39,6 +39,7 @@ def _adds_up(summary: dict[str, Any]) -> bool:
     )
 
 
+@pytest.mark.slow
 def test_reads_again_what_changed_and_nothing_else(tool: Tool, share: Path) -> None:
     before = _state(share)
     first = _scan(tool, share)

@@ -68,6 +68,7 @@ def test_what_is_not_referred_is_kept_as_counts(tool_here: Tool, share: Path) ->
     assert cascade["reason"]
 
 
+@pytest.mark.slow
 def test_everything_is_searched_and_stored_when_asked(tool_here: Tool, share: Path) -> None:
     summary = scanned(tool_here, share, "--everything")
     found = rows(tool_here)

@@ -112,6 +112,7 @@ def test_refuses_another_key_before_it_opens_a_file(tool_here: ToolHere, share: 
     assert "`phiscan db rotate-key`" in done.stderr
 
 
+@pytest.mark.slow
 def test_stops_when_the_database_is_deleted_under_it(tool: Tool, share: Path) -> None:
     process = subprocess.Popen(
         tool.command("scan", share),

@@ -59,6 +59,7 @@ def configure(tool: ToolHere, line: str = "") -> None:
     (tool.home.parent / "phiscan.toml").write_text(f"missed_file_cost = 120\n{line}\n")
 
 
+@pytest.mark.slow
 def test_verdicts_act_on_files_about_the_same_from_the_next_scan_on(share: Path, tool_here: ToolHere) -> None:
     configure(tool_here)
     assert tool_here.run("scan", share).returncode == REFERRED

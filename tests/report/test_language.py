@@ -108,6 +108,7 @@ def test_the_pdf_is_french_too(desk_day: Made, tmp_path: Path) -> None:
     assert pages.get_metadata_dict()["CreationDate"].startswith(f"D:{NOW:%Y%m%d}")
 
 
+@pytest.mark.slow
 def test_the_command_and_the_configuration_choose_the_language(
     desk_day: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -280,6 +280,7 @@ def test_an_incident_that_is_opened_again_keeps_its_files_and_one_that_was_remov
     assert store.find(LETTER)
 
 
+@pytest.mark.slow
 def test_more_files_than_one_statement_takes_are_one_incident(store: Store) -> None:
     names = [f"f{number:04}.txt" for number in range(1, 1_203)]
     scan(store, [referred(name) for name in names])

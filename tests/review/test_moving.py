@@ -101,6 +101,7 @@ def copied(source: str, target: str, path: Path) -> backup.Manifest:
     return made
 
 
+@pytest.mark.slow
 def test_a_backup_restores_into_the_other_kind_and_back_and_loses_nothing(
     filled: Store, url: str, other_url: str, third_url: str, tmp_path: Path
 ) -> None:

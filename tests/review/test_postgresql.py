@@ -202,6 +202,7 @@ def test_nothing_is_recorded_while_a_purge_is_at_work(
     assert server.folder.is_dir()
 
 
+@pytest.mark.slow
 def test_two_recorders_of_the_same_files_end_with_one_row_each(store: Store, url: str) -> None:
     state = store.begin_scan([b"/share"], versions={}, options={}, now=NOW)
     names = [f"{n:03}.txt" for n in range(60)]

@@ -134,6 +134,7 @@ def test_units_are_hardened_and_quoted() -> None:
     assert "Persistent=true" in made["phiscan-nightly.timer"]
 
 
+@pytest.mark.slow
 def test_signal_stops_the_scan_that_runs(tmp_path: Path) -> None:
     write_share(tmp_path / "share", 400)
     tool = Tool(tmp_path / "home")

@@ -166,6 +166,7 @@ def test_what_sql_removed_is_not_covered_up_by_what_the_program_writes_next(thre
     assert any("count of" in one for one in differences(connection))
 
 
+@pytest.mark.slow
 def test_each_changed_column_is_found_or_listed(changed: Found) -> None:
     connection, is_found = changed
     places: dict[bool, set[tuple[str, str]]] = {True: set(), False: set()}
