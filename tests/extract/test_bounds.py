@@ -113,7 +113,7 @@ BOUNDS: dict[str, tuple[object, Callable[[], bytes], str, str]] = {
         "pictures among objects 2 to",
     ),
     "spreadsheets.workbook_parts._MOST_RECORDS": (1, pivot, "a.xlsx", "records 2 to 2 are not read"),
-    "office.part_values._MOST_VALUES": (
+    "office.package._MOST_VALUES": (
         0,
         lambda: test_office_places.CASES["d_docvars.docx"],
         "a.docx",

@@ -11,60 +11,18 @@ from lxml import etree
 from phiscan.errors import ExtractError
 from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import Content, Sink
-from phiscan.extract.office.package import Package, local_name, parse_damaged, properties_text
-from phiscan.extract.office.runs import paragraphs_text
+from phiscan.extract.office.package import Package, properties_text
+from phiscan.extract.office.runs import flowing_text, paragraphs_text
 from phiscan.extract.structured.html import html_text, read_inline_files
+from phiscan.extract.structured.xml_parsing import local_name, parse_damaged
 from phiscan.model import FailReason
 
 Row = tuple[str, str, Callable[[Any], str]]  # names of parts, their place, and what gives the text of a root
-_BLOCKS = frozenset(
-    {
-        "p", "h", "table-row", "list-item", "annotation", "note", "page", "header", "footer", "frame",
-        "text-box",
-    }
-)  # fmt: skip
-_CELLS = frozenset({"table-cell", "covered-table-cell"})
-_SKIPPED = frozenset(
-    {"automatic-styles", "font-face-decls", "scripts", "settings", "binary-data", "styles", "forms-config"}
-)
 # Cells whose text the reader of cells joins without a blank, or does not give, as they declare no type.
 _BROKEN_CELLS = etree.XPath(
     "//*[local-name() = 'table-cell'][*[local-name() = 'p']]"
     "[*/*[local-name() = 'tab' or local-name() = 'line-break'] or not(@*[local-name() = 'value-type'])]"
 )
-_MAX_SPACES = 100
-
-
-def flowing_text(root: Any) -> str:
-    """Return the text of an OpenDocument part: paragraphs on lines, cells apart by a tab; iterative."""
-    pieces: list[str] = []
-    stack: list[tuple[Any, bool]] = [(root, False)]
-    while stack:
-        element, leaving = stack.pop()
-        name = local_name(element)
-        if leaving:
-            pieces.append("\t" if name in _CELLS else "\n" if name in _BLOCKS else "")
-            pieces.append(element.tail or "")
-            continue
-        if not name or name in _SKIPPED:
-            pieces.append(element.tail or "")
-            continue
-        if name == "s":
-            pieces.append(" " * min(_integer(element), _MAX_SPACES))
-        elif name in ("tab", "line-break"):
-            pieces.append("\t" if name == "tab" else "\n")
-        elif name in _BLOCKS and pieces and not pieces[-1].endswith(("\n", "\t")):
-            pieces.append("\n")
-        pieces.append(element.text or "")
-        stack.append((element, True))
-        stack.extend((child, False) for child in reversed(element))
-    lines = (line.strip() for line in "".join(pieces).split("\n"))
-    return "\n".join(line for line in lines if line)
-
-
-def _integer(element: Any) -> int:
-    value = next((v for k, v in element.attrib.items() if k.endswith("}c")), "1")
-    return int(value) if value.isdecimal() else 1
 
 
 def _named_values(root: Any) -> str:

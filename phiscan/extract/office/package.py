@@ -2,41 +2,28 @@
 
 from __future__ import annotations
 
+import html
 import re
+import struct
 import zipfile
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import lru_cache
-from html.entities import html5
 from typing import Any
 
-from lxml import etree
+import re2
 
 from phiscan.errors import ExtractError
 from phiscan.extract.archives.zip_files import salvage
 from phiscan.extract.core.charset import decode
 from phiscan.extract.core.content import ZIP_DAMAGE, Content, Sink, mishap
 from phiscan.extract.core.prose import words_of
-from phiscan.extract.office.runs import fallback_lines
+from phiscan.extract.office.part_values import is_said, is_swept, part_values, targets
+from phiscan.extract.office.runs import fallback_lines, paragraphs_text
+from phiscan.extract.office.storage import unshown
+from phiscan.extract.structured.xml_parsing import PROLOGUE_BYTES, local_name, parse_damaged
 from phiscan.model import FailReason
 
-# Characters that the parser leaves out and reads on after.
-_HARMLESS = frozenset({"ERR_INVALID_CHAR"})
-_UNDECLARED = frozenset({"ERR_UNDECLARED_ENTITY", "WAR_UNDECLARED_ENTITY"})
-# An internal subset declares entities and default attributes, none of which is expanded.
-_INTERNAL_SUBSET = re.compile(rb"<!DOCTYPE[^\[>]{0,4096}\[")
-_PROLOGUE_BYTES = 64 * 1024
-DAMAGED = "damaged XML"
-_HEAD_BYTES = 64
-_DECLARATION = re.compile(r"\s*<\?xml[^>]{0,400}>")  # which names the encoding
-# References to halves of a character beyond the first 65,536, in pairs as programs of UTF-16 write them, and
-# to NUL.
-_INVALID_REFERENCES = re.compile(
-    rb"(?:&#(?:[xX]0{0,4}(?:[dD][89a-fA-F][0-9a-fA-F]{2}|0)"
-    rb"|0{0,4}(?:5529[6-9]|55[3-9]\d\d|5[67]\d{3}|0));)+"
-)
-_REFERENCE = re.compile(rb"&#([xX]?)([0-9a-fA-F]+);")
-_NAMED_CHARACTER = re.compile(rb"&([A-Za-z][A-Za-z0-9]{1,31});")
-_XML_NAMES = frozenset({b"amp", b"lt", b"gt", b"quot", b"apos"})
 # Parts that say how a document is drawn or kept together. Cells of workbooks are read by calamine.
 _MACHINE_PART = re.compile(
     r"(?:^|/)_rels/|\.rels$|^\[content_types\]\.xml$|^mimetype$|^meta-inf/|thumbnail"
@@ -60,6 +47,12 @@ _CITED_HOW = re.compile(rb"\s(?:SelectedStyle|StyleName|Version|URI)\s*=\s*(?:\"
 _TITLE_WORDS = 4
 _LONG_NUMBER = re.compile(r"\d{6,}")
 _MOST_KEPT_BYTES = 16 * 1024**2  # of unpacked parts; one beyond is unpacked again
+_DRAWN = re.compile(r"(?:^|/)diagrams/drawing", re.IGNORECASE)
+_THUMBNAIL = re.compile(r"thumbnail[^/]*\.[ew]mf$", re.IGNORECASE)
+_MOST_BYTES = 32 * 1024**2  # of one part
+_MOST_VALUES = 100_000
+_MOST_COMPARED = 20_000_000  # characters of values times characters of text
+_READING = re2.compile(rb"<(?:\w+:)?rPh [^>]*>\s*<(?:\w+:)?t(?: [^>]*)?>([^<]+)<")
 
 
 class Package:
@@ -138,8 +131,6 @@ class Package:
 
         A damaged part is added as it is too, so that nothing of it is lost.
         """
-        from phiscan.extract.office.part_values import is_swept, part_values  # noqa: PLC0415 (works on packages)
-
         place = self.content.place(name)
         try:
             data = self.read(name)
@@ -186,8 +177,6 @@ class Package:
         Embedded files, pictures, and files that somebody put into the package: an office program does not
         show these, whoever unpacks it does. The values that no reader gave are added first.
         """
-        from phiscan.extract.office.part_values import sweep  # noqa: PLC0415 (works on packages)
-
         sweep(self)
         for name in sorted(self.names, key=lambda name: (_is_medium(name), name)):
             if self.is_machine(name):
@@ -196,7 +185,7 @@ class Package:
             with self.sink.part(self.content.place(name)):
                 self.sink.take_member()
                 data = self.read(name)
-                if _BIBLIOGRAPHY in data[:_PROLOGUE_BYTES]:
+                if _BIBLIOGRAPHY in data[:PROLOGUE_BYTES]:
                     data = _CITED_HOW.sub(b"", data, count=4)
                 yield self.content.member(shown, data)
 
@@ -213,94 +202,6 @@ def _is_medium(name: str) -> bool:
 def _is_embedded(name: str) -> bool:
     folder = name.lower()
     return "/embeddings/" in folder or folder.endswith("/altchunk.xml") or "/afchunk" in folder
-
-
-def parse_damaged(data: bytes) -> tuple[Any, ExtractError | None]:
-    """Return the root of ``data`` and what may be missing from it.
-
-    No entity is expanded, nothing is fetched, and libxml2's limits on depth and size stay on.
-    Characters that HTML names are put in, for the many writers that forget to declare them.
-    """
-    if b"\0" in data[:_HEAD_BYTES]:  # UTF-16 or UTF-32: references and names are looked for in bytes
-        data = _DECLARATION.sub("", decode(data)[0].lstrip("\ufeff"), count=1).encode("utf-8", "replace")
-    data = _INVALID_REFERENCES.sub(_valid, data) if b"&#" in data else data
-    try:
-        root, names = _parse(data)
-        if names & _UNDECLARED:
-            root, names = _parse(_NAMED_CHARACTER.sub(_numbered, data))
-    except (etree.XMLSyntaxError, ValueError):
-        return None, ExtractError(FailReason.CORRUPT, "not XML")
-    return root, _damage(data, root, names - _HARMLESS)
-
-
-def _parse(data: bytes) -> tuple[Any, set[str]]:
-    """Return the root and the names of what the parser complained about."""
-    if data.endswith(b"\0\0"):  # add-ins keep their XML with a terminator
-        stripped = data.rstrip(b"\0")
-        data = stripped + b"\0" * (len(stripped) % 2 if b"\0" in stripped[:8] else 0)
-    parser = etree.XMLParser(
-        resolve_entities=False,
-        no_network=True,
-        load_dtd=False,
-        huge_tree=False,
-        recover=True,
-        remove_comments=True,
-    )
-    root = etree.fromstring(data, parser)
-    return root, {
-        entry.type_name
-        for entry in parser.error_log
-        if entry.level_name == "FATAL" or entry.type_name in _UNDECLARED
-    }
-
-
-def _valid(match: re.Match[bytes]) -> bytes:
-    """Write references to halves of a character as the character, and to what is none as U+FFFD.
-
-    >>> _valid(_INVALID_REFERENCES.match(b"&#55357;&#xDE0A;")), _valid(_INVALID_REFERENCES.match(b"&#xD800;"))
-    (b'&#128522;', b'&#65533;')
-    """
-    numbers = [int(digits, 16 if is_hex else 10) for is_hex, digits in _REFERENCE.findall(match[0])]
-    units = b"".join(number.to_bytes(2, "little") for number in numbers)
-    return b"".join(
-        b"&#%d;" % ord(char) for char in units.decode("utf-16-le", "replace").replace("\0", "\ufffd")
-    )
-
-
-def _numbered(match: re.Match[bytes]) -> bytes:
-    """Write a character that HTML names by its number."""
-    characters = "" if match[1] in _XML_NAMES else html5.get(f"{match[1].decode('ascii')};", "")
-    return b"".join(b"&#%d;" % ord(char) for char in characters) or match[0]
-
-
-def _damage(data: bytes, root: Any, names: set[str]) -> ExtractError | None:
-    if "ERR_RESOURCE_LIMIT" in names:
-        return ExtractError(FailReason.TOO_LARGE, "XML nested too deep, or with too long a text")
-    if names - _UNDECLARED:
-        return ExtractError(FailReason.CORRUPT, DAMAGED)
-    if names:
-        return ExtractError(FailReason.CORRUPT, "XML entity that is not declared")
-    prologue = data[:_PROLOGUE_BYTES].replace(b"\0", b"")  # as ASCII, also where it is UTF-16
-    is_declared = b"<!DOCTYPE" in prologue  # else there are no other entities than those above
-    if is_declared and (_INTERNAL_SUBSET.search(prologue) or next(root.iter(etree.Entity), None) is not None):
-        return ExtractError(FailReason.UNSUPPORTED, "XML declarations and entities are not expanded")
-    return None
-
-
-def local_name(element: Any) -> str:
-    """Return an element's name without its namespace: the Strict and the Transitional dialect are one."""
-    tag = element.tag
-    return _local(tag) if isinstance(tag, str) else ""
-
-
-@lru_cache(maxsize=4096)
-def _local(tag: str) -> str:
-    return tag.rpartition("}")[2]
-
-
-def local_attributes(element: Any) -> dict[str, str]:
-    """Return an element's attributes by name without namespace."""
-    return {key.rpartition("}")[2]: value for key, value in element.attrib.items()}
 
 
 def _longer_titles(element: Any) -> list[str]:
@@ -336,3 +237,66 @@ def properties_text(package: Package) -> str:
             if value and not is_technical:
                 lines.append(f"{label}: {value}")
     return "\n".join(lines)
+
+
+def sweep(package: Package) -> None:
+    """Add the values that no reader of the package gave, ``#values``."""
+    values: list[str] = [*package.values]
+    for name in package.names:
+        if _THUMBNAIL.search(name) and package.n_bytes(name) <= _MOST_BYTES:
+            values += _thumbnail(package, name)
+        if not is_swept(name) or package.was_parsed(name):
+            if name.endswith("sharedStrings.xml") and package.n_bytes(name) <= _MOST_BYTES:
+                with suppress(ExtractError):  # recorded where the part is read
+                    readings = _READING.findall(package.look(name))  # of Japanese names
+                    values += [html.unescape(raw.decode("utf-8", "replace")) for raw in readings]
+            continue
+        if package.n_bytes(name) > _MOST_BYTES:
+            place = package.content.place(name)
+            package.sink.fail(place, FailReason.TOO_LARGE, f"more than {_MOST_BYTES} bytes of fields")
+            continue
+        values += _values_of(package, name)
+        if len(values) > _MOST_VALUES:
+            said = f"more than {_MOST_VALUES} values: those of further parts are not read"
+            package.sink.fail(package.content.place("values"), FailReason.TOO_LARGE, said)
+            break
+    package.values.clear()
+    shown_text = package.text()
+    fresh = _not_shown(list(dict.fromkeys(values)), shown_text)
+    package.sink.add("\n".join(fresh), package.content.place("values"))
+
+
+def _thumbnail(package: Package, name: str) -> list[str]:
+    """Return the lines in the drawing of the first page, which may be older than the text."""
+    from phiscan.extract.ocr.images import metafile_text  # noqa: PLC0415 (rarely needed)
+
+    try:
+        lines = metafile_text(package.look(name)).split("\n")
+    except (ExtractError, ValueError, struct.error):
+        return []  # what cannot be read is no text, and the page itself is
+    return unshown((line for line in lines if is_said(line)), package.text())
+
+
+def _values_of(package: Package, name: str) -> list[str]:
+    try:
+        data = package.look(name)
+    except ExtractError:
+        return []  # recorded where the part is read
+    if name.endswith(".rels") and b"External" not in data and b"\0" not in data[:8]:
+        return []  # nothing leads outside
+    root, _ = parse_damaged(data)
+    if root is None:
+        return []
+    if name.endswith(".rels"):
+        return targets(root)
+    if _DRAWN.search(name):  # as a diagram was drawn last, which may be older than its data
+        return paragraphs_text(root).split("\n")
+    return part_values(root, data) if package.is_machine(name) else []
+
+
+def _not_shown(values: list[str], text: str) -> list[str]:
+    """Return the values that a text does not hold; of many values, those with a word that it lacks."""
+    if sum(map(len, values)) * len(text) <= _MOST_COMPARED:
+        return [value for value in values if value not in text]
+    words = set(text.split())
+    return [value for value in values if not words.issuperset(value.split())]

@@ -9,20 +9,15 @@ from __future__ import annotations
 
 import html
 import re
-import struct
 from collections.abc import Iterator
-from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
 import re2
 from lxml import etree
 
-from phiscan.errors import ExtractError
-from phiscan.extract.office.package import Package, local_name, parse_damaged
-from phiscan.extract.office.runs import paragraphs_text
-from phiscan.extract.office.storage import is_typed, unshown
-from phiscan.model import FailReason
+from phiscan.extract.office.storage import is_typed
+from phiscan.extract.structured.xml_parsing import local_name
 
 # Names of attributes that say how something is drawn, found or computed.
 _STYLING_TEXT = """
@@ -93,7 +88,6 @@ _AUTOMATIC_RANGE = re.compile(
 
 _LONG_NAME = re.compile(r"\d{6,}|(?:[^\W\d_]+\W+){5}")  # of a layout, which most programs name in a few words
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
-_READING = re2.compile(rb"<(?:\w+:)?rPh [^>]*>\s*<(?:\w+:)?t(?: [^>]*)?>([^<]+)<")
 _CODED_ADDRESS = re2.compile(rb"[\s:](?:href|Target|instr|url)=\"([^\"]*%20[^\"]*%20[^\"]*)\"")
 _FORMULA_ATTRIBUTE = re2.compile(rb"[\s:](?:formula|condition|expression)=\"([^\"]*&quot;[^\"]*)\"")
 _NO_PERSON = frozenset(
@@ -252,8 +246,6 @@ def is_said(text: str) -> bool:
     return _LONG_NUMBER.fullmatch(text) is not None
 
 
-# The sweep over an office package: values of all its XML parts that the text does not hold yet.
-
 # Parts that only say how a document is drawn.
 _DRAWING_ONLY = re.compile(
     r"(?:^|/)(?:theme|fonts|diagrams/(?:layout|quickstyle|colors))|styles\w*\.xml$|stylesWithEffects|fontTable"
@@ -264,74 +256,14 @@ _DRAWING_ONLY = re.compile(
     re.IGNORECASE,
 )
 
-_DRAWN = re.compile(r"(?:^|/)diagrams/drawing", re.IGNORECASE)
-_THUMBNAIL = re.compile(r"thumbnail[^/]*\.[ew]mf$", re.IGNORECASE)
 _XML = (".xml", ".rels", ".vml")
-_MOST_BYTES = 32 * 1024**2  # of one part
-_MOST_VALUES = 100_000
-_MOST_COMPARED = 20_000_000  # characters of values times characters of text
 _INTERNAL_TARGET = re.compile(r"https?://(?:schemas|www\.w3)\.|\.\./|file:///[^\\/]*$|NULL$", re.IGNORECASE)
-
-
-def sweep(package: Package) -> None:
-    """Add the values that no reader of the package gave, ``#values``."""
-    values: list[str] = [*package.values]
-    for name in package.names:
-        if _THUMBNAIL.search(name) and package.n_bytes(name) <= _MOST_BYTES:
-            values += _thumbnail(package, name)
-        if not is_swept(name) or package.was_parsed(name):
-            if name.endswith("sharedStrings.xml") and package.n_bytes(name) <= _MOST_BYTES:
-                with suppress(ExtractError):  # recorded where the part is read
-                    readings = _READING.findall(package.look(name))  # of Japanese names
-                    values += [html.unescape(raw.decode("utf-8", "replace")) for raw in readings]
-            continue
-        if package.n_bytes(name) > _MOST_BYTES:
-            place = package.content.place(name)
-            package.sink.fail(place, FailReason.TOO_LARGE, f"more than {_MOST_BYTES} bytes of fields")
-            continue
-        values += _part(package, name)
-        if len(values) > _MOST_VALUES:
-            said = f"more than {_MOST_VALUES} values: those of further parts are not read"
-            package.sink.fail(package.content.place("values"), FailReason.TOO_LARGE, said)
-            break
-    package.values.clear()
-    shown_text = package.text()
-    fresh = _not_shown(list(dict.fromkeys(values)), shown_text)
-    package.sink.add("\n".join(fresh), package.content.place("values"))
 
 
 @lru_cache(maxsize=4096)
 def is_swept(name: str) -> bool:
     """Tell a part that may hold values: XML that does not only say how a document is drawn."""
     return name.lower().endswith(_XML) and not _DRAWING_ONLY.search(name)
-
-
-def _thumbnail(package: Package, name: str) -> list[str]:
-    """Return the lines in the drawing of the first page, which may be older than the text."""
-    from phiscan.extract.ocr.images import metafile_text  # noqa: PLC0415 (rarely needed)
-
-    try:
-        lines = metafile_text(package.look(name)).split("\n")
-    except (ExtractError, ValueError, struct.error):
-        return []  # what cannot be read is no text, and the page itself is
-    return unshown((line for line in lines if is_said(line)), package.text())
-
-
-def _part(package: Package, name: str) -> list[str]:
-    try:
-        data = package.look(name)
-    except ExtractError:
-        return []  # recorded where the part is read
-    if name.endswith(".rels") and b"External" not in data and b"\0" not in data[:8]:
-        return []  # nothing leads outside
-    root, _ = parse_damaged(data)
-    if root is None:
-        return []
-    if name.endswith(".rels"):
-        return targets(root)
-    if _DRAWN.search(name):  # as a diagram was drawn last, which may be older than its data
-        return paragraphs_text(root).split("\n")
-    return part_values(root, data) if package.is_machine(name) else []
 
 
 def targets(root: Any) -> list[str]:
@@ -344,11 +276,3 @@ def targets(root: Any) -> list[str]:
             if not _INTERNAL_TARGET.match(shown) and is_said(shown):
                 found.append(shown)
     return found
-
-
-def _not_shown(values: list[str], text: str) -> list[str]:
-    """Return the values that a text does not hold; of many values, those with a word that it lacks."""
-    if sum(map(len, values)) * len(text) <= _MOST_COMPARED:
-        return [value for value in values if value not in text]
-    words = set(text.split())
-    return [value for value in values if not words.issuperset(value.split())]

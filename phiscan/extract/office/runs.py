@@ -1,10 +1,12 @@
-"""Paragraphs of runs: the text of WordprocessingML and DrawingML, whatever the dialect."""
+"""Paragraphs of runs: the text of WordprocessingML and DrawingML in any dialect, and of OpenDocument."""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
 from typing import Any
+
+from phiscan.extract.structured.xml_parsing import local_name
 
 _BREAKS = {"br": "\n", "cr": "\n", "tab": "\t", "ptab": "\t", "noBreakHyphen": "-", "softHyphen": ""}
 _TEXT = frozenset({"t", "delText", "instrText", "delInstrText"})
@@ -94,3 +96,48 @@ def _tidy(text: str) -> str:
     """Drop empty lines and the blanks at line ends."""
     lines = (line.strip(" \t") for line in text.split("\n"))
     return "\n".join(line.replace("\t\t", "\t") for line in lines if line)
+
+
+_FLOW_BLOCKS = frozenset(
+    {
+        "p", "h", "table-row", "list-item", "annotation", "note", "page", "header", "footer", "frame",
+        "text-box",
+    }
+)  # fmt: skip
+_CELLS = frozenset({"table-cell", "covered-table-cell"})
+_FLOW_SKIPPED = frozenset(
+    {"automatic-styles", "font-face-decls", "scripts", "settings", "binary-data", "styles", "forms-config"}
+)
+_MAX_SPACES = 100
+
+
+def flowing_text(root: Any) -> str:
+    """Return the text of an OpenDocument part: paragraphs on lines, cells apart by a tab; iterative."""
+    pieces: list[str] = []
+    stack: list[tuple[Any, bool]] = [(root, False)]
+    while stack:
+        element, leaving = stack.pop()
+        name = local_name(element)
+        if leaving:
+            pieces.append("\t" if name in _CELLS else "\n" if name in _FLOW_BLOCKS else "")
+            pieces.append(element.tail or "")
+            continue
+        if not name or name in _FLOW_SKIPPED:
+            pieces.append(element.tail or "")
+            continue
+        if name == "s":
+            pieces.append(" " * min(_integer(element), _MAX_SPACES))
+        elif name in ("tab", "line-break"):
+            pieces.append("\t" if name == "tab" else "\n")
+        elif name in _FLOW_BLOCKS and pieces and not pieces[-1].endswith(("\n", "\t")):
+            pieces.append("\n")
+        pieces.append(element.text or "")
+        stack.append((element, True))
+        stack.extend((child, False) for child in reversed(element))
+    lines = (line.strip() for line in "".join(pieces).split("\n"))
+    return "\n".join(line for line in lines if line)
+
+
+def _integer(element: Any) -> int:
+    value = next((v for k, v in element.attrib.items() if k.endswith("}c")), "1")
+    return int(value) if value.isdecimal() else 1

@@ -18,8 +18,8 @@ from typing import IO, Any, BinaryIO, Literal
 from lxml import etree
 
 from phiscan.extract.core.content import ZIP_DAMAGE, Content, Sink
-from phiscan.extract.office.package import local_name
 from phiscan.extract.spreadsheets.rows import Row, lay_out, unescaped
+from phiscan.extract.structured.xml_parsing import local_name
 from phiscan.model import FailReason
 
 _CHUNK_BYTES = 512 * 1024

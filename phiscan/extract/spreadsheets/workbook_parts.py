@@ -12,11 +12,12 @@ from typing import Any
 
 from phiscan.extract.core.unsupported import strings as runs_of_text
 from phiscan.extract.office.open_xml import read_parts
-from phiscan.extract.office.package import Package, local_name, parse_damaged, properties_text
+from phiscan.extract.office.package import Package, properties_text
 from phiscan.extract.office.part_values import is_said, part_values
 from phiscan.extract.office.runs import paragraphs_text
 from phiscan.extract.spreadsheets.rows import SEPARATOR, lay_out
 from phiscan.extract.spreadsheets.sheet_xml import CELL_PARTS, Cells
+from phiscan.extract.structured.xml_parsing import local_name, parse_damaged
 from phiscan.model import FailReason
 
 _DEFINITION = re.compile(r"xl/pivotcache/pivotcachedefinition(\d*)\.xml", re.IGNORECASE)

@@ -14,11 +14,10 @@ from phiscan.extract.core.charset import decode, decode_declared
 from phiscan.extract.core.content import Content, Sink
 from phiscan.extract.core.encoded_documents import MIN_CHARS, Enclosures
 from phiscan.extract.core.labels import humanise, pair
-from phiscan.extract.office.open_xml import flowing_text
-from phiscan.extract.office.package import DAMAGED, local_attributes, local_name, parse_damaged
 from phiscan.extract.office.part_values import part_values
-from phiscan.extract.office.runs import paragraphs_text
+from phiscan.extract.office.runs import flowing_text, paragraphs_text
 from phiscan.extract.spreadsheets.rows import Row, lay_out
+from phiscan.extract.structured.xml_parsing import DAMAGED, local_attributes, local_name, parse_damaged
 from phiscan.model import FailReason
 
 # XML of a known kind of document to segments: runs joined to paragraphs, cells to rows after their heads.

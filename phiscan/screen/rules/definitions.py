@@ -7,12 +7,16 @@ in a file is refused with the file and the rule id: a rule silently dropped is P
 
 from __future__ import annotations
 
+import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+import re2
+import regex
 
 from phiscan.config import Config, data_dir
 from phiscan.errors import RuleError
@@ -22,6 +26,8 @@ MAX_AHEAD = 96
 MAX_PRIORITY = 1000
 GUARDS = ("word", "number", "none")
 _CONTEXT_FIELDS = ("words", "labels", "headers", "near", "negative")
+
+_ID = re.compile(r"[a-z][a-z0-9_]*(\.[a-z0-9_]+)*\.\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,8 +242,6 @@ def load_sound_rules(config: Config) -> RuleSet:
     ruleset = load_rules(config)
     if not config.extra_patterns:
         return ruleset
-    from phiscan.screen.rules.self_check import form_defects  # noqa: PLC0415 (only where a site has rules)
-
     ours = data_dir("patterns")
     for rule in ruleset.rules:
         if Path(rule.path).parent != ours:
@@ -245,3 +249,51 @@ def load_sound_rules(config: Config) -> RuleSet:
                 message = f"{rule.path}: {rule.id}: {defect}"
                 raise RuleError(message)
     return ruleset
+
+
+def form_defects(rule: Rule) -> Iterator[str]:
+    """Yield what is wrong with a rule in itself: its id, patterns that do not compile or are not linear."""
+    if not _ID.fullmatch(rule.id):
+        yield "id: expected lower-case words joined by dots and a number at the end, such as ca.sin.1"
+    options = re2.Options()
+    options.log_errors = False
+    field, scanned = ("trigger", rule.trigger) if rule.trigger else ("pattern", rule.pattern)
+    if not rule.needs_evidence:
+        try:
+            re2.compile(scanned.encode(), options)
+        except re2.error:
+            yield f"{field}: expected a pattern of re2 (no look-around; a trigger may stand in for it)"
+    try:
+        regex.compile(rule.pattern)
+    except regex.error:
+        yield "pattern: expected a regular expression"
+    for name, pattern in (("pattern", rule.pattern), ("trigger", rule.trigger)):
+        quantifier = unbounded(pattern)
+        if quantifier:
+            yield f"{name}: expected bounded repetition such as {{0,20}}, found {quantifier}"
+
+
+def unbounded(pattern: str) -> str:
+    r"""Return the first quantifier without an upper bound, or "".
+
+    >>> unbounded(r"\d+"), unbounded(r"[+*]{1,3}\+"), unbounded("a{2,}")
+    ('+', '', '{2,}')
+    """
+    inside = False
+    position = 0
+    while position < len(pattern):
+        char = pattern[position]
+        if char == "\\":
+            position += 2
+            continue
+        if inside:
+            inside = char != "]"
+        elif char == "[":
+            inside = True
+            position += pattern[position + 1 : position + 2] in ("]", "^")
+        elif char in "*+":
+            return char
+        elif char == "{" and (match := re.match(r"\{\d*,\}", pattern[position:])):
+            return match[0]
+        position += 1
+    return ""

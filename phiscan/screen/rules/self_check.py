@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
-
-import re2
-import regex
 
 from phiscan.model import Document, Finding
 from phiscan.screen.resolution import resolve
 from phiscan.screen.rules.context import canonical
-from phiscan.screen.rules.definitions import Rule, RuleSet
+from phiscan.screen.rules.definitions import Rule, RuleSet, form_defects
 from phiscan.screen.rules.recognizer import PatternRecognizer
 
 _MIN_LABEL = 2  # letters without accents: the label "à" would stop the scanner at every "a"
-_ID = re.compile(r"[a-z][a-z0-9_]*(\.[a-z0-9_]+)*\.\d+")
 
 
 def check_rules(ruleset: RuleSet) -> Iterator[str]:
@@ -41,54 +36,6 @@ def check_rules(ruleset: RuleSet) -> Iterator[str]:
     for rule in ruleset.rules:
         for defect in _behaviour(rule, recognizer):
             yield f"{rule.path}: {rule.id}: {defect}"
-
-
-def form_defects(rule: Rule) -> Iterator[str]:
-    """Yield what is wrong with a rule in itself: its id, patterns that do not compile or are not linear."""
-    if not _ID.fullmatch(rule.id):
-        yield "id: expected lower-case words joined by dots and a number at the end, such as ca.sin.1"
-    options = re2.Options()
-    options.log_errors = False
-    field, scanned = ("trigger", rule.trigger) if rule.trigger else ("pattern", rule.pattern)
-    if not rule.needs_evidence:
-        try:
-            re2.compile(scanned.encode(), options)
-        except re2.error:
-            yield f"{field}: expected a pattern of re2 (no look-around; a trigger may stand in for it)"
-    try:
-        regex.compile(rule.pattern)
-    except regex.error:
-        yield "pattern: expected a regular expression"
-    for name, pattern in (("pattern", rule.pattern), ("trigger", rule.trigger)):
-        quantifier = unbounded(pattern)
-        if quantifier:
-            yield f"{name}: expected bounded repetition such as {{0,20}}, found {quantifier}"
-
-
-def unbounded(pattern: str) -> str:
-    r"""Return the first quantifier without an upper bound, or "".
-
-    >>> unbounded(r"\d+"), unbounded(r"[+*]{1,3}\+"), unbounded("a{2,}")
-    ('+', '', '{2,}')
-    """
-    inside = False
-    position = 0
-    while position < len(pattern):
-        char = pattern[position]
-        if char == "\\":
-            position += 2
-            continue
-        if inside:
-            inside = char != "]"
-        elif char == "[":
-            inside = True
-            position += pattern[position + 1 : position + 2] in ("]", "^")
-        elif char in "*+":
-            return char
-        elif char == "{" and (match := re.match(r"\{\d*,\}", pattern[position:])):
-            return match[0]
-        position += 1
-    return ""
 
 
 def _behaviour(rule: Rule, recognizer: PatternRecognizer) -> Iterator[str]:
