@@ -152,10 +152,10 @@ def test_by_keyboard(server: Server, sit: Sit) -> None:
     meant[last] = "phi"
 
     # A key in a field is a letter.
-    page.fill("textarea", "")
-    page.focus("textarea")
+    page.fill("#verdict-form textarea", "")
+    page.focus("#verdict-form textarea")
     page.keyboard.type("p n u s z ?")
-    assert page.input_value("textarea") == "p n u s z ?"
+    assert page.input_value("#verdict-form textarea") == "p n u s z ?"
     page.keyboard.press("Escape")
     path = ann.press("s")
     assert "said=skipped" in path

@@ -312,11 +312,11 @@ def test_the_page_stays_right_while_items_change(server: Server, ann: tuple[Seat
     expect(page.locator(".passage").first).to_be_visible()
     counted.press("]")
     expect(page.locator(".passage.current")).to_have_count(1)
-    page.fill("textarea", "the ward's list")
+    page.fill("#verdict-form textarea", "the ward's list")
     page.route("**/decide", lambda route: route.abort())
     page.click("#verdict-form button[value=phi]")
     expect(page.locator("#verdict-form [role=alert]")).to_contain_text("the server did not answer")
-    assert page.input_value("textarea") == "the ward's list"
+    assert page.input_value("#verdict-form textarea") == "the ward's list"
     page.unroute("**/decide")
     page.click("#verdict-form button[value=phi]")
     page.wait_for_function("n => document.querySelector('[data-item]').dataset.item !== n", arg=first)
