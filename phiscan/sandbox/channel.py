@@ -69,9 +69,9 @@ def send(channel: socket.socket, data: bytes, descriptors: Sequence[int] = ()) -
     """
     head = _HEAD.pack(len(data), len(descriptors))
     rights = (socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))
-    # In one piece, nearly always: two would wake the other side twice.
     sent = channel.sendmsg([head, data], [rights] if descriptors else [])
-    channel.sendall((head + data)[sent:])
+    if sent < len(head) + len(data):  # nearly never: two pieces would wake the other side twice
+        channel.sendall((head + data)[sent:])
 
 
 def receive(
