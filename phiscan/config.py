@@ -223,6 +223,9 @@ class SharesTable:
     retry_s: float = 1.0  # longest pause before the second attempt; doubled before each further one
     ahead_bytes: int = 256 * 1024**2  # fetched and not yet examined
     credentials_file: str = ""  # TOML, a table for each root; mode 0600
+    keyring: str = "off"  # "on" = ask the keyring of the system for credentials
+    listings: str = ""  # folder of the listings of sources that report only changes; "" = listings in home
+    table_rows: int = 20_000  # most rows of a database table that are read, a random sample of it
     smb_username: str = ""  # name, DOMAIN\name or name@domain; "" = the Kerberos ticket's
     smb_password_file: str = ""  # mode 0600
     smb_auth: str = "negotiate"

@@ -1,11 +1,11 @@
-"""Credentials of a root: from the environment or a private file, never from the command line."""
+"""Credentials of a root: from a private file, a keyring or the environment, never from the command line."""
 
 from __future__ import annotations
 
 import os
 import stat
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
@@ -13,39 +13,53 @@ from phiscan.config import SharesTable
 from phiscan.errors import ConfigError
 
 _PRIVATE = stat.S_IRWXG | stat.S_IRWXO
+# Scheme -> the word for it in the names of variables, where it is another one.
+_VARIABLES = {"davs": "WEBDAV", "dav": "WEBDAV", "imaps": "IMAP", "ldaps": "LDAP", "mysql": "MARIADB"}
 
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
     """Credentials; empty fields are left to the library (a Kerberos ticket, the AWS credential chain)."""
 
-    username: str = ""  # SMB: the user; S3: the access key
-    password: str = field(default="", repr=False)  # SMB: the password; S3: the secret key
-    token: str = field(default="", repr=False)  # S3: of a session
-    endpoint: str = ""  # S3
+    username: str = ""  # the user; S3: the access key; Microsoft 365: the application's id
+    password: str = field(default="", repr=False)  # S3 and Microsoft 365: the secret
+    token: str = field(default="", repr=False)  # S3: of a session; WebDAV and IMAP: OAuth
+    key_file: str = ""  # SFTP and Microsoft 365: private key; Google: the service account's JSON
+    tenant: str = ""  # Microsoft 365
+    endpoint: str = ""  # URL of the service, where it is not the usual one
+    ca_file: str = ""  # certificate authorities instead of the system's
+    host_key: str = ""  # SFTP: the server's fingerprint, SHA256:...
 
 
 def credentials_of(
     root: bytes, settings: SharesTable, environ: Mapping[str, str] | None = None
 ) -> Credentials:
-    """Return the credentials of a root: its table in the credentials file, else environment and settings.
+    """Return the credentials of a root: its table in the credentials file, else keyring, else environment.
 
-    Of the tables of the file, the one with the longest matching prefix of the root is used.
+    Of the tables of the file, the one with the longest matching prefix of the root is used; so is that entry
+    of the keyring whose service is ``phiscan PREFIX``.
 
     Raises:
-        ConfigError: a file cannot be read, is not private, or has an unknown field.
+        ConfigError: a file cannot be read, is not private, or has an unknown field; the keyring is locked.
     """
     environ = os.environ if environ is None else environ
     found = _from_file(root, settings.credentials_file) if settings.credentials_file else None
+    if found is None and settings.keyring == "on":
+        found = _from_keyring(root)
     if found is not None:
         return found
-    if not root.startswith(b"smb:"):
+    scheme = root.partition(b"://")[0].decode("ascii", "replace")
+    variable = f"PHISCAN_{_VARIABLES.get(scheme, scheme.upper())}_"
+    if scheme == "s3":
         return Credentials(
-            environ.get("PHISCAN_S3_KEY", ""),
-            environ.get("PHISCAN_S3_SECRET", ""),
+            environ.get(f"{variable}KEY", ""),
+            environ.get(f"{variable}SECRET", ""),
             endpoint=settings.s3_endpoint,
         )
-    password = environ.get("PHISCAN_SMB_PASSWORD", "")
+    if scheme != "smb":
+        names = ((item.name, environ.get(variable + item.name.upper(), "")) for item in fields(Credentials))
+        return Credentials(**dict(names))
+    password = environ.get(f"{variable}PASSWORD", "")
     if settings.smb_password_file:
         password = _read_private(settings.smb_password_file, "smb_password_file").rstrip("\r\n")
     return Credentials(settings.smb_username, password)
@@ -74,6 +88,35 @@ def _from_file(root: bytes, name: str) -> Credentials | None:
         if (root + b"/").startswith(start + b"/") and len(start) > longest:
             best, longest = Credentials(**table), len(start)
     return best
+
+
+def _from_keyring(root: bytes) -> Credentials | None:
+    try:
+        import keyring  # noqa: PLC0415 (an optional part)
+        from keyring.errors import KeyringError  # noqa: PLC0415
+    except ImportError:
+        message = "shares.keyring: needs the package keyring; expected phiscan installed with [keyring]"
+        raise ConfigError(message) from None
+    try:
+        for prefix in _prefixes(root.decode("utf-8", "surrogateescape")):
+            if (entry := keyring.get_credential(f"phiscan {prefix}", None)) is not None:
+                return Credentials(entry.username or "", entry.password or "")
+    except KeyringError as error:
+        message = f"shares.keyring: the keyring cannot be read ({type(error).__name__})"
+        raise ConfigError(message) from None
+    return None
+
+
+def _prefixes(root: str) -> Iterator[str]:
+    """Yield a root and what contains it, up to its server.
+
+    >>> list(_prefixes("sftp://files:22/a/b"))
+    ['sftp://files:22/a/b', 'sftp://files:22/a', 'sftp://files:22']
+    """
+    yield root
+    while "/" in root.partition("://")[2]:
+        root = root.rpartition("/")[0]
+        yield root
 
 
 def _read_private(name: str, what: str) -> str:

@@ -14,6 +14,7 @@ from phiscan.crawl.share_errors import UnansweredError
 T = TypeVar("T")
 
 LONGEST_PAUSE_S = 30.0
+LONGEST_RETRY_AFTER_S = 600.0  # of those that a server asks for
 PROBE_S = 15.0  # interval of probes of an unreachable server
 
 
@@ -58,7 +59,7 @@ class RetryPolicy:
                     if error.is_gone:
                         self._give_up()
                     raise
-                self._stopped.wait(self._pause(attempt))
+                self._stopped.wait(max(self._pause(attempt), min(error.pause_s, LONGEST_RETRY_AFTER_S)))
             else:
                 self._gone = False
                 return result

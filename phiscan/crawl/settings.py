@@ -15,6 +15,8 @@ _MAX_ATTEMPTS = 20
 _AUTH = ("negotiate", "kerberos", "ntlm")
 _ENCRYPT = ("offered", "required")
 _ACCESS = ("signed", "anonymous")
+_SWITCH = ("on", "off")
+_MAX_ROWS = 1_000_000
 
 
 def load_settings(config: Config, environ: Mapping[str, str] | None = None) -> SharesTable:
@@ -37,7 +39,8 @@ def load_settings(config: Config, environ: Mapping[str, str] | None = None) -> S
         except ValueError:
             message = f"{name}: expected a number"
             raise ConfigError(message) from None
-    return _checked(replace(settings, **changes), config.source)
+    settings = _checked(replace(settings, **changes), config.source)
+    return replace(settings, listings=settings.listings or str(config.home / "listings"))
 
 
 def variable_of(field: str) -> str:
@@ -57,6 +60,8 @@ def _checked(settings: SharesTable, source: str) -> SharesTable:
         ("timeout_s", 0 < settings.timeout_s < float("inf"), "a number of seconds above 0"),
         ("retry_s", 0 <= settings.retry_s < float("inf"), "a number of seconds, 0 or more"),
         ("ahead_bytes", settings.ahead_bytes > 0, "a number of bytes above 0"),
+        ("keyring", settings.keyring in _SWITCH, f"one of {', '.join(_SWITCH)}"),
+        ("table_rows", 1 <= settings.table_rows <= _MAX_ROWS, f"1 to {_MAX_ROWS}"),
         ("smb_auth", settings.smb_auth in _AUTH, f"one of {', '.join(_AUTH)}"),
         ("smb_encrypt", settings.smb_encrypt in _ENCRYPT, f"one of {', '.join(_ENCRYPT)}"),
         ("s3_access", settings.s3_access in _ACCESS, f"one of {', '.join(_ACCESS)}"),

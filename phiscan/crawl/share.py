@@ -45,6 +45,10 @@ class OpenFile(Protocol):
     def source(self) -> SourceFile:
         """The file as it was crawled, with its owner and its readers."""
 
+    @property
+    def n_bytes(self) -> int:
+        """The number of bytes that it has; that of the crawl is an estimate for mails and tables."""
+
     def read(self, n_bytes: int) -> bytes:
         """Return at most ``n_bytes`` next bytes; none at the end.
 

@@ -18,12 +18,14 @@ class RefusedError(PhiscanError):
 class UnansweredError(PhiscanError):
     """The share did not respond, or with a temporary error; another attempt may succeed.
 
-    ``is_gone``: it could not be reached at all, so that other files cannot be read now either.
+    ``is_gone``: it could not be reached at all, so that other files cannot be read now either. ``pause_s``:
+    seconds for which the server wants no request.
     """
 
     reason = FailReason.IO_ERROR
 
-    def __init__(self, detail: str, *, is_gone: bool) -> None:
+    def __init__(self, detail: str, *, is_gone: bool, pause_s: float = 0.0) -> None:
         super().__init__(detail)
         self.detail = detail
         self.is_gone = is_gone
+        self.pause_s = pause_s

@@ -5,9 +5,8 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Iterator, Sequence
-from functools import cache
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from phiscan.config import Config, SharesTable
 from phiscan.crawl.ignore import IgnoreRules
@@ -17,23 +16,13 @@ from phiscan.crawl.settings import load_settings
 from phiscan.crawl.share import Crawled, Folders, RemoteShare, Share
 from phiscan.errors import InputError
 
-if TYPE_CHECKING:
-    from phiscan.crawl.object_stores.fsspec_store import ObjectStoreShare
-    from phiscan.crawl.object_stores.s3 import S3Share
-    from phiscan.crawl.smb.share import SmbShare
-
-
-@cache
-def remote_shares() -> tuple[type[SmbShare | S3Share | ObjectStoreShare], ...]:
-    """Return the kinds of remote share; a new kind is added here.
-
-    They are imported at the first URL, since most scans have none.
-    """
-    from phiscan.crawl.object_stores.fsspec_store import ObjectStoreShare  # noqa: PLC0415 (see above)
-    from phiscan.crawl.object_stores.s3 import S3Share  # noqa: PLC0415
-    from phiscan.crawl.smb.share import SmbShare  # noqa: PLC0415
-
-    return (SmbShare, S3Share, ObjectStoreShare)
+# Scheme -> the class of its shares; a new kind is added here. The modules are imported at the first URL,
+# since most scans have none.
+_KINDS = {
+    **dict.fromkeys(("gs", "gcs", "az", "abfs"), "object_stores.fsspec_store.ObjectStoreShare"),
+    "s3": "object_stores.s3.S3Share",
+    "smb": "smb.share.SmbShare",
+}
 
 
 def is_remote(root: bytes) -> bool:
@@ -53,12 +42,13 @@ def open_remote(root: bytes, settings: SharesTable) -> RemoteShare:
         InputError: no kind of share has its scheme, or its optional package is missing.
     """
     scheme = root.partition(b"://")[0].decode("ascii", "replace")
-    for kind in remote_shares():
-        if scheme in kind.schemes:
-            return kind(root, settings)
-    known = ", ".join(f"{scheme}://" for kind in remote_shares() for scheme in kind.schemes)
-    message = f"{scheme}://: expected a folder, or a URL that begins with one of {known}"
-    raise InputError(message)
+    if scheme not in _KINDS:
+        known = ", ".join(f"{scheme}://" for scheme in sorted(_KINDS))
+        message = f"{scheme}://: expected a folder, or a URL that begins with one of {known}"
+        raise InputError(message)
+    module, _, name = f"phiscan.crawl.{_KINDS[scheme]}".rpartition(".")
+    share: RemoteShare = getattr(import_module(module), name)(root, settings)
+    return share
 
 
 def check_roots(roots: Sequence[str | Path], config: Config | None = None) -> tuple[bytes, ...]:

@@ -39,7 +39,7 @@ def test_refuses_a_url_that_is_none(url: str) -> None:
 
 
 def test_refuses_a_scheme_that_no_share_has() -> None:
-    with pytest.raises(InputError, match="smb://, s3://"):
+    with pytest.raises(InputError, match=r"s3://, .*smb://"):
         check_roots(["ftp://files/research"])
 
 

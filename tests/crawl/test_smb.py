@@ -345,6 +345,7 @@ class _BrokenAfterOne:
     def __init__(self, opened: OpenFile, samba: Samba) -> None:
         self._opened = opened
         self._samba = samba
+        self.n_bytes = opened.n_bytes
 
     def read(self, n_bytes: int) -> bytes:
         data = self._opened.read(n_bytes)

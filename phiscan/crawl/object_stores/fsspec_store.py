@@ -29,8 +29,6 @@ _TIMES = ("mtime", "updated", "last_modified", "lastmodified", "timecreated", "c
 class ObjectStoreShare:
     """One root in a store supported by fsspec; credentials come from the store's own environment."""
 
-    schemes = ("gs", "gcs", "az", "abfs")
-
     def __init__(self, root: bytes, settings: SharesTable, files: Any = None) -> None:
         location = parse_url(root.decode("utf-8", "surrogateescape"))
         self.root = location.root
@@ -101,6 +99,11 @@ class _ObjectFile:
     def source(self) -> SourceFile:
         """The object; fsspec provides neither owner nor readers."""
         return self._source
+
+    @property
+    def n_bytes(self) -> int:
+        """Its size when it was crawled."""
+        return self._source.size
 
     def read(self, n_bytes: int) -> bytes:
         """Return the next bytes; see ``OpenFile``."""

@@ -32,8 +32,6 @@ _LAST_CHARACTER = "\U0010ffff"
 class S3Share:
     """One root in an S3 store."""
 
-    schemes = ("s3",)
-
     def __init__(self, root: bytes, settings: SharesTable) -> None:
         location = parse_url(root.decode("utf-8", "surrogateescape"))
         self.root = location.root
@@ -149,6 +147,11 @@ class _S3File:
     def source(self) -> SourceFile:
         """The object with its owner and its readers."""
         return self._source
+
+    @property
+    def n_bytes(self) -> int:
+        """Its size when it was crawled."""
+        return self._source.size
 
     def read(self, n_bytes: int) -> bytes:
         """Return the next bytes; see ``OpenFile``."""

@@ -41,8 +41,6 @@ _MICROSECOND = timedelta(microseconds=1)
 class SmbShare:
     """One root on an SMB server."""
 
-    schemes = ("smb",)
-
     def __init__(self, root: bytes, settings: SharesTable) -> None:
         require_library()
         location = parse_url(root.decode("utf-8", "surrogateescape"))
@@ -168,6 +166,11 @@ class _SmbFile:
     def source(self) -> SourceFile:
         """The file with its owner and its readers."""
         return self._source
+
+    @property
+    def n_bytes(self) -> int:
+        """Its size when it was crawled."""
+        return self._source.size
 
     def read(self, n_bytes: int) -> bytes:
         """Return the next bytes; see ``OpenFile``."""

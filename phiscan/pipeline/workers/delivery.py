@@ -149,7 +149,7 @@ def fetch(source: SourceFile, share: RemoteShare, max_bytes: int) -> tuple[Sourc
         raise ExtractError(FailReason.TOO_LARGE, f"{source.size} bytes, limit {max_bytes}")
     held = MemoryFile()
     try:
-        described = share.retry_policy.run(lambda: _copy(source, share, held))
+        described = share.retry_policy.run(lambda: _copy(source, share, held, max_bytes))
         held.seal()
     except BaseException as error:
         held.close()
@@ -159,13 +159,16 @@ def fetch(source: SourceFile, share: RemoteShare, max_bytes: int) -> tuple[Sourc
     return described, held
 
 
-def _copy(source: SourceFile, share: RemoteShare, held: MemoryFile) -> SourceFile:
+def _copy(source: SourceFile, share: RemoteShare, held: MemoryFile, max_bytes: int) -> SourceFile:
     with share.open(source, held.size) as opened:
+        n_bytes = opened.n_bytes
+        if n_bytes > max_bytes:
+            raise RefusedError(FailReason.TOO_LARGE, f"{n_bytes} bytes, limit {max_bytes}")
         while chunk := opened.read(CHUNK_BYTES):
             held.write(chunk)
-            if held.size > source.size:
+            if held.size > n_bytes:
                 break
-        if held.size != source.size:
+        if held.size != n_bytes:
             raise RefusedError(FailReason.CHANGED, "changed while it was read")
         opened.verify()
         return opened.source

@@ -1,0 +1,197 @@
+"""HTTP requests of the sources that have an HTTP interface, with errors translated to phiscan's."""
+
+from __future__ import annotations
+
+import logging
+import ssl
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import urlsplit
+
+from phiscan.config import SharesTable
+from phiscan.crawl.share_errors import RefusedError, UnansweredError
+from phiscan.errors import InputError, PhiscanError
+from phiscan.model import FailReason
+
+if TYPE_CHECKING:
+    from httpx2 import Response
+
+RANGE_BYTES = 8 * 1024**2  # per request
+_LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+_MAX_REDIRECTS = 5
+_OK = 400  # statuses from here on are errors
+_UNAUTHORIZED = 401
+_REFUSED = {
+    403: (FailReason.NO_PERMISSION, "access denied"),
+    404: (FailReason.CHANGED, "vanished before it was read"),
+    407: (FailReason.NO_PERMISSION, "the proxy asks for a password"),
+    410: (FailReason.CHANGED, "vanished before it was read"),
+    412: (FailReason.CHANGED, "replaced before it was read"),
+    416: (FailReason.CHANGED, "replaced before it was read"),
+    423: (FailReason.IO_ERROR, "locked by a program that prevents reading"),
+}
+_TEMPORARY = frozenset({408, 425, 429, 509})  # and all from 500 on
+
+# The library logs addresses, which have names of files in them.
+for _name in ("httpx2", "httpcore", "httpcore2"):
+    logging.getLogger(_name).setLevel(logging.CRITICAL + 1)
+
+
+class Authorization(Protocol):
+    """What signs in to a server."""
+
+    def headers(self, *, renew: bool) -> Mapping[str, str]:
+        """Return the headers that sign in; ``renew``: those of the last request were refused.
+
+        Raises:
+            RefusedError, UnansweredError: no token is given.
+        """
+
+
+class HttpClient:
+    """Requests to the servers of one source; thread-safe."""
+
+    def __init__(
+        self, settings: SharesTable, authorization: Authorization, *, ca_file: str = "", extra: str
+    ) -> None:
+        try:
+            import httpx2  # noqa: PLC0415 (an optional part)
+        except ImportError:
+            message = f"{extra}: needs the package httpx2; expected phiscan installed with [{extra}]"
+            raise InputError(message) from None
+        self._authorization = authorization
+        try:
+            context = ssl.create_default_context(cafile=ca_file or None)
+        except (OSError, ssl.SSLError):
+            message = f"{extra}: ca_file: expected a file of certificates in PEM"
+            raise InputError(message) from None
+        limits = httpx2.Limits(max_connections=settings.connections + 4)
+        self._client = httpx2.Client(verify=context, timeout=settings.timeout_s, limits=limits)
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._client.close()
+
+    def request(
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        most_bytes: int = 0,
+        **how: Any,
+    ) -> Response:
+        """Return the answer to a request, read whole; ``how`` as in httpx2 (params, content, json).
+
+        Tokens are sent to the server of the URL alone, never to one that it redirects to. With ``most_bytes``
+        no more of the answer is read.
+
+        Raises:
+            RefusedError, UnansweredError: see there.
+        """
+        for renew in (False, True):
+            token = self._authorization.headers(renew=renew)
+            answer = self._send((method, url), headers or {}, token, most_bytes, how)
+            if answer.status_code != _UNAUTHORIZED:
+                break
+        if answer.status_code >= _OK:
+            raise _refusal(answer.status_code, answer.headers)
+        return answer
+
+    def get_range(self, url: str, start: int, *, headers: Mapping[str, str] | None = None) -> Response:
+        """Return the bytes from a position on, at most ``RANGE_BYTES``; none after the end.
+
+        A server that does not know ranges answers 200 with the whole content, which is cut.
+
+        Raises:
+            RefusedError, UnansweredError: see there.
+        """
+        requested = {**(headers or {}), "Range": f"bytes={start}-{start + RANGE_BYTES - 1}"}
+        return self.request("GET", url, headers=requested, most_bytes=start + RANGE_BYTES)
+
+    def _send(
+        self,
+        what: tuple[str, str],
+        headers: Mapping[str, str],
+        token: Mapping[str, str],
+        most_bytes: int,
+        how: dict[str, Any],
+    ) -> Response:
+        method, url = what
+        try:
+            for _ in range(_MAX_REDIRECTS):
+                require_protected(url)
+                with self._client.stream(method, url, headers={**headers, **token}, **how) as answer:
+                    if answer.next_request is None:
+                        return _read(answer, most_bytes)
+                    target = str(answer.next_request.url)
+                if urlsplit(target)[:2] != urlsplit(url)[:2]:
+                    token = {}
+                url, how = target, {name: value for name, value in how.items() if name != "params"}
+        except PhiscanError:
+            raise
+        except Exception as error:  # noqa: BLE001 (of the library and of sockets: all mean no answer)
+            raise _translated(error) from None
+        raise RefusedError(FailReason.IO_ERROR, "redirected too often")
+
+
+def require_protected(url: str) -> None:
+    """Check that a URL is an https address, or one of this machine: others could read password and content.
+
+    Raises:
+        RefusedError: it is not.
+    """
+    parts = urlsplit(url)
+    if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in _LOOPBACK):
+        raise RefusedError(FailReason.IO_ERROR, "the connection would not be encrypted; expected https")
+
+
+def _read(answer: Response, most_bytes: int) -> Response:
+    """Read an answer to its end, or to a number of bytes, and return it."""
+    if not most_bytes:
+        answer.read()
+        return answer
+    data = bytearray()
+    for chunk in answer.iter_bytes():
+        data += chunk
+        if len(data) >= most_bytes:
+            break
+    answer._content = bytes(data[:most_bytes])  # noqa: SLF001 (else the library refuses to return it)
+    return answer
+
+
+def _refusal(status: int, headers: Mapping[str, str]) -> PhiscanError:
+    """Return the error of a status; the server's own message is left out, which may quote its input."""
+    if status == _UNAUTHORIZED:
+        return RefusedError(FailReason.NO_PERMISSION, "wrong user name, password or token")
+    if status in _REFUSED:
+        return RefusedError(*_REFUSED[status])
+    detail = f"the server answered {status}"
+    if status in _TEMPORARY or status >= 500:  # noqa: PLR2004 (RFC 9110: errors of the server)
+        return UnansweredError(detail, is_gone=False, pause_s=_seconds(headers.get("Retry-After", "")))
+    return RefusedError(FailReason.IO_ERROR, detail)
+
+
+def _seconds(asked: str) -> float:
+    """Return the pause of a Retry-After: a number of seconds or a date (RFC 9110, 10.2.3); else 0.
+
+    >>> _seconds("120"), _seconds("soon")
+    (120.0, 0.0)
+    """
+    if asked.isascii() and asked.isdecimal():
+        return float(asked)
+    try:
+        return max(0.0, (parsedate_to_datetime(asked) - datetime.now(UTC)).total_seconds())
+    except (ValueError, TypeError):
+        return 0.0
+
+
+def _translated(error: Exception) -> PhiscanError:
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return RefusedError(FailReason.IO_ERROR, "the server's certificate is not trusted")
+        cause = cause.__cause__ or cause.__context__
+    return UnansweredError(f"no answer from the server ({type(error).__name__})", is_gone=True)
