@@ -16,13 +16,17 @@ from phiscan.crawl.settings import load_settings
 from phiscan.crawl.share import Crawled, Folders, RemoteShare, Share
 from phiscan.errors import InputError
 
-# Scheme -> the class of its shares; a new kind is added here. The modules are imported at the first URL,
-# since most scans have none.
+# Scheme -> the class of its shares, and what is read from them; a new kind is added here. The modules are
+# imported at the first URL, since most scans have none.
 _KINDS = {
-    **dict.fromkeys(("gs", "gcs", "az", "abfs"), "object_stores.fsspec_store.ObjectStoreShare"),
-    "s3": "object_stores.s3.S3Share",
-    "smb": "smb.share.SmbShare",
+    **dict.fromkeys(
+        ("gs", "gcs", "az", "abfs"),
+        ("object_stores.fsspec_store.ObjectStoreShare", "objects; owners and readers are not known"),
+    ),
+    "s3": ("object_stores.s3.S3Share", "objects, with the owner and the grants of each"),
+    "smb": ("smb.share.SmbShare", "files, with the owner and the access control list of each"),
 }
+_LOCAL = "files, with the owner and the mode bits or access control list of each"
 
 
 def is_remote(root: bytes) -> bool:
@@ -46,9 +50,14 @@ def open_remote(root: bytes, settings: SharesTable) -> RemoteShare:
         known = ", ".join(f"{scheme}://" for scheme in sorted(_KINDS))
         message = f"{scheme}://: expected a folder, or a URL that begins with one of {known}"
         raise InputError(message)
-    module, _, name = f"phiscan.crawl.{_KINDS[scheme]}".rpartition(".")
+    module, _, name = f"phiscan.crawl.{_KINDS[scheme][0]}".rpartition(".")
     share: RemoteShare = getattr(import_module(module), name)(root, settings)
     return share
+
+
+def content_of(root: bytes) -> str:
+    """Return what is read from a root, in words for the operator."""
+    return _KINDS[root.partition(b"://")[0].decode("ascii")][1] if is_remote(root) else _LOCAL
 
 
 def check_roots(roots: Sequence[str | Path], config: Config | None = None) -> tuple[bytes, ...]:

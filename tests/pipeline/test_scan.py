@@ -123,8 +123,15 @@ def test_names_what_was_not_read_and_tries_again_only_when_asked(tool: Tool, sha
 
 
 def test_counts_without_opening(tool: Tool, share: Path) -> None:
+    (share / "empty").touch()
     done = tool.run("scan", share, "--dry-run", "--json")
-    assert json.loads(done.stdout)["files"] == 20
+    counted = json.loads(done.stdout)
+    (row,) = counted["roots"]
+    assert counted["files"] == row["files"] == 20
+    assert (row["skipped"], row["unlisted"]) == ({"empty": 1}, 0)
+    shown = tool.run("scan", share, "--dry-run").stdout
+    assert f"{share}: files, with the owner and the mode bits" in shown
+    assert "20 files with" in shown
     assert not tool.home.exists()
 
 

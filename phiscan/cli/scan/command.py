@@ -9,6 +9,7 @@ import platform
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
@@ -20,7 +21,7 @@ from phiscan.cli.output import config_of, log, print_json, print_message, warn_o
 from phiscan.cli.scan.lock import lock_roots
 from phiscan.cli.scan.output import FORMATS
 from phiscan.config import MAX_WORKERS, Config
-from phiscan.crawl import IgnoreRules, check_roots, is_remote, load_ignore
+from phiscan.crawl import IgnoreRules, check_roots, content_of, crawl, is_remote, load_ignore
 from phiscan.errors import ClusterError, ConfigError, InputError, StoreError
 from phiscan.monitoring.notices import Notices, counts_of, read_notices
 from phiscan.patients.settings import load_settings
@@ -37,6 +38,7 @@ from phiscan.review.store import ScanSummary, Store
 from phiscan.sandbox.isolation import probe, write_missing
 from phiscan.stopping import EXIT_STOPPED, as_interrupt, deferred, end_within, mark_reported
 from phiscan.store.identity import create_key
+from phiscan.visible import visible
 
 
 def check_root(*, allowed: bool) -> None:
@@ -358,7 +360,7 @@ def scan(
     exit_zero: bool,
     **pace: Any,
 ) -> None:
-    """Scan the folders ROOTS and put files with probable PHI into the review queue.
+    """Scan ROOTS, folders or URLs, and put files with probable PHI into the review queue.
 
     Only new and changed files are read. An interrupted scan continues where it stopped when it is started
     again with the same folders. The folders are only read, never written.
@@ -482,10 +484,29 @@ def _countable(folders: tuple[bytes, ...]) -> tuple[bytes, ...]:
 
 
 def _count_only(config: Config, folders: tuple[bytes, ...], ignore: IgnoreRules, *, as_json: bool) -> None:
-    n_files = n_bytes = 0
-    for counts in count_share(folders, ignore, config):
-        n_files, n_bytes = counts
+    """Print what a scan would read of each root, by its listing alone."""
+    counted: list[dict[str, Any]] = []
+    for root in folders:
+        skipped: Counter[str] = Counter()
+        n_files = n_bytes = n_failed = 0
+        for crawled in crawl((root,), ignore, config):
+            if crawled.fail is not None:
+                n_failed += 1
+            elif crawled.skip is not None:
+                skipped[str(crawled.skip)] += 1
+            else:
+                n_files, n_bytes = n_files + 1, n_bytes + crawled.source.size
+        shown = root.decode("utf-8", "backslashreplace")
+        counts = {"files": n_files, "bytes": n_bytes, "skipped": dict(skipped), "unlisted": n_failed}
+        counted.append({"root": shown, "content": content_of(root), **counts})
+    n_files, n_bytes = (sum(row[name] for row in counted) for name in ("files", "bytes"))
     if as_json:
-        print_json({"dry_run": True, "files": n_files, "bytes": n_bytes})
-    else:
-        click.echo(f"{n_files:,} files with {n_bytes:,} bytes would be read; none was opened")
+        print_json({"dry_run": True, "files": n_files, "bytes": n_bytes, "roots": counted})
+        return
+    for row in counted:
+        click.echo(f"{visible(row['root'])}: {row['content']}")
+        skips = ", ".join(f"{reason} {n:,}" for reason, n in row["skipped"].items()) or "none"
+        click.echo(f"  {row['files']:,} with {row['bytes']:,} bytes; skipped: {skips}")
+        if row["unlisted"]:
+            click.echo(f"  {row['unlisted']:,} could not be listed: a scan records each as failed")
+    click.echo(f"{n_files:,} files with {n_bytes:,} bytes would be read; none was opened")
