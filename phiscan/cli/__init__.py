@@ -22,10 +22,11 @@ EXIT_USAGE = 2
 # The commands in the order of the pipeline, each with its one-line description.
 _SUMMARIES = {
     "init": "Write phiscan.toml, the secret key and an empty database into DIR (default: here).",
-    "scan": "Scan the folders ROOTS and put files with probable PHI into the review queue.",
+    "scan": "Scan ROOTS, folders or URLs, and put files with probable PHI into the review queue.",
     "cluster": (
         "Read a share with many machines: one scheduler, workers on each machine, `phiscan scan --cluster`."
     ),
+    "watch": "Note changes of the local folders ROOTS, so that a rescan lists only what changed.",
     "schedule": "Run named scans with cron times and windows, in the foreground or by systemd.",
     "extract": "Print the text of FILES, read in confined worker processes.",
     "screen": "Screen texts given as JSON lines.",

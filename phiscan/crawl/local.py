@@ -60,18 +60,20 @@ class LocalShare:
         """Yield the entries of one folder; a subfolder as its raw path, to be listed later."""
         root = self.root
         absolute = root if not folder else root.rstrip(b"/") + b"/" + folder
+        inside = absolute.rstrip(b"/") + b"/"
+        below = folder + b"/" if folder else b""
+        known = None if self.folders is None else self.folders.subfolders(root, folder)
+        if known is not None:
+            yield from _visited(known, below, inside, ignore)
+            return
         try:
             states = _stats_of(absolute)
         except OSError as error:
             yield _unlisted(root, folder, error)
             return
-        inside = absolute.rstrip(b"/") + b"/"
-        below = folder + b"/" if folder else b""
         facts = _folder_state(states) if self.folders is not None else None
         if self.folders is not None and facts is not None and self.folders.passes(root, folder, facts[0]):
-            for name in facts[1]:
-                if not ignore.matches(below + name, inside + name, is_folder=True):
-                    yield below + name
+            yield from _visited(facts[1], below, inside, ignore)
             return
         n_entries = 0
         for name, info in sorted(((os.fsencode(name), info) for name, info in states.items()), key=_NAME):
@@ -90,6 +92,13 @@ class LocalShare:
                 yield _judge(SourceFile.of(root, path, info), info, seen_inodes)
         if self.folders is not None and facts is not None:
             self.folders.listed(root, folder, n_entries)
+
+
+def _visited(names: list[bytes], below: bytes, inside: bytes, ignore: IgnoreRules) -> Iterator[bytes]:
+    """Yield the paths of the subfolders to visit of an unchanged folder."""
+    for name in names:
+        if not ignore.matches(below + name, inside + name, is_folder=True):
+            yield below + name
 
 
 _States = dict[str, os.stat_result | OSError]

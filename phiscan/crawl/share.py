@@ -34,6 +34,9 @@ class Folders(Protocol):
         the file system, the same bytes as long as nothing changed.
         """
 
+    def subfolders(self, root: bytes, folder: bytes) -> list[bytes] | None:
+        """Return the names of the subfolders, sorted, of a folder that is known to be unchanged unlisted."""
+
     def listed(self, root: bytes, folder: bytes, n_entries: int) -> None:
         """Store the number of entries yielded of a folder that was not skipped."""
 

@@ -8,10 +8,12 @@ as it is the same, every one of them stands.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from blake3 import blake3
 
 from phiscan.crawl import IgnoreRules
+from phiscan.crawl.journal import JournalReader
 from phiscan.model import SourceFile
 from phiscan.pipeline.result_recorder import ResultRecorder
 from phiscan.review.records.recording import FolderState, place_of
@@ -31,7 +33,9 @@ class _Listing:
 class KnownFolders:
     """What earlier scans noted of folders, and what this one notes; see ``crawl.Folders``."""
 
-    def __init__(self, recorder: ResultRecorder, ignore: IgnoreRules) -> None:
+    def __init__(self, recorder: ResultRecorder, ignore: IgnoreRules, home: Path) -> None:
+        self._home = home
+        self._journals: dict[bytes, JournalReader] = {}
         self._recorder = recorder
         rules = [(pattern.include, str(pattern.regex)) for pattern in ignore.spec.patterns]
         self._seed = blake3(repr((recorder.key, rules, sorted(ignore.own))).encode()).digest()
@@ -48,11 +52,31 @@ class KnownFolders:
         if before is None or before.digest != digest:
             self._listings[root, folder] = _Listing(digest)
             return False
+        self._pass(root, folder, before)
+        return True
+
+    def subfolders(self, root: bytes, folder: bytes) -> list[bytes] | None:
+        """Return the subfolders of a folder without a change in the journal, and let its results stand."""
+        if root not in self._journals:
+            self._journals[root] = JournalReader(self._home, root, self._seed)
+        found = self._journals[root].subfolders(folder)
+        before = None if found is None else self._look_up(root, place_of(folder))
+        if before is None:
+            return None
+        self._pass(root, folder, before)
+        return found
+
+    def finish(self) -> None:
+        """Report the end of a complete scan to the journals."""
+        for journal in self._journals.values():
+            journal.finish()
+
+    def _pass(self, root: bytes, folder: bytes, before: FolderState) -> None:
         self.last_id = max(self.last_id, before.runs[-1][1])
         self.roots.add(root)
         self._recorder.progress.n_crawled += before.n_files
         self._recorder.mark_all_unchanged(before.runs, before.n_files)
-        return True
+        self._journals[root].unchanged(folder)
 
     def listed(self, root: bytes, folder: bytes, n_entries: int) -> None:
         """Take how many entries a folder has that was not passed over."""
@@ -77,6 +101,7 @@ class KnownFolders:
         del self._listings[root, folder]
         if listing.file_ids:
             self._recorder.note_folder(root, FolderState.of(folder, listing.digest, listing.file_ids))
+            self._journals[root].unchanged(folder)
 
     def _look_up(self, root: bytes, place: bytes) -> FolderState | None:
         if self._reach is None or self._reach[0] != root or not self._reach[1] <= place <= self._reach[2]:

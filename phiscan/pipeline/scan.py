@@ -104,7 +104,7 @@ def scan(
         recorder.load_early()
     # With an option of its own, a scan looks at each file by itself.
     is_passing = options == ScanOptions() and not changed
-    folders = KnownFolders(recorder, ignore) if is_passing else None
+    folders = KnownFolders(recorder, ignore, config.home) if is_passing else None
     entries = crawler(roots, ignore) if crawler else crawl(roots, ignore, config, folders)
     plan = Plan(recorder, options, roots, entries, folders)
     stage_seconds: Counter[str] = Counter()
@@ -122,6 +122,8 @@ def scan(
             _close(store, recorder, options, "stopped")
         raise
     _close(store, recorder, options, "complete", refused=state.n_refused)
+    if folders is not None:
+        folders.finish()
     summary = store.summary(state.id)
     ocr = _ocr_counts(summary, recorder.progress, options)
     return ScanRun(summary, state.resumed, state.n_refused, stage_seconds, missing, ocr)

@@ -5,8 +5,9 @@ import os
 import random
 import shutil
 import tempfile
+import threading
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,9 @@ import sqlalchemy as sa
 from blake3 import blake3
 
 from phiscan.config import Config
-from phiscan.crawl import IgnoreRules
-from phiscan.errors import StoreError
+from phiscan.crawl import IgnoreRules, journal, local
+from phiscan.crawl.journal import Watcher
+from phiscan.errors import InputError, StoreError
 from phiscan.model import FailReason, FileResult, Outcome, PiiVector, Referral, SourceFile
 from phiscan.pipeline.folders import KnownFolders
 from phiscan.pipeline.scan import scan
@@ -246,19 +248,105 @@ def _change(share: Path, choose: random.Random) -> None:
                 choose.choice([shutil.rmtree, lambda path: path.rename(share / name)])(folder)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_whatever_changes_the_rows_are_those_of_a_first_scan(
-    tmp_path: Path, passed: list[bytes], seed: int, monkeypatch: pytest.MonkeyPatch
+@contextmanager
+def _watched(scans: Scans) -> Iterator[Watcher]:
+    watcher = Watcher(scans.config.home, [bytes(scans.share)])
+    thread = threading.Thread(target=watcher.run)
+    thread.start()
+    try:
+        yield watcher
+    finally:
+        watcher.stop()
+        thread.join()
+        watcher.close()
+
+
+@pytest.fixture
+def listed(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    """Return the folders that are listed, as they are."""
+    folders: list[bytes] = []
+    stats_of = local._stats_of
+    monkeypatch.setattr(local, "_stats_of", lambda folder: folders.append(folder) or stats_of(folder))
+    return folders
+
+
+def test_the_journal_lets_a_scan_list_only_what_changed(tmp_path: Path, listed: list[bytes]) -> None:
+    share = _share(tmp_path / "share")
+    scans = Scans(tmp_path / "home", share)
+    with _watched(scans):
+        for _ in range(3):
+            first, _ = scans.run()
+        listed.clear()
+        assert scans.run() == (first, 0)
+        assert listed == [bytes(share / "d/empty")]  # no result of a file stands for it
+        (share / "a/b/new.txt").write_text("new")
+        listed.clear()
+        rows, n_read = scans.run()
+        assert (len(rows), n_read) == (14, 1)
+        assert listed == [bytes(share / "a/b"), bytes(share / "d/empty")]
+        listed.clear()
+        scans.run(ScanOptions(full=True))
+        scans.ignored = "1.txt"
+        scans.run()
+        assert len(listed) == 12
+    listed.clear()
+    scans.run()  # nobody answers
+    assert len(listed) == 6
+
+
+def test_what_the_journal_cannot_know_is_listed(
+    tmp_path: Path, listed: list[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        "phiscan.pipeline.result_recorder.BATCH_SEEN", FEW
-    )  # recorded beside the crawl, many times
+    share = _share(tmp_path / "share")
+    scans = Scans(tmp_path / "home", share)
+    with _watched(scans) as watcher:
+        for _ in range(3):
+            scans.run()
+        listed.clear()
+        monkeypatch.setattr(journal, "_mounts", lambda _root: "another mount")
+        scans.run()
+        assert len(listed) == 6
+        with pytest.raises(InputError, match="another `phiscan watch`"):
+            Watcher(scans.config.home, [bytes(share)])
+        scans.run()
+        watcher._start_again()  # as after a lost event
+        listed.clear()
+        scans.run()
+        assert len(listed) == 6
+        monkeypatch.setattr(journal, "LISTED_EVERY_S", 0)
+        listed.clear()
+        scans.run()
+        assert len(listed) == 6
+    monkeypatch.setattr(journal, "_mounts", lambda _root: "36 35 0:1 / /srv rw - nfs4 files:/srv rw")
+    with pytest.raises(InputError, match=r"on a network file system \(nfs4\)"):
+        Watcher(scans.config.home, [bytes(share)])
+
+
+@pytest.fixture
+def _often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Record beside the crawl, many times."""
+    monkeypatch.setattr("phiscan.pipeline.result_recorder.BATCH_SEEN", FEW)
+
+
+@pytest.mark.usefixtures("_often")
+@pytest.mark.parametrize(
+    ("is_watched", "seed"), [(is_watched, seed) for is_watched in (False, True) for seed in range(3)]
+)
+def test_whatever_changes_the_rows_are_those_of_a_first_scan(
+    tmp_path: Path, passed: list[bytes], listed: list[bytes], is_watched: bool, seed: int
+) -> None:
     choose = random.Random(seed)
     share = _share(tmp_path / "share")
     scans = Scans(tmp_path / "home", share, "*.bak")
-    for step in range(8):
-        for _ in range(choose.choice([0, 0, 1, 3])):
-            _change(share, choose)
-        again, _ = scans.run()
-        assert again == Scans(tmp_path / f"fresh{step}", share, "*.bak").run()[0]
-    assert passed
+    n_listed = 0
+    with _watched(scans) if is_watched else nullcontext():
+        for step in range(8):
+            for _ in range(choose.choice([0, 0, 1, 3])):
+                _change(share, choose)
+            listed.clear()
+            again, _ = scans.run()
+            n_listed += len(listed)
+            listed.clear()
+            assert again == Scans(tmp_path / f"fresh{step}", share, "*.bak").run()[0]
+            n_listed -= len(listed)
+    assert n_listed < 0 if is_watched else passed
