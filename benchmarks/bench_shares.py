@@ -1,4 +1,4 @@
-"""Cost of owners and readers, speed-up by fetching several files at a time, and listings beside other programs.
+"""Cost of owners and readers, speed-up by fetching several files at a time, listings beside other programs.
 
     pytest -m bench -s benchmarks/bench_shares.py
 
@@ -37,7 +37,7 @@ NOTHING = IgnoreRules(pathspec.GitIgnoreSpec.from_lines([]))
 N_FILES = 20_000
 N_REMOTE = 240
 N_LISTED = 100_000
-N_ROUNDS = 5
+N_ROUNDS = 3
 ONE_WAY_S = 0.005
 
 
@@ -160,6 +160,7 @@ def compare_listings(url: str, *commands: list[str]) -> None:
         print(f"| {name} | {sorted(taken)[N_ROUNDS // 2]:.2f} | {min(taken):.2f} to {max(taken):.2f} |")
 
 
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("server", [running_sshd, running_apache])
 def test_lists_beside_rclone(
     server: Callable[[], AbstractContextManager[Server]], monkeypatch: pytest.MonkeyPatch

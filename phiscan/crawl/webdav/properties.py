@@ -62,17 +62,19 @@ def responses(answer: bytes) -> Iterator[tuple[str, Properties]]:
         parsed = etree.iterparse(
             io.BytesIO(answer), tag=_RESPONSE, resolve_entities=False, no_network=True, huge_tree=True
         )
+        is_first = True
         for _, response in parsed:
-            if response.getroottree().docinfo.doctype:
+            if is_first and response.getroottree().docinfo.doctype:
                 raise RefusedError(FailReason.IO_ERROR, "the server's answer defines entities")
+            is_first = False
             found: dict[str, Any] = {}
             for part in response.iterchildren(_PROPSTAT):
                 if " 200" in (part.findtext(_STATUS) or ""):
-                    found.update((one.tag, one) for prop in part.iterchildren(_PROP) for one in prop)
+                    for prop in part.iterchildren(_PROP):
+                        for one in prop:
+                            found[one.tag] = one
             yield response.findtext(_HREF) or "", found
-            response.clear()
-            while response.getprevious() is not None:
-                del response.getparent()[0]
+            response.clear(keep_tail=True)  # or a listing of a million files would be held as a tree
     except etree.XMLSyntaxError:
         raise RefusedError(FailReason.IO_ERROR, "the server's answer is not XML") from None
 
