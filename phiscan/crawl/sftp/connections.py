@@ -196,12 +196,11 @@ def _private_key(name: str, passphrase: str) -> paramiko.PKey:
         is_private = not path.stat().st_mode & _PRIVATE
         try:
             key = paramiko.PKey.from_path(path)
-        except (TypeError, paramiko.PasswordRequiredException):  # encrypted
-            key = paramiko.PKey.from_path(path, passphrase)
+        except TypeError:  # encrypted; the library takes a passphrase as bytes alone, unlike its types say
+            key = paramiko.PKey.from_path(path, passphrase.encode())  # type: ignore[arg-type]
     except Exception as error:  # noqa: BLE001 (of several libraries; their messages may quote the file)
-        detail = (
-            f"key_file cannot be read ({type(error).__name__}); expected a private key of OpenSSH or in PEM"
-        )
+        expected = "expected a private key, with its passphrase as password"
+        detail = f"key_file cannot be read ({type(error).__name__}); {expected}"
         raise RefusedError(FailReason.IO_ERROR, detail) from None
     if not is_private:
         raise RefusedError(FailReason.IO_ERROR, "others may read key_file; expected mode 0600")

@@ -15,7 +15,7 @@ from urllib.parse import quote, unquote_to_bytes
 
 from phiscan.config import SharesTable
 from phiscan.crawl.credentials import Credentials, credentials_of
-from phiscan.crawl.http_client import HttpClient
+from phiscan.crawl.http_client import RANGE_BYTES, HttpClient
 from phiscan.crawl.ignore import IgnoreRules
 from phiscan.crawl.location import parse_url
 from phiscan.crawl.retries import RetryPolicy
@@ -138,7 +138,7 @@ class WebDavShare:
         return properties
 
     def _properties(self, path: bytes, names: str = STATE) -> Properties:
-        answer = self._ask(self._url(path), "0", names)
+        answer = self._ask(self._url(path) if path else self._folder_url(b""), "0", names)
         found = next(responses(answer), None)
         if found is None:
             raise RefusedError(FailReason.CHANGED, "vanished before it was read")
@@ -154,7 +154,7 @@ class WebDavShare:
         base = folder + b"/" if folder else b""
         parents: set[str] = set()  # this folder as the server writes it
         entries = []
-        for href, properties in responses(self._ask(self._url(folder).rstrip("/") + "/", "1", STATE)):
+        for href, properties in responses(self._ask(self._folder_url(folder), "1", STATE)):
             parent, _, last = path_of(href, own).rstrip("/").rpartition("/")
             name = unquote_to_bytes(last)
             if parent not in parents:
@@ -184,7 +184,10 @@ class WebDavShare:
         return b"/".join((self._folder.rstrip(b"/"), path)) if path else self._folder
 
     def _url(self, path: bytes) -> str:
-        return self._server + (quote(self._path(path), safe="/") or "/")
+        return self._server + quote(self._path(path), safe="/")
+
+    def _folder_url(self, path: bytes) -> str:
+        return self._url(path).rstrip("/") + "/"
 
 
 class _Login:
@@ -247,6 +250,9 @@ class _DavFile:
             return
         # The server does not know ranges: the answer is the content, up to the end of the range requested.
         content, length = answer.content, answer.headers.get("Content-Length", "")
+        if not length and len(content) >= start + RANGE_BYTES:
+            detail = "the server gives neither the length of the file nor parts of it"
+            raise RefusedError(FailReason.IO_ERROR, detail)
         self.n_bytes = int(length) if length.isdecimal() else len(content)
         if len(content) < self.n_bytes:
             content = self._share.get(self.source, -1, self.n_bytes, self._etag).content

@@ -1,0 +1,246 @@
+"""What is peculiar to SFTP: host keys, ways to sign in, names of users, and servers unlike OpenSSH."""
+
+import base64
+import os
+import shutil
+import struct
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pathspec
+import pytest
+
+from phiscan.config import Config
+from phiscan.crawl import IgnoreRules, check_roots, crawl
+from phiscan.crawl.settings import load_settings
+from phiscan.crawl.sftp.requests import Attributes, SftpRequests
+from phiscan.crawl.sftp.share import SftpShare
+from phiscan.crawl.share_errors import RefusedError, UnansweredError
+from phiscan.errors import InputError
+from phiscan.model import FailReason, SourceFile
+from tests.needs import needs
+from tests.servers.process import Server
+from tests.servers.sshd import GROUP, PASSWORD, UID, USER, new_key, running_sshd
+
+NOTHING = IgnoreRules(pathspec.GitIgnoreSpec.from_lines([]))
+VARIABLE = "PHISCAN_SFTP_"
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Server]:
+    with running_sshd() as server:
+        (server.share / "a.txt").write_text("a")
+        yield server
+
+
+@pytest.fixture
+def server(running: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Server:
+    """Return the server, with the environment that signs in, and a home without known hosts or an agent."""
+    for name, value in running.environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
+    return running
+
+
+def _refusal(server: Server) -> str:
+    with pytest.raises(InputError) as caught:
+        check_roots([server.url])
+    message = str(caught.value)
+    assert message.startswith(f"{server.url}: cannot be opened: ")
+    assert "\n" not in message
+    assert PASSWORD not in message
+    return message
+
+
+def _fingerprint(server: Server) -> str:
+    return server.environment[VARIABLE + "HOST_KEY"]
+
+
+def _know(server: Server, key: Path, *, is_hashed: bool) -> Path:
+    """Write the known hosts of the home, with a public key for the server."""
+    path = Path.home() / ".ssh/known_hosts"
+    path.parent.mkdir()
+    path.write_text(f"[127.0.0.1]:{server.port} {key.with_name(key.name + '.pub').read_text()}")
+    if is_hashed:
+        subprocess.run(["ssh-keygen", "-q", "-H", "-f", path], check=True, capture_output=True)
+    return path
+
+
+def test_a_server_whose_key_is_not_known_is_refused_with_its_fingerprint(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(VARIABLE + "HOST_KEY")
+    message = _refusal(server)
+    assert f"host key {_fingerprint(server)} (ssh-ed25519) is not known" in message
+    assert "host_key" in message
+    assert "known_hosts" in message
+    assert not (Path.home() / ".ssh").exists()
+
+
+def test_a_server_with_another_key_gets_no_password(
+    server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    other = new_key(tmp_path / "other")
+    monkeypatch.setenv(VARIABLE + "HOST_KEY", other)
+    assert f"{_fingerprint(server)} (ssh-ed25519) is another than host_key says" in _refusal(server)
+    monkeypatch.delenv(VARIABLE + "HOST_KEY")
+    _know(server, tmp_path / "other", is_hashed=False)
+    assert "is another than known_hosts has" in _refusal(server)
+
+
+@pytest.mark.parametrize("is_hashed", [False, True])
+def test_a_server_is_known_by_known_hosts(
+    server: Server, monkeypatch: pytest.MonkeyPatch, *, is_hashed: bool
+) -> None:
+    monkeypatch.delenv(VARIABLE + "HOST_KEY")
+    _know(server, server.folder / "etc/host_key", is_hashed=is_hashed)
+    assert check_roots([server.url]) == (server.url.encode(),)
+
+
+@pytest.mark.parametrize("passphrase", ["", "a passphrase"])
+def test_signs_in_by_a_private_key(server: Server, monkeypatch: pytest.MonkeyPatch, passphrase: str) -> None:
+    key = Path.home() / "key"
+    shutil.copy(server.folder / "etc/user_key", key)
+    key.chmod(0o600)
+    if passphrase:
+        subprocess.run(["ssh-keygen", "-q", "-p", "-P", "", "-N", passphrase, "-f", key], check=True)
+    monkeypatch.setenv(VARIABLE + "KEY_FILE", str(key))
+    monkeypatch.setenv(VARIABLE + "PASSWORD", passphrase)
+    assert check_roots([server.url]) == (server.url.encode(),)
+    key.chmod(0o644)
+    assert "others may read key_file" in _refusal(server)
+    key.write_text("no key")
+    key.chmod(0o600)
+    assert "key_file cannot be read" in _refusal(server)
+    key.unlink()
+    assert "key_file cannot be read" in _refusal(server)
+
+
+def test_signs_in_by_an_agent(server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    agent, add = needs("ssh-agent", "ssh-add").values()
+    monkeypatch.delenv(VARIABLE + "PASSWORD")
+    assert "no password, key or agent" in _refusal(server)
+    socket = tmp_path / "agent"
+    # In the foreground the agent says where it listens once it does.
+    with subprocess.Popen([agent, "-D", "-a", socket], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        monkeypatch.setenv("SSH_AUTH_SOCK", str(socket))
+        subprocess.run([add, "-q", server.folder / "etc/user_key"], check=True, capture_output=True)
+        try:
+            assert check_roots([server.url]) == (server.url.encode(),)
+        finally:
+            process.terminate()
+
+
+def test_asks_for_a_user_name(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(VARIABLE + "USERNAME")
+    assert "no user name; expected username in the credentials" in _refusal(server)
+
+
+@pytest.mark.parametrize("options", ["", "-P users-groups-by-id"])
+def test_names_owner_and_readers(options: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with running_sshd(options) as server:
+        for name, value in server.environment.items():
+            monkeypatch.setenv(name, value)
+        for name, mode in (("a", 0o644), ("b", 0o640), ("c", 0o400)):
+            path = server.share / name
+            path.write_text("x")
+            path.chmod(mode)
+            os.chown(path, UID, 60418 if name != "c" else 60999)
+        found = [crawled.source for crawled in crawl(check_roots([server.url]), NOTHING)]
+        share = SftpShare(server.url.encode(), load_settings(Config()))
+        known = []
+        for source in found:
+            with share.open(source) as opened:
+                known.append((opened.source.owner, opened.source.readers))
+        (server.share / "a").chmod(0o600)
+        (changed, *_) = crawl(check_roots([server.url]), NOTHING)
+        share.close()
+    assert known == [
+        (USER, ("everyone", f"group {GROUP}", f"user {USER}")),
+        (USER, (f"group {GROUP}", f"user {USER}")),
+        (USER, (f"user {USER}",)),
+    ]
+    assert changed.source.inode != found[0].inode  # read again, since others may read it now
+
+
+class Scripted:
+    """A channel whose server answers each request with the next of some packets, given without number."""
+
+    def __init__(self, *packets: bytes) -> None:
+        self._packets = list(packets)
+        self._ready = struct.pack(">IBI", 5, 2, 3)
+        self._n_sent = 0
+
+    def sendall(self, data: bytes) -> None:
+        while data and self._n_sent + len(data):
+            (n_bytes,) = struct.unpack_from(">I", data)
+            kind, number = data[4], data[5:9]
+            data = data[4 + n_bytes :]
+            if kind != 1 and self._packets:
+                packet = self._packets.pop(0)
+                packet = packet[:1] + number + packet[1:]
+                self._ready += struct.pack(">I", len(packet)) + packet
+
+    def recv(self, nbytes: int) -> bytes:
+        part, self._ready = self._ready[: min(nbytes, 3)], self._ready[3:]  # in small pieces
+        return part
+
+
+def _text(text: bytes) -> bytes:
+    return struct.pack(">I", len(text)) + text
+
+
+def test_reads_attributes_of_every_form() -> None:
+    bare = struct.pack(">BIQI", 105, 0x5, 7, 0o100644)  # neither owner nor times
+    more = struct.pack(">BIQIIII", 105, 0x8000000D, 7, 0o100644, 1, 2, 1) + _text(b"acl@x") + _text(b"1")
+    requests = SftpRequests(Scripted(bare, more, struct.pack(">BI", 105, 0x4)))
+    assert requests.attributes(b"/a") == Attributes(7, 0, 0, 0o100644, 0)
+    assert requests.attributes(b"/b") == Attributes(7, 0, 0, 0o100644, 2)
+    with pytest.raises(RefusedError, match="how large"):
+        requests.attributes(b"/c")
+
+
+@pytest.mark.parametrize(
+    ("status", "reason"),
+    [(2, FailReason.CHANGED), (3, FailReason.NO_PERMISSION), (4, FailReason.IO_ERROR), (5, "io_error")],
+)
+def test_a_refusal_is_not_quoted(status: int, reason: str) -> None:
+    requests = SftpRequests(Scripted(struct.pack(">BI", 101, status) + _text(b"Okafor.docx") + _text(b"")))
+    with pytest.raises(RefusedError) as caught:
+        requests.open(b"/a")
+    assert caught.value.reason == reason
+    assert "Okafor" not in str(caught.value)
+
+
+@pytest.mark.parametrize("packet", [b"", b"\x67", struct.pack(">BI", 101, 7)])
+def test_a_connection_that_ends_or_is_lost_may_be_tried_again(packet: bytes) -> None:
+    requests = SftpRequests(Scripted(*([packet] if packet else [])))
+    with pytest.raises((UnansweredError, struct.error)):
+        requests.open(b"/a")
+
+
+def test_parts_shorter_than_requested_are_put_together(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = base64.b64encode(os.urandom(300_000))
+    (server.share / "long.txt").write_bytes(content)
+    (source,) = (
+        crawled.source
+        for crawled in crawl(check_roots([server.url]), NOTHING)
+        if crawled.source.path == b"long.txt"
+    )
+    whole = SftpRequests.bytes_of
+    # As of a server that returns at most 5,000 bytes at a time.
+    monkeypatch.setattr(SftpRequests, "bytes_of", lambda self, number: whole(self, number)[:5000])
+    share = SftpShare(server.url.encode(), load_settings(Config()))
+    assert _read(share, source) == content
+    share.close()
+
+
+def _read(share: SftpShare, source: SourceFile) -> bytes:
+    with share.open(source) as opened:
+        return b"".join(iter(lambda: opened.read(1 << 20), b""))

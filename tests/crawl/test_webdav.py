@@ -1,0 +1,301 @@
+"""What is peculiar to WebDAV: TLS, tokens, who may read, and servers that say less than Apache, or lie."""
+
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pathspec
+import pytest
+
+from phiscan.config import Config
+from phiscan.crawl import Crawled, IgnoreRules, check_roots, crawl
+from phiscan.crawl.settings import load_settings
+from phiscan.crawl.share_errors import RefusedError
+from phiscan.crawl.webdav.properties import access_of, responses
+from phiscan.crawl.webdav.share import WebDavShare
+from phiscan.errors import ExtractError, InputError
+from phiscan.model import FailReason, SourceFile
+from tests.crawl.fetched import fetched
+from tests.servers.apache import make_certificate, running_apache
+
+NOTHING = IgnoreRules(pathspec.GitIgnoreSpec.from_lines([]))
+TOKEN = "canary-token-7261"
+MODIFIED = "Sun, 06 Nov 1994 08:49:37 GMT"
+LARGE = bytes(range(256)) * 40_000  # more than one range
+
+
+def _crawl(root: str) -> list[Crawled]:
+    return list(crawl(check_roots([root]), NOTHING))
+
+
+def _read(root: str, source: SourceFile) -> bytes:
+    share = WebDavShare(root.encode(), load_settings(Config()))
+    try:
+        return fetched(share, source)
+    finally:
+        share.close()
+
+
+def test_reads_over_tls_from_a_server_whose_certificate_is_trusted(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with running_apache(tls=True) as server:
+        for name, value in server.environment.items():
+            monkeypatch.setenv(name, value)
+        (server.share / "a b.bin").write_bytes(LARGE)
+        (crawled,) = _crawl(server.url)
+        assert _read(server.url, crawled.source) == LARGE
+        make_certificate(tmp_path)
+        other = str(tmp_path / "certificate.pem")
+        for ca_file, expected in (
+            (other, "certificate is not trusted"),
+            ("", "certificate is not trusted"),
+            (str(tmp_path / "none"), "ca_file: expected a file of certificates"),
+        ):
+            monkeypatch.setenv("PHISCAN_WEBDAV_CA_FILE", ca_file)
+            with pytest.raises(InputError, match=expected):
+                check_roots([server.url])
+
+
+def test_sends_nothing_without_encryption_to_another_machine() -> None:
+    with pytest.raises(InputError, match="would not be encrypted; expected https"):
+        check_roots(["dav://files.example.org/dav"])
+
+
+@dataclass
+class Dav:
+    """A server that answers as it is told; keeps what was asked."""
+
+    listing: str = ""  # the answer to PROPFIND, also for a file
+    content: bytes = b"content"
+    etag: str = ""  # of answers to GET
+    ranges: bool = True
+    with_length: bool = True
+    status: int = 207
+    requests: list[tuple[str, str, dict[str, str]]] = field(default_factory=list)
+    url: str = ""
+
+
+@pytest.fixture
+def dav(monkeypatch: pytest.MonkeyPatch) -> Iterator[Dav]:
+    server = Dav()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_PROPFIND(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            listing = server.listing
+            if self.headers["Depth"] == "0":  # the one asked for
+                listing = next((one for one in listing.split("\n") if f">{self.path}<" in one), "")
+            self._answer(server.status, {}, _multistatus(listing).encode())
+
+        def do_GET(self) -> None:
+            headers = {"ETag": server.etag} if server.etag else {}
+            wanted = self.headers.get("If-Match")
+            if wanted is not None and wanted != server.etag:
+                self._answer(412, headers, b"")
+            elif server.ranges:
+                start, end = map(int, self.headers["Range"].removeprefix("bytes=").split("-"))
+                end = min(end, len(server.content) - 1)
+                headers["Content-Range"] = f"bytes {start}-{end}/{len(server.content)}"
+                self._answer(206, headers, server.content[start : end + 1])
+            else:
+                self._answer(200, headers, server.content)
+
+        def _answer(self, status: int, headers: dict[str, str], body: bytes) -> None:
+            server.requests.append((self.command, self.path, dict(self.headers)))
+            self.send_response(status)
+            for name, value in headers.items():
+                self.send_header(name, value)
+            if server.with_length:
+                self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    listening = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.url = f"dav://127.0.0.1:{listening.server_port}"
+    threading.Thread(target=listening.serve_forever, daemon=True).start()
+    monkeypatch.setenv("PHISCAN_WEBDAV_TOKEN", TOKEN)
+    monkeypatch.setenv("PHISCAN_SHARES_ATTEMPTS", "1")
+    yield server
+    listening.shutdown()
+    listening.server_close()
+
+
+def _multistatus(inside: str) -> str:
+    spaces = 'xmlns="DAV:" xmlns:oc="http://owncloud.org/ns" xmlns:nc="http://nextcloud.org/ns"'
+    return f'<?xml version="1.0"?><multistatus {spaces}>{inside}</multistatus>'
+
+
+def _response(href: str, properties: str = "<resourcetype/>") -> str:
+    status = "<status>HTTP/1.1 200 OK</status>"
+    return f"<response><href>{href}</href><propstat><prop>{properties}</prop>{status}</propstat></response>"
+
+
+FOLDER = "<resourcetype><collection/></resourcetype>"
+FILE = f"<resourcetype/><getlastmodified>{MODIFIED}</getlastmodified>"
+
+
+def test_signs_in_by_a_token_which_is_not_repeated_when_refused(dav: Dav) -> None:
+    dav.listing = _response("/", FOLDER)
+    assert check_roots([dav.url]) == (dav.url.encode(),)
+    assert {headers["Authorization"] for _, _, headers in dav.requests} == {f"Bearer {TOKEN}"}
+    dav.status, dav.requests = 401, []
+    with pytest.raises(InputError, match="wrong user name, password or token") as caught:
+        check_roots([dav.url])
+    assert TOKEN not in str(caught.value)
+    assert len(dav.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "listing", "expected"),
+    [
+        (207, FILE, "not a folder"),
+        (200, FOLDER, "does not answer as one of WebDAV"),
+        (405, FOLDER, "answered 405"),
+        (207, "<broken", "is not XML"),
+    ],
+)
+def test_refuses_a_root_that_is_no_folder_of_webdav(
+    dav: Dav, status: int, listing: str, expected: str
+) -> None:
+    dav.status, dav.listing = status, _response("/", listing)
+    with pytest.raises(InputError, match=expected):
+        check_roots([dav.url])
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        str,
+        lambda path: f"https://files.example.org:8443{path}",
+        lambda path: path.replace("%20", " ").replace("&amp;", "%26"),
+        lambda path: path.removeprefix("/dav/") if len(path) > len("/dav/") else path,
+        lambda path: path.rstrip("/"),
+    ],
+)
+def test_understands_every_form_of_address(dav: Dav, write: Callable[[str], str]) -> None:
+    dav.listing = "\n".join(
+        [
+            _response("/dav/", FOLDER),
+            _response(write("/dav/"), FOLDER),
+            *(_response(write(f"/dav/{name}"), FILE) for name in ("a%20b", "c%26&amp;d", "%E9")),
+        ]
+    )
+    found = [crawled.source for crawled in _crawl(f"{dav.url}/dav")]
+    assert [source.path for source in found] == [b"a b", b"c&&d", b"\xe9"]
+    assert {source.mtime_ns for source in found} == {784111777 * 10**9}
+
+
+@pytest.mark.parametrize("href", ["/other/a", "/dav/b/c", "/dav/a%2Fb", "/dav/%2E%2E", "/dav/a%00"])
+def test_a_listing_with_other_names_than_of_its_folder_is_not_believed(dav: Dav, href: str) -> None:
+    dav.listing = "\n".join([_response("/dav/", FOLDER), _response(href, FILE)])
+    (crawled,) = _crawl(f"{dav.url}/dav")
+    assert (crawled.source.path, crawled.fail) == (b".", FailReason.IO_ERROR)
+
+
+@pytest.mark.parametrize("ranges", [True, False])
+@pytest.mark.parametrize("with_length", [True, False])
+@pytest.mark.parametrize("content", [b"x", LARGE])
+def test_reads_files_of_which_the_listing_says_nothing(
+    dav: Dav, content: bytes, *, ranges: bool, with_length: bool
+) -> None:
+    dav.content, dav.ranges, dav.with_length = content, ranges, with_length
+    dav.listing = "\n".join([_response("/", FOLDER), _response("/a", "<resourcetype/>")])
+    (crawled,) = _crawl(dav.url)
+    if not ranges and not with_length and content is LARGE:
+        with pytest.raises(ExtractError, match="neither"):
+            _read(dav.url, crawled.source)
+    else:
+        assert _read(dav.url, crawled.source) == content
+
+
+@pytest.mark.parametrize(
+    ("of_get", "n_conditions"), [('"1"', 2), ('"1-gzip"', 1)], ids=["the same", "another"]
+)
+def test_reads_one_version_also_where_answers_have_other_etags(
+    dav: Dav, of_get: str, n_conditions: int
+) -> None:
+    dav.content, dav.etag = LARGE, of_get
+    dav.listing = "\n".join([_response("/", FOLDER), _response("/a", FILE + '<getetag>"1"</getetag>')])
+    (crawled,) = _crawl(dav.url)
+    assert _read(dav.url, crawled.source) == LARGE
+    assert [headers["If-Match"] for *_, headers in dav.requests if "If-Match" in headers] == [
+        '"1"'
+    ] * n_conditions
+    dav.listing = dav.listing.replace('"1"', '"2"')
+    with pytest.raises(ExtractError, match="not the file that was crawled"):
+        _read(dav.url, crawled.source)
+
+
+def test_entities_are_not_expanded() -> None:
+    harmful = (
+        '<!DOCTYPE m [<!ENTITY a SYSTEM "file:///etc/hostname">]>' + _multistatus(_response("/&a;"))[21:]
+    )
+    with pytest.raises(RefusedError, match="defines entities"):
+        list(responses(harmful.encode()))
+
+
+@pytest.mark.parametrize(
+    ("properties", "owner", "readers"),
+    [
+        ("", "", ()),
+        ("<owner><href>/principals/users/ann%20b/</href></owner>", "ann b", ()),
+        ("<oc:owner-id>ann</oc:owner-id>", "ann", ("user ann",)),
+        (
+            "<oc:owner-id>ann</oc:owner-id><oc:share-types>"
+            + "".join(f"<oc:share-type>{kind}</oc:share-type>" for kind in (0, 3))
+            + "</oc:share-types>",
+            "ann",
+            ("user ann", "everyone"),
+        ),
+        (
+            "<oc:owner-id>ann</oc:owner-id><nc:sharees>"
+            + "".join(
+                f"<nc:sharee><nc:id>{name}</nc:id><nc:type>{kind}</nc:type></nc:sharee>"
+                for name, kind in (
+                    ("bob", 0),
+                    ("ward", 1),
+                    ("", 3),
+                    ("c@d.example", 4),
+                    ("eve@far", 6),
+                    ("x", 99),
+                )
+            )
+            + "</nc:sharees>",
+            "ann",
+            (
+                "user ann",
+                "user bob",
+                "group ward",
+                "everyone",
+                "user c@d.example (guest)",
+                "user eve@far (guest)",
+            ),
+        ),
+        (
+            "<owner><href>/users/ann</href></owner><acl>"
+            + "".join(
+                f"<ace><principal>{who}</principal><{what}><privilege><{right}/></privilege></{what}></ace>"
+                for who, what, right in (
+                    ("<href>/users/bob</href>", "deny", "all"),
+                    ("<property><owner/></property>", "grant", "all"),
+                    ("<href>/groups/ward/</href>", "grant", "read"),
+                    ("<href>/users/dan</href>", "grant", "write"),
+                    ("<authenticated/>", "grant", "read"),
+                    ("<all/>", "grant", "read"),
+                )
+            )
+            + "</acl>",
+            "ann",
+            ("not user bob", "user ann", "group ward", "group Authenticated Users", "everyone"),
+        ),
+    ],
+)
+def test_names_owner_and_readers(properties: str, owner: str, readers: tuple[str, ...]) -> None:
+    answer = _multistatus(_response("/a", properties)).encode()
+    assert [access_of(found) for _, found in responses(answer)] == [(owner, readers)]
