@@ -25,7 +25,7 @@ _KINDS = {
     ),
     **dict.fromkeys(
         ("dav", "davs"),
-        ("webdav.share.WebDavShare", "files, with the owner and the shares of each where they are known"),
+        ("webdav.WebDavShare", "files, with the owner and the shares of each where they are known"),
     ),
     "s3": ("object_stores.s3.S3Share", "objects, with the owner and the grants of each"),
     "sftp": ("sftp.share.SftpShare", "files, with the owner and the mode bits of each; links are skipped"),

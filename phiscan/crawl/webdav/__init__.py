@@ -1,1 +1,0 @@
-"""WebDAV servers."""
